@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every command starts here: first a Python with the requirements, then the services, then Django."""
+"""Every command starts here: first a Python with the requirements, then the services, then
+Django."""
 
 import atexit
 import gc
@@ -8,7 +9,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-# These need no database, and must not start one. They are over before they leave garbage worth looking for.
+# These need no database, and must not start one. They are over before they leave garbage worth
+# looking for.
 WITHOUT_SERVICES = {
     "help",
     "version",
@@ -21,7 +23,8 @@ WITHOUT_SERVICES = {
     "collectstatic",
     "openapi",
 }
-# Objects that are freed in cycles before the collector looks for them: starting makes hundreds of thousands that stay.
+# Objects that are freed in cycles before the collector looks for them: starting makes hundreds of
+# thousands that stay.
 COLLECTED_AFTER = 20_000
 
 
@@ -30,7 +33,8 @@ def main() -> None:
     gc.set_threshold(COLLECTED_AFTER, 20, 20)
     if command in WITHOUT_SERVICES:
         gc.disable()
-    # The end of the interpreter would look at everything twice more: a quarter of what a short command takes.
+    # The end of the interpreter would look at everything twice more: a quarter of what a short
+    # command takes.
     atexit.register(gc.freeze)
     sys.path.insert(0, str(ROOT))
     from config import bootstrap

@@ -1,4 +1,5 @@
-"""Django's admin with our own site. Its pages are imported with the routes: workers and most commands have none."""
+"""Django's admin with our own site. Its pages are imported with the routes: workers and most
+commands have none."""
 
 from typing import Any
 

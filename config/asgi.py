@@ -1,7 +1,9 @@
-"""What the web server runs: the application behind its door, with what it begins with taken out of the garbage collector's sight.
+"""What the web server runs: the application behind its door, with what it begins with taken out of
+the garbage collector's sight.
 
-A collection looks at every object that is alive, and most of those are modules that stay for ever: requests would pay for that again and
-again. Afterwards it runs a tenth as often; a request leaves few cycles behind.
+A collection looks at every object that is alive, and most of those are modules that stay for ever:
+requests would pay for that again and again. Afterwards it runs a tenth as often; a request leaves
+few cycles behind.
 """
 
 import contextlib
@@ -28,12 +30,14 @@ def _headers_of(scope: Scope) -> Headers:
     from apps.api.plumbing import cors  # with all routes, once they are needed
 
     given = {name: value.decode("latin-1") for name, value in scope["headers"]}
-    asked, authorization = given.get(b"access-control-request-headers", ""), given.get(b"authorization", "")
+    asked = given.get(b"access-control-request-headers", "")
+    authorization = given.get(b"authorization", "")
     told = cors.headers_of_path(str(scope["path"]), str(scope["method"]), authorization, asked)
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in told.items()]
 
 
-# By default each thread may get a heap of its own, and none gives back what another could use. Two are enough under Python's lock.
+# By default each thread may get a heap of its own, and none gives back what another could use. Two
+# are enough under Python's lock.
 ARENAS_MAX = 2
 _M_ARENA_MAX = -8  # of mallopt(3)
 with contextlib.suppress(OSError, AttributeError):  # not every system's C library has it

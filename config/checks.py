@@ -1,7 +1,9 @@
-"""`manage.py test`: every check of the repository and the tests; with arguments, pytest alone with them.
+"""`manage.py test`: every check of the repository and the tests; with arguments, pytest alone with
+them.
 
-First what says how fast something stops, then everything else divided among the cores. The checks run beside both, after whoever
-wants a core more: they are told at the end, and the last line says whether anything failed. The exit is 1 when something did.
+First what says how fast something stops, then everything else divided among the cores. The checks
+run beside both, after whoever wants a core more: they are told at the end, and the last line says
+whether anything failed. The exit is 1 when something did.
 """
 
 import os
@@ -51,7 +53,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _workers() -> int:
-    """One more than cores: a quarter of the time of the tests is waiting, for chains, browsers and processes that start.
+    """One more than cores: a quarter of the time of the tests is waiting, for chains, browsers and
+    processes that start.
 
     Services that were brought from outside are one set, for one worker.
     """
@@ -70,7 +73,10 @@ class Check:
     said: str
 
     def tell(self) -> None:
-        print(f"{self.title:<16} {'ok' if self.is_ok else 'FAILED':<7} {self.seconds:.1f} s", flush=True)
+        print(
+            f"{self.title:<16} {'ok' if self.is_ok else 'FAILED':<7} {self.seconds:.1f} s",
+            flush=True,
+        )
         if not self.is_ok:
             print(self.said.strip(), flush=True)
 
@@ -78,9 +84,12 @@ class Check:
 def _divided(workers: int, checked: list[Check]) -> list[str]:
     """The two runs of the tests, with the checks beside them; what failed of the tests."""
     with ThreadPoolExecutor(1) as beside:
-        checking = beside.submit(lambda: [_check(title, [*YIELDING, *command]) for title, command in steps()])
+        checking = beside.submit(
+            lambda: [_check(title, [*YIELDING, *command]) for title, command in steps()]
+        )
         failed = [] if _pytest(["-m", "alone", *_alone()]) == 0 else ["tests that run alone"]
-        # Whoever is free takes the next ones in their order, so that no worker goes back to what comes before.
+        # Whoever is free takes the next ones in their order, so that no worker goes back to what
+        # comes before.
         if _pytest(["-m", "not alone", "-n", str(workers), "--dist", "load"]):
             failed.append("tests")
         checked += checking.result()
@@ -88,8 +97,13 @@ def _divided(workers: int, checked: list[Check]) -> list[str]:
 
 
 def _alone() -> list[str]:
-    """The files of the tests that run alone: collecting all others takes as long as running these."""
-    return [str(path) for path in sorted(ROOT.glob("tests/**/test_*.py")) if "mark.alone" in path.read_text()]
+    """The files of the tests that run alone: collecting all others takes as long as running
+    these."""
+    return [
+        str(path)
+        for path in sorted(ROOT.glob("tests/**/test_*.py"))
+        if "mark.alone" in path.read_text()
+    ]
 
 
 def steps() -> list[tuple[str, list[str]]]:
@@ -101,16 +115,29 @@ def steps() -> list[tuple[str, list[str]]]:
         ("types", [str(BIN / "mypy"), "apps", "config", "manage.py", "tests"]),
     ]
     if templates:
-        found.insert(2, ("template format", [str(BIN / "djade"), "--target-version", "5.2", "--check", *templates]))
-        found.insert(3, ("template rules", [str(BIN / "djlint"), "--lint", "--quiet", str(ROOT / "templates")]))
+        found.insert(
+            2,
+            (
+                "template format",
+                [str(BIN / "djade"), "--target-version", "5.2", "--check", *templates],
+            ),
+        )
+        found.insert(
+            3,
+            ("template rules", [str(BIN / "djlint"), "--lint", "--quiet", str(ROOT / "templates")]),
+        )
     return found
 
 
 def _check(title: str, command: list[str]) -> Check:
     began = time.monotonic()
-    run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    run = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     return Check(title, run.returncode == 0, time.monotonic() - began, run.stdout)
 
 
 def _pytest(arguments: list[str]) -> int:
-    return subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False).returncode
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False
+    ).returncode

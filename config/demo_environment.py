@@ -1,4 +1,5 @@
-"""What `manage.py demo` needs before Django reads its settings: a free port, its own folder, the services, their addresses.
+"""What `manage.py demo` needs before Django reads its settings: a free port, its own folder, the
+services, their addresses.
 
 One demo per folder; `--fresh` throws away what an earlier one kept.
 """
@@ -26,7 +27,8 @@ _interrupted = threading.Event()
 def take_interrupts() -> None:
     """A Ctrl-C before the demo's own handlers stand ends what is being done, and is remembered.
 
-    Python drops an exception that is raised in a callback, of which imports have many: the demo would go on.
+    Python drops an exception that is raised in a callback, of which imports have many: the demo
+    would go on.
     """
     signal.signal(signal.SIGINT, _interrupt)
     sys.unraisablehook = _say_what_was_dropped
@@ -48,7 +50,8 @@ def is_interrupted() -> bool:
 
 
 def prepare(arguments: list[str]) -> None:
-    """Exit with one line when the demo can't start; else everything it needs is up and in the environment."""
+    """Exit with one line when the demo can't start; else everything it needs is up and in the
+    environment."""
     if {"-h", "--help"} & set(arguments):
         return
     parser = argparse.ArgumentParser(prog="manage.py demo", add_help=False)
@@ -79,7 +82,10 @@ def _only_one(path: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        sys.exit(f"a demo is already running from {path}: stop it first, or set TILLGATE_VAR to another folder")
+        sys.exit(
+            f"a demo is already running from {path}: stop it first, or set TILLGATE_VAR to another"
+            " folder"
+        )
     _held.append(handle)
     # Left by a demo that could not clear up after itself.
     (path / "demo.json").unlink(missing_ok=True)
@@ -112,6 +118,9 @@ def _wipe(path: Path) -> None:
             sys.exit(f"another command is using {path}: wait for it, then try --fresh again")
         for one in path.iterdir():
             # Tests, and what is made once for all, are not the demo's.
-            if one in (path / ".users", path / ".demo", template_database.TEMPLATES) or one.name.partition("-")[0] == embedded.TEST:
+            if (
+                one in (path / ".users", path / ".demo", template_database.TEMPLATES)
+                or one.name.partition("-")[0] == embedded.TEST
+            ):
                 continue
             shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()

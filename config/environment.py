@@ -1,4 +1,5 @@
-"""What the environment says, read once, here alone. What production never starts with stands in config/refusals.py.
+"""What the environment says, read once, here alone. What production never starts with stands in
+config/refusals.py.
 
 Nothing is started from here: services are only addresses.
 """
@@ -19,7 +20,9 @@ env = Reader()
 
 TILLGATE_ENV: str = env.str("TILLGATE_ENV", "demo")
 if TILLGATE_ENV not in ("production", "demo", "test"):
-    raise ImproperlyConfigured(f"TILLGATE_ENV must be production, demo or test, not {TILLGATE_ENV!r}")
+    raise ImproperlyConfigured(
+        f"TILLGATE_ENV must be production, demo or test, not {TILLGATE_ENV!r}"
+    )
 IS_PRODUCTION = TILLGATE_ENV == "production"
 
 
@@ -33,7 +36,9 @@ def host_from_env(name: str) -> str:
     """A host name without scheme and port, or nothing."""
     value: str = env.str(name, "").strip().lower()
     if value and urlsplit(f"//{value}").netloc != urlsplit(f"//{value}").hostname:
-        env.unreadable.append(f"{name} is a host name alone, such as admin.example.com, not {value!r}")
+        env.unreadable.append(
+            f"{name} is a host name alone, such as admin.example.com, not {value!r}"
+        )
         return ""
     return value
 
@@ -41,7 +46,11 @@ def host_from_env(name: str) -> str:
 def url_of(host: str) -> str:
     """The origin of a host of ours: scheme and port are those of PUBLIC_URL."""
     parts = urlsplit(PUBLIC_URL)
-    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "") if host else PUBLIC_URL
+    return (
+        f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+        if host
+        else PUBLIC_URL
+    )
 
 
 def networks_from_env(name: str) -> list[str]:
@@ -57,7 +66,11 @@ def networks_from_env(name: str) -> list[str]:
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     """A network of addresses as clients' are told: `::ffff:10.0.0.0/104` is 10.0.0.0/8."""
     found = ipaddress.ip_network(text)
-    mapped = found.network_address.ipv4_mapped if isinstance(found, ipaddress.IPv6Network) and found.prefixlen >= 96 else None
+    mapped = (
+        found.network_address.ipv4_mapped
+        if isinstance(found, ipaddress.IPv6Network) and found.prefixlen >= 96
+        else None
+    )
     return found if mapped is None else ipaddress.IPv4Network((mapped, found.prefixlen - 96))
 
 
@@ -72,8 +85,11 @@ def pairs_from_env(name: str) -> dict[str, str]:
 
 SECRET_KEY = secret("SECRET_KEY")
 ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
-# Of workers and the signer alone: what asks for a transaction approves it, and the signer signs nothing else.
-APPROVAL_KEYS: list[str] = [key for key in secret("APPROVAL_KEYS").split(",") if key not in ("", "none")]
+# Of workers and the signer alone: what asks for a transaction approves it, and the signer signs
+# nothing else.
+APPROVAL_KEYS: list[str] = [
+    key for key in secret("APPROVAL_KEYS").split(",") if key not in ("", "none")
+]
 DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
 PUBLIC_URL: str = (env.str("PUBLIC_URL", "") or "http://localhost:8000").rstrip("/")
 DATABASE_URL: str = env.str("DATABASE_URL", "")
@@ -82,16 +98,22 @@ DATABASE_POOLER: bool = env.bool("DATABASE_POOLER", False)
 REDIS_URL: str = env.str("REDIS_URL", "")
 METRICS_TOKEN: str = secret("METRICS_TOKEN")
 ALLOWED_HOSTS: list[str] = env.list(
-    "ALLOWED_HOSTS", default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))]
+    "ALLOWED_HOSTS",
+    default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))],
 )
 PUBLIC_HOST: str = urlsplit(PUBLIC_URL).hostname or ""
-# Hosts of their own for the API, the dashboard and the staff site; one without is where PUBLIC_URL is.
+# Hosts of their own for the API, the dashboard and the staff site; one without is where PUBLIC_URL
+# is.
 API_HOST: str = host_from_env("API_HOST")
 DASHBOARD_HOST: str = host_from_env("DASHBOARD_HOST")
 ADMIN_HOST: str = host_from_env("ADMIN_HOST")
-API_URL, DASHBOARD_URL, ADMIN_URL = url_of(API_HOST), url_of(DASHBOARD_HOST), url_of(ADMIN_HOST)
+API_URL = url_of(API_HOST)
+DASHBOARD_URL = url_of(DASHBOARD_HOST)
+ADMIN_URL = url_of(ADMIN_HOST)
 OWN_HOSTS: list[str] = sorted({PUBLIC_HOST, API_HOST, DASHBOARD_HOST, ADMIN_HOST} - {""})
-ALLOWED_HOSTS += [host for host in OWN_HOSTS if host not in ALLOWED_HOSTS and "*" not in ALLOWED_HOSTS]
+ALLOWED_HOSTS += [
+    host for host in OWN_HOSTS if host not in ALLOWED_HOSTS and "*" not in ALLOWED_HOSTS
+]
 # The networks that the staff site may be asked for from; empty: from anywhere.
 ADMIN_NETWORKS: list[str] = networks_from_env("ADMIN_NETWORKS")
 # Who may create an account and open a store: anybody, whom the operator has invited, or nobody.
@@ -99,17 +121,22 @@ SIGN_UP: str = env.str("SIGN_UP", "invitation" if IS_PRODUCTION else "open")
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 DNS_SERVERS: list[str] = env.list("DNS_SERVERS", default=[])
 WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
-RATE_PROVIDERS: list[str] = env.list("RATE_PROVIDERS", default=["coingecko", "kraken"] if IS_PRODUCTION else ["fixed"])
+RATE_PROVIDERS: list[str] = env.list(
+    "RATE_PROVIDERS", default=["coingecko", "kraken"] if IS_PRODUCTION else ["fixed"]
+)
 RATE_MAX_AGE_SECONDS: int = env.int("RATE_MAX_AGE_SECONDS", 300)
 COINGECKO_API_KEY: str = env.str("COINGECKO_API_KEY", "")
 COINGECKO_URL: str = env.str("COINGECKO_URL", "https://api.coingecko.com/api/v3")
 KRAKEN_URL: str = env.str("KRAKEN_URL", "https://api.kraken.com/0/public")
 CHAIN_POLL_SECONDS: float = env.float("CHAIN_POLL_SECONDS", 4.0 if IS_PRODUCTION else 0.5)
 CHAIN_URLS: dict[str, list[str]] = {
-    chain: env.list(f"CHAIN_{chain.upper()}_URL", default=[]) for chain in ("ethereum", "sepolia", "base", "arbitrum", "polygon")
+    chain: env.list(f"CHAIN_{chain.upper()}_URL", default=[])
+    for chain in ("ethereum", "sepolia", "base", "arbitrum", "polygon")
 }
 CHAIN_START_BLOCKS: dict[str, int] = {
-    chain: env.int(f"CHAIN_START_BLOCK_{chain.upper()}") for chain in CHAIN_URLS if env.str(f"CHAIN_START_BLOCK_{chain.upper()}", "")
+    chain: env.int(f"CHAIN_START_BLOCK_{chain.upper()}")
+    for chain in CHAIN_URLS
+    if env.str(f"CHAIN_START_BLOCK_{chain.upper()}", "")
 }
 CHAIN_TIP_MAX_AGE_SECONDS: int = env.int("CHAIN_TIP_MAX_AGE_SECONDS", 600 if IS_PRODUCTION else 0)
 CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 10)
@@ -125,18 +152,31 @@ SIGNER_CAPS: list[str] = env.list(
     "SIGNER_CAPS",
     default=[
         *("ETH=10:100", "SETH=10:100", "BASE_ETH=10:100", "ARB_ETH=10:100", "POL=50000:500000"),
-        *("ETH_USDC=50000:500000", "ETH_USDT=50000:500000", "USDC_SETH=50000:500000", "USDT_SETH=50000:500000"),
+        *(
+            "ETH_USDC=50000:500000",
+            "ETH_USDT=50000:500000",
+            "USDC_SETH=50000:500000",
+            "USDT_SETH=50000:500000",
+        ),
         *("POL_USDC=50000:500000", "POL_USDT=50000:500000", "BASE_USDC=50000:500000"),
         *("ARB_USDC=50000:500000", "ARB_USDT=50000:500000"),
     ],
 )
 # Of what came in for a store in 24 hours so much may leave in them, whatever its room is.
 SIGNER_INFLOW_PERCENT: int = env.int("SIGNER_INFLOW_PERCENT", 100)
-# How much of an asset may leave in 24 hours for all stores together before somebody is called; it stops nothing.
+# How much of an asset may leave in 24 hours for all stores together before somebody is called; it
+# stops nothing.
 SIGNER_ALARMS: list[str] = env.list(
     "SIGNER_ALARMS",
     default=[
-        *("ETH=500", "POL=2500000", "ETH_USDC=2500000", "ETH_USDT=2500000", "POL_USDC=2500000", "POL_USDT=2500000"),
+        *(
+            "ETH=500",
+            "POL=2500000",
+            "ETH_USDC=2500000",
+            "ETH_USDT=2500000",
+            "POL_USDC=2500000",
+            "POL_USDT=2500000",
+        ),
         *("BASE_USDC=2500000", "ARB_USDC=2500000", "ARB_USDT=2500000"),
     ],
 )
@@ -146,48 +186,73 @@ PAYOUT_MINIMUM_GAS_TIMES: int = env.int("PAYOUT_MINIMUM_GAS_TIMES", 2)
 PAYOUT_FAILURES_MAX: int = env.int("PAYOUT_FAILURES_MAX", 3)
 # The gas that a contract is given when native coins are sent to it.
 SIGNER_CONTRACT_GAS: int = env.int("SIGNER_CONTRACT_GAS", 60_000)
-# Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a line stays where it is.
+# Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a
+# line stays where it is.
 SWEEP_MINIMUMS: list[str] = env.list(
     "SWEEP_MINIMUMS",
     default=[
-        *("ETH=0.05", "SETH=0.05", "BASE_ETH=0.01", "ARB_ETH=0.01", "POL=50", "ETH_USDC=50", "ETH_USDT=50", "USDC_SETH=50", "USDT_SETH=50"),
+        *(
+            "ETH=0.05",
+            "SETH=0.05",
+            "BASE_ETH=0.01",
+            "ARB_ETH=0.01",
+            "POL=50",
+            "ETH_USDC=50",
+            "ETH_USDT=50",
+            "USDC_SETH=50",
+            "USDT_SETH=50",
+        ),
         *("POL_USDC=10", "POL_USDT=10", "BASE_USDC=10", "ARB_USDC=10", "ARB_USDT=10"),
     ],
 )
-# Cold storage, by asset: what stays in the hot wallet and from how much on the rest is moved (twice as much when left out), in coins;
-# and where it goes, a fixed address or an xpub that gives each transfer an address of its own.
+# Cold storage, by asset: what stays in the hot wallet and from how much on the rest is moved (twice
+# as much when left out), in coins; and where it goes, a fixed address or an xpub that gives each
+# transfer an address of its own.
 COLD_FLOATS: dict[str, str] = pairs_from_env("COLD_FLOATS")
 COLD_ADDRESSES: dict[str, str] = pairs_from_env("COLD_ADDRESSES")
 # The only addresses that the operator's own earnings may be withdrawn to.
 WITHDRAWAL_ADDRESSES: list[str] = env.list("WITHDRAWAL_ADDRESSES", default=[])
-# A payout in review that is worth more, in cents of its store's currency, takes two members of staff.
+# A payout in review that is worth more, in cents of its store's currency, takes two members of
+# staff.
 STAFF_FOUR_EYES_ABOVE_CENTS: int = env.int("STAFF_FOUR_EYES_ABOVE_CENTS", 1_000_000)
-# The exchange of a chain: its router (Uniswap V2 or one with its interface) and the contract of the wrapped coin.
+# The exchange of a chain: its router (Uniswap V2 or one with its interface) and the contract of the
+# wrapped coin.
 SWAP_ROUTERS: list[str] = env.list(
     "SWAP_ROUTERS",
-    default=["ethereum=0x7a250d5630b4cf539739df2c5dacb4c659f2488d:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"] if IS_PRODUCTION else [],
+    default=[
+        "ethereum=0x7a250d5630b4cf539739df2c5dacb4c659f2488d:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
+    ]
+    if IS_PRODUCTION
+    else [],
 )
-# Who fills live swaps: the service's own coins (treasury) or an exchange on the chain (uniswap). Test mode swaps are simulated.
+# Who fills live swaps: the service's own coins (treasury) or an exchange on the chain (uniswap).
+# Test mode swaps are simulated.
 SWAP_PROVIDER: str = env.str("SWAP_PROVIDER", "treasury")
 SWAP_SPREAD_BPS: int = env.int("SWAP_SPREAD_BPS", 50)
 SWAP_SLIPPAGE_BPS: int = env.int("SWAP_SLIPPAGE_BPS", 50)
-# In US dollars: from the treasury more is swapped only at rates on which two sources agree, and no more by a store in 24 hours.
+# In US dollars: from the treasury more is swapped only at rates on which two sources agree, and no
+# more by a store in 24 hours.
 SWAP_ONE_SOURCE_USD: int = env.int("SWAP_ONE_SOURCE_USD", 1000)
 SWAP_STORE_DAY_USD: int = env.int("SWAP_STORE_DAY_USD", 100_000)
-# Who pays live bank payouts: the embedded sandbox, or an off-ramp behind HTTP with its key and the secret of its callbacks.
+# Who pays live bank payouts: the embedded sandbox, or an off-ramp behind HTTP with its key and the
+# secret of its callbacks.
 OFFRAMP_PROVIDER: str = env.str("OFFRAMP_PROVIDER", "http" if IS_PRODUCTION else "sandbox")
 OFFRAMP_URL: str = env.str("OFFRAMP_URL", "")
 OFFRAMP_API_KEY: str = env.str("OFFRAMP_API_KEY", "")
 OFFRAMP_CALLBACK_SECRET: str = env.str("OFFRAMP_CALLBACK_SECRET", "")
-# How many ordinary requests one web process works on at once; what waits for others has threads of its own (config/lanes.py).
+# How many ordinary requests one web process works on at once; what waits for others has threads of
+# its own (config/lanes.py).
 WEB_THREADS: int = env.int("WEB_THREADS", 4)
-# Whoever settles over x402 is told after so long that the outcome isn't known yet. So many wait in one web process.
+# Whoever settles over x402 is told after so long that the outcome isn't known yet. So many wait in
+# one web process.
 X402_SETTLE_SECONDS: float = env.float("X402_SETTLE_SECONDS", 20.0)
 X402_WAITING_MAX: int = env.int("X402_WAITING_MAX", 3)
-# A row that a job can't move is left alone for so many seconds, then twice as long; after so many tries it waits for staff.
+# A row that a job can't move is left alone for so many seconds, then twice as long; after so many
+# tries it waits for staff.
 ROW_PAUSE_SECONDS: int = env.int("ROW_PAUSE_SECONDS", 5)
 ROW_TRIES_MAX: int = env.int("ROW_TRIES_MAX", 12)
-# How long what is only looked at is kept; the books, payments, events of payments and the audit log stay for ever.
+# How long what is only looked at is kept; the books, payments, events of payments and the audit log
+# stay for ever.
 REQUEST_LOG_DAYS: int = env.int("REQUEST_LOG_DAYS", 30)
 WEBHOOK_KEPT_DAYS: int = env.int("WEBHOOK_KEPT_DAYS", 90)
 OAUTH_KEPT_DAYS: int = env.int("OAUTH_KEPT_DAYS", 30)
@@ -195,14 +260,16 @@ MAIL_KEPT_DAYS: int = env.int("MAIL_KEPT_DAYS", 90)
 VERIFICATION_DOCUMENT_DAYS: int = env.int("VERIFICATION_DOCUMENT_DAYS", 365)
 # The request log is written in batches this often; 0: only when it is asked to (tests).
 REQUEST_LOG_SECONDS = 0.0 if TILLGATE_ENV == "test" else 1.0
-# Which networks of card providers each mode has, in the order of preference. The embedded one charges nobody.
+# Which networks of card providers each mode has, in the order of preference. The embedded one
+# charges nobody.
 CARD_NETWORKS = {
     "live": env.list("CARD_NETWORKS_LIVE", default=["onramper"] if IS_PRODUCTION else ["sandbox"]),
     "test": env.list("CARD_NETWORKS_TEST", default=["sandbox"]),
 }
 ONRAMPER_URL: str = env.str("ONRAMPER_URL", "https://api.onramper.com")
 ONRAMPER_TEST_URL: str = env.str("ONRAMPER_TEST_URL", "https://api-stg.onramper.com")
-# What a card may cost the store that bears it, and what is charged on top for rates that move where the customer does.
+# What a card may cost the store that bears it, and what is charged on top for rates that move where
+# the customer does.
 CARD_RATE_BPS: int = env.int("CARD_RATE_BPS", 400)
 CARD_SURCHARGE_BPS: int = env.int("CARD_SURCHARGE_BPS", 50)
 # Networks are asked for so long; what they said is good for so long.
@@ -210,9 +277,13 @@ CARD_DEADLINE_SECONDS: float = env.float("CARD_DEADLINE_SECONDS", 8.0)
 CARD_QUOTE_SECONDS: int = env.int("CARD_QUOTE_SECONDS", 45)
 # The headers in which the edge in front of this service says where a customer is.
 EDGE_COUNTRY_HEADERS: list[str] = env.list("EDGE_COUNTRY_HEADERS", default=["CF-IPCountry"])
-EDGE_REGION_HEADERS: list[str] = env.list("EDGE_REGION_HEADERS", default=["CF-Region-Code", "CF-Region"])
+EDGE_REGION_HEADERS: list[str] = env.list(
+    "EDGE_REGION_HEADERS", default=["CF-Region-Code", "CF-Region"]
+)
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "Tillgate <tillgate@localhost>")
-EMAIL_BACKEND: str = env.str("EMAIL_BACKEND", refusals.SMTP if IS_PRODUCTION else "apps.core.mailbox.Folder")
+EMAIL_BACKEND: str = env.str(
+    "EMAIL_BACKEND", refusals.SMTP if IS_PRODUCTION else "apps.core.mailbox.Folder"
+)
 EMAIL_HOST: str = env.str("EMAIL_HOST", "localhost")
 EMAIL_PORT: int = env.int("EMAIL_PORT", 25)
 EMAIL_HOST_USER: str = env.str("EMAIL_HOST_USER", "")
@@ -234,9 +305,11 @@ S3_OPTIONS = {
     "secret_key": env.str("S3_SECRET_ACCESS_KEY", ""),
 }
 SIGNER_KEY_FILE: str = env.str("SIGNER_KEY_FILE", str(VAR_DIR / "signer.key"))
-# Who keeps the hot wallets' keys and opens the key file: file (a passphrase), pkcs11 (a token) or kms (AWS).
+# Who keeps the hot wallets' keys and opens the key file: file (a passphrase), pkcs11 (a token) or
+# kms (AWS).
 SIGNER_KEYSTORE: str = env.str("SIGNER_KEYSTORE", "file")
-# By mode, the name of the key of the hot wallet in the keystore; and of the key that opens the key file.
+# By mode, the name of the key of the hot wallet in the keystore; and of the key that opens the key
+# file.
 SIGNER_HOT_KEYS: dict[str, str] = pairs_from_env("SIGNER_HOT_KEYS")
 SIGNER_WRAPPING_KEY: str = env.str("SIGNER_WRAPPING_KEY", "")
 PKCS11_MODULE: str = env.str("PKCS11_MODULE", "")
@@ -246,8 +319,12 @@ PKCS11_TOKEN: str = env.str("PKCS11_TOKEN", "")
 IGNORED_VARIABLES: list[str] = env.list("IGNORED_VARIABLES", default=[])
 
 if IS_PRODUCTION:
-    refusals.enforce(refusals.Facts(os.environ, frozenset(env.names), tuple(env.unreadable), globals()))
+    refusals.enforce(
+        refusals.Facts(os.environ, frozenset(env.names), tuple(env.unreadable), globals())
+    )
 elif env.unreadable:
     raise ImproperlyConfigured("; ".join(env.unreadable))
 elif urlsplit(PUBLIC_URL).hostname not in ("localhost", "127.0.0.1"):
-    raise ImproperlyConfigured("PUBLIC_URL may only be on this machine outside production: set TILLGATE_ENV=production")
+    raise ImproperlyConfigured(
+        "PUBLIC_URL may only be on this machine outside production: set TILLGATE_ENV=production"
+    )

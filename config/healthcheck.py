@@ -1,4 +1,5 @@
-"""Asks the web process beside it whether it is ready: exit 0 or 1. Standard library only, for a container's health check."""
+"""Asks the web process beside it whether it is ready: exit 0 or 1. Standard library only, for a
+container's health check."""
 
 import os
 import sys
@@ -11,7 +12,10 @@ ADDRESS = "http://127.0.0.1:8000/readyz"
 
 def main() -> int:
     # As the reverse proxy would ask: the public host name, over TLS.
-    headers = {"Host": urlsplit(os.environ.get("PUBLIC_URL", "")).netloc or "localhost", "X-Forwarded-Proto": "https"}
+    headers = {
+        "Host": urlsplit(os.environ.get("PUBLIC_URL", "")).netloc or "localhost",
+        "X-Forwarded-Proto": "https",
+    }
     try:
         with urllib.request.urlopen(urllib.request.Request(ADDRESS, headers=headers), timeout=5):
             return 0

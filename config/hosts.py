@@ -1,6 +1,8 @@
-"""The API, the dashboard and the staff site can each have a host of their own, and the staff site networks that may ask for it.
+"""The API, the dashboard and the staff site can each have a host of their own, and the staff site
+networks that may ask for it.
 
-A path asked for at the host of another is not there: 404. What an operator's machines ask and the pages' files are everywhere.
+A path asked for at the host of another is not there: 404. What an operator's machines ask and the
+pages' files are everywhere.
 """
 
 import ipaddress
@@ -13,12 +15,19 @@ from django.urls import reverse
 
 from apps.core.middleware import exact_address
 
-# THE table of homes, the first that fits: what a path begins with, and the settings that name its hosts. All else is for customers.
+# THE table of homes, the first that fits: what a path begins with, and the settings that name its
+# hosts. All else is for customers.
 HOMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
-    (("/static/", "/healthz", "/readyz", "/metrics", "/.well-known/"), ("API_HOST", "DASHBOARD_HOST", "ADMIN_HOST", "")),
+    (
+        ("/static/", "/healthz", "/readyz", "/metrics", "/.well-known/"),
+        ("API_HOST", "DASHBOARD_HOST", "ADMIN_HOST", ""),
+    ),
     (("/admin",), ("ADMIN_HOST",)),
     # Staff sign in where their site is: a session never leaves its host.
-    (("/dashboard/sign-in", "/dashboard/sign-out", "/dashboard/confirm", "/dashboard/security"), ("DASHBOARD_HOST", "ADMIN_HOST")),
+    (
+        ("/dashboard/sign-in", "/dashboard/sign-out", "/dashboard/confirm", "/dashboard/security"),
+        ("DASHBOARD_HOST", "ADMIN_HOST"),
+    ),
     (("/dashboard", "/oauth/authorize"), ("DASHBOARD_HOST",)),
     (("/api", "/docs", "/llms.txt", "/oauth/"), ("API_HOST",)),
 )
@@ -31,7 +40,9 @@ class OwnHosts:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not hasattr(request, "checkout_store_id") and not (_is_home(request) and _is_let_in(request)):
+        if not hasattr(request, "checkout_store_id") and not (
+            _is_home(request) and _is_let_in(request)
+        ):
             raise Http404
         return self.get_response(request)
 
@@ -60,4 +71,6 @@ def _is_let_in(request: HttpRequest) -> bool:
 
 def front(request: HttpRequest) -> HttpResponse:
     """The bare address leads to the dashboard, wherever that is."""
-    return HttpResponseRedirect((settings.DASHBOARD_URL if settings.DASHBOARD_HOST else "") + reverse("dashboard:home"))
+    return HttpResponseRedirect(
+        (settings.DASHBOARD_URL if settings.DASHBOARD_HOST else "") + reverse("dashboard:home")
+    )

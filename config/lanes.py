@@ -1,6 +1,8 @@
-"""THE table of the web server's threads: whose requests run in which, and how many at once in one process.
+"""THE table of the web server's threads: whose requests run in which, and how many at once in one
+process.
 
-What waits for others (a chain, a worker, a slow reader) has threads of its own and never takes those of everybody else.
+What waits for others (a chain, a worker, a slow reader) has threads of its own and never takes
+those of everybody else.
 """
 
 import re

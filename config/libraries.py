@@ -1,10 +1,17 @@
-"""Libraries whose tables every process knows, and whose cryptography only few: they are loaded without it."""
+"""Libraries whose tables every process knows, and whose cryptography only few: they are loaded
+without it."""
 
 from apps.core.imports import postponed
 
-# What the models name of WebAuthn; of signed tokens, of which ours are none; and a pattern that takes longer to compile than all others
-# together.
-_LATER = ("webauthn.helpers", "webauthn.helpers.structs", "jwcrypto", "jwcrypto.common", "oauth2_provider.validators")
+# What the models name of WebAuthn; of signed tokens, of which ours are none; and a pattern that
+# takes longer to compile than all others together.
+_LATER = (
+    "webauthn.helpers",
+    "webauthn.helpers.structs",
+    "jwcrypto",
+    "jwcrypto.common",
+    "oauth2_provider.validators",
+)
 
 with postponed(*_LATER):
     from django_otp_webauthn.apps import OtpWebauthnConfig

@@ -1,4 +1,5 @@
-"""How much is let through: tokens per minute and the burst, per policy and mode; and letters to one person in a day."""
+"""How much is let through: tokens per minute and the burst, per policy and mode; and letters to one
+person in a day."""
 
 from typing import NamedTuple
 
@@ -47,7 +48,8 @@ class LetterLimit(NamedTuple):
     in_all: int
 
 
-# What others can have sent to an address. A letter that stands in no line, such as a notice about an account, is never dropped.
+# What others can have sent to an address. A letter that stands in no line, such as a notice about
+# an account, is never dropped.
 LETTER_LIMITS: dict[str, LetterLimit] = {
     "password_reset": LetterLimit(("password_reset",), 10, 10),
     "email_change": LetterLimit(("email_change",), 10, 10),

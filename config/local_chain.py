@@ -9,7 +9,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 10.0
-# No network that anybody else is on: a wallet that was handed an address of it can't send what is worth something.
+# No network that anybody else is on: a wallet that was handed an address of it can't send what is
+# worth something.
 LOCAL_CHAIN_ID = 31337
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -19,7 +20,8 @@ class ChainRefused(RuntimeError):
 
 
 def call(url: str, method: str, *params: Any, timeout: float = TIMEOUT_SECONDS) -> Any:
-    """The result of one call. Raises OSError when the chain can't be reached, ChainRefused when it answers with an error."""
+    """The result of one call. Raises OSError when the chain can't be reached, ChainRefused when it
+    answers with an error."""
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     with _opener.open(request, timeout=timeout) as answer:
@@ -38,13 +40,23 @@ def is_chain(url: str, chain_id: int) -> bool:
 
 
 def anvil_program() -> str | None:
-    """The chain's program: what TILLGATE_ANVIL names, what the set-up brought, or what the machine has."""
+    """The chain's program: what TILLGATE_ANVIL names, what the set-up brought, or what the machine
+    has."""
     named = os.environ.get("TILLGATE_ANVIL")
-    brought = next(iter(sorted(ROOT.glob(".tools/node_modules/@foundry-rs/anvil-*/bin/anvil"))), None)
+    brought = next(
+        iter(sorted(ROOT.glob(".tools/node_modules/@foundry-rs/anvil-*/bin/anvil"))), None
+    )
     return named or (str(brought) if brought else shutil.which("anvil"))
 
 
 def exchange_bytecode(name: str) -> str | None:
-    """The code of one of the exchange's contracts, as the set-up brought it; None when it did not."""
-    found = next(iter(ROOT.glob(f".tools/exchange/node_modules/@uniswap/*/build/{name}.json")), None)
-    return None if found is None else "0x" + str(json.loads(found.read_text())["bytecode"]).removeprefix("0x")
+    """The code of one of the exchange's contracts, as the set-up brought it; None when it did
+    not."""
+    found = next(
+        iter(ROOT.glob(f".tools/exchange/node_modules/@uniswap/*/build/{name}.json")), None
+    )
+    return (
+        None
+        if found is None
+        else "0x" + str(json.loads(found.read_text())["bytecode"]).removeprefix("0x")
+    )

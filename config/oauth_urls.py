@@ -1,4 +1,5 @@
-"""The OAuth server outside of /api: the same doors, but a browser that asks for /oauth/authorize meets the consent page."""
+"""The OAuth server outside of /api: the same doors, but a browser that asks for /oauth/authorize
+meets the consent page."""
 
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import path
@@ -15,7 +16,9 @@ _page = csrf_protect(consent_page)
 @csrf_exempt
 def authorize(request: HttpRequest) -> HttpResponseBase:
     """JSON is for the API; what else comes is a browser, whose form carries the site's token."""
-    is_json = "application/json" in (request.headers.get("Accept", "") if request.method == "GET" else request.content_type or "")
+    is_json = "application/json" in (
+        request.headers.get("Accept", "") if request.method == "GET" else request.content_type or ""
+    )
     answer: HttpResponseBase = _doors["oauth/authorize"](request) if is_json else _page(request)
     return answer
 

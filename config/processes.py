@@ -1,4 +1,5 @@
-"""Services that outlive the process which started them: how they are started, published for others, and stopped."""
+"""Services that outlive the process which started them: how they are started, published for others,
+and stopped."""
 
 import contextlib
 import json
@@ -42,8 +43,17 @@ def _started_at(pid: int) -> str | None:
 
 def spawn(path: Path, name: str, command: list[str], url: str = "") -> "subprocess.Popen[bytes]":
     with log_of(path, name).open("ab") as log:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=path)
-    _record(path, name).write_text(json.dumps({"pid": process.pid, "started_at": _started_at(process.pid), "url": url}))
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd=path,
+        )
+    _record(path, name).write_text(
+        json.dumps({"pid": process.pid, "started_at": _started_at(process.pid), "url": url})
+    )
     return process
 
 
@@ -51,7 +61,9 @@ def log_of(path: Path, name: str) -> Path:
     return path / f"{name.removesuffix('_URL').lower()}.log"
 
 
-def wait_until(is_ready: Callable[[], bool], process: "subprocess.Popen[bytes]", title: str, path: Path) -> None:
+def wait_until(
+    is_ready: Callable[[], bool], process: "subprocess.Popen[bytes]", title: str, path: Path
+) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not is_ready():
         if process.poll() is not None or time.monotonic() > deadline:
@@ -60,7 +72,8 @@ def wait_until(is_ready: Callable[[], bool], process: "subprocess.Popen[bytes]",
 
 
 def stop(path: Path, name: str) -> None:
-    """End a service of this folder in its own way (both write their data on SIGTERM), by force after four seconds."""
+    """End a service of this folder in its own way (both write their data on SIGTERM), by force
+    after four seconds."""
     record = published(path, name)
     if record:
         deadline = time.monotonic() + STOP_SECONDS

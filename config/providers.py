@@ -1,4 +1,5 @@
-"""Which adapter serves what, per mode: the form of Django's STORAGES, the first of a list is asked first."""
+"""Which adapter serves what, per mode: the form of Django's STORAGES, the first of a list is asked
+first."""
 
 from typing import Any
 
@@ -53,15 +54,24 @@ _OFFRAMP_BACKENDS = {
         "OPTIONS": {"base_url": OFFRAMP_URL, "api_key": OFFRAMP_API_KEY},
     },
 }
-_SWAPS_SIMULATED = {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": {**_TREASURY, "is_limited": False}}
+_SWAPS_SIMULATED = {
+    "BACKEND": "apps.swaps.providers.treasury.Treasury",
+    "OPTIONS": {**_TREASURY, "is_limited": False},
+}
 _DNS = {"BACKEND": "apps.stores.providers.dns.Dns", "OPTIONS": {"servers": DNS_SERVERS}}
 _MARKET_BACKENDS: dict[str, dict[str, Any]] = {
     "fixed": {"BACKEND": "apps.agents.providers.market_fixed.FixedMarket", "OPTIONS": {}},
-    "coingecko": {"BACKEND": "apps.agents.providers.market_coingecko.CoinGeckoMarkets", "OPTIONS": _RATE_BACKENDS["coingecko"]["OPTIONS"]},
+    "coingecko": {
+        "BACKEND": "apps.agents.providers.market_coingecko.CoinGeckoMarkets",
+        "OPTIONS": _RATE_BACKENDS["coingecko"]["OPTIONS"],
+    },
 }
 _ONRAMPER = "apps.onramp.providers.onramper.Onramper"
 _CARD_BACKENDS = {
-    ("sandbox", "live"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {"delivers": not IS_PRODUCTION}},
+    ("sandbox", "live"): {
+        "BACKEND": "apps.onramp.providers.sandbox.Sandbox",
+        "OPTIONS": {"delivers": not IS_PRODUCTION},
+    },
     ("sandbox", "test"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {}},
     ("onramper", "live"): {
         "BACKEND": _ONRAMPER,
@@ -83,22 +93,44 @@ _KEYSTORES: dict[str, dict[str, Any]] = {
 }
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     # Networks of card providers; their secrets are rows that staff write.
-    "onramp": {mode: [_CARD_BACKENDS[name, mode] for name in names] for mode, names in CARD_NETWORKS.items()},
+    "onramp": {
+        mode: [_CARD_BACKENDS[name, mode] for name in names]
+        for mode, names in CARD_NETWORKS.items()
+    },
     # Where checkout domains are looked up; a demo asks nobody and serves names under .localhost.
-    "dns": {"live": [_DNS if IS_PRODUCTION else {"BACKEND": "apps.stores.providers.local.Local", "OPTIONS": {}}]},
-    "chain": {mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}] for mode in ("live", "test")},
+    "dns": {
+        "live": [
+            _DNS
+            if IS_PRODUCTION
+            else {"BACKEND": "apps.stores.providers.local.Local", "OPTIONS": {}}
+        ]
+    },
+    "chain": {
+        mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}]
+        for mode in ("live", "test")
+    },
     # One keystore has the keys of both modes; only the signer asks it.
     "keys": {"live": [_KEYSTORES[SIGNER_KEYSTORE]]},
-    # Tried in order; the first that answers prices. Test mode never asks outside, so that tests repeat.
-    "rates": {"live": [_RATE_BACKENDS[name] for name in RATE_PROVIDERS], "test": [_RATE_BACKENDS["fixed"]]},
+    # Tried in order; the first that answers prices. Test mode never asks outside, so that tests
+    # repeat.
+    "rates": {
+        "live": [_RATE_BACKENDS[name] for name in RATE_PROVIDERS],
+        "test": [_RATE_BACKENDS["fixed"]],
+    },
     # The first takes new swaps; the others are known so that what they have begun can end.
     "swaps": {
-        "live": [_SWAP_BACKENDS[SWAP_PROVIDER], *(one for name, one in _SWAP_BACKENDS.items() if name != SWAP_PROVIDER)],
+        "live": [
+            _SWAP_BACKENDS[SWAP_PROVIDER],
+            *(one for name, one in _SWAP_BACKENDS.items() if name != SWAP_PROVIDER),
+        ],
         "test": [_SWAPS_SIMULATED],
     },
     # The first takes new bank payouts.
     "offramp": {
-        "live": [_OFFRAMP_BACKENDS[OFFRAMP_PROVIDER], *(one for name, one in _OFFRAMP_BACKENDS.items() if name != OFFRAMP_PROVIDER)],
+        "live": [
+            _OFFRAMP_BACKENDS[OFFRAMP_PROVIDER],
+            *(one for name, one in _OFFRAMP_BACKENDS.items() if name != OFFRAMP_PROVIDER),
+        ],
         "test": [{"BACKEND": "apps.payouts.providers.sandbox.Sandbox", "OPTIONS": {}}],
     },
     # Public figures, the same for everybody; the first answers.
@@ -106,7 +138,10 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
 }
 
 # What a store's authorization provider is made by; the row holds which, and its rules or address.
-AUTHORIZERS = {"policy": "apps.agents.providers.policy.Policy", "http": "apps.agents.providers.http.HttpPolicy"}
+AUTHORIZERS = {
+    "policy": "apps.agents.providers.policy.Policy",
+    "http": "apps.agents.providers.http.HttpPolicy",
+}
 
 # Who makes the object of a test delivery, by family of events: the app that records the real ones.
 EVENT_SAMPLES = {

@@ -1,6 +1,8 @@
-"""A page of the staff site that shows from where a request seems to come, and what TRUSTED_PROXY_HOPS should be.
+"""A page of the staff site that shows from where a request seems to come, and what
+TRUSTED_PROXY_HOPS should be.
 
-Every proxy adds the address that it was asked from to X-Forwarded-For: a browser sends none, so there are as many as proxies.
+Every proxy adds the address that it was asked from to X-Forwarded-For: a browser sends none, so
+there are as many as proxies.
 """
 
 import ipaddress
@@ -14,7 +16,15 @@ from django.template.response import TemplateResponse
 from apps.core.middleware import client_address, exact_address, plain_address
 
 HEADERS = (
-    *("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via", "CF-Connecting-IP"),
+    *(
+        "X-Forwarded-For",
+        "X-Forwarded-Proto",
+        "X-Forwarded-Host",
+        "Forwarded",
+        "X-Real-IP",
+        "Via",
+        "CF-Connecting-IP",
+    ),
     *("True-Client-IP", "Host"),
 )
 
@@ -28,7 +38,8 @@ class Verdict:
 
 
 def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
-    """What arrived, what is believed of it, and what should be. `mine` is the address that the reader knows to have."""
+    """What arrived, what is believed of it, and what should be. `mine` is the address that the
+    reader knows to have."""
     mine = request.GET.get("mine", "").strip()
     forwarded = entries(request)
     context = {
@@ -40,7 +51,9 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "seen": exact_address(request) or "none",
         "counted": client_address(request) or "together with all who have none",
         "is_secure": request.is_secure(),
-        "verdict": judge(forwarded, str(request.META.get("REMOTE_ADDR", "")), settings.TRUSTED_PROXY_HOPS, mine),
+        "verdict": judge(
+            forwarded, str(request.META.get("REMOTE_ADDR", "")), settings.TRUSTED_PROXY_HOPS, mine
+        ),
         "mine": mine,
     }
     return TemplateResponse(request, "admin/proxies.html", context)
@@ -48,7 +61,11 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
 
 def entries(request: HttpRequest) -> list[str]:
     """Of X-Forwarded-For, the nearest proxy's last."""
-    return [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
+    return [
+        part.strip()
+        for part in request.headers.get("X-Forwarded-For", "").split(",")
+        if part.strip()
+    ]
 
 
 def judge(forwarded: list[str], connection: str, hops: int, mine: str = "") -> Verdict:
@@ -57,12 +74,24 @@ def judge(forwarded: list[str], connection: str, hops: int, mine: str = "") -> V
         return Verdict(None, f"{mine} is not an address.")
     wanted = _position(forwarded, connection, plain_address(mine)) if mine else len(forwarded)
     if wanted is None:
-        return Verdict(None, f"{plain_address(mine)} stands nowhere: a proxy in front keeps it to itself, or it is not yours here.")
+        return Verdict(
+            None,
+            f"{plain_address(mine)} stands nowhere: a proxy in front keeps it to itself, or it is"
+            " not yours here.",
+        )
     if wanted == hops:
         return Verdict(wanted, _right(forwarded, connection, hops))
     if wanted > hops:
-        return Verdict(wanted, f"Set TRUSTED_PROXY_HOPS={wanted}. Now everybody who comes through the same proxy counts as one client.")
-    return Verdict(wanted, f"Set TRUSTED_PROXY_HOPS={wanted}. Now a client can write any address into X-Forwarded-For and is believed.")
+        return Verdict(
+            wanted,
+            f"Set TRUSTED_PROXY_HOPS={wanted}. Now everybody who comes through the same proxy"
+            " counts as one client.",
+        )
+    return Verdict(
+        wanted,
+        f"Set TRUSTED_PROXY_HOPS={wanted}. Now a client can write any address into X-Forwarded-For"
+        " and is believed.",
+    )
 
 
 def _position(forwarded: list[str], connection: str, mine: str) -> int | None:

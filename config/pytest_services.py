@@ -1,7 +1,8 @@
 """Early pytest plugin: services are up before pytest-django reads the settings.
 
-Each worker of a run with `-n` has services of its own, and the process that hands out the tests has none. Tests marked `chain`,
-`browser`, `pooler` or `token` are skipped, counted and named at the end where the machine has none.
+Each worker of a run with `-n` has services of its own, and the process that hands out the tests has
+none. Tests marked `chain`, `browser`, `pooler` or `token` are skipped, counted and named at the end
+where the machine has none.
 """
 
 import os

@@ -1,6 +1,8 @@
-"""Reads variables of the environment by name, and remembers which it was asked for and which it couldn't read.
+"""Reads variables of the environment by name, and remembers which it was asked for and which it
+couldn't read.
 
-What can't be read gets its default, so that everything that is wrong can be told at once (config/refusals.py).
+What can't be read gets its default, so that everything that is wrong can be told at once
+(config/refusals.py).
 """
 
 import difflib
@@ -14,12 +16,43 @@ from django.core.exceptions import ImproperlyConfigured
 # Read elsewhere than in config/environment.py, or by compose.yaml alone.
 OTHERS = frozenset(
     {"SIGNER_PASSPHRASE", "PKCS11_PIN", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
-    | {f"TILLGATE_{name}" for name in ("AGENT_CREDENTIAL", "ANVIL", "FAILPOINT", "HANDED_OVER", "LOCAL_CHAINS", "WITHOUT")}
+    | {
+        f"TILLGATE_{name}"
+        for name in (
+            "AGENT_CREDENTIAL",
+            "ANVIL",
+            "FAILPOINT",
+            "HANDED_OVER",
+            "LOCAL_CHAINS",
+            "WITHOUT",
+        )
+    }
 )
 # What begins so is meant for us.
 PREFIXES = (
-    *("APPROVAL_", "CARD_", "CHAIN_", "COINGECKO_", "COLD_", "DEPOSIT_", "EMAIL_", "ENCRYPTION_", "KRAKEN_"),
-    *("METRICS_", "OFFRAMP_", "ONRAMPER_", "PAYOUT_", "PKCS11_", "RATE_", "ROW_", "S3_", "SIGNER_", "SWAP_"),
+    *(
+        "APPROVAL_",
+        "CARD_",
+        "CHAIN_",
+        "COINGECKO_",
+        "COLD_",
+        "DEPOSIT_",
+        "EMAIL_",
+        "ENCRYPTION_",
+        "KRAKEN_",
+    ),
+    *(
+        "METRICS_",
+        "OFFRAMP_",
+        "ONRAMPER_",
+        "PAYOUT_",
+        "PKCS11_",
+        "RATE_",
+        "ROW_",
+        "S3_",
+        "SIGNER_",
+        "SWAP_",
+    ),
     *("STAFF_", "SWEEP_", "TILLGATE_", "TRUSTED_PROXY_", "WEBHOOK_", "WITHDRAWAL_", "X402_"),
 )
 # What Kubernetes puts into every container for each service that it knows.
@@ -33,7 +66,13 @@ class Reader(environ.Env):  # type: ignore[misc]  # environ has no types
         self.names: set[str] = set()
         self.unreadable: list[str] = []
 
-    def get_value(self, var: str, cast: Any = None, default: Any = environ.Env.NOTSET, parse_default: bool = False) -> Any:
+    def get_value(
+        self,
+        var: str,
+        cast: Any = None,
+        default: Any = environ.Env.NOTSET,
+        parse_default: bool = False,
+    ) -> Any:
         self.names.add(var)
         try:
             return super().get_value(var, cast, default, parse_default)
@@ -43,7 +82,8 @@ class Reader(environ.Env):  # type: ignore[misc]  # environ has no types
 
 
 def unknown(variables: Mapping[str, str], names: Iterable[str]) -> Iterable[str]:
-    """Variables that look as if they were meant for us, each with the name that was probably meant."""
+    """Variables that look as if they were meant for us, each with the name that was probably
+    meant."""
     names = {*names, *OTHERS}
     ignored = {one.strip() for one in variables.get("IGNORED_VARIABLES", "").split(",")}
     for name in sorted(set(variables) - names - ignored):
@@ -52,4 +92,6 @@ def unknown(variables: Mapping[str, str], names: Iterable[str]) -> Iterable[str]
         near = difflib.get_close_matches(name.upper(), sorted(names), 1, _LIKENESS)
         if near or name.upper().startswith(PREFIXES):
             near = near or difflib.get_close_matches(name.upper(), sorted(names), 1, 0.6)
-            yield f"{name} is no variable of Tillgate" + (f" (did you mean {near[0]}?)" if near else "")
+            yield f"{name} is no variable of Tillgate" + (
+                f" (did you mean {near[0]}?)" if near else ""
+            )

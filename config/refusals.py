@@ -1,6 +1,8 @@
-"""THE table of what production never starts with. Everything that is wrong is told at once, each with its cure, before anything connects.
+"""THE table of what production never starts with. Everything that is wrong is told at once, each
+with its cure, before anything connects.
 
-A rule looks at the environment alone. The commands in MENDING run nevertheless: they put right what is refused.
+A rule looks at the environment alone. The commands in MENDING run nevertheless: they put right what
+is refused.
 """
 
 import base64
@@ -19,17 +21,40 @@ from django.core.exceptions import ImproperlyConfigured
 from config import reader
 from config.demo_secrets import PUBLISHED, SIGNER_PASSPHRASE
 
-# create_wallet makes the extended public keys, rotate_encryption_key replaces a weak key, sending stops what leaves; an image is built
-# without secrets.
-MENDING = ("create_wallet", "rotate_encryption_key", "sending", "collectstatic", "help", "version", "--help", "--version")
+# create_wallet makes the extended public keys, rotate_encryption_key replaces a weak key, sending
+# stops what leaves; an image is built without secrets.
+MENDING = (
+    "create_wallet",
+    "rotate_encryption_key",
+    "sending",
+    "collectstatic",
+    "help",
+    "version",
+    "--help",
+    "--version",
+)
 REQUIRED = (
-    *("PUBLIC_URL", "SECRET_KEY", "ENCRYPTION_KEYS", "DEPOSIT_XPUB_LIVE", "DEPOSIT_XPUB_TEST", "METRICS_TOKEN"),
+    *(
+        "PUBLIC_URL",
+        "SECRET_KEY",
+        "ENCRYPTION_KEYS",
+        "DEPOSIT_XPUB_LIVE",
+        "DEPOSIT_XPUB_TEST",
+        "METRICS_TOKEN",
+    ),
     *("DATABASE_URL", "REDIS_URL"),
 )
 # The least length of secrets that an operator makes up.
-LENGTHS = {"SECRET_KEY": 50, "METRICS_TOKEN": 20, "OFFRAMP_CALLBACK_SECRET": 20, "SIGNER_PASSPHRASE": 12, "REDIS_PASSWORD": 16}
+LENGTHS = {
+    "SECRET_KEY": 50,
+    "METRICS_TOKEN": 20,
+    "OFFRAMP_CALLBACK_SECRET": 20,
+    "SIGNER_PASSPHRASE": 12,
+    "REDIS_PASSWORD": 16,
+}
 CHARACTERS_MIN = 8  # different ones
-KEY_BYTES, KEY_BYTES_DIFFERENT_MIN = 32, 16
+KEY_BYTES = 32
+KEY_BYTES_DIFFERENT_MIN = 16
 RATE_AGE_SECONDS_MAX = 3600
 CHOICES = {
     "SIGN_UP": ("open", "invitation", "closed"),
@@ -48,12 +73,20 @@ KEYSTORES = {
 # Labels, whatever they sound like.
 _NO_SECRETS = frozenset({"PKCS11_TOKEN", "SIGNER_WRAPPING_KEY"})
 _SECRET_NAME = re.compile(r"SECRET|TOKEN|PASSWORD|PASSPHRASE|_KEY$")
-_PRIVATE_NAME = re.compile(r"[^.]+|.*\.(local|localhost|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)", re.IGNORECASE)
-_MAIL_TO_NOBODY = re.compile(r"django\.core\.mail\.backends\.(console|dummy|filebased|locmem)\.|apps\.core\.mailbox\.")
+_PRIVATE_NAME = re.compile(
+    r"[^.]+|.*\.(local|localhost|localdomain|internal|intranet|lan|home|corp|private|home\.arpa)",
+    re.IGNORECASE,
+)
+_MAIL_TO_NOBODY = re.compile(
+    r"django\.core\.mail\.backends\.(console|dummy|filebased|locmem)\.|apps\.core\.mailbox\."
+)
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))' makes one"
-MAKE_KEY = "python3 -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())' makes one"
+MAKE_KEY = (
+    "python3 -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())'"
+    " makes one"
+)
 
 
 class Refused(ImproperlyConfigured):
@@ -62,7 +95,8 @@ class Refused(ImproperlyConfigured):
 
 @dataclass(frozen=True)
 class Facts:
-    """The environment as it is, the names that are read of it, and the settings that were made of it."""
+    """The environment as it is, the names that are read of it, and the settings that were made of
+    it."""
 
     variables: Mapping[str, str]
     names: frozenset[str]
@@ -88,7 +122,11 @@ def _missing(facts: Facts) -> Iterator[str]:
 
 def _published(facts: Facts) -> Iterator[str]:
     published = {**PUBLISHED, "SIGNER_PASSPHRASE": SIGNER_PASSPHRASE}
-    yield from (f"{name} holds the published demo value" for name, value in published.items() if value in facts.given(name).split(","))
+    yield from (
+        f"{name} holds the published demo value"
+        for name, value in published.items()
+        if value in facts.given(name).split(",")
+    )
 
 
 def _short(facts: Facts) -> Iterator[str]:
@@ -128,7 +166,10 @@ def _keys(variable: str, facts: Facts) -> Iterator[str]:
         except (binascii.Error, ValueError):
             key = b""
         if not name or len(key) != KEY_BYTES:
-            yield f"{variable}: {name or 'an entry'} is not name:key with a key of {KEY_BYTES} bytes in base64"
+            yield (
+                f"{variable}: {name or 'an entry'} is not name:key with a key of {KEY_BYTES} bytes"
+                " in base64"
+            )
         elif len(set(key)) < KEY_BYTES_DIFFERENT_MIN:
             yield f"{variable}: the key {name} was not made by chance"
     if len({name for name, _ in pairs}) < len(pairs) or len({key for _, key in pairs}) < len(pairs):
@@ -136,7 +177,9 @@ def _keys(variable: str, facts: Facts) -> Iterator[str]:
 
 
 def _one_xpub(facts: Facts) -> Iterator[str]:
-    if facts.given("DEPOSIT_XPUB_LIVE") and facts.given("DEPOSIT_XPUB_LIVE") == facts.given("DEPOSIT_XPUB_TEST"):
+    if facts.given("DEPOSIT_XPUB_LIVE") and facts.given("DEPOSIT_XPUB_LIVE") == facts.given(
+        "DEPOSIT_XPUB_TEST"
+    ):
         yield "DEPOSIT_XPUB_LIVE is the same as DEPOSIT_XPUB_TEST"
 
 
@@ -165,7 +208,8 @@ def _is_private(host: str) -> bool:
 
 
 def _plain_mail(facts: Facts) -> Iterator[str]:
-    is_tls, is_ssl = facts.settings["EMAIL_USE_TLS"], facts.settings["EMAIL_USE_SSL"]
+    is_tls = facts.settings["EMAIL_USE_TLS"]
+    is_ssl = facts.settings["EMAIL_USE_SSL"]
     if is_tls and is_ssl:
         yield "EMAIL_USE_TLS and EMAIL_USE_SSL are both true"
     if facts.settings["EMAIL_BACKEND"] != SMTP or is_tls or is_ssl:
@@ -174,7 +218,10 @@ def _plain_mail(facts: Facts) -> Iterator[str]:
     if not host:
         yield "EMAIL_HOST is missing, and EMAIL_USE_TLS is off"
     elif host not in _THIS_MACHINE:
-        yield f"EMAIL_USE_TLS is off: letters with links that open accounts go to {host} in plain text"
+        yield (
+            f"EMAIL_USE_TLS is off: letters with links that open accounts go to {host} in plain"
+            " text"
+        )
 
 
 def _mail_to_nobody(facts: Facts) -> Iterator[str]:
@@ -216,7 +263,9 @@ def _keystore_without_keys(facts: Facts) -> Iterator[str]:
 
 def _open_redis(facts: Facts) -> Iterator[str]:
     url = urlsplit(facts.given("REDIS_URL"))
-    if url.scheme in ("redis", "rediss") and not (url.password or parse_qs(url.query).get("password")):
+    if url.scheme in ("redis", "rediss") and not (
+        url.password or parse_qs(url.query).get("password")
+    ):
         yield "REDIS_URL has no password"
 
 
@@ -229,22 +278,66 @@ RULES = (
     Rule("unreadable", lambda facts: facts.unreadable, "write it as .env.example shows"),
     Rule("published_secret", _published, "generate your own"),
     Rule("short_secret", _short, MAKE_ONE),
-    Rule("repeated_secret", _repeated, "give each its own, so that who learns one has not learned the other"),
-    Rule("encryption_key", _encryption_keys, f"{MAKE_KEY}; put it first, then manage.py rotate_encryption_key replaces the others"),
-    Rule("approval_key", _approval_keys, f"{MAKE_KEY}; put it first, and take the others away when nothing older is open"),
+    Rule(
+        "repeated_secret",
+        _repeated,
+        "give each its own, so that who learns one has not learned the other",
+    ),
+    Rule(
+        "encryption_key",
+        _encryption_keys,
+        f"{MAKE_KEY}; put it first, then manage.py rotate_encryption_key replaces the others",
+    ),
+    Rule(
+        "approval_key",
+        _approval_keys,
+        f"{MAKE_KEY}; put it first, and take the others away when nothing older is open",
+    ),
     Rule("one_xpub_for_both_modes", _one_xpub, "set both as manage.py create_wallet prints them"),
-    Rule("any_host", _any_host, "name the hosts that are answered, or leave it out for the one of PUBLIC_URL"),
-    Rule("plain_http", _plain_http, "put a proxy with a certificate in front and name its https:// address"),
-    Rule("private_webhook_host", _private_hosts, "take it out: webhooks of merchants would reach into your network"),
-    Rule("mail_without_tls", _plain_mail, "set EMAIL_HOST and EMAIL_USE_TLS=true (port 587) or EMAIL_USE_SSL=true (port 465)"),
-    Rule("mail_to_nobody", _mail_to_nobody, "take it out for SMTP, or name one of anymail's backends"),
+    Rule(
+        "any_host",
+        _any_host,
+        "name the hosts that are answered, or leave it out for the one of PUBLIC_URL",
+    ),
+    Rule(
+        "plain_http",
+        _plain_http,
+        "put a proxy with a certificate in front and name its https:// address",
+    ),
+    Rule(
+        "private_webhook_host",
+        _private_hosts,
+        "take it out: webhooks of merchants would reach into your network",
+    ),
+    Rule(
+        "mail_without_tls",
+        _plain_mail,
+        "set EMAIL_HOST and EMAIL_USE_TLS=true (port 587) or EMAIL_USE_SSL=true (port 465)",
+    ),
+    Rule(
+        "mail_to_nobody", _mail_to_nobody, "take it out for SMTP, or name one of anymail's backends"
+    ),
     Rule("made_up_rates", _made_up_rates, "set RATE_PROVIDERS=coingecko,kraken"),
-    Rule("old_rates", _old_rates, "300 is the default: an older rate is one that the market has left"),
+    Rule(
+        "old_rates", _old_rates, "300 is the default: an older rate is one that the market has left"
+    ),
     Rule("sandbox_in_live_mode", _sandboxes, "take it out of live mode; test mode has it anyway"),
     Rule("unknown_choice", _unknown_choices, "choose one of them"),
-    Rule("keystore_without_keys", _keystore_without_keys, "name what the keystore calls it, as .env.example shows"),
-    Rule("open_redis", _open_redis, "give Redis a password (requirepass) and write redis://:password@host:6379/0"),
-    Rule("unknown_variable", _unknown, "correct its name or take it out; what is not for Tillgate is named in IGNORED_VARIABLES"),
+    Rule(
+        "keystore_without_keys",
+        _keystore_without_keys,
+        "name what the keystore calls it, as .env.example shows",
+    ),
+    Rule(
+        "open_redis",
+        _open_redis,
+        "give Redis a password (requirepass) and write redis://:password@host:6379/0",
+    ),
+    Rule(
+        "unknown_variable",
+        _unknown,
+        "correct its name or take it out; what is not for Tillgate is named in IGNORED_VARIABLES",
+    ),
 )
 
 
@@ -263,4 +356,11 @@ def enforce(facts: Facts) -> None:
     wrong = [] if is_mending(sys.argv) else found(facts)
     if wrong:
         lines = [f"  {finding}: {rule.cure}" for rule, finding in wrong]
-        raise Refused("\n".join([f"Tillgate does not start in production like this ({len(wrong)} to put right):", *lines]))
+        raise Refused(
+            "\n".join(
+                [
+                    f"Tillgate does not start in production like this ({len(wrong)} to put right):",
+                    *lines,
+                ]
+            )
+        )

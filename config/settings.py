@@ -1,4 +1,5 @@
-"""Django's settings. What the environment says stands in config/environment.py, adapters in providers.py, limits in limits.py."""
+"""Django's settings. What the environment says stands in config/environment.py, adapters in
+providers.py, limits in limits.py."""
 
 import os
 from typing import Any
@@ -104,19 +105,30 @@ TEMPLATES = [
             "loaders": [
                 (
                     "django.template.loaders.cached.Loader",
-                    ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"],
+                    [
+                        "django.template.loaders.filesystem.Loader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
                 )
             ],
         },
     }
 ]
-DATABASES: dict[str, dict[str, Any]] = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {}}
-DATABASES["default"] |= {"ENGINE": "apps.core.postgresql", "CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
-# Statements of core.sql are planned once per connection, for any values: PostgreSQL would else plan the larger ones each time (measured:
-# a third of the time that creating a payment takes there). Django's own cursors never prepare.
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {}
+}
+DATABASES["default"] |= {
+    "ENGINE": "apps.core.postgresql",
+    "CONN_MAX_AGE": None,
+    "CONN_HEALTH_CHECKS": True,
+}
+# Statements of core.sql are planned once per connection, for any values: PostgreSQL would else plan
+# the larger ones each time (measured: a third of the time that creating a payment takes there).
+# Django's own cursors never prepare.
 _OPTIONS = DATABASES["default"].get("OPTIONS", {})
 if DATABASE_POOLER:
-    # A plan belongs to a connection, and so do its settings: behind a pooler each transaction may have another.
+    # A plan belongs to a connection, and so do its settings: behind a pooler each transaction may
+    # have another.
     DATABASES["default"]["OPTIONS"] = {**_OPTIONS, "prepare_threshold": None}
 else:
     DATABASES["default"]["OPTIONS"] = {
@@ -124,9 +136,15 @@ else:
         "prepare_threshold": 2,
         "options": f"{_OPTIONS.get('options', '')} -c plan_cache_mode=force_generic_plan".strip(),
     }
-# Cursors that outlive their transaction belong to a connection too: apps.core.streams reads what is long.
+# Cursors that outlive their transaction belong to a connection too: apps.core.streams reads what is
+# long.
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL or "redis://"}}
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL or "redis://",
+    }
+}
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_NAME = "__Host-session" if IS_PRODUCTION else "session"
 SESSION_COOKIE_AGE = 12 * 3600
@@ -138,13 +156,17 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 AUTH_USER_MODEL = "stores.User"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "/dashboard/sign-in"
 PASSWORD_RESET_TIMEOUT = 3600
 LANGUAGE_CODE = "en"
-# What customers can read, each by its own name. Merchants and staff read English (apps/hosted/languages.py says who is a customer).
+# What customers can read, each by its own name. Merchants and staff read English
+# (apps/hosted/languages.py says who is a customer).
 LANGUAGES = [
     ("en", "English"),
     ("de", "Deutsch"),
@@ -173,21 +195,32 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 
 
 def _storage(folder: str, on_this_machine: str) -> dict[str, Any]:
-    """Where uploads (`default`) and what only a link opens (`private`) are kept: a folder here or, with a bucket, S3."""
+    """Where uploads (`default`) and what only a link opens (`private`) are kept: a folder here or,
+    with a bucket, S3."""
     if not S3_BUCKET:
         return {"BACKEND": on_this_machine, "OPTIONS": {"location": str(VAR_DIR / folder)}}
-    options: dict[str, Any] = {"bucket_name": S3_BUCKET, "location": folder, "default_acl": None, "file_overwrite": True}
+    options: dict[str, Any] = {
+        "bucket_name": S3_BUCKET,
+        "location": folder,
+        "default_acl": None,
+        "file_overwrite": True,
+    }
     options |= {"querystring_expire": 3600, "signature_version": "s3v4"}
-    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options | {key: value for key, value in S3_OPTIONS.items() if value}}
+    return {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": options | {key: value for key, value in S3_OPTIONS.items() if value},
+    }
 
 
 STORAGES = {
     "default": _storage("media", "django.core.files.storage.FileSystemStorage"),
     "private": _storage("private", "apps.core.private_files.PrivateFiles"),
     "staticfiles": {
-        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
-        if IS_PRODUCTION
-        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        "BACKEND": (
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            if IS_PRODUCTION
+            else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        )
     },
 }
 WHITENOISE_USE_FINDERS = not IS_PRODUCTION
@@ -196,11 +229,15 @@ if EMAIL_BACKEND.startswith("anymail."):
 EMAIL_FILE_PATH = str(VAR_DIR / "mailbox")
 EMAIL_TIMEOUT = 10
 OTP_TOTP_ISSUER = OTP_WEBAUTHN_RP_NAME = "Tillgate"
-# Passkeys are of this host for ever: under another one people set theirs up anew. A dashboard below the host of PUBLIC_URL keeps that one.
+# Passkeys are of this host for ever: under another one people set theirs up anew. A dashboard below
+# the host of PUBLIC_URL keeps that one.
 _DASHBOARD = urlsplit(DASHBOARD_URL).hostname or ""
 OTP_WEBAUTHN_RP_ID = PUBLIC_HOST if _DASHBOARD.endswith(f".{PUBLIC_HOST}") else _DASHBOARD
 OTP_WEBAUTHN_ALLOWED_ORIGINS = list(
-    dict.fromkeys("{0.scheme}://{0.netloc}".format(urlsplit(one)) for one in (PUBLIC_URL, DASHBOARD_URL, ADMIN_URL))
+    dict.fromkeys(
+        "{0.scheme}://{0.netloc}".format(urlsplit(one))
+        for one in (PUBLIC_URL, DASHBOARD_URL, ADMIN_URL)
+    )
 )
 OTP_WEBAUTHN_HELPER_CLASS = "apps.access.ceremonies.Ceremonies"
 
@@ -231,8 +268,8 @@ SECURE_SSL_REDIRECT = IS_PRODUCTION
 # What asks from beside us, without TLS: probes, and the proxy before it has a certificate.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$", r"^internal/domain-allowed$"]
 X_FRAME_OPTIONS = "DENY"
-# auth.E003: an address is unique without regard to case, by a constraint. urls.W003: route names hold their path.
-# otp_webauthn.E031: outside production this machine is an address without TLS.
+# auth.E003: an address is unique without regard to case, by a constraint. urls.W003: route names
+# hold their path. otp_webauthn.E031: outside production this machine is an address without TLS.
 SILENCED_SYSTEM_CHECKS = ["security.W019", "auth.E003", "urls.W003", "otp_webauthn.E031"]
 
 # --- REST framework ------------------------------------------------------------------------------
@@ -251,7 +288,10 @@ REST_FRAMEWORK = {
 API_VERSION = "2026-11-01"
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tillgate",
-    "DESCRIPTION": "Take crypto payments: priced in fiat, watched on-chain, booked on a double-entry ledger, told by webhook.",
+    "DESCRIPTION": (
+        "Take crypto payments: priced in fiat, watched on-chain, booked on a double-entry ledger,"
+        " told by webhook."
+    ),
     "VERSION": "2",
     "OAS_VERSION": "3.1.1",
     "SERVE_PUBLIC": True,
@@ -284,7 +324,8 @@ OAUTH2_PROVIDER = {
     "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
     "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
     "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
-    # A token counts in the Authorization header alone (apps/access/services.py), and answers say who gives them (apps/access/oauth.py).
+    # A token counts in the Authorization header alone (apps/access/services.py), and answers say
+    # who gives them (apps/access/oauth.py).
     "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
     "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
@@ -299,7 +340,9 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "apps.core.logs.JsonFormatter"}},
     "filters": {"redact": {"()": "apps.core.logs.Redact"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["redact"]}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["redact"]}
+    },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {"django.server": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
 }

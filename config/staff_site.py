@@ -1,4 +1,5 @@
-"""The staff site: for staff whose session has shown a second factor. Its sign-in is the dashboard's."""
+"""The staff site: for staff whose session has shown a second factor. Its sign-in is the
+dashboard's."""
 
 from functools import partial
 from typing import Any
@@ -41,11 +42,23 @@ class Audited:
 def _record(action: str, obj: Any, message: Any, reason: str) -> None:
     store = obj if isinstance(obj, Store) else getattr(obj, "store", None)
     details = {"message": message} if isinstance(message, str) else {"changed": message}
-    audit.record(action, store=store, mode=getattr(obj, "mode", ""), target=obj, name=str(obj), reason=reason, details=details)
+    audit.record(
+        action,
+        store=store,
+        mode=getattr(obj, "mode", ""),
+        target=obj,
+        name=str(obj),
+        reason=reason,
+        details=details,
+    )
 
 
 def _named(model: dict[str, Any], name: str) -> dict[str, Any]:
     return {**model, "name": LABELS.get(name, model["name"])}
+
+
+# Where the dashboard is, seen from here: nothing on the same host.
+_DASHBOARD = settings.DASHBOARD_URL if settings.ADMIN_HOST != settings.DASHBOARD_HOST else ""
 
 
 class StaffSite(AdminSite):
@@ -53,10 +66,11 @@ class StaffSite(AdminSite):
     index_title = "Staff home"
     index_template = "admin/staff_index.html"
     enable_nav_sidebar = False
-    site_url = f"{settings.DASHBOARD_URL if settings.ADMIN_HOST != settings.DASHBOARD_HOST else ''}/dashboard/"
+    site_url = f"{_DASHBOARD}/dashboard/"
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Nothing is registered that isn't audited, and nothing that doesn't ask who may: pages that libraries bring stay away."""
+        """Nothing is registered that isn't audited, and nothing that doesn't ask who may: pages
+        that libraries bring stay away."""
         if not issubclass(admin_class or ModelAdmin, ReadOnly):
             return
         audited = type(f"Audited{admin_class.__name__}", (Audited, admin_class), {})
@@ -70,18 +84,28 @@ class StaffSite(AdminSite):
             "trial_balance": staff_pages.balance,
             "search": staff_pages.search,
         }
-        own = [path(f"{name.replace('_', '-')}/", self.admin_view(partial(page, self)), name=name) for name, page in pages.items()]
+        own = [
+            path(f"{name.replace('_', '-')}/", self.admin_view(partial(page, self)), name=name)
+            for name, page in pages.items()
+        ]
         return [*own, *super().get_urls()]
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+    def index(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
         return super().index(request, {**staff_home.context(), **(extra_context or {})})
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """By what people look for, in the order of the table of groups; of one app as Django has it."""
+        """By what people look for, in the order of the table of groups; of one app as Django has
+        it."""
         apps = super().get_app_list(request, app_label)
         if app_label is not None:
             return apps
-        models = {f"{app['app_label']}.{model['object_name']}": model for app in apps for model in app["models"]}
+        models = {
+            f"{app['app_label']}.{model['object_name']}": model
+            for app in apps
+            for model in app["models"]
+        }
         return [
             {
                 "name": group,
@@ -94,7 +118,9 @@ class StaffSite(AdminSite):
         ]
 
     def has_permission(self, request: HttpRequest) -> bool:
-        if not super().has_permission(request) or not sessions.is_alive(request.session, clock.real_now()):
+        if not super().has_permission(request) or not sessions.is_alive(
+            request.session, clock.real_now()
+        ):
             return False
         if not may(request, staff_roles.READ):
             return False
@@ -105,8 +131,11 @@ class StaffSite(AdminSite):
         tenancy.open_for("staff")
         return True
 
-    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseRedirect:
-        """To the page that is still missing: sign-in, a code, or setting up the app. People who aren't staff find nothing."""
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseRedirect:
+        """To the page that is still missing: sign-in, a code, or setting up the app. People who
+        aren't staff find nothing."""
         if not isinstance(request.user, User):
             page = "sign_in"
         elif not may(request, staff_roles.READ):

@@ -1,6 +1,8 @@
-"""A PostgreSQL folder with every migration applied: made once per state of the migrations, copied for each new set of services.
+"""A PostgreSQL folder with every migration applied: made once per state of the migrations, copied
+for each new set of services.
 
-It lies in var/templates, whatever TILLGATE_VAR says: demos and tests in folders of their own find it there too.
+It lies in var/templates, whatever TILLGATE_VAR says: demos and tests in folders of their own find
+it there too.
 """
 
 import fcntl
@@ -20,7 +22,8 @@ TEMPLATES = ROOT / "var" / "templates"
 DATABASE = "tillgate_template"
 KEPT_MAX = 2
 STATE = "tillgate.state"
-# What decides what a migrated database holds: migrations, what they read and import, and the packages whose migrations run too.
+# What decides what a migrated database holds: migrations, what they read and import, and the
+# packages whose migrations run too.
 SOURCES = (
     "apps/*/migrations/*.py",
     "apps/*/sql/*.sql",
@@ -52,12 +55,14 @@ def is_of_this_state(data: Path) -> bool:
 
 
 def for_tests(data: Path) -> dict[str, Any]:
-    """Django's settings of a test database on the server of this folder: the copy, when it has one."""
+    """Django's settings of a test database on the server of this folder: the copy, when it has
+    one."""
     return {"TEMPLATE": DATABASE, "MIGRATE": False} if is_of_this_state(data) else {}
 
 
 def copy(data: Path, open_server: Callable[[Path], Any]) -> None:
-    """Fill a server's folder that isn't there yet. `open_server` starts one in a folder. Raises processes.StartFailed."""
+    """Fill a server's folder that isn't there yet. `open_server` starts one in a folder. Raises
+    processes.StartFailed."""
     TEMPLATES.mkdir(parents=True, exist_ok=True)
     with (TEMPLATES / ".lock").open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -68,8 +73,11 @@ def copy(data: Path, open_server: Callable[[Path], Any]) -> None:
         whole = data.with_suffix(".new")
         for left in (data, whole):
             shutil.rmtree(left, ignore_errors=True)
-        # cp keeps the owner, which a server started by root needs, and copies nothing where the file system can share.
-        subprocess.run(["cp", "-a", "--reflink=auto", str(template / "postgres"), str(whole)], check=True)
+        # cp keeps the owner, which a server started by root needs, and copies nothing where the
+        # file system can share.
+        subprocess.run(
+            ["cp", "-a", "--reflink=auto", str(template / "postgres"), str(whole)], check=True
+        )
         whole.rename(data)
         _forget_older()
 
@@ -99,15 +107,34 @@ def _migrate(server: Any, made: Path) -> None:
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {DATABASE}")
     kept = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
-    services = {"DATABASE_URL": server.get_uri(database=DATABASE), "REDIS_URL": "redis://", "TILLGATE_ENV": "test"}
-    environ = {**kept, **services, "TILLGATE_WITHOUT": "CHAIN_ETHEREUM_URL,CHAIN_SEPOLIA_URL", "TILLGATE_VAR": str(made)}
-    command = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0", "--skip-checks"]
+    services = {
+        "DATABASE_URL": server.get_uri(database=DATABASE),
+        "REDIS_URL": "redis://",
+        "TILLGATE_ENV": "test",
+    }
+    environ = {
+        **kept,
+        **services,
+        "TILLGATE_WITHOUT": "CHAIN_ETHEREUM_URL,CHAIN_SEPOLIA_URL",
+        "TILLGATE_VAR": str(made),
+    }
+    command = [
+        sys.executable,
+        str(ROOT / "manage.py"),
+        "migrate",
+        "--verbosity",
+        "0",
+        "--skip-checks",
+    ]
     run = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     if run.returncode:
         raise processes.StartFailed(f"the migrations could not be applied:\n{run.stderr.strip()}")
 
 
 def _forget_older() -> None:
-    known = sorted((path for path in TEMPLATES.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+    known = sorted(
+        (path for path in TEMPLATES.iterdir() if path.is_dir()),
+        key=lambda path: path.stat().st_mtime,
+    )
     for path in known[:-KEPT_MAX]:
         shutil.rmtree(path, ignore_errors=True)

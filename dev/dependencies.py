@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What Tillgate is made of, and what is known against it.
 
-`sbom` writes a bill of materials (CycloneDX 1.6, JSON) from the lock file and the base images: it asks nobody.
-`audit` asks with pip-audit whether an advisory names a locked version. Exit 0: none does; 1: some do; 2: nobody could be asked.
+`sbom` writes a bill of materials (CycloneDX 1.6, JSON) from the lock file and the base images: it
+asks nobody. `audit` asks with pip-audit whether an advisory names a locked version. Exit 0: none
+does; 1: some do; 2: nobody could be asked.
 """
 
 import argparse
@@ -25,7 +26,8 @@ TOOL_LOCK = "requirements/audit.txt"
 
 
 def locked(path: Path) -> dict[str, dict[str, Any]]:
-    """Of each package of a lock file its version, the hashes of its files, and which packages brought it."""
+    """Of each package of a lock file its version, the hashes of its files, and which packages
+    brought it."""
     found: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] = {}
     for line in path.read_text().splitlines():
@@ -33,13 +35,16 @@ def locked(path: Path) -> dict[str, dict[str, Any]]:
             current = found.setdefault(match[1], {"version": match[2], "hashes": [], "via": []})
         elif match := re.search(r"--hash=sha256:([0-9a-f]{64})", line):
             current["hashes"].append(match[1])
-        elif match := re.match(r"\s+#(?: via)?\s+([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?(?: \(.*\))?$", line):
+        elif match := re.match(
+            r"\s+#(?: via)?\s+([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?(?: \(.*\))?$", line
+        ):
             current["via"].append(match[1])
     return found
 
 
 def bill(root: Path) -> dict[str, Any]:
-    """Runtime packages and base images; no time and no random number, so that two bills of one state are equal."""
+    """Runtime packages and base images; no time and no random number, so that two bills of one
+    state are equal."""
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     packages = locked(root / LOCKS["base"])
     own = f"pkg:pypi/{project['name']}@{project['version']}"
@@ -49,7 +54,9 @@ def bill(root: Path) -> dict[str, Any]:
         for parent in one["via"]:
             if parent == project["name"] or parent in refs:
                 brings[own if parent == project["name"] else refs[parent]].add(refs[name])
-    components = [_package(name, one, refs[name]) for name, one in sorted(packages.items())] + _images(root)
+    components = [
+        _package(name, one, refs[name]) for name, one in sorted(packages.items())
+    ] + _images(root)
     described = {"name": project["name"], "version": project["version"]}
     content = json.dumps([own, components], sort_keys=True)
     return {
@@ -58,15 +65,26 @@ def bill(root: Path) -> dict[str, Any]:
         "specVersion": "1.6",
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, content)}",
         "version": 1,
-        "metadata": {"component": {"type": "application", "bom-ref": own, **described, "purl": own}},
+        "metadata": {
+            "component": {"type": "application", "bom-ref": own, **described, "purl": own}
+        },
         "components": components,
-        "dependencies": [{"ref": ref, "dependsOn": sorted(brought)} for ref, brought in sorted(brings.items())],
+        "dependencies": [
+            {"ref": ref, "dependsOn": sorted(brought)} for ref, brought in sorted(brings.items())
+        ],
     }
 
 
 def _package(name: str, one: dict[str, Any], ref: str) -> dict[str, Any]:
     hashes = [{"alg": "SHA-256", "content": text} for text in sorted(set(one["hashes"]))]
-    return {"type": "library", "bom-ref": ref, "name": name, "version": one["version"], "purl": ref, "hashes": hashes}
+    return {
+        "type": "library",
+        "bom-ref": ref,
+        "name": name,
+        "version": one["version"],
+        "purl": ref,
+        "hashes": hashes,
+    }
 
 
 def _images(root: Path) -> list[dict[str, Any]]:
@@ -74,15 +92,32 @@ def _images(root: Path) -> list[dict[str, Any]]:
     for name in pin_images.FILES:
         for match in pin_images.references((root / name).read_text()):
             ref = f"pkg:docker/{match[2]}@{match[3]}"
-            found[ref] = {"type": "container", "bom-ref": ref, "name": match[2], "version": match[3], "purl": ref}
+            found[ref] = {
+                "type": "container",
+                "bom-ref": ref,
+                "name": match[2],
+                "version": match[3],
+                "purl": ref,
+            }
             if match[4]:
                 found[ref]["hashes"] = [{"alg": "SHA-256", "content": match[4].partition(":")[2]}]
     return [found[ref] for ref in sorted(found)]
 
 
 def audit(lock: Path, tool: list[str]) -> int:
-    """Print what is known against the packages of a lock file; the exit status. What nobody could tell about is not called clean."""
-    command = [*tool, "--requirement", str(lock), "--require-hashes", "--disable-pip", "--progress-spinner", "off", "--format", "json"]
+    """Print what is known against the packages of a lock file; the exit status. What nobody could
+    tell about is not called clean."""
+    command = [
+        *tool,
+        "--requirement",
+        str(lock),
+        "--require-hashes",
+        "--disable-pip",
+        "--progress-spinner",
+        "off",
+        "--format",
+        "json",
+    ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         asked = json.loads(run.stdout)["dependencies"]
@@ -91,36 +126,62 @@ def audit(lock: Path, tool: list[str]) -> int:
         return 2
     known = [(one, advisory) for one in asked for advisory in one.get("vulns", [])]
     for one, advisory in known:
-        fixed = f", fixed in {', '.join(advisory['fix_versions'])}" if advisory.get("fix_versions") else ""
+        fixed = (
+            f", fixed in {', '.join(advisory['fix_versions'])}"
+            if advisory.get("fix_versions")
+            else ""
+        )
         print(f"{one['name']} {one['version']}: {advisory['id']}{fixed}")
     untold = [one for one in asked if "skip_reason" in one]
-    print(f"{lock.name}: {len(known)} advisories name {len(asked) - len(untold)} packages that were asked about")
+    print(
+        f"{lock.name}: {len(known)} advisories name {len(asked) - len(untold)} packages that were"
+        " asked about"
+    )
     if untold:
-        print(f"nobody could tell about {len(untold)} of {len(asked)}: {untold[0]['skip_reason']}", file=sys.stderr)
+        print(
+            f"nobody could tell about {len(untold)} of {len(asked)}: {untold[0]['skip_reason']}",
+            file=sys.stderr,
+        )
     return 1 if known else 2 if untold or not asked else 0
 
 
 def pip_audit(root: Path) -> list[str] | None:
-    """pip-audit in an environment of its own, as requirements/audit.txt has it; None when it can't be had."""
-    lock, folder = root / TOOL_LOCK, root / "var" / "pip-audit"
+    """pip-audit in an environment of its own, as requirements/audit.txt has it; None when it can't
+    be had."""
+    lock = root / TOOL_LOCK
+    folder = root / "var" / "pip-audit"
     stamp = folder / "lock.txt"
     if not stamp.exists() or stamp.read_text() != lock.read_text():
         venv.create(folder, clear=True, with_pip=True)
-        install = [str(folder / "bin" / "pip"), "install", "--quiet", "--require-hashes", "--requirement", str(lock)]
+        install = [
+            str(folder / "bin" / "pip"),
+            "install",
+            "--quiet",
+            "--require-hashes",
+            "--requirement",
+            str(lock),
+        ]
         run = subprocess.run(install, capture_output=True, text=True, check=False)
         if run.returncode:
-            print(f"nobody could be asked: pip-audit can't be installed: {_last_line(run.stderr)}", file=sys.stderr)
+            print(
+                f"nobody could be asked: pip-audit can't be installed: {_last_line(run.stderr)}",
+                file=sys.stderr,
+            )
             return None
         stamp.write_text(lock.read_text())
     return [str(folder / "bin" / "pip-audit")]
 
 
 def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "it says nothing")
+    return next(
+        (line.strip() for line in reversed(text.splitlines()) if line.strip()), "it says nothing"
+    )
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     sbom = commands.add_parser("sbom")
     sbom.add_argument("--output", type=Path, help="a file; else it is printed")

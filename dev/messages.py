@@ -1,8 +1,10 @@
-"""Collects what customers read into locale/<code>/LC_MESSAGES/django.po and compiles it; needs no gettext.
+"""Collects what customers read into locale/<code>/LC_MESSAGES/django.po and compiles it; needs no
+gettext.
 
-`python -m dev.messages` collects and compiles; after a conflict in locale/ it joins both sides. `export de` prints what is still to be
-translated as JSON (a plural is a list of its forms), `import de < file.json` takes the same with translations. Catalogs are sorted and
-hold nothing that depends on when or where.
+`python -m dev.messages` collects and compiles; after a conflict in locale/ it joins both sides.
+`export de` prints what is still to be translated as JSON (a plural is a list of its forms), `import
+de < file.json` takes the same with translations. Catalogs are sorted and hold nothing that depends
+on when or where.
 """
 
 import json
@@ -81,8 +83,15 @@ class Catalog:
 
     def header(self) -> str:
         count, expression = self._plural()
-        lines = ["Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: 8bit", f"Language: {self.language}"]
-        return "".join(f"{line}\n" for line in [*lines, f"Plural-Forms: nplurals={count}; plural={expression};"])
+        lines = [
+            "Content-Type: text/plain; charset=utf-8",
+            "Content-Transfer-Encoding: 8bit",
+            f"Language: {self.language}",
+        ]
+        return "".join(
+            f"{line}\n"
+            for line in [*lines, f"Plural-Forms: nplurals={count}; plural={expression};"]
+        )
 
     def _plural(self) -> tuple[int, str]:
         from babel.messages.plurals import get_plural
@@ -132,7 +141,9 @@ def _of_python() -> Iterator[Id]:
     from babel.messages.extract import extract
 
     for path in _files(ROOT, PYTHON):
-        for _, message, _, _ in extract("python", BytesIO(path.read_bytes()), keywords=KEYWORDS, options={"encoding": "utf-8"}):
+        for _, message, _, _ in extract(
+            "python", BytesIO(path.read_bytes()), keywords=KEYWORDS, options={"encoding": "utf-8"}
+        ):
             yield (message[0], message[1]) if isinstance(message, tuple) else (message, "")
 
 
@@ -141,19 +152,25 @@ def _files(root: Path, patterns: Iterable[str]) -> list[Path]:
 
 
 def read(language: str) -> Catalog:
-    """What stands in the file; nothing without one. Of a conflict both sides, so that no translation of either is lost."""
+    """What stands in the file; nothing without one. Of a conflict both sides, so that no
+    translation of either is lost."""
     catalog = Catalog(language)
     if not catalog.path.exists():
         return catalog
     content = catalog.path.read_bytes()
     for one in _both_sides(catalog.path) if b"\n<<<<<<< " in content else [content]:
-        catalog.texts |= {id: texts for id, texts in _parsed(one) if all(texts) or id not in catalog.texts}
+        catalog.texts |= {
+            id: texts for id, texts in _parsed(one) if all(texts) or id not in catalog.texts
+        }
     return catalog
 
 
 def _both_sides(path: Path) -> list[bytes]:
     names = [f":{stage}:{path.relative_to(ROOT)}" for stage in (2, 3)]
-    return [subprocess.run(["git", "show", name], cwd=ROOT, capture_output=True, check=True).stdout for name in names]
+    return [
+        subprocess.run(["git", "show", name], cwd=ROOT, capture_output=True, check=True).stdout
+        for name in names
+    ]
 
 
 def _parsed(content: bytes) -> Iterator[tuple[Id, tuple[str, ...]]]:
@@ -162,16 +179,26 @@ def _parsed(content: bytes) -> Iterator[tuple[Id, tuple[str, ...]]]:
     for message in read_po(BytesIO(content), charset="utf-8"):
         if message.id:
             id = (message.id, "") if isinstance(message.id, str) else (message.id[0], message.id[1])
-            yield id, (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
+            yield (
+                id,
+                (message.string,)
+                if isinstance(message.string, str)
+                else tuple(message.string or ()),
+            )
 
 
 def update(catalog: Catalog, messages: set[Id]) -> Catalog:
     """With exactly these messages. No translation is guessed from a similar one."""
-    return Catalog(catalog.language, {id: catalog.texts.get(id) or catalog.empty(id) for id in messages})
+    return Catalog(
+        catalog.language, {id: catalog.texts.get(id) or catalog.empty(id) for id in messages}
+    )
 
 
 def po_text(catalog: Catalog) -> str:
-    entries = [_entry(("", ""), (catalog.header(),)), *(_entry(id, catalog.texts[id]) for id in sorted(catalog.texts))]
+    entries = [
+        _entry(("", ""), (catalog.header(),)),
+        *(_entry(id, catalog.texts[id]) for id in sorted(catalog.texts)),
+    ]
     return "\n".join(entries)
 
 
@@ -180,7 +207,10 @@ def _entry(id: Id, texts: tuple[str, ...]) -> str:
     lines = [f"#, {is_formatted}"] if is_formatted else []
     lines.append(f"msgid {_quoted(id[0])}")
     if id[1]:
-        lines += [f"msgid_plural {_quoted(id[1])}", *(f"msgstr[{number}] {_quoted(text)}" for number, text in enumerate(texts))]
+        lines += [
+            f"msgid_plural {_quoted(id[1])}",
+            *(f"msgstr[{number}] {_quoted(text)}" for number, text in enumerate(texts)),
+        ]
     else:
         lines.append(f"msgstr {_quoted(texts[0])}")
     return "\n".join(lines) + "\n"
@@ -188,7 +218,9 @@ def _entry(id: Id, texts: tuple[str, ...]) -> str:
 
 def _quoted(text: str) -> str:
     def line(part: str) -> str:
-        escaped = part.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t").replace("\n", "\\n")
+        escaped = (
+            part.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t").replace("\n", "\\n")
+        )
         return f'"{escaped}"'
 
     parts = text.splitlines(keepends=True)
@@ -202,14 +234,19 @@ def mo_bytes(catalog: Catalog) -> bytes:
         if all(texts):
             pairs["\0".join(id) if id[1] else id[0]] = "\0".join(texts)
     encoded = sorted((key.encode(), text.encode()) for key, text in pairs.items())
-    keys, texts_ = b"", b""
+    keys = b""
+    texts_ = b""
     start = 7 * 4 + 16 * len(encoded)
-    key_table, text_table = [], []
+    key_table = []
+    text_table = []
     for key, text in encoded:
         key_table += [len(key), start + len(keys)]
         text_table += [len(text), len(texts_)]
-        keys, texts_ = keys + key + b"\0", texts_ + text + b"\0"
-    text_table = [number + (start + len(keys) if place % 2 else 0) for place, number in enumerate(text_table)]
+        keys = keys + key + b"\0"
+        texts_ = texts_ + text + b"\0"
+    text_table = [
+        number + (start + len(keys) if place % 2 else 0) for place, number in enumerate(text_table)
+    ]
     head = struct.pack("<7I", 0x950412DE, 0, len(encoded), 28, 28 + 8 * len(encoded), 0, start)
     return head + struct.pack(f"<{4 * len(encoded)}I", *key_table, *text_table) + keys + texts_
 
@@ -223,11 +260,17 @@ def write(catalog: Catalog) -> None:
 def exported(catalog: Catalog, *, is_whole: bool) -> str:
     """`[{"id": …, "text": …}]`, where a plural has `plural` and a list of texts."""
     ids = sorted(catalog.texts) if is_whole else catalog.missing
-    return json.dumps([_row(id, catalog.texts[id]) for id in ids], ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps([_row(id, catalog.texts[id]) for id in ids], ensure_ascii=False, indent=1) + "\n"
+    )
 
 
 def _row(id: Id, texts: tuple[str, ...]) -> dict[str, str | list[str]]:
-    return {"id": id[0], "plural": id[1], "text": list(texts)} if id[1] else {"id": id[0], "text": texts[0]}
+    return (
+        {"id": id[0], "plural": id[1], "text": list(texts)}
+        if id[1]
+        else {"id": id[0], "text": texts[0]}
+    )
 
 
 def imported(catalog: Catalog, text: str) -> int:
@@ -248,14 +291,18 @@ def main(arguments: list[str]) -> None:
     set_up()
     messages = collect()
     if arguments[:1] == ["export"]:
-        sys.stdout.write(exported(update(read(arguments[1]), messages), is_whole="--all" in arguments))
+        sys.stdout.write(
+            exported(update(read(arguments[1]), messages), is_whole="--all" in arguments)
+        )
         return
     for language in languages():
         catalog = update(read(language), messages)
         if arguments == ["import", language]:
             sys.stderr.write(f"{imported(catalog, sys.stdin.read())} taken\n")
         write(catalog)
-        sys.stderr.write(f"{language}: {len(messages)} messages, {len(catalog.missing)} to translate\n")
+        sys.stderr.write(
+            f"{language}: {len(messages)} messages, {len(catalog.missing)} to translate\n"
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Pins the base images of Dockerfile and compose.yaml: asks their registry what each tag is today and writes the digest behind it.
+"""Pins the base images of Dockerfile and compose.yaml: asks their registry what each tag is today
+and writes the digest behind it.
 
-`--check` only tells. Exit 0: all are as the registry has them; 1: some were not; 2: a registry can't be reached. Standard library only.
+`--check` only tells. Exit 0: all are as the registry has them; 1: some were not; 2: a registry
+can't be reached. Standard library only.
 """
 
 import argparse
@@ -19,11 +21,19 @@ FILES = ("Dockerfile", "compose.yaml")
 HUB = "https://registry-1.docker.io"
 TIMEOUT_SECONDS = 20
 INDEXES = (
-    *("application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json"),
-    *("application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json"),
+    *(
+        "application/vnd.oci.image.index.v1+json",
+        "application/vnd.docker.distribution.manifest.list.v2+json",
+    ),
+    *(
+        "application/vnd.oci.image.manifest.v1+json",
+        "application/vnd.docker.distribution.manifest.v2+json",
+    ),
 )
 # `FROM image:tag@digest` and `image: image:tag@digest`; what is built here has no registry.
-REFERENCE = re.compile(r"^(FROM +|\s+image: +)([a-z0-9./_-]+):([\w.-]+)(?:@(sha256:[0-9a-f]{64}))?", re.MULTILINE)
+REFERENCE = re.compile(
+    r"^(FROM +|\s+image: +)([a-z0-9./_-]+):([\w.-]+)(?:@(sha256:[0-9a-f]{64}))?", re.MULTILINE
+)
 OWN = "tillgate"
 
 
@@ -44,14 +54,22 @@ def digest_of(image: str, tag: str, registry: str) -> str:
     except urllib.error.HTTPError as error:
         if error.code != 401:
             raise Unreachable(f"{image}:{tag}: the registry answers {error.code}") from None
-        found = _head(url, {"Accept": ", ".join(INDEXES), "Authorization": f"Bearer {_token(error.headers['WWW-Authenticate'], registry)}"})
+        found = _head(
+            url,
+            {
+                "Accept": ", ".join(INDEXES),
+                "Authorization": f"Bearer {_token(error.headers['WWW-Authenticate'], registry)}",
+            },
+        )
     if not re.fullmatch(r"sha256:[0-9a-f]{64}", found):
         raise Unreachable(f"{image}:{tag}: the registry tells no digest")
     return found
 
 
 def _head(url: str, headers: dict[str, str]) -> str:
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers, method="HEAD"), timeout=TIMEOUT_SECONDS) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(url, headers=headers, method="HEAD"), timeout=TIMEOUT_SECONDS
+    ) as answer:
         return str(answer.headers.get("Docker-Content-Digest", ""))
 
 
@@ -60,24 +78,31 @@ def _token(challenge: str, registry: str) -> str:
     told = dict(re.findall(r'(\w+)="([^"]*)"', challenge or ""))
     if not told.get("realm", "").startswith(("https://", registry)):
         raise Unreachable("the registry doesn't say where tokens are had")
-    query = urllib.parse.urlencode({name: told[name] for name in ("service", "scope") if name in told})
+    query = urllib.parse.urlencode(
+        {name: told[name] for name in ("service", "scope") if name in told}
+    )
     with urllib.request.urlopen(f"{told['realm']}?{query}", timeout=TIMEOUT_SECONDS) as answer:
         return str(json.load(answer)["token"])
 
 
 def pin(root: Path, registry: str, *, is_check: bool) -> list[str]:
-    """What was not as the registry has it, after it has been written. Raises Unreachable before anything is."""
+    """What was not as the registry has it, after it has been written. Raises Unreachable before
+    anything is."""
     written: dict[Path, str] = {}
     told = []
     known: dict[tuple[str, str], str] = {}
     for path in (root / name for name in FILES):
         text = path.read_text()
         for match in references(text):
-            image, tag, before = match[2], match[3], match[4]
+            image = match[2]
+            tag = match[3]
+            before = match[4]
             if (image, tag) not in known:
                 known[image, tag] = _asked(image, tag, registry)
             if before != known[image, tag]:
-                told.append(f"{path.name}: {image}:{tag} is {known[image, tag]}, not {before or 'pinned'}")
+                told.append(
+                    f"{path.name}: {image}:{tag} is {known[image, tag]}, not {before or 'pinned'}"
+                )
         written[path] = REFERENCE.sub(lambda match: _pinned(match, known), text)
     if not is_check:
         for path, text in written.items():
@@ -98,7 +123,9 @@ def _pinned(match: re.Match[str], known: dict[tuple[str, str], str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="change nothing")
     parser.add_argument("--registry", default=HUB)
     parser.add_argument("--root", type=Path, default=ROOT)

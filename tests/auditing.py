@@ -1,4 +1,5 @@
-"""What the audit finds of some invariants alone: whoever plants one fault needn't have all others asked about."""
+"""What the audit finds of some invariants alone: whoever plants one fault needn't have all others
+asked about."""
 
 from apps.console import audit
 from apps.console.audit import Finding

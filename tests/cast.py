@@ -1,4 +1,5 @@
-"""The cast of the tests: alice owns Alice's Bakery, bob works there as a developer, charlie is a stranger with a store of his own."""
+"""The cast of the tests: alice owns Alice's Bakery, bob works there as a developer, charlie is a
+stranger with a store of his own."""
 
 import uuid
 from dataclasses import dataclass
@@ -34,12 +35,26 @@ class Api:
 
     def __init__(self, credential: str | None = None, **headers: str) -> None:
         self.client = Client()
-        self.headers = {**({"Authorization": f"Bearer {credential}"} if credential else {}), **headers}
+        self.headers = {
+            **({"Authorization": f"Bearer {credential}"} if credential else {}),
+            **headers,
+        }
 
     def __call__(
-        self, method: str, path: str, body: Any = None, *, key: str | None = None, raw: bytes | None = None, **headers: Any
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        key: str | None = None,
+        raw: bytes | None = None,
+        **headers: Any,
     ) -> Any:
-        content = {} if body is None and raw is None else {"data": raw if raw is not None else body, "content_type": "application/json"}
+        content = (
+            {}
+            if body is None and raw is None
+            else {"data": raw if raw is not None else body, "content_type": "application/json"}
+        )
         sent = {**self.headers, **headers, **({"Idempotency-Key": key} if key is not None else {})}
         answer = getattr(self.client, method.lower())(f"/api/v2{path}", headers=sent, **content)
         described.check(method, answer)
@@ -121,7 +136,9 @@ def _hashed() -> str:
 
 
 def person(name: str) -> User:
-    return User.objects.create(email=f"{name}-{uuid.uuid4().hex[:8]}@example.com", name=name.title(), password=_hashed())
+    return User.objects.create(
+        email=f"{name}-{uuid.uuid4().hex[:8]}@example.com", name=name.title(), password=_hashed()
+    )
 
 
 def shop_of(owner: User, name: str, **options: Any) -> Shop:
@@ -141,7 +158,9 @@ class Cast:
     @cached_property
     def bob(self) -> User:
         bob = person("bob")
-        Member.objects.create(store=self.bakery.store, user=bob, role=Role.DEVELOPER, created_at=clock.real_now())
+        Member.objects.create(
+            store=self.bakery.store, user=bob, role=Role.DEVELOPER, created_at=clock.real_now()
+        )
         return bob
 
     @cached_property

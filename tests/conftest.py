@@ -39,25 +39,37 @@ _chain: dict[str, Any] = {}
 
 
 def _load_once(handler: BaseHandler, is_async: bool = False) -> None:
-    if settings._wrapped is not _settings_of_all:  # a test with settings of its own has middleware of its own
+    if (
+        settings._wrapped is not _settings_of_all
+    ):  # a test with settings of its own has middleware of its own
         _load_middleware(handler, is_async)
         return
     if not _chain:
         _load_middleware(handler, is_async)
         _chain.update(vars(handler))
-    handler.__dict__.update({name: value for name, value in _chain.items() if name.endswith("_middleware") or name == "_middleware_chain"})
+    handler.__dict__.update(
+        {
+            name: value
+            for name, value in _chain.items()
+            if name.endswith("_middleware") or name == "_middleware_chain"
+        }
+    )
 
 
-# A server loads its middleware once; each client of a test loaded it anew, and some tests have a client for every call.
+# A server loads its middleware once; each client of a test loaded it anew, and some tests have a
+# client for every call.
 ClientHandler.load_middleware = _load_once  # type: ignore[method-assign, assignment]  # bound later
 
 # Argon2 is slow on purpose; what the tests promise doesn't hang on how slow.
-Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 64, 1
+Argon2PasswordHasher.time_cost = 1
+Argon2PasswordHasher.memory_cost = 64
+Argon2PasswordHasher.parallelism = 1
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _requests_come_as_the_web() -> None:
-    """Every request of every test may do in the database what the web process may, and nothing else."""
+    """Every request of every test may do in the database what the web process may, and nothing
+    else."""
     from tests import roles
 
     roles.install()
@@ -65,8 +77,11 @@ def _requests_come_as_the_web() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
-    """Embedded servers bring a database in which every migration has run: the tests' own is its copy."""
-    settings.DATABASES["default"]["TEST"] |= template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres")
+    """Embedded servers bring a database in which every migration has run: the tests' own is its
+    copy."""
+    settings.DATABASES["default"]["TEST"] |= template_database.for_tests(
+        embedded.var_folder(embedded.TEST) / "postgres"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -80,7 +95,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: object) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _somebody_reads_ethereum() -> None:
-    """Live payments are offered on chains that a watcher has begun; tests of live mode run without one."""
+    """Live payments are offered on chains that a watcher has begun; tests of live mode run without
+    one."""
     selectors._begun.update(("ethereum", "sepolia"))
 
 
@@ -96,9 +112,12 @@ def _full_buckets() -> Iterator[None]:
 def _nothing_stays(request: pytest.FixtureRequest) -> Iterator[None]:
     """A module whose tests roll back leaves no person behind for the next one to find.
 
-    It is asked until a test commits: those come after, and leave their rows because the ledger refuses to be emptied.
+    It is asked until a test commits: those come after, and leave their rows because the ledger
+    refuses to be emptied.
     """
-    blocker = request.getfixturevalue("django_db_blocker")  # as an argument it would make every test count as one that commits
+    blocker = request.getfixturevalue(
+        "django_db_blocker"
+    )  # as an argument it would make every test count as one that commits
     yield
     if connection.connection is None or _committed:
         return
@@ -128,11 +147,14 @@ def _nobody_acts() -> Iterator[None]:
 
 
 def commits(item: pytest.Item) -> bool:
-    """Whether a test may write what others can see: no transaction of its is rolled back. Those without a database count too."""
+    """Whether a test may write what others can see: no transaction of its is rolled back. Those
+    without a database count too."""
     names = getattr(item, "fixturenames", ())
     if item.path.parent.name in ("sending", "faults", "web") or item.path.name == "test_kills.py":
         return True
-    return "committed" in names or ("django_db_blocker" in names and "_django_db_helper" not in names)
+    return "committed" in names or (
+        "django_db_blocker" in names and "_django_db_helper" not in names
+    )
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -160,9 +182,11 @@ SLOW_FIRST = (Path(__file__).parent / "slow_first.txt").read_text().splitlines()
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What rolls back, what commits, browser tests: Playwright keeps an event loop running in their thread.
+    """What rolls back, what commits, browser tests: Playwright keeps an event loop running in their
+    thread.
 
-    In each of the three the slowest files come first, so that no worker is left with one at the end.
+    In each of the three the slowest files come first, so that no worker is left with one at the
+    end.
     """
     place = {name: number for number, name in enumerate(SLOW_FIRST)}
     items.sort(

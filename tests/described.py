@@ -1,4 +1,5 @@
-"""Every answer that a test gets is held against the API description: its status is told there, its body has the shape told."""
+"""Every answer that a test gets is held against the API description: its status is told there, its
+body has the shape told."""
 
 import json
 from typing import Any
@@ -10,7 +11,8 @@ from apps.api.plumbing.description import answers, refusals
 from apps.api.plumbing.routes import Route
 from apps.core.documents import schema_of
 
-# What a guard answers before any door: bodies that are too large or compressed, unknown methods and paths.
+# What a guard answers before any door: bodies that are too large or compressed, unknown methods and
+# paths.
 _BEFORE_THE_DOOR = (405, 413, 415)
 
 
@@ -26,14 +28,25 @@ def check(method: str, answer: Any) -> None:
     except Resolver404:
         return
     route = getattr(match.func, "view_initkwargs", {}).get("route") if match is not None else None
-    if match is None or route is None or method not in route.scopes or answer.status_code in _BEFORE_THE_DOOR:
+    if (
+        match is None
+        or route is None
+        or method not in route.scopes
+        or answer.status_code in _BEFORE_THE_DOOR
+    ):
         return
     if not answer.headers.get("Content-Type", "").startswith("application/json"):
         return
-    door, status = match.func.view_class, answer.status_code
-    if status not in (answers(door, route, method) if status < 300 else _statuses(route, method, door)):
+    door = match.func.view_class
+    status = answer.status_code
+    if status not in (
+        answers(door, route, method) if status < 300 else _statuses(route, method, door)
+    ):
         raise Undescribed(f"{method} {route.path} answered {status}: {answer.content[:200]!r}")
-    error = next(_validator(route, method, door, status).iter_errors(json.loads(answer.content or b"null")), None)
+    error = next(
+        _validator(route, method, door, status).iter_errors(json.loads(answer.content or b"null")),
+        None,
+    )
     if error is not None:
         where = "/".join(map(str, error.absolute_path))
         raise Undescribed(f"{method} {route.path} {status}: {where}: {error.message[:300]}")
@@ -56,14 +69,19 @@ def _validator(route: Route, method: str, door: Any, status: int) -> Draft202012
     key = (route.path, method, status)
     if key not in _made:
         is_done = status < 300
-        told = answers(door, route, method)[status] if is_done else _refusals(route, method, door)[status]
+        told = (
+            answers(door, route, method)[status]
+            if is_done
+            else _refusals(route, method, door)[status]
+        )
         whole = told if isinstance(told, dict) else schema_of(told)
         _made[key] = Draft202012Validator(closed(whole))
     return _made[key]
 
 
 def closed(schema: Any) -> Any:
-    """The same, but an object has the properties told and no others: what is answered is told, every field of it."""
+    """The same, but an object has the properties told and no others: what is answered is told,
+    every field of it."""
     if isinstance(schema, list):
         return [closed(one) for one in schema]
     if not isinstance(schema, dict):

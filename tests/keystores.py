@@ -1,4 +1,5 @@
-"""Keystores of one's own for a test: a SoftHSM token, AWS KMS as moto serves it over HTTP, and a key file."""
+"""Keystores of one's own for a test: a SoftHSM token, AWS KMS as moto serves it over HTTP, and a
+key file."""
 
 import atexit
 import base64
@@ -26,7 +27,9 @@ from apps.chain.keys import write_key_file
 from config.bootstrap import softhsm
 from config.demo_secrets import DEMO_MNEMONIC
 
-PIN, TOKEN, WRAPPING = "2468", "tillgate", "seed"
+PIN = "2468"
+TOKEN = "tillgate"
+WRAPPING = "seed"
 LABELS = {"live": "hot-live", "test": "hot-test"}
 ELSEWHERE = [pytest.param("pkcs11", marks=pytest.mark.token), "kms"]
 Entry = dict[str, Any]
@@ -50,16 +53,28 @@ def key_file(folder: Path) -> Entry:
 
 @cache
 def token() -> Entry:
-    """One for the process, which loads the library once: its keys are made in it as an operator would."""
+    """One for the process, which loads the library once: its keys are made in it as an operator
+    would."""
     import pkcs11
     from pkcs11 import Attribute, KeyType
     from pkcs11.util.ec import encode_named_curve_parameters
 
-    folder, module = Path(tempfile.mkdtemp()), str(softhsm())
+    folder = Path(tempfile.mkdtemp())
+    module = str(softhsm())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "softhsm2.conf").write_text(f"directories.tokendir = {folder}\nlog.level = ERROR\n")
     os.environ.update(SOFTHSM2_CONF=str(folder / "softhsm2.conf"), PKCS11_PIN=PIN)
-    made = ["softhsm2-util", "--init-token", "--free", "--label", TOKEN, "--so-pin", "13579", "--pin", PIN]
+    made = [
+        "softhsm2-util",
+        "--init-token",
+        "--free",
+        "--label",
+        TOKEN,
+        "--so-pin",
+        "13579",
+        "--pin",
+        PIN,
+    ]
     subprocess.run(made, check=True, capture_output=True, timeout=30)
     with pkcs11.lib(module).get_token(token_label=TOKEN).open(user_pin=PIN, rw=True) as session:
         curve = {Attribute.EC_PARAMS: encode_named_curve_parameters("secp256k1")}
@@ -83,7 +98,9 @@ def kms(monkeypatch: Any) -> Iterator[Entry]:
     client = boto3.client("kms", endpoint_url=url)
     keys = {}
     for mode in LABELS:
-        keys[mode] = client.create_key(KeySpec="ECC_SECG_P256K1", KeyUsage="SIGN_VERIFY")["KeyMetadata"]["KeyId"]
+        keys[mode] = client.create_key(KeySpec="ECC_SECG_P256K1", KeyUsage="SIGN_VERIFY")[
+            "KeyMetadata"
+        ]["KeyId"]
     wrapping = client.create_key(KeySpec="SYMMETRIC_DEFAULT")["KeyMetadata"]["KeyId"]
     options = {"keys": keys, "wrapping_key": wrapping, "endpoint_url": url}
     yield {"BACKEND": "apps.chain.providers.kms.AwsKms", "OPTIONS": options}
@@ -94,14 +111,19 @@ _hashed_again = KmsResponse.sign
 
 
 def _sign(self: KmsResponse) -> str:
-    """moto doesn't implement MessageType=DIGEST: it hashes what is told to be a hash. AWS signs it as it is."""
+    """moto doesn't implement MessageType=DIGEST: it hashes what is told to be a hash. AWS signs it
+    as it is."""
     if self._get_param("MessageType") != "DIGEST":
         return _hashed_again(self)
     key = self.kms_backend.describe_key(self._get_param("KeyId"))
     message = self._get_param("Message")
     held: Any = key.private_key  # of an elliptic curve
     signature = held.private_key.sign(message, ec.ECDSA(Prehashed(SHA256())))
-    told = {"KeyId": key.arn, "Signature": base64.b64encode(signature).decode(), "SigningAlgorithm": self._get_param("SigningAlgorithm")}
+    told = {
+        "KeyId": key.arn,
+        "Signature": base64.b64encode(signature).decode(),
+        "SigningAlgorithm": self._get_param("SigningAlgorithm"),
+    }
     return json.dumps(told)
 
 

@@ -1,4 +1,5 @@
-"""Makers: each goes through the API or a service, so that what it makes is what a customer's world would hold."""
+"""Makers: each goes through the API or a service, so that what it makes is what a customer's world
+would hold."""
 
 import secrets
 import uuid
@@ -22,15 +23,22 @@ from tests.cast import Api, Shop
 
 def payment(api: Api, *, key: str | None = None, **fields: Any) -> dict[str, Any]:
     """A payment intent, 10.00 EUR unless told otherwise."""
-    answer = api.post("/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR", **fields}}, key=key)
+    answer = api.post(
+        "/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR", **fields}}, key=key
+    )
     assert answer.status_code == 201, answer.content
     body: dict[str, Any] = answer.json()
     return body
 
 
-def simulated(api: Api, payment_id: str, scenario: str | None = "exact", **fields: Any) -> dict[str, Any]:
+def simulated(
+    api: Api, payment_id: str, scenario: str | None = "exact", **fields: Any
+) -> dict[str, Any]:
     """The intent after a simulated deposit."""
-    answer = api.post(f"/payments/{payment_id}/simulated_payments", {**({"scenario": scenario} if scenario else {}), **fields})
+    answer = api.post(
+        f"/payments/{payment_id}/simulated_payments",
+        {**({"scenario": scenario} if scenario else {}), **fields},
+    )
     assert answer.status_code == 201, answer.content
     body: dict[str, Any] = answer.json()
     return body
@@ -65,7 +73,8 @@ def advance(api: Api, seconds: int) -> dict[str, Any]:
 def late_deposit(payment_id: str, status: str = "confirmed") -> str:
     """The coins of an intent that has already ended, put on its first address; the deposit's id."""
     row = Payment.objects.select_related("store").get(pk=payment_id)
-    entry, at = addresses_of(row)[0], clock.now(row.store, row.mode)
+    entry = addresses_of(row)[0]
+    at = clock.now(row.store, row.mode)
     with transaction.atomic():
         deposit, _ = put(
             entry.address,
@@ -81,9 +90,11 @@ def late_deposit(payment_id: str, status: str = "confirmed") -> str:
 
 
 def stray_transfer(payment_id: str, asset_id: str = "USDC_SETH", amount_atomic: int = 10**6) -> int:
-    """Coins of another asset at an intent's first address; the id of the unmatched transfer that they are."""
+    """Coins of another asset at an intent's first address; the id of the unmatched transfer that
+    they are."""
     row = Payment.objects.select_related("store").get(pk=payment_id)
-    entry, at = addresses_of(row)[0], clock.now(row.store, row.mode)
+    entry = addresses_of(row)[0]
+    at = clock.now(row.store, row.mode)
     asset = Asset.objects.select_related("chain").get(pk=asset_id)
     with transaction.atomic():
         deposit, _ = put(
@@ -115,7 +126,11 @@ def swapped(shop: Shop, key: str = "swap") -> str:
     """The id of a new swap of test coins that the store has just got."""
     Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
     store_coins(shop.store, "SETH", 10**18)
-    body = {"source_asset_id": "SETH", "buy_asset_id": "USDC_SETH", "sell_amount_atomic": str(10**17)}
+    body = {
+        "source_asset_id": "SETH",
+        "buy_asset_id": "USDC_SETH",
+        "sell_amount_atomic": str(10**17),
+    }
     answer = shop.test.post("/balance_swaps", body, key=key)
     assert answer.status_code == 201, answer.content
     return str(answer.json()["id"])
@@ -124,11 +139,20 @@ def swapped(shop: Shop, key: str = "swap") -> str:
 def clerk(*roles: str) -> User:
     """A member of finance staff, or in these roles."""
     return User.objects.create(
-        email=f"staff-{uuid.uuid4().hex}@example.com", is_staff=True, staff_roles=sorted(roles or [StaffRole.FINANCE])
+        email=f"staff-{uuid.uuid4().hex}@example.com",
+        is_staff=True,
+        staff_roles=sorted(roles or [StaffRole.FINANCE]),
     )
 
 
-def _correct(asset_id: str, kind: str, store_id: uuid.UUID | None, amount_atomic: int, staff: User, reason: str = "A test begins") -> None:
+def _correct(
+    asset_id: str,
+    kind: str,
+    store_id: uuid.UUID | None,
+    amount_atomic: int,
+    staff: User,
+    reason: str = "A test begins",
+) -> None:
     """By two, of whose letters nobody's mailbox is full."""
     asset = Asset.objects.select_related("chain").get(pk=asset_id)
     store = Store.objects.get(pk=store_id) if store_id else None
@@ -143,7 +167,9 @@ def _correct(asset_id: str, kind: str, store_id: uuid.UUID | None, amount_atomic
 def funded(api: Api, amount: str = "1000.00") -> int:
     """Complete a test payment; what can be spent of the test coin then."""
     paid(api, amount=amount)
-    entry = next(one for one in api.get("/balances").json()["balances"] if one["asset_id"] == "SETH")
+    entry = next(
+        one for one in api.get("/balances").json()["balances"] if one["asset_id"] == "SETH"
+    )
     return int(entry["balance_atomic"])
 
 
@@ -152,9 +178,20 @@ def fresh_address() -> str:
     return "0x" + secrets.token_hex(20)
 
 
-def ask_payout(api: Api, amount_atomic: object, *, key: str | None = None, asset_id: str = "SETH", **fields: Any) -> Any:
+def ask_payout(
+    api: Api,
+    amount_atomic: object,
+    *,
+    key: str | None = None,
+    asset_id: str = "SETH",
+    **fields: Any,
+) -> Any:
     """The answer to POST /payouts, to a fresh address unless told otherwise."""
-    body = {"asset_id": asset_id, "amount_atomic": amount_atomic, **(fields or {"destination_address": fresh_address()})}
+    body = {
+        "asset_id": asset_id,
+        "amount_atomic": amount_atomic,
+        **(fields or {"destination_address": fresh_address()}),
+    }
     return api.post("/payouts", body, key=key or uuid.uuid4().hex)
 
 

@@ -1,10 +1,13 @@
-"""Every page of a running demo, looked at: overflow and barriers are told, pictures are kept for people.
+"""Every page of a running demo, looked at: overflow and barriers are told, pictures are kept for
+people.
 
-    .venv/bin/python -m tests.pictures [--only WORD] [--stores demo,empty,ugly] [--looks 390,1280-dark]
+    .venv/bin/python -m tests.pictures [--only WORD] [--stores demo,empty,ugly] [--looks
+    390,1280-dark]
 
-It signs in as the demo's merchant and staff, walks every page that a link leads to (one of each kind),
-and sees it in three widths, light and dark. Stores: the demo's own, one without anything, and one whose
-words are as long and as foreign as they may be. Pictures and sheets of six go to var/pictures.
+It signs in as the demo's merchant and staff, walks every page that a link leads to (one of each
+kind), and sees it in three widths, light and dark. Stores: the demo's own, one without anything,
+and one whose words are as long and as foreign as they may be. Pictures and sheets of six go to
+var/pictures.
 """
 
 import argparse
@@ -29,14 +32,32 @@ from config import bootstrap, embedded
 from tests.browser.judging import AXE, FLAGS, JUDGED, WCAG
 
 LOOKS = [(width, scheme) for width in (390, 1280, 1920) for scheme in ("light", "dark")]
-HEIGHT, HEIGHT_MAX = 800, 2400
+HEIGHT = 800
+HEIGHT_MAX = 2400
 # A change of scheme reaches the text with the frame after the next.
 PAINTED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 60)))"
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|(?<=/)[A-Z0-9]{16}(?=/|$)|(?<=/)\d+(?=/)")
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
 ARABIC = "قهوة عربية بالهيل والزعفران مع تمر المجهول الفاخر"
-UGLY = [f"{LONG}"[:140], f"{ARABIC} {ARABIC}", "👩🏽‍🚀☕️🇯🇵 コーヒー豆の定期便（深煎り）", '<b>"O\'Neill" & Söhne</b>']
-LEAVES = ("sign-out", ".csv", ".svg", ".png", "/file", "/invoice/", "switch", "logout", "/static/", "/delete/", "/history/")
+UGLY = [
+    f"{LONG}"[:140],
+    f"{ARABIC} {ARABIC}",
+    "👩🏽‍🚀☕️🇯🇵 コーヒー豆の定期便（深煎り）",
+    '<b>"O\'Neill" & Söhne</b>',
+]
+LEAVES = (
+    "sign-out",
+    ".csv",
+    ".svg",
+    ".png",
+    "/file",
+    "/invoice/",
+    "switch",
+    "logout",
+    "/static/",
+    "/delete/",
+    "/history/",
+)
 
 
 @dataclass
@@ -55,12 +76,17 @@ class Walk:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             page.evaluate(PAINTED)
             here = f"{name} at {width} {scheme}"
-            wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            wide = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
             if wide > 0:
                 self.complaints.append(f"{here}: {wide} px too wide")
             if number in (0, len(self.looks) - 1):
                 page.evaluate(AXE)
-                self.complaints += [f"{here}: {one['id']} {one['nodes'][0]['target']}" for one in page.evaluate(JUDGED, WCAG)]
+                self.complaints += [
+                    f"{here}: {one['id']} {one['nodes'][0]['target']}"
+                    for one in page.evaluate(JUDGED, WCAG)
+                ]
             tall = min(page.evaluate("document.documentElement.scrollHeight"), HEIGHT_MAX)
             page.set_viewport_size({"width": width, "height": max(tall, HEIGHT)})
             path = self.folder / f"{width}-{scheme}" / f"{name}.png"
@@ -96,7 +122,8 @@ def kind_of(path: str) -> str:
 
 
 def crawl(walk: Walk, page: Page, begin: str, prefix: str, name: str) -> None:
-    seen, waiting = set(), [begin]
+    seen = set()
+    waiting = [begin]
     host = urlsplit(begin).netloc
     while waiting:
         url = waiting.pop(0)
@@ -138,7 +165,8 @@ def open_store(name: str, email: str) -> dict[str, Any]:
 
 
 def fill_with_ugly_data(base: str, key: str) -> None:
-    """A bit of everything that the API makes, in the longest and most foreign words that it takes."""
+    """A bit of everything that the API makes, in the longest and most foreign words that it
+    takes."""
     api = requests.Session()
     api.auth = (key, "")
 
@@ -171,9 +199,16 @@ def fill_with_ugly_data(base: str, key: str) -> None:
     for number, words in enumerate(UGLY):
         customer = post(
             "/billing/customers",
-            {"customer": {"email": f"{'very.' * 10}long{number}@{'sub.' * 8}example.com", "name": words[:120]}},
+            {
+                "customer": {
+                    "email": f"{'very.' * 10}long{number}@{'sub.' * 8}example.com",
+                    "name": words[:120],
+                }
+            },
         )
-        product = post("/billing/products", {"product": {"name": words[:100], "description": words}})
+        product = post(
+            "/billing/products", {"product": {"name": words[:100], "description": words}}
+        )
         if not product or not customer:
             continue
         post(
@@ -186,14 +221,24 @@ def fill_with_ugly_data(base: str, key: str) -> None:
                 "invoice": {
                     "customer_id": customer["id"],
                     "currency": "EUR",
-                    "line_items": [{"description": words, "quantity": 999, "unit_amount_cents": 123456}],
+                    "line_items": [
+                        {"description": words, "quantity": 999, "unit_amount_cents": 123456}
+                    ],
                 }
             },
         )
         if invoice:
             post(f"/billing/invoices/{invoice['id']}/finalize", {})
     path = "/".join(["webhooks"] * 12)
-    post("/webhook_endpoints", {"webhook_endpoint": {"url": f"{base}/{path}", "subscribed_events": ["payment_intent.completed"]}})
+    post(
+        "/webhook_endpoints",
+        {
+            "webhook_endpoint": {
+                "url": f"{base}/{path}",
+                "subscribed_events": ["payment_intent.completed"],
+            }
+        },
+    )
 
 
 def sheets(folder: Path) -> Iterator[Path]:
@@ -207,7 +252,8 @@ def sheets(folder: Path) -> Iterator[Path]:
             for number, path in enumerate(pictures[begin : begin + 6]):
                 with Image.open(path) as picture:
                     picture.thumbnail((630, 720))
-                    left, top = 5 + (number % 3) * 640, 20 + (number // 3) * 745
+                    left = 5 + (number % 3) * 640
+                    top = 20 + (number // 3) * 745
                     sheet.paste(picture, (left, top))
                     ImageDraw.Draw(sheet).text((left, top - 14), path.stem[:90], fill="white")
             target = folder / "sheets" / f"{look.name}-{begin // 6:02d}.png"
@@ -217,7 +263,8 @@ def sheets(folder: Path) -> Iterator[Path]:
 
 
 def store_called(page: Page, name: str) -> str:
-    """The id of the first of the person's stores with this name; empty when it is the only one that there is."""
+    """The id of the first of the person's stores with this name; empty when it is the only one that
+    there is."""
     button = page.locator("button[name=store_id]", has_text=name[:30]).first
     return button.get_attribute("value") or "" if button.count() else ""
 
@@ -234,7 +281,8 @@ def choose_store(page: Page, base: str, store_id: str) -> None:
 
 
 def dashboards(walk: Walk, browser: Browser, demo: dict[str, Any], stores: list[str]) -> None:
-    base, merchant = demo["base_url"], demo["dashboard"]
+    base = demo["base_url"]
+    merchant = demo["dashboard"]
     page = browser.new_context(locale="en-US").new_page()
     enter(page, base, merchant["email"], merchant["password"], merchant["totp_secret"])
     names = {"demo": demo["store"]["store"]["name"], "empty": "Empty store", "ugly": f"{LONG}"[:60]}
@@ -256,7 +304,8 @@ def kept_secret() -> Path:
 
 def enter_as_staff(page: Page, demo: dict[str, Any]) -> None:
     """The demo's staff has no authenticator at first, and the staff site lets nobody in without."""
-    base, staff = demo["base_url"], demo["admin"]
+    base = demo["base_url"]
+    staff = demo["admin"]
     secret = kept_secret().read_text() if kept_secret().exists() else staff.get("totp_secret")
     enter(page, base, staff["email"], staff["password"], secret)
     if secret:
@@ -279,7 +328,9 @@ def staff_site(walk: Walk, browser: Browser, demo: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--only", default="", help="pages with this word in their name")
     parser.add_argument("--stores", default="demo,empty,ugly", help="also: staff")
     parser.add_argument("--looks", default="", help="such as 390-light,1280-dark")

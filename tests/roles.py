@@ -1,4 +1,5 @@
-"""The tests' requests come in as the role of the web process, and what they leave to workers is done as theirs."""
+"""The tests' requests come in as the role of the web process, and what they leave to workers is
+done as theirs."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -20,7 +21,9 @@ def acting_as(role: str) -> Iterator[None]:
     """This connection may do what the role may; afterwards what it could before."""
     connection.ensure_connection()
     with connection.connection.cursor() as cursor:
-        before, _ = cursor.execute("SELECT current_setting('role'), set_config('role', %s, false)", [role]).fetchone()
+        before, _ = cursor.execute(
+            "SELECT current_setting('role'), set_config('role', %s, false)", [role]
+        ).fetchone()
     try:
         yield
     finally:
@@ -43,7 +46,12 @@ def _as(role: str, do: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Once per process. What stands in for a worker where tests have none is in settings.WORK_INLINE."""
+    """Once per process. What stands in for a worker where tests have none is in
+    settings.WORK_INLINE."""
     Client.request = _as(WEB, Client.request)  # type: ignore[method-assign]
-    for module, name in ((clock, "finish"), (x402_settle, "advance"), (test_wallet, "request_test_payments")):
+    for module, name in (
+        (clock, "finish"),
+        (x402_settle, "advance"),
+        (test_wallet, "request_test_payments"),
+    ):
         setattr(module, name, _as(WORKER, getattr(module, name)))

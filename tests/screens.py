@@ -2,8 +2,9 @@
 
     .venv/bin/python -m tests.screens [--only WORD]
 
-It reads the demo's demo.json as tests/pictures.py does. The demo's store sells a few things today, its staff gets an
-authenticator app, and a store that has nothing yet is opened for the go-live list.
+It reads the demo's demo.json as tests/pictures.py does. The demo's store sells a few things today,
+its staff gets an authenticator app, and a store that has nothing yet is opened for the go-live
+list.
 """
 
 import argparse
@@ -24,7 +25,8 @@ from tests.pictures import choose_store, enter, enter_as_staff, open_store, stor
 
 FOLDER = bootstrap.ROOT / "docs" / "screens"
 KB_MAX = 200
-DESK, PHONE = (1280, 800), (390, 844)
+DESK = (1280, 800)
+PHONE = (390, 844)
 NEW = "Harbor Books"
 GOODS = ("Espresso beans, 1 kg", "Filter beans, 500 g", "Cupping class", "Moka pot", "Gift box")
 
@@ -41,13 +43,19 @@ class Demo:
 
     def api(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         key = self.told["store"]["keys"]["test"]["secret"]
-        answer = requests.request(method, f"{self.base}/api/v2{path}", json=body, auth=(key, ""), timeout=60)
+        answer = requests.request(
+            method, f"{self.base}/api/v2{path}", json=body, auth=(key, ""), timeout=60
+        )
         answer.raise_for_status()
         return answer.json()
 
     def a_sale(self) -> str:
         """The id of a completed payment that says what was bought."""
-        sales = [one for one in self.api("GET", "/payments?per_page=100")["data"] if one["status"] == "completed"]
+        sales = [
+            one
+            for one in self.api("GET", "/payments?per_page=100")["data"]
+            if one["status"] == "completed"
+        ]
         titled = [one for one in sales if one["title"]]
         return str((titled or sales)[0]["id"])
 
@@ -98,11 +106,19 @@ SCREENS = (
     Screen("home", lambda _: "/dashboard/"),
     Screen("payments", lambda _: "/dashboard/payments"),
     Screen("payment", lambda demo: f"/dashboard/payments/{demo.a_sale()}"),
-    Screen("refund", lambda demo: f"/dashboard/payments/{demo.a_sale()}/refund", act=_type_a_refund),
+    Screen(
+        "refund", lambda demo: f"/dashboard/payments/{demo.a_sale()}/refund", act=_type_a_refund
+    ),
     Screen("statement", lambda _: "/dashboard/statement", is_dark=True),
     Screen("payout", lambda _: "/dashboard/payouts/new", act=_type_a_payout),
     Screen("point-of-sale", lambda _: "/dashboard/point-of-sale", PHONE, act=_type_a_price),
-    Screen("payment-link", lambda _: "/dashboard/payment-links", PHONE, is_dark=True, act=_open_the_link),
+    Screen(
+        "payment-link",
+        lambda _: "/dashboard/payment-links",
+        PHONE,
+        is_dark=True,
+        act=_open_the_link,
+    ),
     Screen("go-live", lambda _: "/dashboard/", is_new_store=True),
     Screen("staff", lambda _: "/admin/", by="staff"),
     Screen("checkout", lambda demo: demo.an_order(), by=""),
@@ -113,7 +129,9 @@ def save(drawn: bytes, path: Path) -> None:
     """Pages have few colors: a palette holds them, smaller until the file fits."""
     with Image.open(io.BytesIO(drawn)) as picture:
         for colors in (256, 128, 64, 32):
-            picture.convert("RGB").quantize(colors, dither=Image.Dither.NONE).save(path, optimize=True)
+            picture.convert("RGB").quantize(colors, dither=Image.Dither.NONE).save(
+                path, optimize=True
+            )
             if path.stat().st_size <= KB_MAX * 1024:
                 return
     raise SystemExit(f"{path.name} is larger than {KB_MAX} KB")
@@ -130,7 +148,9 @@ def take(page: Page, demo: Demo, screen: Screen) -> None:
     screen.act(page)
     page.evaluate("document.activeElement.blur()")
     save(page.screenshot(), FOLDER / f"{screen.name}.png")
-    print(f"{screen.name}.png {(FOLDER / f'{screen.name}.png').stat().st_size // 1024} KB", flush=True)
+    print(
+        f"{screen.name}.png {(FOLDER / f'{screen.name}.png').stat().st_size // 1024} KB", flush=True
+    )
 
 
 def sell(demo: Demo) -> None:
@@ -159,7 +179,9 @@ def signed_in(browser: Browser, demo: Demo, who: str) -> Page:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--only", default="", help="pictures with this word in their name")
     only = parser.parse_args().only
     told = json.loads((embedded.var_folder(embedded.DEMO) / "demo.json").read_text())

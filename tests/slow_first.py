@@ -1,4 +1,5 @@
-"""Orders `tests/slow_first.txt` by measured times: of a run of all tests, the files that took longest.
+"""Orders `tests/slow_first.txt` by measured times: of a run of all tests, the files that took
+longest.
 
 python3 manage.py test tests -n 3 --dist load --junit-xml=var/times.xml
 .venv/bin/python -m tests.slow_first var/times.xml

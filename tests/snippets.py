@@ -1,7 +1,9 @@
-"""Code of the documentation, run in order as a reader would: with their own key, on a server of their own.
+"""Code of the documentation, run in order as a reader would: with their own key, on a server of
+their own.
 
-In a fence after its language: `tab=` is how it is shown, `program=receiver.py` a program of its own that goes on beside what
-follows, `given=delivery` what it finds there already, and `skip="reason"` why it isn't run.
+In a fence after its language: `tab=` is how it is shown, `program=receiver.py` a program of its own
+that goes on beside what follows, `given=delivery` what it finds there already, and `skip="reason"`
+why it isn't run.
 """
 
 import json
@@ -22,7 +24,9 @@ from markdown_it import MarkdownIt
 from tests.clients import npm
 from tests.stack import ROOT, wait_for
 
-KEY, URL, PORT = "svc_sk_test_YOUR_KEY", "http://localhost:8000", "4242"
+KEY = "svc_sk_test_YOUR_KEY"
+URL = "http://localhost:8000"
+PORT = "4242"
 # The value of one: readers of one store have keys of their own.
 IDEMPOTENCY = re.compile(r"(?i)idempotency[-_]?key['\"]?: ?['\"]?[\w-]+(?=['\"])")
 SECONDS = 60
@@ -74,7 +78,8 @@ def snippets(path: Path) -> Iterator[Snippet]:
 
 @dataclass
 class Reader:
-    """Whose key is put in, where their server and their receiver are, and what they keep of what they see."""
+    """Whose key is put in, where their server and their receiver are, and what they keep of what
+    they see."""
 
     base_url: str
     key: str
@@ -89,14 +94,23 @@ class Reader:
         return re.sub(r"\b[A-Z_]+_ID\b", lambda found: self.ids.get(found[0], found[0]), code)
 
     def environment(self) -> dict[str, str]:
-        """Without proxies: everything is on this machine. curl fails where the API refuses, and says what it said."""
+        """Without proxies: everything is on this machine. curl fails where the API refuses, and
+        says what it said."""
         (self.folder / ".curlrc").write_text("fail-with-body\n")
-        kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-        own = {"TILLGATE_URL": self.base_url, "TILLGATE_API_KEY": self.key, "HOME": str(self.folder), "CURL_HOME": str(self.folder)}
+        kept = {
+            name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")
+        }
+        own = {
+            "TILLGATE_URL": self.base_url,
+            "TILLGATE_API_KEY": self.key,
+            "HOME": str(self.folder),
+            "CURL_HOME": str(self.folder),
+        }
         return {**kept, **own, "PYTHONUNBUFFERED": "1", **self.variables}
 
     def keep(self, code: str, told: str) -> None:
-        """The secret that was shown, and the id of what was made, by the last word of the address it was made at."""
+        """The secret that was shown, and the id of what was made, by the last word of the address
+        it was made at."""
         if shown := re.search(r"whsec_[0-9a-f]{64}", told):
             self.variables["WEBHOOK_SECRET"] = shown[0]
         made = re.search(r"/api/v2\S*/(\w+)s(?=[\s'\"])", code)
@@ -118,7 +132,10 @@ class Delivery:
         body, given, secret = map(json.dumps, (self.body, headers, self.secret))
         return {
             "python": f"raw_body, headers, signing_secret = {body}.encode(), {given}, {secret}\n",
-            "ts": f"const rawBody: string = {body};\nconst headers: Record<string, string> = {given};\nconst signingSecret = {secret};\n",
+            "ts": (
+                f"const rawBody: string = {body};\nconst headers: Record<string, string> ="
+                f" {given};\nconst signingSecret = {secret};\n"
+            ),
         }[language]
 
 
@@ -129,7 +146,13 @@ class Program:
         self.lines: list[str] = []
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            command, cwd=reader.folder, env=reader.environment(), stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=reader.folder,
+            env=reader.environment(),
+            stdin=pipe,
+            stdout=pipe,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
@@ -178,9 +201,18 @@ def run(blocks: Sequence[Snippet], reader: Reader, delivery: Delivery | None = N
 def _shell(block: Snippet, reader: Reader) -> str:
     """Variables and functions of the blocks before it are there, as in the reader's terminal."""
     code = reader.own(block.code)
-    script = f"set -euo pipefail\ntouch state\n. ./state\n{code}\n{{ declare -p TO KEY; declare -f; }} > state 2>/dev/null || true"
+    script = (
+        f"set -euo pipefail\ntouch state\n. ./state\n{code}\n{{ declare -p TO KEY; declare -f; }} >"
+        " state 2>/dev/null || true"
+    )
     done = subprocess.run(
-        ["bash", "-c", script], cwd=reader.folder, env=reader.environment(), capture_output=True, text=True, timeout=SECONDS, check=False
+        ["bash", "-c", script],
+        cwd=reader.folder,
+        env=reader.environment(),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
     )
     assert done.returncode == 0, f"{block.place}\n{code}\n{done.stdout}\n{done.stderr}"
     reader.variables.update(re.findall(r"^export (\w+)=(\S+)$", code, re.MULTILINE))
@@ -188,8 +220,11 @@ def _shell(block: Snippet, reader: Reader) -> str:
     return done.stdout
 
 
-def _run_steps(blocks: Sequence[Snippet], reader: Reader, running: ExitStack, delivery: Delivery | None) -> str:
-    """The page's own code is one process, which waits after each block: programs between its blocks are started meanwhile."""
+def _run_steps(
+    blocks: Sequence[Snippet], reader: Reader, running: ExitStack, delivery: Delivery | None
+) -> str:
+    """The page's own code is one process, which waits after each block: programs between its blocks
+    are started meanwhile."""
     own = [block for block in blocks if not block.program]
     main = running.enter_context(Program(_command(own, reader, delivery), reader))
     receivers: list[Program] = []
@@ -204,7 +239,9 @@ def _run_steps(blocks: Sequence[Snippet], reader: Reader, running: ExitStack, de
         main.step(number, block.place)
         reader.keep(block.code, main.text)
     if receivers:
-        wait_for(lambda: receivers[-1].text, lambda text: "payment_intent.completed" in text, SECONDS)
+        wait_for(
+            lambda: receivers[-1].text, lambda text: "payment_intent.completed" in text, SECONDS
+        )
     return "".join(one.text for one in (main, *receivers))
 
 
@@ -235,12 +272,19 @@ def _command(blocks: Sequence[Snippet], reader: Reader, delivery: Delivery | Non
     language = blocks[0].language
     is_given = any(block.given == "delivery" for block in blocks)
     first = delivery.of(language) if is_given and delivery is not None else ""
-    return {"python": _python, "ts": _typescript, "php": _php, "ruby": _ruby}[language](blocks, reader, first)
+    return {"python": _python, "ts": _typescript, "php": _php, "ruby": _ruby}[language](
+        blocks, reader, first
+    )
 
 
 def _python(blocks: Sequence[Snippet], reader: Reader, first: str) -> list[str]:
     (reader.folder / "blocks.json").write_text(
-        json.dumps([(block.place, (first if index == 0 else "") + reader.own(block.code)) for index, block in enumerate(blocks)])
+        json.dumps(
+            [
+                (block.place, (first if index == 0 else "") + reader.own(block.code))
+                for index, block in enumerate(blocks)
+            ]
+        )
     )
     reader.variables["PYTHONPATH"] = str(ROOT / "clients" / "python" / "src")
     return [sys.executable, "-c", PYTHON, "blocks.json"]
@@ -256,12 +300,17 @@ def _typescript(blocks: Sequence[Snippet], reader: Reader, first: str) -> list[s
 
 
 def _php(blocks: Sequence[Snippet], reader: Reader, first: str) -> list[str]:
-    steps = "".join(f"{reader.own(block.code).removeprefix('<?php')}\necho '\n{STEP}\n'; fgets(STDIN);\n" for block in blocks)
+    steps = "".join(
+        f"{reader.own(block.code).removeprefix('<?php')}\necho '\n{STEP}\n'; fgets(STDIN);\n"
+        for block in blocks
+    )
     (reader.folder / "page.php").write_text(f"<?php\n{first}{steps}")
     return ["php", "page.php"]
 
 
 def _ruby(blocks: Sequence[Snippet], reader: Reader, first: str) -> list[str]:
-    steps = "".join(f"{reader.own(block.code)}\nputs '{STEP}'; $stdout.flush; $stdin.gets\n" for block in blocks)
+    steps = "".join(
+        f"{reader.own(block.code)}\nputs '{STEP}'; $stdout.flush; $stdin.gets\n" for block in blocks
+    )
     (reader.folder / "page.rb").write_text(first + steps)
     return ["ruby", "page.rb"]

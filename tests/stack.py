@@ -1,4 +1,5 @@
-"""The whole service as processes of its own on embedded services: what a customer, an integrator and a SIGKILL meet."""
+"""The whole service as processes of its own on embedded services: what a customer, an integrator
+and a SIGKILL meet."""
 
 import json
 import os
@@ -21,7 +22,14 @@ ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120.0
 WAIT_SECONDS = 60.0
 # What the processes of a test must not inherit: the services and settings of the tests themselves.
-OWN = (*embedded.SERVICES, embedded.WITHOUT, embedded.LOCAL_CHAINS, "TILLGATE_ENV", "TILLGATE_VAR", "DJANGO_SETTINGS_MODULE")
+OWN = (
+    *embedded.SERVICES,
+    embedded.WITHOUT,
+    embedded.LOCAL_CHAINS,
+    "TILLGATE_ENV",
+    "TILLGATE_VAR",
+    "DJANGO_SETTINGS_MODULE",
+)
 T = TypeVar("T")
 
 
@@ -51,7 +59,9 @@ class Demo:
     """`manage.py demo` in a folder of its own."""
 
     def __init__(self) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="tg", dir="/tmp")  # socket paths must stay short
+        self.folder = tempfile.TemporaryDirectory(
+            prefix="tg", dir="/tmp"
+        )  # socket paths must stay short
         self.port = free_port()
         environ = {name: value for name, value in os.environ.items() if name not in OWN}
         self.log = (Path(self.folder.name) / "demo.log").open("w")
@@ -69,7 +79,9 @@ class Demo:
         line = self.process.stdout.readline()
         timer.cancel()
         if not line:
-            raise AssertionError(f"the demo didn't start:\n{Path(self.log.name).read_text()[-4000:]}")
+            raise AssertionError(
+                f"the demo didn't start:\n{Path(self.log.name).read_text()[-4000:]}"
+            )
         self.info: dict[str, Any] = json.loads(line)
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -98,17 +110,24 @@ class Remote:
     """The API of a running server with one key."""
 
     def __init__(self, base_url: str, key: str) -> None:
-        self.base_url, self.session = base_url, requests.Session()
+        self.base_url = base_url
+        self.session = requests.Session()
         self.session.trust_env = False
         self.session.headers["Authorization"] = f"Bearer {key}"
 
     def __call__(self, method: str, path: str, body: Any = None) -> Any:
-        answer = self.session.request(method, f"{self.base_url}/api/v2{path}", json=body, timeout=30)
+        answer = self.session.request(
+            method, f"{self.base_url}/api/v2{path}", json=body, timeout=30
+        )
         assert answer.status_code < 400, answer.text
         return answer.json() if answer.content else None
 
     def payment(self, **fields: Any) -> dict[str, Any]:
-        made: dict[str, Any] = self("POST", "/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR", **fields}})
+        made: dict[str, Any] = self(
+            "POST",
+            "/payments",
+            {"payment_intent": {"amount": "10.00", "currency": "EUR", **fields}},
+        )
         return made
 
     def detail(self, payment_id: str) -> dict[str, Any]:
@@ -116,4 +135,6 @@ class Remote:
         return found
 
     def until(self, payment_id: str, status: str, seconds: float = WAIT_SECONDS) -> dict[str, Any]:
-        return wait_for(lambda: self.detail(payment_id), lambda found: found["status"] == status, seconds)
+        return wait_for(
+            lambda: self.detail(payment_id), lambda found: found["status"] == status, seconds
+        )

@@ -1,4 +1,5 @@
-"""What the tests of a module begin from, made once: it stands in a transaction around them, and each is rolled back to it."""
+"""What the tests of a module begin from, made once: it stands in a transaction around them, and
+each is rolled back to it."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +13,8 @@ T = TypeVar("T")
 
 
 def standing(blocker: Any, make: Callable[[], T]) -> Iterator[T]:
-    """For a fixture with the scope of a module or class. What it yields belongs to all: a test changes rows, not this."""
+    """For a fixture with the scope of a module or class. What it yields belongs to all: a test
+    changes rows, not this."""
     around = transaction.atomic()
     with blocker.unblock():
         around.__enter__()

@@ -1,4 +1,5 @@
-"""Two walks: everybody's rows are walked by one runner, so that a bad one stops nobody, and a payout's way to its row is short."""
+"""Two walks: everybody's rows are walked by one runner, so that a bad one stops nobody, and a
+payout's way to its row is short."""
 
 import ast
 import inspect
@@ -24,12 +25,17 @@ from tests.dashboard.browse import Browser, hidden_fields, next_code
 
 ROOT = Path(__file__).parents[1]
 RUNS = {"walk", "each"}
-# Loops on the way from a job to its rows that walk no rows of stores, or rows that carry their own tries; and why.
+# Loops on the way from a job to its rows that walk no rows of stores, or rows that carry their own
+# tries; and why.
 OTHER_LOOPS = {
     "apps/chain/outflow.py:watch": "a line in the log per asset, which are few and nobody's",
     "apps/chain/outflow.py:by_asset": "the same assets",
-    "apps/core/mail.py:send_due": "a letter has attempts and an end of its own; it catches whatever a mail server raises",
-    "apps/reports/services/generate.py:generate_due": "a report has a claim, attempts and an end of its own, and catches its errors",
+    "apps/core/mail.py:send_due": (
+        "a letter has attempts and an end of its own; it catches whatever a mail server raises"
+    ),
+    "apps/reports/services/generate.py:generate_due": (
+        "a report has a claim, attempts and an end of its own, and catches its errors"
+    ),
     "apps/core/drawings.py:draw_due": "a drawing has a claim and attempts of its own",
     "apps/core/drawings.py:forget": "deletes files of one batch, which anybody can have drawn anew",
     "apps/core/pruning.py:prune": "deletes in batches, one statement each",
@@ -53,7 +59,9 @@ def names_in(tree: ast.Module) -> dict[str, tuple[str, str | None]]:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("apps"):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
-                known[alias.asname or alias.name] = (whole, None) if module_of(whole) else (node.module, alias.name)
+                known[alias.asname or alias.name] = (
+                    (whole, None) if module_of(whole) else (node.module, alias.name)
+                )
     return known
 
 
@@ -62,8 +70,10 @@ def functions_of(tree: ast.Module) -> dict[str, ast.FunctionDef]:
 
 
 def called(function: ast.AST, module: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Our functions that a function calls by name; what it hands to the runner is not called here."""
-    known, own = names_in(tree), functions_of(tree)
+    """Our functions that a function calls by name; what it hands to the runner is not called
+    here."""
+    known = names_in(tree)
+    own = functions_of(tree)
     for node in ast.walk(function):
         if not isinstance(node, ast.Call):
             continue
@@ -72,40 +82,64 @@ def called(function: ast.AST, module: str, tree: ast.Module) -> Iterator[tuple[s
                 yield module, name
             case ast.Name(id=name) if name in known and known[name][1]:
                 yield known[name][0], str(known[name][1])
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name in known and known[name][1] is None:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if (
+                name in known and known[name][1] is None
+            ):
                 yield known[name][0], attr
 
 
 def runs(node: ast.AST) -> bool:
     """Whether a loop hands its rows to the runner."""
-    return any(isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in RUNS for one in ast.walk(node))
+    return any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in RUNS
+        for one in ast.walk(node)
+    )
 
 
 def acts(node: ast.AST, tree: ast.Module) -> bool:
-    """Whether a loop does something to what it goes over, by a function of ours or a query that writes."""
-    known, own = names_in(tree), functions_of(tree)
+    """Whether a loop does something to what it goes over, by a function of ours or a query that
+    writes."""
+    known = names_in(tree)
+    own = functions_of(tree)
     for one in ast.walk(node):
         match one:
-            case ast.Call(func=ast.Name(id=name)) if name in own or (name in known and known[name][1]):
+            case ast.Call(func=ast.Name(id=name)) if name in own or (
+                name in known and known[name][1]
+            ):
                 return True
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name in known and known[name][1] is None:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if (
+                name in known and known[name][1] is None
+            ):
                 return True
-            case ast.Call(func=ast.Attribute(attr="update" | "save" | "delete" | "create" | "execute")):
+            case ast.Call(
+                func=ast.Attribute(attr="update" | "save" | "delete" | "create" | "execute")
+            ):
                 return True
     return False
 
 
 def loops(function: ast.FunctionDef, tree: ast.Module) -> Iterator[int]:
     kinds = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-    handed = {id(part) for node in ast.walk(function) if isinstance(node, ast.Call) and runs(node) for part in ast.walk(node)}
+    handed = {
+        id(part)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and runs(node)
+        for part in ast.walk(node)
+    }
     for node in ast.walk(function):
-        if isinstance(node, kinds) and id(node) not in handed and not runs(node) and acts(node, tree):
+        if (
+            isinstance(node, kinds)
+            and id(node) not in handed
+            and not runs(node)
+            and acts(node, tree)
+        ):
             yield node.lineno
 
 
 def walked_alone(module: str, start: str) -> Iterator[str]:
     """Every loop that is reached from a function before the runner is."""
-    waiting, seen = [(module, start)], set[tuple[str, str]]()
+    waiting = [(module, start)]
+    seen = set[tuple[str, str]]()
     while waiting:
         one = waiting.pop()
         found = module_of(one[0])
@@ -123,7 +157,10 @@ def walked_alone(module: str, start: str) -> Iterator[str]:
 
 
 def jobs() -> list[tuple[str, str]]:
-    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sorted(ROOT.glob("apps/*/tasks.py"))]
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in sorted(ROOT.glob("apps/*/tasks.py"))
+    ]
     return [(module, name) for module in modules for name in functions_of(module_of(module)[1])]  # type: ignore[index]
 
 
@@ -141,7 +178,12 @@ def test_each_exception_still_stands() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["for row in rows:\n  settle(row)", "while find():\n  pass", "[settle(row) for row in rows]", "for row in rows:\n  row.save()"],
+    [
+        "for row in rows:\n  settle(row)",
+        "while find():\n  pass",
+        "[settle(row) for row in rows]",
+        "for row in rows:\n  row.save()",
+    ],
 )
 def test_the_rule_finds_a_loop_of_its_own(text: str) -> None:
     body = "\n".join(f"  {line}" for line in text.splitlines())
@@ -150,16 +192,20 @@ def test_the_rule_finds_a_loop_of_its_own(text: str) -> None:
 
 
 def test_the_rule_leaves_what_the_runner_does_alone() -> None:
-    tree = ast.parse("def settle(row):\n  pass\ndef run(rows):\n  for part in rows:\n    JOB.walk(part, settle)\n  JOB.walk(rows, settle)")
+    tree = ast.parse(
+        "def settle(row):\n  pass\ndef run(rows):\n  for part in rows:\n    JOB.walk(part,"
+        " settle)\n  JOB.walk(rows, settle)"
+    )
     assert not list(loops(functions_of(tree)["run"], tree))
 
 
-# --- the way of a payout ----------------------------------------------------------------------------
+# --- the way of a payout ---
 
-# What somebody has to read to know how the dashboard's form becomes a row: every body that is handed
-# the form, what it asks for, what is made of that, or the payout before it is there.
+# What somebody has to read to know how the dashboard's form becomes a row: every body that is
+# handed the form, what it asks for, what is made of that, or the payout before it is there.
 CARRIERS = (Form, PayoutRequest, Wallet, Bank, RawAddress, Order, Target, Payout)
-BODIES_MAX, FILES_MAX = 15, 8
+BODIES_MAX = 15
+FILES_MAX = 8
 
 
 def is_handed(frame: FrameType) -> bool:
@@ -202,7 +248,11 @@ def test_the_way_from_the_payout_form_to_its_row_is_short(cast: Cast) -> None:
     make.store_coins(cast.bakery.store, "SETH", 10**18)
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     browser = Browser(cast.alice)
-    asked = {"asset_id": "SETH", "amount": "0.1", "destination_address": "0x52908400098527886E0F7030069857D2E4169EE7"}
+    asked = {
+        "asset_id": "SETH",
+        "amount": "0.1",
+        "destination_address": "0x52908400098527886E0F7030069857D2E4169EE7",
+    }
     asked |= hidden_fields(browser.get("payouts/new"))
     asked |= hidden_fields(browser.post("payouts/new", **asked))
     code = next_code(cast.alice)

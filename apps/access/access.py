@@ -1,4 +1,5 @@
-"""Who asks, what they may do, and in which store and mode: the one thing that every door hands to a service."""
+"""Who asks, what they may do, and in which store and mode: the one thing that every door hands to a
+service."""
 
 import uuid
 from dataclasses import dataclass
@@ -10,9 +11,16 @@ from apps.core.models import Mode
 from apps.stores.models import Role, Store, User
 from apps.stores.roles import scopes_of
 
-SECRET, PUBLISHABLE, SESSION, AGENT, OAUTH, PUBLIC = "secret", "publishable", "session", "agent", "oauth", "public"
-# What a person has shown of their second factor: a code in the last five minutes, or one for this very act.
-RECENT, ACT = "recent", "act"
+SECRET = "secret"  # noqa: S105  # the name of a kind
+PUBLISHABLE = "publishable"
+SESSION = "session"
+AGENT = "agent"
+OAUTH = "oauth"
+PUBLIC = "public"
+# What a person has shown of their second factor: a code in the last five minutes, or one for this
+# very act.
+RECENT = "recent"
+ACT = "act"
 
 
 @dataclass(frozen=True)
@@ -25,12 +33,18 @@ class Access:
     scopes: frozenset[str]
     caller: str
     credential_id: uuid.UUID | None = None
-    maker_id: uuid.UUID | None = None  # the person of a session, or who made the credential or let the app in
+    maker_id: uuid.UUID | None = (
+        None  # the person of a session, or who made the credential or let the app in
+    )
     user: User | None = None
     label: str = ""  # what people know the credential by, never a secret
-    platform: Store | None = None  # whose credential it is, when a platform acts for its sub-merchant
+    platform: Store | None = (
+        None  # whose credential it is, when a platform acts for its sub-merchant
+    )
     role: str | None = None  # of the person behind a session, or who let the app in; a key has none
-    proof: str = ""  # RECENT or ACT, as far as the door has seen it; services decide whether it is enough
+    proof: str = (
+        ""  # RECENT or ACT, as far as the door has seen it; services decide whether it is enough
+    )
 
     @property
     def store_id(self) -> uuid.UUID:
@@ -44,11 +58,22 @@ class Access:
         return clock.now(self.store, self.mode)
 
     @classmethod
-    def for_session(cls, user: User, store: Store, mode: str, role: str = Role.OWNER, proof: str = "") -> "Access":
-        """A person in the dashboard, who has chosen a store and a mode; what they may do is their role's."""
+    def for_session(
+        cls, user: User, store: Store, mode: str, role: str = Role.OWNER, proof: str = ""
+    ) -> "Access":
+        """A person in the dashboard, who has chosen a store and a mode; what they may do is their
+        role's."""
         held = scopes_of(role, frozenset(ALL))
         return cls(
-            store=store, mode=mode, kind=SESSION, scopes=held, caller=f"user:{user.pk}", maker_id=user.pk, user=user, role=role, proof=proof
+            store=store,
+            mode=mode,
+            kind=SESSION,
+            scopes=held,
+            caller=f"user:{user.pk}",
+            maker_id=user.pk,
+            user=user,
+            role=role,
+            proof=proof,
         )
 
     @classmethod
@@ -57,10 +82,19 @@ class Access:
         return cls(store=store, mode=mode, kind=PUBLIC, scopes=frozenset(), caller="public")
 
 
-_KINDS = {AGENT: acting.Kind.AGENT, OAUTH: acting.Kind.APP, SESSION: acting.Kind.PERSON, PUBLIC: acting.Kind.VISITOR}
+_KINDS = {
+    AGENT: acting.Kind.AGENT,
+    OAUTH: acting.Kind.APP,
+    SESSION: acting.Kind.PERSON,
+    PUBLIC: acting.Kind.VISITOR,
+}
 
 
 def who(access: Access) -> tuple[str, object, str]:
     """What `acting.become` takes: kind, id and name."""
     kind = _KINDS.get(access.kind, acting.Kind.KEY)
-    return (kind, access.user.pk, access.user.email) if access.user is not None else (kind, access.credential_id, access.label)
+    return (
+        (kind, access.user.pk, access.user.email)
+        if access.user is not None
+        else (kind, access.credential_id, access.label)
+    )

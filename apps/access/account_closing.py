@@ -1,6 +1,8 @@
-"""A person closes their account: nothing opens with it any more, and what is personal about it goes.
+"""A person closes their account: nothing opens with it any more, and what is personal about it
+goes.
 
-Books and the audit log keep its id. Lines of the log from before keep the address that they were written with: nobody changes them.
+Books and the audit log keep its id. Lines of the log from before keep the address that they were
+written with: nobody changes them.
 """
 
 from django.db import transaction
@@ -46,7 +48,9 @@ def close_account(user: User, password: str, address: str) -> None:
             raise OwnsStores
         notices.tell(fresh, "Your account was closed")
         acting.become(acting.Kind.PERSON, fresh.pk)
-        for member in Member.objects.filter(user=fresh, store__deleted_at=None).select_related("store"):
+        for member in Member.objects.filter(user=fresh, store__deleted_at=None).select_related(
+            "store"
+        ):
             team.leave(member)
         Member.objects.filter(user=fresh).delete()
         _forget(fresh)
@@ -56,7 +60,8 @@ def close_account(user: User, password: str, address: str) -> None:
 def _forget(user: User) -> None:
     for rows in (WebAuthnCredential, SecondFactor, SignIn, NotificationChoice):
         rows.objects.filter(user=user).delete()
-    user.email, user.name = f"closed-{user.pk.hex}@account.invalid", ""
+    user.email = f"closed-{user.pk.hex}@account.invalid"
+    user.name = ""
     user.language = user.time_zone = user.region = ""
     user.is_active = False
     user.set_unusable_password()

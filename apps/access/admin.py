@@ -1,4 +1,5 @@
-"""Credentials for staff: never a secret or its hash; keys can be revoked. Two take off a lost second factor (apps.console.admin)."""
+"""Credentials for staff: never a secret or its hash; keys can be revoked. Two take off a lost
+second factor (apps.console.admin)."""
 
 from urllib.parse import urlencode
 
@@ -24,7 +25,11 @@ from apps.core.staff import ReadOnly, button
 class ApiKeyAdmin(ReadOnly):
     list_display = ["shown_key", "label", "shop", "key_type", "used", "revoked"]
     list_display_links = ["shown_key"]
-    list_filter = ["mode", "key_type", staff_lists.present("revoked_at", "state", "Revoked", "Active")]
+    list_filter = [
+        "mode",
+        "key_type",
+        staff_lists.present("revoked_at", "state", "Revoked", "Active"),
+    ]
     list_select_related = ["store"]
     search_fields = ["id", "last_four", "store"]
     search_help_text = "Key ID, last four characters, or the beginning of a store's name"

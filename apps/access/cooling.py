@@ -1,6 +1,8 @@
-"""What a person names in live mode can't be used at once: the store's owners are told, and any of them can stop it in time.
+"""What a person names in live mode can't be used at once: the store's owners are told, and any of
+them can stop it in time.
 
-Keys, apps and the operator wait for nothing. The hours are the store's; a shorter time begins when the present one has passed.
+Keys, apps and the operator wait for nothing. The hours are the store's; a shorter time begins when
+the present one has passed.
 """
 
 import uuid
@@ -20,8 +22,10 @@ from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Store
 
-HOURS_MAX, HOURS_DEFAULT = 72, 24
-# Of what waits until somebody has been asked: every look at the time refuses it without knowing that there is such a thing.
+HOURS_MAX = 72
+HOURS_DEFAULT = 24
+# Of what waits until somebody has been asked: every look at the time refuses it without knowing
+# that there is such a thing.
 HELD = datetime(9999, 12, 31, tzinfo=UTC)
 _SALT = "apps.access.cooling"
 
@@ -43,7 +47,11 @@ class NotHours(Flat):
 
 def hours_of(store: Store, at: datetime) -> int:
     """The store's cooling time now."""
-    if store.cooling_hours_next is not None and store.cooling_hours_next_from is not None and store.cooling_hours_next_from <= at:
+    if (
+        store.cooling_hours_next is not None
+        and store.cooling_hours_next_from is not None
+        and store.cooling_hours_next_from <= at
+    ):
         return store.cooling_hours_next
     return store.cooling_hours
 
@@ -58,15 +66,20 @@ def usable_from(access: Access | None, operation: Operation, mode: str) -> datet
 
 
 def link_usable_from(store: Store, at: datetime) -> datetime:
-    """When what came by an onboarding link can be used. A link proves nobody: where people wait for nothing, it waits as long as usual."""
+    """When what came by an onboarding link can be used. A link proves nobody: where people wait for
+    nothing, it waits as long as usual."""
     return at + timedelta(hours=hours_of(store, at) or HOURS_DEFAULT)
 
 
-def tell(access: Access, operation: Operation, target: Any, what: str, until: datetime | None) -> None:
+def tell(
+    access: Access, operation: Operation, target: Any, what: str, until: datetime | None
+) -> None:
     """Write to whom the row names what was done; what waits has a link that stops it."""
     stop = None
     if until is not None:
-        stop = letters.Stop(until, signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT))
+        stop = letters.Stop(
+            until, signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT)
+        )
     letters.tell(access, operation, what, stop=stop)
 
 
@@ -87,7 +100,8 @@ def read(token: str) -> tuple[str, uuid.UUID, datetime]:
 
 
 def change_hours(access: Access, hours: int) -> Store:
-    """A longer time counts at once, a shorter one when the present one has passed. Raises NotHours, or what operations.check does."""
+    """A longer time counts at once, a shorter one when the present one has passed. Raises NotHours,
+    or what operations.check does."""
     operations.check(access, operations.COOLING_CHANGE)
     if not 0 <= hours <= HOURS_MAX:
         raise NotHours
@@ -98,9 +112,25 @@ def change_hours(access: Access, hours: int) -> Store:
         if hours == present:
             return _keep(store, present, None, None)
         until = at + timedelta(hours=present) if hours < present else None
-        made = _keep(store, hours, None, None) if until is None else _keep(store, present, hours, until)
-        tell(access, operations.COOLING_CHANGE, store.pk, f"From then on it is {hours} hours, instead of {present}", until)
-        audit.record("store.cooling_changed", store=store, target=store, name=store.name, details={"hours": [present, hours]})
+        made = (
+            _keep(store, hours, None, None)
+            if until is None
+            else _keep(store, present, hours, until)
+        )
+        tell(
+            access,
+            operations.COOLING_CHANGE,
+            store.pk,
+            f"From then on it is {hours} hours, instead of {present}",
+            until,
+        )
+        audit.record(
+            "store.cooling_changed",
+            store=store,
+            target=store,
+            name=store.name,
+            details={"hours": [present, hours]},
+        )
     return made
 
 
@@ -116,6 +146,8 @@ def stop_change(store_id: uuid.UUID, until: datetime) -> bool:
 
 
 def _keep(store: Store, hours: int, later: int | None, since: datetime | None) -> Store:
-    store.cooling_hours, store.cooling_hours_next, store.cooling_hours_next_from = hours, later, since
+    store.cooling_hours = hours
+    store.cooling_hours_next = later
+    store.cooling_hours_next_from = since
     store.save(update_fields=["cooling_hours", "cooling_hours_next", "cooling_hours_next_from"])
     return store

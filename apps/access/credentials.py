@@ -1,4 +1,5 @@
-"""The form of a credential: a prefix, 34 random base62 characters and a CRC-32 checksum of all before it in base62.
+"""The form of a credential: a prefix, 34 random base62 characters and a CRC-32 checksum of all
+before it in base62.
 
 A mistyped credential is refused without a look-up.
 """
@@ -9,12 +10,14 @@ import string
 import zlib
 
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
-RANDOM_LENGTH, CHECKSUM_LENGTH = 34, 6
+RANDOM_LENGTH = 34
+CHECKSUM_LENGTH = 6
 
 SECRET_PREFIXES = {"live": "svc_sk_live_", "test": "svc_sk_test_"}
 PUBLISHABLE_PREFIXES = {"live": "svc_pk_live_", "test": "svc_pk_test_"}
 AGENT_PREFIXES = {"live": "svca_live_", "test": "svca_test_"}
-OAUTH_ACCESS_PREFIX, OAUTH_REFRESH_PREFIX = "svco_", "svcr_"
+OAUTH_ACCESS_PREFIX = "svco_"
+OAUTH_REFRESH_PREFIX = "svcr_"
 CLIENT_SECRET_PREFIX = "svccs_"
 KEY_PREFIXES = (*SECRET_PREFIXES.values(), *PUBLISHABLE_PREFIXES.values())
 
@@ -26,7 +29,8 @@ def mint(prefix: str) -> str:
 
 
 def checksum(body: str) -> str:
-    number, digits = zlib.crc32(body.encode()), ""
+    number = zlib.crc32(body.encode())
+    digits = ""
     while number:
         number, digit = divmod(number, 62)
         digits = BASE62[digit] + digits

@@ -28,7 +28,8 @@ class ApiKeyWithSecret(ApiKeyDocument, frozen=True, kw_only=True):
 
 
 class RequestEntryDocument(Document, frozen=True, kw_only=True):
-    """One call of the API. `credential_id` is null for people in the dashboard, who are named nowhere here."""
+    """One call of the API. `credential_id` is null for people in the dashboard, who are named
+    nowhere here."""
 
     id: Id
     method: str
@@ -132,7 +133,8 @@ class UserInfo(Document, frozen=True, kw_only=True):
 
 
 def entry_document(entry: RequestEntry) -> RequestEntryDocument:
-    """The entry must have been read by apps.access.request_log, which says whether its body is another."""
+    """The entry must have been read by apps.access.request_log, which says whether its body is
+    another."""
     is_person = entry.credential_kind == SESSION
     return RequestEntryDocument(
         id=str(entry.pk),
@@ -142,7 +144,9 @@ def entry_document(entry: RequestEntry) -> RequestEntryDocument:
         request_id=entry.request_id,
         duration_ms=entry.duration_ms,
         credential_kind=entry.credential_kind,
-        credential_id=None if is_person or entry.credential_id is None else str(entry.credential_id),
+        credential_id=None
+        if is_person or entry.credential_id is None
+        else str(entry.credential_id),
         idempotency_key=entry.idempotency_key or None,
         is_replay=entry.is_replay,
         is_body_different=entry.is_body_different,  # type: ignore[attr-defined]  # annotated

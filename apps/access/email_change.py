@@ -1,4 +1,5 @@
-"""Another email address for an account: it counts when its owner has opened the link that was sent there.
+"""Another email address for an account: it counts when its owner has opened the link that was sent
+there.
 
 The link works once, for a day. The old address is told.
 """
@@ -33,7 +34,8 @@ class SameAddress(Flat):
 
 
 def ask(user: User, *, email: str, password: str, address: str) -> None:
-    """Send the link to the new address, unless somebody has it. Raises Refused, BadAddress, SameAddress or TooManyAttempts."""
+    """Send the link to the new address, unless somebody has it. Raises Refused, BadAddress,
+    SameAddress or TooManyAttempts."""
     try:
         email = emails.for_account(email)
     except Invalid:
@@ -64,11 +66,13 @@ def find(token: str) -> tuple[User, str]:
 
 
 def finish(token: str) -> User:
-    """From now on the person signs in with the new address; every session ends. Raises NotFound or EmailTaken."""
+    """From now on the person signs in with the new address; every session ends. Raises NotFound or
+    EmailTaken."""
     with transaction.atomic():
         User.objects.select_for_update().get(pk=find(token)[0].pk)
         user, new = find(token)
-        old, user.email = user.email, new
+        old = user.email
+        user.email = new
         with refused_by(User.EMAIL_ONCE, EmailTaken):
             user.save(update_fields=["email"])
         sign_out_everywhere(user)

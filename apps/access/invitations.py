@@ -1,6 +1,8 @@
-"""Inviting people to a store by e-mail: a letter with a token that works once, for a week, for one address.
+"""Inviting people to a store by e-mail: a letter with a token that works once, for a week, for one
+address.
 
-Only owners make owners. Accepting takes an account with the invited address; whoever has none makes it on the way.
+Only owners make owners. Accepting takes an account with the invited address; whoever has none makes
+it on the way.
 """
 
 import secrets
@@ -21,7 +23,8 @@ from apps.stores.models import Invitation, Member, Role, Store, User
 from apps.stores.services import check_password, create_user
 
 LIFETIME = timedelta(days=7)
-OPEN_MAX, RESEND_WAIT = 50, timedelta(minutes=1)
+OPEN_MAX = 50
+RESEND_WAIT = timedelta(minutes=1)
 
 
 class BadAddress(Flat):
@@ -73,19 +76,28 @@ class ForSomebodyElse(Flat):
 
 def pending(store: Store) -> "QuerySet[Invitation]":
     """Those that were neither accepted nor revoked, expired ones too."""
-    return Invitation.objects.filter(store=store, accepted_at=None, revoked_at=None).select_related("invited_by").order_by("-created_at")
+    return (
+        Invitation.objects.filter(store=store, accepted_at=None, revoked_at=None)
+        .select_related("invited_by")
+        .order_by("-created_at")
+    )
 
 
 def member_of(access: Access) -> Member:
     """Who acts, as a member of the store. Raises NotFound."""
-    found = Member.objects.filter(store_id=access.store_id, user=access.user).select_related("user", "store").first()
+    found = (
+        Member.objects.filter(store_id=access.store_id, user=access.user)
+        .select_related("user", "store")
+        .first()
+    )
     if found is None:
         raise NotFound
     return found
 
 
 def invite(access: Access, *, email: str, role: str, at: datetime) -> Invitation:
-    """Offer a role to whoever reads the address. Raises one of the refusals above, or what operations.check does."""
+    """Offer a role to whoever reads the address. Raises one of the refusals above, or what
+    operations.check does."""
     operations.check(access, operations.INVITE)
     by = member_of(access)
     try:
@@ -100,11 +112,15 @@ def invite(access: Access, *, email: str, role: str, at: datetime) -> Invitation
             raise AlreadyMember
         if pending(by.store).count() >= OPEN_MAX:
             raise TooManyInvitations
-        invitation = Invitation(store=by.store, email=email, role=role, invited_by=by.user, created_at=at)
+        invitation = Invitation(
+            store=by.store, email=email, role=role, invited_by=by.user, created_at=at
+        )
         _renew(invitation, token, at)
         with refused_by("invitation_once_per_store", AlreadyInvited):
             invitation.save(force_insert=True)
-        audit.record("member.invited", store=by.store, target=invitation, name=email, details={"role": role})
+        audit.record(
+            "member.invited", store=by.store, target=invitation, name=email, details={"role": role}
+        )
         _send(invitation, token)
     return invitation
 
@@ -118,7 +134,8 @@ def check_role(by: Member, role: str) -> None:
 
 
 def resend(access: Access, invitation: Invitation, at: datetime) -> None:
-    """A new letter with a new token and another week; the old letter is worth nothing. Raises JustSent, or what operations.check does."""
+    """A new letter with a new token and another week; the old letter is worth nothing. Raises
+    JustSent, or what operations.check does."""
     operations.check(access, operations.INVITE)
     check_role(member_of(access), invitation.role)
     token = secrets.token_urlsafe(32)
@@ -144,7 +161,9 @@ def revoke(invitation: Invitation, at: datetime, *, by: Access | None = None) ->
 
 def find(token: str, at: datetime) -> Invitation:
     """The open invitation with this token. Raises NotFound."""
-    rows = Invitation.objects.filter(accepted_at=None, revoked_at=None, expires_at__gt=at, store__deleted_at=None)
+    rows = Invitation.objects.filter(
+        accepted_at=None, revoked_at=None, expires_at__gt=at, store__deleted_at=None
+    )
     found = rows.filter(token_hash=digest(token)).select_related("store", "invited_by").first()
     if found is None or _may_not_invite(found):
         raise NotFound
@@ -154,7 +173,9 @@ def find(token: str, at: datetime) -> Invitation:
 def _may_not_invite(invitation: Invitation) -> bool:
     """Whether the one who invited has left since, or may not give that role any more."""
     roles = {Role.OWNER} if invitation.role == Role.OWNER else {Role.OWNER, Role.ADMIN}
-    return not Member.objects.filter(store=invitation.store, user=invitation.invited_by, role__in=roles).exists()
+    return not Member.objects.filter(
+        store=invitation.store, user=invitation.invited_by, role__in=roles
+    ).exists()
 
 
 def invited_user(invitation: Invitation) -> User | None:
@@ -163,21 +184,31 @@ def invited_user(invitation: Invitation) -> User | None:
 
 
 def accept(invitation: Invitation, user: User, at: datetime) -> Member:
-    """Join the store. Raises ForSomebodyElse, or NotFound when it was accepted or revoked meanwhile."""
+    """Join the store. Raises ForSomebodyElse, or NotFound when it was accepted or revoked
+    meanwhile."""
     if invited_user(invitation) != user:
         raise ForSomebodyElse
     with transaction.atomic():
         row = _open_row(invitation)
         row.accepted_at = at
         row.save(update_fields=["accepted_at"])
-        member, _ = Member.objects.get_or_create(store=row.store, user=user, defaults={"role": row.role, "created_at": at})
+        member, _ = Member.objects.get_or_create(
+            store=row.store, user=user, defaults={"role": row.role, "created_at": at}
+        )
         letters.tell_joined(member, row.invited_by)
-        audit.record("member.joined", store=row.store, target=user, name=user.email, details={"role": member.role})
+        audit.record(
+            "member.joined",
+            store=row.store,
+            target=user,
+            name=user.email,
+            details={"role": member.role},
+        )
     return member
 
 
 def accept_as_new(invitation: Invitation, *, name: str, password: str, at: datetime) -> Member:
-    """Make the account of the invited address and join. Raises BadName, or Flat with what is wrong with the password."""
+    """Make the account of the invited address and join. Raises BadName, or Flat with what is wrong
+    with the password."""
     name = name.strip()
     try:
         check_storable(name)
@@ -192,7 +223,9 @@ def accept_as_new(invitation: Invitation, *, name: str, password: str, at: datet
 
 
 def _open_row(invitation: Invitation) -> Invitation:
-    rows = Invitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
+    rows = Invitation.objects.select_for_update(of=("self",)).filter(
+        pk=invitation.pk, accepted_at=None, revoked_at=None
+    )
     row = rows.select_related("store", "invited_by").first()
     if row is None:
         raise NotFound
@@ -200,7 +233,9 @@ def _open_row(invitation: Invitation) -> Invitation:
 
 
 def _renew(invitation: Invitation, token: str, at: datetime) -> None:
-    invitation.token_hash, invitation.sent_at, invitation.expires_at = digest(token), at, at + LIFETIME
+    invitation.token_hash = digest(token)
+    invitation.sent_at = at
+    invitation.expires_at = at + LIFETIME
 
 
 def _send(invitation: Invitation, token: str) -> None:

@@ -1,6 +1,8 @@
-"""Who is told by email of what a person did: those whom the operation's row names. Services ask after the act, in its transaction.
+"""Who is told by email of what a person did: those whom the operation's row names. Services ask
+after the act, in its transaction.
 
-What belongs to a mode is told of in live mode alone. Keys, apps and agents are told of nowhere: who made them was.
+What belongs to a mode is told of in live mode alone. Keys, apps and agents are told of nowhere: who
+made them was.
 """
 
 import uuid
@@ -19,32 +21,54 @@ from apps.stores.models import Member, Role, Store, User
 
 @dataclass(frozen=True)
 class Stop:
-    """Of what has not taken effect yet: until when its link stops it, and the token of that link."""
+    """Of what has not taken effect yet: until when its link stops it, and the token of that
+    link."""
 
     until: datetime
     token: str
 
 
 def tell(
-    access: Access | None, operation: Operation, what: str, *, mode: str | None = None, to: Iterable[User] = (), stop: Stop | None = None
+    access: Access | None,
+    operation: Operation,
+    what: str,
+    *,
+    mode: str | None = None,
+    to: Iterable[User] = (),
+    stop: Stop | None = None,
 ) -> None:
-    """Write to the store's owners, and to those it was done to. `mode` is that of what is changed, where it isn't the access's."""
+    """Write to the store's owners, and to those it was done to. `mode` is that of what is changed,
+    where it isn't the access's."""
     if access is None or access.user is None or not operation.letter:
         return
     if operation.has_mode and (mode or access.mode) != Mode.LIVE:
         return
-    _write(access.store, access.user, operation.does, what, to=to, stop=stop, is_live=operation.has_mode)
+    _write(
+        access.store,
+        access.user,
+        operation.does,
+        what,
+        to=to,
+        stop=stop,
+        is_live=operation.has_mode,
+    )
 
 
-def tell_credential(access: Access | None, operation: Operation, name: str, scopes: Iterable[str], *, mode: str) -> None:
-    """Somebody made a credential, or let an app in, that can send money away or open a way for it."""
+def tell_credential(
+    access: Access | None, operation: Operation, name: str, scopes: Iterable[str], *, mode: str
+) -> None:
+    """Somebody made a credential, or let an app in, that can send money away or open a way for
+    it."""
     if rights.is_guarded(scopes):
         tell(access, operation, f"{name}, which may {', '.join(scopes)}", mode=mode)
 
 
 def tell_joined(member: Member, invited_by: User) -> None:
     """Somebody accepted an invitation: the other owners hear of it."""
-    what = f"{member.user.email}, as {member.get_role_display().lower()}, invited by {invited_by.email}"
+    what = (
+        f"{member.user.email}, as {member.get_role_display().lower()}, invited by"
+        f" {invited_by.email}"
+    )
     _write(member.store, member.user, "Join the team", what, but=member.user)
 
 
@@ -59,8 +83,12 @@ def _write(
     stop: Stop | None = None,
     is_live: bool = False,
 ) -> None:
-    owners = Member.objects.filter(store=store, role=Role.OWNER, user__is_active=True).select_related("user")
-    people = {user.pk: (user, False) for user in to} | {one.user_id: (one.user, True) for one in owners}
+    owners = Member.objects.filter(
+        store=store, role=Role.OWNER, user__is_active=True
+    ).select_related("user")
+    people = {user.pk: (user, False) for user in to} | {
+        one.user_id: (one.user, True) for one in owners
+    }
     context = {
         "does": does,
         "what": what,
@@ -73,4 +101,10 @@ def _write(
     for user, is_owner in people.values():
         if user != but:
             told = context | {"is_owner": is_owner}
-            mail.send(key=f"operation:{uuid.uuid4()}", to=user.email, template="operation", context=told, zone=profile.zone_of(user))
+            mail.send(
+                key=f"operation:{uuid.uuid4()}",
+                to=user.email,
+                template="operation",
+                context=told,
+                zone=profile.zone_of(user),
+            )

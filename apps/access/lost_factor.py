@@ -1,4 +1,5 @@
-"""Taking off the second factor of a person who lost phone and backup codes, once two members of staff know who is asking."""
+"""Taking off the second factor of a person who lost phone and backup codes, once two members of
+staff know who is asking."""
 
 from datetime import datetime
 
@@ -28,7 +29,9 @@ def wish_of(person: User, reason: str) -> Ask:
     count = passkeys.of(person).count()
     before = "authenticator app" + (f", {count} passkeys" if count else "")
     lines = [("Signs in with", f"password, {before}", "password alone")]
-    return Ask(str(person.pk), f"Second factor of {person.email}", {"user": str(person.pk)}, lines, reason)
+    return Ask(
+        str(person.pk), f"Second factor of {person.email}", {"user": str(person.pk)}, lines, reason
+    )
 
 
 def _before(wanted: Facts) -> Facts:
@@ -43,4 +46,6 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
     second_factor.take_off(User.objects.get(pk=wanted["user"]))
 
 
-FACTOR = Kind("second_factor", "The removal of a second factor", staff_roles.FACTOR, _before, _carry_out)
+FACTOR = Kind(
+    "second_factor", "The removal of a second factor", staff_roles.FACTOR, _before, _carry_out
+)

@@ -1,4 +1,5 @@
-"""Whoever made a credential carries it: what they may no more, it may no more. Its store's owners hear of that and can take it over.
+"""Whoever made a credential carries it: what they may no more, it may no more. Its store's owners
+hear of that and can take it over.
 
 What an app was let in for ends with the person who did; an owner lets it in again instead.
 """
@@ -30,10 +31,15 @@ class Shrunk:
 
 
 def lost_by(rows: Iterable[Credential], store_id: UUID) -> dict[UUID, list[str]]:
-    """What each credential was given and its maker doesn't hold (any more); without those that lack nothing."""
+    """What each credential was given and its maker doesn't hold (any more); without those that lack
+    nothing."""
     members = Member.objects.filter(store_id=store_id, user__is_active=True)
     role_of = dict(members.values_list("user_id", "role"))
-    lost = {row.pk: _lost(row.scopes, role_of.get(row.user_id)) for row in rows if row.user_id is not None}
+    lost = {
+        row.pk: _lost(row.scopes, role_of.get(row.user_id))
+        for row in rows
+        if row.user_id is not None
+    }
     return {id: scopes for id, scopes in lost.items() if scopes}
 
 
@@ -43,7 +49,8 @@ def _lost(held: Iterable[str], role: str | None) -> list[str]:
 
 
 def tell_owners(store: Store, user: User, before: str | None, after: str | None) -> None:
-    """A person's role has changed, or ended: write to the owners what that took from what they had made."""
+    """A person's role has changed, or ended: write to the owners what that took from what they had
+    made."""
     shrunk = [one for one in _shrunk(store, user, before, after) if one.lost]
     if not shrunk:
         return
@@ -54,7 +61,9 @@ def tell_owners(store: Store, user: User, before: str | None, after: str | None)
         "lines": [f"{one.name} ({one.mode}): {', '.join(one.lost)}" for one in shrunk],
     }
     at = clock.iso(clock.real_now())
-    for owner in Member.objects.filter(store=store, role=Role.OWNER, user__is_active=True).select_related("user"):
+    for owner in Member.objects.filter(
+        store=store, role=Role.OWNER, user__is_active=True
+    ).select_related("user"):
         key = f"credentials_shrunk:{store.pk}:{user.pk}:{owner.user_id}:{at}"
         mail.send(key=key, to=owner.user.email, template="credentials_shrunk", context=context)
 
@@ -66,24 +75,46 @@ def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> 
         return [scope for scope in _lost(scopes, after) if scope not in _lost(scopes, before)]
 
     mine = Q(store=store, user=user)
-    found = [Shrunk(f"API key {_name(row)}", row.mode, between(row.scopes)) for row in ApiKey.objects.filter(mine, revoked_at=None)]
+    found = [
+        Shrunk(f"API key {_name(row)}", row.mode, between(row.scopes))
+        for row in ApiKey.objects.filter(mine, revoked_at=None)
+    ]
     agents = AgentCredential.objects.filter(mine, application=None, revoked_at=None)
     found += [Shrunk(f"Agent {_name(row)}", row.mode, between(row.scopes)) for row in agents]
     now = clock.real_now()
-    tokens = list(AccessToken.objects.filter(mine, revoked_at=None, expires__gt=now).select_related("application"))
-    tokens += list(RefreshToken.objects.filter(mine, revoked=None, replaced_at=None, expires_at__gt=now).select_related("application"))
+    tokens = list(
+        AccessToken.objects.filter(mine, revoked_at=None, expires__gt=now).select_related(
+            "application"
+        )
+    )
+    tokens += list(
+        RefreshToken.objects.filter(
+            mine, revoked=None, replaced_at=None, expires_at__gt=now
+        ).select_related("application")
+    )
     apps = {one.token_family: one for one in tokens}
-    found += [Shrunk(f"App {one.application.name}", one.mode, between(one.scope.split())) for one in apps.values()]
+    found += [
+        Shrunk(f"App {one.application.name}", one.mode, between(one.scope.split()))
+        for one in apps.values()
+    ]
     return found
 
 
 def take_over(access: Access, row: Credential) -> None:
-    """The owner answers for it from now on: it may again what it was given. Raises what operations.check does."""
+    """The owner answers for it from now on: it may again what it was given. Raises what
+    operations.check does."""
     operations.check(access, operations.TAKE_OVER, mode=row.mode)
     with transaction.atomic():
         type(row).objects.filter(pk=row.pk, revoked_at=None).update(user=access.user)
         name = "agent_credential" if isinstance(row, AgentCredential) else "api_key"
-        audit.record(f"{name}.taken_over", store=row.store_id, mode=row.mode, target=row, name=_name(row), details={"scopes": row.scopes})
+        audit.record(
+            f"{name}.taken_over",
+            store=row.store_id,
+            mode=row.mode,
+            target=row,
+            name=_name(row),
+            details={"scopes": row.scopes},
+        )
 
 
 def _name(row: Credential) -> str:

@@ -1,6 +1,7 @@
 """Credentials: API keys and agent credentials, and the second factor of a person.
 
-A credential is stored as a SHA-256 hash; its entropy makes that enough. What must be read again is sealed by core.crypto.
+A credential is stored as a SHA-256 hash; its entropy makes that enough. What must be read again is
+sealed by core.crypto.
 """
 
 import json
@@ -17,7 +18,14 @@ from django.db import models
 from django_otp.models import Device, ThrottlingMixin
 from django_otp.oath import TOTP
 
-from apps.access.oauth_models import AccessToken, Application, DeviceGrant, Grant, IDToken, RefreshToken
+from apps.access.oauth_models import (
+    AccessToken,
+    Application,
+    DeviceGrant,
+    Grant,
+    IDToken,
+    RefreshToken,
+)
 from apps.core import clock, crypto
 from apps.core.models import Owned
 from apps.stores.models import User
@@ -44,9 +52,12 @@ class KeyType(models.TextChoices):
 
 
 class ApiKey(Owned):
-    """A merchant's key of one mode. Scopes are fixed when it is made; `user` is who answers for it, nobody for the operator's."""
+    """A merchant's key of one mode. Scopes are fixed when it is made; `user` is who answers for it,
+    nobody for the operator's."""
 
-    user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    user = models.ForeignKey(
+        User, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
     name = models.CharField(max_length=100, blank=True)
     key_type = models.CharField(max_length=11, choices=KeyType.choices, default=KeyType.SECRET)
     secret_hash = models.BinaryField(max_length=32, unique=True)
@@ -75,16 +86,25 @@ class AgentCredential(Owned):
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
-    application = models.ForeignKey(Application, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
-    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    application = models.ForeignKey(
+        Application, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
 
     class Meta:
         indexes = [models.Index(fields=["store", "mode", "-created_at"])]
-        constraints = [models.UniqueConstraint(fields=["application", "user", "store", "mode"], name="agent_credential_of_an_app")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["application", "user", "store", "mode"], name="agent_credential_of_an_app"
+            )
+        ]
 
 
 class RequestEntry(Owned):
-    """One call of the API with a credential. Never a query, a body or a secret; kept for settings.REQUEST_LOG_DAYS."""
+    """One call of the API with a credential. Never a query, a body or a secret; kept for
+    settings.REQUEST_LOG_DAYS."""
 
     method = models.CharField(max_length=7)
     route = models.CharField(max_length=100)  # the line of the route table
@@ -106,24 +126,34 @@ class RequestEntry(Owned):
         verbose_name_plural = "request entries"
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="request_of_store"),
-            models.Index(fields=["store", "idempotency_key"], condition=~models.Q(idempotency_key=""), name="request_by_key"),
+            models.Index(
+                fields=["store", "idempotency_key"],
+                condition=~models.Q(idempotency_key=""),
+                name="request_by_key",
+            ),
             BrinIndex(fields=["created_at"], name="request_by_age"),
         ]
 
 
 class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp has no types
-    """A person's authenticator app and backup codes. One code works once; wrong ones wait longer and longer, up to a ceiling.
+    """A person's authenticator app and backup codes. One code works once; wrong ones wait longer
+    and longer, up to a ceiling.
 
-    Backup codes are too long to be guessed and never wait: who knows the password can't keep the owner out.
+    Backup codes are too long to be guessed and never wait: who knows the password can't keep the
+    owner out.
     """
 
-    STEP_SECONDS, DIGITS, TOLERANCE_STEPS = 30, 6, 1
+    STEP_SECONDS = 30
+    DIGITS = 6
+    TOLERANCE_STEPS = 1
     WAIT_SECONDS_MAX = 900
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="+")
     sealed_key = models.TextField()
     sealed_backup_codes = models.TextField(blank=True)
-    last_step = models.BigIntegerField(default=-1)  # the step of the last code that was taken: only later ones work
+    last_step = models.BigIntegerField(
+        default=-1
+    )  # the step of the last code that was taken: only later ones work
     created_at = models.DateTimeField()
 
     def place(self, column: str) -> str:
@@ -139,11 +169,15 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
         """Those that haven't been used."""
         if not self.sealed_backup_codes:
             return []
-        codes: list[str] = json.loads(crypto.decrypt(self.sealed_backup_codes, self.place("sealed_backup_codes")))
+        codes: list[str] = json.loads(
+            crypto.decrypt(self.sealed_backup_codes, self.place("sealed_backup_codes"))
+        )
         return codes
 
     def keep_backup_codes(self, codes: Sequence[str]) -> None:
-        self.sealed_backup_codes = crypto.encrypt(json.dumps(list(codes)), self.place("sealed_backup_codes"))
+        self.sealed_backup_codes = crypto.encrypt(
+            json.dumps(list(codes)), self.place("sealed_backup_codes")
+        )
 
     def get_throttle_factor(self) -> int:
         return 1
@@ -151,13 +185,16 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
     def verify_is_allowed(self) -> tuple[bool, object]:
         """The library doubles the wait after each wrong code without an end."""
         failed_at = self.throttling_failure_timestamp
-        if failed_at is not None and clock.real_now() - failed_at >= timedelta(seconds=self.WAIT_SECONDS_MAX):
+        if failed_at is not None and clock.real_now() - failed_at >= timedelta(
+            seconds=self.WAIT_SECONDS_MAX
+        ):
             return True, None
         allowed: tuple[bool, object] = super().verify_is_allowed()
         return allowed
 
     def verify_token(self, token: Any) -> bool:
-        """Take a code of the app or a backup code. The caller holds the row's lock (`django_otp.verify_token`)."""
+        """Take a code of the app or a backup code. The caller holds the row's lock
+        (`django_otp.verify_token`)."""
         text = "".join(str(token).split()).replace("-", "").upper()
         if not self._takes_backup_code(text):
             if not self.verify_is_allowed()[0]:
@@ -189,19 +226,23 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
 
 
 class KnownBrowser(models.Model):
-    """A kind of browser in a network from which a person has signed in: another is told by email. `digest` names both."""
+    """A kind of browser in a network from which a person has signed in: another is told by email.
+    `digest` names both."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
     digest = models.CharField(max_length=64)
     seen_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["user", "digest"], name="known_browser_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "digest"], name="known_browser_once")
+        ]
         indexes = [models.Index(fields=["seen_at"], name="known_browser_by_age")]
 
 
 class SignIn(models.Model):
-    """One signed-in browser of a person. Ended by hand, by age, or when the person's `session_version` moves on."""
+    """One signed-in browser of a person. Ended by hand, by age, or when the person's
+    `session_version` moves on."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")

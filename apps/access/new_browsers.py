@@ -1,6 +1,8 @@
-"""A sign-in from a browser or network that a person hasn't used before is told to them, with a link that ends it.
+"""A sign-in from a browser or network that a person hasn't used before is told to them, with a link
+that ends it.
 
-A browser is known by its kind and system and by its network, without a location service; the first one of all is nobody's news.
+A browser is known by its kind and system and by its network, without a location service; the first
+one of all is nobody's news.
 """
 
 import hashlib
@@ -16,26 +18,41 @@ from apps.core.errors import NotFound
 from apps.stores import audit, profile
 from apps.stores.models import User
 
-FORGOTTEN_AFTER, LINK_LASTS = timedelta(days=365), timedelta(days=7)
+FORGOTTEN_AFTER = timedelta(days=365)
+LINK_LASTS = timedelta(days=7)
 _SALT = "a sign-in that wasn't the person's"
 _NETWORK_BITS = {4: 16, 6: 32}
 
 
 def note(row: SignIn, user: User) -> None:
-    """Remember the browser of a sign-in that has just begun, and write to the person when it is new to them."""
+    """Remember the browser of a sign-in that has just begun, and write to the person when it is new
+    to them."""
     mine = KnownBrowser.objects.filter(user=user)
     digest = _digest(user, row)
     if mine.filter(digest=digest).update(seen_at=row.seen_at):
         return
     is_first = not mine.exists()
-    _, is_new = KnownBrowser.objects.get_or_create(user=user, digest=digest, defaults={"seen_at": row.seen_at})
+    _, is_new = KnownBrowser.objects.get_or_create(
+        user=user, digest=digest, defaults={"seen_at": row.seen_at}
+    )
     if is_new and not is_first:
         _tell(row, user)
 
 
 def _tell(row: SignIn, user: User) -> None:
-    context = {"device": device_of(row.browser), "address": row.address, "at": row.began_at, "token": token_of(row)}
-    mail.send(key=f"new_sign_in:{row.pk}", to=user.email, template="new_sign_in", context=context, zone=profile.zone_of(user))
+    context = {
+        "device": device_of(row.browser),
+        "address": row.address,
+        "at": row.began_at,
+        "token": token_of(row),
+    }
+    mail.send(
+        key=f"new_sign_in:{row.pk}",
+        to=user.email,
+        template="new_sign_in",
+        context=context,
+        zone=profile.zone_of(user),
+    )
 
 
 def token_of(row: SignIn) -> str:

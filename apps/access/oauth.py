@@ -1,6 +1,7 @@
 """The OAuth server: authorization code with PKCE and refresh tokens, in the shape of RFC 6749.
 
-The grants are oauthlib's; a request is one transaction, so that a code and a refresh token are used by one at a time.
+The grants are oauthlib's; a request is one transaction, so that a code and a refresh token are used
+by one at a time.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +39,17 @@ from apps.core.models import Mode
 from apps.stores import audit, roles
 from apps.stores.models import Member, Store, User
 
-_ONCE = ("livemode", "code_challenge", "code_challenge_method", "code", "refresh_token", "code_verifier", "token", "store_id", "decision")
+_ONCE = (
+    "livemode",
+    "code_challenge",
+    "code_challenge_method",
+    "code",
+    "refresh_token",
+    "code_verifier",
+    "token",
+    "store_id",
+    "decision",
+)
 
 
 class OAuthFailure(Failure):
@@ -57,14 +68,16 @@ class OAuthFailure(Failure):
 class UnknownClient(OAuthFailure):
     """The app didn't prove that it is the one it says it is."""
 
-    kind, challenge = RefusalKind.UNAUTHENTICATED, "Basic"
+    kind = RefusalKind.UNAUTHENTICATED
+    challenge = "Basic"
 
     def __init__(self) -> None:
         super().__init__("invalid_client", "Client authentication failed")
 
 
 class Redirected(OAuthFailure):
-    """A refusal that the app may be told of: `redirect_to` is its address with the error and the state."""
+    """A refusal that the app may be told of: `redirect_to` is its address with the error and the
+    state."""
 
     redirect_to = ""
 
@@ -86,23 +99,33 @@ class _CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]  # oauthlib has 
 
 class _Tokens(BearerToken):  # type: ignore[misc]  # oauthlib has no types
     def create_token(self, request: Any, refresh_token: bool = False, **options: Any) -> Any:
-        return super().create_token(request, refresh_token=refresh_token and has_refresh(request), **options)
+        return super().create_token(
+            request, refresh_token=refresh_token and has_refresh(request), **options
+        )
 
 
 @cache
 def _server() -> Any:
     validator = Validator()
     server = WebApplicationServer(validator)
-    grant, tokens = _CodeGrant(validator), _Tokens(validator, new_access_token, lifetime_seconds, new_refresh_token)
+    grant = _CodeGrant(validator)
+    tokens = _Tokens(validator, new_access_token, lifetime_seconds, new_refresh_token)
     server.response_types["code"] = server.grant_types["authorization_code"] = grant
     server._default_token_type = tokens
     return server
 
 
 def read_parameters(text: str) -> tuple[str, dict[str, str]]:
-    """A query or form in its plainest spelling, and its parameters. Raises OAuthFailure when one stands there twice or can't be read."""
+    """A query or form in its plainest spelling, and its parameters. Raises OAuthFailure when one
+    stands there twice or can't be read."""
     try:
-        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), errors="strict", max_num_fields=100)
+        pairs = parse_qsl(
+            text,
+            keep_blank_values=True,
+            strict_parsing=bool(text),
+            errors="strict",
+            max_num_fields=100,
+        )
     except ValueError:
         raise OAuthFailure("invalid_request", "The parameters can't be read") from None
     names = [name for name, _ in pairs]
@@ -115,10 +138,13 @@ def read_parameters(text: str) -> tuple[str, dict[str, str]]:
 
 
 def ask(query: str) -> Consent:
-    """What the query of an authorization request asks for. Raises Redirected, or OAuthFailure when nobody may be redirected."""
+    """What the query of an authorization request asks for. Raises Redirected, or OAuthFailure when
+    nobody may be redirected."""
     query, given = read_parameters(query)
     try:
-        wanted, info = _server().validate_authorization_request(_uri("authorize", query), "GET", None, {})
+        wanted, info = _server().validate_authorization_request(
+            _uri("authorize", query), "GET", None, {}
+        )
     except FatalClientError as error:
         raise _failure(error) from None
     except OAuth2Error as error:
@@ -152,7 +178,8 @@ def _beyond(member: Member, wanted: Iterable[str]) -> list[str]:
 
 
 def decide(user: User, query: str, store_id: str, decision: str, *, proof: str) -> str:
-    """The address the person is sent to, with a code or the refusal. `proof` is what they have shown of a second factor.
+    """The address the person is sent to, with a code or the refusal. `proof` is what they have
+    shown of a second factor.
 
     Raises OAuthFailure, or what operations.check refuses with.
     """
@@ -163,15 +190,26 @@ def decide(user: User, query: str, store_id: str, decision: str, *, proof: str) 
     if decision == "deny":
         return _answer(consent.redirect_uri, AccessDeniedError(state=given.get("state")).twotuples)
     member = _member_for(user, consent, store_id)
-    store, access = member.store if member is not None else None, None
+    store = member.store if member is not None else None
+    access = None
     if member is not None:
-        operation = operations.GUARDED_GRANT if rights.is_guarded(consent.scopes) else operations.GRANT
+        operation = (
+            operations.GUARDED_GRANT if rights.is_guarded(consent.scopes) else operations.GRANT
+        )
         access = Access.for_session(user, member.store, consent.mode, member.role, proof)
         operations.check(access, operation)
     held = {"user": user, "store": store, "mode": consent.mode}
     with transaction.atomic():
-        headers, _, _ = _server().create_authorization_response(_uri("authorize", query), "GET", None, {}, list(consent.scopes), held)
-        letters.tell_credential(access, operations.GUARDED_GRANT, consent.application.name, consent.scopes, mode=consent.mode)
+        headers, _, _ = _server().create_authorization_response(
+            _uri("authorize", query), "GET", None, {}, list(consent.scopes), held
+        )
+        letters.tell_credential(
+            access,
+            operations.GUARDED_GRANT,
+            consent.application.name,
+            consent.scopes,
+            mode=consent.mode,
+        )
         audit.record(
             "oauth_app.let_in",
             store=store,
@@ -184,12 +222,14 @@ def decide(user: User, query: str, store_id: str, decision: str, *, proof: str) 
 
 
 def _answer(address: str, parameters: Iterable[tuple[str, str]] = ()) -> str:
-    """Where the person is sent back to, with who answers (RFC 9207): an app of several servers can't be made to mix them up."""
+    """Where the person is sent back to, with who answers (RFC 9207): an app of several servers
+    can't be made to mix them up."""
     return str(add_params_to_uri(address, [*parameters, ("iss", settings.PUBLIC_URL)]))
 
 
 def _member_for(user: User, consent: Consent, store_id: str) -> Member | None:
-    """What the person is in the store that they chose, where they may give all that is asked for."""
+    """What the person is in the store that they chose, where they may give all that is asked
+    for."""
     member = next((one for one in _members(user) if str(one.store_id) == store_id), None)
     if member is None:
         if store_id or consent.needs_store:
@@ -202,18 +242,26 @@ def _member_for(user: User, consent: Consent, store_id: str) -> Member | None:
 
 
 def exchange(form: str, authorization: str) -> tuple[OAuthTokens | OAuthError, int, dict[str, str]]:
-    """The answer of the token endpoint: its body, status and headers. Never raises for what a client did."""
+    """The answer of the token endpoint: its body, status and headers. Never raises for what a
+    client did."""
     form, given = read_parameters(form)
     if not given.get("grant_type"):
         raise OAuthFailure("invalid_request", "Missing grant_type parameter")
     with transaction.atomic():
-        headers, body, status = _server().create_token_response(_uri("token"), "POST", form, _headers(authorization))
+        headers, body, status = _server().create_token_response(
+            _uri("token"), "POST", form, _headers(authorization)
+        )
     told = _refused(body) if int(status) >= 400 else msgspec.json.decode(body, type=OAuthTokens)
-    return told, int(status), {name: value for name, value in headers.items() if name != "Content-Type"}
+    return (
+        told,
+        int(status),
+        {name: value for name, value in headers.items() if name != "Content-Type"},
+    )
 
 
 def revoke(form: str, authorization: str) -> None:
-    """End the token in the body, or else the bearer itself, with all that its consent led to. An unknown one is no failure."""
+    """End the token in the body, or else the bearer itself, with all that its consent led to. An
+    unknown one is no failure."""
     form, given = read_parameters(form)
     scheme, _, bearer = authorization.partition(" ")
     text = given.get("token") or (bearer if scheme.lower() == "bearer" else "")
@@ -229,7 +277,11 @@ def revoke(form: str, authorization: str) -> None:
 
 def _token(text: str) -> Any:
     for model in (AccessToken, RefreshToken):
-        found = model.objects.select_related("application").filter(token_checksum=checksum(text)).first()
+        found = (
+            model.objects.select_related("application")
+            .filter(token_checksum=checksum(text))
+            .first()
+        )
         if found is not None:
             return found
     return None
@@ -239,11 +291,16 @@ def _check_client(application: Application, form: str, authorization: str) -> No
     """A confidential app proves itself; a public one may name itself, but no other."""
     request = Request(_uri("revoke"), "POST", form, _headers(authorization))
     validator = Validator()
-    if validator.client_authentication_required(request) and request.client_id is None and application.client_type == "public":
+    if (
+        validator.client_authentication_required(request)
+        and request.client_id is None
+        and application.client_type == "public"
+    ):
         return
     is_known = (
         validator.authenticate_client(request)
-        if application.client_type == "confidential" or validator.client_authentication_required(request)
+        if application.client_type == "confidential"
+        or validator.client_authentication_required(request)
         else validator.authenticate_client_id(request.client_id, request)
     )
     if not is_known or request.client.pk != application.pk:
@@ -255,7 +312,10 @@ def _uri(name: str, query: str = "") -> str:
 
 
 def _headers(authorization: str) -> dict[str, str]:
-    return {"HTTP_AUTHORIZATION": authorization, "Content-Type": "application/x-www-form-urlencoded"}
+    return {
+        "HTTP_AUTHORIZATION": authorization,
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
 
 
 # What oauthlib calls by a number; anything else is a request that can't be read.
@@ -263,7 +323,11 @@ _KINDS = {401: RefusalKind.UNAUTHENTICATED, 403: RefusalKind.FORBIDDEN}
 
 
 def _failure(error: Any) -> OAuthFailure:
-    return OAuthFailure(error.error, error.description or error.error.replace("_", " "), kind=_KINDS.get(error.status_code))
+    return OAuthFailure(
+        error.error,
+        error.description or error.error.replace("_", " "),
+        kind=_KINDS.get(error.status_code),
+    )
 
 
 def _redirected(error: Any, redirect_uri: str) -> Redirected:
@@ -275,12 +339,19 @@ def _redirected(error: Any, redirect_uri: str) -> Redirected:
 def _refused(body: str) -> OAuthError:
     """A refusal of the library's, which always says something."""
     told = msgspec.json.decode(body, type=OAuthError)
-    return OAuthError(error=told.error, error_description=told.error_description or told.error.replace("_", " "))
+    return OAuthError(
+        error=told.error, error_description=told.error_description or told.error.replace("_", " ")
+    )
 
 
 def as_form(fields: Mapping[str, Any]) -> str:
-    """A JSON body as a form. Raises OAuthFailure unless every value is text (or a boolean, for livemode)."""
-    texts = {name: str(value).lower() if isinstance(value, bool) else value for name, value in fields.items() if value is not None}
+    """A JSON body as a form. Raises OAuthFailure unless every value is text (or a boolean, for
+    livemode)."""
+    texts = {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in fields.items()
+        if value is not None
+    }
     wrong = next((name for name, value in texts.items() if not isinstance(value, str)), None)
     if wrong is not None:
         raise OAuthFailure("invalid_request", f"{wrong} must be a string")

@@ -1,4 +1,5 @@
-"""Merchants' OAuth apps: made, changed and switched off, and the agent credentials that they ask for.
+"""Merchants' OAuth apps: made, changed and switched off, and the agent credentials that they ask
+for.
 
 A client secret is shown once; only its hash is kept.
 """
@@ -28,8 +29,11 @@ class StoreRequired(Coded):
     message = "The grant is for no store"
 
 
-def create_app(store: Store, user: User, asked: AppRequest, *, by: Access | None = None) -> tuple[Application, str | None]:
-    """A new app, and its secret when it is confidential. Raises Flat on unknown scopes or repeated addresses."""
+def create_app(
+    store: Store, user: User, asked: AppRequest, *, by: Access | None = None
+) -> tuple[Application, str | None]:
+    """A new app, and its secret when it is confidential. Raises Flat on unknown scopes or repeated
+    addresses."""
     operations.check(by, operations.APP_CREATE)
     secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX) if asked.confidential else None
     app = Application(
@@ -42,10 +46,18 @@ def create_app(store: Store, user: User, asked: AppRequest, *, by: Access | None
         skip_authorization=False,
     )
     _fill(app, asked.scopes, asked.redirect_uris)
-    app.name, app.website_url, app.logo_url = asked.name, asked.website_url or "", asked.logo_url or ""
+    app.name = asked.name
+    app.website_url = asked.website_url or ""
+    app.logo_url = asked.logo_url or ""
     with transaction.atomic():
         app.save()
-        audit.record("oauth_app.created", store=store, target=app, name=app.name, details={"scopes": app.scopes})
+        audit.record(
+            "oauth_app.created",
+            store=store,
+            target=app,
+            name=app.name,
+            details={"scopes": app.scopes},
+        )
     return app, secret
 
 
@@ -59,18 +71,27 @@ def change_app(app: Application, changes: AppChanges, *, by: Access | None = Non
             setattr(app, name, sent[name] or "")
     with transaction.atomic():
         app.save()
-        audit.record("oauth_app.changed", store=app.store, target=app, name=app.name, details={"fields": sorted(sent)})
+        audit.record(
+            "oauth_app.changed",
+            store=app.store,
+            target=app,
+            name=app.name,
+            details={"fields": sorted(sent)},
+        )
 
 
 def _reach(app: Application, by: Access | None) -> str | None:
-    """Apps have no mode. One that somebody has let into live mode is live, whatever the dashboard shows."""
+    """Apps have no mode. One that somebody has let into live mode is live, whatever the dashboard
+    shows."""
     for model in (AccessToken, RefreshToken):
         if by is not None and model.objects.filter(application=app, mode=Mode.LIVE).exists():
             return Mode.LIVE
     return None
 
 
-def _fill(app: Application, wanted: Sequence[str] | None, redirect_uris: Sequence[str] | None) -> None:
+def _fill(
+    app: Application, wanted: Sequence[str] | None, redirect_uris: Sequence[str] | None
+) -> None:
     """None stays as it is."""
     if wanted is not None:
         app.scopes = list(dict.fromkeys(wanted))
@@ -111,7 +132,9 @@ def deactivate_app(app: Application, at: datetime, *, by: Access | None = None) 
         audit.record("oauth_app.deactivated", store=app.store, target=app, name=app.name)
 
 
-def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datetime) -> tuple[AgentCredential, str]:
+def agent_credential(
+    token: AccessToken, wanted: Iterable[str] | None, at: datetime
+) -> tuple[AgentCredential, str]:
     """The one credential of an app, person, store and mode with a new secret.
 
     At most what the person who let the app in may: all of it unless scopes are named. Raises
@@ -124,7 +147,10 @@ def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datet
     if role is None:  # they left between the look-up of the token and now
         raise StoreRequired
     person = Access.for_session(token.user, token.store, token.mode, role)
-    operations.check(replace(person, kind=OAUTH, user=None, scopes=frozenset(token.scope.split())), operations.APP_AGENT)
+    operations.check(
+        replace(person, kind=OAUTH, user=None, scopes=frozenset(token.scope.split())),
+        operations.APP_AGENT,
+    )
     chosen = rights.held_of(person, scopes.AGENT) if wanted is None else list(dict.fromkeys(wanted))
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
@@ -149,5 +175,12 @@ def agent_credential(token: AccessToken, wanted: Iterable[str] | None, at: datet
             defaults=shown,
             create_defaults={**shown, "principal": f"agent:{uuid.uuid4()}", "created_at": at},
         )
-        audit.record("agent_credential.created", store=token.store, mode=token.mode, target=row, name=row.name, details={"scopes": chosen})
+        audit.record(
+            "agent_credential.created",
+            store=token.store,
+            mode=token.mode,
+            target=row,
+            name=row.name,
+            details={"scopes": chosen},
+        )
     return row, text

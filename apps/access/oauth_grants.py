@@ -1,4 +1,5 @@
-"""The apps that were let into a store in a mode: which, by whom, for what, since when; and letting them out again."""
+"""The apps that were let into a store in a mode: which, by whom, for what, since when; and letting
+them out again."""
 
 import uuid
 from dataclasses import dataclass
@@ -32,13 +33,30 @@ class Granted:
 def granted(access: Access, at: datetime) -> list[Granted]:
     """Of the chosen store and mode, the newest first."""
     here = {"store_id": access.store_id, "mode": access.mode}
-    tokens = AccessToken.objects.filter(**here, revoked_at=None, expires__gt=at, application__is_active=True)
-    refreshes = RefreshToken.objects.filter(**here, revoked=None, replaced_at=None, expires_at__gt=at, application__is_active=True)
-    families = {*tokens.values_list("token_family", flat=True), *refreshes.values_list("token_family", flat=True)}
-    used = dict(AccessToken.objects.filter(token_family__in=families).values_list("token_family").annotate(Max("last_used_at")))
-    agents = AgentCredential.objects.seen_by(access).filter(application__isnull=False, revoked_at=None)
+    tokens = AccessToken.objects.filter(
+        **here, revoked_at=None, expires__gt=at, application__is_active=True
+    )
+    refreshes = RefreshToken.objects.filter(
+        **here, revoked=None, replaced_at=None, expires_at__gt=at, application__is_active=True
+    )
+    families = {
+        *tokens.values_list("token_family", flat=True),
+        *refreshes.values_list("token_family", flat=True),
+    }
+    used = dict(
+        AccessToken.objects.filter(token_family__in=families)
+        .values_list("token_family")
+        .annotate(Max("last_used_at"))
+    )
+    agents = AgentCredential.objects.seen_by(access).filter(
+        application__isnull=False, revoked_at=None
+    )
     with_agent = set(agents.values_list("application_id", "user_id"))
-    codes = Grant.objects.filter(**here, token_family__in=families).select_related("application", "user").order_by("-used_at")
+    codes = (
+        Grant.objects.filter(**here, token_family__in=families)
+        .select_related("application", "user")
+        .order_by("-used_at")
+    )
     return [
         Granted(
             family=code.token_family,
@@ -66,4 +84,10 @@ def revoke(access: Access, one: Granted, at: datetime) -> None:
     operations.check(access, operations.GRANT_REVOKE)
     with transaction.atomic():
         revoke_family(one.family, at)
-        audit.record("oauth_app.let_out", store=access.store, mode=access.mode, target=one.application, name=one.application.name)
+        audit.record(
+            "oauth_app.let_out",
+            store=access.store,
+            mode=access.mode,
+            target=one.application,
+            name=one.application.name,
+        )

@@ -1,7 +1,8 @@
 """Merchants' OAuth apps, and the codes and tokens that people granted them.
 
-A grant belongs to one app, person, store and mode for ever; codes, tokens and client secrets are kept as SHA-256 only.
-All codes and tokens that one consent led to share a `token_family`, and are revoked together.
+A grant belongs to one app, person, store and mode for ever; codes, tokens and client secrets are
+kept as SHA-256 only. All codes and tokens that one consent led to share a `token_family`, and are
+revoked together.
 """
 
 import uuid
@@ -39,7 +40,9 @@ class Application(AbstractApplication):  # type: ignore[misc]  # oauth2_provider
     """A merchant's app. An inactive one gets no codes and its tokens are refused."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="+")
     website_url = models.CharField(max_length=2048, blank=True)
     logo_url = models.CharField(max_length=2048, blank=True)
@@ -97,10 +100,14 @@ class RefreshToken(AbstractRefreshToken):  # type: ignore[misc]  # oauth2_provid
 class IDToken(AbstractIDToken):  # type: ignore[misc]  # oauth2_provider has no types
     """Never issued: the library's models stand and fall together."""
 
-    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
 
 
 class DeviceGrant(AbstractDeviceGrant):  # type: ignore[misc]  # oauth2_provider has no types
     """Never issued: the library's models stand and fall together."""
 
-    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )

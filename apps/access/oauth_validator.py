@@ -1,6 +1,8 @@
-"""What the OAuth server asks and keeps: codes and tokens with a store and a mode, found by their hash.
+"""What the OAuth server asks and keeps: codes and tokens with a store and a mode, found by their
+hash.
 
-A code that comes a second time, and a refresh token that comes long after its replacement, revoke their whole family.
+A code that comes a second time, and a refresh token that comes long after its replacement, revoke
+their whole family.
 """
 
 import base64
@@ -21,12 +23,14 @@ from apps.access.scopes import AGENTS, OFFLINE
 from apps.core import clock, tenancy
 from apps.core.imports import postponed
 
-# For asking other servers about their tokens and clients, and for tokens that are signed: we do neither.
+# For asking other servers about their tokens and clients, and for tokens that are signed: we do
+# neither.
 with postponed("requests", "urllib3", "jwcrypto", "jwcrypto.common", "jwcrypto.jwt"):
     from oauth2_provider.oauth2_validators import OAuth2Validator
 
 CODE_LIFETIME = timedelta(minutes=10)
-SHORT_SECONDS, LONG_SECONDS = 3600, 7776000
+SHORT_SECONDS = 3600
+LONG_SECONDS = 7776000
 REFRESH_GRACE = timedelta(seconds=60)
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
@@ -51,14 +55,21 @@ def revoke_family(family: uuid.UUID, at: datetime) -> None:
     RefreshToken.objects.filter(token_family=family, revoked=None).update(revoked=at)
     token = AccessToken.objects.filter(token_family=family).first()
     if token is not None:
-        end_orphans(at, application_id=token.application_id, store_id=token.store_id, mode=token.mode)
+        end_orphans(
+            at, application_id=token.application_id, store_id=token.store_id, mode=token.mode
+        )
 
 
 def end_orphans(at: datetime, **of: Any) -> None:
-    """Agent credentials made by apps end when no token is left with which the app could make one for that person."""
+    """Agent credentials made by apps end when no token is left with which the app could make one
+    for that person."""
     same = {name: OuterRef(name) for name in ("application", "user", "store", "mode")}
-    access = AccessToken.objects.filter(**same, revoked_at=None, expires__gt=at, scope__contains=AGENTS)
-    refresh = RefreshToken.objects.filter(**same, revoked=None, replaced_at=None, expires_at__gt=at, scope__contains=AGENTS)
+    access = AccessToken.objects.filter(
+        **same, revoked_at=None, expires__gt=at, scope__contains=AGENTS
+    )
+    refresh = RefreshToken.objects.filter(
+        **same, revoked=None, replaced_at=None, expires_at__gt=at, scope__contains=AGENTS
+    )
     orphans = AgentCredential.objects.filter(**of, application__isnull=False, revoked_at=None)
     with tenancy.everyone("tokens are found by their hash"):
         orphans.filter(~Exists(access), ~Exists(refresh)).update(revoked_at=at)
@@ -77,10 +88,13 @@ class BearerToken(TypedDict, total=False):
 
 
 class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has no types
-    """Runs inside one transaction per request; the row of a code or refresh token is locked while it is used."""
+    """Runs inside one transaction per request; the row of a code or refresh token is locked while
+    it is used."""
 
     def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
-        return bool(stored_secret) and secrets.compare_digest(checksum(provided_secret), stored_secret)
+        return bool(stored_secret) and secrets.compare_digest(
+            checksum(provided_secret), stored_secret
+        )
 
     def _authenticate_basic_auth(self, request: Any) -> bool:
         """A public app has no secret to prove: its id with an empty password names it, as its id
@@ -89,24 +103,42 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
             return True
         encoded = self._extract_basic_auth(request) or ""
         try:
-            name, _, password = base64.b64decode(encoded, validate=True).decode("ascii").partition(":")
+            name, _, password = (
+                base64.b64decode(encoded, validate=True).decode("ascii").partition(":")
+            )
         except ValueError:
             return False
-        client = self._load_application(unquote_plus(name), request) if name and not password else None
+        client = (
+            self._load_application(unquote_plus(name), request) if name and not password else None
+        )
         return client is not None and client.client_type == client.CLIENT_PUBLIC
 
-    def validate_scopes(self, client_id: str, scopes: list[str], client: Any, request: Any, *args: Any, **options: Any) -> bool:
+    def validate_scopes(
+        self,
+        client_id: str,
+        scopes: list[str],
+        client: Any,
+        request: Any,
+        *args: Any,
+        **options: Any,
+    ) -> bool:
         return bool(scopes) and set(scopes) <= set(client.scopes)
 
-    def get_default_scopes(self, client_id: str, request: Any, *args: Any, **options: Any) -> list[str]:
+    def get_default_scopes(
+        self, client_id: str, request: Any, *args: Any, **options: Any
+    ) -> list[str]:
         return list(request.client.scopes)
 
     def is_pkce_required(self, client_id: str, request: Any) -> bool:
         if request.code_challenge is not None and not _CHALLENGE.fullmatch(request.code_challenge):
-            raise errors.InvalidRequestError(description="code_challenge is not a S256 challenge.", request=request)
+            raise errors.InvalidRequestError(
+                description="code_challenge is not a S256 challenge.", request=request
+            )
         return True
 
-    def save_authorization_code(self, client_id: str, code: dict[str, str], request: Any, *args: Any, **options: Any) -> None:
+    def save_authorization_code(
+        self, client_id: str, code: dict[str, str], request: Any, *args: Any, **options: Any
+    ) -> None:
         Grant.objects.create(
             application=request.client,
             user=request.user,
@@ -120,15 +152,23 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
             code_challenge_method=request.code_challenge_method,
         )
 
-    def validate_code(self, client_id: str, code: str, client: Any, request: Any, *args: Any, **options: Any) -> bool:
+    def validate_code(
+        self, client_id: str, code: str, client: Any, request: Any, *args: Any, **options: Any
+    ) -> bool:
         now = clock.real_now()
-        grant = Grant.objects.select_for_update().filter(code=checksum(code), application=client).first()
+        grant = (
+            Grant.objects.select_for_update()
+            .filter(code=checksum(code), application=client)
+            .first()
+        )
         if grant is None:
             return False
         if grant.used_at is not None:
             revoke_family(grant.token_family, now)
             return False
-        request.origin, request.user, request.scopes = grant, grant.user, grant.scope.split()
+        request.origin = grant
+        request.user = grant.user
+        request.scopes = grant.scope.split()
         return bool(grant.expires > now)
 
     def get_code_challenge(self, code: str, request: Any) -> str:
@@ -138,33 +178,52 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
         return str(request.origin.code_challenge_method)
 
     def confirm_redirect_uri(
-        self, client_id: str, code: str, redirect_uri: str, client: Any, request: Any, *args: Any, **options: Any
+        self,
+        client_id: str,
+        code: str,
+        redirect_uri: str,
+        client: Any,
+        request: Any,
+        *args: Any,
+        **options: Any,
     ) -> bool:
         return bool(request.origin.redirect_uri == redirect_uri)
 
-    def invalidate_authorization_code(self, client_id: str, code: str, request: Any, *args: Any, **options: Any) -> None:
+    def invalidate_authorization_code(
+        self, client_id: str, code: str, request: Any, *args: Any, **options: Any
+    ) -> None:
         Grant.objects.filter(pk=request.origin.pk).update(used_at=clock.real_now())
 
-    def validate_refresh_token(self, refresh_token: str, client: Any, request: Any, *args: Any, **options: Any) -> bool:
+    def validate_refresh_token(
+        self, refresh_token: str, client: Any, request: Any, *args: Any, **options: Any
+    ) -> bool:
         now = clock.real_now()
-        rows = RefreshToken.objects.select_for_update(of=("self",)).filter(token_checksum=checksum(refresh_token), application=client)
+        rows = RefreshToken.objects.select_for_update(of=("self",)).filter(
+            token_checksum=checksum(refresh_token), application=client
+        )
         found = rows.select_related("user").first()
         if found is None or found.revoked is not None or found.expires_at <= now:
             return False
         if found.replaced_at is not None and found.replaced_at + REFRESH_GRACE < now:
             revoke_family(found.token_family, now)
             return False
-        request.origin, request.user = found, found.user
+        request.origin = found
+        request.user = found.user
         return True
 
-    def get_original_scopes(self, refresh_token: str, request: Any, *args: Any, **options: Any) -> str:
+    def get_original_scopes(
+        self, refresh_token: str, request: Any, *args: Any, **options: Any
+    ) -> str:
         return str(request.origin.scope)
 
     def rotate_refresh_token(self, request: Any) -> bool:
         return True
 
-    def _save_bearer_token(self, token: BearerToken, request: Any, *args: Any, **options: Any) -> None:
-        now, origin = clock.real_now(), request.origin
+    def _save_bearer_token(
+        self, token: BearerToken, request: Any, *args: Any, **options: Any
+    ) -> None:
+        now = clock.real_now()
+        origin = request.origin
         owner = {
             "application": request.client,
             "user": request.user,
@@ -176,30 +235,43 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
             self._replace(origin, now)
         else:
             self._end_others(origin, now)
-        access = AccessToken(**owner, scope=token["scope"], expires=now + timedelta(seconds=token["expires_in"]))
+        access = AccessToken(
+            **owner, scope=token["scope"], expires=now + timedelta(seconds=token["expires_in"])
+        )
         self._set_token_value(access, token["access_token"])
         access.save()
         if "refresh_token" in token:
             ends_at = now + timedelta(seconds=LONG_SECONDS)
-            refresh = RefreshToken(**owner, access_token=access, scope=origin.scope, expires_at=ends_at)
+            refresh = RefreshToken(
+                **owner, access_token=access, scope=origin.scope, expires_at=ends_at
+            )
             self._set_token_value(refresh, token["refresh_token"])
             refresh.save()
             token["refresh_token_expires_in"] = LONG_SECONDS
         if origin.store_id is not None:
-            end_orphans(now, application_id=origin.application_id, store_id=origin.store_id, mode=origin.mode)
+            end_orphans(
+                now,
+                application_id=origin.application_id,
+                store_id=origin.store_id,
+                mode=origin.mode,
+            )
         token["store_id"] = str(origin.store_id) if origin.store_id else None
         token["livemode"] = origin.mode == "live"
 
     @staticmethod
     def _replace(spent: RefreshToken, now: datetime) -> None:
-        """The first use ends the access token that came with it; a repeat within the grace leaves its siblings alone."""
+        """The first use ends the access token that came with it; a repeat within the grace leaves
+        its siblings alone."""
         if spent.replaced_at is None:
             RefreshToken.objects.filter(pk=spent.pk).update(replaced_at=now)
-            AccessToken.objects.filter(pk=spent.access_token_id, revoked_at=None).update(revoked_at=now)
+            AccessToken.objects.filter(pk=spent.access_token_id, revoked_at=None).update(
+                revoked_at=now
+            )
 
     @staticmethod
     def _end_others(grant: Grant, now: datetime) -> None:
-        """One active grant per app, store and mode (without a store: per person). The app's row keeps two from passing each other."""
+        """One active grant per app, store and mode (without a store: per person). The app's row
+        keeps two from passing each other."""
         type(grant.application).objects.select_for_update().get(pk=grant.application_id)
         same = Q(application_id=grant.application_id, store_id=grant.store_id, mode=grant.mode)
         if grant.store_id is None:

@@ -1,4 +1,5 @@
-"""A platform acts for one of its sub-merchants: the same credential and mode, the sub-merchant's store."""
+"""A platform acts for one of its sub-merchants: the same credential and mode, the sub-merchant's
+store."""
 
 from dataclasses import replace
 

@@ -1,6 +1,8 @@
-"""THE table of operations: what moves money or opens a way for it, who may do it, and what they show first.
+"""THE table of operations: what moves money or opens a way for it, who may do it, and what they
+show first.
 
-A service asks `check` with the access at hand; no door decides. An operation that isn't a row here is refused by a test of the house.
+A service asks `check` with the access at hand; no door decides. An operation that isn't a row here
+is refused by a test of the house.
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +17,11 @@ from apps.stores.roles import DEVELOP, INSPECT, MANAGE, MOVE_MONEY, OWN
 
 ANY_SCOPE = "any"  # a key needs none of its scopes for it
 YOURSELF = "yourself"  # a permission that nobody has over another
-NEVER, LIVE, ALWAYS = "never", "live", "always"
-NO_CODE, PASSWORD = "", "password"
+NEVER = "never"
+LIVE = "live"
+ALWAYS = "always"
+NO_CODE = ""
+PASSWORD = "password"  # noqa: S105  # the name of a kind
 _WITH_ANY_SCOPE = (SESSION, SECRET, OAUTH)
 
 
@@ -39,7 +44,8 @@ class PasswordRequired(Coded):
 
 
 class WrongCredential(Coded):
-    """A credential would do what only a signed-in person, or only another kind of credential, does."""
+    """A credential would do what only a signed-in person, or only another kind of credential,
+    does."""
 
     kind = RefusalKind.FORBIDDEN
     code = "credential_forbidden"
@@ -53,10 +59,11 @@ class Operation:
     `permission` is the role's (empty: no person does it), `key` and `agent` the scope that a key or
     an app's token, or an agent, needs (None: they don't do it). `factor` says in which modes a
     person must have a second factor, `code` which proof of it they show: one of the last five
-    minutes, or one for this very act, or the password again. What belongs to a store and to no mode counts as live. What
-    `cools` is named by a person in live mode and can't be used until the store's cooling time has
-    passed. `letter` is who is told by email of what a person did, in live mode where it has one (apps.access.letters): the
-    store's owners, the person, or owners and the member whom it concerns.
+    minutes, or one for this very act, or the password again. What belongs to a store and to no mode
+    counts as live. What `cools` is named by a person in live mode and can't be used until the
+    store's cooling time has passed. `letter` is who is told by email of what a person did, in live
+    mode where it has one (apps.access.letters): the store's owners, the person, or owners and the
+    member whom it concerns.
     """
 
     name: str
@@ -72,14 +79,26 @@ class Operation:
     letter: str = ""
 
 
-OUT, BACK, HOOKS, ACCOUNTS, DRAW = "payouts:write", "refunds:write", "webhooks:write", "accounts:write", "x402:write"
-OWNERS, PERSON, TEAM = "owners", "the person", "owners and the member"
+OUT = "payouts:write"
+BACK = "refunds:write"
+HOOKS = "webhooks:write"
+ACCOUNTS = "accounts:write"
+DRAW = "x402:write"
+OWNERS = "owners"
+PERSON = "the person"
+TEAM = "owners and the member"
 
 # Money that leaves, changes or comes back.
-PAYOUT = Operation("payout.create", "Pay out to a wallet", MOVE_MONEY, OUT, OUT, factor=ALWAYS, code=ACT)
-BANK_PAYOUT = Operation("payout.create_to_bank", "Pay out to a bank account", MOVE_MONEY, OUT, code=ACT)
+PAYOUT = Operation(
+    "payout.create", "Pay out to a wallet", MOVE_MONEY, OUT, OUT, factor=ALWAYS, code=ACT
+)
+BANK_PAYOUT = Operation(
+    "payout.create_to_bank", "Pay out to a bank account", MOVE_MONEY, OUT, code=ACT
+)
 PAYOUT_RETRY = Operation("payout.retry", "Try a failed payout again", MOVE_MONEY, OUT, code=ACT)
-PAYOUT_GIVE_UP = Operation("payout.give_up", "Take a failed payout's coins back", MOVE_MONEY, factor=NEVER)
+PAYOUT_GIVE_UP = Operation(
+    "payout.give_up", "Take a failed payout's coins back", MOVE_MONEY, factor=NEVER
+)
 PAYOUT_APPROVE = Operation(
     "payout.approve",
     "Approve a payout that waits for a second person",
@@ -88,13 +107,31 @@ PAYOUT_APPROVE = Operation(
     code=ACT,
     for_platforms=False,
 )
-PAYOUT_REJECT = Operation("payout.reject", "Reject one", MOVE_MONEY, factor=NEVER, for_platforms=False)
-BATCH_RELEASE = Operation("payout_batch.release", "Send a list of payouts", MOVE_MONEY, factor=ALWAYS, code=ACT, cools=True, letter=OWNERS)
-BATCH_DISCARD = Operation("payout_batch.discard", "Discard a list of payouts", MOVE_MONEY, factor=NEVER)
-REFUND = Operation("refund.create", "Refund a payment", MOVE_MONEY, BACK, "payments:write", code=ACT)
+PAYOUT_REJECT = Operation(
+    "payout.reject", "Reject one", MOVE_MONEY, factor=NEVER, for_platforms=False
+)
+BATCH_RELEASE = Operation(
+    "payout_batch.release",
+    "Send a list of payouts",
+    MOVE_MONEY,
+    factor=ALWAYS,
+    code=ACT,
+    cools=True,
+    letter=OWNERS,
+)
+BATCH_DISCARD = Operation(
+    "payout_batch.discard", "Discard a list of payouts", MOVE_MONEY, factor=NEVER
+)
+REFUND = Operation(
+    "refund.create", "Refund a payment", MOVE_MONEY, BACK, "payments:write", code=ACT
+)
 LATE_DEPOSIT = Operation("late_deposit.accept", "Accept a late deposit", MOVE_MONEY, code=RECENT)
-TRANSFER_ACCEPT = Operation("unmatched_transfer.accept", "Accept an unmatched transfer", MOVE_MONEY, code=ACT)
-TRANSFER_RETURN = Operation("unmatched_transfer.return", "Send an unmatched transfer back", MOVE_MONEY, code=ACT)
+TRANSFER_ACCEPT = Operation(
+    "unmatched_transfer.accept", "Accept an unmatched transfer", MOVE_MONEY, code=ACT
+)
+TRANSFER_RETURN = Operation(
+    "unmatched_transfer.return", "Send an unmatched transfer back", MOVE_MONEY, code=ACT
+)
 SWAP = Operation("swap.create", "Swap a balance", MOVE_MONEY, ANY_SCOPE, factor=ALWAYS, code=ACT)
 MANDATE = Operation("mandate.create", "Issue a mandate that an agent draws on", "", None, DRAW)
 SETTLEMENT = Operation("settlement.create", "Draw on a mandate", "", None, DRAW)
@@ -102,20 +139,65 @@ MANDATE_REVOKE = Operation("mandate.revoke", "Revoke a mandate", DEVELOP, factor
 
 # Where money goes without being asked again.
 DESTINATION_ADD = Operation(
-    "payout_destination.add", "Save a wallet or bank account", MOVE_MONEY, code=ACT, cools=True, for_platforms=False, letter=OWNERS
+    "payout_destination.add",
+    "Save a wallet or bank account",
+    MOVE_MONEY,
+    code=ACT,
+    cools=True,
+    for_platforms=False,
+    letter=OWNERS,
 )
-DESTINATION_REMOVE = Operation("payout_destination.remove", "Remove a wallet or bank account", MOVE_MONEY, factor=NEVER)
-SCHEDULE_CREATE = Operation("payout_schedule.create", "Make a payout schedule", MOVE_MONEY, OUT, code=ACT, cools=True, letter=OWNERS)
-SCHEDULE_CHANGE = Operation("payout_schedule.change", "Change a payout schedule", MOVE_MONEY, OUT, code=ACT, cools=True, letter=OWNERS)
-SCHEDULE_RESUME = Operation("payout_schedule.resume", "Turn a payout schedule on again", MOVE_MONEY, OUT, code=ACT)
-SCHEDULE_PAUSE = Operation("payout_schedule.pause", "Pause a payout schedule", MOVE_MONEY, OUT, factor=NEVER)
-SCHEDULE_RUN = Operation("payout_schedule.run", "Run a payout schedule now", MOVE_MONEY, OUT, factor=ALWAYS, code=ACT)
-SCHEDULE_DELETE = Operation("payout_schedule.delete", "Delete a payout schedule", MOVE_MONEY, OUT, factor=NEVER)
-AUTO_SWAP = Operation("auto_swap.change", "Choose the automatic swaps", MOVE_MONEY, code=ACT, cools=True, letter=OWNERS)
+DESTINATION_REMOVE = Operation(
+    "payout_destination.remove", "Remove a wallet or bank account", MOVE_MONEY, factor=NEVER
+)
+SCHEDULE_CREATE = Operation(
+    "payout_schedule.create",
+    "Make a payout schedule",
+    MOVE_MONEY,
+    OUT,
+    code=ACT,
+    cools=True,
+    letter=OWNERS,
+)
+SCHEDULE_CHANGE = Operation(
+    "payout_schedule.change",
+    "Change a payout schedule",
+    MOVE_MONEY,
+    OUT,
+    code=ACT,
+    cools=True,
+    letter=OWNERS,
+)
+SCHEDULE_RESUME = Operation(
+    "payout_schedule.resume", "Turn a payout schedule on again", MOVE_MONEY, OUT, code=ACT
+)
+SCHEDULE_PAUSE = Operation(
+    "payout_schedule.pause", "Pause a payout schedule", MOVE_MONEY, OUT, factor=NEVER
+)
+SCHEDULE_RUN = Operation(
+    "payout_schedule.run", "Run a payout schedule now", MOVE_MONEY, OUT, factor=ALWAYS, code=ACT
+)
+SCHEDULE_DELETE = Operation(
+    "payout_schedule.delete", "Delete a payout schedule", MOVE_MONEY, OUT, factor=NEVER
+)
+AUTO_SWAP = Operation(
+    "auto_swap.change",
+    "Choose the automatic swaps",
+    MOVE_MONEY,
+    code=ACT,
+    cools=True,
+    letter=OWNERS,
+)
 AUTO_SWAP_STOP = Operation("auto_swap.stop", "Stop the automatic swaps", MOVE_MONEY, factor=NEVER)
 AGENT_CAPS = Operation("agent.cap_change", "Change what an agent may pay out", MOVE_MONEY, code=ACT)
 COOLING_CHANGE = Operation(
-    "store.change_cooling", "Change how long what people name cools", OWN, code=ACT, has_mode=False, cools=True, letter=OWNERS
+    "store.change_cooling",
+    "Change how long what people name cools",
+    OWN,
+    code=ACT,
+    has_mode=False,
+    cools=True,
+    letter=OWNERS,
 )
 APPROVAL_CHANGE = Operation(
     "store.change_payout_approval",
@@ -127,11 +209,24 @@ APPROVAL_CHANGE = Operation(
     letter=OWNERS,
 )
 
-# Credentials. Those with a scope of this table open a way for money; nobody gives one beyond their own rights.
+# Credentials. Those with a scope of this table open a way for money; nobody gives one beyond their
+# own rights.
 CREDENTIALS_SEE = Operation(
-    "api_key.see", "See the store's API keys and OAuth apps", INSPECT, factor=NEVER, has_mode=False, for_platforms=False
+    "api_key.see",
+    "See the store's API keys and OAuth apps",
+    INSPECT,
+    factor=NEVER,
+    has_mode=False,
+    for_platforms=False,
 )
-KEY_CREATE = Operation("api_key.create", "Make any other API key", DEVELOP, factor=NEVER, code=RECENT, for_platforms=False)
+KEY_CREATE = Operation(
+    "api_key.create",
+    "Make any other API key",
+    DEVELOP,
+    factor=NEVER,
+    code=RECENT,
+    for_platforms=False,
+)
 GUARDED_KEY_CREATE = Operation(
     "api_key.create_guarded",
     "Make an API key that may send money away or open a way for it",
@@ -140,8 +235,12 @@ GUARDED_KEY_CREATE = Operation(
     for_platforms=False,
     letter=OWNERS,
 )
-KEY_REVOKE = Operation("api_key.revoke", "Revoke an API key", DEVELOP, factor=NEVER, for_platforms=False)
-AGENT_CREATE = Operation("agent.create", "Make any other agent", DEVELOP, factor=NEVER, code=ACT, for_platforms=False)
+KEY_REVOKE = Operation(
+    "api_key.revoke", "Revoke an API key", DEVELOP, factor=NEVER, for_platforms=False
+)
+AGENT_CREATE = Operation(
+    "agent.create", "Make any other agent", DEVELOP, factor=NEVER, code=ACT, for_platforms=False
+)
 GUARDED_AGENT_CREATE = Operation(
     "agent.create_guarded",
     "Make an agent that may send money away or open a way for it",
@@ -150,16 +249,49 @@ GUARDED_AGENT_CREATE = Operation(
     for_platforms=False,
     letter=OWNERS,
 )
-AGENT_REVOKE = Operation("agent.revoke", "Revoke an agent", DEVELOP, factor=NEVER, for_platforms=False)
-APP_CREATE = Operation("oauth_app.create", "Make an OAuth app", DEVELOP, factor=NEVER, code=RECENT, has_mode=False, for_platforms=False)
+AGENT_REVOKE = Operation(
+    "agent.revoke", "Revoke an agent", DEVELOP, factor=NEVER, for_platforms=False
+)
+APP_CREATE = Operation(
+    "oauth_app.create",
+    "Make an OAuth app",
+    DEVELOP,
+    factor=NEVER,
+    code=RECENT,
+    has_mode=False,
+    for_platforms=False,
+)
 APP_CHANGE = Operation(
-    "oauth_app.change", "Change an OAuth app, its scopes or redirect addresses", DEVELOP, code=RECENT, for_platforms=False
+    "oauth_app.change",
+    "Change an OAuth app, its scopes or redirect addresses",
+    DEVELOP,
+    code=RECENT,
+    for_platforms=False,
 )
-APP_ROTATE = Operation("oauth_app.rotate_secret", "Replace an OAuth app's secret", DEVELOP, code=RECENT, for_platforms=False)
+APP_ROTATE = Operation(
+    "oauth_app.rotate_secret",
+    "Replace an OAuth app's secret",
+    DEVELOP,
+    code=RECENT,
+    for_platforms=False,
+)
 APP_DEACTIVATE = Operation(
-    "oauth_app.deactivate", "Switch an OAuth app off", DEVELOP, factor=NEVER, code=RECENT, has_mode=False, for_platforms=False
+    "oauth_app.deactivate",
+    "Switch an OAuth app off",
+    DEVELOP,
+    factor=NEVER,
+    code=RECENT,
+    has_mode=False,
+    for_platforms=False,
 )
-GRANT = Operation("oauth_grant.give", "Let any other app in", DEVELOP, factor=NEVER, code=RECENT, for_platforms=False)
+GRANT = Operation(
+    "oauth_grant.give",
+    "Let any other app in",
+    DEVELOP,
+    factor=NEVER,
+    code=RECENT,
+    for_platforms=False,
+)
 GUARDED_GRANT = Operation(
     "oauth_grant.give_guarded",
     "Let an app in that may send money away or open a way for it",
@@ -168,19 +300,58 @@ GUARDED_GRANT = Operation(
     for_platforms=False,
     letter=OWNERS,
 )
-GRANT_REVOKE = Operation("oauth_grant.revoke", "Let an app out", DEVELOP, factor=NEVER, for_platforms=False)
-APP_AGENT = Operation("oauth_agent.create", "Make the agent of an app", "", scopes.AGENTS, for_platforms=False)
-TAKE_OVER = Operation("credential.take_over", "Take over a key or agent of somebody who may less", OWN, code=RECENT)
+GRANT_REVOKE = Operation(
+    "oauth_grant.revoke", "Let an app out", DEVELOP, factor=NEVER, for_platforms=False
+)
+APP_AGENT = Operation(
+    "oauth_agent.create", "Make the agent of an app", "", scopes.AGENTS, for_platforms=False
+)
+TAKE_OVER = Operation(
+    "credential.take_over", "Take over a key or agent of somebody who may less", OWN, code=RECENT
+)
 ACT_FOR = Operation("account.act_for", "Act for a sub-merchant", MANAGE, scopes.ACT, factor=NEVER)
 
 # Where the store's events go, and its platform's accounts.
-HOOK_CREATE = Operation("webhook_endpoint.create", "Add a webhook endpoint", DEVELOP, HOOKS, code=RECENT)
-HOOK_CHANGE = Operation("webhook_endpoint.change", "Change a webhook endpoint", DEVELOP, HOOKS, code=RECENT)
-HOOK_ROTATE = Operation("webhook_endpoint.rotate_secret", "Replace a webhook's signing secret", DEVELOP, HOOKS, code=RECENT)
-HOOK_SWITCH = Operation("webhook_endpoint.switch", "Turn a webhook endpoint on or off", DEVELOP, HOOKS, factor=NEVER)
-HOOK_DELETE = Operation("webhook_endpoint.delete", "Delete a webhook endpoint", DEVELOP, HOOKS, factor=NEVER, code=RECENT)
-LINK_CREATE = Operation("onboarding_link.create", "Make an onboarding link", MANAGE, ACCOUNTS, code=RECENT, for_platforms=False)
-ACCOUNT_CLOSE = Operation("account.close", "Close a sub-merchant's account", MANAGE, ACCOUNTS, code=RECENT, for_platforms=False)
+HOOK_CREATE = Operation(
+    "webhook_endpoint.create", "Add a webhook endpoint", DEVELOP, HOOKS, code=RECENT
+)
+HOOK_CHANGE = Operation(
+    "webhook_endpoint.change", "Change a webhook endpoint", DEVELOP, HOOKS, code=RECENT
+)
+HOOK_ROTATE = Operation(
+    "webhook_endpoint.rotate_secret",
+    "Replace a webhook's signing secret",
+    DEVELOP,
+    HOOKS,
+    code=RECENT,
+)
+HOOK_SWITCH = Operation(
+    "webhook_endpoint.switch", "Turn a webhook endpoint on or off", DEVELOP, HOOKS, factor=NEVER
+)
+HOOK_DELETE = Operation(
+    "webhook_endpoint.delete",
+    "Delete a webhook endpoint",
+    DEVELOP,
+    HOOKS,
+    factor=NEVER,
+    code=RECENT,
+)
+LINK_CREATE = Operation(
+    "onboarding_link.create",
+    "Make an onboarding link",
+    MANAGE,
+    ACCOUNTS,
+    code=RECENT,
+    for_platforms=False,
+)
+ACCOUNT_CLOSE = Operation(
+    "account.close",
+    "Close a sub-merchant's account",
+    MANAGE,
+    ACCOUNTS,
+    code=RECENT,
+    for_platforms=False,
+)
 
 STORE_CLOSE = Operation(
     "store.close",
@@ -194,31 +365,69 @@ STORE_CLOSE = Operation(
 )
 
 # People.
-INVITE = Operation("member.invite", "Invite someone, or send the invitation again", MANAGE, code=RECENT, has_mode=False)
-INVITE_REVOKE = Operation("member.revoke_invitation", "Revoke an invitation", MANAGE, factor=NEVER, has_mode=False)
-ROLE_CHANGE = Operation("member.change_role", "Change a member's role", MANAGE, code=RECENT, has_mode=False, letter=TEAM)
-MEMBER_REMOVE = Operation("member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=TEAM)
-HAND_OVER = Operation("member.hand_over", "Hand the ownership over", OWN, code=RECENT, has_mode=False, letter=TEAM)
-FACTOR_ENROLL = Operation("second_factor.set_up", "Set up your authenticator app", YOURSELF, factor=NEVER, code=PASSWORD, letter=PERSON)
-FACTOR_REMOVE = Operation("second_factor.remove", "Remove your authenticator app", YOURSELF, factor=NEVER, code=RECENT, letter=PERSON)
+INVITE = Operation(
+    "member.invite",
+    "Invite someone, or send the invitation again",
+    MANAGE,
+    code=RECENT,
+    has_mode=False,
+)
+INVITE_REVOKE = Operation(
+    "member.revoke_invitation", "Revoke an invitation", MANAGE, factor=NEVER, has_mode=False
+)
+ROLE_CHANGE = Operation(
+    "member.change_role", "Change a member's role", MANAGE, code=RECENT, has_mode=False, letter=TEAM
+)
+MEMBER_REMOVE = Operation(
+    "member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=TEAM
+)
+HAND_OVER = Operation(
+    "member.hand_over", "Hand the ownership over", OWN, code=RECENT, has_mode=False, letter=TEAM
+)
+FACTOR_ENROLL = Operation(
+    "second_factor.set_up",
+    "Set up your authenticator app",
+    YOURSELF,
+    factor=NEVER,
+    code=PASSWORD,
+    letter=PERSON,
+)
+FACTOR_REMOVE = Operation(
+    "second_factor.remove",
+    "Remove your authenticator app",
+    YOURSELF,
+    factor=NEVER,
+    code=RECENT,
+    letter=PERSON,
+)
 
-TABLE: tuple[Operation, ...] = tuple(row for row in list(globals().values()) if isinstance(row, Operation))
+TABLE: tuple[Operation, ...] = tuple(
+    row for row in list(globals().values()) if isinstance(row, Operation)
+)
 # Asking customers for money is nobody's loss: the scopes for it are no way out.
-GUARDED_SCOPES = frozenset(one for row in TABLE for one in (row.key, row.agent) if one not in (None, ANY_SCOPE)) - roles.PAY_SCOPES
+GUARDED_SCOPES = (
+    frozenset(one for row in TABLE for one in (row.key, row.agent) if one not in (None, ANY_SCOPE))
+    - roles.PAY_SCOPES
+)
 
 
 def check(access: Access | None, operation: Operation, *, mode: str | None = None) -> None:
     """Whether they may, and have shown what they must. None is the operator, who may anything.
 
-    `mode` is that of what is changed, where it isn't the access's. Raises WrongCredential, RoleForbids, a missing scope,
-    MayNotIssueCredentials, stepup.SecondFactorRequired or stepup.StepUpRequired.
+    `mode` is that of what is changed, where it isn't the access's. Raises WrongCredential,
+    RoleForbids, a missing scope, MayNotIssueCredentials, stepup.SecondFactorRequired or
+    stepup.StepUpRequired.
     """
     if access is None:
         return
     if access.platform is not None and not operation.for_platforms:
         raise MayNotIssueCredentials
     _check_scope(access, operation)
-    if access.role is not None and operation.permission and not roles.may(access.role, operation.permission):
+    if (
+        access.role is not None
+        and operation.permission
+        and not roles.may(access.role, operation.permission)
+    ):
         raise RoleForbids
     if access.user is not None:
         concerned = (mode or access.mode) if operation.has_mode else Mode.LIVE
@@ -237,11 +446,14 @@ def _check_scope(access: Access, operation: Operation) -> None:
     if wanted is None or (wanted == ANY_SCOPE and access.kind not in _WITH_ANY_SCOPE):
         raise WrongCredential
     if wanted != ANY_SCOPE and wanted not in access.scopes:
-        raise Coded(scopes.missing_message(wanted), code="insufficient_scope", kind=RefusalKind.FORBIDDEN)
+        raise Coded(
+            scopes.missing_message(wanted), code="insufficient_scope", kind=RefusalKind.FORBIDDEN
+        )
 
 
 def check_person(user: User, operation: Operation, mode: str, proof: str) -> None:
-    """What somebody shows of their second factor. Who has none shows a code of none, where none is needed."""
+    """What somebody shows of their second factor. Who has none shows a code of none, where none is
+    needed."""
     is_needed = operation.factor == ALWAYS or (operation.factor == LIVE and mode == Mode.LIVE)
     is_shown = not operation.code or proof == ACT or proof == operation.code
     if is_shown and not is_needed:

@@ -1,6 +1,8 @@
-"""Passkeys: added to an account that has an authenticator app, then taken instead of password and code, or instead of a code.
+"""Passkeys: added to an account that has an authenticator app, then taken instead of password and
+code, or instead of a code.
 
-The device has always verified the person. What is asked for is kept by the session, works once and for five minutes.
+The device has always verified the person. What is asked for is kept by the session, works once and
+for five minutes.
 """
 
 import json
@@ -23,17 +25,23 @@ from apps.core.literal import Invalid, check_storable, is_deeper
 from apps.stores import audit, notices
 from apps.stores.models import User
 
-NAME_LENGTH_MAX, ANSWER_LENGTH_MAX, ANSWER_DEPTH_MAX, KEPT_MAX = 60, 50_000, 8, 20
+NAME_LENGTH_MAX = 60
+ANSWER_LENGTH_MAX = 50_000
+ANSWER_DEPTH_MAX = 8
+KEPT_MAX = 20
 _ONE_OF_EACH = "django_otp_webauthn_webauthncredential_credential_id_sha256_key"
 _WAIT = timedelta(minutes=5)
 _CHALLENGE_BYTES = 64
-_ADD_KEY, _ASK_KEY = "passkey_to_add", "passkey_asked"
+_ADD_KEY = "passkey_to_add"
+_ASK_KEY = "passkey_asked"
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 Session = MutableMapping[str, Any]
 
 
 class AppFirst(Flat):
-    message = "Set up an authenticator app first: its backup codes let you in when the passkey is lost"
+    message = (
+        "Set up an authenticator app first: its backup codes let you in when the passkey is lost"
+    )
 
 
 class NotAdded(Flat):
@@ -55,7 +63,9 @@ class BadName(Flat):
 
 def of(user: User) -> "QuerySet[Any]":
     """The person's passkeys, the newest first."""
-    rows: QuerySet[Any] = WebAuthnCredential.objects.filter(user=user, confirmed=True).order_by("-created_at")
+    rows: QuerySet[Any] = WebAuthnCredential.objects.filter(user=user, confirmed=True).order_by(
+        "-created_at"
+    )
     return rows
 
 
@@ -72,7 +82,8 @@ def begin_adding(session: Session, user: User, at: datetime) -> str:
 
 def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -> Any:
     """Keep what the browser made. Raises NotAdded or BadName."""
-    name, state = _name(name), _take_state(session, _ADD_KEY, at)
+    name = _name(name)
+    state = _take_state(session, _ADD_KEY, at)
     if state is None or second_factor.confirmed(user) is None:
         raise NotAdded
     ceremonies = _ceremonies()
@@ -89,20 +100,26 @@ def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -
 
 
 def begin_asking(session: Session, user: User | None, at: datetime, act: str = "") -> str:
-    """What the browser needs to use one, as JSON: one of the person's, or without a person any that the device has.
+    """What the browser needs to use one, as JSON: one of the person's, or without a person any that
+    the device has.
 
     With an act (stepup) the answer is good for that act only.
     """
     if user is None:
         options, state = _ask_anyone()
     else:
-        options, state = _ceremonies().Ceremonies(None).authenticate_begin(user, require_user_verification=True)
+        options, state = (
+            _ceremonies().Ceremonies(None).authenticate_begin(user, require_user_verification=True)
+        )
     session[_ASK_KEY] = {**state, "at": at.isoformat(), "act": act}
     return json.dumps(options)
 
 
-def take(session: Session, user: User | None, *, answer: str, address: str, at: datetime, act: str = "") -> Any:
-    """The passkey that answered; its `user` is who it is. Raises NotTaken, TooManyAttempts or Closed."""
+def take(
+    session: Session, user: User | None, *, answer: str, address: str, at: datetime, act: str = ""
+) -> Any:
+    """The passkey that answered; its `user` is who it is. Raises NotTaken, TooManyAttempts or
+    Closed."""
     state = _take_state(session, _ASK_KEY, at)
     # Counted apart from passwords: guesses at those from the same address shut no passkey out.
     sign_in.count_attempt(f"passkey:{user.pk if user else address}", f"passkey:{address}")
@@ -113,7 +130,11 @@ def take(session: Session, user: User | None, *, answer: str, address: str, at: 
         found = ceremonies.Ceremonies(None).authenticate_complete(user, state, _parse(answer))
     except (*ceremonies.REFUSED, Invalid, *_MALFORMED):
         raise NotTaken from None
-    if not found.confirmed or not found.user.is_active or second_factor.confirmed(found.user) is None:
+    if (
+        not found.confirmed
+        or not found.user.is_active
+        or second_factor.confirmed(found.user) is None
+    ):
         raise NotTaken
     return found
 
@@ -133,7 +154,8 @@ def remove(passkey: Any) -> None:
 
 
 def _ask_anyone() -> tuple[dict[str, object], dict[str, object]]:
-    """What the library asks when it knows nobody, and what it keeps of that. Whoever looks at the page of signing in loads no library."""
+    """What the library asks when it knows nobody, and what it keeps of that. Whoever looks at the
+    page of signing in loads no library."""
     challenge = urlsafe_b64encode(token_bytes(_CHALLENGE_BYTES)).decode().rstrip("=")
     options = {
         "challenge": challenge,
@@ -147,7 +169,8 @@ def _ask_anyone() -> tuple[dict[str, object], dict[str, object]]:
 
 
 def _ceremonies() -> Any:
-    """Loaded by the first who uses a passkey: certificates and their formats are a tenth of what a process holds."""
+    """Loaded by the first who uses a passkey: certificates and their formats are a tenth of what a
+    process holds."""
     return import_module("apps.access.ceremonies")
 
 

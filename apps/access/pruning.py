@@ -1,5 +1,5 @@
-"""What access forgets: old lines of the request log, and codes and tokens of apps that ended long ago, notifications of a year ago,
-documents of businesses that were decided about."""
+"""What access forgets: old lines of the request log, and codes and tokens of apps that ended long
+ago, notifications of a year ago, documents of businesses that were decided about."""
 
 from datetime import datetime, timedelta
 
@@ -11,10 +11,15 @@ from apps.stores import notifications, verification_documents
 
 
 def prune_all(now: datetime) -> dict[str, int]:
-    """How many rows of each kind went. An expired token is refused whether or not its row is there."""
+    """How many rows of each kind went. An expired token is refused whether or not its row is
+    there."""
     ended = now - timedelta(days=settings.OAUTH_KEPT_DAYS)
     return {
-        "request_entries": prune(RequestEntry.objects.filter(created_at__lt=now - timedelta(days=settings.REQUEST_LOG_DAYS))),
+        "request_entries": prune(
+            RequestEntry.objects.filter(
+                created_at__lt=now - timedelta(days=settings.REQUEST_LOG_DAYS)
+            )
+        ),
         "oauth_codes": prune(Grant.objects.filter(expires__lt=ended)),
         "oauth_access_tokens": prune(AccessToken.objects.filter(expires__lt=ended)),
         "notifications": notifications.forget(now),

@@ -1,6 +1,8 @@
-"""A forgotten password: a letter with a link that works once, for an hour, and proves the address only.
+"""A forgotten password: a letter with a link that works once, for an hour, and proves the address
+only.
 
-Whoever asks hears the same, after the same work, whether there is an account or not. A second factor is still asked for.
+Whoever asks hears the same, after the same work, whether there is an account or not. A second
+factor is still asked for.
 """
 
 import uuid
@@ -17,7 +19,8 @@ from apps.stores.services import change_password
 
 
 class _Tokens(PasswordResetTokenGenerator):
-    """Of the password, the address, the last sign-in and the sessions' version: each of them ends a token."""
+    """Of the password, the address, the last sign-in and the sessions' version: each of them ends a
+    token."""
 
     key_salt = "apps.access.recovery"
 
@@ -41,7 +44,12 @@ def ask(email: str, address: str) -> None:
     user = found or User(email="nobody@example.com")
     with transaction.atomic():
         context = {"id": user.pk, "token": _tokens.make_token(user), "email": user.email}
-        mail.send(key=f"password_reset:{user.pk}:{uuid.uuid4()}", to=user.email, template="password_reset", context=context)
+        mail.send(
+            key=f"password_reset:{user.pk}:{uuid.uuid4()}",
+            to=user.email,
+            template="password_reset",
+            context=context,
+        )
         if found is None:
             transaction.set_rollback(True)
 
@@ -55,7 +63,8 @@ def find(id: str, token: str) -> User:
 
 
 def reset(id: str, token: str, password: str, address: str) -> User:
-    """A new password; every session ends, and with them the link. Raises NotFound, TooManyAttempts, Closed or Flat."""
+    """A new password; every session ends, and with them the link. Raises NotFound, TooManyAttempts,
+    Closed or Flat."""
     sign_in.count_attempt(f"reset-link:{id}", address)
     with transaction.atomic():
         user = User.objects.select_for_update().get(pk=find(id, token).pk)

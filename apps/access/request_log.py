@@ -1,7 +1,8 @@
-"""The request log of each store: noted in memory, written by a thread of its own in batches, so that no request waits for it.
+"""The request log of each store: noted in memory, written by a thread of its own in batches, so
+that no request waits for it.
 
-A process that is killed loses its last second. The body of a call under an idempotency key is kept as a digest: so a replay
-that sent something else than the first call can be told.
+A process that is killed loses its last second. The body of a call under an idempotency key is kept
+as a digest: so a replay that sent something else than the first call can be told.
 """
 
 import atexit
@@ -25,15 +26,39 @@ from apps.core import tenancy
 from apps.core.literal import is_uuid
 
 log = structlog.get_logger(__name__)
-WAITING_MAX, BATCH_MAX = 20_000, 2_000
+WAITING_MAX = 20_000
+BATCH_MAX = 2_000
 _COLUMNS = (
-    "id", "store_id", "mode", "created_at", "method", "route", "path", "status", "credential_kind", "credential_id", "credential_name",
-    "caller", "request_id", "duration_ms", "idempotency_key", "is_replay", "body_digest", "error_code", "error_message",
-)  # fmt: skip
+    "id",
+    "store_id",
+    "mode",
+    "created_at",
+    "method",
+    "route",
+    "path",
+    "status",
+    "credential_kind",
+    "credential_id",
+    "credential_name",
+    "caller",
+    "request_id",
+    "duration_ms",
+    "idempotency_key",
+    "is_replay",
+    "body_digest",
+    "error_code",
+    "error_message",
+)
 _TYPES = {
-    "id": "uuid", "store_id": "uuid", "created_at": "timestamptz", "status": "int", "credential_id": "uuid", "duration_ms": "int",
-    "is_replay": "bool", "body_digest": "bytea",
-}  # fmt: skip
+    "id": "uuid",
+    "store_id": "uuid",
+    "created_at": "timestamptz",
+    "status": "int",
+    "credential_id": "uuid",
+    "duration_ms": "int",
+    "is_replay": "bool",
+    "body_digest": "bytea",
+}
 # Rows as arrays of JSON: COPY goes by no policy.
 _INSERT = f"""
 INSERT INTO {RequestEntry._meta.db_table} ({", ".join(_COLUMNS)})
@@ -64,12 +89,16 @@ def note(access: Access, at: datetime, **call: Any) -> None:
 
 
 def flush() -> int:
-    """Write what waits; how many rows. What the database refuses is dropped, what it can't take now is kept."""
+    """Write what waits; how many rows. What the database refuses is dropped, what it can't take now
+    is kept."""
     written = 0
     while _waiting:
         rows = [_waiting.popleft() for _ in range(min(len(_waiting), BATCH_MAX))]
         try:
-            with tenancy.everyone("calls of all stores are logged together"), connection.cursor() as cursor:
+            with (
+                tenancy.everyone("calls of all stores are logged together"),
+                connection.cursor() as cursor,
+            ):
                 cursor.execute(_INSERT, [json.dumps(rows, default=_text)])
         except (OperationalError, InterfaceError):
             _waiting.extendleft(reversed(rows[: WAITING_MAX - len(_waiting)]))
@@ -116,26 +145,45 @@ def _write() -> None:
         log.warning("request_log_waits", rows=len(_waiting), error=type(error).__name__)
 
 
-def entries(access: Access, *, status: str = "", method: str = "", credential: str = "", q: str = "") -> "QuerySet[RequestEntry]":
-    """Calls of a store, newest first. `status` is a class as `4`, `q` a request id, an idempotency key or the id in a path."""
+def entries(
+    access: Access, *, status: str = "", method: str = "", credential: str = "", q: str = ""
+) -> "QuerySet[RequestEntry]":
+    """Calls of a store, newest first. `status` is a class as `4`, `q` a request id, an idempotency
+    key or the id in a path."""
     rows = RequestEntry.objects.seen_by(access).order_by("-created_at", "-id")
     if status in ("2", "3", "4", "5"):
         rows = rows.filter(status__gte=int(status) * 100, status__lt=int(status) * 100 + 100)
     if method:
         rows = rows.filter(method=method)
     if credential:
-        rows = rows.filter(credential_id=credential) if is_uuid(credential) else rows.filter(credential_kind=credential)
+        rows = (
+            rows.filter(credential_id=credential)
+            if is_uuid(credential)
+            else rows.filter(credential_kind=credential)
+        )
     if q:
-        rows = rows.filter(request_id=q) | rows.filter(idempotency_key=q) | rows.filter(path__endswith=f"/{q}")
+        rows = (
+            rows.filter(request_id=q)
+            | rows.filter(idempotency_key=q)
+            | rows.filter(path__endswith=f"/{q}")
+        )
     return with_first_body(rows)
 
 
 def with_first_body(rows: "QuerySet[RequestEntry]") -> "QuerySet[RequestEntry]":
-    """Each row with `is_body_different`: a replay that sent something else than the call whose record it was answered with."""
+    """Each row with `is_body_different`: a replay that sent something else than the call whose
+    record it was answered with."""
     same = ("store", "mode", "route", "method", "caller", "idempotency_key")
-    first = RequestEntry.objects.filter(**{name: OuterRef(name) for name in same}, is_replay=False, status__range=(200, 299))
-    digest = Subquery(first.exclude(idempotency_key="").order_by("created_at").values("body_digest")[:1])
-    differs = Q(is_replay=True, first_body_digest__isnull=False) & ~Q(body_digest=F("first_body_digest"))
+    first = RequestEntry.objects.filter(
+        **{name: OuterRef(name) for name in same}, is_replay=False, status__range=(200, 299)
+    )
+    digest = Subquery(
+        first.exclude(idempotency_key="").order_by("created_at").values("body_digest")[:1]
+    )
+    differs = Q(is_replay=True, first_body_digest__isnull=False) & ~Q(
+        body_digest=F("first_body_digest")
+    )
     return rows.annotate(
-        first_body_digest=digest, is_body_different=Case(When(differs, then=Value(value=True)), default=Value(value=False))
+        first_body_digest=digest,
+        is_body_different=Case(When(differs, then=Value(value=True)), default=Value(value=False)),
     )

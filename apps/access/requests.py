@@ -1,4 +1,5 @@
-"""What is asked for with an API key, an OAuth app and an app's agent: the same classes for every door."""
+"""What is asked for with an API key, an OAuth app and an app's agent: the same classes for every
+door."""
 
 from typing import Annotated
 
@@ -12,7 +13,9 @@ from apps.core.requests import Edits, Request, by
 Name = Annotated[str, by(Text(100, shortest=1, trim=True))]
 Scope = Annotated[str, by(Text(20))]
 Link = Annotated[str, by(Url())]
-RedirectUris = Annotated[list[Annotated[str, by(Url(plain_http="loopback"))]], by(List(Field(), 10, default=None))]
+RedirectUris = Annotated[
+    list[Annotated[str, by(Url(plain_http="loopback"))]], by(List(Field(), 10, default=None))
+]
 Scopes = Annotated[list[Scope], by(List(Field(), 50, default=None))]
 
 

@@ -1,6 +1,8 @@
-"""What may be handed on to a credential: at most what its maker has, when it is made and at every use.
+"""What may be handed on to a credential: at most what its maker has, when it is made and at every
+use.
 
-A scope that some operation needs goes with its maker's rights; those that read, or ask customers for money, stay with the store.
+A scope that some operation needs goes with its maker's rights; those that read, or ask customers
+for money, stay with the store.
 """
 
 from collections.abc import Collection, Iterable
@@ -24,7 +26,9 @@ def is_guarded(wanted: Iterable[str]) -> bool:
     return not GUARDED_SCOPES.isdisjoint(wanted)
 
 
-def check_grant(access: Access | None, mode: str, wanted: Collection[str], plain: Operation, guarded: Operation) -> None:
+def check_grant(
+    access: Access | None, mode: str, wanted: Collection[str], plain: Operation, guarded: Operation
+) -> None:
     """Whether a credential with these scopes may be made. None is the operator, who may anything.
 
     Raises BeyondYourRights, or what operations.check refuses with.

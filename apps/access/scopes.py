@@ -31,7 +31,9 @@ AGENT = (
     "x402:read",
     "x402:write",
 )
-PROFILE, AGENTS, OFFLINE = "profile", "agents:write", "offline_access"
+PROFILE = "profile"
+AGENTS = "agents:write"
+OFFLINE = "offline_access"
 OAUTH = (*ALL, PROFILE, AGENTS, OFFLINE)
 DEFAULT = MERCHANT
 
@@ -39,4 +41,8 @@ DEFAULT = MERCHANT
 def missing_message(scope: str) -> str:
     """What a caller without the scope is told."""
     text = f"Insufficient scope: {scope} required"
-    return f"{text}; a key keeps the scopes it was made with, so create a new key" if scope in ACCOUNTS else text
+    return (
+        f"{text}; a key keeps the scopes it was made with, so create a new key"
+        if scope in ACCOUNTS
+        else text
+    )

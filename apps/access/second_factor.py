@@ -1,4 +1,5 @@
-"""The second factor of a person: set up, confirmed by a first code, taken off. Its key is shown once, while it is set up.
+"""The second factor of a person: set up, confirmed by a first code, taken off. Its key is shown
+once, while it is set up.
 
 Every change signs the person out everywhere else.
 """
@@ -19,14 +20,19 @@ from apps.stores import audit, notices
 from apps.stores.models import User
 from apps.stores.services import sign_out_everywhere
 
-KEY_BYTES, BACKUP_CODES, BACKUP_CODE_BYTES = 20, 10, 10
+KEY_BYTES = 20
+BACKUP_CODES = 10
+BACKUP_CODE_BYTES = 10
 # After so many in a row the person is told: somebody knows the password.
 WRONG_CODES_TOLD = 10
 
 
 class WrongCode(Flat):
     field = "code"
-    message = "That code is not right. Codes change every 30 seconds and each works once; wait for the next one and try again."
+    message = (
+        "That code is not right. Codes change every 30 seconds and each works once; wait for the"
+        " next one and try again."
+    )
 
 
 class AlreadyOn(Flat):
@@ -40,25 +46,30 @@ def confirmed(user: User) -> SecondFactor | None:
 
 
 def begin(user: User, *, secret: str = "") -> SecondFactor:
-    """A new key (or the base32 `secret`), not in force until a code of it has been seen. Raises AlreadyOn."""
+    """A new key (or the base32 `secret`), not in force until a code of it has been seen. Raises
+    AlreadyOn."""
     if confirmed(user) is not None:
         raise AlreadyOn
     key = b32decode(secret).hex() if secret else secrets.token_hex(KEY_BYTES)
     SecondFactor.objects.filter(user=user, confirmed=False).delete()
-    factor = SecondFactor(user=user, name="Authenticator app", confirmed=False, created_at=clock.real_now())
+    factor = SecondFactor(
+        user=user, name="Authenticator app", confirmed=False, created_at=clock.real_now()
+    )
     factor.sealed_key = crypto.encrypt(key, factor.place("sealed_key"))
     factor.save()
     return factor
 
 
 def pending(user: User) -> SecondFactor:
-    """The key that is being set up; the same one until it is confirmed, so that a reload keeps the picture. Raises AlreadyOn."""
+    """The key that is being set up; the same one until it is confirmed, so that a reload keeps the
+    picture. Raises AlreadyOn."""
     found: SecondFactor | None = SecondFactor.objects.filter(user=user, confirmed=False).first()
     return found or begin(user)
 
 
 def confirm(user: User, code: str) -> list[str]:
-    """Put the pending key in force; the new backup codes, which are shown once. Raises WrongCode or AlreadyOn."""
+    """Put the pending key in force; the new backup codes, which are shown once. Raises WrongCode or
+    AlreadyOn."""
     factor = pending(user)
     verify(user, factor, code)
     factor.refresh_from_db()
@@ -90,7 +101,8 @@ def renew_backup_codes(user: User) -> list[str]:
 
 
 def take_off(user: User) -> None:
-    """The password alone is enough again; passkeys go with the app, whose backup codes stood in for them."""
+    """The password alone is enough again; passkeys go with the app, whose backup codes stood in for
+    them."""
     with transaction.atomic():
         WebAuthnCredential.objects.filter(user=user).delete()
         SecondFactor.objects.filter(user=user).delete()
@@ -118,13 +130,21 @@ def provisioning_uri(factor: SecondFactor) -> str:
     """What an authenticator app reads from the picture."""
     issuer = settings.OTP_TOTP_ISSUER
     query = urlencode(
-        {"secret": base32_key(factor), "algorithm": "SHA1", "digits": factor.DIGITS, "period": factor.STEP_SECONDS, "issuer": issuer}
+        {
+            "secret": base32_key(factor),
+            "algorithm": "SHA1",
+            "digits": factor.DIGITS,
+            "period": factor.STEP_SECONDS,
+            "issuer": issuer,
+        }
     )
     return f"otpauth://totp/{quote(issuer)}:{quote(factor.user.email)}?{query}"
 
 
 def _new_backup_codes(factor: SecondFactor) -> list[str]:
-    codes = [b32encode(secrets.token_bytes(BACKUP_CODE_BYTES)).decode() for _ in range(BACKUP_CODES)]
+    codes = [
+        b32encode(secrets.token_bytes(BACKUP_CODE_BYTES)).decode() for _ in range(BACKUP_CODES)
+    ]
     factor.keep_backup_codes(codes)
     factor.save()
     return ["-".join(code[at : at + 4] for at in range(0, len(code), 4)) for code in codes]

@@ -85,7 +85,9 @@ def create_api_key(
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_grant(by, mode, chosen, operations.KEY_CREATE, operations.GUARDED_KEY_CREATE)
-    text = credentials.mint((credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode])
+    text = credentials.mint(
+        (credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode]
+    )
     with transaction.atomic():
         key = ApiKey.objects.create(
             user=by.user if by is not None else None,
@@ -99,8 +101,17 @@ def create_api_key(
             scopes=chosen,
             created_at=clock.real_now(),
         )
-        letters.tell_credential(by, operations.GUARDED_KEY_CREATE, name or f"…{key.last_four}", chosen, mode=mode)
-        audit.record("api_key.created", store=store, mode=mode, target=key, name=name, details={"type": key_type, "scopes": chosen})
+        letters.tell_credential(
+            by, operations.GUARDED_KEY_CREATE, name or f"…{key.last_four}", chosen, mode=mode
+        )
+        audit.record(
+            "api_key.created",
+            store=store,
+            mode=mode,
+            target=key,
+            name=name,
+            details={"type": key_type, "scopes": chosen},
+        )
     return key, text
 
 
@@ -109,7 +120,13 @@ def revoke_api_key(key: ApiKey, at: datetime, *, by: Access | None = None) -> No
     operations.check(by, operations.KEY_REVOKE)
     with transaction.atomic():
         if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=at):
-            audit.record("api_key.revoked", store=key.store_id, mode=key.mode, target=key, name=key.name or f"…{key.last_four}")
+            audit.record(
+                "api_key.revoked",
+                store=key.store_id,
+                mode=key.mode,
+                target=key,
+                name=key.name or f"…{key.last_four}",
+            )
 
 
 def create_agent_credential(
@@ -146,17 +163,34 @@ def create_agent_credential(
             scopes=chosen,
             created_at=clock.real_now(),
         )
-        letters.tell_credential(by, operations.GUARDED_AGENT_CREATE, name or f"…{row.last_four}", chosen, mode=mode)
-        audit.record("agent_credential.created", store=store, mode=mode, target=row, name=name, details={"scopes": chosen})
+        letters.tell_credential(
+            by, operations.GUARDED_AGENT_CREATE, name or f"…{row.last_four}", chosen, mode=mode
+        )
+        audit.record(
+            "agent_credential.created",
+            store=store,
+            mode=mode,
+            target=row,
+            name=name,
+            details={"scopes": chosen},
+        )
     return row, text
 
 
-def revoke_agent_credential(row: AgentCredential, at: datetime, *, by: Access | None = None) -> None:
+def revoke_agent_credential(
+    row: AgentCredential, at: datetime, *, by: Access | None = None
+) -> None:
     """The agent loses access with its next request; revoking twice changes nothing."""
     operations.check(by, operations.AGENT_REVOKE)
     with transaction.atomic():
         if AgentCredential.objects.filter(pk=row.pk, revoked_at=None).update(revoked_at=at):
-            audit.record("agent_credential.revoked", store=row.store_id, mode=row.mode, target=row, name=row.name or row.token_prefix)
+            audit.record(
+                "agent_credential.revoked",
+                store=row.store_id,
+                mode=row.mode,
+                target=row,
+                name=row.name or row.token_prefix,
+            )
 
 
 def _chosen(by: Access | None, wanted: Iterable[str] | None, default: Iterable[str]) -> list[str]:
@@ -169,7 +203,8 @@ def check_mode(mode: str) -> None:
 
 
 def credential_from(authorization: str) -> str:
-    """The credential in an Authorization header: Bearer, or Basic with the key as user name and no password."""
+    """The credential in an Authorization header: Bearer, or Basic with the key as user name and no
+    password."""
     if not authorization:
         raise Unauthenticated
     scheme, _, rest = authorization.partition(" ")
@@ -187,7 +222,8 @@ def credential_from(authorization: str) -> str:
 
 
 def authenticate(credential: str, *, for_agents: bool = False) -> Access:
-    """The access that a credential gives on the merchant's surface, or on the agents' one. Raises Unauthenticated."""
+    """The access that a credential gives on the merchant's surface, or on the agents' one. Raises
+    Unauthenticated."""
     return _agent_access(credential) if for_agents else _key_access(credential)
 
 
@@ -227,7 +263,11 @@ def _token_and_role(credential: str) -> tuple[AccessToken, str | None]:
     """The token, and what its person is in its store now."""
     if not credentials.is_well_formed(credential, credentials.OAUTH_ACCESS_PREFIX):
         raise InvalidToken
-    rows = AccessToken.objects.filter(token_checksum=credentials.digest(credential).hex(), revoked_at=None, application__is_active=True)
+    rows = AccessToken.objects.filter(
+        token_checksum=credentials.digest(credential).hex(),
+        revoked_at=None,
+        application__is_active=True,
+    )
     token: AccessToken | None = rows.select_related("store", "application", "user").first()
     if token is None or token.expires <= clock.real_now() or not token.user.is_active:
         raise InvalidToken
@@ -265,17 +305,25 @@ def _token_access(credential: str) -> Access:
 
 
 def _agent_access(credential: str) -> Access:
-    prefix = next((one for one in credentials.AGENT_PREFIXES.values() if credential.startswith(one)), None)
+    prefix = next(
+        (one for one in credentials.AGENT_PREFIXES.values() if credential.startswith(one)), None
+    )
     if prefix is None:
         raise AgentCredentialRequired
-    found = _look_up(AgentCredential, credential) if credentials.is_well_formed(credential, prefix) else None
+    found = (
+        _look_up(AgentCredential, credential)
+        if credentials.is_well_formed(credential, prefix)
+        else None
+    )
     if found is None:
         raise InvalidAgentCredential
     row, store, role = found
     if row.expires_at is not None and row.expires_at <= clock.real_now():
         raise InvalidAgentCredential
     held = frozenset(row.scopes)
-    if row.application_id is not None:  # made by an app: it may no more than who let the app in may now
+    if (
+        row.application_id is not None
+    ):  # made by an app: it may no more than who let the app in may now
         if role is None:
             raise InvalidAgentCredential
         held &= scopes_of(role, held)
@@ -294,21 +342,29 @@ def _agent_access(credential: str) -> Access:
 
 
 _MAKERS_ROLE = (
-    f'SELECT m.role FROM "{Member._meta.db_table}" m JOIN "{User._meta.db_table}" u ON u.id = m.user_id '  # noqa: S608
+    f'SELECT m.role FROM "{Member._meta.db_table}" m '  # noqa: S608
+    f'JOIN "{User._meta.db_table}" u ON u.id = m.user_id '
     "WHERE m.store_id = k.store_id AND m.user_id = k.user_id AND u.is_active"
 )
-_JSON_OF_STORE = [field.attname for field in Store._meta.concrete_fields if isinstance(field, models.JSONField)]
+_JSON_OF_STORE = [
+    field.attname for field in Store._meta.concrete_fields if isinstance(field, models.JSONField)
+]
 
 
 @cache
 def _look_up_sql(model: type[models.Model]) -> tuple[Narrowing, list[str], list[str]]:
-    """One statement for a credential with its store and what its maker is there now, compiled once: the ORM would build it every time."""
-    fields, store_fields = ([field.attname for field in one._meta.concrete_fields] for one in (model, Store))
+    """One statement for a credential with its store and what its maker is there now, compiled once:
+    the ORM would build it every time."""
+    fields, store_fields = (
+        [field.attname for field in one._meta.concrete_fields] for one in (model, Store)
+    )
     return Narrowing(_look_up_text(model)), fields, store_fields
 
 
 def _look_up_text(model: type[models.Model]) -> str:
-    names = [f'k."{one.column}"' for one in model._meta.concrete_fields] + [f's."{one.column}"' for one in Store._meta.concrete_fields]
+    names = [f'k."{one.column}"' for one in model._meta.concrete_fields] + [
+        f's."{one.column}"' for one in Store._meta.concrete_fields
+    ]
     return (
         f"SELECT {', '.join(names)}, ({_MAKERS_ROLE}), {Narrowing.COLUMN} "  # noqa: S608
         f'FROM "{model._meta.db_table}_by_hash"(%(digest)s) k '
@@ -333,7 +389,8 @@ def _look_up(model: Any, credential: str) -> tuple[Any, Store, str | None] | Non
 
 
 def _note_use(row: Any) -> None:
-    """Keep `last_used_at` to the minute: a write per request would be most of the request's cost."""
+    """Keep `last_used_at` to the minute: a write per request would be most of the request's
+    cost."""
     at = clock.real_now()
     if row.last_used_at is None or row.last_used_at < at - _USED_RESOLUTION:
         type(row).objects.filter(pk=row.pk).update(last_used_at=at)

@@ -1,4 +1,5 @@
-"""A signed-in person as an access: the store and mode are those chosen in the dashboard, and membership is asked each time."""
+"""A signed-in person as an access: the store and mode are those chosen in the dashboard, and
+membership is asked each time."""
 
 from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime, timedelta
@@ -15,10 +16,16 @@ from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Member, Role, User
 
-PROOF_KEY, FRESH = "stepup", timedelta(minutes=5)
-STORE_KEY, MODE_KEY, SIGN_IN_KEY = "store_id", "mode", "sign_in_id"
-BEGAN_AT_KEY, SEEN_AT_KEY = "began_at", "seen_at"
-LIFETIME, IDLE, KEPT = timedelta(hours=12), timedelta(minutes=30), timedelta(days=30)
+PROOF_KEY = "stepup"
+FRESH = timedelta(minutes=5)
+STORE_KEY = "store_id"
+MODE_KEY = "mode"
+SIGN_IN_KEY = "sign_in_id"
+BEGAN_AT_KEY = "began_at"
+SEEN_AT_KEY = "seen_at"
+LIFETIME = timedelta(hours=12)
+IDLE = timedelta(minutes=30)
+KEPT = timedelta(days=30)
 _SEEN_RESOLUTION = timedelta(minutes=1)
 
 
@@ -28,7 +35,8 @@ def begin(session: MutableMapping[str, Any], at: datetime) -> None:
 
 
 def is_alive(session: Mapping[str, Any], at: datetime) -> bool:
-    """Whether the session is younger than 12 hours, was used within 30 minutes and wasn't ended from elsewhere."""
+    """Whether the session is younger than 12 hours, was used within 30 minutes and wasn't ended
+    from elsewhere."""
     if _age(session, BEGAN_AT_KEY, at) >= LIFETIME or _age(session, SEEN_AT_KEY, at) >= IDLE:
         return False
     return SIGN_IN_KEY not in session or _row_of(session).filter(ended_at=None).exists()
@@ -43,8 +51,11 @@ def touch(session: MutableMapping[str, Any], at: datetime) -> None:
         _row_of(session).update(seen_at=at)
 
 
-def keep(session: MutableMapping[str, Any], user: User, at: datetime, *, address: str, browser: str) -> None:
-    """The session is in use, by this browser; it stands in the person's list from its first page on."""
+def keep(
+    session: MutableMapping[str, Any], user: User, at: datetime, *, address: str, browser: str
+) -> None:
+    """The session is in use, by this browser; it stands in the person's list from its first page
+    on."""
     touch(session, at)
     if SIGN_IN_KEY not in session:
         row = SignIn.objects.create(
@@ -98,7 +109,8 @@ def _age(session: Mapping[str, Any], key: str, at: datetime) -> timedelta:
 
 
 def member_of(user: Any, session: Mapping[str, Any]) -> Member | None:
-    """The membership of the chosen store, else of the person's first open one; None when there is none.
+    """The membership of the chosen store, else of the person's first open one; None when there is
+    none.
 
     Of a closed store everybody reads the books and nobody changes anything, as an accountant does.
     """
@@ -106,7 +118,9 @@ def member_of(user: Any, session: Mapping[str, Any]) -> Member | None:
         return None
     members = memberships(user).order_by(F("store__deleted_at").asc(nulls_first=True), "created_at")
     wanted = session.get(STORE_KEY)
-    found: Member | None = (members.filter(store_id=wanted).first() if wanted else None) or members.first()
+    found: Member | None = (
+        members.filter(store_id=wanted).first() if wanted else None
+    ) or members.first()
     if found is not None and found.store.deleted_at is not None:
         found.role = Role.ACCOUNTANT
     return found
@@ -130,13 +144,16 @@ def access_as(user: User, member: Member, session: Mapping[str, Any]) -> Access:
     """The access of somebody whose session and membership were just looked at."""
     mode = session.get(MODE_KEY, Mode.TEST)
     proof = RECENT if holds(session.get(PROOF_KEY), str(member.store_id), clock.real_now()) else ""
-    access = Access.for_session(user, member.store, mode if mode in Mode.values else Mode.TEST, member.role, proof)
+    access = Access.for_session(
+        user, member.store, mode if mode in Mode.values else Mode.TEST, member.role, proof
+    )
     tenancy.narrow(access.store, modes=[access.mode])
     return access
 
 
 def holds(proof: Mapping[str, Any] | None, store_id: str, at: datetime) -> bool:
-    """Whether a proof that the session keeps (stepup.note) is fresh, and was given for that store."""
+    """Whether a proof that the session keeps (stepup.note) is fresh, and was given for that
+    store."""
     if proof is None or proof["store_id"] != store_id:
         return False
     proved = datetime.fromisoformat(proof["at"]).astimezone(UTC)

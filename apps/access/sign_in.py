@@ -1,6 +1,7 @@
 """Sign-in: email address and password, then a code when a second factor is in force.
 
-Counted per account and per address; a person who doesn't exist gets the same answer after the same work.
+Counted per account and per address; a person who doesn't exist gets the same answer after the same
+work.
 """
 
 import secrets
@@ -19,7 +20,8 @@ from apps.stores.services import PASSWORD_LENGTH_MAX
 
 POLICY = "sign_in"
 DEVICE_LIFETIME = timedelta(days=180)
-_DEVICE, _DEVICE_SALT = "device:", "apps.access.sign_in.device"
+_DEVICE = "device:"
+_DEVICE_SALT = "apps.access.sign_in.device"
 EMAIL_LENGTH_MAX = 254
 
 
@@ -47,7 +49,8 @@ def device_token(user: User) -> str:
 
 
 def place_of(token: str, user: User | None, address: str) -> str:
-    """Where somebody tries from: the device on which this person signed in before, else the address."""
+    """Where somebody tries from: the device on which this person signed in before, else the
+    address."""
     try:
         owner, device = signing.loads(token, salt=_DEVICE_SALT, max_age=DEVICE_LIFETIME)
     except (signing.BadSignature, ValueError, TypeError):
@@ -71,7 +74,9 @@ def count_attempt(account: str, place: str) -> None:
             raise TooManyAttempts(retry_after=taken.retry_after_seconds)
 
 
-def by_password(email: str, password: str, address: str, device: str = "") -> tuple[User, SecondFactor | None]:
+def by_password(
+    email: str, password: str, address: str, device: str = ""
+) -> tuple[User, SecondFactor | None]:
     """The person, and the factor that must be shown next; `device` is the token of the browser.
 
     Raises Refused, TooManyAttempts or Closed.

@@ -1,8 +1,8 @@
 """Signing up: an email address that its reader proves with a code, before there is an account.
 
-Whoever types an address hears the same, whether it has an account or not; its reader is told which. SIGN_UP says who may:
-anybody (`open`), whom the operator has invited (`invitation`), or nobody (`closed`). A person whom a store invites joins that store
-whatever it says.
+Whoever types an address hears the same, whether it has an account or not; its reader is told which.
+SIGN_UP says who may: anybody (`open`), whom the operator has invited (`invitation`), or nobody
+(`closed`). A person whom a store invites joins that store whatever it says.
 """
 
 import secrets
@@ -21,14 +21,19 @@ from apps.core.errors import Flat, NotFound, RefusalKind
 from apps.stores.models import Member, Role, User
 from apps.stores.services import check_password, create_user
 
-OPEN, INVITATION, CLOSED = "open", "invitation", "closed"
+OPEN = "open"
+INVITATION = "invitation"
+CLOSED = "closed"
 POLICIES = (OPEN, INVITATION, CLOSED)
-CODE_LIFETIME, PROOF_LIFETIME = timedelta(minutes=15), timedelta(hours=1)
+CODE_LIFETIME = timedelta(minutes=15)
+PROOF_LIFETIME = timedelta(hours=1)
 INVITATION_LIFETIME = timedelta(days=7)
-CODE_TRIES, CODE_DIGITS = 5, 6
+CODE_TRIES = 5
+CODE_DIGITS = 6
 STORES_MAX = 20
 _SALT = "apps.access.sign_up"
-_CODE_KEY, _PROOF_KEY = "sign_up", "sign_up_proof"
+_CODE_KEY = "sign_up"
+_PROOF_KEY = "sign_up_proof"
 
 
 class NotOpen(Flat):
@@ -64,22 +69,33 @@ def is_closed() -> bool:
 
 
 def begin(session: MutableMapping[str, Any], email: str, address: str, at: datetime) -> None:
-    """Send a code to an address. Raises NotOpen, Invalid, TooManyEmails, TooManyAttempts or Closed."""
+    """Send a code to an address. Raises NotOpen, Invalid, TooManyEmails, TooManyAttempts or
+    Closed."""
     if not is_open():
         raise NobodyMay if is_closed() else NotOpen
     email = emails.for_account(email)
     sign_in.count_attempt(f"sign-up:{emails.canonical(email)}", address)
     code = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}d}"
     is_known = User.objects.with_email(email) is not None
-    context = {"email": email, "minutes": CODE_LIFETIME.seconds // 60, **({} if is_known else {"code": code})}
+    context = {
+        "email": email,
+        "minutes": CODE_LIFETIME.seconds // 60,
+        **({} if is_known else {"code": code}),
+    }
     template = "sign_up_known" if is_known else "sign_up_code"
     if not mail.send(key=f"sign_up:{uuid.uuid4()}", to=email, template=template, context=context):
         raise TooManyEmails
-    session[_CODE_KEY] = {"email": email, "digest": _digest(email, code), "at": at.isoformat(), "tries": 0}
+    session[_CODE_KEY] = {
+        "email": email,
+        "digest": _digest(email, code),
+        "at": at.isoformat(),
+        "tries": 0,
+    }
 
 
 def awaited(session: Mapping[str, Any]) -> str:
-    """The address that a code was sent to from this browser; empty when there is none, or it isn't open any more."""
+    """The address that a code was sent to from this browser; empty when there is none, or it isn't
+    open any more."""
     pending = session.get(_CODE_KEY) if is_open() else None
     return str(pending["email"]) if pending else ""
 
@@ -92,7 +108,9 @@ def prove(session: MutableMapping[str, Any], code: str, address: str, at: dateti
     sign_in.count_attempt(f"sign-up-code:{emails.canonical(pending['email'])}", address)
     session[_CODE_KEY] = pending = {**pending, "tries": pending["tries"] + 1}
     is_late = at - datetime.fromisoformat(pending["at"]) > CODE_LIFETIME
-    is_right = constant_time_compare(_digest(pending["email"], "".join(code.split())), pending["digest"])
+    is_right = constant_time_compare(
+        _digest(pending["email"], "".join(code.split())), pending["digest"]
+    )
     if is_late or pending["tries"] > CODE_TRIES or not is_right:
         raise WrongCode
     del session[_CODE_KEY]
@@ -100,7 +118,8 @@ def prove(session: MutableMapping[str, Any], code: str, address: str, at: dateti
 
 
 def proved(session: Mapping[str, Any], at: datetime) -> str:
-    """The address that was proved in this browser within the hour; empty when there is none, or it isn't open any more."""
+    """The address that was proved in this browser within the hour; empty when there is none, or it
+    isn't open any more."""
     proof = session.get(_PROOF_KEY) if is_open() else None
     if not proof or at - datetime.fromisoformat(proof["at"]) > PROOF_LIFETIME:
         return ""
@@ -108,17 +127,24 @@ def proved(session: Mapping[str, Any], at: datetime) -> str:
 
 
 def invite(email: str) -> str:
-    """The operator sends somebody a link with which they sign up; the address as it was written to. Raises Invalid or TooManyEmails."""
+    """The operator sends somebody a link with which they sign up; the address as it was written to.
+    Raises Invalid or TooManyEmails."""
     email = emails.for_account(email)
     token = signing.dumps(email, salt=_SALT)
     context = {"email": email, "token": token, "days": INVITATION_LIFETIME.days}
-    if not mail.send(key=f"sign_up_invitation:{uuid.uuid4()}", to=email, template="sign_up_invitation", context=context):
+    if not mail.send(
+        key=f"sign_up_invitation:{uuid.uuid4()}",
+        to=email,
+        template="sign_up_invitation",
+        context=context,
+    ):
         raise TooManyEmails
     return email
 
 
 def invited(token: str) -> str:
-    """The address that a link was sent to. Raises NotFound once it is too old, or the address has an account."""
+    """The address that a link was sent to. Raises NotFound once it is too old, or the address has
+    an account."""
     if is_closed():
         raise NotFound
     try:
@@ -143,7 +169,9 @@ def create_account(email: str, name: str, password: str) -> User:
 
 def check_may_open(user: User) -> None:
     """Whether a person may open one more store. Raises NoMoreStores."""
-    owned = Member.objects.filter(user=user, role=Role.OWNER, store__deleted_at=None, store__platform=None).count()
+    owned = Member.objects.filter(
+        user=user, role=Role.OWNER, store__deleted_at=None, store__platform=None
+    ).count()
     is_allowed = {OPEN: True, INVITATION: owned > 0}.get(str(settings.SIGN_UP), False)
     if not is_allowed or owned >= STORES_MAX:
         raise NoMoreStores

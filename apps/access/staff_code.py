@@ -13,4 +13,10 @@ from apps.stores.models import User
 def take(request: HttpRequest) -> None:
     """The code that the form was sent with. Raises a Failure."""
     code = request.POST.get("code", "").strip()
-    stepup.take(request.session, cast(User, request.user), code=code, address=client_address(request), at=clock.real_now())
+    stepup.take(
+        request.session,
+        cast(User, request.user),
+        code=code,
+        address=client_address(request),
+        at=clock.real_now(),
+    )

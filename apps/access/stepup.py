@@ -1,7 +1,8 @@
 """Step-up: before a sensitive act a person with a second factor shows a fresh code.
 
-The proof lives in one session for five minutes and holds for the store that was chosen then; a code is never taken twice. What moves
-money or opens a way for it is an `act`: a digest of what is done. A code for an act opens that act and nothing else, and no other does.
+The proof lives in one session for five minutes and holds for the store that was chosen then; a code
+is never taken twice. What moves money or opens a way for it is an `act`: a digest of what is done.
+A code for an act opens that act and nothing else, and no other does.
 """
 
 import hashlib
@@ -65,15 +66,28 @@ def act_of(*parts: object) -> str:
     return hashlib.sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()
 
 
-def take(session: Session, user: User, *, code: str = "", passkey: str = "", address: str, at: datetime, act: str = "") -> Any:
-    """The factor that has answered: the passkey if one did, else the app. Raises what passkeys.take and sign_in.by_code raise."""
+def take(
+    session: Session,
+    user: User,
+    *,
+    code: str = "",
+    passkey: str = "",
+    address: str,
+    at: datetime,
+    act: str = "",
+) -> Any:
+    """The factor that has answered: the passkey if one did, else the app. Raises what passkeys.take
+    and sign_in.by_code raise."""
     if passkey:
         return passkeys.take(session, user, answer=passkey, address=address, at=at, act=act)
     return sign_in.by_code(user, code, address)
 
 
-def prove_by_header(session: Session, user: User, code: str, address: str, at: datetime, act: str = "") -> None:
-    """Take a code for this session, or for one act in it. Raises CodeInvalid, TooManyCodes or CodeCheckUnavailable."""
+def prove_by_header(
+    session: Session, user: User, code: str, address: str, at: datetime, act: str = ""
+) -> None:
+    """Take a code for this session, or for one act in it. Raises CodeInvalid, TooManyCodes or
+    CodeCheckUnavailable."""
     try:
         sign_in.by_code(user, code, address)
         note(session, user, at, act)
@@ -96,7 +110,8 @@ def require_second_factor(user: User) -> None:
 
 
 def lacks_second_factor(user: User) -> bool:
-    """What a form says before anybody fills it in; when nobody can tell it says nothing, and the act itself is refused."""
+    """What a form says before anybody fills it in; when nobody can tell it says nothing, and the
+    act itself is refused."""
     try:
         require_second_factor(user)
     except SecondFactorRequired:
@@ -107,15 +122,21 @@ def lacks_second_factor(user: User) -> bool:
 
 
 def note(session: Session, user: User, at: datetime, act: str = "") -> None:
-    """A code has just been taken in this session: for the act, or for what needs no code of its own."""
+    """A code has just been taken in this session: for the act, or for what needs no code of its
+    own."""
     proof = {"at": at.isoformat(), "store_id": _store_of(session, user)}
     session[ACT_KEY if act else PROOF_KEY] = {**proof, "act": act} if act else proof
 
 
 def is_fresh(session: Session, user: User, at: datetime, act: str = "") -> bool:
-    """Whether nothing more is needed: no second factor, or within the last five minutes a code for this act, in this store."""
+    """Whether nothing more is needed: no second factor, or within the last five minutes a code for
+    this act, in this store."""
     proof = session.get(ACT_KEY if act else PROOF_KEY)
-    if proof is not None and proof.get("act", "") == act and sessions.holds(proof, _store_of(session, user), at):
+    if (
+        proof is not None
+        and proof.get("act", "") == act
+        and sessions.holds(proof, _store_of(session, user), at)
+    ):
         return True
     return second_factor.confirmed(user) is None
 

@@ -1,4 +1,5 @@
-"""Who works in a store: roles changed, people removed, ownership handed over. A store always has an owner.
+"""Who works in a store: roles changed, people removed, ownership handed over. A store always has an
+owner.
 
 Whoever leaves loses the store with the next request, and so do the apps they let in.
 """
@@ -31,7 +32,8 @@ class NotYourself(Flat):
 
 
 def change_role(access: Access, member: Member, role: str) -> None:
-    """Another role for another person. Raises UnknownRole, OnlyOwnersMakeOwners, OwnersOnly, NotYourself, or what operations.check does."""
+    """Another role for another person. Raises UnknownRole, OnlyOwnersMakeOwners, OwnersOnly,
+    NotYourself, or what operations.check does."""
     operations.check(access, operations.ROLE_CHANGE)
     by = member_of(access)
     check_role(by, role)
@@ -39,27 +41,48 @@ def change_role(access: Access, member: Member, role: str) -> None:
         raise NotYourself
     with transaction.atomic():
         row = _locked(by, member)
-        before, row.role = row.role, role
+        before = row.role
+        row.role = role
         row.save(update_fields=["role"])
         if before != role:
             makers.tell_owners(row.store, row.user, before, role)
             what = f"{row.user.email}: {role}, instead of {before}"
             letters.tell(access, operations.ROLE_CHANGE, what, to=[row.user])
-            audit.record("member.role_changed", store=row.store, target=row.user, name=row.user.email, details={"role": [before, role]})
+            audit.record(
+                "member.role_changed",
+                store=row.store,
+                target=row.user,
+                name=row.user.email,
+                details={"role": [before, role]},
+            )
 
 
 def remove(access: Access, member: Member) -> None:
-    """The person has no part in the store any more. Raises OwnersOnly, LastOwner, or what operations.check does."""
+    """The person has no part in the store any more. Raises OwnersOnly, LastOwner, or what
+    operations.check does."""
     operations.check(access, operations.MEMBER_REMOVE)
     by = member_of(access)
     with transaction.atomic():
         row = _locked(by, member)
         _end(row)
-        audit.record("member.removed", store=row.store, target=row.user, name=row.user.email, details={"role": row.role})
-        letters.tell(access, operations.MEMBER_REMOVE, f"{row.user.email}, {row.get_role_display().lower()}")
+        audit.record(
+            "member.removed",
+            store=row.store,
+            target=row.user,
+            name=row.user.email,
+            details={"role": row.role},
+        )
+        letters.tell(
+            access, operations.MEMBER_REMOVE, f"{row.user.email}, {row.get_role_display().lower()}"
+        )
         at = clock.iso(clock.real_now())
         context = {"store": row.store.name, "email": row.user.email}
-        mail.send(key=f"member_removed:{row.pk}:{at}", to=row.user.email, template="member_removed", context=context)
+        mail.send(
+            key=f"member_removed:{row.pk}:{at}",
+            to=row.user.email,
+            template="member_removed",
+            context=context,
+        )
 
 
 def leave(member: Member) -> None:
@@ -67,11 +90,18 @@ def leave(member: Member) -> None:
     with transaction.atomic():
         row = _locked(member, member)
         _end(row)
-        audit.record("member.left", store=row.store, target=row.user, name=row.user.email, details={"role": row.role})
+        audit.record(
+            "member.left",
+            store=row.store,
+            target=row.user,
+            name=row.user.email,
+            details={"role": row.role},
+        )
 
 
 def hand_over(access: Access, member: Member) -> None:
-    """The other becomes owner and the one who hands over an admin. Raises OwnersOnly, or what operations.check does."""
+    """The other becomes owner and the one who hands over an admin. Raises OwnersOnly, or what
+    operations.check does."""
     operations.check(access, operations.HAND_OVER)
     by = member_of(access)
     if by.pk == member.pk:
@@ -81,18 +111,27 @@ def hand_over(access: Access, member: Member) -> None:
         giver = Member.objects.select_related("user").get(pk=by.pk)
         if giver.role != Role.OWNER:
             raise OwnersOnly
-        to.role, giver.role = Role.OWNER, Role.ADMIN
+        to.role = Role.OWNER
+        giver.role = Role.ADMIN
         to.save(update_fields=["role"])
         giver.save(update_fields=["role"])
         what = f"From {giver.user.email} to {to.user.email}"
         letters.tell(access, operations.HAND_OVER, what, to=[to.user, giver.user])
-        audit.record("store.ownership_handed_over", store=to.store, target=to.user, name=to.user.email)
+        audit.record(
+            "store.ownership_handed_over", store=to.store, target=to.user, name=to.user.email
+        )
 
 
 def _locked(by: Member, member: Member) -> Member:
-    """The member as it is now; changes of one store's team wait for each other. Raises NotFound or OwnersOnly."""
+    """The member as it is now; changes of one store's team wait for each other. Raises NotFound or
+    OwnersOnly."""
     Store.objects.select_for_update().get(pk=by.store_id)
-    rows = {row.pk: row for row in Member.objects.filter(store_id=by.store_id, pk__in=[by.pk, member.pk]).select_related("user", "store")}
+    rows = {
+        row.pk: row
+        for row in Member.objects.filter(
+            store_id=by.store_id, pk__in=[by.pk, member.pk]
+        ).select_related("user", "store")
+    }
     if len(rows) != len({by.pk, member.pk}):
         raise NotFound
     if rows[member.pk].role == Role.OWNER and rows[by.pk].role != Role.OWNER:
@@ -101,7 +140,12 @@ def _locked(by: Member, member: Member) -> Member:
 
 
 def _end(member: Member) -> None:
-    is_last = member.role == Role.OWNER and not Member.objects.filter(store=member.store, role=Role.OWNER).exclude(pk=member.pk).exists()
+    is_last = (
+        member.role == Role.OWNER
+        and not Member.objects.filter(store=member.store, role=Role.OWNER)
+        .exclude(pk=member.pk)
+        .exists()
+    )
     if is_last:
         raise LastOwner
     Member.objects.filter(pk=member.pk).delete()
@@ -111,7 +155,10 @@ def _end(member: Member) -> None:
 
 def end_apps(user: User, store: Store) -> None:
     """Everything that apps hold for a person in a store ends."""
-    now, held = clock.real_now(), {"user": user, "store": store}
+    now = clock.real_now()
+    held = {"user": user, "store": store}
     AccessToken.objects.filter(**held, revoked_at=None).update(revoked_at=now)
     RefreshToken.objects.filter(**held, revoked=None).update(revoked=now)
-    AgentCredential.objects.filter(**held, application__isnull=False, revoked_at=None).update(revoked_at=now)
+    AgentCredential.objects.filter(**held, application__isnull=False, revoked_at=None).update(
+        revoked_at=now
+    )

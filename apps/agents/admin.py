@@ -1,4 +1,5 @@
-"""Agents for staff, who look and never write: mandates with their draws, and what payers have signed over x402."""
+"""Agents for staff, who look and never write: mandates with their draws, and what payers have
+signed over x402."""
 
 from django.contrib import admin
 
@@ -55,7 +56,9 @@ class SettlementAdmin(Rated):
     list_filter = ["status", "mode", "is_dispatched"]
     list_select_related = ["store", "mandate", "asset"]
     search_fields = ["id", "store", "mandate", "nonce", "tx_ref"]
-    search_help_text = "Settlement ID, mandate ID, nonce, transaction, or the beginning of a store's name"
+    search_help_text = (
+        "Settlement ID, mandate ID, nonce, transaction, or the beginning of a store's name"
+    )
     created = staff_lists.when("created_at", "Created")
     shop = staff_lists.store()
     reference = staff_lists.text("mandate__mandate_ref", "Mandate")

@@ -1,6 +1,8 @@
-"""What software agents may spend (mandates, draws on them, caps on payouts), and what they have signed to pay stores (x402).
+"""What software agents may spend (mandates, draws on them, caps on payouts), and what they have
+signed to pay stores (x402).
 
-A mandate's spent_atomic is the sum of its settlements that have not failed, and never above its cap; the database refuses more.
+A mandate's spent_atomic is the sum of its settlements that have not failed, and never above its
+cap; the database refuses more.
 """
 
 from django.db import models
@@ -17,7 +19,9 @@ class Mandate(Owned):
         REVOKED = "revoked"
         EXPIRED = "expired"
 
-    credential = models.ForeignKey("access.AgentCredential", on_delete=models.PROTECT, related_name="+")
+    credential = models.ForeignKey(
+        "access.AgentCredential", on_delete=models.PROTECT, related_name="+"
+    )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     mandate_ref = models.CharField(max_length=255)
     scope = models.CharField(max_length=255)
@@ -32,20 +36,32 @@ class Mandate(Owned):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["credential", "mandate_ref"], name="mandate_ref_once_per_credential"),
-            models.CheckConstraint(condition=models.Q(total_cap_atomic__gt=0), name="mandate_cap_is_positive"),
-            models.CheckConstraint(
-                condition=models.Q(spent_atomic__gte=0, spent_atomic__lte=models.F("total_cap_atomic")), name="mandate_never_overspent"
+            models.UniqueConstraint(
+                fields=["credential", "mandate_ref"], name="mandate_ref_once_per_credential"
             ),
             models.CheckConstraint(
-                condition=models.Q(per_call_cap_atomic__isnull=True) | models.Q(per_call_cap_atomic__gt=0),
+                condition=models.Q(total_cap_atomic__gt=0), name="mandate_cap_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    spent_atomic__gte=0, spent_atomic__lte=models.F("total_cap_atomic")
+                ),
+                name="mandate_never_overspent",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(per_call_cap_atomic__isnull=True)
+                | models.Q(per_call_cap_atomic__gt=0),
                 name="mandate_call_cap_is_positive",
             ),
         ]
         indexes = [
             models.Index(fields=["credential", "-created_at"]),
             models.Index(fields=["store", "mode", "-created_at"]),
-            models.Index(fields=["expires_at"], condition=models.Q(status__in=["active", "exhausted"]), name="mandate_to_expire"),
+            models.Index(
+                fields=["expires_at"],
+                condition=models.Q(status__in=["active", "exhausted"]),
+                name="mandate_to_expire",
+            ),
         ]
 
     @property
@@ -66,7 +82,8 @@ class MandateStep(models.Model):
 
 
 class Settlement(Owned):
-    """One draw on a mandate. `is_dispatched` was decided at creation: only then does anything leave on the chain."""
+    """One draw on a mandate. `is_dispatched` was decided at creation: only then does anything leave
+    on the chain."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -75,7 +92,9 @@ class Settlement(Owned):
         FAILED = "failed"
 
     mandate = models.ForeignKey(Mandate, on_delete=models.PROTECT, related_name="+")
-    credential = models.ForeignKey("access.AgentCredential", on_delete=models.PROTECT, related_name="+")
+    credential = models.ForeignKey(
+        "access.AgentCredential", on_delete=models.PROTECT, related_name="+"
+    )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PENDING)
     amount_atomic = AtomicField()
@@ -91,9 +110,13 @@ class Settlement(Owned):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["credential", "idempotency_key"], name="settlement_idempotency_key_once"),
+            models.UniqueConstraint(
+                fields=["credential", "idempotency_key"], name="settlement_idempotency_key_once"
+            ),
             models.UniqueConstraint(fields=["mandate", "nonce"], name="settlement_nonce_once"),
-            models.CheckConstraint(condition=models.Q(amount_atomic__gte=0), name="settlement_never_negative"),
+            models.CheckConstraint(
+                condition=models.Q(amount_atomic__gte=0), name="settlement_never_negative"
+            ),
         ]
         indexes = [
             models.Index(fields=["credential", "-created_at"]),
@@ -120,9 +143,12 @@ class SettlementStep(models.Model):
 
 
 class AgentPayoutCap(models.Model):
-    """What the merchant lets one credential pay out of one asset, per payout and per UTC day; null is no cap of its own."""
+    """What the merchant lets one credential pay out of one asset, per payout and per UTC day; null
+    is no cap of its own."""
 
-    credential = models.ForeignKey("access.AgentCredential", on_delete=models.CASCADE, related_name="+")
+    credential = models.ForeignKey(
+        "access.AgentCredential", on_delete=models.CASCADE, related_name="+"
+    )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     per_tx_atomic = OptionalAtomicField(null=True)
     daily_atomic = OptionalAtomicField(null=True)
@@ -131,13 +157,16 @@ class AgentPayoutCap(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["credential", "asset"], name="agent_payout_cap_once"),
             models.CheckConstraint(
-                condition=models.Q(per_tx_atomic__isnull=False) | models.Q(daily_atomic__isnull=False), name="agent_payout_cap_caps"
+                condition=models.Q(per_tx_atomic__isnull=False)
+                | models.Q(daily_atomic__isnull=False),
+                name="agent_payout_cap_caps",
             ),
         ]
 
 
 class PaymentOffer(Owned):
-    """What a resource asks for over x402: one asset of one intent. An authorization must be for exactly this amount and address."""
+    """What a resource asks for over x402: one asset of one intent. An authorization must be for
+    exactly this amount and address."""
 
     payment = models.OneToOneField("payments.Payment", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
@@ -149,11 +178,16 @@ class PaymentOffer(Owned):
     timeout_seconds = models.PositiveIntegerField()
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="offer_is_positive")]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(amount_atomic__gt=0), name="offer_is_positive"
+            )
+        ]
 
 
 class SignedPayment(Owned):
-    """An authorization that a payer has signed for an offer, told apart by what the token knows it by: the payer and the nonce.
+    """An authorization that a payer has signed for an offer, told apart by what the token knows it
+    by: the payer and the nonce.
 
     `answered_at` is when the caller was told of its success, which happens once.
     """
@@ -182,13 +216,21 @@ class SignedPayment(Owned):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["chain", "contract_address", "payer", "nonce"], name="signed_payment_once"),
-            models.UniqueConstraint(fields=["offer"], condition=~models.Q(status="failed"), name="signed_payment_one_per_offer"),
+            models.UniqueConstraint(
+                fields=["chain", "contract_address", "payer", "nonce"], name="signed_payment_once"
+            ),
+            models.UniqueConstraint(
+                fields=["offer"],
+                condition=~models.Q(status="failed"),
+                name="signed_payment_one_per_offer",
+            ),
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(
-                fields=["updated_at"], condition=models.Q(status__in=["verified", "submitted", "unknown"]), name="signed_payment_open"
+                fields=["updated_at"],
+                condition=models.Q(status__in=["verified", "submitted", "unknown"]),
+                name="signed_payment_open",
             ),
         ]
 

@@ -14,7 +14,9 @@ from apps.payments.models import Payment
 
 def signed_payments_seen_by(viewer: Viewer) -> "models.QuerySet[SignedPayment]":
     """Newest first, each with what it pays."""
-    rows = SignedPayment.objects.seen_by(viewer).select_related("offer__payment", "offer__asset__chain")
+    rows = SignedPayment.objects.seen_by(viewer).select_related(
+        "offer__payment", "offer__asset__chain"
+    )
     return rows.order_by("-created_at", "-id")
 
 
@@ -33,4 +35,6 @@ def tokens_of(access: Access) -> tuple[list[Asset], list[Asset]]:
     """The active assets of the mode: those that customers can pay with, and the others."""
     accepted = set(AcceptedAsset.objects.seen_by(access).values_list("asset_id", flat=True))
     assets = listed_assets(access.mode)
-    return [one for one in assets if one.pk in accepted], [one for one in assets if one.pk not in accepted]
+    return [one for one in assets if one.pk in accepted], [
+        one for one in assets if one.pk not in accepted
+    ]

@@ -1,13 +1,15 @@
 """The moves of mandates, settlements and signed payments.
 
-A settlement ends confirmed or failed; one that isn't dispatched stays submitted. A signed payment is unknown when nobody waits for
-it any more: only the chain says what became of it.
+A settlement ends confirmed or failed; one that isn't dispatched stays submitted. A signed payment
+is unknown when nobody waits for it any more: only the chain says what became of it.
 """
 
 from apps.agents.models import Mandate, Settlement, SignedPayment
 from apps.core.machine import Machine, Noted, Step
 
-_Mandate, _Settlement, _Signed = Mandate.Status, Settlement.Status, SignedPayment.Status
+_Mandate = Mandate.Status
+_Settlement = Settlement.Status
+_Signed = SignedPayment.Status
 MANDATE = Machine[Mandate, Step](
     {
         _Mandate.ACTIVE: {_Mandate.EXHAUSTED, _Mandate.REVOKED, _Mandate.EXPIRED},

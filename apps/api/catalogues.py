@@ -4,7 +4,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.views import Door
-from apps.assets.documents import PaymentCurrencyDocument, SupportedAsset, payment_currencies, supported_asset
+from apps.assets.documents import (
+    PaymentCurrencyDocument,
+    SupportedAsset,
+    payment_currencies,
+    supported_asset,
+)
 from apps.assets.selectors import listed_assets
 
 
@@ -24,4 +29,6 @@ class SupportedAssets(Door):
 
     def get(self, request: Request) -> Response:
         currency = self.access.store.settlement_currency
-        return Response([supported_asset(asset, currency) for asset in listed_assets(self.access.mode)])
+        return Response(
+            [supported_asset(asset, currency) for asset in listed_assets(self.access.mode)]
+        )

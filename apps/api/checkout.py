@@ -1,4 +1,5 @@
-"""/checkout/{reference}: what a custom checkout reads. Public, from any origin, without credentials."""
+"""/checkout/{reference}: what a custom checkout reads. Public, from any origin, without
+credentials."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response

@@ -25,7 +25,8 @@ from apps.swaps.selectors import of_payment, swap_delta
 
 
 class CardOption(Document, frozen=True, kw_only=True):
-    """Whether a card option may be shown on a checkout, and through whom: opaque names, to be passed back."""
+    """Whether a card option may be shown on a checkout, and through whom: opaque names, to be
+    passed back."""
 
     available: bool
     providers: list[str]
@@ -40,8 +41,8 @@ class InvoiceWithPayment(HostedInvoice, frozen=True, kw_only=True):
 
 
 class PaymentIntentDetail(PaymentFacts, frozen=True, kw_only=True):
-    """Everything there is to know about an intent: its latest card payment, or why there can't be one; its automatic swap, once that
-    is under way and as long as it has not failed."""
+    """Everything there is to know about an intent: its latest card payment, or why there can't be
+    one; its automatic swap, once that is under way and as long as it has not failed."""
 
     onramp_session: PaymentCardSession | None
     onramp_unavailable: CardUnavailableDocument | None
@@ -63,7 +64,8 @@ class PaymentSimulated(PaymentIntentDetail, frozen=True, kw_only=True):
 
 
 def checkout_document(payment: Payment) -> CheckoutDocument:
-    at, networks = clock.now(payment.store, payment.mode), card_networks(payment)
+    at = clock.now(payment.store, payment.mode)
+    networks = card_networks(payment)
     onramp = CardOption(available=bool(networks), providers=networks)
     return CheckoutDocument(**asdict(checkout_facts(payment, at)), onramp=onramp)
 
@@ -76,7 +78,8 @@ def invoice_with_payment(invoice: Invoice, payment: Payment | None) -> InvoiceWi
 
 def payment_detail(whole: Whole) -> PaymentIntentDetail:
     payment = whole.payment
-    session, swap = latest_session(payment), _auto_swap_of(payment)
+    session = latest_session(payment)
+    swap = _auto_swap_of(payment)
     unavailable = availability(payment).unavailable if session is None else None
     return PaymentIntentDetail(
         **asdict(detail(whole)),
@@ -101,12 +104,23 @@ def simulated_payment(whole: Whole, deposit: Deposit) -> PaymentSimulated:
 
 def _auto_swap_of(payment: Payment) -> Swap | None:
     shown = (Swap.Status.SUBMITTED, Swap.Status.COMPLETED)
-    return next((one for one in of_payment(payment) if one.status in shown), None) if payment.auto_swap_status else None
+    return (
+        next((one for one in of_payment(payment) if one.status in shown), None)
+        if payment.auto_swap_status
+        else None
+    )
 
 
 def reconciliation_of(payment: Payment) -> ReconciliationDocument:
-    """Whether chain, intent and ledger agree, and what an automatic swap brought beside its estimate."""
+    """Whether chain, intent and ledger agree, and what an automatic swap brought beside its
+    estimate."""
     received = received_by(payment)
-    document = reconciliation_document(payment, received, is_balanced=is_balanced(payment, received))
+    document = reconciliation_document(
+        payment, received, is_balanced=is_balanced(payment, received)
+    )
     delta = swap_delta(payment) if payment.auto_swap_status and payment.reconciled_at else None
-    return replace(document, swap_delta=delta[0], swap_delta_atomic=delta[1]) if delta is not None else document
+    return (
+        replace(document, swap_delta=delta[0], swap_delta_atomic=delta[1])
+        if delta is not None
+        else document
+    )

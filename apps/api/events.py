@@ -1,4 +1,5 @@
-"""/events: what happened in a store, as webhooks tell it; for whoever can't be called from outside."""
+"""/events: what happened in a store, as webhooks tell it; for whoever can't be called from
+outside."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,10 +13,12 @@ from apps.webhooks.documents import WebhookEventDocument, event_document
 
 
 class Events(Door):
-    """What happened, newest first, each as the body of a webhook's delivery. Events are kept for some weeks.
+    """What happened, newest first, each as the body of a webhook's delivery. Events are kept for
+    some weeks.
 
-    To follow it, ask for the newest again and again and go on with `before` until an event that you know. Ask half a
-    minute further back than that: what takes longer to be written stands before what was already read.
+    To follow it, ask for the newest again and again and go on with `before` until an event that you
+    know. Ask half a minute further back than that: what takes longer to be written stands before
+    what was already read.
     """
 
     is_logged = False

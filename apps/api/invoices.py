@@ -15,7 +15,10 @@ class PaymentInvoice(PaymentDoor):
 
     def get(self, request: Request, id: str) -> HttpResponse:
         payment = self.payment(id)
-        headers = {"Content-Disposition": f'attachment; filename="{invoice_name(payment)}"', "Cache-Control": "no-store"}
+        headers = {
+            "Content-Disposition": f'attachment; filename="{invoice_name(payment)}"',
+            "Cache-Control": "no-store",
+        }
         with self.charged_for_drawing(request):
             content = invoice_pdf(payment)
         return HttpResponse(content, content_type="application/pdf", headers=headers)

@@ -36,7 +36,9 @@ class Keys(SessionDoor):
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        rows = ApiKey.objects.filter(store_id=self.access.store_id, revoked_at=None).order_by("-created_at")
+        rows = ApiKey.objects.filter(store_id=self.access.store_id, revoked_at=None).order_by(
+            "-created_at"
+        )
         return Response([key_document(key) for key in rows])
 
     def post(self, request: Request) -> Response:

@@ -1,4 +1,5 @@
-"""/oauth: authorize, token, revoke, userinfo and agent_credentials, and the discovery document. Every refusal is of RFC 6749's shape."""
+"""/oauth: authorize, token, revoke, userinfo and agent_credentials, and the discovery document.
+Every refusal is of RFC 6749's shape."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
@@ -35,7 +36,12 @@ from apps.core.literal import check_storable
 from apps.core.middleware import client_address
 from apps.stores.models import User
 
-_CODES = {401: "invalid_token", 403: "insufficient_scope", 429: "temporarily_unavailable", 503: "temporarily_unavailable"}
+_CODES = {
+    401: "invalid_token",
+    403: "insufficient_scope",
+    429: "temporarily_unavailable",
+    503: "temporarily_unavailable",
+}
 _OWN_CODES = (
     "store_required",
     "insufficient_scope",
@@ -55,8 +61,13 @@ def respond_oauth(error: Exception, context: Mapping[str, object]) -> Response:
     response = respond(error, context)
     if not isinstance(error, oauth.OAuthFailure):
         inner = response.data["error"] if isinstance(response.data, dict) else ""
-        text, code = (inner["message"], inner["code"]) if isinstance(inner, dict) else (str(inner), None)
-        plain = _CODES.get(response.status_code, "server_error" if response.status_code >= 500 else "invalid_request")
+        text, code = (
+            (inner["message"], inner["code"]) if isinstance(inner, dict) else (str(inner), None)
+        )
+        plain = _CODES.get(
+            response.status_code,
+            "server_error" if response.status_code >= 500 else "invalid_request",
+        )
         own = code if code in _OWN_CODES else plain
         response.data = {"error": own, "error_description": text}
     response["Cache-Control"] = "no-store"
@@ -81,7 +92,9 @@ class OAuthDoor(Door):
             check_storable(fields)
             return oauth.as_form(fields)
         if kind != FORM and raw:
-            raise WrongContentType("Content-Type must be application/json or application/x-www-form-urlencoded")
+            raise WrongContentType(
+                "Content-Type must be application/json or application/x-www-form-urlencoded"
+            )
         try:
             return raw.decode("ascii")
         except UnicodeDecodeError:
@@ -92,7 +105,11 @@ class OAuthDoor(Door):
         access = access_of(request._request.user, request._request.session)
         user = request._request.user
         if access is None or not isinstance(user, User):
-            raise Coded("A dashboard session is required", code="login_required", kind=RefusalKind.UNAUTHENTICATED)
+            raise Coded(
+                "A dashboard session is required",
+                code="login_required",
+                kind=RefusalKind.UNAUTHENTICATED,
+            )
         self._check_csrf(request)
         return user
 
@@ -107,7 +124,9 @@ class OAuthDoor(Door):
                 raise TooManyFailures(retry_after=wait) from None
             raise
         if scope not in token.scope.split():
-            raise Coded(scopes.missing_message(scope), code="insufficient_scope", kind=RefusalKind.FORBIDDEN)
+            raise Coded(
+                scopes.missing_message(scope), code="insufficient_scope", kind=RefusalKind.FORBIDDEN
+            )
         return token
 
 
@@ -117,7 +136,8 @@ class AuthorizationQuery(Query, frozen=True, kw_only=True):
         Annotated[
             str,
             described(
-                "One of the application's, to the letter; of a loopback address the port may be any",
+                "One of the application's, to the letter; of a loopback address the port may"
+                " be any",
                 format="uri",
             ),
         ]
@@ -128,17 +148,28 @@ class AuthorizationQuery(Query, frozen=True, kw_only=True):
     code_challenge: Annotated[str, Meta(min_length=43, max_length=128)] | None
     code_challenge_method: Annotated[str, choice(["S256"])] | None
     state: str | None = None
-    livemode: Annotated[str, described("`true` asks for live mode; test mode without it", enum=["true", "false"])] | None = None
+    livemode: (
+        Annotated[
+            str,
+            described("`true` asks for live mode; test mode without it", enum=["true", "false"]),
+        ]
+        | None
+    ) = None
 
 
 class Decision(AuthorizationQuery, frozen=True, kw_only=True):
-    store_id: Annotated[str, described("Left out when only the profile is asked for", format="uuid")] | None = None
+    store_id: (
+        Annotated[str, described("Left out when only the profile is asked for", format="uuid")]
+        | None
+    ) = None
     decision: Annotated[str, choice(["allow", "deny"])]
 
 
 class Client(Query, frozen=True, kw_only=True):
     client_id: str | None = None
-    client_secret: Annotated[str, described("Of a confidential client, unless it comes by HTTP Basic")] | None = None
+    client_secret: (
+        Annotated[str, described("Of a confidential client, unless it comes by HTTP Basic")] | None
+    ) = None
 
 
 class CodeExchange(Client, frozen=True, kw_only=True):
@@ -167,7 +198,9 @@ class Authorize(OAuthDoor):
     def get(self, request: Request) -> Any:
         query = request._request.META.get("QUERY_STRING", "")
         if "text/html" in request.headers.get("Accept", ""):
-            return HttpResponseRedirect(f"{settings.DASHBOARD_URL}/oauth/authorize" + (f"?{query}" if query else ""))
+            return HttpResponseRedirect(
+                f"{settings.DASHBOARD_URL}/oauth/authorize" + (f"?{query}" if query else "")
+            )
         consent = oauth.ask(query)
         user = self.person(request)
         told = OAuthConsent(
@@ -196,8 +229,14 @@ class Token(OAuthDoor):
     answers = {"POST": OAuthTokens}
 
     def post(self, request: Request) -> Response:
-        body, status, headers = oauth.exchange(self.form(request), request.headers.get("Authorization", ""))
-        return Response(body, status=status, headers={**headers, "Cache-Control": "no-store", "Pragma": "no-cache"})
+        body, status, headers = oauth.exchange(
+            self.form(request), request.headers.get("Authorization", "")
+        )
+        return Response(
+            body,
+            status=status,
+            headers={**headers, "Cache-Control": "no-store", "Pragma": "no-cache"},
+        )
 
 
 class Revoke(OAuthDoor):
@@ -237,7 +276,9 @@ class AgentCredentials(OAuthDoor):
         raw = request._request.body
         asked = AgentScopes.read(parse_object(raw) if raw else {})
         row, secret = oauth_apps.agent_credential(token, asked.scopes, clock.real_now())
-        return Response(agent_with_secret(row, secret), status=201, headers={"Cache-Control": "no-store"})
+        return Response(
+            agent_with_secret(row, secret), status=201, headers={"Cache-Control": "no-store"}
+        )
 
 
 def discovery(request: HttpRequest) -> JsonResponse:

@@ -1,11 +1,17 @@
-"""/merchants/oauth_apps: a store's OAuth apps, made, changed and switched off with a dashboard session only."""
+"""/merchants/oauth_apps: a store's OAuth apps, made, changed and switched off with a dashboard
+session only."""
 
 from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.access import oauth_apps
-from apps.access.documents import OAuthAppDocument, OAuthAppWithSecret, app_document, app_with_secret
+from apps.access.documents import (
+    OAuthAppDocument,
+    OAuthAppWithSecret,
+    app_document,
+    app_with_secret,
+)
 from apps.access.models import Application
 from apps.access.requests import AppChanges, AppRequest
 from apps.api.keys import SessionDoor
@@ -17,7 +23,9 @@ class AppDoor(SessionDoor):
 
     def rows(self) -> "QuerySet[Application]":
         """The apps of the store; they are of no mode."""
-        rows: QuerySet[Application] = Application.objects.filter(store_id=self.access.store_id).order_by("-created")
+        rows: QuerySet[Application] = Application.objects.filter(
+            store_id=self.access.store_id
+        ).order_by("-created")
         return rows
 
 
@@ -35,7 +43,9 @@ class OAuthApps(AppDoor):
     def post(self, request: Request) -> Response:
         asked = self.read(request, AppRequest)
         assert self.access.user is not None  # a session has a person
-        app, secret = oauth_apps.create_app(self.access.store, self.access.user, asked, by=self.access)
+        app, secret = oauth_apps.create_app(
+            self.access.store, self.access.user, asked, by=self.access
+        )
         return Response(app_with_secret(app, secret), status=201)
 
 

@@ -1,6 +1,8 @@
-"""Card payments of a checkout: what each method costs, opening one, and the callbacks of the networks that take them.
+"""Card payments of a checkout: what each method costs, opening one, and the callbacks of the
+networks that take them.
 
-All public: a checkout's link is the only key, a callback's signature the other. Refusals are plain strings.
+All public: a checkout's link is the only key, a callback's signature the other. Refusals are plain
+strings.
 """
 
 from typing import Annotated
@@ -27,7 +29,9 @@ from apps.onramp.services.sessions import open_session
 class Place(Query, frozen=True, kw_only=True):
     """Where the customer is, and which network alone is asked."""
 
-    country: Annotated[str, described("Two letters; the header of the edge network comes first")] | None = None
+    country: (
+        Annotated[str, described("Two letters; the header of the edge network comes first")] | None
+    ) = None
     region: str | None = None
     provider: str | None = None
 
@@ -44,7 +48,8 @@ class PaymentMethods(Door):
     missing = CheckoutNotFound()
 
     def get(self, request: Request, reference: str) -> Response:
-        payment, asked = checkout_payment(reference), Place.read(request.query_params)
+        payment = checkout_payment(reference)
+        asked = Place.read(request.query_params)
         try:
             check_storable(dict(request.query_params.items()))
         except Invalid as refusal:
@@ -66,7 +71,11 @@ class OnrampSessions(Door):
     def post(self, request: Request, reference: str) -> Response:
         payment = checkout_payment(reference)
         asked = self.read(request, CardRequest)
-        session = open_session(payment, asked, lambda: place_of(request.headers, payment.store, asked.country, asked.region))
+        session = open_session(
+            payment,
+            asked,
+            lambda: place_of(request.headers, payment.store, asked.country, asked.region),
+        )
         return Response(session_document(session), status=201)
 
 
@@ -74,7 +83,9 @@ class CallbackBody(Struct, frozen=True, kw_only=True):
     """As Onramper tells it; more may stand there."""
 
     status: str
-    payment_id: Annotated[str, described("The id of the card payment")] = field(name="partnerContext")
+    payment_id: Annotated[str, described("The id of the card payment")] = field(
+        name="partnerContext"
+    )
     transaction_id: str | None = field(name="transactionId", default=None)
     paid_amount: float | None = field(name="inAmount", default=None)
     currency: str | None = field(name="sourceCurrency", default=None)
@@ -90,4 +101,6 @@ class OnrampCallback(Door):
     further = {"POST": {401: Refused("It isn't signed by the network")}}
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(CallbackRead(result=take_callback(id, request.headers, request._request.body)))
+        return Response(
+            CallbackRead(result=take_callback(id, request.headers, request._request.body))
+        )

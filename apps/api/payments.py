@@ -1,4 +1,5 @@
-"""/payments: create, list, read, history, summary, reconciliation, and the deposits that test mode simulates."""
+"""/payments: create, list, read, history, summary, reconciliation, and the deposits that test mode
+simulates."""
 
 from functools import partial
 from typing import Annotated
@@ -19,7 +20,12 @@ from apps.payments.documents import parts, summary
 from apps.payments.documents.history import PaymentEventDocument, event
 from apps.payments.documents.reconciliation import ReconciliationDocument
 from apps.payments.models import Payment
-from apps.payments.requests import PaymentRequest, SimulationRequest, WalletPaymentRequest, payment_request
+from apps.payments.requests import (
+    PaymentRequest,
+    SimulationRequest,
+    WalletPaymentRequest,
+    payment_request,
+)
 from apps.payments.services import simulate, test_wallet
 from apps.payments.services.create import create_payment
 from apps.payments.whole import find_whole, whole_of
@@ -48,7 +54,11 @@ class Payments(Door):
         key = self.idempotency_key(request)
         asked = self.read(request, payment_request(self.access.mode))
         payment, is_new = create_payment(self.access, asked, key)
-        return Response(parts.created(payment), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+        return Response(
+            parts.created(payment),
+            status=201,
+            headers=None if is_new else {"Idempotent-Replayed": "true"},
+        )
 
     def get(self, request: Request) -> Response:
         asked = PaymentFilters.read(request.query_params)
@@ -112,7 +122,8 @@ class SimulatedPayments(PaymentDoor):
     """Credit a deposit without a chain; test mode only."""
 
     shape = Coded
-    wrapper, wrapper_is_optional = "simulated_payment", True
+    wrapper = "simulated_payment"
+    wrapper_is_optional = True
     bodies = {"POST": SimulationRequest}
     answers = {"POST": composed.PaymentSimulated}
     statuses = {"POST": 201}
@@ -133,7 +144,8 @@ class TestPayments(PaymentDoor):
     """Let the service's test wallet pay an intent on the test chain; test mode only."""
 
     shape = Coded
-    wrapper, wrapper_is_optional = "test_payment", True
+    wrapper = "test_payment"
+    wrapper_is_optional = True
     bodies = {"POST": WalletPaymentRequest}
     answers = {"POST": test_wallet.WalletPaymentDocument}
     statuses = {"POST": 202}

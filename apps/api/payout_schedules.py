@@ -10,7 +10,13 @@ from rest_framework.response import Response
 from apps.api.plumbing.views import Door
 from apps.core.errors import Failure, Listed, NotFound
 from apps.payouts import selectors
-from apps.payouts.documents import PayoutScheduleDocument, PayoutScheduleRun, PayoutScheduleWithPayouts, payout_document, schedule_document
+from apps.payouts.documents import (
+    PayoutScheduleDocument,
+    PayoutScheduleRun,
+    PayoutScheduleWithPayouts,
+    payout_document,
+    schedule_document,
+)
 from apps.payouts.models import Schedule
 from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services import runs, schedules
@@ -65,11 +71,17 @@ class PayoutScheduleById(ScheduleDoor):
         schedule = self.schedule(id)
         made = selectors.payouts_seen_by(self.access).filter(schedule=schedule)
         payouts = [payout_document(one) for one in made]
-        return Response(PayoutScheduleWithPayouts(**asdict(schedule_document(schedule)), payouts=payouts))
+        return Response(
+            PayoutScheduleWithPayouts(**asdict(schedule_document(schedule)), payouts=payouts)
+        )
 
     def patch(self, request: Request, id: str) -> Response:
         kept = self.kept(id)
-        return Response(schedule_document(schedules.update_schedule(self.access, kept, self.read(request, ScheduleRequest))))
+        return Response(
+            schedule_document(
+                schedules.update_schedule(self.access, kept, self.read(request, ScheduleRequest))
+            )
+        )
 
     def delete(self, request: Request, id: str) -> Response:
         schedules.delete_schedule(self.access, self.kept(id))
@@ -87,4 +99,8 @@ class RunPayoutSchedule(ScheduleDoor):
         ran = runs.run_by_hand(self.access, self.kept(id))
         if ran.skip_reason is not None:
             return Response(PayoutScheduleRun(triggered=False, skip_reason=ran.skip_reason))
-        return Response(PayoutScheduleRun(triggered=True, payout=UNSET if ran.payout is None else payout_document(ran.payout)))
+        return Response(
+            PayoutScheduleRun(
+                triggered=True, payout=UNSET if ran.payout is None else payout_document(ran.payout)
+            )
+        )

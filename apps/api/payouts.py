@@ -1,4 +1,5 @@
-"""/payouts: pay out, ask what a bank payout would bring, read, list, try again; and what an off-ramp tells us."""
+"""/payouts: pay out, ask what a bank payout would bring, read, list, try again; and what an
+off-ramp tells us."""
 
 from typing import Annotated
 
@@ -48,7 +49,8 @@ class CallbackTaken(Document, frozen=True, kw_only=True):
 class Payouts(Door):
     """Send a part of the balance to a wallet or a bank account, or list the payouts newest first.
 
-    One that a person has to approve first (`pending_reason`: `awaiting_approval`) is made all the same, and reserves its coins.
+    One that a person has to approve first (`pending_reason`: `awaiting_approval`) is made all the
+    same, and reserves its coins.
     """
 
     asks_for_code = is_act = True
@@ -69,20 +71,28 @@ class Payouts(Door):
         return Response(lists.paginated(asked, rows, payout_document))
 
     def post(self, request: Request) -> Response:
-        key, caller = str(self.idempotency_key(request)), self.access.caller
+        key = str(self.idempotency_key(request))
+        caller = self.access.caller
         try:
             asked = self.read(request, PayoutBody).request()
         except Invalid as refusal:
             body = self.body(request)
-            is_bank, asset_id = body.get("fiat_payout_detail_id") is not None, body.get("asset_id")
-            known = answer_unread(self.access, refusal, key, asset_id=asset_id, is_bank=is_bank, caller=caller)
+            is_bank = body.get("fiat_payout_detail_id") is not None
+            asset_id = body.get("asset_id")
+            known = answer_unread(
+                self.access, refusal, key, asset_id=asset_id, is_bank=is_bank, caller=caller
+            )
             return self._answer(known, is_new=False)
         payout, is_new = create_payout(self.access, asked, key, caller=caller)
         return self._answer(payout, is_new=is_new)
 
     @staticmethod
     def _answer(payout: Payout, *, is_new: bool) -> Response:
-        return Response(payout_document(payout), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+        return Response(
+            payout_document(payout),
+            status=201,
+            headers=None if is_new else {"Idempotent-Replayed": "true"},
+        )
 
 
 class PayoutQuote(Door):
@@ -130,5 +140,7 @@ class OfframpCallbacks(Door):
     further = {"POST": {401: Refused("It isn't signed by the off-ramp")}}
 
     def post(self, request: Request) -> Response:
-        is_new = take_callback(request._request.body, request.headers.get("Offramp-Signature", ""), clock.real_now())
+        is_new = take_callback(
+            request._request.body, request.headers.get("Offramp-Signature", ""), clock.real_now()
+        )
         return Response(CallbackTaken(received=True, new=is_new))

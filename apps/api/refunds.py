@@ -11,16 +11,22 @@ from apps.payments.services.refund import request_refund
 
 
 class Refunds(PaymentDoor):
-    """Refund a payment (while one is under way, and on a replay, the answer is that one), or list its refunds newest first."""
+    """Refund a payment (while one is under way, and on a replay, the answer is that one), or list
+    its refunds newest first."""
 
     asks_for_code = is_act = True
-    wrapper, wrapper_is_optional = "refund", True
+    wrapper = "refund"
+    wrapper_is_optional = True
     bodies = {"POST": RefundRequest}
     answers = dict.fromkeys(("GET", "POST"), list[RefundDocument])
     statuses = {"POST": 201}
 
     def get(self, request: Request, id: str) -> Response:
-        rows = Refund.objects.seen_by(self.access).filter(payment=self.payment(id)).select_related("asset__chain")
+        rows = (
+            Refund.objects.seen_by(self.access)
+            .filter(payment=self.payment(id))
+            .select_related("asset__chain")
+        )
         return Response([refund_document(one) for one in rows.order_by("-created_at", "-part")])
 
     def post(self, request: Request, id: str) -> Response:

@@ -1,4 +1,5 @@
-"""/reports: the index, and a report of each type, which is asked for and polled with the same request."""
+"""/reports: the index, and a report of each type, which is asked for and polled with the same
+request."""
 
 from typing import Annotated, ClassVar
 
@@ -26,19 +27,28 @@ class Reports(Door):
 
     def get(self, request: Request) -> Response:
         rows = selectors.newest(self.access, NEWEST_MAX)
-        entries = [(row, download_url(row, is_sure=False) if row.status == states.GENERATED else None) for row in rows]
+        entries = [
+            (row, download_url(row, is_sure=False) if row.status == states.GENERATED else None)
+            for row in rows
+        ]
         return Response(api.index_document(entries, available_through(self.access.now())))
 
 
 class ReportQuery(Query, frozen=True, kw_only=True):
     start_date: Day | None
     end_date: Day | None
-    currency: Annotated[str, described("Only what was priced in it; all currencies when left out or unknown")] | None = None
+    currency: (
+        Annotated[
+            str, described("Only what was priced in it; all currencies when left out or unknown")
+        ]
+        | None
+    ) = None
     format: Annotated[str, choice(Report.Format.values)] | None = str(Report.Format.PDF)
 
 
 class RangeRefused(Document, frozen=True, kw_only=True):
-    """A range that is too long says how long one may be, and one that isn't over yet until when one may reach."""
+    """A range that is too long says how long one may be, and one that isn't over yet until when one
+    may reach."""
 
     error: str
     max_days: int | UnsetType = UNSET
@@ -71,12 +81,14 @@ class ReportOfType(Door):
 
 
 class AccountingTransactions(ReportOfType):
-    """Every entry of the books in a range of days: 200 with a link when ready, 202 while it is being made."""
+    """Every entry of the books in a range of days: 200 with a link when ready, 202 while it is
+    being made."""
 
     report_type = Report.Type.ACCOUNTING_TRANSACTIONS
 
 
 class MerchantStatement(ReportOfType):
-    """Opening balances, what moved, closing balances: 200 with a link when ready, 202 while it is being made."""
+    """Opening balances, what moved, closing balances: 200 with a link when ready, 202 while it is
+    being made."""
 
     report_type = Report.Type.MERCHANT_STATEMENT

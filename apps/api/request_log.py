@@ -1,4 +1,5 @@
-"""/request_log: the calls that a store's credentials made, for whoever looks for the one that failed."""
+"""/request_log: the calls that a store's credentials made, for whoever looks for the one that
+failed."""
 
 from typing import Annotated
 
@@ -21,7 +22,8 @@ class RequestLogFilters(Fed, frozen=True, kw_only=True):
 
 
 class RequestLog(Door):
-    """The calls of the API in this mode, newest first, without what they sent and were answered. They come within two seconds.
+    """The calls of the API in this mode, newest first, without what they sent and were answered.
+    They come within two seconds.
 
     `status` chooses a class of statuses by its first digit.
     """

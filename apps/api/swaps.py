@@ -49,7 +49,11 @@ class Swaps(Door):
     def post(self, request: Request) -> Response:
         key = str(self.idempotency_key(request))
         swap, is_new = order_swap(self.access, self.read(request, SwapBody).request(), key=key)
-        return Response(swap_document(swap), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+        return Response(
+            swap_document(swap),
+            status=201,
+            headers=None if is_new else {"Idempotent-Replayed": "true"},
+        )
 
 
 class SwapById(Door):

@@ -1,4 +1,5 @@
-"""/test_clock: a store's test-mode time, which can be moved forward and runs everything that falls due on the way."""
+"""/test_clock: a store's test-mode time, which can be moved forward and runs everything that falls
+due on the way."""
 
 import threading
 import time
@@ -21,8 +22,10 @@ from apps.stores import test_clock
 from apps.stores.models import Store
 from apps.stores.test_clock import ClockBackwards, ClockInvalid
 
-READY, ADVANCING = "ready", "advancing"
-WAIT_SECONDS, LOOK_SECONDS = 25.0, 0.05
+READY = "ready"
+ADVANCING = "advancing"
+WAIT_SECONDS = 25.0
+LOOK_SECONDS = 0.05
 _seat = threading.BoundedSemaphore(1)
 
 
@@ -69,7 +72,9 @@ class ClockDoor(Door):
     def told(self) -> TestClockDocument:
         store = self.access.store
         status = READY if store.test_clock_target_seconds is None else ADVANCING
-        return TestClockDocument(now=iso(self.access.now()), offset_seconds=store.test_offset_seconds, status=status)
+        return TestClockDocument(
+            now=iso(self.access.now()), offset_seconds=store.test_offset_seconds, status=status
+        )
 
     def refuse_live(self) -> None:
         test_clock.refuse_live(self.access.mode)
@@ -95,24 +100,32 @@ class Advance(ClockDoor):
     def cost(self, request: Request) -> int:
         """As its service says; what can't be read takes one token."""
         try:
-            return test_clock.cost_of(_step_seconds(self.read(request, ClockMove), self.access.now()))
+            return test_clock.cost_of(
+                _step_seconds(self.read(request, ClockMove), self.access.now())
+            )
         except Failure:
             return 1
 
     def post(self, request: Request) -> Response:
         self.refuse_live()
         store = self.access.store
-        target = test_clock.move(store, self.access.mode, _step_seconds(self.read(request, ClockMove), self.access.now()))
+        target = test_clock.move(
+            store, self.access.mode, _step_seconds(self.read(request, ClockMove), self.access.now())
+        )
         is_there = self._wait(store)
         if not is_there:
             goal = clock.real_now() + timedelta(seconds=target)
-            return Response(TestClockMoving(status=ADVANCING, now=iso(self.access.now()), target=iso(goal)), status=202)
+            return Response(
+                TestClockMoving(status=ADVANCING, now=iso(self.access.now()), target=iso(goal)),
+                status=202,
+            )
         if store.test_offset_seconds < target:
             raise ClockStopped
         return Response(self.told())
 
     def _wait(self, store: Store) -> bool:
-        """Whether it got there while this call waited; one call of a web process waits, the others are told to look again."""
+        """Whether it got there while this call waited; one call of a web process waits, the others
+        are told to look again."""
         is_seated = _seat.acquire(blocking=False)
         deadline = time.monotonic() + (WAIT_SECONDS if is_seated else 0)
         try:
@@ -129,7 +142,8 @@ class Advance(ClockDoor):
 
 
 def _step_seconds(asked: ClockMove, now: datetime) -> int:
-    seconds, to = asked.seconds, asked.to
+    seconds = asked.seconds
+    to = asked.to
     if (seconds is None) == (to is None):
         raise ClockInvalid
     if seconds is not None:

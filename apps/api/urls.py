@@ -1,4 +1,5 @@
-"""THE route table: path, view, scope per method, budget, key rule. A path that isn't here is a JSON 404."""
+"""THE route table: path, view, scope per method, budget, key rule. A path that isn't here is a JSON
+404."""
 
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
@@ -46,15 +47,21 @@ from apps.api.plumbing.routes import (
     Route,
 )
 
-READ, WRITE = "payments:read", "payments:write"
-PAYOUTS_READ, PAYOUTS_WRITE = "payouts:read", "payouts:write"
-HOOKS_READ, HOOKS_WRITE = "webhooks:read", "webhooks:write"
+READ = "payments:read"
+WRITE = "payments:write"
+PAYOUTS_READ = "payouts:read"
+PAYOUTS_WRITE = "payouts:write"
+HOOKS_READ = "webhooks:read"
+HOOKS_WRITE = "webhooks:write"
 POST = frozenset({"POST"})
-# A platform that acts for its sub-merchant never issues, rotates or revokes what opens the sub-merchant's store.
+# A platform that acts for its sub-merchant never issues, rotates or revokes what opens the
+# sub-merchant's store.
 CREDENTIALS = dict.fromkeys(("POST", "PATCH", "DELETE"), MayNotIssueCredentials)
-AUTHORIZE, TOKEN = (Budget("oauth_authorize", (ADDRESS,)),), (Budget("oauth_token", (ADDRESS,)),)
+AUTHORIZE = (Budget("oauth_authorize", (ADDRESS,)),)
+TOKEN = (Budget("oauth_token", (ADDRESS,)),)
 
-# Their doors ask for what each of them takes (a session, a client's secret, a token) and refuse in the shape of RFC 6749.
+# Their doors ask for what each of them takes (a session, a client's secret, a token) and refuse in
+# the shape of RFC 6749.
 OAUTH_ROUTES = [
     Route(
         "oauth/authorize",
@@ -65,7 +72,12 @@ OAUTH_ROUTES = [
     Route("oauth/token", oauth.Token, {"POST": PUBLIC}, budget={"POST": TOKEN}),
     Route("oauth/revoke", oauth.Revoke, {"POST": PUBLIC}, budget={"POST": TOKEN}),
     Route("oauth/userinfo", oauth.CurrentUser, {"GET": PUBLIC}),
-    Route("oauth/agent_credentials", oauth.AgentCredentials, {"POST": PUBLIC}, closed_to_platforms=CREDENTIALS),
+    Route(
+        "oauth/agent_credentials",
+        oauth.AgentCredentials,
+        {"POST": PUBLIC},
+        closed_to_platforms=CREDENTIALS,
+    ),
 ]
 
 ROUTES = [
@@ -94,23 +106,55 @@ ROUTES = [
     Route("payment_intents/<str:id>/reconciliation", payments.Reconciliation, {"GET": READ}),
     Route("payment_currencies", catalogues.PaymentCurrencies, {"GET": None}),
     Route("supported_assets", catalogues.SupportedAssets, {"GET": None}),
-    Route("balance_swaps", swaps.Swaps, {"GET": None, "POST": None}, budget={"POST": SWAPS}, keys={"POST": "required"}),
+    Route(
+        "balance_swaps",
+        swaps.Swaps,
+        {"GET": None, "POST": None},
+        budget={"POST": SWAPS},
+        keys={"POST": "required"},
+    ),
     Route("balance_swaps/quote", swaps.SwapQuote, {"POST": None}, budget={"POST": SWAPS}),
     Route("balance_swaps/<str:id>", swaps.SwapById, {"GET": None}),
-    Route("payouts", payouts.Payouts, {"GET": PAYOUTS_READ, "POST": PAYOUTS_WRITE}, budget={"POST": PAYOUTS}, keys={"POST": "required"}),
+    Route(
+        "payouts",
+        payouts.Payouts,
+        {"GET": PAYOUTS_READ, "POST": PAYOUTS_WRITE},
+        budget={"POST": PAYOUTS},
+        keys={"POST": "required"},
+    ),
     Route("payouts/quote", payouts.PayoutQuote, {"POST": PAYOUTS_WRITE}),
     Route("payouts/<str:id>", payouts.PayoutById, {"GET": PAYOUTS_READ}),
-    Route("payouts/<str:id>/retry", payouts.RetryPayout, {"POST": PAYOUTS_WRITE}, budget={"POST": PAYOUTS}),
-    Route("payout_schedules", payout_schedules.PayoutSchedules, {"GET": PAYOUTS_READ, "POST": PAYOUTS_WRITE}),
+    Route(
+        "payouts/<str:id>/retry",
+        payouts.RetryPayout,
+        {"POST": PAYOUTS_WRITE},
+        budget={"POST": PAYOUTS},
+    ),
+    Route(
+        "payout_schedules",
+        payout_schedules.PayoutSchedules,
+        {"GET": PAYOUTS_READ, "POST": PAYOUTS_WRITE},
+    ),
     Route(
         "payout_schedules/<str:id>",
         payout_schedules.PayoutScheduleById,
         {"GET": PAYOUTS_READ, "PATCH": PAYOUTS_WRITE, "DELETE": PAYOUTS_WRITE},
     ),
-    Route("payout_schedules/<str:id>/run", payout_schedules.RunPayoutSchedule, {"POST": PAYOUTS_WRITE}, budget={"POST": PAYOUTS}),
+    Route(
+        "payout_schedules/<str:id>/run",
+        payout_schedules.RunPayoutSchedule,
+        {"POST": PAYOUTS_WRITE},
+        budget={"POST": PAYOUTS},
+    ),
     Route("offramp_callbacks", payouts.OfframpCallbacks, {"POST": PUBLIC}),
     Route("balances", balances.Balances, {"GET": "balances:read"}),
-    Route("checkout/<str:reference>", checkout.Checkout, {"GET": PUBLIC}, budget={"GET": PUBLIC_LINK}, cors=frozenset({"GET"})),
+    Route(
+        "checkout/<str:reference>",
+        checkout.Checkout,
+        {"GET": PUBLIC},
+        budget={"GET": PUBLIC_LINK},
+        cors=frozenset({"GET"}),
+    ),
     Route(
         "checkout/<str:reference>/onramp/payment_methods",
         onramp.PaymentMethods,
@@ -127,7 +171,9 @@ ROUTES = [
     ),
     Route("onramp_callbacks/<str:id>", onramp.OnrampCallback, {"POST": PUBLIC}),
     Route("reports", reports.Reports, {"GET": "balances:read"}),
-    Route("reports/accounting_transactions", reports.AccountingTransactions, {"GET": "balances:read"}),
+    Route(
+        "reports/accounting_transactions", reports.AccountingTransactions, {"GET": "balances:read"}
+    ),
     Route("reports/merchant_statement", reports.MerchantStatement, {"GET": "balances:read"}),
     Route(
         "x402/requirements",
@@ -141,7 +187,9 @@ ROUTES = [
     Route("x402/settle", x402.Settle, {"POST": WRITE}, budget={"POST": (Budget("x402"),)}),
     Route("test_clock", test_clock.TestClock, {"GET": WRITE}),
     Route("test_clock/advance", test_clock.Advance, {"POST": WRITE}, budget={"POST": TEST_CLOCK}),
-    Route("webhook_endpoints", webhook_endpoints.Endpoints, {"GET": HOOKS_READ, "POST": HOOKS_WRITE}),
+    Route(
+        "webhook_endpoints", webhook_endpoints.Endpoints, {"GET": HOOKS_READ, "POST": HOOKS_WRITE}
+    ),
     Route(
         "webhook_endpoints/<str:id>",
         webhook_endpoints.EndpointById,
@@ -149,21 +197,39 @@ ROUTES = [
     ),
     Route("webhook_endpoints/<str:id>/enable", webhook_endpoints.Enable, {"PATCH": HOOKS_WRITE}),
     Route("webhook_endpoints/<str:id>/disable", webhook_endpoints.Disable, {"PATCH": HOOKS_WRITE}),
-    Route("webhook_endpoints/<str:id>/rotate_secret", webhook_endpoints.RotateSecret, {"POST": HOOKS_WRITE}),
-    Route("webhook_endpoints/<str:id>/send_test", webhook_endpoints.SendTest, {"POST": HOOKS_WRITE}),
-    Route("webhook_endpoints/<str:id>/redeliver", webhook_endpoints.Redeliver, {"POST": HOOKS_WRITE}),
+    Route(
+        "webhook_endpoints/<str:id>/rotate_secret",
+        webhook_endpoints.RotateSecret,
+        {"POST": HOOKS_WRITE},
+    ),
+    Route(
+        "webhook_endpoints/<str:id>/send_test", webhook_endpoints.SendTest, {"POST": HOOKS_WRITE}
+    ),
+    Route(
+        "webhook_endpoints/<str:id>/redeliver", webhook_endpoints.Redeliver, {"POST": HOOKS_WRITE}
+    ),
     Route("events", events.Events, {"GET": HOOKS_READ}),
     Route("request_log", request_log.RequestLog, {"GET": "stores:read"}),
     Route("api_keys", keys.Keys, {"GET": None, "POST": None}, closed_to_platforms=CREDENTIALS),
     Route("api_keys/<str:id>", keys.KeyById, {"DELETE": None}, closed_to_platforms=CREDENTIALS),
-    Route("merchants/oauth_apps", oauth_apps.OAuthApps, {"GET": None, "POST": None}, closed_to_platforms=CREDENTIALS),
+    Route(
+        "merchants/oauth_apps",
+        oauth_apps.OAuthApps,
+        {"GET": None, "POST": None},
+        closed_to_platforms=CREDENTIALS,
+    ),
     Route(
         "merchants/oauth_apps/<str:id>",
         oauth_apps.OAuthAppById,
         {"GET": None, "PATCH": None, "DELETE": None},
         closed_to_platforms=CREDENTIALS,
     ),
-    Route("merchants/oauth_apps/<str:id>/rotate_secret", oauth_apps.RotateAppSecret, {"POST": None}, closed_to_platforms=CREDENTIALS),
+    Route(
+        "merchants/oauth_apps/<str:id>/rotate_secret",
+        oauth_apps.RotateAppSecret,
+        {"POST": None},
+        closed_to_platforms=CREDENTIALS,
+    ),
     *platforms.ROUTES,
     *OAUTH_ROUTES,
     *billing.ROUTES,
@@ -178,4 +244,9 @@ def _pattern(route: Route) -> URLPattern:
 
 _description = path("openapi.json", openapi, name="openapi")
 _missing = csrf_exempt(lambda request, rest="": not_found(request))
-urlpatterns = [_description, *(_pattern(route) for route in ROUTES), path("<path:rest>", _missing), path("", _missing)]
+urlpatterns = [
+    _description,
+    *(_pattern(route) for route in ROUTES),
+    path("<path:rest>", _missing),
+    path("", _missing),
+]

@@ -1,4 +1,5 @@
-"""/webhook_endpoints: where a merchant wants to hear of events, and what became of each delivery."""
+"""/webhook_endpoints: where a merchant wants to hear of events, and what became of each
+delivery."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, TypeVar
@@ -46,7 +47,8 @@ class EndpointDoor(Door):
         return self.find(selectors.endpoints(self.access).select_related("store"), id)
 
     def read_all(self, request: Request, asked: type[Fields]) -> tuple[Fields, dict[str, Invalid]]:
-        """The fields in the wrapper as what they ask for, and what is wrong about the others. Raises Invalid without them."""
+        """The fields in the wrapper as what they ask for, and what is wrong about the others.
+        Raises Invalid without them."""
         return asked.read_all(self.fields(self.body(request)), WRAPPER)
 
     def fields(self, body: Mapping[str, object]) -> object:
@@ -60,7 +62,8 @@ class EndpointFilters(Query, frozen=True, kw_only=True):
 
 
 class Endpoints(EndpointDoor):
-    """Register an endpoint (its secret is shown once; naming a platform adopts the store's integration), or list them."""
+    """Register an endpoint (its secret is shown once; naming a platform adopts the store's
+    integration), or list them."""
 
     asks_for_code = True
     query = EndpointFilters
@@ -70,16 +73,21 @@ class Endpoints(EndpointDoor):
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        rows = selectors.with_success_rates(self.access, EndpointFilters.read(request.query_params).status)
+        rows = selectors.with_success_rates(
+            self.access, EndpointFilters.read(request.query_params).status
+        )
         return Response([documents.listed(endpoint, rate) for endpoint, rate in rows])
 
     def post(self, request: Request) -> Response:
         made = endpoints.register_endpoint(self.access, *self.read_all(request, EndpointRequest))
-        return Response(documents.with_secret(made.endpoint, made.secret), status=201 if made.is_new else 200)
+        return Response(
+            documents.with_secret(made.endpoint, made.secret), status=201 if made.is_new else 200
+        )
 
 
 class EndpointById(EndpointDoor):
-    """One endpoint with its recent deliveries; change it, or delete it and keep what was delivered."""
+    """One endpoint with its recent deliveries; change it, or delete it and keep what was
+    delivered."""
 
     asks_for_code = True
     asks_on = ("PATCH", "DELETE")
@@ -93,10 +101,16 @@ class EndpointById(EndpointDoor):
 
     def fields(self, body: Mapping[str, object]) -> object:
         """A change may also come without the wrapper."""
-        return body if body.keys() & _CHANGES.fields.keys() and body.get(WRAPPER) is None else super().fields(body)
+        return (
+            body
+            if body.keys() & _CHANGES.fields.keys() and body.get(WRAPPER) is None
+            else super().fields(body)
+        )
 
     def patch(self, request: Request, id: str) -> Response:
-        endpoint = endpoints.update_endpoint(self.access, self.endpoint(id), *self.read_all(request, EndpointChanges))
+        endpoint = endpoints.update_endpoint(
+            self.access, self.endpoint(id), *self.read_all(request, EndpointChanges)
+        )
         return Response(documents.endpoint_document(endpoint))
 
     def delete(self, request: Request, id: str) -> Response:
@@ -148,7 +162,9 @@ class SendTest(EndpointDoor):
 
     def post(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
-        delivery = deliveries.send_test(endpoint, self.read(request, SendTestBody).event_type, self.access.now())
+        delivery = deliveries.send_test(
+            endpoint, self.read(request, SendTestBody).event_type, self.access.now()
+        )
         return Response(documents.test_delivery_queued(delivery))
 
 

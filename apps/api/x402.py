@@ -1,4 +1,5 @@
-"""/x402: the service as the facilitator of its own stores. Bodies of verify and settle, and all answers, are as x402 v2 names them."""
+"""/x402: the service as the facilitator of its own stores. Bodies of verify and settle, and all
+answers, are as x402 v2 names them."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -35,8 +36,14 @@ class Supported(Door):
     answers = {"GET": documents.SupportedResponseDocument}
 
     def get(self, request: Request) -> Response:
-        assets = [one for one in accepted_assets(self.access.store_id, self.access.mode) if is_signable(one) and is_watched(one.chain_id)]
-        return Response(documents.supported_document(assets, hot_addresses({one.chain_id for one in assets})))
+        assets = [
+            one
+            for one in accepted_assets(self.access.store_id, self.access.mode)
+            if is_signable(one) and is_watched(one.chain_id)
+        ]
+        return Response(
+            documents.supported_document(assets, hot_addresses({one.chain_id for one in assets}))
+        )
 
 
 class Verify(Door):
@@ -50,12 +57,15 @@ class Verify(Door):
         try:
             checked = verify(self.access, SignedPaymentRequest.read(self.body(request)))
         except Refused as refusal:
-            return Response(documents.verified_document(refusal.payer, refusal.reason, refusal.text))
+            return Response(
+                documents.verified_document(refusal.payer, refusal.reason, refusal.text)
+            )
         return Response(documents.verified_document(checked.authorization.payer))
 
 
 class Settle(Door):
-    """Carry a signed payment out, and wait for a block. What isn't known in time is told as such."""
+    """Carry a signed payment out, and wait for a block. What isn't known in time is told as
+    such."""
 
     shape = Coded
     bodies = {"POST": SignedPaymentRequest.schema()}
@@ -64,4 +74,8 @@ class Settle(Door):
     def post(self, request: Request) -> Response:
         signed = SignedPaymentRequest.read(self.body(request))
         outcome = settle(self.access, signed)
-        return Response(documents.settled_document(signed.network, outcome.payer, outcome.signed, outcome.reason, outcome.text))
+        return Response(
+            documents.settled_document(
+                signed.network, outcome.payer, outcome.signed, outcome.reason, outcome.text
+            )
+        )

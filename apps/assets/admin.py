@@ -1,4 +1,5 @@
-"""Chains and rates for staff, and which stores' assets are stopped for review. Assets themselves: apps.chain.admin."""
+"""Chains and rates for staff, and which stores' assets are stopped for review. Assets themselves:
+apps.chain.admin."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -25,7 +26,11 @@ class ChainAdmin(Switches):
 class AcceptedAssetAdmin(ReadOnly):
     list_display = ["shop", "asset", "stopped"]
     list_display_links = ["shop"]
-    list_filter = [staff_lists.present("suspended_at", "state", "Stopped for review", "In use"), "mode", "asset"]
+    list_filter = [
+        staff_lists.present("suspended_at", "state", "Stopped for review", "In use"),
+        "mode",
+        "asset",
+    ]
     list_select_related = ["store", "asset"]
     search_fields = ["store"]
     search_help_text = "Store ID, or the beginning of a store's name"
@@ -43,7 +48,9 @@ class AcceptedAssetAdmin(ReadOnly):
 @admin.register(Rate)
 class RateAdmin(ReadOnly):
     list_display = ["asset", "per_coin", "source", "told_at", "valid"]
-    list_filter = [staff_lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))]
+    list_filter = [
+        staff_lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))
+    ]
     list_select_related = ["asset"]
     search_fields = ["asset"]
     search_help_text = "Asset"

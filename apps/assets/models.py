@@ -1,4 +1,5 @@
-"""Chains and assets as data, which of them a store accepts, and the latest rate of each asset in each currency."""
+"""Chains and assets as data, which of them a store accepts, and the latest rate of each asset in
+each currency."""
 
 from datetime import UTC, datetime
 
@@ -35,9 +36,11 @@ class TokenStandard(models.TextChoices):
 
 
 class Asset(models.Model):
-    """A coin on a chain. A native coin has no contract; a token's `contract_address` is lower-case hex.
+    """A coin on a chain. A native coin has no contract; a token's `contract_address` is lower-case
+    hex.
 
-    What is active but not listed is in no catalog and no customer pays with it: it is swapped into and paid out again.
+    What is active but not listed is in no catalog and no customer pays with it: it is swapped into
+    and paid out again.
     """
 
     id = models.CharField(primary_key=True, max_length=20)
@@ -60,7 +63,9 @@ class Asset(models.Model):
         ordering = ["position", "id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["chain", "contract_address"], condition=models.Q(contract_address__isnull=False), name="asset_contract_unique"
+                fields=["chain", "contract_address"],
+                condition=models.Q(contract_address__isnull=False),
+                name="asset_contract_unique",
             ),
         ]
 
@@ -87,8 +92,16 @@ class AcceptedAsset(Owned):
     suspended_at = models.DateTimeField(null=True, blank=True)  # stopped for review by staff
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["store", "mode", "asset"], name="accepted_asset_once")]
-        indexes = [models.Index(fields=["suspended_at"], condition=models.Q(suspended_at__isnull=False), name="accepted_asset_stopped")]
+        constraints = [
+            models.UniqueConstraint(fields=["store", "mode", "asset"], name="accepted_asset_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["suspended_at"],
+                condition=models.Q(suspended_at__isnull=False),
+                name="accepted_asset_stopped",
+            )
+        ]
 
 
 # Until when the rates of an embedded source hold.
@@ -96,10 +109,12 @@ FAR_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class Rate(models.Model):
-    """What one coin of an asset is worth in a currency, from `source` at `as_of`. Past `valid_until` it prices nothing.
+    """What one coin of an asset is worth in a currency, from `source` at `as_of`. Past
+    `valid_until` it prices nothing.
 
-    In dollars the sources are compared: `is_agreed` says whether a second one told the same, `doubted_at` when one told
-    something else, or a single one jumped, and no second has agreed since.
+    In dollars the sources are compared: `is_agreed` says whether a second one told the same,
+    `doubted_at` when one told something else, or a single one jumped, and no second has agreed
+    since.
     """
 
     asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="+")
@@ -124,7 +139,8 @@ class Rate(models.Model):
 
 
 class DailyRate(models.Model):
-    """The first rate of an asset in a currency that a day (UTC) knew: what books are valued at. Append-only, in PostgreSQL too."""
+    """The first rate of an asset in a currency that a day (UTC) knew: what books are valued at.
+    Append-only, in PostgreSQL too."""
 
     asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
     currency = models.CharField(max_length=3)

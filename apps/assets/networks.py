@@ -1,6 +1,8 @@
-"""What is publicly known of the networks that customers pay on: facts of the networks, not of this service's nodes.
+"""What is publicly known of the networks that customers pay on: facts of the networks, not of this
+service's nodes.
 
-A network that isn't here, a local one above all, has no known pace, and no wallet is told how to add it.
+A network that isn't here, a local one above all, has no known pace, and no wallet is told how to
+add it.
 """
 
 from dataclasses import dataclass
@@ -11,7 +13,8 @@ STABLECOINS = ("USDC", "USDT")
 
 @dataclass(frozen=True)
 class Network:
-    """The usual time between two blocks, a public node for wallets that don't have the network yet, and the coin of its fees."""
+    """The usual time between two blocks, a public node for wallets that don't have the network yet,
+    and the coin of its fees."""
 
     block_milliseconds: int
     rpc_url: str

@@ -1,4 +1,5 @@
-"""Opening a store: by somebody who signs up, and by somebody who has one already. It takes every listed asset from the start."""
+"""Opening a store: by somebody who signs up, and by somebody who has one already. It takes every
+listed asset from the start."""
 
 from django.db import transaction
 
@@ -11,7 +12,9 @@ from apps.stores.requests import PersonRequest, StoreRequest
 from apps.stores.services import create_store
 
 
-def sign_up_with_store(email: str, person: PersonRequest, store: StoreRequest) -> tuple[User, Store]:
+def sign_up_with_store(
+    email: str, person: PersonRequest, store: StoreRequest
+) -> tuple[User, Store]:
     """An account for a proved address, and its first store. Raises BadPassword or EmailTaken."""
     with transaction.atomic():
         user = sign_up.create_account(email, person.person_name, person.password)
@@ -22,7 +25,9 @@ def sign_up_with_store(email: str, person: PersonRequest, store: StoreRequest) -
 def open_store(user: User, request: StoreRequest) -> Store:
     """One more store of a person. Raises NoMoreStores."""
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(pk=user.pk)  # of two at once the second counts the first
+        User.objects.select_for_update(no_key=True).get(
+            pk=user.pk
+        )  # of two at once the second counts the first
         sign_up.check_may_open(user)
         return _open(user, request)
 

@@ -1,6 +1,8 @@
-"""Keeping rates fresh: the first provider that answers prices, a rate that jumps needs a second opinion, an old one prices nothing.
+"""Keeping rates fresh: the first provider that answers prices, a rate that jumps needs a second
+opinion, an old one prices nothing.
 
-What coins are worth in dollars every provider is asked: what the service swaps at must be agreed, or at least not in doubt.
+What coins are worth in dollars every provider is asked: what the service swaps at must be agreed,
+or at least not in doubt.
 """
 
 import time
@@ -26,7 +28,8 @@ log = structlog.get_logger(__name__)
 MEMORY = timedelta(days=1)
 # The currency in which every source is asked, and compared with the others.
 COMPARED = Currency.USD.value
-# Sources of which none has answered are left alone so long: who waits for them would wait for each of their timeouts.
+# Sources of which none has answered are left alone so long: who waits for them would wait for each
+# of their timeouts.
 PAUSE_SECONDS = 15.0
 _paused_until = 0.0
 
@@ -40,11 +43,15 @@ class Quote(NamedTuple):
 
 def providers(mode: str) -> list[RateProvider]:
     """The adapters of a mode, in the order in which they are asked."""
-    return [cast(RateProvider, import_string(one["BACKEND"])(**one["OPTIONS"])) for one in settings.PROVIDERS["rates"][mode]]
+    return [
+        cast(RateProvider, import_string(one["BACKEND"])(**one["OPTIONS"]))
+        for one in settings.PROVIDERS["rates"][mode]
+    ]
 
 
 def ensure_rates() -> None:
-    """Ask at once where a mode has no rate that prices: a fresh database shouldn't wait for the periodic job."""
+    """Ask at once where a mode has no rate that prices: a fresh database shouldn't wait for the
+    periodic job."""
     at = clock.real_now()
     for mode in Mode.values:
         if not Rate.objects.filter(asset__chain__mode=mode, valid_until__gt=at).exists():
@@ -52,13 +59,15 @@ def ensure_rates() -> None:
 
 
 def refresh() -> int:
-    """Ask for every known asset in every currency and keep what is believable; how many rates were written."""
+    """Ask for every known asset in every currency and keep what is believable; how many rates were
+    written."""
     at = clock.real_now()
     return sum(_refresh_mode(mode, at) for mode in Mode.values)
 
 
 def ask_again(assets: Sequence[Asset]) -> None:
-    """Ask all sources what coins of one mode are worth in dollars at this moment. Not inside a transaction; never fails."""
+    """Ask all sources what coins of one mode are worth in dollars at this moment. Not inside a
+    transaction; never fails."""
     global _paused_until
     if time.monotonic() < _paused_until:
         return
@@ -71,8 +80,16 @@ def _refresh_mode(mode: str, at: datetime) -> int:
 
 
 def _write(mode: str, assets: Sequence[Asset], currencies: Sequence[str], at: datetime) -> int:
-    quotes = _quotes(mode, {(asset.coin_symbol, currency) for asset in assets for currency in currencies}, _last(assets, at))
-    doubted = dict(Rate.objects.filter(asset__in=assets, currency=COMPARED).values_list("asset_id", "doubted_at"))
+    quotes = _quotes(
+        mode,
+        {(asset.coin_symbol, currency) for asset in assets for currency in currencies},
+        _last(assets, at),
+    )
+    doubted = dict(
+        Rate.objects.filter(asset__in=assets, currency=COMPARED).values_list(
+            "asset_id", "doubted_at"
+        )
+    )
     rows = [
         Rate(
             asset=asset,
@@ -82,7 +99,11 @@ def _write(mode: str, assets: Sequence[Asset], currencies: Sequence[str], at: da
             as_of=at,
             valid_until=_valid_until(quote, at),
             is_agreed=quote.is_agreed,
-            doubted_at=at if quote.is_doubted else None if quote.is_agreed or currency != COMPARED else doubted.get(asset.pk),
+            doubted_at=at
+            if quote.is_doubted
+            else None
+            if quote.is_agreed or currency != COMPARED
+            else doubted.get(asset.pk),
         )
         for asset in assets
         for currency in currencies
@@ -103,7 +124,14 @@ def _keep_first_of_day(rows: list[Rate], at: datetime) -> None:
     kept = set(DailyRate.objects.filter(day=at.date()).values_list("asset_id", "currency"))
     DailyRate.objects.bulk_create(
         [
-            DailyRate(asset_id=row.asset_id, currency=row.currency, day=at.date(), rate=row.rate, source=row.source, as_of=at)
+            DailyRate(
+                asset_id=row.asset_id,
+                currency=row.currency,
+                day=at.date(),
+                rate=row.rate,
+                source=row.source,
+                as_of=at,
+            )
             for row in rows
             if (row.asset_id, row.currency) not in kept
         ],
@@ -113,16 +141,26 @@ def _keep_first_of_day(rows: list[Rate], at: datetime) -> None:
 
 def _last(assets: Iterable[Asset], at: datetime) -> dict[Pair, Decimal]:
     """What each coin was last worth; what a fixed table said measures nothing."""
-    rows = Rate.objects.filter(asset__in=assets, as_of__gt=at - MEMORY, valid_until__lt=FAR_FUTURE).order_by("as_of")
-    return {(coin, currency): rate for coin, currency, rate in rows.values_list("asset__coin_symbol", "currency", "rate")}
+    rows = Rate.objects.filter(
+        asset__in=assets, as_of__gt=at - MEMORY, valid_until__lt=FAR_FUTURE
+    ).order_by("as_of")
+    return {
+        (coin, currency): rate
+        for coin, currency, rate in rows.values_list("asset__coin_symbol", "currency", "rate")
+    }
 
 
 def _quotes(mode: str, pairs: set[Pair], last: dict[Pair, Decimal]) -> dict[Pair, Quote]:
-    """The first believable rate of each pair. A later provider is asked only for what is missing, in doubt or to be compared."""
+    """The first believable rate of each pair. A later provider is asked only for what is missing,
+    in doubt or to be compared."""
     found: dict[Pair, Quote] = {}
     jumped: dict[Pair, list[Decimal]] = {}
     for provider in providers(mode):
-        compared = {pair for pair, quote in found.items() if _is_compared(pair, quote) and not quote.is_agreed}
+        compared = {
+            pair
+            for pair, quote in found.items()
+            if _is_compared(pair, quote) and not quote.is_agreed
+        }
         wanted = (pairs - found.keys()) | compared
         if not wanted:
             break
@@ -131,8 +169,14 @@ def _quotes(mode: str, pairs: set[Pair], last: dict[Pair, Decimal]) -> dict[Pair
             is_agreed = any(is_rate_agreed(rate, other) for other in others)
             if pair in compared:
                 found[pair] = found[pair]._replace(is_agreed=is_agreed, is_doubted=not is_agreed)
-            elif pair not in last or is_rate_near(rate, last[pair]) or any(is_rate_near(rate, other) for other in others):
-                found[pair] = Quote(rate, provider, is_agreed, is_doubted=bool(others) and not is_agreed)
+            elif (
+                pair not in last
+                or is_rate_near(rate, last[pair])
+                or any(is_rate_near(rate, other) for other in others)
+            ):
+                found[pair] = Quote(
+                    rate, provider, is_agreed, is_doubted=bool(others) and not is_agreed
+                )
             else:
                 jumped.setdefault(pair, []).append(rate)
     for coin, currency in sorted(jumped.keys() - found.keys()):
@@ -145,7 +189,8 @@ def _is_compared(pair: Pair, quote: Quote) -> bool:
 
 
 def _judged(pair: Pair, quote: Quote, last: dict[Pair, Decimal]) -> Quote:
-    """A single source that tells something else than a moment ago is in doubt, as are two that contradict each other."""
+    """A single source that tells something else than a moment ago is in doubt, as are two that
+    contradict each other."""
     if not _is_compared(pair, quote) or quote.is_agreed:
         return quote
     if quote.is_doubted or (pair in last and not is_rate_agreed(quote.rate, last[pair])):
@@ -160,8 +205,14 @@ def _answer(provider: RateProvider, pairs: set[Pair]) -> dict[Pair, Decimal]:
     except ProviderError as error:
         log.warning("rates_unavailable", provider=provider.name, error=str(error))
         return {}
-    return {pair: rate for pair, rate in told.items() if pair in pairs and RATE_MIN <= rate <= RATE_MAX}
+    return {
+        pair: rate for pair, rate in told.items() if pair in pairs and RATE_MIN <= rate <= RATE_MAX
+    }
 
 
 def _valid_until(quote: Quote, at: datetime) -> datetime:
-    return FAR_FUTURE if quote.provider.is_always_current else at + timedelta(seconds=settings.RATE_MAX_AGE_SECONDS)
+    return (
+        FAR_FUTURE
+        if quote.provider.is_always_current
+        else at + timedelta(seconds=settings.RATE_MAX_AGE_SECONDS)
+    )

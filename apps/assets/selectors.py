@@ -1,4 +1,5 @@
-"""Reads of assets and rates. `accepted_priced` is on the hot path of creating a payment: one statement, no models."""
+"""Reads of assets and rates. `accepted_priced` is on the hot path of creating a payment: one
+statement, no models."""
 
 import uuid
 from collections.abc import Iterable
@@ -22,9 +23,14 @@ class PricedAsset:
     rate_source: str
 
 
-_ASSET_FIELDS, _CHAIN_FIELDS = list(Asset._meta.concrete_fields), list(Chain._meta.concrete_fields)
+_ASSET_FIELDS = list(Asset._meta.concrete_fields)
+_CHAIN_FIELDS = list(Chain._meta.concrete_fields)
+_COLUMNS = ", ".join(
+    [f"a.{field.column}" for field in _ASSET_FIELDS]
+    + [f"c.{field.column}" for field in _CHAIN_FIELDS]
+)
 _PRICED = sql.Statement(f"""
-SELECT {", ".join([f"a.{field.column}" for field in _ASSET_FIELDS] + [f"c.{field.column}" for field in _CHAIN_FIELDS])}, r.rate, r.source
+SELECT {_COLUMNS}, r.rate, r.source
 FROM assets_acceptedasset k
 JOIN assets_asset a ON a.id = k.asset_id AND a.is_active
 JOIN assets_chain c ON c.id = a.chain_id AND c.mode = k.mode
@@ -36,9 +42,14 @@ ORDER BY a.position, a.id
 
 
 def accepted_priced(
-    store_id: uuid.UUID, mode: str, currency: str, now: datetime, chain_ids: Iterable[str] | None = None
+    store_id: uuid.UUID,
+    mode: str,
+    currency: str,
+    now: datetime,
+    chain_ids: Iterable[str] | None = None,
 ) -> list[PricedAsset]:
-    """The assets that a store takes in a mode, each with a rate that is still valid at `now` (machine time).
+    """The assets that a store takes in a mode, each with a rate that is still valid at `now`
+    (machine time).
 
     With `chain_ids`, those of these chains alone.
     """
@@ -48,17 +59,21 @@ def accepted_priced(
 
 
 _VALUED = sql.Statement(f"""
-SELECT {", ".join([f"a.{field.column}" for field in _ASSET_FIELDS] + [f"c.{field.column}" for field in _CHAIN_FIELDS])}, r.rate
+SELECT {_COLUMNS}, r.rate
 FROM assets_asset a
 JOIN assets_chain c ON c.id = a.chain_id
-LEFT JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s AND r.valid_until > %(now)s
+LEFT JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s
+    AND r.valid_until > %(now)s
 WHERE a.id = ANY (%(ids)s::text[])
 ORDER BY a.coin_symbol, a.id
 """)  # noqa: S608  # only names of columns are put in
 
 
-def valued(asset_ids: Iterable[str], currency: str, now: datetime) -> list[tuple[Asset, Decimal | None]]:
-    """These assets with their chain and their rate, None when there is none that is valid at `now` (machine time)."""
+def valued(
+    asset_ids: Iterable[str], currency: str, now: datetime
+) -> list[tuple[Asset, Decimal | None]]:
+    """These assets with their chain and their rate, None when there is none that is valid at `now`
+    (machine time)."""
     found = _VALUED.rows(currency=currency, now=now, ids=sql.array(asset_ids))
     return [(_asset(row[:-1]), row[-1]) for row in found]
 
@@ -80,7 +95,9 @@ def _asset(row: tuple[Any, ...]) -> Asset:
 
 def accepts_any(store_id: uuid.UUID, mode: str) -> bool:
     """Whether the store takes at least one active asset."""
-    rows = AcceptedAsset.objects.filter(store_id=store_id, mode=mode, suspended_at=None, asset__is_active=True)
+    rows = AcceptedAsset.objects.filter(
+        store_id=store_id, mode=mode, suspended_at=None, asset__is_active=True
+    )
     return rows.exists()
 
 
@@ -97,7 +114,11 @@ def listed_assets(mode: str) -> list[Asset]:
 def accepted_assets(store_id: uuid.UUID, mode: str) -> list[Asset]:
     """The active assets that a store takes."""
     accepted = AcceptedAsset.objects.filter(store_id=store_id, mode=mode).values("asset_id")
-    return list(Asset.objects.filter(is_active=True, chain__mode=mode, pk__in=accepted).select_related("chain"))
+    return list(
+        Asset.objects.filter(is_active=True, chain__mode=mode, pk__in=accepted).select_related(
+            "chain"
+        )
+    )
 
 
 def current_rate(asset_id: str, currency: str, now: datetime) -> Rate | None:
@@ -113,7 +134,11 @@ def price_of(asset: Asset, currency: str, now: datetime) -> Price[Asset] | None:
 
 def native_asset_id(asset: Asset) -> str:
     """The chain's own coin, in which gas is paid."""
-    return asset.pk if asset.is_native else str(Asset.objects.get(chain=asset.chain_id, token_standard=TokenStandard.NATIVE).pk)
+    return (
+        asset.pk
+        if asset.is_native
+        else str(Asset.objects.get(chain=asset.chain_id, token_standard=TokenStandard.NATIVE).pk)
+    )
 
 
 def native_of(chain_id: str) -> Asset | None:
@@ -122,18 +147,27 @@ def native_of(chain_id: str) -> Asset | None:
 
 
 _DAILY = sql.Statement("""
-SELECT w.asset_id, w.day, d.rate FROM unnest(%(assets)s::text[], %(days)s::date[]) AS w(asset_id, day)
+SELECT w.asset_id, w.day, d.rate
+    FROM unnest(%(assets)s::text[], %(days)s::date[]) AS w(asset_id, day)
 CROSS JOIN LATERAL (
     SELECT one.rate FROM assets_dailyrate one
-    WHERE one.asset_id = w.asset_id AND one.currency = %(currency)s AND one.day <= w.day ORDER BY one.day DESC LIMIT 1
+    WHERE one.asset_id = w.asset_id AND one.currency = %(currency)s AND one.day <= w.day
+        ORDER BY one.day DESC LIMIT 1
 ) d
 """)
 
 
-def daily_rates(wanted: Iterable[tuple[str, date]], currency: str) -> dict[tuple[str, date], Decimal]:
-    """What a coin was worth on a day (UTC): the first rate of that day, else of the last one before that knew any."""
+def daily_rates(
+    wanted: Iterable[tuple[str, date]], currency: str
+) -> dict[tuple[str, date], Decimal]:
+    """What a coin was worth on a day (UTC): the first rate of that day, else of the last one before
+    that knew any."""
     pairs = sorted(set(wanted))
     if not pairs:
         return {}
-    assets, days = sql.array(one for one, _ in pairs), sql.array(str(day) for _, day in pairs)
-    return {(asset_id, day): rate for asset_id, day, rate in _DAILY.rows(assets=assets, days=days, currency=currency)}
+    assets = sql.array(one for one, _ in pairs)
+    days = sql.array(str(day) for _, day in pairs)
+    return {
+        (asset_id, day): rate
+        for asset_id, day, rate in _DAILY.rows(assets=assets, days=days, currency=currency)
+    }

@@ -1,4 +1,5 @@
-"""Which assets there are, and which of them a store takes. A store always takes at least one in each mode."""
+"""Which assets there are, and which of them a store takes. A store always takes at least one in
+each mode."""
 
 from django.db import transaction
 
@@ -42,11 +43,21 @@ CONFIRMATIONS_MAX = 10_000
 
 
 def change_asset(
-    asset_id: str, *, contract_address: str | None = None, is_active: bool | None = None, required_confirmations: int | None = None
+    asset_id: str,
+    *,
+    contract_address: str | None = None,
+    is_active: bool | None = None,
+    required_confirmations: int | None = None,
 ) -> Asset:
-    """Staff change an asset; None leaves a thing as it is. The confirmations are those of its chain, for deposits not yet seen."""
+    """Staff change an asset; None leaves a thing as it is. The confirmations are those of its
+    chain, for deposits not yet seen."""
     with transaction.atomic():
-        asset = Asset.objects.select_for_update(of=("self",), no_key=True).filter(pk=asset_id).select_related("chain").first()
+        asset = (
+            Asset.objects.select_for_update(of=("self",), no_key=True)
+            .filter(pk=asset_id)
+            .select_related("chain")
+            .first()
+        )
         if asset is None:
             raise NotFound("Asset not found")
         if contract_address is not None:
@@ -61,9 +72,16 @@ def change_asset(
                 raise NotConfirmations
             asset.chain.required_confirmations = required_confirmations
             asset.chain.save(update_fields=["required_confirmations"])
-        changed = {"contract_address": contract_address, "is_active": is_active, "required_confirmations": required_confirmations}
+        changed = {
+            "contract_address": contract_address,
+            "is_active": is_active,
+            "required_confirmations": required_confirmations,
+        }
         audit.record(
-            "asset.changed", target=asset, name=asset.pk, details={key: value for key, value in changed.items() if value is not None}
+            "asset.changed",
+            target=asset,
+            name=asset.pk,
+            details={key: value for key, value in changed.items() if value is not None},
         )
     return asset
 
@@ -72,7 +90,11 @@ def _token_contract(asset: Asset, text: str) -> str:
     address = text.lower()
     if asset.is_native or not is_address(text) or int(address, 16) == 0:
         raise NotAContract
-    if Asset.objects.filter(chain_id=asset.chain_id, contract_address=address).exclude(pk=asset.pk).exists():
+    if (
+        Asset.objects.filter(chain_id=asset.chain_id, contract_address=address)
+        .exclude(pk=asset.pk)
+        .exists()
+    ):
         raise ContractTaken
     return address
 
@@ -80,7 +102,11 @@ def _token_contract(asset: Asset, text: str) -> str:
 def accept_all_active(store: Store) -> None:
     """What a new store begins with: every listed asset of each mode."""
     at = clock.real_now()
-    rows = [AcceptedAsset(store=store, mode=mode, asset=asset, created_at=at) for mode in Mode.values for asset in listed_assets(mode)]
+    rows = [
+        AcceptedAsset(store=store, mode=mode, asset=asset, created_at=at)
+        for mode in Mode.values
+        for asset in listed_assets(mode)
+    ]
     AcceptedAsset.objects.bulk_create(rows, ignore_conflicts=True)
 
 
@@ -96,10 +122,15 @@ def set_accepted(access: Access, asset_id: str, is_accepted: bool) -> None:
         rows = AcceptedAsset.objects.seen_by(access)
         if is_accepted != rows.filter(asset=asset).exists():
             done = "accepted" if is_accepted else "no_longer_accepted"
-            audit.record(f"asset.{done}", store=access.store, mode=access.mode, target=asset, name=asset.pk)
+            audit.record(
+                f"asset.{done}", store=access.store, mode=access.mode, target=asset, name=asset.pk
+            )
         if is_accepted:
             AcceptedAsset.objects.get_or_create(
-                store=access.store, mode=access.mode, asset=asset, defaults={"created_at": clock.real_now()}
+                store=access.store,
+                mode=access.mode,
+                asset=asset,
+                defaults={"created_at": clock.real_now()},
             )
         elif rows.filter(asset=asset).exists():
             if not rows.filter(asset__is_active=True).exclude(asset=asset).exists():

@@ -20,7 +20,9 @@ class Rated(ReadOnly):
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
         rates = Rate.objects.filter(
-            asset=OuterRef(f"{self.rated_asset}_id"), currency=OuterRef("rate_currency"), valid_until__gt=clock.real_now()
+            asset=OuterRef(f"{self.rated_asset}_id"),
+            currency=OuterRef("rate_currency"),
+            valid_until__gt=clock.real_now(),
         )
         rows: QuerySet[Any] = super().get_queryset(request).annotate(rate_currency=self.rated_in)
         rated: QuerySet[Any] = rows.annotate(rate_now=Subquery(rates.values("rate")[:1]))

@@ -1,4 +1,5 @@
-"""Billing for staff, who look and never write: what is sold, who is billed, and each record with its history."""
+"""Billing for staff, who look and never write: what is sold, who is billed, and each record with
+its history."""
 
 from django.contrib import admin
 
@@ -80,11 +81,20 @@ class CustomerAdmin(ReadOnly):
 
 @admin.register(Subscription)
 class SubscriptionAdmin(ReadOnly):
-    list_display = ["created", "shop", "customer_email", "next_billing", "failed_cycle_count", "state"]
+    list_display = [
+        "created",
+        "shop",
+        "customer_email",
+        "next_billing",
+        "failed_cycle_count",
+        "state",
+    ]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "customer"]
     search_fields = ["id", "^customer__email", "store"]
-    search_help_text = "Subscription ID, or the beginning of a customer's email address or a store's name"
+    search_help_text = (
+        "Subscription ID, or the beginning of a customer's email address or a store's name"
+    )
     created = staff_lists.when("created_at", "Created")
     shop = staff_lists.store()
     customer_email = staff_lists.text("customer__email", "Customer")
@@ -100,7 +110,9 @@ class InvoiceAdmin(ReadOnly):
     list_filter = ["status", "mode"]
     list_select_related = ["store", "customer"]
     search_fields = ["id", "^customer__email", "store"]
-    search_help_text = "Invoice ID, or the beginning of a customer's email address or a store's name"
+    search_help_text = (
+        "Invoice ID, or the beginning of a customer's email address or a store's name"
+    )
     created = staff_lists.when("created_at", "Created")
     shop = staff_lists.store()
     customer_email = staff_lists.text("customer__email", "Customer")

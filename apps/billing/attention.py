@@ -10,8 +10,14 @@ from apps.core.models import Viewer
 
 def flagged_invoices(viewer: Viewer, since: datetime) -> "QuerySet[Invoice]":
     """Void or written off and paid all the same, since then, and not given back."""
-    rows = Invoice.objects.seen_by(viewer).filter(needs_attention__isnull=False, updated_at__gte=since)
-    return rows.filter(refunded_cents__lt=F("amount_paid_cents")).select_related("customer").order_by("-updated_at")
+    rows = Invoice.objects.seen_by(viewer).filter(
+        needs_attention__isnull=False, updated_at__gte=since
+    )
+    return (
+        rows.filter(refunded_cents__lt=F("amount_paid_cents"))
+        .select_related("customer")
+        .order_by("-updated_at")
+    )
 
 
 def past_due_subscriptions(viewer: Viewer) -> "QuerySet[Subscription]":

@@ -1,4 +1,5 @@
-"""Every change of an invoice or subscription leaves a history row and, if it has a public name, an event with the full object.
+"""Every change of an invoice or subscription leaves a history row and, if it has a public name, an
+event with the full object.
 
 Billing events stay with the store: platforms don't hear of them.
 """
@@ -9,7 +10,15 @@ from datetime import datetime
 from apps.billing.documents.invoices import formatted_number, invoice_document
 from apps.billing.documents.subscriptions import subscription_document
 from apps.billing.models import Invoice, InvoiceChange, Subscription, SubscriptionChange
-from apps.billing.states import INVOICE_EVENTS, INVOICE_MACHINE, PAID, PAST_DUE, SUBSCRIPTION_MACHINE, InvoiceMove, SubscriptionMove
+from apps.billing.states import (
+    INVOICE_EVENTS,
+    INVOICE_MACHINE,
+    PAID,
+    PAST_DUE,
+    SUBSCRIPTION_MACHINE,
+    InvoiceMove,
+    SubscriptionMove,
+)
 from apps.core import clock
 from apps.core.machine import Change
 from apps.core.money import Fiat
@@ -20,25 +29,48 @@ from apps.webhooks import events as webhooks
 @INVOICE_MACHINE.recorder
 def _record_invoices(changes: Sequence[Change[Invoice, InvoiceMove]]) -> None:
     for change in changes:
-        invoice, to = change.row, change.step.status
-        InvoiceChange.objects.create(invoice=invoice, change=to, from_status=change.before, to_status=to, created_at=change.at)
+        invoice = change.row
+        to = change.step.status
+        InvoiceChange.objects.create(
+            invoice=invoice,
+            change=to,
+            from_status=change.before,
+            to_status=to,
+            created_at=change.at,
+        )
         name = INVOICE_EVENTS.get(to)
         if name is not None:
             document = invoice_document(invoice, change.step.lines)
-            webhooks.record(store_id=invoice.store_id, mode=invoice.mode, type=name, object=document, at=change.at)
+            webhooks.record(
+                store_id=invoice.store_id,
+                mode=invoice.mode,
+                type=name,
+                object=document,
+                at=change.at,
+            )
         if to == PAID:
             _tell_paid(invoice)
 
 
 def _tell_paid(invoice: Invoice) -> None:
-    title = f"Invoice {formatted_number(invoice)} of {Fiat(invoice.total_cents, invoice.currency)} was paid"
+    title = (
+        f"Invoice {formatted_number(invoice)} of {Fiat(invoice.total_cents, invoice.currency)} was"
+        " paid"
+    )
     path = f"/dashboard/invoices/{invoice.pk}"
     record(News(invoice.store_id, invoice.mode, INVOICE_PAID, invoice.pk, title, path))
 
 
 def invoice_noted(invoice: Invoice, change: str, at: datetime) -> None:
-    """Something happened to an invoice that leaves its status and has no event: a part payment, a letter."""
-    InvoiceChange.objects.create(invoice=invoice, change=change, from_status=invoice.status, to_status=invoice.status, created_at=at)
+    """Something happened to an invoice that leaves its status and has no event: a part payment, a
+    letter."""
+    InvoiceChange.objects.create(
+        invoice=invoice,
+        change=change,
+        from_status=invoice.status,
+        to_status=invoice.status,
+        created_at=at,
+    )
 
 
 @SUBSCRIPTION_MACHINE.recorder
@@ -47,10 +79,21 @@ def _record_subscriptions(changes: Sequence[Change[Subscription, SubscriptionMov
         subscription_changed(one.row, one.step.change, one.before, one.at, one.step.event)
 
 
-def subscription_changed(subscription: Subscription, change: str, before: str | None, at: datetime, event: str | None = None) -> None:
-    """Something happened to a subscription; `event` is the last part of the public name, None when nobody is told."""
+def subscription_changed(
+    subscription: Subscription,
+    change: str,
+    before: str | None,
+    at: datetime,
+    event: str | None = None,
+) -> None:
+    """Something happened to a subscription; `event` is the last part of the public name, None when
+    nobody is told."""
     SubscriptionChange.objects.create(
-        subscription=subscription, change=change, from_status=before, to_status=subscription.status, created_at=at
+        subscription=subscription,
+        change=change,
+        from_status=before,
+        to_status=subscription.status,
+        created_at=at,
     )
     if event is not None:
         webhooks.record(

@@ -1,7 +1,7 @@
 """What is sold, to whom, and what is owed: products, prices, customers, subscriptions and invoices.
 
-The database numbers invoices without gaps, locks what was finalized, and bills a cycle once (unique period_key). Cents are
-hundredths of the major unit in every currency.
+The database numbers invoices without gaps, locks what was finalized, and bills a cycle once (unique
+period_key). Cents are hundredths of the major unit in every currency.
 """
 
 import uuid
@@ -51,8 +51,13 @@ class Price(Formed):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(unit_amount_cents__gte=0), name="price_not_negative"),
-            models.CheckConstraint(condition=models.Q(interval_count__gte=1, interval_count__lte=365), name="price_interval_count"),
+            models.CheckConstraint(
+                condition=models.Q(unit_amount_cents__gte=0), name="price_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(interval_count__gte=1, interval_count__lte=365),
+                name="price_interval_count",
+            ),
             once_per_form("price"),
         ]
         indexes = [models.Index(fields=["product", "-created_at"], name="price_newest")]
@@ -70,29 +75,41 @@ class Customer(Formed):
     name = models.CharField(max_length=255, null=True)
     phone = models.CharField(max_length=50, null=True)
     address = models.JSONField(null=True)
-    language = models.CharField(max_length=10, default="", db_default="", blank=True)  # which the customer chose on a page
+    language = models.CharField(
+        max_length=10, default="", db_default="", blank=True
+    )  # which the customer chose on a page
     metadata = models.JSONField(default=dict)
     deleted_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint("store", "mode", Lower("email"), name="customer_email_once_per_store"),
+            models.UniqueConstraint(
+                "store", "mode", Lower("email"), name="customer_email_once_per_store"
+            ),
             once_per_form("customer"),
         ]
         indexes = [
-            models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(deleted_at=None), name="customer_newest"),
+            models.Index(
+                fields=["store", "mode", "-created_at"],
+                condition=models.Q(deleted_at=None),
+                name="customer_newest",
+            ),
             models.Index(fields=["store", "mode", "email"], name="customer_by_email"),
             models.Index(fields=["email"], name="customer_of_all"),
-            models.Index(fields=["store", "mode", "name"], condition=models.Q(name__isnull=False), name="customer_by_name"),
+            models.Index(
+                fields=["store", "mode", "name"],
+                condition=models.Q(name__isnull=False),
+                name="customer_by_name",
+            ),
         ]
 
 
 class Subscription(Formed):
     """A customer on one or more prices. `price` and `quantity` are the anchor; add-ons are items.
 
-    Periods follow one another; months are counted on `anchor_day`. `next_step_at` is never later than the next thing that time
-    does to it, and null when time does nothing.
+    Periods follow one another; months are counted on `anchor_day`. `next_step_at` is never later
+    than the next thing that time does to it, and null when time does nothing.
     """
 
     class Status(models.TextChoices):
@@ -124,17 +141,31 @@ class Subscription(Formed):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(quantity__gte=1), name="subscription_quantity_positive"),
             models.CheckConstraint(
-                condition=models.Q(current_period_end__gt=models.F("current_period_start")), name="subscription_period_is_forward"
+                condition=models.Q(quantity__gte=1), name="subscription_quantity_positive"
             ),
-            models.CheckConstraint(condition=models.Q(anchor_day__gte=1, anchor_day__lte=31), name="subscription_anchor_is_day"),
+            models.CheckConstraint(
+                condition=models.Q(current_period_end__gt=models.F("current_period_start")),
+                name="subscription_period_is_forward",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(anchor_day__gte=1, anchor_day__lte=31),
+                name="subscription_anchor_is_day",
+            ),
             once_per_form("subscription"),
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="subscription_newest"),
-            models.Index(fields=["next_step_at"], condition=models.Q(next_step_at__isnull=False), name="subscription_due"),
-            models.Index(fields=["store", "mode", "-updated_at"], condition=models.Q(status="past_due"), name="subscription_past_due"),
+            models.Index(
+                fields=["next_step_at"],
+                condition=models.Q(next_step_at__isnull=False),
+                name="subscription_due",
+            ),
+            models.Index(
+                fields=["store", "mode", "-updated_at"],
+                condition=models.Q(status="past_due"),
+                name="subscription_past_due",
+            ),
         ]
 
 
@@ -149,7 +180,11 @@ class SubscriptionItem(models.Model):
 
     class Meta:
         ordering = ["position"]
-        constraints = [models.CheckConstraint(condition=models.Q(quantity__gte=1), name="subscription_item_quantity_positive")]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(quantity__gte=1), name="subscription_item_quantity_positive"
+            )
+        ]
 
 
 class SubscriptionChange(models.Model):
@@ -166,7 +201,8 @@ class SubscriptionChange(models.Model):
 
 
 class Invoice(Formed):
-    """What a customer owes. A draft can be changed; afterwards its totals, lines and number stand for good."""
+    """What a customer owes. A draft can be changed; afterwards its totals, lines and number stand
+    for good."""
 
     class Status(models.TextChoices):
         DRAFT = "draft"
@@ -180,7 +216,9 @@ class Invoice(Formed):
         PERCENT = "percent"
 
     customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="+")
-    subscription = models.ForeignKey(Subscription, null=True, on_delete=models.PROTECT, related_name="+")
+    subscription = models.ForeignKey(
+        Subscription, null=True, on_delete=models.PROTECT, related_name="+"
+    )
     period_key = models.CharField(max_length=80, null=True, unique=True)
     status = models.CharField(max_length=13, choices=Status.choices, default=Status.DRAFT)
     number = models.PositiveIntegerField(null=True)
@@ -214,15 +252,29 @@ class Invoice(Formed):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(total_cents=models.F("subtotal_cents") - models.F("discount_cents") + models.F("tax_cents")),
+                condition=models.Q(
+                    total_cents=models.F("subtotal_cents")
+                    - models.F("discount_cents")
+                    + models.F("tax_cents")
+                ),
                 name="invoice_totals_add_up",
             ),
             models.CheckConstraint(
-                condition=models.Q(subtotal_cents__gte=0, discount_cents__gte=0, tax_cents__gte=0, total_cents__gte=0),
+                condition=models.Q(
+                    subtotal_cents__gte=0,
+                    discount_cents__gte=0,
+                    tax_cents__gte=0,
+                    total_cents__gte=0,
+                ),
                 name="invoice_totals_not_negative",
             ),
             models.CheckConstraint(
-                condition=models.Q(number__isnull=True, public_token__isnull=True, finalized_at__isnull=True, status__in=["draft", "void"])
+                condition=models.Q(
+                    number__isnull=True,
+                    public_token__isnull=True,
+                    finalized_at__isnull=True,
+                    status__in=["draft", "void"],
+                )
                 | models.Q(
                     number__isnull=False,
                     public_token__isnull=False,
@@ -232,17 +284,33 @@ class Invoice(Formed):
                 name="invoice_numbered_when_finalized",
             ),
             models.UniqueConstraint(fields=["store", "mode", "number"], name="invoice_number_once"),
-            models.UniqueConstraint(fields=["store", "mode", "custom_number"], name="invoice_custom_number_once"),
+            models.UniqueConstraint(
+                fields=["store", "mode", "custom_number"], name="invoice_custom_number_once"
+            ),
             once_per_form("invoice"),
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="invoice_newest"),
             models.Index(fields=["customer", "-created_at"], name="invoice_of_customer"),
-            models.Index(fields=["subscription", "due_at"], condition=models.Q(status="open"), name="invoice_open_cycle"),
-            models.Index(fields=["next_letter_at"], condition=models.Q(next_letter_at__isnull=False), name="invoice_letter_due"),
-            models.Index(fields=["store", "mode", "due_at"], condition=models.Q(status="open"), name="invoice_owed"),
             models.Index(
-                fields=["store", "mode", "-updated_at"], condition=models.Q(needs_attention__isnull=False), name="invoice_flagged"
+                fields=["subscription", "due_at"],
+                condition=models.Q(status="open"),
+                name="invoice_open_cycle",
+            ),
+            models.Index(
+                fields=["next_letter_at"],
+                condition=models.Q(next_letter_at__isnull=False),
+                name="invoice_letter_due",
+            ),
+            models.Index(
+                fields=["store", "mode", "due_at"],
+                condition=models.Q(status="open"),
+                name="invoice_owed",
+            ),
+            models.Index(
+                fields=["store", "mode", "-updated_at"],
+                condition=models.Q(needs_attention__isnull=False),
+                name="invoice_flagged",
             ),
         ]
 
@@ -262,26 +330,34 @@ class InvoiceLine(models.Model):
         ordering = ["position"]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(amount_cents=models.F("quantity") * models.F("unit_amount_cents")), name="invoice_line_adds_up"
+                condition=models.Q(
+                    amount_cents=models.F("quantity") * models.F("unit_amount_cents")
+                ),
+                name="invoice_line_adds_up",
             ),
-            models.UniqueConstraint(fields=["invoice", "position"], name="invoice_line_position_once"),
+            models.UniqueConstraint(
+                fields=["invoice", "position"], name="invoice_line_position_once"
+            ),
         ]
 
 
 class InvoiceCounter(models.Model):
-    """The last number that a store gave an invoice in a mode; its row lock puts finalizing in order."""
+    """The last number that a store gave an invoice in a mode; its row lock puts finalizing in
+    order."""
 
     store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     mode = models.CharField(max_length=4)
     last_number = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["store", "mode"], name="invoice_counter_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["store", "mode"], name="invoice_counter_once")
+        ]
 
 
 class InvoicePayment(models.Model):
-    """A payment intent made for an invoice. `counted_at` is when what it brought was added to the invoice; what came after its end
-    and was accepted is added as `late_cents`."""
+    """A payment intent made for an invoice. `counted_at` is when what it brought was added to the
+    invoice; what came after its end and was accepted is added as `late_cents`."""
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="payments")
     payment = models.OneToOneField("payments.Payment", on_delete=models.PROTECT, related_name="+")
@@ -290,12 +366,20 @@ class InvoicePayment(models.Model):
     late_cents = models.BigIntegerField(default=0)
     late_seen_at = models.DateTimeField(null=True)  # the last acceptance that `late_cents` includes
     refunded_cents = models.BigIntegerField(default=0)
-    refund_seen_at = models.DateTimeField(null=True)  # the last refund that `refunded_cents` includes
+    refund_seen_at = models.DateTimeField(
+        null=True
+    )  # the last refund that `refunded_cents` includes
     created_at = models.DateTimeField()
 
     class Meta:
         ordering = ["id"]
-        indexes = [models.Index(fields=["payment"], condition=models.Q(counted_at=None), name="invoice_payment_waiting")]
+        indexes = [
+            models.Index(
+                fields=["payment"],
+                condition=models.Q(counted_at=None),
+                name="invoice_payment_waiting",
+            )
+        ]
 
     @property
     def brought_cents(self) -> int:

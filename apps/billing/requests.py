@@ -19,11 +19,14 @@ from apps.core.requests import Edits, Request, by
 from apps.stores.models import Currency
 
 AMOUNT_CENTS_MAX = 100_000_000 * CENTS
-METADATA_BYTES_MAX, ADDRESS_BYTES_MAX = 16 * 1024, 4 * 1024
+METADATA_BYTES_MAX = 16 * 1024
+ADDRESS_BYTES_MAX = 4 * 1024
 TEXT_MAX = 5000
 QUANTITY_MAX = 1_000_000_000
-LINES_MAX, ITEMS_MAX = 200, 20
-TRIAL_DAYS_MAX, GRACE_CYCLES_MAX = 3650, 1000
+LINES_MAX = 200
+ITEMS_MAX = 20
+TRIAL_DAYS_MAX = 3650
+GRACE_CYCLES_MAX = 1000
 
 
 class Free(Field):
@@ -66,7 +69,9 @@ class Moment(Field):
     """An ISO 8601 time; one without an offset is UTC."""
 
     def check(self, value: Any, name: str) -> datetime:
-        moment = parse_moment(value) or parse_moment(f"{value}Z" if isinstance(value, str) else None)
+        moment = parse_moment(value) or parse_moment(
+            f"{value}Z" if isinstance(value, str) else None
+        )
         try:
             told = moment.astimezone(UTC) if moment is not None else None
         except OverflowError:

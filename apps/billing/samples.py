@@ -1,11 +1,16 @@
-"""What a test delivery of an invoice's or subscription's event carries: of the classes that real events are of."""
+"""What a test delivery of an invoice's or subscription's event carries: of the classes that real
+events are of."""
 
 from django.conf import settings
 
 from apps.billing import states
 from apps.billing.documents.customers import CustomerSummary
 from apps.billing.documents.invoices import InvoiceDocument, InvoiceLineDocument
-from apps.billing.documents.subscriptions import PriceWithProduct, SubscriptionDocument, SubscriptionItemDocument
+from apps.billing.documents.subscriptions import (
+    PriceWithProduct,
+    SubscriptionDocument,
+    SubscriptionItemDocument,
+)
 from apps.billing.models import Interval
 from apps.webhooks.samples import SAMPLE_AT, SAMPLE_ID
 

@@ -1,4 +1,5 @@
-"""Customers, invoices, subscriptions and products by what people have of them; indexes alone are asked."""
+"""Customers, invoices, subscriptions and products by what people have of them; indexes alone are
+asked."""
 
 from typing import Any
 
@@ -13,24 +14,42 @@ _NUMBER_MAX = 2**31 - 1
 
 
 def find_customers(viewer: Viewer, term: Term, limit: int) -> list[Customer]:
-    """By id, or how the email address or the name begins, newest first; deleted ones are not found."""
+    """By id, or how the email address or the name begins, newest first; deleted ones are not
+    found."""
     wanted = Q(pk=term.id) if term.id is not None else term.begins("email", "name")
-    return list(Customer.objects.seen_by(viewer).filter(wanted, deleted_at=None).order_by(*_NEWEST)[:limit])
+    return list(
+        Customer.objects.seen_by(viewer).filter(wanted, deleted_at=None).order_by(*_NEWEST)[:limit]
+    )
 
 
 def find_invoices(viewer: Viewer, term: Term, limit: int) -> list[Invoice]:
     """By id, number or customer, newest first."""
-    wanted = Q(pk=term.id) if term.id is not None else term.begins("custom_number") | Q(customer__in=_customers(viewer, term, limit))
+    wanted = (
+        Q(pk=term.id)
+        if term.id is not None
+        else term.begins("custom_number") | Q(customer__in=_customers(viewer, term, limit))
+    )
     digits = term.text.upper().removeprefix("INV-")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= _NUMBER_MAX:
         wanted |= Q(number=int(digits))
-    return list(Invoice.objects.seen_by(viewer).filter(wanted).select_related("customer").order_by(*_NEWEST)[:limit])
+    return list(
+        Invoice.objects.seen_by(viewer)
+        .filter(wanted)
+        .select_related("customer")
+        .order_by(*_NEWEST)[:limit]
+    )
 
 
 def find_subscriptions(viewer: Viewer, term: Term, limit: int) -> list[Subscription]:
     """By id or customer, newest first."""
-    wanted = Q(pk=term.id) if term.id is not None else Q(customer__in=_customers(viewer, term, limit))
-    rows = Subscription.objects.seen_by(viewer).filter(wanted).select_related("customer", "price__product")
+    wanted = (
+        Q(pk=term.id) if term.id is not None else Q(customer__in=_customers(viewer, term, limit))
+    )
+    rows = (
+        Subscription.objects.seen_by(viewer)
+        .filter(wanted)
+        .select_related("customer", "price__product")
+    )
     return list(rows.order_by(*_NEWEST)[:limit])
 
 
@@ -52,4 +71,9 @@ def _customers(viewer: Viewer, term: Term, limit: int) -> list[Any]:
     """Ids."""
     if not (wanted := term.begins("email", "name")):
         return []
-    return list(Customer.objects.seen_by(viewer).filter(wanted).order_by(*_NEWEST).values_list("pk", flat=True)[:limit])
+    return list(
+        Customer.objects.seen_by(viewer)
+        .filter(wanted)
+        .order_by(*_NEWEST)
+        .values_list("pk", flat=True)[:limit]
+    )

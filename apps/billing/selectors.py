@@ -1,4 +1,5 @@
-"""Reads of billing. A door begins with `seen_by`; a list loads what its documents show in a few queries."""
+"""Reads of billing. A door begins with `seen_by`; a list loads what its documents show in a few
+queries."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +9,15 @@ from typing import Any
 from django.db.models import Count, F, Prefetch, Q, QuerySet, Sum, Value
 from django.db.models.functions import Lower
 
-from apps.billing.models import Customer, Invoice, InvoicePayment, Price, Product, Subscription, SubscriptionItem
+from apps.billing.models import (
+    Customer,
+    Invoice,
+    InvoicePayment,
+    Price,
+    Product,
+    Subscription,
+    SubscriptionItem,
+)
 from apps.core import tenancy
 from apps.core.literal import is_uuid
 from apps.core.models import Viewer
@@ -30,7 +39,9 @@ def prices_of(product: Product) -> "QuerySet[Price]":
 def newest_prices(products: Iterable[Product]) -> dict[Any, Price]:
     """Of each of these products the newest price on offer."""
     rows = Price.objects.filter(product__in=products, active=True)
-    return {one.product_id: one for one in rows.order_by("product_id", *_NEWEST).distinct("product_id")}
+    return {
+        one.product_id: one for one in rows.order_by("product_id", *_NEWEST).distinct("product_id")
+    }
 
 
 def price_counts(products: Iterable[Product]) -> dict[Any, int]:
@@ -40,8 +51,13 @@ def price_counts(products: Iterable[Product]) -> dict[Any, int]:
 
 
 def running_of_products(viewer: Viewer, products: Iterable[Product]) -> dict[Any, int]:
-    """How many subscriptions that aren't canceled have a price of each of these products as their anchor."""
-    rows = Subscription.objects.seen_by(viewer).filter(price__product__in=products).exclude(status=Subscription.Status.CANCELED)
+    """How many subscriptions that aren't canceled have a price of each of these products as their
+    anchor."""
+    rows = (
+        Subscription.objects.seen_by(viewer)
+        .filter(price__product__in=products)
+        .exclude(status=Subscription.Status.CANCELED)
+    )
     return dict(rows.order_by().values_list("price__product_id").annotate(Count("id")))
 
 
@@ -51,11 +67,16 @@ def customers_seen_by(viewer: Viewer) -> "QuerySet[Customer]":
 
 
 def active_customers(viewer: Viewer, text: str = "") -> "QuerySet[Customer]":
-    """Those that weren't deleted; `text` is a part of the email address or the name, in any case."""
+    """Those that weren't deleted; `text` is a part of the email address or the name, in any
+    case."""
     rows = customers_seen_by(viewer).filter(deleted_at=None)
     if not text:
         return rows
-    return rows.filter(Q(email__icontains=text) | Q(name__icontains=text)) if "\x00" not in text else rows.none()
+    return (
+        rows.filter(Q(email__icontains=text) | Q(name__icontains=text))
+        if "\x00" not in text
+        else rows.none()
+    )
 
 
 def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
@@ -69,7 +90,11 @@ def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
 
 def prices_on_offer(viewer: Viewer, limit: int) -> "list[Price]":
     """The active prices of active products, by product."""
-    rows = Price.objects.seen_by(viewer).filter(active=True, product__active=True).select_related("product")
+    rows = (
+        Price.objects.seen_by(viewer)
+        .filter(active=True, product__active=True)
+        .select_related("product")
+    )
     return list(rows.order_by("product__name", "product_id", *_NEWEST)[:limit])
 
 
@@ -80,7 +105,9 @@ def subscriptions_seen_by(viewer: Viewer) -> "QuerySet[Subscription]":
 
 def with_parts(rows: "QuerySet[Subscription]") -> "QuerySet[Subscription]":
     add_ons = SubscriptionItem.objects.select_related("price__product")
-    return rows.select_related("store", "customer", "price__product").prefetch_related(Prefetch("add_ons", add_ons))
+    return rows.select_related("store", "customer", "price__product").prefetch_related(
+        Prefetch("add_ons", add_ons)
+    )
 
 
 def filtered_subscriptions(
@@ -101,7 +128,11 @@ def invoices_seen_by(viewer: Viewer) -> "QuerySet[Invoice]":
 
 
 def filtered_invoices(
-    rows: "QuerySet[Invoice]", *, status: str | None = None, customer_id: str | None = None, subscription_id: str | None = None
+    rows: "QuerySet[Invoice]",
+    *,
+    status: str | None = None,
+    customer_id: str | None = None,
+    subscription_id: str | None = None,
 ) -> "QuerySet[Invoice]":
     """An unknown status is ignored; an id that is none finds nothing."""
     if status in Invoice.Status.values:
@@ -113,7 +144,8 @@ def filtered_invoices(
 
 
 def search_invoices(rows: "QuerySet[Invoice]", text: str) -> "QuerySet[Invoice]":
-    """Those whose number, own number, order number or customer `text` names; the last three by a part, in any case."""
+    """Those whose number, own number, order number or customer `text` names; the last three by a
+    part, in any case."""
     if not text or "\x00" in text:
         return rows if not text else rows.none()
     wanted = Q(custom_number__icontains=text) | Q(po_number__icontains=text)
@@ -126,7 +158,8 @@ def search_invoices(rows: "QuerySet[Invoice]", text: str) -> "QuerySet[Invoice]"
 
 @dataclass(frozen=True)
 class Owed:
-    """What the open invoices of one currency leave to be paid, and the part of it that is past due."""
+    """What the open invoices of one currency leave to be paid, and the part of it that is past
+    due."""
 
     currency: str
     count: int
@@ -140,7 +173,8 @@ def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> lis
     rows = Invoice.objects.seen_by(viewer).filter(status=Invoice.Status.OPEN)
     if customer is not None:
         rows = rows.filter(customer=customer)
-    left, late = Sum(F("total_cents") - F("amount_paid_cents")), Q(due_at__lt=now)
+    left = Sum(F("total_cents") - F("amount_paid_cents"))
+    late = Q(due_at__lt=now)
     found = rows.values("currency").annotate(
         count=Count("id"),
         left_cents=left,
@@ -153,19 +187,29 @@ def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> lis
 
 def running_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:
     """How many subscriptions that aren't canceled each of these customers has."""
-    rows = Subscription.objects.seen_by(viewer).filter(customer__in=customers).exclude(status=Subscription.Status.CANCELED)
+    rows = (
+        Subscription.objects.seen_by(viewer)
+        .filter(customer__in=customers)
+        .exclude(status=Subscription.Status.CANCELED)
+    )
     return dict(rows.values_list("customer_id").annotate(Count("id")))
 
 
 def open_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:
     """How many open invoices each of these customers has."""
-    rows = Invoice.objects.seen_by(viewer).filter(customer__in=customers, status=Invoice.Status.OPEN)
+    rows = Invoice.objects.seen_by(viewer).filter(
+        customer__in=customers, status=Invoice.Status.OPEN
+    )
     return dict(rows.values_list("customer_id").annotate(Count("id")))
 
 
 def subscriptions_to(viewer: Viewer, prices: Iterable[Price]) -> dict[Any, int]:
     """How many subscriptions that aren't canceled have each of these prices as their anchor."""
-    rows = Subscription.objects.seen_by(viewer).filter(price__in=prices).exclude(status=Subscription.Status.CANCELED)
+    rows = (
+        Subscription.objects.seen_by(viewer)
+        .filter(price__in=prices)
+        .exclude(status=Subscription.Status.CANCELED)
+    )
     return dict(rows.values_list("price_id").annotate(Count("id")))
 
 
@@ -173,37 +217,60 @@ def by_token(token: str) -> Invoice | None:
     """The invoice behind a public link; a draft has none."""
     if not token.isascii() or not token.isprintable():
         return None
-    rows = Invoice.objects.filter(public_token=token).select_related("store", "customer").prefetch_related("lines")
+    rows = (
+        Invoice.objects.filter(public_token=token)
+        .select_related("store", "customer")
+        .prefetch_related("lines")
+    )
     return tenancy.opened("the public link of an invoice", rows.first)
 
 
 def payments_of(viewer: Viewer, email: str) -> "QuerySet[InvoicePayment, Any]":
-    """The ids of the payments made for invoices of the customers with this address, whatever its case."""
-    customers = Customer.objects.seen_by(viewer).annotate(folded=Lower("email")).filter(folded=Lower(Value(email)))
+    """The ids of the payments made for invoices of the customers with this address, whatever its
+    case."""
+    customers = (
+        Customer.objects.seen_by(viewer)
+        .annotate(folded=Lower("email"))
+        .filter(folded=Lower(Value(email)))
+    )
     return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
 
 
 def payments_of_customer(viewer: Viewer, customer_id: str) -> "QuerySet[InvoicePayment, Any]":
-    """The ids of the payments made for invoices of this customer; an id that is none finds nothing."""
+    """The ids of the payments made for invoices of this customer; an id that is none finds
+    nothing."""
     rows = Customer.objects.seen_by(viewer)
     customers = rows.filter(pk=customer_id) if is_uuid(customer_id) else rows.none()
     return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
 
 
 def customers_of(payments: Iterable[Payment]) -> dict[Any, Customer]:
-    """Who each of these payments was asked of, by payment; those made for no invoice aren't in it."""
-    rows = InvoicePayment.objects.filter(payment__in=[one.pk for one in payments]).select_related("invoice__customer")
+    """Who each of these payments was asked of, by payment; those made for no invoice aren't in
+    it."""
+    rows = InvoicePayment.objects.filter(payment__in=[one.pk for one in payments]).select_related(
+        "invoice__customer"
+    )
     return {one.payment_id: one.invoice.customer for one in rows}
 
 
 def last_payment(invoice: Invoice) -> InvoicePayment | None:
     """The invoice's latest payment intent."""
-    return InvoicePayment.objects.filter(invoice=invoice).select_related("payment__store").order_by("-id").first()
+    return (
+        InvoicePayment.objects.filter(invoice=invoice)
+        .select_related("payment__store")
+        .order_by("-id")
+        .first()
+    )
 
 
 def invoice_of(viewer: Viewer, payment: Payment) -> Invoice | None:
     """The invoice that a payment intent was made for."""
-    found: Invoice | None = Invoice.objects.seen_by(viewer).filter(payments__payment=payment).select_related("customer").first()
+    found: Invoice | None = (
+        Invoice.objects.seen_by(viewer)
+        .filter(payments__payment=payment)
+        .select_related("customer")
+        .first()
+    )
     return found
 
 

@@ -1,6 +1,8 @@
-"""The moves of invoices and subscriptions, and `decide`: what time does to a subscription next, pure.
+"""The moves of invoices and subscriptions, and `decide`: what time does to a subscription next,
+pure.
 
-Steps come in the order of their moments; at one moment a failed cycle is judged before the next one is billed.
+Steps come in the order of their moments; at one moment a failed cycle is judged before the next one
+is billed.
 """
 
 from collections.abc import Sequence
@@ -12,8 +14,16 @@ from apps.billing.models import Invoice, InvoiceLine, Subscription
 from apps.core.machine import Machine
 from apps.core.machine import Step as Move
 
-DRAFT, OPEN, PAID, VOID, UNCOLLECTIBLE = "draft", "open", "paid", "void", "uncollectible"
-TRIALING, ACTIVE, PAST_DUE, PAUSED, CANCELED = "trialing", "active", "past_due", "paused", "canceled"
+DRAFT = "draft"
+OPEN = "open"
+PAID = "paid"
+VOID = "void"
+UNCOLLECTIBLE = "uncollectible"
+TRIALING = "trialing"
+ACTIVE = "active"
+PAST_DUE = "past_due"
+PAUSED = "paused"
+CANCELED = "canceled"
 PAID_UNCOLLECTIBLE = "paid_uncollectible"
 
 
@@ -26,7 +36,8 @@ class InvoiceMove(Move):
 
 @dataclass(frozen=True)
 class SubscriptionMove(Move):
-    """`change` is what its history calls it; `event` the last part of the public name, None when nobody is told."""
+    """`change` is what its history calls it; `event` the last part of the public name, None when
+    nobody is told."""
 
     change: str
     event: str | None = None
@@ -64,7 +75,8 @@ class Step(StrEnum):
 
 @dataclass(frozen=True)
 class Facts:
-    """Where a subscription stands. `unpaid_due_at` is the earliest due time of its open invoices that nobody has judged."""
+    """Where a subscription stands. `unpaid_due_at` is the earliest due time of its open invoices
+    that nobody has judged."""
 
     status: str
     next_billing_at: datetime | None
@@ -81,7 +93,11 @@ def ahead(facts: Facts) -> list[tuple[datetime, Step]]:
     """The steps that are known now, each with its moment, the next one first."""
     if facts.status == CANCELED:
         return []
-    waiting = [(moment, order, step) for order, (moment, step) in enumerate(_waiting(facts)) if moment is not None]
+    waiting = [
+        (moment, order, step)
+        for order, (moment, step) in enumerate(_waiting(facts))
+        if moment is not None
+    ]
     return [(moment, step) for moment, _, step in sorted(waiting)]
 
 

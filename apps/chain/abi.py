@@ -1,4 +1,5 @@
-"""Arguments of contracts' calls (Solidity's ABI), for the types that occur here: words, texts, and lists of words.
+"""Arguments of contracts' calls (Solidity's ABI), for the types that occur here: words, texts, and
+lists of words.
 
 Reading is strict: what no contract would have written so is refused.
 """
@@ -31,7 +32,8 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
 
 
 def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
-    """The values; addresses in lower case. Raises Malformed, also for what isn't the one way to write them."""
+    """The values; addresses in lower case. Raises Malformed, also for what isn't the one way to
+    write them."""
     found = tuple(_read(kind, data, WORD * place) for place, kind in enumerate(types))
     if encode(types, found) != data:
         raise Malformed("written in another way")
@@ -70,7 +72,10 @@ def _read(kind: str, data: bytes, at: int) -> Any:
     length = int.from_bytes(_slice(data, start, WORD))
     if kind == "string":
         return _slice(data, start + WORD, length).decode()
-    return tuple(_value(kind[:-2], _slice(data, start + WORD * (1 + place), WORD)) for place in range(_fitting(data, length)))
+    return tuple(
+        _value(kind[:-2], _slice(data, start + WORD * (1 + place), WORD))
+        for place in range(_fitting(data, length))
+    )
 
 
 def _fitting(data: bytes, count: int) -> int:

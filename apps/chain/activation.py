@@ -1,6 +1,8 @@
-"""Whether an asset can be active: its chain must be read and sent on, its limits known, and a rate must price it.
+"""Whether an asset can be active: its chain must be read and sent on, its limits known, and a rate
+must price it.
 
-Test mode asks for no node: its coins can be simulated. Nor does a machine without any chain, which isn't a production's.
+Test mode asks for no node: its coins can be simulated. Nor does a machine without any chain, which
+isn't a production's.
 """
 
 from typing import Any
@@ -20,7 +22,8 @@ class NotReady(Flat):
 
 
 def change_asset(asset_id: str, *, is_active: bool | None = None, **changes: Any) -> Asset:
-    """What assets.services says, after a look at the chain for one that is to be active. Raises NotReady besides."""
+    """What assets.services says, after a look at the chain for one that is to be active. Raises
+    NotReady besides."""
     if is_active:
         asset = Asset.objects.filter(pk=asset_id).select_related("chain").first()
         if asset is not None and not asset.is_active:
@@ -36,7 +39,8 @@ def refuse_unready(asset: Asset, *, names_contract: bool = False) -> None:
 
 
 def _of_chain(asset: Asset) -> list[str]:
-    chain, missing = asset.chain, []
+    chain = asset.chain
+    missing = []
     if native_of(chain.pk) is None:
         missing.append(f"native asset of {chain.name}, in which gas is paid")
     if chain.mode == "test" or is_simulated_only():
@@ -51,7 +55,11 @@ def _of_chain(asset: Asset) -> list[str]:
 def _of_asset(asset: Asset, *, names_contract: bool) -> list[str]:
     native = native_of(asset.chain_id)
     spent = {one.pk: one for one in (asset, native) if one is not None}
-    missing = [f"limit of {pk} (SIGNER_CAPS)" for pk, one in sorted(spent.items()) if caps.caps(one) == (0, 0)]
+    missing = [
+        f"limit of {pk} (SIGNER_CAPS)"
+        for pk, one in sorted(spent.items())
+        if caps.caps(one) == (0, 0)
+    ]
     if not asset.is_native and asset.contract_address is None and not names_contract:
         missing.append(f"contract of {asset.pk}")
     if not Rate.objects.filter(asset=asset, valid_until__gt=clock.real_now()).exists():

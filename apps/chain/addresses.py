@@ -1,5 +1,5 @@
-"""Addresses: ours, where deposits go (BIP-32 children of an account's extended public key; no private key is here, and no index
-is used twice), and those of others that coins are sent to."""
+"""Addresses: ours, where deposits go (BIP-32 children of an account's extended public key; no
+private key is here, and no index is used twice), and those of others that coins are sent to."""
 
 import hmac
 import os
@@ -25,7 +25,8 @@ BLOCK_SIZE = 50  # the increment of the sequence: each process takes so many ind
 
 ZERO_ADDRESS = "0x" + "0" * 40
 _WHOSE = Statement("""
-SELECT EXISTS (SELECT 1 FROM assets_asset WHERE chain_id = %(chain_id)s AND contract_address = %(address)s),
+SELECT EXISTS (SELECT 1 FROM assets_asset WHERE chain_id = %(chain_id)s
+    AND contract_address = %(address)s),
        EXISTS (SELECT 1 FROM chain_address WHERE address = %(address)s)
 """)
 _lock = threading.Lock()
@@ -41,7 +42,8 @@ def _parent(mode: str) -> tuple[PublicKey, bytes, bytes]:
 
 
 def derive(mode: str, index: int) -> str:
-    """The address, in lower case, of a mode's account at 0/index: BIP-32's CKDpub without what only an extended key needs.
+    """The address, in lower case, of a mode's account at 0/index: BIP-32's CKDpub without what only
+    an extended key needs.
 
     Raises ValueError for the indexes (one in 2^127) that have no key.
     """
@@ -51,7 +53,8 @@ def derive(mode: str, index: int) -> str:
 
 
 def next_indexes(count: int) -> list[int]:
-    """Indexes that nobody else gets. What a dead process had taken and not used is never given out."""
+    """Indexes that nobody else gets. What a dead process had taken and not used is never given
+    out."""
     with _lock:
         while len(_free) < count:
             with connection.cursor() as cursor:
@@ -79,7 +82,8 @@ class NotValidOn(Flat):
 
 
 def check_recipient(text: str, asset: Asset, purpose: str = "") -> Address:
-    """The address in lower case, that coins of this asset can be sent to; for a `purpose`, that the signer would sign them to.
+    """The address in lower case, that coins of this asset can be sent to; for a `purpose`, that the
+    signer would sign them to.
 
     Raises NotValidOn for one that is malformed or burns them, BelongsToService for one of ours.
     """
@@ -92,5 +96,9 @@ def check_recipient(text: str, asset: Asset, purpose: str = "") -> Address:
     if is_ours:
         raise BelongsToService
     if purpose and is_refused_destination(address, purpose, asset.chain.mode):
-        raise BelongsToService if HotWallet.objects.filter(address=address).exists() else NotValidOn(asset.chain.name)
+        raise (
+            BelongsToService
+            if HotWallet.objects.filter(address=address).exists()
+            else NotValidOn(asset.chain.name)
+        )
     return Address(address)

@@ -1,4 +1,5 @@
-"""The chains as staff see them: which assets are in use, hot wallets and why one is halted, what leaves.
+"""The chains as staff see them: which assets are in use, hot wallets and why one is halted, what
+leaves.
 
 What waits for a person is settled by `manage.py sending`, never here.
 """
@@ -28,7 +29,14 @@ class AssetForm(SwitchForm):
 class AssetAdmin(Switches):
     operation = staff_roles.ASSETS
     form = AssetForm
-    list_display = ["id", "chain", "token_standard", "atomic_decimals", "is_active", "is_fiat_eligible"]
+    list_display = [
+        "id",
+        "chain",
+        "token_standard",
+        "atomic_decimals",
+        "is_active",
+        "is_fiat_eligible",
+    ]
     list_filter = ["chain", "is_active"]
     switches = ("is_active", "min_withdrawal_atomic", "position")
 
@@ -47,7 +55,13 @@ class HotWalletAdmin(ReadOnly):
 class OutgoingTransactionAdmin(Rated):
     rated_in = OF_THE_SERVICE
     list_display = ["requested", "purpose", "amount", "to", "why", "state"]
-    list_filter = [staff_lists.since("requested_at"), "status", "purpose", staff_lists.MODE, "chain"]
+    list_filter = [
+        staff_lists.since("requested_at"),
+        "status",
+        "purpose",
+        staff_lists.MODE,
+        "chain",
+    ]
     list_select_related = ["asset"]
     search_fields = ["id", "candidates__tx_hash", "reference"]
     search_help_text = "Transaction ID, hash, or the reference of what it serves"

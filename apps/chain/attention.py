@@ -1,4 +1,5 @@
-"""What of a store's outgoing coins waits for the service: what only a person can say the outcome of, and wallets that can't pay yet."""
+"""What of a store's outgoing coins waits for the service: what only a person can say the outcome
+of, and wallets that can't pay yet."""
 
 from datetime import datetime, timedelta
 
@@ -15,17 +16,28 @@ FILLED_WITHIN = timedelta(minutes=10)  # as a rule
 
 def sendings_in_review(viewer: Viewer) -> "QuerySet[OutgoingTransaction]":
     """Of refunds and swaps; the reference is their id. A payout tells it by its own status."""
-    rows = OutgoingTransaction.objects.filter(store_id=viewer.store_id, mode=viewer.mode, status=OutgoingTransaction.Status.REVIEW)
-    return rows.filter(purpose__in=[_Purpose.REFUND, _Purpose.SWAP]).select_related("asset").order_by("-requested_at")
+    rows = OutgoingTransaction.objects.filter(
+        store_id=viewer.store_id, mode=viewer.mode, status=OutgoingTransaction.Status.REVIEW
+    )
+    return (
+        rows.filter(purpose__in=[_Purpose.REFUND, _Purpose.SWAP])
+        .select_related("asset")
+        .order_by("-requested_at")
+    )
 
 
 def delayed_wallets(viewer: Viewer, real: datetime, ahead: timedelta) -> "QuerySet[HotWallet]":
-    """Of the chains whose coins the store takes, those that nothing leaves, or that have been short of coins or gas for a while.
+    """Of the chains whose coins the store takes, those that nothing leaves, or that have been short
+    of coins or gas for a while.
 
     `since` is by the store's clock, which is `ahead` of the machine's.
     """
     chains = AcceptedAsset.objects.seen_by(viewer).values("asset__chain")
     late = Q(short_since__lte=real - FILLED_WITHIN) | Q(halted_at__isnull=False)
-    rows: QuerySet[HotWallet] = HotWallet.objects.filter(late, chain__in=chains, chain__mode=viewer.mode).select_related("chain")
-    since = ExpressionWrapper(Coalesce(F("halted_at"), F("short_since")) + Value(ahead), output_field=DateTimeField())
+    rows: QuerySet[HotWallet] = HotWallet.objects.filter(
+        late, chain__in=chains, chain__mode=viewer.mode
+    ).select_related("chain")
+    since = ExpressionWrapper(
+        Coalesce(F("halted_at"), F("short_since")) + Value(ahead), output_field=DateTimeField()
+    )
     return rows.annotate(since=since).order_by("-since")

@@ -1,6 +1,8 @@
-"""Signed transfers of a token (EIP-3009): a payer's signature lets anybody bring the payer's coins to the address in it.
+"""Signed transfers of a token (EIP-3009): a payer's signature lets anybody bring the payer's coins
+to the address in it.
 
-Here is what the payer signs, the call that carries it out, and what the chain says about both. Nothing of ours moves but gas.
+Here is what the payer signs, the call that carries it out, and what the chain says about both.
+Nothing of ours moves but gas.
 """
 
 from dataclasses import dataclass
@@ -14,17 +16,32 @@ from apps.chain.reasons import Reason
 from apps.chain.secp256k1 import recovered
 from apps.core.errors import ErrorCode
 
-_TRANSFER, _STATE = "0xe3ee160e", "0xe94a0102"
-_SHAPE = ("address", "address", "uint256", "uint256", "uint256", "bytes32", "uint8", "bytes32", "bytes32")
+_TRANSFER = "0xe3ee160e"
+_STATE = "0xe94a0102"
+_SHAPE = (
+    "address",
+    "address",
+    "uint256",
+    "uint256",
+    "uint256",
+    "bytes32",
+    "uint8",
+    "bytes32",
+    "bytes32",
+)
 _SELECTOR_LENGTH = 10
 _SIGNATURE_BYTES = 65
-_STRUCT = "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+_STRUCT = (
+    "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256"
+    " validBefore,bytes32 nonce)"
+)
 _MEMBERS = _SHAPE[:6]
 
 
 @dataclass(frozen=True)
 class Authorization:
-    """What a payer has signed. Addresses, nonce and signature are lower-case hex; the times are Unix seconds."""
+    """What a payer has signed. Addresses, nonce and signature are lower-case hex; the times are
+    Unix seconds."""
 
     payer: str
     to: str
@@ -44,10 +61,15 @@ def is_signed_by_payer(asset: Asset, one: Authorization) -> bool:
 
 
 def digest(asset: Asset, one: Authorization) -> bytes:
-    """What the payer's key signs; the signature in it isn't looked at. Raises ValueError or OverflowError."""
+    """What the payer's key signs; the signature in it isn't looked at. Raises ValueError or
+    OverflowError."""
     contract = str(asset.contract_address)
-    domain = typed_data.domain_separator(asset.eip712_name, asset.eip712_version, asset.chain.chain_id, contract)
-    return typed_data.digest(domain, typed_data.struct_hash(_STRUCT, encode(_MEMBERS, _members(one))))
+    domain = typed_data.domain_separator(
+        asset.eip712_name, asset.eip712_version, asset.chain.chain_id, contract
+    )
+    return typed_data.digest(
+        domain, typed_data.struct_hash(_STRUCT, encode(_MEMBERS, _members(one)))
+    )
 
 
 def _members(one: Authorization) -> tuple[str, str, int, int, int, bytes]:
@@ -68,22 +90,30 @@ def call_data(one: Authorization) -> str:
 
 
 def refusal(row: OutgoingTransaction) -> Reason | None:
-    """Why the signer may not sign the call; None when it brings somebody else's coins to one of our deposit addresses."""
+    """Why the signer may not sign the call; None when it brings somebody else's coins to one of our
+    deposit addresses."""
     try:
         payer, to, amount, *rest = decode(_SHAPE, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))
         is_whole = row.call_data == _TRANSFER + encode(_SHAPE, (payer, to, amount, *rest)).hex()
     except (ValueError, OverflowError):
         is_whole = False
-    if not is_whole or row.asset.is_native or row.to_address != row.asset.contract_address or amount != row.amount_atomic:
+    if (
+        not is_whole
+        or row.asset.is_native
+        or row.to_address != row.asset.contract_address
+        or amount != row.amount_atomic
+    ):
         return Reason.STRANGE_CALL
-    if not Address.objects.filter(address=to, mode=row.mode, purpose=Address.Purpose.DEPOSIT).exists():
+    if not Address.objects.filter(
+        address=to, mode=row.mode, purpose=Address.Purpose.DEPOSIT
+    ).exists():
         return Reason.NOT_TO_DEPOSIT
     if HotWallet.objects.filter(address=payer).exists():
         return Reason.FROM_HOT_WALLET
     return None
 
 
-# --- what the chain says: never inside a transaction; each raises RpcError ---------------------------
+# --- what the chain says: never inside a transaction; each raises RpcError ---
 
 
 def is_used(asset: Asset, one: Authorization, nodes: Nodes) -> bool:
@@ -101,7 +131,11 @@ def is_covered(asset: Asset, one: Authorization, nodes: Nodes) -> bool:
 def would_pass(asset: Asset, one: Authorization, nodes: Nodes) -> bool:
     """Whether the token would carry it out now."""
     wallet = HotWallet.objects.filter(chain=asset.chain_id).first()
-    call = {"to": asset.contract_address, "data": call_data(one), **({"from": wallet.address} if wallet else {})}
+    call = {
+        "to": asset.contract_address,
+        "data": call_data(one),
+        **({"from": wallet.address} if wallet else {}),
+    }
     try:
         nodes.call("eth_call", [call, "latest"])
     except RpcError as error:
@@ -112,7 +146,19 @@ def would_pass(asset: Asset, one: Authorization, nodes: Nodes) -> bool:
 
 
 def mined(row: OutgoingTransaction, nodes: Nodes) -> str:
-    """The hash of the transaction that carried it out, when a block has it; empty before. One that was reverted isn't it."""
+    """The hash of the transaction that carried it out, when a block has it; empty before. One that
+    was reverted isn't it."""
     hashes = list(row.candidates.values_list("tx_hash", flat=True))
-    receipts = nodes.batch([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes]) if hashes else []
-    return next((tx_hash for tx_hash, found in zip(hashes, receipts, strict=True) if found and int(found["status"], 16) == 1), "")
+    receipts = (
+        nodes.batch([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])
+        if hashes
+        else []
+    )
+    return next(
+        (
+            tx_hash
+            for tx_hash, found in zip(hashes, receipts, strict=True)
+            if found and int(found["status"], 16) == 1
+        ),
+        "",
+    )

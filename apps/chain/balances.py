@@ -1,4 +1,5 @@
-"""What a hot wallet holds, and how much of it is promised to transactions that are signed and not yet mined."""
+"""What a hot wallet holds, and how much of it is promised to transactions that are signed and not
+yet mined."""
 
 from dataclasses import dataclass
 
@@ -11,12 +12,14 @@ from apps.chain.states import IN_FLIGHT, TAKES_NO_TOKENS
 from apps.core.models import AtomicField
 
 # Gas of a transfer, when nobody has estimated it.
-NATIVE_GAS, TOKEN_GAS = 21_000, 120_000
+NATIVE_GAS = 21_000
+TOKEN_GAS = 120_000
 
 
 @dataclass(frozen=True)
 class Promised:
-    """`native_atomic` holds native amounts and the most that gas can cost; `tokens_atomic` is by asset."""
+    """`native_atomic` holds native amounts and the most that gas can cost; `tokens_atomic` is by
+    asset."""
 
     native_atomic: int
     tokens_atomic: dict[str, int]
@@ -24,13 +27,26 @@ class Promised:
 
 def promised(chain_id: str, holder: str, nonce: int) -> Promised:
     """What a holder's transactions from `nonce` on (the chain's count of mined ones) will take."""
-    ahead = OutgoingTransaction.objects.filter(chain=chain_id, from_address=holder, status__in=IN_FLIGHT, nonce__gte=nonce)
-    most = ExpressionWrapper(F("max_fee_wei") * F("outgoing__gas_limit"), output_field=AtomicField())
-    newest = SignedTransaction.objects.filter(outgoing__in=ahead, outgoing__tx_hash=F("tx_hash"), outgoing__gas_limit__isnull=False)
+    ahead = OutgoingTransaction.objects.filter(
+        chain=chain_id, from_address=holder, status__in=IN_FLIGHT, nonce__gte=nonce
+    )
+    most = ExpressionWrapper(
+        F("max_fee_wei") * F("outgoing__gas_limit"), output_field=AtomicField()
+    )
+    newest = SignedTransaction.objects.filter(
+        outgoing__in=ahead, outgoing__tx_hash=F("tx_hash"), outgoing__gas_limit__isnull=False
+    )
     gas = newest.aggregate(wei=Sum(most, output_field=AtomicField()))["wei"] or 0
     taking = ahead.exclude(purpose__in=TAKES_NO_TOKENS)
-    by_asset = {asset: int(taken) for asset, taken in taking.values_list("asset").annotate(Sum("amount_atomic"))}
-    native = set(Asset.objects.filter(pk__in=by_asset, token_standard=TokenStandard.NATIVE).values_list("pk", flat=True))
+    by_asset = {
+        asset: int(taken)
+        for asset, taken in taking.values_list("asset").annotate(Sum("amount_atomic"))
+    }
+    native = set(
+        Asset.objects.filter(pk__in=by_asset, token_standard=TokenStandard.NATIVE).values_list(
+            "pk", flat=True
+        )
+    )
     return Promised(
         int(gas) + sum(taken for asset, taken in by_asset.items() if asset in native),
         {asset: taken for asset, taken in by_asset.items() if asset not in native},
@@ -38,7 +54,10 @@ def promised(chain_id: str, holder: str, nonce: int) -> Promised:
 
 
 def call_for_token(asset: Asset, holder: str) -> Call:
-    return "eth_call", [{"to": asset.contract_address, "data": f"0x70a08231{holder[2:]:0>64}"}, "latest"]
+    return "eth_call", [
+        {"to": asset.contract_address, "data": f"0x70a08231{holder[2:]:0>64}"},
+        "latest",
+    ]
 
 
 def read_tokens(answer: object) -> int:
@@ -51,15 +70,22 @@ def of_token(asset: Asset, holder: str, nodes: Nodes) -> int:
 
 
 def can_afford(asset: Asset, holder: str, amount_atomic: int, nodes: Nodes) -> bool:
-    """Whether the amount and its gas at twice today's price are there and not promised. Raises RpcError."""
+    """Whether the amount and its gas at twice today's price are there and not promised. Raises
+    RpcError."""
     return amount_atomic <= free(asset, holder, nodes)
 
 
 def free(asset: Asset, holder: str, nodes: Nodes) -> int:
-    """What could be sent now besides a transfer's gas at twice today's price; -1 when not even that is there. Raises RpcError."""
-    asked: list[Call] = [("eth_getTransactionCount", [holder, "latest"]), ("eth_getBalance", [holder, "latest"]), ("eth_gasPrice", [])]
+    """What could be sent now besides a transfer's gas at twice today's price; -1 when not even that
+    is there. Raises RpcError."""
+    asked: list[Call] = [
+        ("eth_getTransactionCount", [holder, "latest"]),
+        ("eth_getBalance", [holder, "latest"]),
+        ("eth_gasPrice", []),
+    ]
     nonce, native, price = (int(one, 16) for one in nodes.batch(asked))
-    taken, gas = promised(asset.chain_id, holder, nonce), 2 * price * (NATIVE_GAS if asset.is_native else TOKEN_GAS)
+    taken = promised(asset.chain_id, holder, nonce)
+    gas = 2 * price * (NATIVE_GAS if asset.is_native else TOKEN_GAS)
     left = native - taken.native_atomic - gas
     if asset.is_native or left < 0:
         return max(left, -1)

@@ -1,6 +1,8 @@
-"""Hierarchical keys (BIP-32) on secp256k1: children of an extended private or public key, and their text forms.
+"""Hierarchical keys (BIP-32) on secp256k1: children of an extended private or public key, and their
+text forms.
 
-An index or seed without a key, which one in 2^127 is, raises ValueError and is never skipped silently.
+An index or seed without a key, which one in 2^127 is, raises ValueError and is never skipped
+silently.
 """
 
 import hashlib
@@ -11,8 +13,10 @@ from coincurve import PrivateKey, PublicKey
 
 HARDENED = 2**31
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_XPUB, _XPRV = bytes.fromhex("0488b21e"), bytes.fromhex("0488ade4")
-_LENGTH, _CHECK = 78, 4
+_XPUB = bytes.fromhex("0488b21e")
+_XPRV = bytes.fromhex("0488ade4")
+_LENGTH = 78
+_CHECK = 4
 _DEPTH_MAX = 255
 
 
@@ -42,10 +46,14 @@ class Public:
         if not 0 <= index < HARDENED:
             raise ValueError("only a private key has hardened children")
         tweak, chain_code = _halves(self.chain_code, self.compressed + index.to_bytes(4))
-        return Public(self.key.add(tweak), chain_code, _deeper(self.depth), _fingerprint(self.key), index)
+        return Public(
+            self.key.add(tweak), chain_code, _deeper(self.depth), _fingerprint(self.key), index
+        )
 
     def text(self) -> str:
-        return _wrapped(_XPUB, self.depth, self.parent, self.number, self.chain_code, self.compressed)
+        return _wrapped(
+            _XPUB, self.depth, self.parent, self.number, self.chain_code, self.compressed
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +75,13 @@ class Private:
         """Hardened from 2^31 on."""
         told = b"\0" + self.key.secret if index >= HARDENED else self.key.public_key.format()
         tweak, chain_code = _halves(self.chain_code, told + index.to_bytes(4))
-        return Private(self.key.add(tweak), chain_code, _deeper(self.depth), _fingerprint(self.key.public_key), index)
+        return Private(
+            self.key.add(tweak),
+            chain_code,
+            _deeper(self.depth),
+            _fingerprint(self.key.public_key),
+            index,
+        )
 
     def derive(self, path: str) -> "Private":
         """The descendant at a path like m/44'/60'/0'."""
@@ -81,7 +95,9 @@ class Private:
         return Public(self.key.public_key, self.chain_code, self.depth, self.parent, self.number)
 
     def text(self) -> str:
-        return _wrapped(_XPRV, self.depth, self.parent, self.number, self.chain_code, b"\0" + self.key.secret)
+        return _wrapped(
+            _XPRV, self.depth, self.parent, self.number, self.chain_code, b"\0" + self.key.secret
+        )
 
 
 def _halves(key: bytes, data: bytes) -> tuple[bytes, bytes]:
@@ -100,15 +116,19 @@ def _fingerprint(key: PublicKey) -> bytes:
 
 
 def _hash160(data: bytes) -> bytes:
-    """RIPEMD-160 is pycryptodome's, as OpenSSL has it on some machines only; addresses don't need it."""
+    """RIPEMD-160 is pycryptodome's, as OpenSSL has it on some machines only; addresses don't need
+    it."""
     from Crypto.Hash import RIPEMD160
 
     return RIPEMD160.new(hashlib.sha256(data).digest()).digest()
 
 
-def _wrapped(version: bytes, depth: int, parent: bytes, number: int, chain_code: bytes, key: bytes) -> str:
+def _wrapped(
+    version: bytes, depth: int, parent: bytes, number: int, chain_code: bytes, key: bytes
+) -> str:
     raw = version + bytes([depth]) + parent + number.to_bytes(4) + chain_code + key
-    value, text = int.from_bytes(raw + _check(raw)), ""
+    value = int.from_bytes(raw + _check(raw))
+    text = ""
     while value:
         value, digit = divmod(value, len(_ALPHABET))
         text = _ALPHABET[digit] + text

@@ -27,7 +27,9 @@ def words_of(entropy: bytes) -> str:
     check_bits = len(entropy) // 4
     bits = int.from_bytes(entropy) << check_bits | _checksum(entropy)
     count = (len(entropy) * 8 + check_bits) // _WORD_BITS
-    return " ".join(_list()[bits >> _WORD_BITS * place & 2**_WORD_BITS - 1] for place in reversed(range(count)))
+    return " ".join(
+        _list()[bits >> _WORD_BITS * place & 2**_WORD_BITS - 1] for place in reversed(range(count))
+    )
 
 
 def is_mnemonic(words: str) -> bool:
@@ -51,5 +53,7 @@ def _checksum(entropy: bytes) -> int:
 
 def seed_of(words: str, passphrase: str = "") -> bytes:
     """The 64 bytes that BIP-32 begins with."""
-    told, salt = (unicodedata.normalize("NFKD", text).encode() for text in (words, "mnemonic" + passphrase))
+    told, salt = (
+        unicodedata.normalize("NFKD", text).encode() for text in (words, "mnemonic" + passphrase)
+    )
     return hashlib.pbkdf2_hmac("sha512", told, salt, _ROUNDS)

@@ -1,6 +1,8 @@
-"""What a node says about blocks, read strictly: a block, the transfers in it that may be ours, and receipts.
+"""What a node says about blocks, read strictly: a block, the transfers in it that may be ours, and
+receipts.
 
-Logs are asked for by the block's hash, so that a node that lags or has changed its mind gives an error and never a short answer.
+Logs are asked for by the block's hash, so that a node that lags or has changed its mind gives an
+error and never a short answer.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +42,8 @@ class Transfer:
 
 @dataclass(frozen=True)
 class BlockRead:
-    """A block with every transfer of native coins and of our tokens; native ones may still have been reverted."""
+    """A block with every transfer of native coins and of our tokens; native ones may still have
+    been reverted."""
 
     header: Header
     transfers: list[Transfer] = field(default_factory=list)
@@ -49,21 +52,32 @@ class BlockRead:
 def header_of(block: Any) -> Header:
     try:
         mined_at = datetime.fromtimestamp(_integer(block["timestamp"]), UTC)
-        return Header(_integer(block["number"]), _text(block["hash"], 66), _text(block["parentHash"], 66), mined_at)
+        return Header(
+            _integer(block["number"]),
+            _text(block["hash"], 66),
+            _text(block["parentHash"], 66),
+            mined_at,
+        )
     except (TypeError, KeyError, ValueError, OverflowError):
         raise Inconsistent("a node's answer isn't a block") from None
 
 
 def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[Header]:
     """Blocks by number; Inconsistent when the node has not all of them."""
-    found = [header_of(one) for one in nodes.batch([("eth_getBlockByNumber", [hex(number), False]) for number in numbers])]
+    found = [
+        header_of(one)
+        for one in nodes.batch(
+            [("eth_getBlockByNumber", [hex(number), False]) for number in numbers]
+        )
+    ]
     if [one.number for one in found] != list(numbers):
         raise Inconsistent("a node answered with another block")
     return found
 
 
 def read_blocks(nodes: Nodes, numbers: Sequence[int], contracts: Sequence[str]) -> list[BlockRead]:
-    """Blocks by number with their transfers: one call per block, and one more for the logs of the tokens."""
+    """Blocks by number with their transfers: one call per block, and one more for the logs of the
+    tokens."""
     blocks = nodes.batch([("eth_getBlockByNumber", [hex(number), True]) for number in numbers])
     headers = [header_of(one) for one in blocks]
     if [one.number for one in headers] != list(numbers):
@@ -79,13 +93,18 @@ def read_blocks(nodes: Nodes, numbers: Sequence[int], contracts: Sequence[str]) 
 
 
 def succeeded(nodes: Nodes, block_hash: str, tx_hashes: Sequence[str]) -> set[str]:
-    """Which of these transactions of a block were not reverted. Several are asked for with one call where the node can."""
+    """Which of these transactions of a block were not reverted. Several are asked for with one call
+    where the node can."""
     wanted = set(tx_hashes)
     receipts = _block_receipts(nodes, block_hash) if len(wanted) > 1 else None
     if receipts is None:
         receipts = nodes.batch([("eth_getTransactionReceipt", [one]) for one in sorted(wanted)])
     try:
-        by_hash = {one["transactionHash"].lower(): one for one in receipts if one["blockHash"].lower() == block_hash}
+        by_hash = {
+            one["transactionHash"].lower(): one
+            for one in receipts
+            if one["blockHash"].lower() == block_hash
+        }
         if not wanted <= by_hash.keys():
             raise Inconsistent("a receipt is missing")
         return {tx_hash for tx_hash in wanted if _integer(by_hash[tx_hash]["status"]) == 1}
@@ -122,13 +141,22 @@ def _block_receipts(nodes: Nodes, block_hash: str) -> list[Any] | None:
 
 
 def _logs_call(block_hash: str, contracts: Sequence[str]) -> Call:
-    return "eth_getLogs", [{"blockHash": block_hash, "address": list(contracts), "topics": [TRANSFER_TOPIC]}]
+    return "eth_getLogs", [
+        {"blockHash": block_hash, "address": list(contracts), "topics": [TRANSFER_TOPIC]}
+    ]
 
 
 def _native_transfers(header: Header, block: Any) -> list[Transfer]:
     try:
         return [
-            Transfer("", one["hash"].lower(), NATIVE_LOG_INDEX, one["from"].lower(), one["to"].lower(), amount)
+            Transfer(
+                "",
+                one["hash"].lower(),
+                NATIVE_LOG_INDEX,
+                one["from"].lower(),
+                one["to"].lower(),
+                amount,
+            )
             for one in block["transactions"]
             if one.get("to") is not None and (amount := _integer(one["value"])) > 0
         ]
@@ -143,12 +171,20 @@ def _token_transfers(header: Header, logs: Any, contracts: Iterable[str]) -> lis
         for one in logs:
             if one["blockHash"].lower() != header.hash or one.get("removed"):
                 raise Inconsistent(f"a log of another block than {header.number}")
-            topics, contract = one["topics"], one["address"].lower()
-            if contract not in contracts or len(topics) != 3 or topics[0].lower() != TRANSFER_TOPIC or len(one["data"]) != 66:
+            topics = one["topics"]
+            contract = one["address"].lower()
+            if (
+                contract not in contracts
+                or len(topics) != 3
+                or topics[0].lower() != TRANSFER_TOPIC
+                or len(one["data"]) != 66
+            ):
                 continue
             if (amount := _integer(one["data"])) > 0:
                 key = one["transactionHash"].lower(), _integer(one["logIndex"])
-                found[key] = Transfer(contract, *key, _address(topics[1]), _address(topics[2]), amount)
+                found[key] = Transfer(
+                    contract, *key, _address(topics[1]), _address(topics[2]), amount
+                )
     except (TypeError, KeyError, ValueError, AttributeError):
         raise Inconsistent(f"block {header.number} has a log that isn't one") from None
     return list(found.values())

@@ -1,6 +1,8 @@
-"""The only shapes that are ever signed: transfers, an approval and three calls of the exchange, and what payers have signed.
+"""The only shapes that are ever signed: transfers, an approval and three calls of the exchange, and
+what payers have signed.
 
-`refusal_of_call` reads a stored call back and compares each part with the record: the signer trusts no caller's bytes.
+`refusal_of_call` reads a stored call back and compares each part with the record: the signer trusts
+no caller's bytes.
 """
 
 from dataclasses import dataclass
@@ -14,9 +16,13 @@ from apps.chain.abi import decode, encode
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
 
-_TRANSFER, _APPROVE = "0xa9059cbb", "0x095ea7b3"
-_NATIVE_FOR_TOKENS, _TOKENS_FOR_NATIVE, _TOKENS_FOR_TOKENS = "0x7ff36ab5", "0x18cbafe5", "0x38ed1739"
-_FROM_NATIVE, _FROM_TOKENS = ("uint256", "address[]", "address", "uint256"), ("uint256", "uint256", "address[]", "address", "uint256")
+_TRANSFER = "0xa9059cbb"
+_APPROVE = "0x095ea7b3"
+_NATIVE_FOR_TOKENS = "0x7ff36ab5"
+_TOKENS_FOR_NATIVE = "0x18cbafe5"
+_TOKENS_FOR_TOKENS = "0x38ed1739"
+_FROM_NATIVE = ("uint256", "address[]", "address", "uint256")
+_FROM_TOKENS = ("uint256", "uint256", "address[]", "address", "uint256")
 _SELECTOR_LENGTH = 10
 TRANSFERRED = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 UNWRAPPED = "0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65"
@@ -25,7 +31,8 @@ _Purpose = OutgoingTransaction.Purpose
 
 @dataclass(frozen=True)
 class Router:
-    """The exchange of a chain (Uniswap V2 or one with its interface) and the contract that wraps the native coin for it."""
+    """The exchange of a chain (Uniswap V2 or one with its interface) and the contract that wraps
+    the native coin for it."""
 
     address: str
     wrapped_native: str
@@ -33,7 +40,9 @@ class Router:
     def path(self, source: Asset, buy: Asset) -> list[str]:
         """Every pair is with the wrapped coin, so tokens are swapped through it."""
         ends = [self._contract(source), self._contract(buy)]
-        return ends if source.is_native or buy.is_native else [ends[0], self.wrapped_native, ends[1]]
+        return (
+            ends if source.is_native or buy.is_native else [ends[0], self.wrapped_native, ends[1]]
+        )
 
     def _contract(self, asset: Asset) -> str:
         return self.wrapped_native if asset.is_native else str(asset.contract_address)
@@ -55,7 +64,11 @@ def transfer(asset: Asset, to_address: str, amount_atomic: int) -> tuple[str, in
         return to_address, amount_atomic, "0x"
     if not asset.contract_address:
         raise ValueError(f"{asset.pk} has no contract")
-    return asset.contract_address, 0, f"{_TRANSFER}{to_address[2:].lower():0>64}{amount_atomic:064x}"
+    return (
+        asset.contract_address,
+        0,
+        f"{_TRANSFER}{to_address[2:].lower():0>64}{amount_atomic:064x}",
+    )
 
 
 def call_of(row: OutgoingTransaction) -> tuple[str, int, str]:
@@ -69,8 +82,17 @@ def approval(router: Router, amount_atomic: int) -> str:
     return _APPROVE + encode(["address", "uint256"], [router.address, amount_atomic]).hex()
 
 
-def swap(router: Router, source: Asset, buy: Asset, amount_atomic: int, least_atomic: int, to: str, deadline: int) -> str:
-    """The call that swaps an exact amount, brings at least so much to `to`, and is refused after the deadline (Unix seconds)."""
+def swap(
+    router: Router,
+    source: Asset,
+    buy: Asset,
+    amount_atomic: int,
+    least_atomic: int,
+    to: str,
+    deadline: int,
+) -> str:
+    """The call that swaps an exact amount, brings at least so much to `to`, and is refused after
+    the deadline (Unix seconds)."""
     path = router.path(source, buy)
     if source.is_native:
         return _NATIVE_FOR_TOKENS + encode(_FROM_NATIVE, [least_atomic, path, to, deadline]).hex()
@@ -86,7 +108,11 @@ def refusal_of_call(row: OutgoingTransaction, wallet: str) -> Reason | None:
     if router is None:
         return Reason.NO_EXCHANGE
     try:
-        is_right = _is_approval(row, router) if row.purpose == _Purpose.APPROVAL else _is_swap(row, router, wallet)
+        is_right = (
+            _is_approval(row, router)
+            if row.purpose == _Purpose.APPROVAL
+            else _is_swap(row, router, wallet)
+        )
     except (ValueError, OverflowError):
         is_right = False
     return None if is_right else Reason.STRANGE_CALL
@@ -99,28 +125,46 @@ def _is_approval(row: OutgoingTransaction, router: Router) -> bool:
 
 
 def _is_swap(row: OutgoingTransaction, router: Router, wallet: str) -> bool:
-    if row.purpose != _Purpose.SWAP or row.to_address != router.address or row.receives_asset is None:
+    if (
+        row.purpose != _Purpose.SWAP
+        or row.to_address != router.address
+        or row.receives_asset is None
+    ):
         return False
     shape = _FROM_NATIVE if row.asset.is_native else _FROM_TOKENS
     told = decode(shape, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))
-    least, deadline = told[-4], told[-1]
-    expected = swap(router, row.asset, row.receives_asset, row.amount_atomic, least, wallet, deadline)
+    least = told[-4]
+    deadline = told[-1]
+    expected = swap(
+        router, row.asset, row.receives_asset, row.amount_atomic, least, wallet, deadline
+    )
     return least > 0 and row.receives_asset.chain_id == row.chain_id and row.call_data == expected
 
 
 def received(row: OutgoingTransaction, receipt: Any, wallet: str) -> int:
     """What the logs of a receipt say that the wallet got of the asset it was to receive."""
-    asset, router = row.receives_asset, router_of(row.chain_id)
+    asset = row.receives_asset
+    router = router_of(row.chain_id)
     if asset is None or router is None:
         return 0
     if asset.is_native:
-        contract, kind, place, holder = router.wrapped_native, UNWRAPPED, 1, router.address
+        contract = router.wrapped_native
+        kind = UNWRAPPED
+        place = 1
+        holder = router.address
     else:
-        contract, kind, place, holder = str(asset.contract_address), TRANSFERRED, 2, wallet
+        contract = str(asset.contract_address)
+        kind = TRANSFERRED
+        place = 2
+        holder = wallet
     total = 0
     for one in receipt["logs"]:
         topics = [str(topic).lower() for topic in one["topics"]]
-        is_of_kind = str(one["address"]).lower() == contract and len(topics) == place + 1 and topics[0] == kind
+        is_of_kind = (
+            str(one["address"]).lower() == contract
+            and len(topics) == place + 1
+            and topics[0] == kind
+        )
         if is_of_kind and topics[place] == f"0x{holder[2:].lower():0>64}":
             total += int(one["data"], 16)
     return total

@@ -1,4 +1,5 @@
-"""The bytes of an outgoing transaction, for its nonce and gas: before and after the key has signed them."""
+"""The bytes of an outgoing transaction, for its nonce and gas: before and after the key has signed
+them."""
 
 from datetime import datetime
 
@@ -19,7 +20,9 @@ def unsigned(row: OutgoingTransaction, chain: Chain, offer: Offer) -> Transactio
     return Transaction(chain.chain_id, row.nonce, to, value, data, row.gas_limit, **fees_wei)
 
 
-def signed(row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime) -> SignedTransaction:
+def signed(
+    row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime
+) -> SignedTransaction:
     """The bytes."""
     made = unsigned(row, chain, offer).signed(key)
     return SignedTransaction(
@@ -32,7 +35,9 @@ def signed(row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at:
     )
 
 
-def signed_candidate(row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime) -> SignedTransaction:
+def signed_candidate(
+    row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime
+) -> SignedTransaction:
     """The same, kept. Inside the transaction that gave the row its nonce."""
     one = signed(row, key, chain, offer, at)
     one.save(force_insert=True)

@@ -1,6 +1,8 @@
-"""Cold storage: how much of each asset stays in the hot wallet, and the only addresses that the rest may go to.
+"""Cold storage: how much of each asset stays in the hot wallet, and the only addresses that the
+rest may go to.
 
-Both stand in the settings, which the signer reads in its own environment: what the database says adds no address (decision 133).
+Both stand in the settings, which the signer reads in its own environment: what the database says
+adds no address (decision 133).
 """
 
 from dataclasses import dataclass
@@ -16,7 +18,9 @@ from apps.core.evm import is_address
 from apps.core.money import atomic_from_decimal
 
 TRIGGER_TIMES = 2
-_Status, _Purpose, _WaitsFor = OutgoingTransaction.Status, OutgoingTransaction.Purpose, OutgoingTransaction.WaitsFor
+_Status = OutgoingTransaction.Status
+_Purpose = OutgoingTransaction.Purpose
+_WaitsFor = OutgoingTransaction.WaitsFor
 
 
 @dataclass(frozen=True)
@@ -36,14 +40,19 @@ def float_of(asset: Asset) -> Float:
     """Raises ValueError for a line that can't be read."""
     kept_text, _, from_text = settings.COLD_FLOATS[asset.pk].partition(":")
     kept = atomic_from_decimal(kept_text, asset.atomic_decimals)
-    moved_from = atomic_from_decimal(from_text, asset.atomic_decimals) if from_text else TRIGGER_TIMES * (kept or 0)
+    moved_from = (
+        atomic_from_decimal(from_text, asset.atomic_decimals)
+        if from_text
+        else TRIGGER_TIMES * (kept or 0)
+    )
     if kept is None or moved_from is None or moved_from < kept:
         raise ValueError(f"COLD_FLOATS can't be read for {asset.pk}")
     return Float(kept, moved_from)
 
 
 def address(asset_id: str, number: int) -> str:
-    """Where the transfer of that number goes: the fixed address, or the xpub's child of its own. Raises ValueError."""
+    """Where the transfer of that number goes: the fixed address, or the xpub's child of its own.
+    Raises ValueError."""
     place = settings.COLD_ADDRESSES[asset_id]
     if place.startswith("xpub"):
         return address_of(bip32.Public.parse(place).child(0).child(number).key)
@@ -62,20 +71,35 @@ def next_number(asset_id: str) -> int:
 
 def addresses(asset_id: str) -> set[str]:
     """Every address that coins of an asset were sent to, and the configured one."""
-    known = OutgoingTransaction.objects.filter(purpose=_Purpose.COLD, asset=asset_id, status=_Status.CONFIRMED)
+    known = OutgoingTransaction.objects.filter(
+        purpose=_Purpose.COLD, asset=asset_id, status=_Status.CONFIRMED
+    )
     found = set(known.values_list("to_address", flat=True))
-    return found | ({address(asset_id, next_number(asset_id))} if asset_id in settings.COLD_ADDRESSES else set())
+    return found | (
+        {address(asset_id, next_number(asset_id))} if asset_id in settings.COLD_ADDRESSES else set()
+    )
 
 
 def refusal(row: OutgoingTransaction) -> Reason | None:
-    """Why a transfer to cold storage may not be signed; None when it goes to the asset's own address and takes from nobody."""
+    """Why a transfer to cold storage may not be signed; None when it goes to the asset's own
+    address and takes from nobody."""
     asset_id, _, number = row.reference.rpartition(":")
-    if asset_id != row.asset_id or asset_id not in settings.COLD_ADDRESSES or not number.isdecimal():
+    if (
+        asset_id != row.asset_id
+        or asset_id not in settings.COLD_ADDRESSES
+        or not number.isdecimal()
+    ):
         return Reason.NOT_TO_COLD
     if address(asset_id, int(number)) != row.to_address:
         return Reason.NOT_COLD_ADDRESS
-    waiting = OutgoingTransaction.objects.filter(chain=row.chain_id, asset=row.asset_id, status=_Status.REQUESTED)
-    if waiting.exclude(purpose=_Purpose.COLD).filter(waits_for__in=(_WaitsFor.FUNDS, _WaitsFor.SWEEP)).exists():
+    waiting = OutgoingTransaction.objects.filter(
+        chain=row.chain_id, asset=row.asset_id, status=_Status.REQUESTED
+    )
+    if (
+        waiting.exclude(purpose=_Purpose.COLD)
+        .filter(waits_for__in=(_WaitsFor.FUNDS, _WaitsFor.SWEEP))
+        .exists()
+    ):
         return Reason.PAYOUTS_WAIT
     return None
 
@@ -95,5 +119,9 @@ def problems() -> list[str]:
                 address(asset_id, 0)
         except ValueError as error:
             found.append(str(error))
-    found += [f"WITHDRAWAL_ADDRESSES names {one}, which is no address" for one in settings.WITHDRAWAL_ADDRESSES if not is_address(one)]
+    found += [
+        f"WITHDRAWAL_ADDRESSES names {one}, which is no address"
+        for one in settings.WITHDRAWAL_ADDRESSES
+        if not is_address(one)
+    ]
     return found

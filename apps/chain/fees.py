@@ -1,10 +1,12 @@
-"""What a transaction offers for its place in a block (EIP-1559), in wei. A replacement offers at least an eighth more."""
+"""What a transaction offers for its place in a block (EIP-1559), in wei. A replacement offers at
+least an eighth more."""
 
 from dataclasses import dataclass
 
 GWEI = 10**9
 # Nodes take a replacement at the same nonce from 10 % more on.
-BUMP_NUMERATOR, BUMP_DENOMINATOR = 9, 8
+BUMP_NUMERATOR = 9
+BUMP_DENOMINATOR = 8
 
 
 @dataclass(frozen=True)
@@ -14,19 +16,25 @@ class Offer:
 
 
 def suggested(base_fee_wei: int, tip_wei: int, ceiling_wei: int) -> Offer | None:
-    """Room for the base fee to double; None when even the next block costs more than the ceiling."""
+    """Room for the base fee to double; None when even the next block costs more than the
+    ceiling."""
     if base_fee_wei + tip_wei > ceiling_wei:
         return None
     return Offer(min(2 * base_fee_wei + tip_wei, ceiling_wei), tip_wei)
 
 
 def replacing(old: Offer, current: Offer | None, ceiling_wei: int) -> Offer | None:
-    """The offer that replaces `old`; None when the ceiling leaves no room for one that nodes would take."""
+    """The offer that replaces `old`; None when the ceiling leaves no room for one that nodes would
+    take."""
     priority = max(_bumped(old.priority_fee_wei), current.priority_fee_wei if current else 0)
-    offer = Offer(max(_bumped(old.max_fee_wei), current.max_fee_wei if current else 0, priority), priority)
+    offer = Offer(
+        max(_bumped(old.max_fee_wei), current.max_fee_wei if current else 0, priority), priority
+    )
     if offer.max_fee_wei <= ceiling_wei:
         return offer
-    least = Offer(max(_bumped(old.max_fee_wei), _bumped(old.priority_fee_wei)), _bumped(old.priority_fee_wei))
+    least = Offer(
+        max(_bumped(old.max_fee_wei), _bumped(old.priority_fee_wei)), _bumped(old.priority_fee_wei)
+    )
     return least if least.max_fee_wei <= ceiling_wei else None
 
 

@@ -1,6 +1,8 @@
-"""What a hot wallet has sent beyond our records: read back from the chain, and held against what is still to be signed.
+"""What a hot wallet has sent beyond our records: read back from the chain, and held against what is
+still to be signed.
 
-After a backup was brought back, callers and schedules ask again for what was paid after it; the chain alone still knows.
+After a backup was brought back, callers and schedules ask again for what was paid after it; the
+chain alone still knows.
 """
 
 from datetime import datetime
@@ -15,9 +17,12 @@ from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.chain.providers.base import Nodes
 from apps.core.errors import Flat
 
-CHUNK, BLOCKS_MAX = 50, 100_000
-# How much of a call's data names the function, and the function with the recipient of a token's transfer.
-_SELECTOR, _RECIPIENT = 10, 74
+CHUNK = 50
+BLOCKS_MAX = 100_000
+# How much of a call's data names the function, and the function with the recipient of a token's
+# transfer.
+_SELECTOR = 10
+_RECIPIENT = 74
 
 
 class HistoryUnread(Flat):
@@ -25,20 +30,38 @@ class HistoryUnread(Flat):
 
 
 def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
-    """Keep every transaction of the wallet from its next nonce on; how many there were. Raises HistoryUnread and RpcError."""
-    tip, pending = nodes.batch([("eth_getBlockByNumber", ["latest", False]), ("eth_getTransactionCount", [wallet.address, "pending"])])
-    limit, age = settings.CHAIN_TIP_MAX_AGE_SECONDS, at.timestamp() - int(tip["timestamp"], 16)
+    """Keep every transaction of the wallet from its next nonce on; how many there were. Raises
+    HistoryUnread and RpcError."""
+    tip, pending = nodes.batch(
+        [
+            ("eth_getBlockByNumber", ["latest", False]),
+            ("eth_getTransactionCount", [wallet.address, "pending"]),
+        ]
+    )
+    limit = settings.CHAIN_TIP_MAX_AGE_SECONDS
+    age = at.timestamp() - int(tip["timestamp"], 16)
     if limit and age > limit:
-        raise HistoryUnread(f"The node is behind: its newest block is {age:.0f} seconds old, and knows nothing of what was sent since")
+        raise HistoryUnread(
+            f"The node is behind: its newest block is {age:.0f} seconds old, and knows nothing of"
+            " what was sent since"
+        )
     number = int(tip["number"], 16)
     used = int(nodes.call("eth_getTransactionCount", [wallet.address, tip["number"]]), 16)
     if int(pending, 16) > max(used, wallet.next_nonce):
-        raise HistoryUnread("The wallet has transactions that we don't know and no block has yet: try again when they are mined")
-    recorded = OutgoingTransaction.objects.filter(chain=wallet.pk, from_address=wallet.address, nonce__gte=wallet.next_nonce)
+        raise HistoryUnread(
+            "The wallet has transactions that we don't know and no block has yet: try again when"
+            " they are mined"
+        )
+    recorded = OutgoingTransaction.objects.filter(
+        chain=wallet.pk, from_address=wallet.address, nonce__gte=wallet.next_nonce
+    )
     wanted = set(range(wallet.next_nonce, used)) - set(recorded.values_list("nonce", flat=True))
     found = _found(wallet, nodes, number, wanted)
     if wanted:
-        raise HistoryUnread(f"{len(wanted)} of the wallet's transactions are in none of the last {BLOCKS_MAX} blocks")
+        raise HistoryUnread(
+            f"{len(wanted)} of the wallet's transactions are in none of the last {BLOCKS_MAX}"
+            " blocks"
+        )
     with transaction.atomic():
         for one in found:
             UnknownTransaction.objects.get_or_create(
@@ -63,8 +86,14 @@ def _found(wallet: HotWallet, nodes: Nodes, tip: int, wanted: set[int]) -> list[
         if not wanted:
             break
         numbers = range(last, max(-1, last - CHUNK), -1)
-        for block in nodes.batch([("eth_getBlockByNumber", [hex(number), True]) for number in numbers]):
-            mine = [one for one in block["transactions"] if str(one["from"]).lower() == wallet.address and int(one["nonce"], 16) in wanted]
+        for block in nodes.batch(
+            [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
+        ):
+            mine = [
+                one
+                for one in block["transactions"]
+                if str(one["from"]).lower() == wallet.address and int(one["nonce"], 16) in wanted
+            ]
             found += mine
             wanted -= {int(one["nonce"], 16) for one in mine}
     return found
@@ -84,7 +113,11 @@ def same_as(row: OutgoingTransaction, address: str) -> UnknownTransaction | None
 
 def settle(row: OutgoingTransaction, address: str, at: datetime, tx_hash: str = "") -> None:
     """A person has said what did it, or that those that did the same were something else."""
-    rows = _unsettled(row.chain_id, address).filter(tx_hash=tx_hash) if tx_hash else _alike(row, address)
+    rows = (
+        _unsettled(row.chain_id, address).filter(tx_hash=tx_hash)
+        if tx_hash
+        else _alike(row, address)
+    )
     rows.update(settled_at=at)
 
 
@@ -95,12 +128,15 @@ def _unsettled(chain_id: str, address: str) -> QuerySet[UnknownTransaction]:
 def _alike(row: OutgoingTransaction, address: str) -> QuerySet[UnknownTransaction]:
     """Those that did the same, though at another moment.
 
-    A payout that bears its gas is asked for anew with what the gas of that moment leaves of it, so transfers are alike from half to
-    twice the amount; a swap has another deadline and another limit.
+    A payout that bears its gas is asked for anew with what the gas of that moment leaves of it, so
+    transfers are alike from half to twice the amount; a swap has another deadline and another
+    limit.
     """
     to, value, data = call_of(row)
-    to, data = to.lower(), data.lower()
-    least, most = row.amount_atomic // 2, row.amount_atomic * 2
+    to = to.lower()
+    data = data.lower()
+    least = row.amount_atomic // 2
+    most = row.amount_atomic * 2
     rows = _unsettled(row.chain_id, address).filter(to_address=to)
     if row.purpose == OutgoingTransaction.Purpose.SWAP:
         return rows.filter(data__startswith=data[:_SELECTOR])
@@ -109,4 +145,6 @@ def _alike(row: OutgoingTransaction, address: str) -> QuerySet[UnknownTransactio
     if row.asset.is_native:
         return rows.filter(value_atomic__range=(least, most), data=data)
     recipient = data[:_RECIPIENT]
-    return rows.filter(value_atomic=0, data__range=(f"{recipient}{least:064x}", f"{recipient}{most:064x}"))
+    return rows.filter(
+        value_atomic=0, data__range=(f"{recipient}{least:064x}", f"{recipient}{most:064x}")
+    )

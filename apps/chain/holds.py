@@ -1,6 +1,8 @@
-"""Staff stop signing: of one asset, of one chain, or of everything. One places a hold, two lift it (decision 230).
+"""Staff stop signing: of one asset, of one chain, or of everything. One places a hold, two lift it
+(decision 230).
 
-The signer asks before each run, and again under the wallet's lock. What was signed before is out, or goes out.
+The signer asks before each run, and again under the wallet's lock. What was signed before is out,
+or goes out.
 """
 
 from dataclasses import dataclass
@@ -49,12 +51,16 @@ def open_holds() -> "list[SendingHold]":
     return list(rows.order_by("placed_at"))
 
 
-def place(chain: Chain | None, asset: Asset | None, reason: str, staff: User, at: datetime) -> SendingHold:
+def place(
+    chain: Chain | None, asset: Asset | None, reason: str, staff: User, at: datetime
+) -> SendingHold:
     """At once; neither a chain nor an asset is everything. Raises StaffForbidden or HoldRefused."""
     staff_roles.check(staff, staff_roles.SENDING_HOLD)
     if not reason.strip():
         raise HoldRefused("Give a reason")
-    row = SendingHold(chain=chain, asset=asset, reason=reason.strip()[:500], placed_by=staff, placed_at=at)
+    row = SendingHold(
+        chain=chain, asset=asset, reason=reason.strip()[:500], placed_by=staff, placed_at=at
+    )
     with transaction.atomic(), refused_by("sending_hold_once", AlreadyHeld):
         row.save(force_insert=True)
         audit.record("sending.held", target=row, name=name_of(row), reason=row.reason)
@@ -64,7 +70,9 @@ def place(chain: Chain | None, asset: Asset | None, reason: str, staff: User, at
 def request_lift(hold: SendingHold, reason: str, staff: User, at: datetime) -> StaffRequest:
     """Nothing is sent yet. Raises StaffForbidden, HoldRefused or what four_eyes.ask raises."""
     lines = [("Sending", "on hold", "resumed"), ("Why it is on hold", hold.reason, "")]
-    wish = Ask(str(hold.pk), f"Resume sending: {name_of(hold)}", {"hold": str(hold.pk)}, lines, reason)
+    wish = Ask(
+        str(hold.pk), f"Resume sending: {name_of(hold)}", {"hold": str(hold.pk)}, lines, reason
+    )
     return four_eyes.ask(LIFT, wish, staff, at)
 
 
@@ -76,7 +84,9 @@ def name_of(hold: SendingHold) -> str:
 
 
 def _open(wanted: Facts) -> SendingHold:
-    rows = SendingHold.objects.select_for_update(of=("self",)).select_related("asset__chain", "chain")
+    rows = SendingHold.objects.select_for_update(of=("self",)).select_related(
+        "asset__chain", "chain"
+    )
     row: SendingHold | None = rows.filter(pk=wanted["hold"], lifted_at=None).first()
     if row is None:
         raise HoldRefused("This hold was lifted already")

@@ -1,8 +1,10 @@
-"""The seed of deposit addresses, in a file that only the keystore's data key opens (AES-GCM). Only the signer opens it.
+"""The seed of deposit addresses, in a file that only the keystore's data key opens (AES-GCM). Only
+the signer opens it.
 
-Accounts 0' and 1' are the deposit addresses of live and test mode, of which others know the public half; 2' and 3' the hot
-wallets of a machine without another keystore, in hardened accounts of their own, so that a hot wallet's key tells nothing
-about deposit addresses. Where the hot keys are kept elsewhere, 2' and 3' are nobody's (decision 131).
+Accounts 0' and 1' are the deposit addresses of live and test mode, of which others know the public
+half; 2' and 3' the hot wallets of a machine without another keystore, in hardened accounts of their
+own, so that a hot wallet's key tells nothing about deposit addresses. Where the hot keys are kept
+elsewhere, 2' and 3' are nobody's (decision 131).
 """
 
 import base64
@@ -22,7 +24,8 @@ from config import demo_secrets
 DEPOSIT_ACCOUNTS = {"live": 0, "test": 1}
 HOT_ACCOUNTS = {"live": 2, "test": 3}
 _PURPOSE = b"tillgate signer key file 1"
-_VERSION, _PASSPHRASE_VERSION = 2, 1
+_VERSION = 2
+_PASSPHRASE_VERSION = 1
 
 
 class KeyFileRefused(Flat):
@@ -55,14 +58,19 @@ def new_words() -> str:
 
 
 def write_key_file(path: Path, words: str, keystore: Keystore) -> Seed:
-    """Seal the words into a new file. Raises KeyFileRefused and KeystoreError; a file that is there is never overwritten."""
+    """Seal the words into a new file. Raises KeyFileRefused and KeystoreError; a file that is there
+    is never overwritten."""
     if not bip39.is_mnemonic(words):
         raise KeyFileRefused("The words are no BIP-39 mnemonic")
     data_key, wrapped = keystore.new_data_key()
     nonce = os.urandom(crypto.NONCE_BYTES)
     sealed = crypto.seal(data_key, nonce, words.encode(), _PURPOSE)
     parts = {"wrapped": wrapped, "nonce": nonce, "sealed": sealed}
-    document = {"version": _VERSION, "keystore": keystore.name, **{name: _text(value) for name, value in parts.items()}}
+    document = {
+        "version": _VERSION,
+        "keystore": keystore.name,
+        **{name: _text(value) for name, value in parts.items()},
+    }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -90,14 +98,16 @@ def seed_in(path: Path, keystore: Keystore) -> Seed:
 
 
 def move_key_file(source: Path, opener: Keystore, path: Path, keystore: Keystore) -> Seed:
-    """The seed of one file in another that a second keystore opens; the first stays. Raises KeyFileRefused and KeystoreError."""
+    """The seed of one file in another that a second keystore opens; the first stays. Raises
+    KeyFileRefused and KeystoreError."""
     return write_key_file(path, _words_in(source, opener), keystore)
 
 
 def _words_in(path: Path, keystore: Keystore) -> str:
     try:
         document = json.loads(path.read_text())
-        # The first version knew passphrases only, and called what a passphrase is stretched with by its name.
+        # The first version knew passphrases only, and called what a passphrase is stretched with by
+        # its name.
         is_first = document["version"] == _PASSPHRASE_VERSION
         kept_by = "file" if is_first else str(document["keystore"])
         names = ("salt" if is_first else "wrapped", "nonce", "sealed")
@@ -107,13 +117,17 @@ def _words_in(path: Path, keystore: Keystore) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         raise KeyFileRefused(f"{path} is no key file") from None
     if kept_by != keystore.name:
-        raise KeyFileRefused(f"{path} was sealed with SIGNER_KEYSTORE={kept_by}, which is {keystore.name} now")
+        raise KeyFileRefused(
+            f"{path} was sealed with SIGNER_KEYSTORE={kept_by}, which is {keystore.name} now"
+        )
     try:
         words = crypto.unseal(keystore.data_key(wrapped), nonce, sealed, _PURPOSE).decode()
     except ValueError:
         raise KeyFileRefused(f"{keystore.opens_with} does not open {path}") from None
     if settings.IS_PRODUCTION and words == demo_secrets.DEMO_MNEMONIC:
-        raise KeyFileRefused(f"{path} holds the published demo seed: make your own with create_wallet")
+        raise KeyFileRefused(
+            f"{path} holds the published demo seed: make your own with create_wallet"
+        )
     return words
 
 

@@ -1,4 +1,5 @@
-"""The configured keystore, the seed that it opens, and the hot wallets' keys that it keeps: each found once per process."""
+"""The configured keystore, the seed that it opens, and the hot wallets' keys that it keeps: each
+found once per process."""
 
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,8 @@ from apps.core.errors import ErrorCode
 
 
 class Unsigned(Exception):
-    """The keystore hasn't signed these digests yet: leave the transaction, have them signed, and begin again."""
+    """The keystore hasn't signed these digests yet: leave the transaction, have them signed, and
+    begin again."""
 
     def __init__(self, digests: list[bytes]) -> None:
         self.digests = digests
@@ -23,22 +25,28 @@ class Unsigned(Exception):
 
 
 class HotKey:
-    """The key of a mode's hot wallet, wherever it is kept. What it signs is looked at: nothing but its own signature is passed on.
+    """The key of a mode's hot wallet, wherever it is kept. What it signs is looked at: nothing but
+    its own signature is passed on.
 
-    A keystore that isn't near is never asked inside a transaction: there `need` says what is missing, and `ask` gets it outside.
+    A keystore that isn't near is never asked inside a transaction: there `need` says what is
+    missing, and `ask` gets it outside.
     """
 
     def __init__(self, keystore: Keystore, mode: str) -> None:
         """Raises KeystoreError."""
-        self._keystore, self._mode = keystore, mode
+        self._keystore = keystore
+        self._mode = mode
         self._signed: dict[bytes, tuple[int, int, int]] = {}
         try:
             self.address = address_of(PublicKey(keystore.public_key(mode)))
         except ValueError:
-            raise KeystoreError(ErrorCode.MALFORMED, f"What is kept for {mode} mode is no key of the curve") from None
+            raise KeystoreError(
+                ErrorCode.MALFORMED, f"What is kept for {mode} mode is no key of the curve"
+            ) from None
 
     def need(self, digests: list[bytes]) -> None:
-        """Raises Unsigned for those that `sign` couldn't sign at once; signatures of others are forgotten."""
+        """Raises Unsigned for those that `sign` couldn't sign at once; signatures of others are
+        forgotten."""
         if self._keystore.is_near:
             return
         self._signed = {one: self._signed[one] for one in digests if one in self._signed}
@@ -64,7 +72,10 @@ class HotKey:
         try:
             return canonical(self.address, digest, r, s)
         except ValueError:
-            raise KeystoreError(ErrorCode.MALFORMED, f"What came back for {self._mode} mode is no signature of its key") from None
+            raise KeystoreError(
+                ErrorCode.MALFORMED,
+                f"What came back for {self._mode} mode is no signature of its key",
+            ) from None
 
 
 @cache

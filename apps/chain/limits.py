@@ -1,4 +1,5 @@
-"""What the signer never signs, whoever asked: a second look that trusts nothing above it. How much it signs is chain.caps'."""
+"""What the signer never signs, whoever asked: a second look that trusts nothing above it. How much
+it signs is chain.caps'."""
 
 import re
 import uuid
@@ -17,7 +18,11 @@ from apps.core.sql import Statement, array
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
 # Zero, burn addresses and the precompiled contracts: coins sent there are gone.
 _LOWEST_ADDRESS = 0x10000
-_BURN = {"0x000000000000000000000000000000000000dead", "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead", "0x" + "f" * 40}
+_BURN = {
+    "0x000000000000000000000000000000000000dead",
+    "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead",
+    "0x" + "f" * 40,
+}
 _WHOSE = Statement("""
 SELECT a.address, EXISTS (SELECT 1 FROM assets_asset t WHERE t.contract_address = a.address)
                   OR EXISTS (SELECT 1 FROM chain_hotwallet w WHERE w.address = a.address),
@@ -25,11 +30,13 @@ SELECT a.address, EXISTS (SELECT 1 FROM assets_asset t WHERE t.contract_address 
        EXISTS (SELECT 1 FROM chain_address d WHERE d.address = a.address AND d.mode = %(mode)s)
 FROM unnest(%(addresses)s::text[]) AS a (address)
 """)
-_Status, _Purpose = OutgoingTransaction.Status, OutgoingTransaction.Purpose
+_Status = OutgoingTransaction.Status
+_Purpose = OutgoingTransaction.Purpose
 
 
 class Whose(NamedTuple):
-    """Whether an address is a token's or a hot wallet's, a deposit address of ours, and one of the mode."""
+    """Whether an address is a token's or a hot wallet's, a deposit address of ours, and one of the
+    mode."""
 
     is_service: bool
     is_deposit: bool
@@ -37,11 +44,15 @@ class Whose(NamedTuple):
 
 
 def refusals(rows: Sequence[OutgoingTransaction], chain: Chain) -> dict[uuid.UUID, Refusal]:
-    """Those that may never be signed as they stand: a wrong one fails, what may be a repetition waits for a person."""
+    """Those that may never be signed as they stand: a wrong one fails, what may be a repetition
+    waits for a person."""
     wallet = HotWallet.objects.get(chain=chain).address
     whose = _whose([row.to_address for row in rows], chain.mode)
     may_repeat = not history.is_explained(chain.pk, wallet)
-    found = {row.pk: _refusal(row, chain, wallet, whose[row.to_address], may_repeat=may_repeat) for row in rows}
+    found = {
+        row.pk: _refusal(row, chain, wallet, whose[row.to_address], may_repeat=may_repeat)
+        for row in rows
+    }
     refused = {pk: refusal for pk, refusal in found.items() if refusal is not None}
     unapproved = approvals.refusals([row for row in rows if row.pk not in refused])
     return refused | {pk: Refusal(_Status.REVIEW, reason) for pk, reason in unapproved.items()}
@@ -52,7 +63,9 @@ def refusal(row: OutgoingTransaction, chain: Chain) -> Refusal | None:
     return refusals([row], chain).get(row.pk)
 
 
-def _refusal(row: OutgoingTransaction, chain: Chain, wallet: str, whose: Whose, *, may_repeat: bool) -> Refusal | None:
+def _refusal(
+    row: OutgoingTransaction, chain: Chain, wallet: str, whose: Whose, *, may_repeat: bool
+) -> Refusal | None:
     asset = row.asset
     if asset.chain_id != chain.pk or row.chain_id != chain.pk or row.mode != chain.mode:
         return Refusal(_Status.FAILED, Reason.WRONG_CHAIN)
@@ -68,12 +81,15 @@ def _refusal(row: OutgoingTransaction, chain: Chain, wallet: str, whose: Whose, 
         return Refusal(_Status.FAILED, wrong)
     twin = history.same_as(row, wallet) if may_repeat else None
     if twin is not None:
-        return Refusal(_Status.REVIEW, Reason.SENT_BEFORE, f"{Reason.SENT_BEFORE.label}: {twin.tx_hash}")
+        return Refusal(
+            _Status.REVIEW, Reason.SENT_BEFORE, f"{Reason.SENT_BEFORE.label}: {twin.tx_hash}"
+        )
     return None
 
 
 def _off_the_list(row: OutgoingTransaction) -> Reason | None:
-    """Why coins of the service itself may not go there: the operator's own lists are in the settings, not in the database."""
+    """Why coins of the service itself may not go there: the operator's own lists are in the
+    settings, not in the database."""
     if row.purpose == _Purpose.COLD:
         return cold.refusal(row)
     if row.purpose == _Purpose.WITHDRAWAL and not is_listed_for_withdrawal(row.to_address):
@@ -87,16 +103,25 @@ def is_listed_for_withdrawal(address: str) -> bool:
 
 
 def _whose(addresses: Collection[str], mode: str) -> dict[str, Whose]:
-    return {address: Whose(*told) for address, *told in _WHOSE.rows(addresses=array(set(addresses)), mode=mode)}
+    return {
+        address: Whose(*told)
+        for address, *told in _WHOSE.rows(addresses=array(set(addresses)), mode=mode)
+    }
 
 
 def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
-    """Nobody's address, a token's contract, or one of ours; only test payments and the gas of sweeps go to an address of ours."""
+    """Nobody's address, a token's contract, or one of ours; only test payments and the gas of
+    sweeps go to an address of ours."""
     return _is_refused(address, purpose, mode, _whose([address], mode)[address])
 
 
 def _is_refused(address: str, purpose: str, mode: str, whose: Whose) -> bool:
-    if not _ADDRESS.fullmatch(address) or int(address, 16) < _LOWEST_ADDRESS or address in _BURN or whose.is_service:
+    if (
+        not _ADDRESS.fullmatch(address)
+        or int(address, 16) < _LOWEST_ADDRESS
+        or address in _BURN
+        or whose.is_service
+    ):
         return True
     if purpose == _Purpose.SWEEP_GAS:
         return not whose.is_of_mode
@@ -105,13 +130,18 @@ def _is_refused(address: str, purpose: str, mode: str, whose: Whose) -> bool:
 
 
 def refused_destinations(addresses: Collection[str]) -> set[str]:
-    """Those of many addresses in lower case that `is_refused_destination` refuses for a payout, by one question in all."""
-    return {one for one, whose in _whose(addresses, "").items() if _is_refused(one, _Purpose.PAYOUT, "", whose)}
+    """Those of many addresses in lower case that `is_refused_destination` refuses for a payout, by
+    one question in all."""
+    return {
+        one
+        for one, whose in _whose(addresses, "").items()
+        if _is_refused(one, _Purpose.PAYOUT, "", whose)
+    }
 
 
 def sweep_refusal(row: OutgoingTransaction, chain: Chain) -> Refusal | None:
-    """Why a sweep may not be signed: coins leave a deposit address for the hot wallet of its chain, and for
-    nowhere else.
+    """Why a sweep may not be signed: coins leave a deposit address for the hot wallet of its chain,
+    and for nowhere else.
     """
     wrong = _wrong_of_sweep(row, chain)
     if wrong:

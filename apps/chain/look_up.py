@@ -1,6 +1,8 @@
-"""One transaction that somebody names, as nodes tell it: whether it is there, final, and what of it reached given addresses.
+"""One transaction that somebody names, as nodes tell it: whether it is there, final, and what of it
+reached given addresses.
 
-It books nothing: what the watcher has missed is left to the watcher, which is told where to look (`watch_again`).
+It books nothing: what the watcher has missed is left to the watcher, which is told where to look
+(`watch_again`).
 """
 
 import time
@@ -20,7 +22,8 @@ from apps.chain.providers.base import Nodes, RpcError
 from apps.core.clock import real_now
 
 # Somebody waits for the answer.
-PATIENCE_SECONDS, TOTAL_SECONDS = 3.0, 9.0
+PATIENCE_SECONDS = 3.0
+TOTAL_SECONDS = 9.0
 CHAINS_MAX = 6
 WATCHED_AGAIN_FOR = timedelta(days=1)
 
@@ -51,8 +54,14 @@ class Search:
     asked: tuple[Chain, ...]
 
 
-def search(chains: Iterable[Chain], tx_hash: str, addresses: Collection[str], native_addresses: Mapping[str, str]) -> Search:
-    """Ask one chain after the other, as long as somebody may be kept waiting. Not inside a transaction.
+def search(
+    chains: Iterable[Chain],
+    tx_hash: str,
+    addresses: Collection[str],
+    native_addresses: Mapping[str, str],
+) -> Search:
+    """Ask one chain after the other, as long as somebody may be kept waiting. Not inside a
+    transaction.
 
     `native_addresses` are those that take a chain's own coin, by chain.
     """
@@ -65,7 +74,9 @@ def search(chains: Iterable[Chain], tx_hash: str, addresses: Collection[str], na
             break
         try:
             with closing(nodes_of(chain, patience_seconds=PATIENCE_SECONDS)) as nodes:
-                seen = _look(nodes, chain, tx_hash, frozenset(addresses), native_addresses.get(chain.pk))
+                seen = _look(
+                    nodes, chain, tx_hash, frozenset(addresses), native_addresses.get(chain.pk)
+                )
         except RpcError:
             continue
         asked.append(chain)
@@ -79,13 +90,18 @@ def can_ask(chain: Chain) -> bool:
 
 
 def watch_again(address: str) -> None:
-    """From now on the watcher compares what the address holds with what is booked of it, for a day."""
+    """From now on the watcher compares what the address holds with what is booked of it, for a
+    day."""
     until = real_now() + WATCHED_AGAIN_FOR
     Address.objects.filter(pk=address, native_chain__isnull=False).update(watch_balance_until=until)
 
 
-def _look(nodes: Nodes, chain: Chain, tx_hash: str, addresses: frozenset[str], native: str | None) -> Seen | None:
-    told, receipt = nodes.batch([("eth_getTransactionByHash", [tx_hash]), ("eth_getTransactionReceipt", [tx_hash])])
+def _look(
+    nodes: Nodes, chain: Chain, tx_hash: str, addresses: frozenset[str], native: str | None
+) -> Seen | None:
+    told, receipt = nodes.batch(
+        [("eth_getTransactionByHash", [tx_hash]), ("eth_getTransactionReceipt", [tx_hash])]
+    )
     if not isinstance(told, dict):
         return None
     if not isinstance(receipt, dict):
@@ -103,7 +119,9 @@ def _look(nodes: Nodes, chain: Chain, tx_hash: str, addresses: frozenset[str], n
     return Seen(chain, number, reached=reached)
 
 
-def _reached(told: Mapping[str, Any], receipt: Mapping[str, Any], addresses: frozenset[str]) -> Iterator[Reached]:
+def _reached(
+    told: Mapping[str, Any], receipt: Mapping[str, Any], addresses: frozenset[str]
+) -> Iterator[Reached]:
     to = str(told.get("to") or "").lower()
     if to in addresses and int(told["value"], 16) > 0:
         yield Reached(to, "")
@@ -116,9 +134,12 @@ def _reached(told: Mapping[str, Any], receipt: Mapping[str, Any], addresses: fro
 
 
 def _has_grown(nodes: Nodes, address: str, number: int) -> bool:
-    """Whether an address held more after a block than before; a node without older balances can't tell."""
+    """Whether an address held more after a block than before; a node without older balances can't
+    tell."""
     try:
-        before, after = nodes.batch([("eth_getBalance", [address, hex(max(0, at))]) for at in (number - 1, number)])
+        before, after = nodes.batch(
+            [("eth_getBalance", [address, hex(max(0, at))]) for at in (number - 1, number)]
+        )
         return int(after, 16) > int(before, 16)
     except RpcError as error:
         if not error.is_refusal:

@@ -1,4 +1,5 @@
-"""Figures that every process can tell from the database: how far each chain was read, and what was lost."""
+"""Figures that every process can tell from the database: how far each chain was read, and what was
+lost."""
 
 from collections.abc import Iterator
 
@@ -17,16 +18,35 @@ class ChainCollector(Collector):
         yield from ()
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        height = GaugeMetricFamily("tillgate_chain_head", "Newest block that was read", labels=["chain"])
-        lag = GaugeMetricFamily("tillgate_chain_lag_seconds", "Seconds since the watcher last stood at the tip", labels=["chain"])
-        lost = GaugeMetricFamily("tillgate_chain_deposits_lost", "Credited deposits that a reorg took away", labels=["chain"])
-        undone = GaugeMetricFamily("tillgate_chain_transactions_undone", "Of ours, undone and not yet mined again", labels=["chain"])
+        height = GaugeMetricFamily(
+            "tillgate_chain_head", "Newest block that was read", labels=["chain"]
+        )
+        lag = GaugeMetricFamily(
+            "tillgate_chain_lag_seconds",
+            "Seconds since the watcher last stood at the tip",
+            labels=["chain"],
+        )
+        lost = GaugeMetricFamily(
+            "tillgate_chain_deposits_lost",
+            "Credited deposits that a reorg took away",
+            labels=["chain"],
+        )
+        undone = GaugeMetricFamily(
+            "tillgate_chain_transactions_undone",
+            "Of ours, undone and not yet mined again",
+            labels=["chain"],
+        )
         try:
             for head in Head.objects.all():
                 height.add_metric([head.chain_id], head.number)
                 lag.add_metric([head.chain_id], lag_seconds(head.chain_id) or 0)
-                lost.add_metric([head.chain_id], Deposit.objects.filter(chain_id=head.chain_id, is_lost=True).count())
-                open_again = OutgoingTransaction.objects.filter(chain_id=head.chain_id, undone_count__gt=0).exclude(status__in=MINED)
+                lost.add_metric(
+                    [head.chain_id],
+                    Deposit.objects.filter(chain_id=head.chain_id, is_lost=True).count(),
+                )
+                open_again = OutgoingTransaction.objects.filter(
+                    chain_id=head.chain_id, undone_count__gt=0
+                ).exclude(status__in=MINED)
                 undone.add_metric([head.chain_id], open_again.count())
         except DatabaseError:
             return

@@ -1,4 +1,5 @@
-"""Facts about chains: our addresses, the blocks that were read, the deposits found in them, and transfers nobody claimed.
+"""Facts about chains: our addresses, the blocks that were read, the deposits found in them, and
+transfers nobody claimed.
 
 A deposit is unique by chain, transaction and log index. What is done with one is decided above.
 """
@@ -25,11 +26,17 @@ class Address(models.Model):
     index = models.BigIntegerField()
     purpose = models.CharField(max_length=7, choices=Purpose.choices, default=Purpose.DEPOSIT)
     created_at = models.DateTimeField()
-    native_chain = models.ForeignKey("assets.Chain", null=True, on_delete=models.PROTECT, related_name="+")
-    watch_balance_until = models.DateTimeField(null=True)  # until then a contract's coins are looked for in its balance
+    native_chain = models.ForeignKey(
+        "assets.Chain", null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    watch_balance_until = models.DateTimeField(
+        null=True
+    )  # until then a contract's coins are looked for in its balance
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["mode", "purpose", "index"], name="address_index_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["mode", "purpose", "index"], name="address_index_once")
+        ]
         indexes = [
             models.Index(
                 fields=["native_chain", "watch_balance_until", "address"],
@@ -42,7 +49,9 @@ class Address(models.Model):
 class Head(models.Model):
     """How far a chain has been read. `synced_at` is when the watcher last stood at the tip."""
 
-    chain = models.OneToOneField("assets.Chain", primary_key=True, on_delete=models.PROTECT, related_name="+")
+    chain = models.OneToOneField(
+        "assets.Chain", primary_key=True, on_delete=models.PROTECT, related_name="+"
+    )
     number = models.BigIntegerField()
     hash = models.CharField(max_length=66)
     genesis_hash = models.CharField(max_length=66, blank=True)
@@ -63,13 +72,18 @@ class Block(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["chain", "number"], condition=models.Q(is_canonical=True), name="block_one_canonical"),
+            models.UniqueConstraint(
+                fields=["chain", "number"],
+                condition=models.Q(is_canonical=True),
+                name="block_one_canonical",
+            ),
             models.UniqueConstraint(fields=["chain", "hash"], name="block_hash_once"),
         ]
 
 
 class Deposit(models.Model):
-    """Coins that arrived at one of our addresses. `handled_status` is the status the app above has acted upon."""
+    """Coins that arrived at one of our addresses. `handled_status` is the status the app above has
+    acted upon."""
 
     class Status(models.TextChoices):
         CONFIRMING = "confirming"
@@ -82,12 +96,16 @@ class Deposit(models.Model):
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="deposits")
     tx_hash = models.CharField(max_length=66, db_collation="C")
-    log_index = models.IntegerField()  # -1 for the value of the transaction itself, below that for transfers made inside it
+    log_index = (
+        models.IntegerField()
+    )  # -1 for the value of the transaction itself, below that for transfers made inside it
     from_address = models.CharField(max_length=42, db_collation="C")
     amount_atomic = AtomicField()
     block_number = models.BigIntegerField(null=True)
     block_hash = models.CharField(max_length=66, blank=True, db_collation="C")
-    mined_at = models.DateTimeField(null=True, blank=True)  # by the first block that has had it since it was last off the chain
+    mined_at = models.DateTimeField(
+        null=True, blank=True
+    )  # by the first block that has had it since it was last off the chain
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.CONFIRMING)
     handled_status = models.CharField(max_length=10, blank=True, default="")
     required_confirmations = models.PositiveIntegerField()
@@ -104,19 +122,35 @@ class Deposit(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["chain", "tx_hash", "log_index"], name="deposit_once"),
             models.UniqueConstraint(
-                fields=["address", "simulated_reference"], condition=models.Q(is_simulated=True), name="simulated_deposit_once"
+                fields=["address", "simulated_reference"],
+                condition=models.Q(is_simulated=True),
+                name="simulated_deposit_once",
             ),
-            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="deposit_is_positive"),
-            models.CheckConstraint(condition=models.Q(is_simulated=True) | models.Q(block_number__isnull=False), name="deposit_has_block"),
+            models.CheckConstraint(
+                condition=models.Q(amount_atomic__gt=0), name="deposit_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(is_simulated=True) | models.Q(block_number__isnull=False),
+                name="deposit_has_block",
+            ),
         ]
         indexes = [
             models.Index(
                 fields=["detected_at"],
-                condition=~models.Q(status=models.F("handled_status")) | models.Q(handled_status=""),
+                condition=~models.Q(status=models.F("handled_status"))
+                | models.Q(handled_status=""),
                 name="deposit_unhandled",
             ),
-            models.Index(fields=["chain", "block_number"], condition=models.Q(status="confirming"), name="deposit_confirming"),
-            models.Index(fields=["chain", "block_number"], condition=models.Q(is_lost=True), name="deposit_lost"),
+            models.Index(
+                fields=["chain", "block_number"],
+                condition=models.Q(status="confirming"),
+                name="deposit_confirming",
+            ),
+            models.Index(
+                fields=["chain", "block_number"],
+                condition=models.Q(is_lost=True),
+                name="deposit_lost",
+            ),
             models.Index(fields=["chain", "block_number"], name="deposit_by_block"),
             models.Index(fields=["address"]),
             models.Index(fields=["from_address", "asset"], name="deposit_by_payer"),
@@ -125,12 +159,15 @@ class Deposit(models.Model):
 
 
 class UnmatchedTransfer(models.Model):
-    """A transfer to one of our addresses that no payment expects: a wrong token or chain. For staff; never credited by itself.
+    """A transfer to one of our addresses that no payment expects: a wrong token or chain. For
+    staff; never credited by itself.
 
     `store` is whose payment the address was made for, where that is known.
     """
 
-    store = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    store = models.ForeignKey(
+        "stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", null=True, on_delete=models.PROTECT, related_name="+")
     contract_address = models.CharField(max_length=42, blank=True)
@@ -152,14 +189,26 @@ class UnmatchedTransfer(models.Model):
         IGNORED = "ignored", "Nothing to do"
 
     resolved_at = models.DateTimeField(null=True, blank=True)
-    outcome = models.CharField(max_length=8, choices=Outcome.choices, blank=True, default="", db_default="")
+    outcome = models.CharField(
+        max_length=8, choices=Outcome.choices, blank=True, default="", db_default=""
+    )
     outcome_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["chain", "tx_hash", "log_index"], name="unmatched_transfer_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chain", "tx_hash", "log_index"], name="unmatched_transfer_once"
+            )
+        ]
         indexes = [
-            models.Index(fields=["store", "-detected_at"], condition=models.Q(store__isnull=False), name="unmatched_of_store"),
-            models.Index(fields=["detected_at"], condition=models.Q(resolved_at=None), name="unmatched_open"),
+            models.Index(
+                fields=["store", "-detected_at"],
+                condition=models.Q(store__isnull=False),
+                name="unmatched_of_store",
+            ),
+            models.Index(
+                fields=["detected_at"], condition=models.Q(resolved_at=None), name="unmatched_open"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -167,7 +216,8 @@ class UnmatchedTransfer(models.Model):
 
 
 class BalanceCheck(models.Model):
-    """The last look at an open address that held or sent native coins, which finds what contracts sent it."""
+    """The last look at an open address that held or sent native coins, which finds what contracts
+    sent it."""
 
     chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
     address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+")
@@ -176,39 +226,55 @@ class BalanceCheck(models.Model):
     sent_count = models.BigIntegerField(default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["chain", "address"], name="balance_check_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "address"], name="balance_check_once")
+        ]
 
 
 # --- coins that leave ----------------------------------------------------------------------------
 
 
 class HotWallet(models.Model):
-    """The wallet that coins of a chain leave from. Its row is the lock of its nonces; while halted nothing is signed or sent."""
+    """The wallet that coins of a chain leave from. Its row is the lock of its nonces; while halted
+    nothing is signed or sent."""
 
-    chain = models.OneToOneField("assets.Chain", primary_key=True, on_delete=models.PROTECT, related_name="+")
+    chain = models.OneToOneField(
+        "assets.Chain", primary_key=True, on_delete=models.PROTECT, related_name="+"
+    )
     address = models.CharField(max_length=42, db_collation="C")
     next_nonce = models.BigIntegerField()
     halted_at = models.DateTimeField(null=True, blank=True)
     halted_reason = models.CharField(max_length=200, blank=True)
-    short_since = models.DateTimeField(null=True, blank=True)  # since then something waits that it has too little for
+    short_since = models.DateTimeField(
+        null=True, blank=True
+    )  # since then something waits that it has too little for
 
 
 class SendingHold(models.Model):
-    """Staff have stopped signing: of a chain, of an asset, or of everything. Two lift it (apps.chain.holds)."""
+    """Staff have stopped signing: of a chain, of an asset, or of everything. Two lift it
+    (apps.chain.holds)."""
 
     chain = models.ForeignKey("assets.Chain", null=True, on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", null=True, on_delete=models.PROTECT, related_name="+")
     reason = models.CharField(max_length=500)
-    placed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False)
+    placed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     placed_at = models.DateTimeField()
     lifted_at = models.DateTimeField(null=True, blank=True)
     lift_reason = models.CharField(max_length=500, blank=True, default="")
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(chain=None) | models.Q(asset=None), name="sending_hold_of_one_kind"),
+            models.CheckConstraint(
+                condition=models.Q(chain=None) | models.Q(asset=None),
+                name="sending_hold_of_one_kind",
+            ),
             models.UniqueConstraint(
-                fields=["chain", "asset"], condition=models.Q(lifted_at=None), nulls_distinct=False, name="sending_hold_once"
+                fields=["chain", "asset"],
+                condition=models.Q(lifted_at=None),
+                nulls_distinct=False,
+                name="sending_hold_once",
             ),
         ]
 
@@ -217,9 +283,11 @@ class SendingHold(models.Model):
 
 
 class OutgoingTransaction(models.Model):
-    """One transfer that an app above asked for, by purpose and reference. The `handled_…` columns are what that app has acted upon.
+    """One transfer that an app above asked for, by purpose and reference. The `handled_…` columns
+    are what that app has acted upon.
 
-    They stay when a reorg undoes the transaction: what was done for it isn't done again when it is mined again.
+    They stay when a reorg undoes the transaction: what was done for it isn't done again when it is
+    mined again.
     """
 
     class Status(models.TextChoices):
@@ -251,34 +319,61 @@ class OutgoingTransaction(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     mode = models.CharField(max_length=4)
     # For whom; null is the service itself. Its index is outgoing_by_store.
-    store = models.ForeignKey("stores.Store", null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    store = models.ForeignKey(
+        "stores.Store",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+    )
     chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     purpose = models.CharField(max_length=12, choices=Purpose.choices)
     reference = models.CharField(max_length=100)
     to_address = models.CharField(max_length=42, db_collation="C")
     amount_atomic = AtomicField()
-    call_data = models.TextField(blank=True, default="")  # of a call at `to_address`; empty for a plain transfer
-    receives_asset = models.ForeignKey("assets.Asset", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    call_data = models.TextField(
+        blank=True, default=""
+    )  # of a call at `to_address`; empty for a plain transfer
+    receives_asset = models.ForeignKey(
+        "assets.Asset", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
     received_atomic = AtomicField(default=0)  # what its receipt says that the hot wallet got
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.REQUESTED)
     handled_status = models.CharField(max_length=9, blank=True, default="")
     handled_fee_atomic = AtomicField(default=0)
     handled_received_atomic = AtomicField(default=0)
-    undone_count = models.PositiveSmallIntegerField(default=0)  # how often a reorg has taken it back after it was final
-    reason = models.CharField(max_length=200, blank=True)  # why it waits, failed or needs a person, for people
-    reason_code = models.CharField(max_length=25, blank=True, default="", db_default="", choices=Reason.choices)  # for code
-    waits_for = models.CharField(max_length=7, choices=WaitsFor.choices, blank=True, default="", db_default="")
+    undone_count = models.PositiveSmallIntegerField(
+        default=0
+    )  # how often a reorg has taken it back after it was final
+    reason = models.CharField(
+        max_length=200, blank=True
+    )  # why it waits, failed or needs a person, for people
+    reason_code = models.CharField(
+        max_length=25, blank=True, default="", db_default="", choices=Reason.choices
+    )  # for code
+    waits_for = models.CharField(
+        max_length=7, choices=WaitsFor.choices, blank=True, default="", db_default=""
+    )
     not_before = models.DateTimeField(null=True, blank=True)  # when what waits is looked at again
-    goes_back = models.BooleanField(default=False, db_default=False)  # to who paid it in, which no daily cap counts
+    goes_back = models.BooleanField(
+        default=False, db_default=False
+    )  # to who paid it in, which no daily cap counts
     from_address = models.CharField(max_length=42, blank=True, db_collation="C")
     nonce = models.BigIntegerField(null=True, blank=True)
     gas_limit = models.BigIntegerField(null=True, blank=True)
-    tx_hash = models.CharField(max_length=66, blank=True, db_collation="C")  # the mined candidate, else the newest
+    tx_hash = models.CharField(
+        max_length=66, blank=True, db_collation="C"
+    )  # the mined candidate, else the newest
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True, default="", db_collation="C")
-    network_fee_atomic = AtomicField(default=0)  # in the chain's native coin; paid also when it was reverted
-    approval = models.CharField(max_length=100, blank=True, default="", db_default="", db_collation="C")  # chain.approvals
+    network_fee_atomic = AtomicField(
+        default=0
+    )  # in the chain's native coin; paid also when it was reverted
+    approval = models.CharField(
+        max_length=100, blank=True, default="", db_default="", db_collation="C"
+    )  # chain.approvals
     requested_at = models.DateTimeField()
     signed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -288,16 +383,25 @@ class OutgoingTransaction(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["purpose", "reference"], name="outgoing_once"),
             models.UniqueConstraint(
-                fields=["chain", "from_address", "nonce"], condition=models.Q(nonce__isnull=False), name="outgoing_nonce_once"
+                fields=["chain", "from_address", "nonce"],
+                condition=models.Q(nonce__isnull=False),
+                name="outgoing_nonce_once",
             ),
-            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="outgoing_is_positive"),
             models.CheckConstraint(
-                condition=~models.Q(status__in=["signed", "submitted", "confirmed"]) | models.Q(nonce__isnull=False),
+                condition=models.Q(amount_atomic__gt=0), name="outgoing_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status__in=["signed", "submitted", "confirmed"])
+                | models.Q(nonce__isnull=False),
                 name="outgoing_signed_has_nonce",
             ),
             models.UniqueConstraint(
                 fields=["chain", "from_address"],
-                condition=models.Q(purpose="sweep", undone_count=0, status__in=["requested", "signed", "submitted", "review"]),
+                condition=models.Q(
+                    purpose="sweep",
+                    undone_count=0,
+                    status__in=["requested", "signed", "submitted", "review"],
+                ),
                 name="outgoing_one_sweep_per_address",
             ),
         ]
@@ -308,23 +412,48 @@ class OutgoingTransaction(models.Model):
                 name="outgoing_open",
             ),
             models.Index(
-                fields=["purpose", "finished_at"], condition=~models.Q(status=models.F("handled_status")), name="outgoing_unhandled"
+                fields=["purpose", "finished_at"],
+                condition=~models.Q(status=models.F("handled_status")),
+                name="outgoing_unhandled",
             ),
             models.Index(fields=["asset", "signed_at"], name="outgoing_by_asset"),
-            models.Index(fields=["chain", "block_number"], condition=models.Q(status__in=["confirmed", "failed"]), name="outgoing_final"),
-            models.Index(fields=["chain", "id"], condition=models.Q(undone_count__gt=0), name="outgoing_undone"),
+            models.Index(
+                fields=["chain", "block_number"],
+                condition=models.Q(status__in=["confirmed", "failed"]),
+                name="outgoing_final",
+            ),
+            models.Index(
+                fields=["chain", "id"],
+                condition=models.Q(undone_count__gt=0),
+                name="outgoing_undone",
+            ),
             models.Index(fields=["store", "asset", "signed_at"], name="outgoing_by_store"),
-            models.Index(fields=["to_address", "asset"], condition=models.Q(goes_back=True), name="outgoing_gone_back"),
-            models.Index(fields=["store", "mode", "-requested_at"], condition=models.Q(status="review"), name="outgoing_in_review"),
-            models.Index(fields=["requested_at"], condition=models.Q(status="review"), name="outgoing_reviews"),
+            models.Index(
+                fields=["to_address", "asset"],
+                condition=models.Q(goes_back=True),
+                name="outgoing_gone_back",
+            ),
+            models.Index(
+                fields=["store", "mode", "-requested_at"],
+                condition=models.Q(status="review"),
+                name="outgoing_in_review",
+            ),
+            models.Index(
+                fields=["requested_at"],
+                condition=models.Q(status="review"),
+                name="outgoing_reviews",
+            ),
             BrinIndex(fields=["requested_at"], name="outgoing_by_age"),
         ]
 
 
 class SignedTransaction(models.Model):
-    """The exact bytes that may be broadcast for an outgoing transaction. All of one transaction's share its nonce: one can be mined."""
+    """The exact bytes that may be broadcast for an outgoing transaction. All of one transaction's
+    share its nonce: one can be mined."""
 
-    outgoing = models.ForeignKey(OutgoingTransaction, on_delete=models.PROTECT, related_name="candidates")
+    outgoing = models.ForeignKey(
+        OutgoingTransaction, on_delete=models.PROTECT, related_name="candidates"
+    )
     tx_hash = models.CharField(max_length=66, unique=True, db_collation="C")
     raw = models.TextField()
     max_fee_wei = AtomicField()
@@ -339,7 +468,9 @@ class SignedTransaction(models.Model):
 class UndoneTransaction(models.Model):
     """What one of ours was when a reorg took it back: a line of its history."""
 
-    outgoing = models.ForeignKey(OutgoingTransaction, on_delete=models.PROTECT, related_name="undone")
+    outgoing = models.ForeignKey(
+        OutgoingTransaction, on_delete=models.PROTECT, related_name="undone"
+    )
     status = models.CharField(max_length=9)
     tx_hash = models.CharField(max_length=66, db_collation="C")
     block_number = models.BigIntegerField()
@@ -352,7 +483,8 @@ class UndoneTransaction(models.Model):
 
 
 class UnknownTransaction(models.Model):
-    """One of a hot wallet's that no record of ours asked for, as a restored backup doesn't know what was sent after it.
+    """One of a hot wallet's that no record of ours asked for, as a restored backup doesn't know
+    what was sent after it.
 
     Until a person has said what it was (`settled_at`), nothing that would do the same is signed.
     """
@@ -368,4 +500,8 @@ class UnknownTransaction(models.Model):
     settled_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["chain", "from_address", "nonce"], name="unknown_nonce_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chain", "from_address", "nonce"], name="unknown_nonce_once"
+            )
+        ]

@@ -11,13 +11,20 @@ from apps.chain.providers.base import Nodes
 
 
 def nodes_of(chain: Chain, *, patience_seconds: float | None = None) -> Nodes:
-    """The configured nodes of a chain, for use in one thread. They must agree with the first block that we know.
+    """The configured nodes of a chain, for use in one thread. They must agree with the first block
+    that we know.
 
     With `patience_seconds` each answer may take so long and no longer.
     """
     entry = settings.PROVIDERS["chain"][chain.mode][0]
     head = Head.objects.filter(chain=chain).first()
-    options = {"urls": settings.CHAIN_URLS.get(chain.pk, []), "genesis_hash": head.genesis_hash if head else "", **entry["OPTIONS"]}
+    options = {
+        "urls": settings.CHAIN_URLS.get(chain.pk, []),
+        "genesis_hash": head.genesis_hash if head else "",
+        **entry["OPTIONS"],
+    }
     if patience_seconds is not None:
         options["patience_seconds"] = patience_seconds
-    return cast(Nodes, import_string(entry["BACKEND"])(chain=chain.pk, chain_id=chain.chain_id, **options))
+    return cast(
+        Nodes, import_string(entry["BACKEND"])(chain=chain.pk, chain_id=chain.chain_id, **options)
+    )

@@ -1,4 +1,5 @@
-"""Why an outgoing transaction waits, has failed or needs a person: a code, which other code goes by, and its sentence for people."""
+"""Why an outgoing transaction waits, has failed or needs a person: a code, which other code goes
+by, and its sentence for people."""
 
 from typing import NamedTuple
 
@@ -48,22 +49,31 @@ class Reason(models.TextChoices):
     UNDONE = "undone", "The chain undid it, and did otherwise the second time"
     GIVEN_BACK = (
         "given_back",
-        "It was reverted and what it should have paid was given back; then the chain undid it. Sent again, it could pay",
+        (
+            "It was reverted and what it should have paid was given back; then the chain undid it."
+            " Sent again, it could pay"
+        ),
     )
 
 
 class Refusal(NamedTuple):
-    """What becomes of one that isn't signed, and why; `text` says more than the reason's own sentence."""
+    """What becomes of one that isn't signed, and why; `text` says more than the reason's own
+    sentence."""
 
     status: str
     reason: Reason
     text: str = ""
 
 
-# What nobody may sign as it stands, whoever asks: it was not asked for in the way that it has to be.
+# What nobody may sign as it stands, whoever asks: it was not asked for in the way that it has to
+# be.
 UNSIGNABLE = (Reason.NOT_APPROVED, Reason.NOT_RESERVED)
 
 
 def because(reason: Reason | None, text: str = "") -> dict[str, str]:
     """The columns of a reason; `text` says more than its sentence. Without one both are emptied."""
-    return {"reason_code": "", "reason": ""} if reason is None else {"reason_code": reason.value, "reason": text or str(reason.label)}
+    return (
+        {"reason_code": "", "reason": ""}
+        if reason is None
+        else {"reason_code": reason.value, "reason": text or str(reason.label)}
+    )

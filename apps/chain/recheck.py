@@ -1,6 +1,8 @@
-"""Transactions of ours that were final and that a reorg has undone: found, told to a person, and sent again as the same bytes.
+"""Transactions of ours that were final and that a reorg has undone: found, told to a person, and
+sent again as the same bytes.
 
-What ended is followed for FOLLOWED_TIMES its confirmations. Nothing is signed here, and no transaction gets another nonce.
+What ended is followed for FOLLOWED_TIMES its confirmations. Nothing is signed here, and no
+transaction gets another nonce.
 """
 
 import uuid
@@ -20,11 +22,16 @@ from apps.core.rows import Job
 from apps.stores import audit
 
 log = structlog.get_logger(__name__)
-_undone = Counter("tillgate_chain_undone_transactions", "Final transactions of ours that a reorg has undone", ["chain"])
+_undone = Counter(
+    "tillgate_chain_undone_transactions",
+    "Final transactions of ours that a reorg has undone",
+    ["chain"],
+)
 FOLLOWED_TIMES = 10
 HOLDERS_MAX = 200
 JOB = Job("chain.recheck", in_transaction=False, is_vital=True)
-_Status, _SWEEP = OutgoingTransaction.Status, OutgoingTransaction.Purpose.SWEEP
+_Status = OutgoingTransaction.Status
+_SWEEP = OutgoingTransaction.Purpose.SWEEP
 
 
 def is_due(chain_id: str) -> bool:
@@ -37,46 +44,97 @@ def recheck(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     confirmations = wallet.chain.required_confirmations
     head = int(nodes.call("eth_blockNumber", []), 16)
     rows = _final(wallet.chain_id).filter(block_number__gt=head - FOLLOWED_TIMES * confirmations)
-    # A chain that doesn't reach up to where we saw them final is a node that lags: it undoes nothing.
+    # A chain that doesn't reach up to where we saw them final is a node that lags: it undoes
+    # nothing.
     rows = rows.filter(block_number__lte=head - confirmations + 1)
     found = _without_their_nonce(rows, nodes, head) | _in_orphaned_blocks(rows, nodes)
-    return JOB.each(lambda: list(JOB.ready(rows.filter(pk__in=found)).order_by("nonce")), lambda row: _reopen(row, at)) if found else 0
+    return (
+        JOB.each(
+            lambda: list(JOB.ready(rows.filter(pk__in=found)).order_by("nonce")),
+            lambda row: _reopen(row, at),
+        )
+        if found
+        else 0
+    )
 
 
 def _final(chain_id: str) -> "QuerySet[OutgoingTransaction]":
-    return OutgoingTransaction.objects.filter(chain=chain_id, status__in=MINED, nonce__isnull=False, block_number__isnull=False)
+    return OutgoingTransaction.objects.filter(
+        chain=chain_id, status__in=MINED, nonce__isnull=False, block_number__isnull=False
+    )
 
 
-def _without_their_nonce(rows: "QuerySet[OutgoingTransaction]", nodes: Nodes, head: int) -> set[uuid.UUID]:
+def _without_their_nonce(
+    rows: "QuerySet[OutgoingTransaction]", nodes: Nodes, head: int
+) -> set[uuid.UUID]:
     """Those whose sender has, on the chain as it is now, not come as far as their nonce."""
-    own, sweeps = rows.exclude(purpose=_SWEEP), rows.filter(purpose=_SWEEP)
+    own = rows.exclude(purpose=_SWEEP)
+    sweeps = rows.filter(purpose=_SWEEP)
     newest: dict[str, int] = dict(own.values_list("from_address").annotate(last=Max("nonce")))
-    recent = sweeps.values("from_address").annotate(last=Max("nonce"), mined=Max("block_number")).order_by("-mined")[:HOLDERS_MAX]
+    recent = (
+        sweeps.values("from_address")
+        .annotate(last=Max("nonce"), mined=Max("block_number"))
+        .order_by("-mined")[:HOLDERS_MAX]
+    )
     newest |= {one["from_address"]: one["last"] for one in recent}
     holders = sorted(newest)
-    counts = nodes.batch([("eth_getTransactionCount", [one, hex(head)]) for one in holders]) if holders else []
-    behind = {one: int(count, 16) for one, count in zip(holders, counts, strict=True) if int(count, 16) <= newest[one]}
-    return {pk for one, used in behind.items() for pk in rows.filter(from_address=one, nonce__gte=used).values_list("pk", flat=True)}
+    counts = (
+        nodes.batch([("eth_getTransactionCount", [one, hex(head)]) for one in holders])
+        if holders
+        else []
+    )
+    behind = {
+        one: int(count, 16)
+        for one, count in zip(holders, counts, strict=True)
+        if int(count, 16) <= newest[one]
+    }
+    return {
+        pk
+        for one, used in behind.items()
+        for pk in rows.filter(from_address=one, nonce__gte=used).values_list("pk", flat=True)
+    }
 
 
 def _in_orphaned_blocks(rows: "QuerySet[OutgoingTransaction]", nodes: Nodes) -> set[uuid.UUID]:
-    """Those in a block that the watcher saw go, once this node says so too: they may stand in another one, as they were or reverted."""
-    orphans = Block.objects.filter(chain__in=rows.values("chain"), is_canonical=False).values("hash")
-    found = list(rows.filter(block_hash__in=orphans).values_list("pk", "block_number", "block_hash"))
+    """Those in a block that the watcher saw go, once this node says so too: they may stand in
+    another one, as they were or reverted."""
+    orphans = Block.objects.filter(chain__in=rows.values("chain"), is_canonical=False).values(
+        "hash"
+    )
+    found = list(
+        rows.filter(block_hash__in=orphans).values_list("pk", "block_number", "block_hash")
+    )
     numbers = sorted({number for _, number, _ in found if number is not None})
-    blocks = nodes.batch([("eth_getBlockByNumber", [hex(number), False]) for number in numbers]) if numbers else []
-    hashes = {number: block and str(block["hash"]).lower() for number, block in zip(numbers, blocks, strict=True)}
-    return {pk for pk, number, block_hash in found if number is not None and hashes[number] not in (None, block_hash)}
+    blocks = (
+        nodes.batch([("eth_getBlockByNumber", [hex(number), False]) for number in numbers])
+        if numbers
+        else []
+    )
+    hashes = {
+        number: block and str(block["hash"]).lower()
+        for number, block in zip(numbers, blocks, strict=True)
+    }
+    return {
+        pk
+        for pk, number, block_hash in found
+        if number is not None and hashes[number] not in (None, block_hash)
+    }
 
 
 def _reopen(found: OutgoingTransaction, at: datetime) -> None:
-    """Back to submitted, with a line for what it was. What its app did when it ended stays done: `handled_status` remembers it.
+    """Back to submitted, with a line for what it was. What its app did when it ended stays done:
+    `handled_status` remembers it.
 
-    One that failed and gave its coins back is not sent again without a person: the second time it might succeed.
+    One that failed and gave its coins back is not sent again without a person: the second time it
+    might succeed.
     """
     with transaction.atomic():
         row = OutgoingTransaction.objects.select_for_update(of=("self",)).get(pk=found.pk)
-        if row.status != found.status or row.block_hash != found.block_hash or row.block_number is None:
+        if (
+            row.status != found.status
+            or row.block_hash != found.block_hash
+            or row.block_number is None
+        ):
             return
         UndoneTransaction.objects.create(
             outgoing=row,
@@ -90,11 +148,25 @@ def _reopen(found: OutgoingTransaction, at: datetime) -> None:
         is_given_back = row.status == row.handled_status == _Status.FAILED
         changes = {"block_number": None, "block_hash": "", "undone_count": row.undone_count + 1}
         if is_given_back:
-            OUTGOING.change_status(row, Step(_Status.REVIEW), at=at, **because(Reason.GIVEN_BACK), finished_at=at, **changes)
+            OUTGOING.change_status(
+                row,
+                Step(_Status.REVIEW),
+                at=at,
+                **because(Reason.GIVEN_BACK),
+                finished_at=at,
+                **changes,
+            )
         else:
-            OUTGOING.change_status(row, Step(_Status.SUBMITTED), at=at, **because(None), finished_at=None, **changes)
+            OUTGOING.change_status(
+                row, Step(_Status.SUBMITTED), at=at, **because(None), finished_at=None, **changes
+            )
         row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
-        audit.record("outgoing.undone", target=row, name=str(row.reference), details={"hash": row.tx_hash, "nonce": row.nonce})
+        audit.record(
+            "outgoing.undone",
+            target=row,
+            name=str(row.reference),
+            details={"hash": row.tx_hash, "nonce": row.nonce},
+        )
     _undone.labels(row.chain_id).inc()
     log.error(
         "outgoing_undone",

@@ -18,13 +18,19 @@ class TooDeep(Inconsistent):
 
 
 def is_other_branch(head: Head, tip: Header) -> bool:
-    """Whether a tip contradicts what we read. A shorter chain is a node that lags, even on another branch: it is not followed."""
+    """Whether a tip contradicts what we read. A shorter chain is a node that lags, even on another
+    branch: it is not followed."""
     return tip.number == head.number and tip.hash != head.hash
 
 
 def common_ancestor(nodes: Nodes, chain: Chain, head: Head) -> Header:
-    """Walk back from the head. When even the first block that we read is gone, what stood before it is as good an ancestor."""
-    ours = dict(Block.objects.filter(chain=chain, is_canonical=True, number__gt=head.number - DEPTH_MAX).values_list("number", "hash"))
+    """Walk back from the head. When even the first block that we read is gone, what stood before it
+    is as good an ancestor."""
+    ours = dict(
+        Block.objects.filter(
+            chain=chain, is_canonical=True, number__gt=head.number - DEPTH_MAX
+        ).values_list("number", "hash")
+    )
     first = min(ours, default=head.number + 1)
     for top in range(head.number, first - 1, -STEP):
         for theirs in read_headers(nodes, range(top, max(top - STEP, first - 1), -1)):

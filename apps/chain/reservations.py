@@ -1,6 +1,8 @@
-"""What the books must have set aside before coins leave: read again by the signer, whatever the row's own app has said.
+"""What the books must have set aside before coins leave: read again by the signer, whatever the
+row's own app has said.
 
-The books are asked by SQL, by the keys under which apps.ledger.movements posts: chain and ledger don't know each other's code.
+The books are asked by SQL, by the keys under which apps.ledger.movements posts: chain and ledger
+don't know each other's code.
 """
 
 import uuid
@@ -13,20 +15,27 @@ from apps.core.sql import Statement, array
 
 _Purpose = OutgoingTransaction.Purpose
 _UUID_LENGTH = 36
-# Of each way in which coins may be set aside for a row: what stands of the store under that key, and whether it is over. OFFSET 0 has
-# each key looked up by itself: for a list of them PostgreSQL would read a table whole until it has counted how large that has become.
+# Of each way in which coins may be set aside for a row: what stands of the store under that key,
+# and whether it is over. OFFSET 0 has each key looked up by itself: for a list of them PostgreSQL
+# would read a table whole until it has counted how large that has become.
 _BOOKED = Statement("""
 SELECT asked.id, asked.sign * coalesce((
-           SELECT sum(e.amount_atomic) FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+           SELECT sum(e.amount_atomic) FROM ledger_movement m
+               JOIN ledger_entry e ON e.movement_id = m.id
            JOIN ledger_account a ON a.id = e.account_id
-           WHERE m.key = asked.key AND m.mode = asked.mode AND a.kind = asked.account AND a.asset_id = asked.asset
+           WHERE m.key = asked.key AND m.mode = asked.mode AND a.kind = asked.account
+               AND a.asset_id = asked.asset
              AND a.store_id IS NOT DISTINCT FROM nullif(asked.store, '')::uuid), 0),
        EXISTS (SELECT 1 FROM unnest(string_to_array(asked.ends, ' ')) AS ended (key),
-               LATERAL (SELECT m.id FROM ledger_movement m WHERE m.key = ended.key OFFSET 0) AS found),
-       coalesce((SELECT sum(found.amount_atomic) FROM unnest(string_to_array(asked.others, ' ')) AS other (reference),
+               LATERAL (SELECT m.id FROM ledger_movement m WHERE m.key = ended.key
+                   OFFSET 0) AS found),
+       coalesce((SELECT sum(found.amount_atomic)
+           FROM unnest(string_to_array(asked.others, ' ')) AS other (reference),
                  LATERAL (SELECT o.amount_atomic FROM chain_outgoingtransaction o
-                          WHERE o.purpose = asked.purpose AND o.reference = other.reference AND o.status <> 'failed' OFFSET 0) AS found), 0)
-FROM unnest(%(ids)s::uuid[], %(stores)s::text[], %(modes)s::text[], %(assets)s::text[], %(purposes)s::text[], %(accounts)s::text[],
+                          WHERE o.purpose = asked.purpose AND o.reference = other.reference
+                              AND o.status <> 'failed' OFFSET 0) AS found), 0)
+FROM unnest(%(ids)s::uuid[], %(stores)s::text[], %(modes)s::text[], %(assets)s::text[],
+    %(purposes)s::text[], %(accounts)s::text[],
             %(signs)s::int[], %(keys)s::text[], %(ends)s::text[], %(others)s::text[])
     AS asked (id, store, mode, asset, purpose, account, sign, key, ends, others)
 """)
@@ -34,7 +43,8 @@ FROM unnest(%(ids)s::uuid[], %(stores)s::text[], %(modes)s::text[], %(assets)s::
 
 @dataclass(frozen=True)
 class Reservation:
-    """The movement that sets coins aside, in which account of the store and on which side, and the movements that end it.
+    """The movement that sets coins aside, in which account of the store and on which side, and the
+    movements that end it.
 
     `others` are references that live on the same reservation, such as a payout's earlier attempts.
     """
@@ -47,31 +57,58 @@ class Reservation:
 
 
 def _of_refund(reference: str) -> list[Reservation]:
-    return [Reservation(f"refund:{reference}", "reserved", [f"refund-confirmed:{reference}", f"refund-released:{reference}"])]
+    return [
+        Reservation(
+            f"refund:{reference}",
+            "reserved",
+            [f"refund-confirmed:{reference}", f"refund-released:{reference}"],
+        )
+    ]
 
 
 def _of_payout(reference: str) -> list[Reservation]:
     """What the store has set aside, or what the off-ramp is owed for it."""
-    payout, attempt = reference[:_UUID_LENGTH], reference[_UUID_LENGTH + 1 :]
+    payout = reference[:_UUID_LENGTH]
+    attempt = reference[_UUID_LENGTH + 1 :]
     earlier = [f"{payout}-{number}" for number in range(int(attempt))]
     ends = [f"payout-{one}:{payout}" for one in ("confirmed", "released", "settled")]
     handed_over = f"payout-handed-over:{payout}:{attempt}"
     return [
         Reservation(f"payout:{payout}", "reserved", [*ends, handed_over], others=earlier),
-        Reservation(handed_over, "reserved", [*ends, f"payout-handed-back:{payout}:{attempt}"], sign=-1, others=earlier),
+        Reservation(
+            handed_over,
+            "reserved",
+            [*ends, f"payout-handed-back:{payout}:{attempt}"],
+            sign=-1,
+            others=earlier,
+        ),
     ]
 
 
 def _of_settlement(reference: str) -> list[Reservation]:
-    return [Reservation(f"x402:{reference}", "available", [f"x402-confirmed:{reference}", f"x402-reversed:{reference}"], sign=-1)]
+    return [
+        Reservation(
+            f"x402:{reference}",
+            "available",
+            [f"x402-confirmed:{reference}", f"x402-reversed:{reference}"],
+            sign=-1,
+        )
+    ]
 
 
 def _of_swap(reference: str) -> list[Reservation]:
-    return [Reservation(f"swap:{reference}", "reserved", [f"swap-completed:{reference}", f"swap-released:{reference}"])]
+    return [
+        Reservation(
+            f"swap:{reference}",
+            "reserved",
+            [f"swap-completed:{reference}", f"swap-released:{reference}"],
+        )
+    ]
 
 
 def _of_approval(reference: str) -> list[Reservation]:
-    """The exchange may take a swap's tokens while they are set aside; that it may no longer take them is said after the swap's end."""
+    """The exchange may take a swap's tokens while they are set aside; that it may no longer take
+    them is said after the swap's end."""
     swap = reference[:_UUID_LENGTH]
     return _of_swap(swap) if reference == swap else [Reservation(f"swap:{swap}", "reserved", [])]
 
@@ -82,7 +119,8 @@ def _of_withdrawal(reference: str) -> list[Reservation]:
     return [Reservation(f"withdrawal:{reference}", "withdrawal_clearing", ends)]
 
 
-# None: nothing of a store's leaves. What these may do is told by chain.limits, and in live mode no test payment is ever signed.
+# None: nothing of a store's leaves. What these may do is told by chain.limits, and in live mode no
+# test payment is ever signed.
 OF: dict[str, Callable[[str], list[Reservation]] | None] = {
     _Purpose.REFUND: _of_refund,
     _Purpose.PAYOUT: _of_payout,
@@ -101,7 +139,11 @@ OF: dict[str, Callable[[str], list[Reservation]] | None] = {
 def refusals(rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, Reason]:
     """Those that would send more than the books have set aside for them."""
     asked = [(row, one) for row in rows for one in _reservations(row)]
-    backed = {row.pk for row in rows if row.purpose in OF and OF[row.purpose] is None and _is_of_its_mode(row)}
+    backed = {
+        row.pk
+        for row in rows
+        if row.purpose in OF and OF[row.purpose] is None and _is_of_its_mode(row)
+    }
     if asked:
         amounts = {row.pk: row.amount_atomic for row in rows}
         for pk, booked, is_over, others in _BOOKED.rows(**_columns(asked)):
@@ -117,7 +159,11 @@ def _is_of_its_mode(row: OutgoingTransaction) -> bool:
 def _reservations(row: OutgoingTransaction) -> list[Reservation]:
     find = OF.get(row.purpose)
     try:
-        return find(row.reference) if find is not None and (row.store_id is None) == (row.purpose == _Purpose.WITHDRAWAL) else []
+        return (
+            find(row.reference)
+            if find is not None and (row.store_id is None) == (row.purpose == _Purpose.WITHDRAWAL)
+            else []
+        )
     except ValueError:  # a reference that no app of ours has made
         return []
 

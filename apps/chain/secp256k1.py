@@ -8,7 +8,8 @@ from apps.core.evm import keccak
 
 # The last byte that the EVM knows for a signature, less the recovery id.
 V_OF_PARITY = 27
-DIGEST_BYTES, POINT_BYTES = 32, 65
+DIGEST_BYTES = 32
+POINT_BYTES = 65
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 
@@ -52,18 +53,22 @@ def address_of(key: PublicKey) -> str:
 
 
 def recovered(digest: bytes, v: int, r: bytes, s: bytes) -> str:
-    """The address, in lower case, whose key made a signature. Raises ValueError for what is none."""
+    """The address, in lower case, whose key made a signature. Raises ValueError for what is
+    none."""
     parity = v - V_OF_PARITY
     if parity not in (0, 1):
         raise ValueError("v is neither 27 nor 28")
     try:
-        return address_of(PublicKey.from_signature_and_message(r + s + bytes([parity]), digest, hasher=None))
+        return address_of(
+            PublicKey.from_signature_and_message(r + s + bytes([parity]), digest, hasher=None)
+        )
     except Exception as error:  # coincurve raises the bare class
         raise ValueError("no key makes this signature") from error
 
 
 def canonical(address: str, digest: bytes, r: int, s: int) -> tuple[int, int, int]:
-    """(parity, r, s) as the EVM takes it, of a signature that another made with the key of an address.
+    """(parity, r, s) as the EVM takes it, of a signature that another made with the key of an
+    address.
 
     Raises ValueError when that key didn't make it.
     """

@@ -26,12 +26,19 @@ def confirmations(deposit: Deposit, head_number: int) -> int:
 
 
 def is_final(deposit: Deposit) -> bool:
-    """Whether it has the confirmations that it needs, in a block that still stands; asked of one that nobody follows any more."""
+    """Whether it has the confirmations that it needs, in a block that still stands; asked of one
+    that nobody follows any more."""
     if deposit.is_simulated:
         return deposit.simulated_confirmations >= deposit.required_confirmations
     head = Head.objects.filter(chain=deposit.chain_id).first()
-    stands = Block.objects.filter(chain=deposit.chain_id, hash=deposit.block_hash, is_canonical=True).exists()
-    return head is not None and stands and confirmations(deposit, head.number) >= deposit.required_confirmations
+    stands = Block.objects.filter(
+        chain=deposit.chain_id, hash=deposit.block_hash, is_canonical=True
+    ).exists()
+    return (
+        head is not None
+        and stands
+        and confirmations(deposit, head.number) >= deposit.required_confirmations
+    )
 
 
 def is_watched(chain_id: str) -> bool:
@@ -39,7 +46,8 @@ def is_watched(chain_id: str) -> bool:
 
 
 def is_simulated_only() -> bool:
-    """Whether this machine has no chain at all, as a demo may: what comes in is simulated, in live mode too. Never in production."""
+    """Whether this machine has no chain at all, as a demo may: what comes in is simulated, in live
+    mode too. Never in production."""
     return settings.CHAINS_ARE_OPTIONAL and not any(settings.CHAIN_URLS.values())
 
 
@@ -47,7 +55,8 @@ _begun: set[str] = set()  # chains that a watcher has begun to read, which is ne
 
 
 def offered_chains(mode: str) -> list[str] | None:
-    """Where a payment may be asked for: on the chains that somebody reads. None: on any, where coins may be simulated."""
+    """Where a payment may be asked for: on the chains that somebody reads. None: on any, where
+    coins may be simulated."""
     if mode == Mode.TEST or is_simulated_only():
         return None
     named = {chain for chain, urls in settings.CHAIN_URLS.items() if urls}
@@ -60,15 +69,20 @@ def chains_without_node() -> list[str]:
     """Chains of live mode with an asset in use, which nobody can read."""
     if is_simulated_only():
         return []
-    rows = Asset.objects.filter(is_active=True, chain__mode=Mode.LIVE).order_by("chain_id").values_list("chain_id", flat=True)
+    rows = (
+        Asset.objects.filter(is_active=True, chain__mode=Mode.LIVE)
+        .order_by("chain_id")
+        .values_list("chain_id", flat=True)
+    )
     return [chain for chain in rows.distinct() if not is_watched(chain)]
 
 
 def is_caught_up(chain_id: str, deadline: datetime) -> bool:
-    """Whether everything mined by the deadline has been read. A chain of live mode that nobody reads tells nothing.
+    """Whether everything mined by the deadline has been read. A chain of live mode that nobody
+    reads tells nothing.
 
-    A block carries the time at which it was begun and arrives later: the one after the deadline must have come, or at the tip
-    of a chain without new blocks that much time must have passed.
+    A block carries the time at which it was begun and arrives later: the one after the deadline
+    must have come, or at the tip of a chain without new blocks that much time must have passed.
     """
     if not is_watched(chain_id):
         return is_simulated_only() or Chain.objects.filter(pk=chain_id, mode=Mode.TEST).exists()
@@ -80,10 +94,14 @@ def is_caught_up(chain_id: str, deadline: datetime) -> bool:
 
 def hot_addresses(chain_ids: Collection[str]) -> list[str]:
     """The wallets that send on these chains."""
-    return sorted(set(HotWallet.objects.filter(chain__in=chain_ids).values_list("address", flat=True)))
+    return sorted(
+        set(HotWallet.objects.filter(chain__in=chain_ids).values_list("address", flat=True))
+    )
 
 
 def lag_seconds(chain_id: str) -> int | None:
     """Seconds since the watcher last stood at the tip; None when it never did."""
     head = Head.objects.filter(chain_id=chain_id).first()
-    return None if head is None else max(0, int((clock.real_now() - head.synced_at).total_seconds()))
+    return (
+        None if head is None else max(0, int((clock.real_now() - head.synced_at).total_seconds()))
+    )

@@ -12,8 +12,11 @@ from apps.core.errors import Flat
 from apps.core.machine import Step
 
 
-def mark_unmatched(deposit: Deposit, reason: str, at: datetime, *, store_id: uuid.UUID | None = None) -> None:
-    """Set a deposit aside for staff: nothing credits it by itself. `store_id` is whose payment the address was made for."""
+def mark_unmatched(
+    deposit: Deposit, reason: str, at: datetime, *, store_id: uuid.UUID | None = None
+) -> None:
+    """Set a deposit aside for staff: nothing credits it by itself. `store_id` is whose payment the
+    address was made for."""
     with transaction.atomic():
         UnmatchedTransfer.objects.get_or_create(
             chain_id=deposit.chain_id,
@@ -46,8 +49,11 @@ class AlreadyResolved(Flat):
     message = "This transfer has been resolved already"
 
 
-def claim_unmatched(transfer: UnmatchedTransfer, deposit: Deposit, outcome: str, at: datetime) -> None:
-    """The store whose address it came to takes it, once: staff and store meet here. The deposit counts as confirmed and acted upon.
+def claim_unmatched(
+    transfer: UnmatchedTransfer, deposit: Deposit, outcome: str, at: datetime
+) -> None:
+    """The store whose address it came to takes it, once: staff and store meet here. The deposit
+    counts as confirmed and acted upon.
 
     Within the caller's transaction, which books it. Raises AlreadyResolved or NotConfirmedYet.
     """

@@ -1,4 +1,5 @@
-"""One round of signing over the chains that are connected: what the signer's process and, outside production, the worker do."""
+"""One round of signing over the chains that are connected: what the signer's process and, outside
+production, the worker do."""
 
 from contextlib import closing
 
@@ -23,12 +24,15 @@ JOB = Job("chain.sign", in_transaction=False, is_vital=True, raises=(KeyFileRefu
 
 
 def sign_due(mode: str = "") -> int:
-    """Sign what waits on each chain (of a mode), and wake the sender; how many were signed. Raises KeyFileRefused."""
+    """Sign what waits on each chain (of a mode), and wake the sender; how many were signed. Raises
+    KeyFileRefused."""
     signed: list[int] = []
     waiting = OutgoingTransaction.objects.filter(status__in=UNMINED).values("chain")
     # Live first: the signer's process serves both.
     chains = Chain.objects.filter(pk__in=waiting).order_by("mode", "pk")
-    JOB.walk(chains.filter(mode=mode) if mode else chains, lambda chain: signed.append(_sign(chain)))
+    JOB.walk(
+        chains.filter(mode=mode) if mode else chains, lambda chain: signed.append(_sign(chain))
+    )
     return sum(signed)
 
 
@@ -37,7 +41,9 @@ def _sign(chain: Chain) -> int:
     if settings.CHAIN_URLS.get(chain.pk):
         with closing(nodes_of(chain)) as nodes:
             try:
-                signed += ChainSigner(chain, hot_key(chain.mode), seed(), nodes).run(clock.real_now())
+                signed += ChainSigner(chain, hot_key(chain.mode), seed(), nodes).run(
+                    clock.real_now()
+                )
                 signed += SweepSigner(chain, seed(), nodes).run(clock.real_now())
             except RpcError as error:
                 log.warning("chain_not_asked", chain=chain.pk, error=str(error))
@@ -53,12 +59,15 @@ def introduce() -> dict[str, str]:
 
     Raises KeyFileRefused, KeystoreError, and RpcError when no chain answers.
     """
-    known, refused = {}, None
+    known = {}
+    refused = None
     for chain in Chain.objects.order_by("pk"):
         if settings.CHAIN_URLS.get(chain.pk):
             with closing(nodes_of(chain)) as nodes:
                 try:
-                    known[chain.pk] = hot_wallets.ensure(chain, hot_key(chain.mode).address, nodes, clock.real_now()).address
+                    known[chain.pk] = hot_wallets.ensure(
+                        chain, hot_key(chain.mode).address, nodes, clock.real_now()
+                    ).address
                 except RpcError as error:  # the others are introduced all the same
                     log.warning("chain_not_asked", chain=chain.pk, error=str(error))
                     refused = error

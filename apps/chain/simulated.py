@@ -13,7 +13,8 @@ from apps.core.machine import Step
 
 SIMULATED_INDEX = -1
 # A transfer out takes so long by the store's clock or, whichever is over first, by the machine's.
-UNDER_WAY, UNDER_WAY_REAL = timedelta(seconds=60), timedelta(seconds=10)
+UNDER_WAY = timedelta(seconds=60)
+UNDER_WAY_REAL = timedelta(seconds=10)
 
 
 def new_hash() -> str:
@@ -21,10 +22,14 @@ def new_hash() -> str:
     return "0x" + secrets.token_hex(32)
 
 
-def has_arrived(submitted_at: datetime | None, submitted_real_at: datetime | None, at: datetime, real: datetime) -> bool:
+def has_arrived(
+    submitted_at: datetime | None, submitted_real_at: datetime | None, at: datetime, real: datetime
+) -> bool:
     """Whether a transfer that set out then, by the two clocks, is confirmed now."""
     by_store = submitted_at is not None and submitted_at + UNDER_WAY <= at
-    return by_store or (submitted_real_at is not None and submitted_real_at + UNDER_WAY_REAL <= real)
+    return by_store or (
+        submitted_real_at is not None and submitted_real_at + UNDER_WAY_REAL <= real
+    )
 
 
 def put(
@@ -37,8 +42,13 @@ def put(
     status: str,
     at: datetime,
 ) -> tuple[Deposit, int]:
-    """The simulated deposit `reference` of an address, made or changed, and by how much a confirmed (so booked) one has grown."""
-    found = Deposit.objects.select_for_update().filter(address=address, simulated_reference=reference, is_simulated=True).first()
+    """The simulated deposit `reference` of an address, made or changed, and by how much a confirmed
+    (so booked) one has grown."""
+    found = (
+        Deposit.objects.select_for_update()
+        .filter(address=address, simulated_reference=reference, is_simulated=True)
+        .first()
+    )
     if found is None:
         return _new(address, asset, reference, amount_atomic, confirmations, status, at), 0
     grown_atomic = 0
@@ -57,7 +67,15 @@ def put(
     return found, grown_atomic
 
 
-def _new(address: Address, asset: Asset, reference: str, amount_atomic: int, confirmations: int, status: str, at: datetime) -> Deposit:
+def _new(
+    address: Address,
+    asset: Asset,
+    reference: str,
+    amount_atomic: int,
+    confirmations: int,
+    status: str,
+    at: datetime,
+) -> Deposit:
     return Deposit.objects.create(
         chain_id=asset.chain_id,
         asset=asset,

@@ -1,6 +1,8 @@
-"""The moves of an outgoing transaction and of a deposit; what a reorg undoes has rows of its own (UndoneTransaction).
+"""The moves of an outgoing transaction and of a deposit; what a reorg undoes has rows of its own
+(UndoneTransaction).
 
-Only a reorg leaves `confirmed` or `failed` of an outgoing one (apps.chain.recheck), and only staff `review`.
+Only a reorg leaves `confirmed` or `failed` of an outgoing one (apps.chain.recheck), and only staff
+`review`.
 """
 
 from apps.chain.models import Deposit, OutgoingTransaction
@@ -19,12 +21,23 @@ OUTGOING = Machine[OutgoingTransaction, Step](
     has_history=False,
 )
 _Deposit = Deposit.Status
-# What the watcher reads of a chain moves in `deposits.py`; the rest are simulated ones, and what is set aside for staff.
+# What the watcher reads of a chain moves in `deposits.py`; the rest are simulated ones, and what is
+# set aside for staff.
 DEPOSIT = Machine[Deposit, Step](
     {
-        _Deposit.CONFIRMING: {_Deposit.CONFIRMING, _Deposit.CONFIRMED, _Deposit.FAILED, _Deposit.UNMATCHED},
+        _Deposit.CONFIRMING: {
+            _Deposit.CONFIRMING,
+            _Deposit.CONFIRMED,
+            _Deposit.FAILED,
+            _Deposit.UNMATCHED,
+        },
         _Deposit.CONFIRMED: {_Deposit.FAILED, _Deposit.UNMATCHED},
-        _Deposit.FAILED: {_Deposit.CONFIRMING, _Deposit.CONFIRMED, _Deposit.FAILED, _Deposit.UNMATCHED},
+        _Deposit.FAILED: {
+            _Deposit.CONFIRMING,
+            _Deposit.CONFIRMED,
+            _Deposit.FAILED,
+            _Deposit.UNMATCHED,
+        },
         _Deposit.UNMATCHED: {_Deposit.CONFIRMED},  # a person of the store has claimed it
     },
     has_history=False,
@@ -37,7 +50,8 @@ MINED = (_Status.CONFIRMED, _Status.FAILED)
 TAKES_NO_TOKENS = (OutgoingTransaction.Purpose.APPROVAL, OutgoingTransaction.Purpose.X402)
 # These stay with the service, so that no cap and no alarm counts them.
 STAYS_OURS = (OutgoingTransaction.Purpose.SWEEP, OutgoingTransaction.Purpose.COLD)
-# Purpose -> the sweep of the app that asked, run at once when a transaction of its has come to an end.
+# Purpose -> the sweep of the app that asked, run at once when a transaction of its has come to an
+# end.
 HANDLERS: dict[str, str] = {
     OutgoingTransaction.Purpose.REFUND: "payments.advance_refunds",
     OutgoingTransaction.Purpose.PAYOUT: "payouts.advance",

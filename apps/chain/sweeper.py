@@ -1,7 +1,9 @@
-"""Brings deposits to the hot wallet when that is worth its gas, or when the wallet lacks what is promised; it pays tokens' gas first.
+"""Brings deposits to the hot wallet when that is worth its gas, or when the wallet lacks what is
+promised; it pays tokens' gas first.
 
-Only what was confirmed and booked is moved, address by address: one sweep at a time, asked for once under the address's lock.
-Native coins wait until nobody looks for what contracts send to their address, unless the wallet lacks them.
+Only what was confirmed and booked is moved, address by address: one sweep at a time, asked for once
+under the address's lock. Native coins wait until nobody looks for what contracts send to their
+address, unless the wallet lacks them.
 """
 
 from collections.abc import Mapping
@@ -27,13 +29,15 @@ from apps.core.sql import Arguments
 
 log = structlog.get_logger(__name__)
 JOB = Job("chain.sweep", limit=50, in_transaction=False, raises=(RpcError,))
-CHAINS, GIVING_UP = Job("chain.sweep_due", in_transaction=False, is_vital=True), Job("chain.give_up_sweep", limit=50)
+CHAINS = Job("chain.sweep_due", in_transaction=False, is_vital=True)
+GIVING_UP = Job("chain.give_up_sweep", limit=50)
 SWEEP_GAS = 100_000  # of a token transfer to a wallet that has some
 GIVE_UP = timedelta(hours=1)
 # Gas is put aside for so many times today's price, so that a sweep which gets stuck can offer more.
 HEADROOM = 2
 WORTH_TIMES = 20
-_Purpose, _Status = OutgoingTransaction.Purpose, OutgoingTransaction.Status
+_Purpose = OutgoingTransaction.Purpose
+_Status = OutgoingTransaction.Status
 
 _CANDIDATES = f"""
 SELECT a.address, d.amount - coalesce(o.amount, 0) FROM (
@@ -41,15 +45,19 @@ SELECT a.address, d.amount - coalesce(o.amount, 0) FROM (
     WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_simulated AND NOT is_lost
       AND status = 'confirmed' AND handled_status = 'confirmed' GROUP BY address_id
 ) d JOIN chain_address a ON a.address = d.address_id AND a.mode = %(mode)s LEFT JOIN (
-    SELECT from_address, sum(CASE WHEN status <> 'failed' AND asset_id = %(asset)s THEN amount_atomic ELSE 0 END
+    SELECT from_address, sum(CASE WHEN status <> 'failed' AND asset_id = %(asset)s
+        THEN amount_atomic ELSE 0 END
                              + CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END) AS amount
-    FROM chain_outgoingtransaction WHERE chain_id = %(chain)s AND purpose = 'sweep' GROUP BY from_address
+    FROM chain_outgoingtransaction WHERE chain_id = %(chain)s AND purpose = 'sweep'
+        GROUP BY from_address
 ) o ON o.from_address = a.address
 WHERE d.amount - coalesce(o.amount, 0) >= %(least)s AND a.address NOT IN ({PAUSED_SQL})
-  AND (%(is_wanted)s OR a.native_chain_id IS NULL OR a.watch_balance_until IS NULL OR a.watch_balance_until <= %(at)s)
+  AND (%(is_wanted)s OR a.native_chain_id IS NULL OR a.watch_balance_until IS NULL
+      OR a.watch_balance_until <= %(at)s)
   AND NOT EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
                   AND t.status IN ('requested', 'signed', 'submitted', 'review')
-                  AND (t.purpose = 'sweep' AND t.from_address = a.address OR t.purpose = 'sweep_gas' AND t.to_address = a.address))
+                  AND (t.purpose = 'sweep' AND t.from_address = a.address OR t.purpose = 'sweep_gas'
+                      AND t.to_address = a.address))
 ORDER BY d.amount - coalesce(o.amount, 0) DESC LIMIT %(limit)s
 """  # noqa: S608  # our own text
 
@@ -63,11 +71,14 @@ class Swept:
 
 
 def sweep_due(mode: str = "") -> Swept:
-    """Ask for the sweeps that are worth it now, on every chain (of a mode) whose hot wallet is at work."""
+    """Ask for the sweeps that are worth it now, on every chain (of a mode) whose hot wallet is at
+    work."""
     asked = Swept()
     _give_up_waiting(clock.real_now())
     wallets = HotWallet.objects.filter(halted_at=None).select_related("chain").order_by("chain")
-    CHAINS.walk(wallets.filter(chain__mode=mode) if mode else wallets, lambda wallet: _sweep(wallet, asked))
+    CHAINS.walk(
+        wallets.filter(chain__mode=mode) if mode else wallets, lambda wallet: _sweep(wallet, asked)
+    )
     return asked
 
 
@@ -92,7 +103,9 @@ def threshold(asset: Asset) -> int | None:
 
 def _give_up_waiting(at: datetime) -> None:
     """A sweep that was never signed makes room for one with other figures."""
-    old = OutgoingTransaction.objects.filter(purpose=_Purpose.SWEEP, status=_Status.REQUESTED, requested_at__lt=at - GIVE_UP)
+    old = OutgoingTransaction.objects.filter(
+        purpose=_Purpose.SWEEP, status=_Status.REQUESTED, requested_at__lt=at - GIVE_UP
+    )
 
     def give_up(row: OutgoingTransaction) -> None:
         Address.objects.select_for_update().get(pk=row.from_address)
@@ -103,7 +116,8 @@ def _give_up_waiting(at: datetime) -> None:
 
 @dataclass(frozen=True)
 class _Found:
-    """An address, what is left there of an asset, and whether it is brought because the wallet lacks it."""
+    """An address, what is left there of an asset, and whether it is brought because the wallet
+    lacks it."""
 
     asset: Asset
     address: str
@@ -113,13 +127,18 @@ class _Found:
 
 class _ChainSweep:
     def __init__(self, wallet: HotWallet, nodes: Nodes, asked: Swept) -> None:
-        self.wallet, self.chain, self.nodes, self.asked = wallet, wallet.chain, nodes, asked
+        self.wallet = wallet
+        self.chain = wallet.chain
+        self.nodes = nodes
+        self.asked = asked
 
     def run(self, at: datetime) -> None:
         found = self._found(at)
         if not found:
             return
-        block, tip = self.nodes.batch([("eth_getBlockByNumber", ["latest", False]), ("eth_maxPriorityFeePerGas", [])])
+        block, tip = self.nodes.batch(
+            [("eth_getBlockByNumber", ["latest", False]), ("eth_maxPriorityFeePerGas", [])]
+        )
         ceiling = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
         offer = fees.suggested(int(block.get("baseFeePerGas", "0x0"), 16), int(tip, 16), ceiling)
         if offer is None:
@@ -132,17 +151,27 @@ class _ChainSweep:
         JOB.each(lambda: found, sweep, id_of=lambda one: one.address)
 
     def _found(self, at: datetime) -> list[_Found]:
-        """What is worth its gas by itself, and of assets that the wallet is short of, as much as it takes."""
+        """What is worth its gas by itself, and of assets that the wallet is short of, as much as it
+        takes."""
         found: list[_Found] = []
         short = lanes.short_of(self.chain.pk)
         for asset in self._sweepable(short):
             least = threshold(asset)
-            worth = [] if least is None else [_Found(asset, *one) for one in self._candidates(asset, least, at)]
-            found += worth + self._wanted(asset, short.get(asset.pk, 0), {one.address for one in worth}, at)
+            worth = (
+                []
+                if least is None
+                else [_Found(asset, *one) for one in self._candidates(asset, least, at)]
+            )
+            found += worth + self._wanted(
+                asset, short.get(asset.pk, 0), {one.address for one in worth}, at
+            )
         return found
 
-    def _wanted(self, asset: Asset, short_atomic: int, known: set[str], at: datetime) -> list[_Found]:
-        """The fullest addresses that bring what the wallet has promised and lacks, whatever the minimum."""
+    def _wanted(
+        self, asset: Asset, short_atomic: int, known: set[str], at: datetime
+    ) -> list[_Found]:
+        """The fullest addresses that bring what the wallet has promised and lacks, whatever the
+        minimum."""
         if not short_atomic:
             return []
         missing = short_atomic - balances.free(asset, self.wallet.address, self.nodes)
@@ -162,7 +191,9 @@ class _ChainSweep:
         wanted = [one for one in rows if threshold(one) is not None or one.pk in short]
         return [one for one in wanted if one.is_native or one.contract_address]
 
-    def _candidates(self, asset: Asset, least: int, at: datetime, *, is_wanted: bool = False) -> list[tuple[str, int]]:
+    def _candidates(
+        self, asset: Asset, least: int, at: datetime, *, is_wanted: bool = False
+    ) -> list[tuple[str, int]]:
         asked: Arguments = {
             "chain": self.chain.pk,
             "asset": asset.pk,
@@ -187,15 +218,20 @@ class _ChainSweep:
 
     def _sweep_token(self, one: _Found, fee_wei: int, at: datetime) -> None:
         """Once the gas is there; else the hot wallet sends what is missing."""
-        asset, address, left = one.asset, one.address, one.left_atomic
-        gas, held = HEADROOM * SWEEP_GAS * fee_wei, self._held(address)
+        asset = one.asset
+        address = one.address
+        left = one.left_atomic
+        gas = HEADROOM * SWEEP_GAS * fee_wei
+        held = self._held(address)
         if 2 * held >= gas:
             amount = min(left, balances.of_token(asset, address, self.nodes))
             if amount > 0:
                 self._ask(asset, address, amount, at)
             return
         native = Asset.objects.filter(chain=self.chain, token_standard=TokenStandard.NATIVE).first()
-        if native is not None and balances.can_afford(native, self.wallet.address, gas - held, self.nodes):
+        if native is not None and balances.can_afford(
+            native, self.wallet.address, gas - held, self.nodes
+        ):
             self._send_gas(native, address, gas - held, at)
 
     def _held(self, address: str) -> int:
@@ -237,10 +273,12 @@ class _ChainSweep:
         self.asked.gas_transfers += 1
 
     def _free(self, address: str) -> int | None:
-        """Under the address's lock: the number of its next transaction; None while one is on its way."""
+        """Under the address's lock: the number of its next transaction; None while one is on its
+        way."""
         Address.objects.select_for_update().get(pk=address)
         rows = OutgoingTransaction.objects.filter(chain=self.chain)
-        sweeps, gas = rows.filter(purpose=_Purpose.SWEEP, from_address=address), rows.filter(purpose=_Purpose.SWEEP_GAS, to_address=address)
+        sweeps = rows.filter(purpose=_Purpose.SWEEP, from_address=address)
+        gas = rows.filter(purpose=_Purpose.SWEEP_GAS, to_address=address)
         ended = (_Status.CONFIRMED, _Status.FAILED)
         if sweeps.exclude(status__in=ended).exists() or gas.exclude(status__in=ended).exists():
             return None

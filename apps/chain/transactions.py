@@ -1,4 +1,5 @@
-"""The one kind of transaction that is ever signed (EIP-1559, type 2), and how its bytes are written (RLP)."""
+"""The one kind of transaction that is ever signed (EIP-1559, type 2), and how its bytes are written
+(RLP)."""
 
 from dataclasses import dataclass
 
@@ -42,12 +43,17 @@ class Transaction:
 
     def _told(self) -> list[Item]:
         fees: list[Item] = [self.priority_fee_wei, self.max_fee_wei, self.gas]
-        call: list[Item] = [bytes.fromhex(self.to[2:]), self.value_wei, bytes.fromhex(self.data[2:])]
+        call: list[Item] = [
+            bytes.fromhex(self.to[2:]),
+            self.value_wei,
+            bytes.fromhex(self.data[2:]),
+        ]
         return [self.chain_id, self.nonce, *fees, *call, []]
 
 
 def rlp(item: Item) -> bytes:
-    """Recursive length prefix; a number is its shortest big-endian bytes. Raises OverflowError for a negative one."""
+    """Recursive length prefix; a number is its shortest big-endian bytes. Raises OverflowError for
+    a negative one."""
     if isinstance(item, list):
         body = b"".join(rlp(one) for one in item)
         return _prefix(len(body), 0xC0) + body

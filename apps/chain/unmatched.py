@@ -1,4 +1,5 @@
-"""What staff have made of a transfer that nobody expected. It says so, and moves nothing: the books change by corrections alone."""
+"""What staff have made of a transfer that nobody expected. It says so, and moves nothing: the books
+change by corrections alone."""
 
 from datetime import datetime
 
@@ -24,6 +25,14 @@ def resolve(row: UnmatchedTransfer, outcome: str, reason: str, staff: User, at: 
         raise NotResolved("Give a reason")
     with transaction.atomic():
         still_open = UnmatchedTransfer.objects.filter(pk=row.pk, resolved_at=None)
-        if not still_open.update(resolved_at=at, outcome=outcome, outcome_reason=reason.strip()[:500]):
+        if not still_open.update(
+            resolved_at=at, outcome=outcome, outcome_reason=reason.strip()[:500]
+        ):
             raise NotResolved("This transfer was resolved already")
-        audit.record("unmatched_transfer.resolved", target=row, name=row.tx_hash, reason=reason, details={"outcome": outcome})
+        audit.record(
+            "unmatched_transfer.resolved",
+            target=row,
+            name=row.tx_hash,
+            reason=reason,
+            details={"outcome": outcome},
+        )

@@ -1,6 +1,8 @@
-"""Follows one chain: reads each new block, goes back where the chain did, and says when it stood at the tip.
+"""Follows one chain: reads each new block, goes back where the chain did, and says when it stood at
+the tip.
 
-`step` is one look at the nodes; it may be interrupted anywhere and two watchers of one chain do no harm.
+`step` is one look at the nodes; it may be interrupted anywhere and two watchers of one chain do no
+harm.
 """
 
 import contextlib
@@ -45,7 +47,8 @@ class Watcher:
         self._lease: locks.Lease | None = None
 
     def step(self) -> bool:
-        """One look; True when there is more to read at once. Raises RpcError and database errors."""
+        """One look; True when there is more to read at once. Raises RpcError and database
+        errors."""
         try:
             return self._step(clock.real_now())
         except Inconsistent:
@@ -77,13 +80,15 @@ class Watcher:
         return head.number < tip.number
 
     def _hold(self) -> bool:
-        """One watcher per chain works, others wait for it to go. The head's own lock is what keeps the facts right."""
+        """One watcher per chain works, others wait for it to go. The head's own lock is what keeps
+        the facts right."""
         if self._lease is None or not locks.is_held(self._lease):
             self._lease = locks.take(locks.Turn.CHAIN_WATCHER, self.chain_id)
         return self._lease is not None
 
     def _begin(self, tip: Header) -> Head:
-        """Stand before the first block to read: the configured one, else the tip, or somewhat before it when addresses are out already."""
+        """Stand before the first block to read: the configured one, else the tip, or somewhat
+        before it when addresses are out already."""
         first = settings.CHAIN_START_BLOCKS.get(self.chain_id)
         if first is None:
             is_awaited = Address.objects.filter(mode=self.facts.chain.mode).exists()
@@ -105,7 +110,9 @@ class Watcher:
         if blocks[0].header.parent_hash != head.hash:
             self._go_back(head, tip, at)
             return
-        for before, block in zip([head.hash, *(one.header.hash for one in blocks)], blocks, strict=False):
+        for before, block in zip(
+            [head.hash, *(one.header.hash for one in blocks)], blocks, strict=False
+        ):
             if block.header.parent_hash != before:
                 break
             scan.record_block(self.facts, scan.match(self.nodes, self.facts, block), at)
@@ -113,18 +120,28 @@ class Watcher:
         self._look_at_balances(head.number, at)
 
     def _go_back(self, head: Head, tip: Header, at: datetime) -> None:
-        """Follow the chain to its other branch, in one transaction with the blocks that replace ours."""
+        """Follow the chain to its other branch, in one transaction with the blocks that replace
+        ours."""
         ancestor = common_ancestor(self.nodes, self.facts.chain, head)
         numbers = range(ancestor.number + 1, min(tip.number, ancestor.number + BRANCH_MAX) + 1)
         parts = [numbers[start : start + CHUNK_MAX] for start in range(0, len(numbers), CHUNK_MAX)]
-        blocks = [one for part in parts for one in read_blocks(self.nodes, part, self.facts.contracts)]
-        for before, block in zip([ancestor.hash, *(one.header.hash for one in blocks)], blocks, strict=False):
+        blocks = [
+            one for part in parts for one in read_blocks(self.nodes, part, self.facts.contracts)
+        ]
+        for before, block in zip(
+            [ancestor.hash, *(one.header.hash for one in blocks)], blocks, strict=False
+        ):
             if block.header.parent_hash != before:
                 raise Inconsistent(f"{self.chain_id}: the other branch changed while it was read")
         branch = [scan.match(self.nodes, self.facts, one) for one in blocks]
         scan.record_branch(self.facts, head, ancestor, branch, at)
         _reorgs.labels(self.chain_id).inc()
-        log.warning("chain_reorganised", chain=self.chain_id, ancestor=ancestor.number, depth=head.number - ancestor.number)
+        log.warning(
+            "chain_reorganised",
+            chain=self.chain_id,
+            ancestor=ancestor.number,
+            depth=head.number - ancestor.number,
+        )
 
     def _look_at_balances(self, number_before: int, at: datetime) -> None:
         every = settings.CHAIN_BALANCE_CHECK_BLOCKS
@@ -143,17 +160,21 @@ class Watcher:
 
 
 def watch(chain_id: str, stop: threading.Event) -> None:
-    """Follow a chain until told to stop. What is away or wrong is waited for, a little longer each time."""
+    """Follow a chain until told to stop. What is away or wrong is waited for, a little longer each
+    time."""
     watcher: Watcher | None = None
     pause = settings.CHAIN_POLL_SECONDS
     while not stop.is_set():
         try:
             watcher = watcher or Watcher(chain_id)
-            has_more, pause = watcher.step(), settings.CHAIN_POLL_SECONDS
+            has_more = watcher.step()
+            pause = settings.CHAIN_POLL_SECONDS
         except scan.HeadMoved:
             has_more = True
-        except Exception as error:  # one chain's trouble, of whatever kind, must not end the watching of the others
-            has_more, pause = False, min(pause * 2, PAUSE_SECONDS_MAX)
+        # One chain's trouble, of whatever kind, must not end the watching of the others.
+        except Exception as error:
+            has_more = False
+            pause = min(pause * 2, PAUSE_SECONDS_MAX)
             watcher = _after(error, watcher, chain_id, pause)
         if not has_more:
             stop.wait(pause)
@@ -161,12 +182,20 @@ def watch(chain_id: str, stop: threading.Event) -> None:
     connection.close()
 
 
-def _after(error: Exception, watcher: Watcher | None, chain_id: str, pause: float) -> Watcher | None:
+def _after(
+    error: Exception, watcher: Watcher | None, chain_id: str, pause: float
+) -> Watcher | None:
     """Which watcher goes on after an error: the same after a node's, a new one after any other."""
     if isinstance(error, RpcError):
         log.warning("watcher_waits", chain=chain_id, error=str(error), seconds=pause)
         return watcher
-    log.error("watcher_restarts", chain=chain_id, error=type(error).__name__, seconds=pause, exc_info=not isinstance(error, DatabaseError))
+    log.error(
+        "watcher_restarts",
+        chain=chain_id,
+        error=type(error).__name__,
+        seconds=pause,
+        exc_info=not isinstance(error, DatabaseError),
+    )
     _let_go(watcher)
     connection.close()
     return None

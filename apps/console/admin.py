@@ -1,4 +1,5 @@
-"""What takes two members of staff, on the staff site: one asks on a form, another sees exactly that and approves it with a code.
+"""What takes two members of staff, on the staff site: one asks on a form, another sees exactly that
+and approves it with a code.
 
 Withdrawals of earnings have a record of their own (decision 137).
 """
@@ -49,8 +50,16 @@ class StaffRequestAdmin(ReadOnly):
 
     def get_urls(self) -> list[URLPattern]:
         own = [
-            path("ask/<str:kind>/", self.admin_site.admin_view(self.ask), name="stores_staffrequest_ask"),
-            path("<uuid:row_id>/decide/", self.admin_site.admin_view(self.decide), name="stores_staffrequest_decide"),
+            path(
+                "ask/<str:kind>/",
+                self.admin_site.admin_view(self.ask),
+                name="stores_staffrequest_ask",
+            ),
+            path(
+                "<uuid:row_id>/decide/",
+                self.admin_site.admin_view(self.decide),
+                name="stores_staffrequest_decide",
+            ),
         ]
         return [*own, *super().get_urls()]
 
@@ -72,7 +81,9 @@ class StaffRequestAdmin(ReadOnly):
         if not may(request, KINDS[kind].operation):
             raise PermissionDenied
         known = {name: value for name, value in request.GET.items() if isinstance(value, str)}
-        form = FORMS[kind](request.POST if request.method == "POST" else None, known=known, initial=known)
+        form = FORMS[kind](
+            request.POST if request.method == "POST" else None, known=known, initial=known
+        )
         errors: list[str] = []
         if request.method == "POST" and form.is_valid():
             try:
@@ -80,7 +91,14 @@ class StaffRequestAdmin(ReadOnly):
             except Failure as refusal:
                 errors = [refusal.text]
             else:
-                messages.success(request, f"{row}: a second member of staff has been asked" if row else "Done: it takes nobody else")
+                messages.success(
+                    request,
+                    (
+                        f"{row}: a second member of staff has been asked"
+                        if row
+                        else "Done: it takes nobody else"
+                    ),
+                )
                 return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
         context = {
             **self.admin_site.each_context(request),
@@ -88,14 +106,20 @@ class StaffRequestAdmin(ReadOnly):
             "form": form,
             "errors": errors,
         }
-        return render(request, "admin/ask.html", context, status=422 if errors or form.errors else 200)
+        return render(
+            request, "admin/ask.html", context, status=422 if errors or form.errors else 200
+        )
 
     def decide(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
-        """Exactly what was requested beside what is known of it; an approval takes a code, and a reason where money moves."""
-        row = StaffRequest.objects.select_related("asked_by", "decided_by").filter(pk=row_id).first()
+        """Exactly what was requested beside what is known of it; an approval takes a code, and a
+        reason where money moves."""
+        row = (
+            StaffRequest.objects.select_related("asked_by", "decided_by").filter(pk=row_id).first()
+        )
         if row is None:
             raise Http404
-        kind, errors = KINDS[row.kind], list[str]()
+        kind = KINDS[row.kind]
+        errors = list[str]()
         if request.method == "POST":
             try:
                 told = _decide(request, kind, row)
@@ -104,10 +128,18 @@ class StaffRequestAdmin(ReadOnly):
             else:
                 messages.success(request, f"{row}: {told}")
                 return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
-        return render(request, "admin/staff_request.html", self._page(request, kind, row, errors), status=422 if errors else 200)
+        return render(
+            request,
+            "admin/staff_request.html",
+            self._page(request, kind, row, errors),
+            status=422 if errors else 200,
+        )
 
-    def _page(self, request: HttpRequest, kind: Kind, row: StaffRequest, errors: list[str]) -> dict[str, object]:
-        is_own, decides = row.asked_by_id == request.user.pk, may(request, kind.operation)
+    def _page(
+        self, request: HttpRequest, kind: Kind, row: StaffRequest, errors: list[str]
+    ) -> dict[str, object]:
+        is_own = row.asked_by_id == request.user.pk
+        decides = may(request, kind.operation)
         is_waiting = row.state == _Pending and clock.real_now() < row.expires_at
         content = four_eyes.content_of(row)
         context = context_of(row, content.wanted)
@@ -131,7 +163,8 @@ class StaffRequestAdmin(ReadOnly):
 
 def _decide(request: HttpRequest, kind: Kind, row: StaffRequest) -> str:
     """Raises a Failure."""
-    staff, at = cast(User, request.user), clock.real_now()
+    staff = cast(User, request.user)
+    at = clock.real_now()
     if not may(request, kind.operation) and row.asked_by_id != staff.pk:
         raise PermissionDenied
     reason = typed_reason(request)
@@ -183,21 +216,33 @@ class WithdrawalAdmin(Rated, Queue):
 
     def sections(self, row: Withdrawal) -> list[Section]:
         """The last withdrawals of the same asset."""
-        earlier = Withdrawal.objects.filter(asset=row.asset_id).exclude(pk=row.pk).select_related("asset").order_by("-requested_at")
+        earlier = (
+            Withdrawal.objects.filter(asset=row.asset_id)
+            .exclude(pk=row.pk)
+            .select_related("asset")
+            .order_by("-requested_at")
+        )
         told = [
             (
                 one.reference,
-                f"{money.decimal_from_atomic(one.amount_atomic, one.asset.atomic_decimals)} {one.asset.coin_symbol}, {one.status}",
+                (
+                    f"{money.decimal_from_atomic(one.amount_atomic, one.asset.atomic_decimals)}"
+                    f" {one.asset.coin_symbol}, {one.status}"
+                ),
             )
             for one in earlier[:EARLIER_MAX]
         ]
-        return [Section("Earlier withdrawals", told or [("None", "This is the first of this asset.")])]
+        return [
+            Section("Earlier withdrawals", told or [("None", "This is the first of this asset.")])
+        ]
 
     def is_dangerous(self, row: Withdrawal) -> bool:
         return True
 
     def more_facts(self, row: Withdrawal) -> list[tuple[str, Any]]:
-        left = money.decimal_from_atomic(withdrawals.withdrawable(row.asset), row.asset.atomic_decimals)
+        left = money.decimal_from_atomic(
+            withdrawals.withdrawable(row.asset), row.asset.atomic_decimals
+        )
         return [("earned and still there", f"{left} {row.asset.coin_symbol}")]
 
     def approve(self, row: Withdrawal, reason: str, staff: Any) -> str:
@@ -220,13 +265,20 @@ class WithdrawalAdmin(Rated, Queue):
             except Failure as refusal:
                 errors = [refusal.text]
             else:
-                messages.success(request, f"{row}: a second member of finance staff lets it go here")
+                messages.success(
+                    request, f"{row}: a second member of finance staff lets it go here"
+                )
                 return HttpResponseRedirect(reverse("admin:payments_withdrawal_changelist"))
         context = {
             **self.admin_site.each_context(request),
             "title": "Request: withdrawal of earnings",
-            "what_follows": "Nothing leaves yet: another member of finance staff lets it go, among the withdrawals.",
+            "what_follows": (
+                "Nothing leaves yet: another member of finance staff lets it go, among the"
+                " withdrawals."
+            ),
             "form": form,
             "errors": errors,
         }
-        return render(request, "admin/ask.html", context, status=422 if errors or form.errors else 200)
+        return render(
+            request, "admin/ask.html", context, status=422 if errors or form.errors else 200
+        )

@@ -1,4 +1,5 @@
-"""`findings`: asks the database, and on demand the chains, whether everything that must always hold does. It only reads.
+"""`findings`: asks the database, and on demand the chains, whether everything that must always hold
+does. It only reads.
 
 All questions are asked of one snapshot, so that what is posted meanwhile is no finding.
 """
@@ -36,7 +37,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """An invariant, over how many things it was asked, how many breaches there are, and the first FINDINGS_MAX of them."""
+    """An invariant, over how many things it was asked, how many breaches there are, and the first
+    FINDINGS_MAX of them."""
 
     name: str
     says: str
@@ -61,14 +63,19 @@ def findings(check_chain: bool = False) -> list[Finding]:
 
 
 def verdicts(check_chain: bool = False) -> list[Verdict]:
-    """Each invariant with its verdict, in the order of the table. `check_chain` also asks the chains what addresses hold."""
+    """Each invariant with its verdict, in the order of the table. `check_chain` also asks the
+    chains what addresses hold."""
     with _one_snapshot():
         asked = parameters()
         found = [_ask(invariant, asked) for invariant in INVARIANTS]
         books = custody.booked() if check_chain else []
     if check_chain:
         # What is asked of few comes first: the last question is the one about all our addresses.
-        found.append(_asked_of_chains(custody.COLD_NAME, custody.COLD_SAYS, lambda: custody.compare_cold(books)))
+        found.append(
+            _asked_of_chains(
+                custody.COLD_NAME, custody.COLD_SAYS, lambda: custody.compare_cold(books)
+            )
+        )
         found.append(_asked_of_chains(custody.NAME, custody.SAYS, lambda: custody.compare(books)))
     return found
 
@@ -81,13 +88,23 @@ def _asked_of_chains(name: str, says: str, compare: Callable[[], list[custody.Ch
 
 
 def kept_seal(text: str) -> Verdict:
-    """Whether a seal that was kept elsewhere, `number:seal`, is still one of the audit log's or of the payments'."""
-    watch, seal = _Stopwatch(), text.strip()
-    known = [*AuditSeal.objects.filter(seal=_hash_of(seal)), *PaymentSeal.objects.filter(seal=_hash_of(seal))]
+    """Whether a seal that was kept elsewhere, `number:seal`, is still one of the audit log's or of
+    the payments'."""
+    watch = _Stopwatch()
+    seal = text.strip()
+    known = [
+        *AuditSeal.objects.filter(seal=_hash_of(seal)),
+        *PaymentSeal.objects.filter(seal=_hash_of(seal)),
+    ]
     stands = any(str(one) == seal for one in known)
-    why = "the log doesn't have it, nor have the payments: what was sealed, and the seals, were made anew"
+    why = (
+        "the log doesn't have it, nor have the payments: what was sealed, and the seals, were made"
+        " anew"
+    )
     broken = [] if stands else [Finding(_KEPT, f"seal {seal[:90]}", why)]
-    return Verdict(_KEPT, "The seal that was kept elsewhere still stands", 1, len(broken), broken, watch.took)
+    return Verdict(
+        _KEPT, "The seal that was kept elsewhere still stands", 1, len(broken), broken, watch.took
+    )
 
 
 def _hash_of(seal: str) -> str:
@@ -103,7 +120,9 @@ def _ask(invariant: Invariant, asked: Arguments) -> Verdict:
         cursor.execute(_BREACHES.format(invariant.breaches), asked)
         rows = cursor.fetchall()
     found = [Finding(invariant.name, subject, detail) for subject, detail, _ in rows]
-    return Verdict(invariant.name, invariant.says, counted, int(rows[0][2]) if rows else 0, found, watch.took)
+    return Verdict(
+        invariant.name, invariant.says, counted, int(rows[0][2]) if rows else 0, found, watch.took
+    )
 
 
 @contextmanager

@@ -1,6 +1,8 @@
-"""The ledger for other people's programs: every movement with all its entries, as Beancount's plain text or as CSV.
+"""The ledger for other people's programs: every movement with all its entries, as Beancount's plain
+text or as CSV.
 
-Accountants count debits as positive and credits as negative: in Beancount every amount has the opposite sign of the ledger's.
+Accountants count debits as positive and credits as negative: in Beancount every amount has the
+opposite sign of the ledger's.
 """
 
 import uuid
@@ -23,20 +25,41 @@ from apps.reports.selectors import midnight
 
 FETCH = 2_000
 _PARENTS = {
-    chart.CUSTODY_DEPOSITS: "Assets", chart.CUSTODY_SIMULATED: "Assets", chart.CUSTODY_HOT: "Assets", chart.CUSTODY_COLD: "Assets",
-    chart.OFFRAMP_CLEARING: "Assets", chart.SWAP_CLEARING: "Assets", chart.WITHDRAWAL_CLEARING: "Liabilities",
-    chart.X402_CLEARING: "Liabilities", chart.SERVICE_FEES: "Income", chart.NETWORK_FEES: "Expenses",
+    chart.CUSTODY_DEPOSITS: "Assets",
+    chart.CUSTODY_SIMULATED: "Assets",
+    chart.CUSTODY_HOT: "Assets",
+    chart.CUSTODY_COLD: "Assets",
+    chart.OFFRAMP_CLEARING: "Assets",
+    chart.SWAP_CLEARING: "Assets",
+    chart.WITHDRAWAL_CLEARING: "Liabilities",
+    chart.X402_CLEARING: "Liabilities",
+    chart.SERVICE_FEES: "Income",
+    chart.NETWORK_FEES: "Expenses",
     chart.TREASURY: "Equity",
-}  # fmt: skip
+}
 CSV_COLUMNS = (
-    "at", "mode", "movement_id", "key", "kind", "description", "reference", "reason", "entry_id", "store", "account", "role", "asset",
-    "amount_atomic", "amount",
-)  # fmt: skip
+    "at",
+    "mode",
+    "movement_id",
+    "key",
+    "kind",
+    "description",
+    "reference",
+    "reason",
+    "entry_id",
+    "store",
+    "account",
+    "role",
+    "asset",
+    "amount_atomic",
+    "amount",
+)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is exported: of one store or all, of one mode or both, from the first to the last day, both included."""
+    """What is exported: of one store or all, of one mode or both, from the first to the last day,
+    both included."""
 
     store_id: uuid.UUID | None = None
     mode: str = ""
@@ -94,31 +117,41 @@ class Tally:
 
     def balances_atomic(self) -> dict[str, str]:
         """By account and asset."""
-        return {f"{name} {asset_id}": str(amount) for (name, asset_id), amount in sorted(self.balances.items())}
+        return {
+            f"{name} {asset_id}": str(amount)
+            for (name, asset_id), amount in sorted(self.balances.items())
+        }
 
 
 _SCOPE = """
 (%(mode)s = '' OR m.mode = %(mode)s) AND (%(store)s::uuid IS NULL OR EXISTS (
-    SELECT 1 FROM ledger_entry x JOIN ledger_account y ON y.id = x.account_id WHERE x.movement_id = m.id AND y.store_id = %(store)s))
+    SELECT 1 FROM ledger_entry x JOIN ledger_account y ON y.id = x.account_id
+        WHERE x.movement_id = m.id AND y.store_id = %(store)s))
 """
 _ROWS = f"""
-SELECT m.at, m.mode, m.id, m.key, m.kind, m.reference, m.reason, e.id, a.store_id, a.kind, e.role, e.asset_id, s.atomic_decimals,
+SELECT m.at, m.mode, m.id, m.key, m.kind, m.reference, m.reason, e.id, a.store_id, a.kind, e.role,
+    e.asset_id, s.atomic_decimals,
        e.amount_atomic
-FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id JOIN ledger_account a ON a.id = e.account_id
+FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+    JOIN ledger_account a ON a.id = e.account_id
 JOIN assets_asset s ON s.id = e.asset_id
-WHERE {_SCOPE} AND (%(starts)s::timestamptz IS NULL OR m.at >= %(starts)s) AND (%(ends)s::timestamptz IS NULL OR m.at < %(ends)s)
+WHERE {_SCOPE} AND (%(starts)s::timestamptz IS NULL OR m.at >= %(starts)s)
+    AND (%(ends)s::timestamptz IS NULL OR m.at < %(ends)s)
 ORDER BY m.at, m.id, e.id
 """  # noqa: S608  # put together of our own text
 _OPENING = f"""
 SELECT a.mode, a.store_id, a.kind, a.asset_id, s.atomic_decimals, sum(e.amount_atomic)
-FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id JOIN ledger_account a ON a.id = e.account_id
+FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+    JOIN ledger_account a ON a.id = e.account_id
 JOIN assets_asset s ON s.id = e.asset_id
-WHERE {_SCOPE} AND m.at < %(starts)s GROUP BY 1, 2, 3, 4, 5 HAVING sum(e.amount_atomic) <> 0 ORDER BY 1, 2, 3, 4
+WHERE {_SCOPE} AND m.at < %(starts)s GROUP BY 1, 2, 3, 4, 5 HAVING sum(e.amount_atomic) <> 0
+    ORDER BY 1, 2, 3, 4
 """  # noqa: S608  # put together of our own text
 
 
 def rows(asked: Asked) -> Iterator[Row]:
-    """Every entry of the movements asked for, whole movements together; of one store's movements the service's side too."""
+    """Every entry of the movements asked for, whole movements together; of one store's movements
+    the service's side too."""
     for row in rows_of(_ROWS, asked.arguments()):
         yield Row._make([*row[:-1], int(row[-1])])
 
@@ -135,15 +168,38 @@ def _cells(asked: Asked, tally: Tally) -> Iterator[list[object]]:
         tally.movements += row.movement_id != last
         tally.entries += 1
         last = row.movement_id
-        tally.add(_account(row.mode, row.store_id, row.account), row.asset_id, row.atomic_decimals, row.amount_atomic)
-        of_movement = [iso(row.at), row.mode, row.movement_id, row.key, row.kind, kind_label(row.kind), row.reference, row.reason]
-        of_entry = [row.entry_id, row.store_id, row.account, row.role, row.asset_id, row.amount_atomic, row.amount]
+        tally.add(
+            _account(row.mode, row.store_id, row.account),
+            row.asset_id,
+            row.atomic_decimals,
+            row.amount_atomic,
+        )
+        of_movement = [
+            iso(row.at),
+            row.mode,
+            row.movement_id,
+            row.key,
+            row.kind,
+            kind_label(row.kind),
+            row.reference,
+            row.reason,
+        ]
+        of_entry = [
+            row.entry_id,
+            row.store_id,
+            row.account,
+            row.role,
+            row.asset_id,
+            row.amount_atomic,
+            row.amount,
+        ]
         yield [*of_movement, *of_entry]
 
 
 def write_beancount(asked: Asked, file: IO[str]) -> Tally:
     """Opening balances, every movement, and an assertion per account that bean-check verifies."""
-    tally, opened = Tally(), set[str]()
+    tally = Tally()
+    opened = set[str]()
     file.write('option "title" "Tillgate"\n')
     last = asked.last
     if asked.first is not None:
@@ -172,7 +228,9 @@ def _write_opening(asked: Asked, file: IO[str], tally: Tally, opened: set[str]) 
         name = _account(mode, store_id, kind)
         _open(name, day, file, opened)
         tally.add(name, asset_id, decimals, int(amount))
-        postings.append(f"  {name}  {money.decimal_from_atomic(-int(amount), decimals)} {asset_id}\n")
+        postings.append(
+            f"  {name}  {money.decimal_from_atomic(-int(amount), decimals)} {asset_id}\n"
+        )
     file.write(f'\n{day} * "Opening balances"\n' + "".join(postings))
 
 
@@ -183,7 +241,13 @@ def _write_movement(entries: list[Row], file: IO[str], tally: Tally, opened: set
     for name in names:
         _open(name, day, file, opened)
     file.write(f"\n{day} * {_text(kind_label(first.kind))}\n")
-    told = {"key": first.key, "kind": first.kind, "at": iso(first.at), "reference": first.reference or "", "reason": first.reason}
+    told = {
+        "key": first.key,
+        "kind": first.kind,
+        "at": iso(first.at),
+        "reference": first.reference or "",
+        "reason": first.reason,
+    }
     file.writelines(f"  {key}: {_text(str(value))}\n" for key, value in told.items() if value)
     tally.movements += 1
     for name, row in zip(names, entries, strict=True):

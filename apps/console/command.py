@@ -1,4 +1,5 @@
-"""What every operator command does the same: `--json` prints one object and nothing else; a refusal is one line and exit 1."""
+"""What every operator command does the same: `--json` prints one object and nothing else; a refusal
+is one line and exit 1."""
 
 import json
 import os
@@ -36,7 +37,9 @@ class OperatorCommand(BaseCommand, Generic[ResultT]):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+        parser.add_argument(
+            "--json", action="store_true", help="print one JSON object and nothing else"
+        )
         self.arguments(parser)
 
     def arguments(self, parser: CommandParser) -> None:
@@ -44,7 +47,9 @@ class OperatorCommand(BaseCommand, Generic[ResultT]):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with acting(Actor(Kind.COMMAND, name=f"{type(self).__module__.rpartition('.')[2]} ({_user()})")):
+            with acting(
+                Actor(Kind.COMMAND, name=f"{type(self).__module__.rpartition('.')[2]} ({_user()})")
+            ):
                 result = self.run(**options)
         except (Failure, Invalid) as refusal:
             sys.stderr.write(f"{refusal}\n")
@@ -55,9 +60,13 @@ class OperatorCommand(BaseCommand, Generic[ResultT]):
         except ProgrammingError as error:
             if not isinstance(error.__cause__, UndefinedTable):
                 raise
-            sys.stderr.write("The database has no tables yet: run manage.py migrate, or start the demo once\n")
+            sys.stderr.write(
+                "The database has no tables yet: run manage.py migrate, or start the demo once\n"
+            )
             raise SystemExit(1) from None
-        self.stdout.write(json.dumps(to_builtins(result)) if options["json"] else self.words(result))
+        self.stdout.write(
+            json.dumps(to_builtins(result)) if options["json"] else self.words(result)
+        )
 
     def run(self, **options: Any) -> ResultT:
         raise TypeError("a command defines run")
@@ -83,10 +92,13 @@ def fraction(text: str) -> Decimal:
 
 
 def staff_named(email: str | None) -> User:
-    """An active member of staff; CommandError when there is none. What they may is asked by the services."""
+    """An active member of staff; CommandError when there is none. What they may is asked by the
+    services."""
     found = User.objects.with_email(email) if email else None
     if found is None or not (found.is_staff and found.is_active):
-        raise CommandError("Who answers for it? Give --staff, the email address of a member of staff")
+        raise CommandError(
+            "Who answers for it? Give --staff, the email address of a member of staff"
+        )
     return found
 
 
@@ -122,7 +134,9 @@ def staff_request_result(row: StaffRequest) -> StaffRequestResult:
 
 def store_named(store_id: str) -> Store:
     """The store with this id; CommandError when there is none."""
-    store = Store.objects.filter(pk=store_id, deleted_at=None).first() if is_uuid(store_id) else None
+    store = (
+        Store.objects.filter(pk=store_id, deleted_at=None).first() if is_uuid(store_id) else None
+    )
     if store is None:
         raise CommandError(f"There is no store {store_id}")
     return store

@@ -1,6 +1,8 @@
-"""Do our addresses hold what the books say? Both are read as of the newest block whose transactions count as confirmed.
+"""Do our addresses hold what the books say? Both are read as of the newest block whose transactions
+count as confirmed.
 
-At that block no unconfirmed deposit has arrived yet, so what remains apart is only what confirmed and waits to be booked.
+At that block no unconfirmed deposit has arrived yet, so what remains apart is only what confirmed
+and waits to be booked.
 """
 
 import time
@@ -24,21 +26,29 @@ SAYS = "custody_deposits and custody_hot are what the chain says our addresses h
 COLD_NAME = "cold_is_there"
 COLD_SAYS = "The cold addresses hold at least what the books say is in cold storage"
 HOLDERS_AT_ONCE = 100
-LOOKS_AGAIN, AGAIN_SECONDS = 3, 4.0
+LOOKS_AGAIN = 3
+AGAIN_SECONDS = 4.0
 _Status = OutgoingTransaction.Status
 _BALANCE_OF = "0x70a08231"
 
 _EXPECTED = """
 SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
-                 WHERE asset_id = %(asset)s AND mode = %(mode)s AND kind IN ('custody_deposits', 'custody_hot')), 0)
-     + coalesce((SELECT sum(amount_atomic) FROM chain_deposit d WHERE asset_id = %(asset)s AND NOT is_simulated
+                 WHERE asset_id = %(asset)s AND mode = %(mode)s
+                     AND kind IN ('custody_deposits', 'custody_hot')), 0)
+     + coalesce((SELECT sum(amount_atomic) FROM chain_deposit d WHERE asset_id = %(asset)s
+         AND NOT is_simulated
                  AND block_number <= %(block)s
-                 AND (status = 'unmatched' OR (status = 'confirmed' AND handled_status <> 'confirmed'))
+                 AND (status = 'unmatched'
+                     OR (status = 'confirmed' AND handled_status <> 'confirmed'))
                  -- What staff have credited is in the books by their corrections.
-                 AND NOT EXISTS (SELECT 1 FROM chain_unmatchedtransfer t WHERE t.outcome = 'credited' AND d.status = 'unmatched'
-                                 AND (t.chain_id, t.tx_hash, t.log_index) = (d.chain_id, d.tx_hash, d.log_index))), 0)
-     + coalesce((SELECT sum(is_there * (moves * received_atomic + takes - is_native * network_fee_atomic)
-                            - was_booked * (moved * handled_received_atomic + took - is_native * handled_fee_atomic)) FROM (
+                 AND NOT EXISTS (SELECT 1 FROM chain_unmatchedtransfer t
+                     WHERE t.outcome = 'credited' AND d.status = 'unmatched'
+                                 AND (t.chain_id, t.tx_hash, t.log_index) = (d.chain_id, d.tx_hash,
+                                     d.log_index))), 0)
+     + coalesce((SELECT sum(
+             is_there * (moves * received_atomic + takes - is_native * network_fee_atomic)
+             - was_booked * (moved * handled_received_atomic + took
+                 - is_native * handled_fee_atomic)) FROM (
          SELECT network_fee_atomic, handled_fee_atomic, received_atomic, handled_received_atomic,
                 is_there, was_booked, %(is_native)s::int AS is_native,
                 brings * has_moved AS moves, -gives * amount_atomic * has_moved AS takes,
@@ -48,9 +58,11 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
                     (asset_id = %(asset)s AND receives_asset_id IS DISTINCT FROM %(asset)s
                      AND purpose NOT IN ('approval', 'sweep', 'sweep_gas', 'x402'))::int AS gives,
                     -- In review, what was mined a second time did the opposite of what is booked.
-                    (status = 'confirmed' OR status = 'review' AND handled_status = 'failed')::int AS has_moved,
+                    (status = 'confirmed' OR status = 'review'
+                        AND handled_status = 'failed')::int AS has_moved,
                     (handled_status = 'confirmed')::int AS had_moved,
-                    ((block_number <= %(block)s AND (status IN ('confirmed', 'failed') OR status = 'review'
+                    ((block_number <= %(block)s
+                        AND (status IN ('confirmed', 'failed') OR status = 'review'
                       AND handled_status IN ('confirmed', 'failed'))) IS TRUE)::int AS is_there,
                     (handled_status IN ('confirmed', 'failed'))::int AS was_booked
              FROM chain_outgoingtransaction
@@ -65,14 +77,17 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
 _EXPECTED_COLD = """
 SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
                  WHERE asset_id = %(asset)s AND mode = %(mode)s AND kind = 'custody_cold'), 0)
-     - coalesce((SELECT sum(amount_atomic) FROM chain_outgoingtransaction WHERE asset_id = %(asset)s AND purpose = 'cold'
-                 AND handled_status = 'confirmed' AND NOT coalesce(block_number <= %(block)s, false)), 0)
+     - coalesce((SELECT sum(amount_atomic) FROM chain_outgoingtransaction WHERE asset_id = %(asset)s
+         AND purpose = 'cold'
+                 AND handled_status = 'confirmed'
+                     AND NOT coalesce(block_number <= %(block)s, false)), 0)
 """
 
 
 @dataclass(frozen=True)
 class Book:
-    """What should be on a chain in one asset at a block; what should be in cold storage at least, as others may add to it."""
+    """What should be on a chain in one asset at a block; what should be in cold storage at least,
+    as others may add to it."""
 
     asset: Asset
     block_number: int
@@ -119,10 +134,13 @@ def compare(books: list[Book]) -> list[Checked]:
 
 
 def _looked_at_again(book: Book) -> Checked:
-    """A transaction that was mined and whose receipt nobody has read yet is missing from the books for a moment."""
+    """A transaction that was mined and whose receipt nobody has read yet is missing from the books
+    for a moment."""
     checked = _compare(book)
     for _ in range(LOOKS_AGAIN):
-        under_way = OutgoingTransaction.objects.filter(chain=book.asset.chain_id, status__in=(_Status.SIGNED, _Status.SUBMITTED))
+        under_way = OutgoingTransaction.objects.filter(
+            chain=book.asset.chain_id, status__in=(_Status.SIGNED, _Status.SUBMITTED)
+        )
         if not checked.detail or not under_way.exists():
             break
         time.sleep(AGAIN_SECONDS)
@@ -143,11 +161,20 @@ def _compare_cold(book: Book) -> Checked:
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
     short = book.cold_atomic - held
-    return Checked(subject, f"the books say {book.cold_atomic}, the chain {held}: {-short:+d}" if short > 0 else "")
+    return Checked(
+        subject,
+        f"the books say {book.cold_atomic}, the chain {held}: {-short:+d}" if short > 0 else "",
+    )
 
 
 def _asked(statement: str, asset: Asset, block: int) -> int:
-    asked: Arguments = {"asset": asset.pk, "mode": asset.mode, "chain": asset.chain_id, "block": block, "is_native": asset.is_native}
+    asked: Arguments = {
+        "asset": asset.pk,
+        "mode": asset.mode,
+        "chain": asset.chain_id,
+        "block": block,
+        "is_native": asset.is_native,
+    }
     with connection.cursor() as cursor:
         cursor.execute(statement, asked)
         return int(cursor.fetchone()[0])
@@ -161,7 +188,14 @@ def _compare(book: Book) -> Checked:
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
     difference = held - book.expected_atomic
-    return Checked(subject, f"the books say {book.expected_atomic}, the chain {held}: {difference:+d}" if difference else "")
+    return Checked(
+        subject,
+        (
+            f"the books say {book.expected_atomic}, the chain {held}: {difference:+d}"
+            if difference
+            else ""
+        ),
+    )
 
 
 def _batches(asset: Asset) -> Iterator[list[str]]:
@@ -169,7 +203,12 @@ def _batches(asset: Asset) -> Iterator[list[str]]:
     wallets = {address.lower() for address in hot}
     if wallets:
         yield sorted(wallets)
-    deposits = Address.objects.filter(mode=asset.mode).exclude(pk__in=wallets).order_by("pk").values_list("pk", flat=True)
+    deposits = (
+        Address.objects.filter(mode=asset.mode)
+        .exclude(pk__in=wallets)
+        .order_by("pk")
+        .values_list("pk", flat=True)
+    )
     last = ""
     while holders := list(deposits.filter(pk__gt=last)[:HOLDERS_AT_ONCE]):
         yield holders
@@ -179,9 +218,17 @@ def _batches(asset: Asset) -> Iterator[list[str]]:
 def _held(book: Book, holders: list[str], nodes: Nodes) -> int:
     at = hex(book.block_number)
     calls: list[Call] = [
-        ("eth_getBalance", [holder, at])
-        if book.asset.is_native
-        else ("eth_call", [{"to": book.asset.contract_address, "data": f"{_BALANCE_OF}{holder[2:]:0>64}"}, at])
+        (
+            ("eth_getBalance", [holder, at])
+            if book.asset.is_native
+            else (
+                "eth_call",
+                [
+                    {"to": book.asset.contract_address, "data": f"{_BALANCE_OF}{holder[2:]:0>64}"},
+                    at,
+                ],
+            )
+        )
         for holder in holders
     ]
     return sum(int(answer, 16) for answer in nodes.batch(calls) if answer not in ("0x", None))

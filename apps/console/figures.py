@@ -1,6 +1,8 @@
-"""What an operator watches, for Prometheus: what waits and since when, what waits for a person, and what the hot wallets hold.
+"""What an operator watches, for Prometheus: what waits and since when, what waits for a person, and
+what the hot wallets hold.
 
-Asked of the database at each scrape, live mode only: test mode has clocks of its own and nobody to wake.
+Asked of the database at each scrape, live mode only: test mode has clocks of its own and nobody to
+wake.
 """
 
 from collections.abc import Iterator
@@ -42,29 +44,58 @@ class Figures(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         now = clock.real_now()
         outages: tuple[type[Exception], ...] = (DatabaseError, *buckets.unreachable())
-        for family in (_waiting, _for_a_person, _trouble, _row_failures, _hot_wallets, _outgoing, _jobs):
+        for family in (
+            _waiting,
+            _for_a_person,
+            _trouble,
+            _row_failures,
+            _hot_wallets,
+            _outgoing,
+            _jobs,
+        ):
             try:
                 yield from family(now)
             except outages as error:
-                log.warning("figures_unavailable", figures=family.__name__, error=type(error).__name__)
+                log.warning(
+                    "figures_unavailable", figures=family.__name__, error=type(error).__name__
+                )
 
 
 def _queues(now: datetime) -> dict[str, tuple[QuerySet[Any], str]]:
-    """What a worker should have taken by now, by the name of the queue: rows, and the column that says since when."""
+    """What a worker should have taken by now, by the name of the queue: rows, and the column that
+    says since when."""
     out = OutgoingTransaction.Status
     return {
         "webhook_deliveries": (ours_to_deliver(LIVE, now), "next_attempt_at"),
-        "mail": (OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=now), "next_attempt_at"),
-        "payouts": (Payout.objects.filter(mode=LIVE, status__in=["pending", "retrying"]), "created_at"),
+        "mail": (
+            OutgoingMail.objects.filter(
+                status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=now
+            ),
+            "next_attempt_at",
+        ),
+        "payouts": (
+            Payout.objects.filter(mode=LIVE, status__in=["pending", "retrying"]),
+            "created_at",
+        ),
         "refunds": (Refund.objects.filter(payment__mode=LIVE, status="pending"), "created_at"),
-        "swaps": (Swap.objects.filter(mode=LIVE, status__in=["pending", "submitted"]), "created_at"),
+        "swaps": (
+            Swap.objects.filter(mode=LIVE, status__in=["pending", "submitted"]),
+            "created_at",
+        ),
         "reports": (Report.objects.filter(mode=LIVE, status="pending"), "created_at"),
         "outgoing_transactions": (
-            OutgoingTransaction.objects.filter(mode=LIVE, status__in=[out.REQUESTED, out.SIGNED, out.SUBMITTED]),
+            OutgoingTransaction.objects.filter(
+                mode=LIVE, status__in=[out.REQUESTED, out.SIGNED, out.SUBMITTED]
+            ),
             "requested_at",
         ),
         "open_payments_past_their_time": (
-            Payment.objects.filter(mode=LIVE, status="pending", expires_at__lte=now - timedelta(minutes=1), held_open_until=None),
+            Payment.objects.filter(
+                mode=LIVE,
+                status="pending",
+                expires_at__lte=now - timedelta(minutes=1),
+                held_open_until=None,
+            ),
             "expires_at",
         ),
     }
@@ -72,7 +103,11 @@ def _queues(now: datetime) -> dict[str, tuple[QuerySet[Any], str]]:
 
 def _waiting(now: datetime) -> Iterator[GaugeMetricFamily]:
     count = GaugeMetricFamily("tillgate_waiting", "Work that is due and not done", labels=["queue"])
-    oldest = GaugeMetricFamily("tillgate_waiting_oldest_seconds", "How long the oldest of it has waited, 0 without any", labels=["queue"])
+    oldest = GaugeMetricFamily(
+        "tillgate_waiting_oldest_seconds",
+        "How long the oldest of it has waited, 0 without any",
+        labels=["queue"],
+    )
     for name, (rows, column) in _queues(now).items():
         found = rows.aggregate(count=Count("pk"), since=Min(column))
         count.add_metric([name], found["count"])
@@ -81,14 +116,22 @@ def _waiting(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
-    found = GaugeMetricFamily("tillgate_review", "What waits for a person's decision", labels=["what"])
+    found = GaugeMetricFamily(
+        "tillgate_review", "What waits for a person's decision", labels=["what"]
+    )
     for name, rows in {
         "verification": Verification.objects.filter(status="pending"),
         "platform_access": AccessRequest.objects.filter(status="pending"),
-        "payout": Payout.objects.filter(mode=LIVE, status="requires_review").exclude(approval__status="waiting"),
-        "staff_request": StaffRequest.objects.filter(state=StaffRequest.State.PENDING, expires_at__gt=now),
+        "payout": Payout.objects.filter(mode=LIVE, status="requires_review").exclude(
+            approval__status="waiting"
+        ),
+        "staff_request": StaffRequest.objects.filter(
+            state=StaffRequest.State.PENDING, expires_at__gt=now
+        ),
         "withdrawal": Withdrawal.objects.filter(mode=LIVE, status=Withdrawal.Status.REQUESTED),
-        "outgoing_transaction": OutgoingTransaction.objects.filter(mode=LIVE, status=OutgoingTransaction.Status.REVIEW),
+        "outgoing_transaction": OutgoingTransaction.objects.filter(
+            mode=LIVE, status=OutgoingTransaction.Status.REVIEW
+        ),
         "disputed_payment": Payment.objects.filter(mode=LIVE, reconciliation_status="disputed"),
     }.items():
         found.add_metric([name], rows.count())
@@ -96,13 +139,23 @@ def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
-    found = GaugeMetricFamily("tillgate_trouble", "What has gone wrong and stays so until somebody looks", labels=["what"])
+    found = GaugeMetricFamily(
+        "tillgate_trouble", "What has gone wrong and stays so until somebody looks", labels=["what"]
+    )
     for name, rows in {
         "endpoint_in_error": Endpoint.objects.filter(mode=LIVE, status="error", deleted_at=None),
-        "mail_given_up": OutgoingMail.objects.filter(status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=1)),
-        "mail_dropped": OutgoingMail.objects.filter(status=OutgoingMail.Status.DROPPED, created_at__gt=now - timedelta(days=1)),
-        "unmatched_transfer": UnmatchedTransfer.objects.filter(detected_at__gt=now - timedelta(days=1)),
-        "unapproved_transaction": OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW, reason_code__in=UNSIGNABLE),
+        "mail_given_up": OutgoingMail.objects.filter(
+            status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=1)
+        ),
+        "mail_dropped": OutgoingMail.objects.filter(
+            status=OutgoingMail.Status.DROPPED, created_at__gt=now - timedelta(days=1)
+        ),
+        "unmatched_transfer": UnmatchedTransfer.objects.filter(
+            detected_at__gt=now - timedelta(days=1)
+        ),
+        "unapproved_transaction": OutgoingTransaction.objects.filter(
+            status=OutgoingTransaction.Status.REVIEW, reason_code__in=UNSIGNABLE
+        ),
         "hot_wallet_halted": HotWallet.objects.filter(~Q(halted_at=None)),
     }.items():
         found.add_metric([name], rows.count())
@@ -111,8 +164,14 @@ def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 def _row_failures(now: datetime) -> Iterator[GaugeMetricFamily]:
     """Of both modes: what a row of test mode shows will happen to one of live mode."""
-    paused = GaugeMetricFamily("tillgate_rows_paused", "Rows that a job failed at and will try again", labels=["job"])
-    dead = GaugeMetricFamily("tillgate_rows_dead", "Rows that a job has given up: staff have them retried", labels=["job"])
+    paused = GaugeMetricFamily(
+        "tillgate_rows_paused", "Rows that a job failed at and will try again", labels=["job"]
+    )
+    dead = GaugeMetricFamily(
+        "tillgate_rows_dead",
+        "Rows that a job has given up: staff have them retried",
+        labels=["job"],
+    )
     for job, is_dead, count in failing():
         (dead if is_dead else paused).add_metric([job], count)
     yield from (paused, dead)
@@ -120,31 +179,56 @@ def _row_failures(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:
     """As the books have it: `verify_ledger --chain` compares that with the chains."""
-    held = GaugeMetricFamily("tillgate_hot_wallet_booked", "Coins of a hot wallet by the books, in whole coins", labels=["mode", "asset"])
-    accounts = Account.objects.filter(store=None, kind="custody_hot").annotate(decimals=F("asset__atomic_decimals"))
+    held = GaugeMetricFamily(
+        "tillgate_hot_wallet_booked",
+        "Coins of a hot wallet by the books, in whole coins",
+        labels=["mode", "asset"],
+    )
+    accounts = Account.objects.filter(store=None, kind="custody_hot").annotate(
+        decimals=F("asset__atomic_decimals")
+    )
     for mode, asset_id, decimals in accounts.values_list("mode", "asset_id", "decimals"):
-        held.add_metric([mode, asset_id], -account_balance(None, mode, asset_id, "custody_hot") / 10**decimals)
+        held.add_metric(
+            [mode, asset_id], -account_balance(None, mode, asset_id, "custody_hot") / 10**decimals
+        )
     yield held
 
 
 def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
-    """What is promised, and what lies where it must be fetched from; what left in a day beside the amount that calls somebody."""
-    promised = GaugeMetricFamily("tillgate_outgoing_promised", "Coins asked for that have not left, in whole coins", labels=["asset"])
-    fetched = GaugeMetricFamily("tillgate_deposits_booked", "Coins on deposit addresses, by the books", labels=["asset"])
-    left = GaugeMetricFamily("tillgate_outgoing_day", "Coins that were signed away in 24 hours, in whole coins", labels=["asset"])
-    alarm = GaugeMetricFamily("tillgate_outgoing_alarm", "How many of them call somebody", labels=["asset"])
+    """What is promised, and what lies where it must be fetched from; what left in a day beside the
+    amount that calls somebody."""
+    promised = GaugeMetricFamily(
+        "tillgate_outgoing_promised",
+        "Coins asked for that have not left, in whole coins",
+        labels=["asset"],
+    )
+    fetched = GaugeMetricFamily(
+        "tillgate_deposits_booked", "Coins on deposit addresses, by the books", labels=["asset"]
+    )
+    left = GaugeMetricFamily(
+        "tillgate_outgoing_day",
+        "Coins that were signed away in 24 hours, in whole coins",
+        labels=["asset"],
+    )
+    alarm = GaugeMetricFamily(
+        "tillgate_outgoing_alarm", "How many of them call somebody", labels=["asset"]
+    )
     for told in outflow.by_asset(LIVE, now):
         scale = 10**told.asset.atomic_decimals
         promised.add_metric([told.asset.pk], told.promised_atomic / scale)
         left.add_metric([told.asset.pk], told.day_atomic / scale)
-        fetched.add_metric([told.asset.pk], -account_balance(None, LIVE, told.asset.pk, "custody_deposits") / scale)
+        fetched.add_metric(
+            [told.asset.pk], -account_balance(None, LIVE, told.asset.pk, "custody_deposits") / scale
+        )
         if told.alarm_atomic is not None:
             alarm.add_metric([told.asset.pk], told.alarm_atomic / scale)
     yield from (promised, fetched, left, alarm)
 
 
 def _jobs(now: datetime) -> Iterator[GaugeMetricFamily]:
-    queued = GaugeMetricFamily("tillgate_jobs_queued", "Jobs in Redis that no worker has taken yet", labels=["queue"])
+    queued = GaugeMetricFamily(
+        "tillgate_jobs_queued", "Jobs in Redis that no worker has taken yet", labels=["queue"]
+    )
     for queue in jobs.QUEUES:
         queued.add_metric([queue], float(buckets.client().llen(queue)))
     yield queued

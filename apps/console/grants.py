@@ -1,4 +1,5 @@
-"""Who may do what with each table: grants.txt, brought to PostgreSQL after every migration and compared with it by verify_ledger.
+"""Who may do what with each table: grants.txt, brought to PostgreSQL after every migration and
+compared with it by verify_ledger.
 
 Only differences are written, so it may run at any time and beside a service that works.
 """
@@ -11,20 +12,29 @@ from typing import NamedTuple
 from django.db import ProgrammingError, connection, transaction
 
 FILE = Path(__file__).with_name("grants.txt")
-WEB, WORKER, SIGNER, READER = ROLES = ("tillgate_web", "tillgate_worker", "tillgate_signer", "tillgate_reader")
+WEB, WORKER, SIGNER, READER = ROLES = (
+    "tillgate_web",
+    "tillgate_worker",
+    "tillgate_signer",
+    "tillgate_reader",
+)
 _PRIVILEGES = {"S": "SELECT", "I": "INSERT", "U": "UPDATE", "D": "DELETE", "N": "USAGE"}
 _PART = re.compile(r"([SIUDN]+)(?:\((-?)([a-z0-9_ ]+)\))?")
 _COLUMNS = """
 SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum)
-FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+    AND NOT a.attisdropped
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
-  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND c.relkind = 'S' AND d.deptype = 'i') GROUP BY c.relname
+  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND c.relkind = 'S'
+      AND d.deptype = 'i') GROUP BY c.relname
 """
 # What anybody but the owner may do, everybody's included.
 GIVEN = """
-SELECT coalesce(r.rolname, 'public')::text AS grantee, given.privilege_type AS privilege, given.relname::text AS relation,
+SELECT coalesce(r.rolname, 'public')::text AS grantee, given.privilege_type AS privilege,
+    given.relname::text AS relation,
        given.attname::text AS part FROM (
-    SELECT c.relname, ''::text AS attname, e.grantee, e.privilege_type FROM pg_class c, aclexplode(c.relacl) e
+    SELECT c.relname, ''::text AS attname, e.grantee, e.privilege_type
+        FROM pg_class c, aclexplode(c.relacl) e
     WHERE c.relnamespace = current_schema()::regnamespace AND e.grantee <> c.relowner
     UNION ALL SELECT c.relname, a.attname, e.grantee, e.privilege_type
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid, aclexplode(a.attacl) e
@@ -45,7 +55,10 @@ class Grant(NamedTuple):
         """`verb` is GRANT or REVOKE."""
         what = f'{self.privilege}("{self.column}")' if self.column else self.privilege
         kind = "SEQUENCE" if self.privilege == "USAGE" else "TABLE"
-        return f'{verb} {what} ON {kind} "{self.table}" {"TO" if verb == "GRANT" else "FROM"} {self.role}'
+        return (
+            f'{verb} {what} ON {kind} "{self.table}" {"TO" if verb == "GRANT" else "FROM"}'
+            f" {self.role}"
+        )
 
 
 class RoleMissing(Exception):
@@ -55,7 +68,11 @@ class RoleMissing(Exception):
 @cache
 def decided() -> dict[str, tuple[str, ...]]:
     """By table: what each of ROLES may do, as the file says it."""
-    lines = [line.split("\t") for line in FILE.read_text().splitlines() if line and not line.startswith("#")]
+    lines = [
+        line.split("\t")
+        for line in FILE.read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
     return {table: tuple(cells) for table, *cells in lines}
 
 
@@ -71,19 +88,26 @@ def expected() -> set[Grant]:
     found: set[Grant] = set()
     for table, names in columns().items():
         for role, cell in zip(ROLES, decided().get(table, ()), strict=False):
-            found |= {Grant(role, _PRIVILEGES[letter], table, column) for letters, those in _parts(cell, names) for letter in letters
-                      for column in those}  # fmt: skip
+            found |= {
+                Grant(role, _PRIVILEGES[letter], table, column)
+                for letters, those in _parts(cell, names)
+                for letter in letters
+                for column in those
+            }
     return found
 
 
 def _parts(cell: str, names: list[str]) -> list[tuple[str, list[str]]]:
-    """The letters of a cell, each with the columns that they are for; an empty one is the whole table."""
+    """The letters of a cell, each with the columns that they are for; an empty one is the whole
+    table."""
     parts = []
     for letters, is_rest, listed in _PART.findall(cell):
         named = listed.split()
         if set(named) - set(names):
             raise ValueError(f"no such column: {sorted(set(named) - set(names))}")
-        parts.append((letters, [one for one in names if one not in named] if is_rest else named or [""]))
+        parts.append(
+            (letters, [one for one in names if one not in named] if is_rest else named or [""])
+        )
     return parts
 
 
@@ -96,13 +120,15 @@ def given() -> set[Grant]:
 
 def differences() -> tuple[set[Grant], set[Grant]]:
     """(missing, too much)."""
-    wanted, there = expected(), given()
+    wanted = expected()
+    there = given()
     return wanted - there, there - wanted
 
 
 @transaction.atomic
 def apply() -> int:
-    """Make the roles that are missing, and bring the grants to what the file says; how many were changed. Raises RoleMissing."""
+    """Make the roles that are missing, and bring the grants to what the file says; how many were
+    changed. Raises RoleMissing."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolname FROM pg_roles WHERE rolname = ANY (%s)", [list(ROLES)])
         there = {name for (name,) in cursor.fetchall()}

@@ -1,4 +1,5 @@
-"""What guards the money in the database itself, compared with what the migrations made (guards.txt, which a test regenerates)."""
+"""What guards the money in the database itself, compared with what the migrations made (guards.txt,
+which a test regenerates)."""
 
 from functools import cache
 from pathlib import Path
@@ -11,40 +12,56 @@ from apps.core.sql import Arguments
 from apps.ledger.chart import CHART
 
 FILE = Path(__file__).with_name("guards.txt")
-_TABLES = "^(ledger|payments|chain|payouts|swaps|agents|billing|links|onramp|webhooks|stores_audit|stores_staffrequest|assets)"
-# Every name once. Of a trigger also whether it fires for everybody (O); of a function only a hash, which its settings are part of.
+_TABLES = (
+    "^(ledger|payments|chain|payouts|swaps|agents|billing|links|onramp|webhooks|stores_audit"
+    "|stores_staffrequest|assets)"
+)
+# Every name once. Of a trigger also whether it fires for everybody (O); of a function only a hash,
+# which its settings are part of.
 _MADE = f"""
-SELECT 'trigger ' || c.relname || '.' || t.tgname AS name, t.tgenabled::text || ' ' || pg_get_triggerdef(t.oid, true) AS definition
+SELECT 'trigger ' || c.relname || '.' || t.tgname AS name, t.tgenabled::text || ' ' ||
+    pg_get_triggerdef(t.oid, true) AS definition
 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}' AND NOT t.tgisinternal
-UNION ALL SELECT 'foreign keys of ' || c.relname, 'off: ' || min(t.tgname) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}' AND t.tgisinternal AND t.tgenabled NOT IN ('O', 'A')
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}'
+    AND NOT t.tgisinternal
+UNION ALL SELECT 'foreign keys of ' || c.relname, 'off: ' || min(t.tgname) FROM pg_trigger t
+    JOIN pg_class c ON c.oid = t.tgrelid
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}' AND t.tgisinternal
+    AND t.tgenabled NOT IN ('O', 'A')
 GROUP BY c.relname
 UNION ALL SELECT 'constraint ' || c.relname || '.' || k.conname,
-       CASE WHEN k.convalidated THEN '' ELSE 'not validated ' END || pg_get_constraintdef(k.oid, true)
+       CASE WHEN k.convalidated THEN '' ELSE 'not validated '
+           END || pg_get_constraintdef(k.oid, true)
 FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
-WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}' AND k.contype IN ('c', 'f', 'p', 'u', 'x')
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}'
+    AND k.contype IN ('c', 'f', 'p', 'u', 'x')
 UNION ALL SELECT 'index ' || c.relname || '.' || x.relname,
-       CASE WHEN i.indisvalid AND i.indislive THEN '' ELSE 'not valid ' END || pg_get_indexdef(i.indexrelid, 0, true)
+       CASE WHEN i.indisvalid AND i.indislive THEN '' ELSE 'not valid '
+           END || pg_get_indexdef(i.indexrelid, 0, true)
 FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}' AND i.indisunique
-  AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
+  AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid
+      AND k.contype IN ('p', 'u', 'x'))
 UNION ALL SELECT 'rule ' || tablename || '.' || rulename, definition FROM pg_rules
 WHERE schemaname = current_schema() AND tablename ~ '{_TABLES}'
-UNION ALL SELECT 'function ' || p.oid::regprocedure, encode(sha256(convert_to(concat_ws(E'\\n', p.prosrc, p.proconfig::text,
+UNION ALL
+    SELECT 'function ' || p.oid::regprocedure,
+    encode(sha256(convert_to(concat_ws(E'\\n', p.prosrc, p.proconfig::text,
        p.prosecdef, p.provolatile, pg_get_function_result(p.oid)), 'UTF8')), 'hex')
 FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind IN ('f', 'p')
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
 """  # noqa: S608  # our own text
 # A dump that was restored says the same with other casts.
 _CURRENT = rf"""
-SELECT name, regexp_replace(definition, '::(character varying|text)(\[\])?', '', 'g') AS definition FROM ({_MADE}) made
+SELECT name, regexp_replace(definition, '::(character varying|text)(\[\])?', '', 'g') AS definition
+    FROM ({_MADE}) made
 """  # noqa: S608  # our own text
 
 GUARDS = (
     Invariant(
         "guards_stand",
-        "Triggers, constraints, unique indexes and functions are those that the migrations made, and on",
+        "Triggers, constraints, unique indexes and functions are those that the migrations made,"
+        " and on",
         f"SELECT count(*) FROM ({_CURRENT}) guards",  # noqa: S608  # our own text
         f"""
 SELECT coalesce(e.name, c.name), CASE WHEN c.name IS NULL THEN 'it is gone'
@@ -59,11 +76,15 @@ FULL JOIN ({_CURRENT}) c ON c.name = e.name WHERE c.definition IS DISTINCT FROM 
         "Each role may do with each table what grants.txt says, and nobody else may do anything",
         f"SELECT count(*) FROM ({grants.GIVEN}) given",  # noqa: S608  # our own text
         f"""
-SELECT coalesce(e.grantee, g.grantee), CASE WHEN g.grantee IS NULL THEN 'it may no longer ' ELSE 'it may also ' END
-       || coalesce(e.privilege, g.privilege) || ' ' || rtrim(coalesce(e.relation, g.relation) || '.' || coalesce(e.part, g.part), '.')
-FROM unnest(%(grant_roles)s::text[], %(grant_privileges)s::text[], %(grant_tables)s::text[], %(grant_columns)s::text[])
+SELECT coalesce(e.grantee, g.grantee), CASE WHEN g.grantee IS NULL THEN 'it may no longer '
+    ELSE 'it may also ' END
+       || coalesce(e.privilege, g.privilege) || ' ' ||
+           rtrim(coalesce(e.relation, g.relation) || '.' || coalesce(e.part, g.part), '.')
+FROM unnest(%(grant_roles)s::text[], %(grant_privileges)s::text[], %(grant_tables)s::text[],
+    %(grant_columns)s::text[])
      e(grantee, privilege, relation, part)
-FULL JOIN ({grants.GIVEN}) g ON (e.grantee, e.privilege, e.relation, e.part) = (g.grantee, g.privilege, g.relation, g.part)
+FULL JOIN ({grants.GIVEN}) g ON (e.grantee, e.privilege, e.relation, e.part) = (g.grantee,
+    g.privilege, g.relation, g.part)
 WHERE e.grantee IS NULL OR g.grantee IS NULL
 """,  # noqa: S608  # our own text
     ),
@@ -72,10 +93,13 @@ WHERE e.grantee IS NULL OR g.grantee IS NULL
         "The web's role is shown the rows that policies.txt says, and every other role all of them",
         f"SELECT count(*) FROM ({policies.MADE}) made",  # noqa: S608  # our own text
         f"""
-SELECT coalesce(e.relation, m.relation), CASE WHEN m.relation IS NULL THEN 'it is gone: ' ELSE 'policies.txt doesn''t say it: ' END
+SELECT coalesce(e.relation, m.relation), CASE WHEN m.relation IS NULL THEN 'it is gone: '
+    ELSE 'policies.txt doesn''t say it: ' END
        || coalesce(e.policy, m.policy) || ' ' || coalesce(e.definition, m.definition)
-FROM unnest(%(policy_tables)s::text[], %(policy_names)s::text[], %(policy_definitions)s::text[]) e(relation, policy, definition)
-FULL JOIN ({policies.MADE}) m ON (e.relation, e.policy, e.definition) = (m.relation, m.policy, m.definition)
+FROM unnest(%(policy_tables)s::text[], %(policy_names)s::text[],
+    %(policy_definitions)s::text[]) e(relation, policy, definition)
+FULL JOIN ({policies.MADE}) m ON (e.relation, e.policy, e.definition) = (m.relation, m.policy,
+    m.definition)
 WHERE e.relation IS NULL OR m.relation IS NULL
 """,  # noqa: S608  # our own text
     ),
@@ -84,7 +108,8 @@ WHERE e.relation IS NULL OR m.relation IS NULL
         "An account is guarded exactly when the chart says so",
         "SELECT count(*) FROM ledger_account",
         """
-SELECT 'account ' || id, kind || CASE WHEN is_guarded THEN ' is guarded' ELSE ' is not guarded' END FROM ledger_account
+SELECT 'account ' || id, kind || CASE WHEN is_guarded THEN ' is guarded' ELSE ' is not guarded' END
+    FROM ledger_account
 WHERE is_guarded <> (kind = ANY (%(guarded_kinds)s)) OR kind <> ALL (%(kinds)s)
 """,
     ),
@@ -93,7 +118,9 @@ WHERE is_guarded <> (kind = ANY (%(guarded_kinds)s)) OR kind <> ALL (%(kinds)s)
 
 def parameters() -> Arguments:
     """What the queries compare with."""
-    expected, granted, shown = _expected(), sorted(grants.expected()), sorted(policies.expected())
+    expected = _expected()
+    granted = sorted(grants.expected())
+    shown = sorted(policies.expected())
     return {
         "grant_roles": [one.role for one in granted],
         "grant_privileges": [one.privilege for one in granted],
@@ -118,7 +145,9 @@ def current() -> dict[str, str]:
 
 def told(guards: dict[str, str]) -> str:
     """The text of guards.txt: a line per guard."""
-    return "".join(f"{name}\t{' '.join(definition.split())}\n" for name, definition in sorted(guards.items()))
+    return "".join(
+        f"{name}\t{' '.join(definition.split())}\n" for name, definition in sorted(guards.items())
+    )
 
 
 @cache

@@ -1,4 +1,5 @@
-"""/healthz: the process answers. /readyz: what it needs is there. /metrics: Prometheus, for those who hold the token."""
+"""/healthz: the process answers. /readyz: what it needs is there. /metrics: Prometheus, for those
+who hold the token."""
 
 import hmac
 from collections.abc import Callable
@@ -35,7 +36,8 @@ class Migrations(Part, frozen=True, kw_only=True):
 
 
 class Chains(Part, frozen=True, kw_only=True):
-    """How far each chain's watcher is behind (null: it has read nothing yet), and the chains whose nodes nobody has named."""
+    """How far each chain's watcher is behind (null: it has read nothing yet), and the chains whose
+    nodes nobody has named."""
 
     lag_seconds: dict[str, int | None]
     without_node: list[str]
@@ -77,16 +79,21 @@ def _migrations() -> Part:
 
 @cache
 def _shipped_migrations() -> frozenset[tuple[str, str]]:
-    """By the names of their files: to load them all costs a process 3 MB, which it never gives back."""
+    """By the names of their files: to load them all costs a process 3 MB, which it never gives
+    back."""
     folders = ((one.label, Path(one.path, "migrations")) for one in apps.get_app_configs())
-    files = ((label, module.name) for label, path in folders for module in iter_modules([str(path)]))
+    files = (
+        (label, module.name) for label, path in folders for module in iter_modules([str(path)])
+    )
     return frozenset((label, name) for label, name in files if name[0] not in "_~")
 
 
 def _chains() -> Part:
     lags = {chain: lag_seconds(chain) for chain, urls in settings.CHAIN_URLS.items() if urls}
     unread = chains_without_node()
-    is_ready = not unread and all(lag is not None and lag <= CHAIN_LAG_SECONDS_MAX for lag in lags.values())
+    is_ready = not unread and all(
+        lag is not None and lag <= CHAIN_LAG_SECONDS_MAX for lag in lags.values()
+    )
     return Chains(ready=is_ready, lag_seconds=lags, without_node=unread)
 
 

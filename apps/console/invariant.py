@@ -1,4 +1,5 @@
-"""What an invariant is: a name, the sentence that must be true, and one query that returns a row (what, why) for every breach."""
+"""What an invariant is: a name, the sentence that must be true, and one query that returns a row
+(what, why) for every breach."""
 
 from dataclasses import dataclass
 

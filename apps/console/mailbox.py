@@ -1,4 +1,5 @@
-"""`/dev/mailbox`: the letters that were written to the folder instead of being sent. In production there is no such page."""
+"""`/dev/mailbox`: the letters that were written to the folder instead of being sent. In production
+there is no such page."""
 
 from collections.abc import Callable
 
@@ -21,13 +22,17 @@ def show_one(request: HttpRequest, name: str) -> HttpResponse:
 
 Page = Callable[[HttpRequest, str], HttpResponse]
 _STYLED: Callable[[Page], Page] = csp_replace(  # type: ignore[assignment]  # it is typed for views without arguments
-    {"style-src": ["'unsafe-inline'"], "sandbox": ["allow-popups", "allow-top-navigation-by-user-activation"]}
+    {
+        "style-src": ["'unsafe-inline'"],
+        "sandbox": ["allow-popups", "allow-top-navigation-by-user-activation"],
+    }
 )
 
 
 @_STYLED
 def show_html(request: HttpRequest, name: str) -> HttpResponse:
-    """The letter as a mail program draws it; its styles stand in it, so this page may have them and nothing else."""
+    """The letter as a mail program draws it; its styles stand in it, so this page may have them and
+    nothing else."""
     return _kept_by_nobody(HttpResponse(_find(name).html))
 
 

@@ -1,6 +1,8 @@
-"""The tools that a language model gets: each is one operation of the agent API, and its docstring is what the model reads.
+"""The tools that a language model gets: each is one operation of the agent API, and its docstring
+is what the model reads.
 
-Amounts are strings. What moves money takes an idempotency_key: the same key is the same act, however often it is asked for.
+Amounts are strings. What moves money takes an idempotency_key: the same key is the same act,
+however often it is asked for.
 """
 
 from collections.abc import Callable
@@ -8,7 +10,12 @@ from urllib.parse import quote
 
 from mcp.server.mcpserver import MCPServer
 
-from apps.agents.requests.mandates import DEFAULT_SCOPE, EXPIRES_IN_DEFAULT, MandateBody, SettlementBody
+from apps.agents.requests.mandates import (
+    DEFAULT_SCOPE,
+    EXPIRES_IN_DEFAULT,
+    MandateBody,
+    SettlementBody,
+)
 from apps.agents.requests.payments import AgentPayment, AgentPayout, AgentRefund, TokenChange
 from apps.console.providers.agent_api import AgentAnswer, AgentApi, PaymentBody
 from apps.core.documents import FreeForm
@@ -19,7 +26,12 @@ Tool = Callable[..., AgentAnswer]
 
 def server(api: AgentApi) -> MCPServer:
     """A server whose tools speak through `api`."""
-    made: MCPServer = MCPServer("tillgate", instructions="Take, send and refund crypto payments within the limits of one agent credential.")
+    made: MCPServer = MCPServer(
+        "tillgate",
+        instructions=(
+            "Take, send and refund crypto payments within the limits of one agent credential."
+        ),
+    )
     for tool in (*_of_payments(api), *_of_payouts(api), *_of_assets(api), *_of_mandates(api)):
         made.add_tool(tool)
     return made
@@ -43,7 +55,8 @@ def _of_payments(api: AgentApi) -> list[Tool]:
         metadata: dict[str, str] | None = None,
         expires_in: int = PAYMENT_EXPIRES_IN,
     ) -> AgentAnswer:
-        """Ask to be paid `amount` (major units, as "12.50") of a fiat `currency`; answers with hosted_url and deposit addresses."""
+        """Ask to be paid `amount` (major units, as "12.50") of a fiat `currency`; answers with
+        hosted_url and deposit addresses."""
         wanted = AgentPayment(
             amount=amount,
             currency=currency,
@@ -65,7 +78,12 @@ def _of_payments(api: AgentApi) -> list[Tool]:
         """Call off a payment that nothing was paid on."""
         return api.post(_path("payments", payment_id, "cancel"))
 
-    def refund_payment(payment_id: str, idempotency_key: str, amount: str | None = None, asset_id: str | None = None) -> AgentAnswer:
+    def refund_payment(
+        payment_id: str,
+        idempotency_key: str,
+        amount: str | None = None,
+        asset_id: str | None = None,
+    ) -> AgentAnswer:
         """Send a payment's coins back to who paid: all of it, or `amount` coins of `asset_id`."""
         wanted = AgentRefund(amount=amount, asset_id=asset_id)
         return api.post(_path("payments", payment_id, "refunds"), wanted, key=idempotency_key)
@@ -74,13 +92,25 @@ def _of_payments(api: AgentApi) -> list[Tool]:
         """The refunds of one payment."""
         return api.get(_path("payments", payment_id, "refunds"))
 
-    return [create_payment, get_payment, list_payments, cancel_payment, refund_payment, list_refunds]
+    return [
+        create_payment,
+        get_payment,
+        list_payments,
+        cancel_payment,
+        refund_payment,
+        list_refunds,
+    ]
 
 
 def _of_payouts(api: AgentApi) -> list[Tool]:
-    def send_payout(asset_id: str, amount_atomic: str, destination_address: str, idempotency_key: str) -> AgentAnswer:
-        """Send coins to an address. This can't be taken back. `amount_atomic` counts the asset's smallest units."""
-        wanted = AgentPayout(asset_id=asset_id, amount_atomic=amount_atomic, destination_address=destination_address)
+    def send_payout(
+        asset_id: str, amount_atomic: str, destination_address: str, idempotency_key: str
+    ) -> AgentAnswer:
+        """Send coins to an address. This can't be taken back. `amount_atomic` counts the asset's
+        smallest units."""
+        wanted = AgentPayout(
+            asset_id=asset_id, amount_atomic=amount_atomic, destination_address=destination_address
+        )
         return api.post("payouts", wanted, key=idempotency_key)
 
     def get_payout(payout_id: str) -> AgentAnswer:
@@ -100,7 +130,8 @@ def _of_payouts(api: AgentApi) -> list[Tool]:
 
 def _of_assets(api: AgentApi) -> list[Tool]:
     def get_account() -> AgentAnswer:
-        """Which store and mode this credential belongs to, and what it may do. Test mode moves no real money."""
+        """Which store and mode this credential belongs to, and what it may do. Test mode moves no
+        real money."""
         return api.get("account")
 
     def get_balances(asset_id: str | None = None) -> AgentAnswer:
@@ -182,4 +213,11 @@ def _of_mandates(api: AgentApi) -> list[Tool]:
         """One draw; submitted isn't final, confirmed and failed are."""
         return api.get(_path("x402", "settlements", settlement_id))
 
-    return [create_mandate, list_mandates, get_mandate, create_settlement, list_settlements, get_settlement]
+    return [
+        create_mandate,
+        list_mandates,
+        get_mandate,
+        create_settlement,
+        list_settlements,
+        get_settlement,
+    ]

@@ -1,6 +1,8 @@
-"""Which rows of a table the web's role is shown: policies.txt, brought to PostgreSQL after every migration and compared by verify_ledger.
+"""Which rows of a table the web's role is shown: policies.txt, brought to PostgreSQL after every
+migration and compared by verify_ledger.
 
-What a connection's scope is stands in its settings, which apps.core.postgresql sets; a connection without them sees no owned row.
+What a connection's scope is stands in its settings, which apps.core.postgresql sets; a connection
+without them sees no owned row.
 """
 
 import re
@@ -13,10 +15,13 @@ from django.db import connection, transaction
 from apps.console.grants import READER, SIGNER, WEB, WORKER
 
 FILE = Path(__file__).with_name("policies.txt")
-IN_SCOPE, ALL_ROWS = "rows_in_scope", "all_rows"
+IN_SCOPE = "rows_in_scope"
+ALL_ROWS = "all_rows"
 # In the words in which PostgreSQL tells them, so that they can be compared. Each setting is read,
 # and cast, once per statement: a list looks at many rows.
-_SETTING = "( SELECT (NULLIF(current_setting('tillgate.{}'::text, true), ''::text)){} AS \"nullif\")"
+_SETTING = (
+    "( SELECT (NULLIF(current_setting('tillgate.{}'::text, true), ''::text)){} AS \"nullif\")"
+)
 _EVERYONE = "(current_setting('tillgate.modes'::text, true) = '{all}'::text)"
 _MODE = f"((mode)::text = ANY ({_SETTING.format('modes', '::text[]')}::text[]))"
 _STORE = f"(store_id = ANY ({_SETTING.format('stores', '::uuid[]')}::uuid[]))"
@@ -36,11 +41,13 @@ RULES = {
 CHECKS = {name: _ONCE.sub(r"\1", rule) for name, rule in RULES.items()}
 # Every policy of this database, and tables that have theirs switched on.
 MADE = """
-SELECT c.relname::text AS relation, p.polname::text AS policy, concat_ws(' ', p.polcmd, p.polpermissive,
+SELECT c.relname::text AS relation, p.polname::text AS policy,
+    concat_ws(' ', p.polcmd, p.polpermissive,
        (SELECT string_agg(coalesce(r.rolname, 'public'), ',' ORDER BY r.rolname)
         FROM unnest(p.polroles) one LEFT JOIN pg_roles r ON r.oid = one),
        pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid)) AS definition
-FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid WHERE c.relnamespace = current_schema()::regnamespace
+FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
+    WHERE c.relnamespace = current_schema()::regnamespace
 UNION ALL SELECT c.relname, 'on', c.relforcerowsecurity::text FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relrowsecurity
 """
@@ -57,7 +64,11 @@ class Policy(NamedTuple):
 @cache
 def decided() -> dict[str, tuple[str, str]]:
     """By table: the rule, and why there is none, as the file says it."""
-    lines = [line.split("\t") for line in FILE.read_text().splitlines() if line and not line.startswith("#")]
+    lines = [
+        line.split("\t")
+        for line in FILE.read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
     return {table: (rule, "".join(reason)) for table, rule, *reason in lines}
 
 
@@ -84,13 +95,15 @@ def made() -> set[Policy]:
 
 def differences() -> tuple[set[Policy], set[Policy]]:
     """(missing, too much)."""
-    wanted, there = expected(), made()
+    wanted = expected()
+    there = made()
     return wanted - there, there - wanted
 
 
 @transaction.atomic
 def apply() -> int:
-    """Bring the policies of each table that differs to what the file says; how many tables did. The roles are there."""
+    """Bring the policies of each table that differs to what the file says; how many tables did. The
+    roles are there."""
     missing, too_much = differences()
     tables = sorted({one.table for one in missing | too_much})
     with connection.cursor() as cursor:
@@ -100,8 +113,16 @@ def apply() -> int:
                     cursor.execute(f'DROP POLICY "{one.name}" ON "{table}"')
             rule = decided().get(table, ("-", ""))[0]
             on = "DISABLE" if rule == "-" else "ENABLE"
-            cursor.execute(f'ALTER TABLE "{table}" {on} ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY')
+            cursor.execute(
+                f'ALTER TABLE "{table}" {on} ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY'
+            )
             if rule != "-":
-                cursor.execute(f'CREATE POLICY {IN_SCOPE} ON "{table}" TO {WEB} USING {RULES[rule]} WITH CHECK {CHECKS[rule]}')
-                cursor.execute(f'CREATE POLICY {ALL_ROWS} ON "{table}" TO {READER}, {SIGNER}, {WORKER} USING (true)')
+                cursor.execute(
+                    f'CREATE POLICY {IN_SCOPE} ON "{table}" TO {WEB} USING {RULES[rule]} WITH CHECK'
+                    f" {CHECKS[rule]}"
+                )
+                cursor.execute(
+                    f'CREATE POLICY {ALL_ROWS} ON "{table}" TO {READER}, {SIGNER}, {WORKER} USING'
+                    " (true)"
+                )
     return len(tables)

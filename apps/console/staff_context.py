@@ -1,4 +1,5 @@
-"""What staff see beside a request that takes two: what it is worth now, whom it is about, and what was asked of it before.
+"""What staff see beside a request that takes two: what it is worth now, whom it is about, and what
+was asked of it before.
 
 Each kind reads a bounded number of rows, however much the store has.
 """
@@ -50,8 +51,17 @@ def context_of(row: StaffRequest, wanted: Facts) -> Context:
 def _timeline(row: StaffRequest) -> Section:
     facts: Pairs = []
     if row.decided_at is not None:
-        who = f"{row.get_state_display()} by {row.decided_by}" if row.decided_by else row.get_state_display()
-        facts.append((moment(row.decided_at), f"{who}: {row.decision_reason}" if row.decision_reason else who))
+        who = (
+            f"{row.get_state_display()} by {row.decided_by}"
+            if row.decided_by
+            else row.get_state_display()
+        )
+        facts.append(
+            (
+                moment(row.decided_at),
+                f"{who}: {row.decision_reason}" if row.decision_reason else who,
+            )
+        )
     else:
         facts.append((moment(row.expires_at), "Expires"))
     facts.append((moment(row.asked_at), f"Requested by {row.asked_by}: {row.reason}"))
@@ -62,24 +72,35 @@ def _earlier(row: StaffRequest) -> Section:
     """Requests of the same kind about the same target, by their index."""
     rows = StaffRequest.objects.filter(kind=row.kind, target_id=row.target_id).exclude(pk=row.pk)
     newest = rows.select_related("asked_by").order_by("-asked_at")[:EARLIER_MAX]
-    facts: Pairs = [(day(one.asked_at), f"{one.get_state_display()}, requested by {one.asked_by}: {one.reason}") for one in newest]
-    return Section("Earlier requests", facts or [("None", "This is the first about the same record.")])
+    facts: Pairs = [
+        (day(one.asked_at), f"{one.get_state_display()}, requested by {one.asked_by}: {one.reason}")
+        for one in newest
+    ]
+    return Section(
+        "Earlier requests", facts or [("None", "This is the first about the same record.")]
+    )
 
 
 def _payout(wanted: Facts) -> tuple[str, list[Section]]:
-    rows = Payout.objects.select_related("store__platform", "asset", "destination", "maker").defer("destination__account_sealed")
+    rows = Payout.objects.select_related("store__platform", "asset", "destination", "maker").defer(
+        "destination__account_sealed"
+    )
     payout = rows.get(pk=wanted["payout"])
     return worth_text(payout), payout_sections(payout)
 
 
 def _correction(wanted: Facts) -> tuple[str, list[Section]]:
-    asset, store = Asset.objects.get(pk=wanted["asset"]), _store(wanted["store"])
+    asset = Asset.objects.get(pk=wanted["asset"])
+    store = _store(wanted["store"])
     currency = store.settlement_currency if store else OF_THE_SERVICE
     rate = current_rate(asset.pk, currency, clock.real_now())
     if rate is None:
         worth = "No current rate"
     else:
-        worth = fiat(money.cents_for_atomic(int(wanted["amount_atomic"]), rate.rate, asset.atomic_decimals), currency)
+        worth = fiat(
+            money.cents_for_atomic(int(wanted["amount_atomic"]), rate.rate, asset.atomic_decimals),
+            currency,
+        )
     return worth, [store_section(store)] if store else []
 
 
@@ -98,11 +119,17 @@ def _of_person(wanted: Facts) -> tuple[str, list[Section]]:
         ("Stores", Member.objects.filter(user=person).count()),
         ("Staff roles", ", ".join(sorted(roles_of(person))) or "None"),
     ]
-    return "", [Section("Account", facts, reverse("admin:stores_user_change", args=[person.pk]), "Open account")]
+    return "", [
+        Section(
+            "Account", facts, reverse("admin:stores_user_change", args=[person.pk]), "Open account"
+        )
+    ]
 
 
 def _sending(wanted: Facts) -> tuple[str, list[Section]]:
-    hold = SendingHold.objects.select_related("chain", "asset__chain", "placed_by").get(pk=wanted["hold"])
+    hold = SendingHold.objects.select_related("chain", "asset__chain", "placed_by").get(
+        pk=wanted["hold"]
+    )
     facts: Pairs = [
         ("What", holds.name_of(hold).capitalize()),
         ("Held by", hold.placed_by),

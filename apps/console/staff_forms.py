@@ -1,4 +1,5 @@
-"""What staff fill in to ask for something that takes two. Each form hands one service what it was told."""
+"""What staff fill in to ask for something that takes two. Each form hands one service what it was
+told."""
 
 import re
 import uuid
@@ -36,7 +37,9 @@ class AskForm(forms.Form):
     def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
         super().__init__(*args, **options)
         self.known = known
-        self.fields["reason"] = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 3}), help_text="Kept with it.")
+        self.fields["reason"] = forms.CharField(
+            max_length=500, widget=forms.Textarea(attrs={"rows": 3}), help_text="Kept with it."
+        )
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | Withdrawal | None:
         """None when it needed nobody else and is done. Raises a Failure."""
@@ -64,9 +67,14 @@ def _person_of(text: str) -> User:
 class CorrectionForm(AskForm):
     asset = forms.ModelChoiceField(Asset.objects.select_related("chain").order_by("pk"))
     account = forms.ChoiceField(choices=[(kind, kind) for kind in sorted(set(CHART) - {TREASURY})])
-    amount = forms.CharField(help_text="In coins: a credit, or below zero a debit. Custody accounts grow by debits.")
+    amount = forms.CharField(
+        help_text="In coins: a credit, or below zero a debit. Custody accounts grow by debits."
+    )
     store = forms.CharField(required=False, help_text="The id of the store whose account it is.")
-    payment = forms.CharField(required=False, help_text="The reference of the payment that it is held for, for the account held.")
+    payment = forms.CharField(
+        required=False,
+        help_text="The reference of the payment that it is held for, for the account held.",
+    )
 
     def clean_store(self) -> Store | None:
         text = self.cleaned_data["store"].strip()
@@ -75,11 +83,20 @@ class CorrectionForm(AskForm):
     def clean(self) -> None:
         super().clean()
         data = self.cleaned_data
-        asset, text = data.get("asset"), str(data.get("amount", "")).strip()
+        asset = data.get("asset")
+        text = str(data.get("amount", "")).strip()
         if asset is not None:
-            size = money.atomic_from_decimal(text.lstrip("-"), asset.atomic_decimals) if _COINS.fullmatch(text) else None
+            size = (
+                money.atomic_from_decimal(text.lstrip("-"), asset.atomic_decimals)
+                if _COINS.fullmatch(text)
+                else None
+            )
             if not size:
-                self.add_error("amount", f"A number of coins that isn't zero, with at most {asset.atomic_decimals} places")
+                self.add_error(
+                    "amount",
+                    f"A number of coins that isn't zero, with at most {asset.atomic_decimals}"
+                    " places",
+                )
             else:
                 data["amount_atomic"] = -size if text.startswith("-") else size
         reference = str(data.get("payment", "")).strip()
@@ -90,7 +107,12 @@ class CorrectionForm(AskForm):
     def ask(self, staff: User, at: datetime) -> StaffRequest:
         data = self.cleaned_data
         wanted = corrections.Correction(
-            str(uuid.uuid4()), data["asset"], data["account"], data["store"], data["amount_atomic"], data["payment"]
+            str(uuid.uuid4()),
+            data["asset"],
+            data["account"],
+            data["store"],
+            data["amount_atomic"],
+            data["payment"],
         )
         return corrections.request_correction(wanted, self.reason, staff, at)
 
@@ -107,7 +129,9 @@ class FactorForm(AskForm):
 
 class RolesForm(AskForm):
     email = forms.CharField(help_text="They sign in already, or are made by the command staff.")
-    roles = forms.MultipleChoiceField(choices=StaffRole.choices, required=False, widget=forms.CheckboxSelectMultiple)
+    roles = forms.MultipleChoiceField(
+        choices=StaffRole.choices, required=False, widget=forms.CheckboxSelectMultiple
+    )
 
     def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
         super().__init__(*args, known=known, **options)
@@ -118,7 +142,9 @@ class RolesForm(AskForm):
         return _person_of(self.cleaned_data["email"])
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:
-        return staffing.request_roles(self.cleaned_data["email"], self.cleaned_data["roles"], self.reason, staff, at)
+        return staffing.request_roles(
+            self.cleaned_data["email"], self.cleaned_data["roles"], self.reason, staff, at
+        )
 
 
 class DispatchForm(AskForm):
@@ -149,7 +175,9 @@ class DispatchForm(AskForm):
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:
         changes = {column: self.cleaned_data[column] for column in dispatch.COLUMNS}
-        return dispatch.request_dispatch(self.cleaned_data["store"], changes, self.reason, staff, at)
+        return dispatch.request_dispatch(
+            self.cleaned_data["store"], changes, self.reason, staff, at
+        )
 
 
 class CardNetworkForm(AskForm):
@@ -157,17 +185,29 @@ class CardNetworkForm(AskForm):
     mode = forms.ChoiceField(choices=Mode.choices)
     store = forms.CharField(required=False, help_text="Its id; all stores when left empty.")
     is_active = forms.BooleanField(required=False, initial=True, label="In use")
-    api_key = forms.CharField(required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"}))
-    webhook_secret = forms.CharField(required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"}))
+    api_key = forms.CharField(
+        required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"})
+    )
+    webhook_secret = forms.CharField(
+        required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"})
+    )
 
     def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
         super().__init__(*args, known=known, **options)
         text = known.get("credential", "")
-        self.row = Credential.objects.select_related("store").filter(pk=text).first() if is_uuid(text) else None
+        self.row = (
+            Credential.objects.select_related("store").filter(pk=text).first()
+            if is_uuid(text)
+            else None
+        )
         self.fields["provider"].choices = [(name, name) for name in credential_networks()]  # type: ignore[attr-defined]  # a choice field
         if self.row is not None:
             self.initial["is_active"] = self.row.is_active
-            for name in ("provider", "mode", "store"):  # whose secret a row holds never changes: another one is another row
+            for name in (
+                "provider",
+                "mode",
+                "store",
+            ):  # whose secret a row holds never changes: another one is another row
                 del self.fields[name]
             for name in ("api_key", "webhook_secret"):
                 self.fields[name].help_text = "Leave empty to keep the one that is stored."
@@ -179,13 +219,23 @@ class CardNetworkForm(AskForm):
     def clean(self) -> None:
         super().clean()
         data = self.cleaned_data
-        provider, mode = (self.row.provider, self.row.mode) if self.row else (data.get("provider", ""), data.get("mode", ""))
-        problem = key_problem(provider, mode, data["api_key"]) if data.get("api_key") and provider else ""
+        provider, mode = (
+            (self.row.provider, self.row.mode)
+            if self.row
+            else (data.get("provider", ""), data.get("mode", ""))
+        )
+        problem = (
+            key_problem(provider, mode, data["api_key"]) if data.get("api_key") and provider else ""
+        )
         if problem:
-            self.add_error("api_key", f"This key is of the other mode: card payments would stay off here ({problem}).")
+            self.add_error(
+                "api_key",
+                f"This key is of the other mode: card payments would stay off here ({problem}).",
+            )
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:
-        data, row = self.cleaned_data, self.row
+        data = self.cleaned_data
+        row = self.row
         change = credentials.CredentialChange(
             row=row,
             provider=row.provider if row else data["provider"],
@@ -204,20 +254,31 @@ class WithdrawalForm(AskForm):
     asset = forms.ModelChoiceField(Asset.objects.select_related("chain").order_by("pk"))
     amount = forms.CharField(help_text="In coins.")
     to_address = forms.ChoiceField(label="To", help_text="One of WITHDRAWAL_ADDRESSES.")
-    reference = forms.CharField(max_length=100, help_text="Names it, and makes it happen once: 2026-11, say.")
+    reference = forms.CharField(
+        max_length=100, help_text="Names it, and makes it happen once: 2026-11, say."
+    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["to_address"].choices = [(one.lower(), checksummed(one)) for one in settings.WITHDRAWAL_ADDRESSES]  # type: ignore[attr-defined]
+        addresses = [(one.lower(), checksummed(one)) for one in settings.WITHDRAWAL_ADDRESSES]
+        self.fields["to_address"].choices = addresses  # type: ignore[attr-defined]
 
     def clean(self) -> None:
         super().clean()
         data = self.cleaned_data
-        asset, text = data.get("asset"), str(data.get("amount", "")).strip()
+        asset = data.get("asset")
+        text = str(data.get("amount", "")).strip()
         if asset is not None:
-            data["amount_atomic"] = money.atomic_from_decimal(text, asset.atomic_decimals) if _COINS.fullmatch(text) else None
+            data["amount_atomic"] = (
+                money.atomic_from_decimal(text, asset.atomic_decimals)
+                if _COINS.fullmatch(text)
+                else None
+            )
             if not data["amount_atomic"] or data["amount_atomic"] < 0:
-                self.add_error("amount", f"A number of coins above zero, with at most {asset.atomic_decimals} places")
+                self.add_error(
+                    "amount",
+                    f"A number of coins above zero, with at most {asset.atomic_decimals} places",
+                )
 
     def ask(self, staff: User, at: datetime) -> Withdrawal:
         """Raises WithdrawalRefused."""

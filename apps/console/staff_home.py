@@ -1,6 +1,8 @@
-"""What the first page of the staff site tells: what waits for a person and since when, how the machine is, and the records by group.
+"""What the first page of the staff site tells: what waits for a person and since when, how the
+machine is, and the records by group.
 
-Each queue is one statement that stops at a hundred rows, served by an index of what waits: the page costs the same every day.
+Each queue is one statement that stops at a hundred rows, served by an index of what waits: the page
+costs the same every day.
 """
 
 from collections.abc import Iterator
@@ -14,7 +16,13 @@ from django.urls import reverse
 
 from apps.assets.models import AcceptedAsset, Asset, Chain
 from apps.chain import cold, holds, outflow
-from apps.chain.models import Head, HotWallet, OutgoingTransaction, UnknownTransaction, UnmatchedTransfer
+from apps.chain.models import (
+    Head,
+    HotWallet,
+    OutgoingTransaction,
+    UnknownTransaction,
+    UnmatchedTransfer,
+)
 from apps.console.status import READ_LATE, SENT_LATE
 from apps.core import buckets, clock, jobs, money
 from apps.core.models import Mode, OutgoingMail, RowFailure
@@ -27,7 +35,9 @@ from apps.webhooks.models import Endpoint
 
 SHOWN_MAX = 99
 SEALED_WITHIN = timedelta(minutes=5)
-GOOD, WAIT, BAD = "good", "wait", "bad"
+GOOD = "good"
+WAIT = "wait"
+BAD = "bad"
 NEAR_PERCENT = 80  # of a limit: from there on somebody should look
 
 
@@ -63,13 +73,22 @@ def queues(now: datetime) -> list[Waiting]:
 
 
 def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
-    review, pending = OutgoingTransaction.Status.REVIEW, StaffRequest.State.PENDING
+    review = OutgoingTransaction.Status.REVIEW
+    pending = StaffRequest.State.PENDING
     wallets = HotWallet.objects.exclude(halted_at=None)
-    payouts = Payout.objects.filter(status="requires_review").filter(Q(approval=None) | ~Q(approval__status="waiting"))
+    payouts = Payout.objects.filter(status="requires_review").filter(
+        Q(approval=None) | ~Q(approval__status="waiting")
+    )
     outgoing = OutgoingTransaction.objects.filter(status=review)
     banks = Destination.objects.filter(kind="bank", verified_at=None, removed_at=None)
     in_review = "?status__exact=review&days=all"
-    yield "Payouts in review", payouts, "created_at", _list("payouts_payout", "?status__exact=requires_review&days=all"), True
+    yield (
+        "Payouts in review",
+        payouts,
+        "created_at",
+        _list("payouts_payout", "?status__exact=requires_review&days=all"),
+        True,
+    )
     yield (
         "Requests that need a second person",
         StaffRequest.objects.filter(state=pending, expires_at__gt=now),
@@ -78,29 +97,103 @@ def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, boo
         True,
     )
     withdrawals = Withdrawal.objects.filter(status=Withdrawal.Status.REQUESTED)
-    yield "Withdrawals to approve", withdrawals, "requested_at", _list("payments_withdrawal", "?status__exact=requested"), True
+    yield (
+        "Withdrawals to approve",
+        withdrawals,
+        "requested_at",
+        _list("payments_withdrawal", "?status__exact=requested"),
+        True,
+    )
     back = outgoing.filter(purpose__in=["refund", "swap", "approval"])
-    yield "Refunds and swaps in review", back, "requested_at", _list("chain_outgoingtransaction", in_review), True
+    yield (
+        "Refunds and swaps in review",
+        back,
+        "requested_at",
+        _list("chain_outgoingtransaction", in_review),
+        True,
+    )
     other = outgoing.exclude(purpose__in=["refund", "swap", "approval"])
-    yield "Other transactions in review", other, "requested_at", _list("chain_outgoingtransaction", in_review), True
+    yield (
+        "Other transactions in review",
+        other,
+        "requested_at",
+        _list("chain_outgoingtransaction", in_review),
+        True,
+    )
     yield "Stopped wallets", wallets, "halted_at", _list("chain_hotwallet"), True
     unknown = UnknownTransaction.objects.filter(settled_at=None)
-    yield "Unexplained transactions", unknown, "found_at", _list("chain_unknowntransaction", "?settled_at__isempty=1"), True
+    yield (
+        "Unexplained transactions",
+        unknown,
+        "found_at",
+        _list("chain_unknowntransaction", "?settled_at__isempty=1"),
+        True,
+    )
     unmatched = UnmatchedTransfer.objects.filter(resolved_at=None)
-    yield "Unmatched transfers", unmatched, "detected_at", _list("chain_unmatchedtransfer", "?resolved_at__isempty=1"), True
+    yield (
+        "Unmatched transfers",
+        unmatched,
+        "detected_at",
+        _list("chain_unmatchedtransfer", "?resolved_at__isempty=1"),
+        True,
+    )
     stopped = AcceptedAsset.objects.exclude(suspended_at=None)
-    yield "Assets stopped for review", stopped, "suspended_at", _list("assets_acceptedasset", "?suspended_at__isempty=0"), True
+    yield (
+        "Assets stopped for review",
+        stopped,
+        "suspended_at",
+        _list("assets_acceptedasset", "?suspended_at__isempty=0"),
+        True,
+    )
     verifications = Verification.objects.filter(status="pending")
-    yield "Businesses to verify", verifications, "submitted_at", _list("stores_verification", "?status__exact=pending"), False
-    yield "Bank accounts to verify", banks, "created_at", _list("payouts_destination", "?kind__exact=bank&verified_at__isempty=1"), False
+    yield (
+        "Businesses to verify",
+        verifications,
+        "submitted_at",
+        _list("stores_verification", "?status__exact=pending"),
+        False,
+    )
+    yield (
+        "Bank accounts to verify",
+        banks,
+        "created_at",
+        _list("payouts_destination", "?kind__exact=bank&verified_at__isempty=1"),
+        False,
+    )
     access = AccessRequest.objects.filter(status="pending")
-    yield "Platform access requests", access, "created_at", _list("platforms_accessrequest", "?status__exact=pending"), False
+    yield (
+        "Platform access requests",
+        access,
+        "created_at",
+        _list("platforms_accessrequest", "?status__exact=pending"),
+        False,
+    )
     dead = RowFailure.objects.filter(set_aside_reason="").exclude(dead_at=None)
-    yield "Jobs that gave up", dead, "dead_at", _list("core_rowfailure", "?dead_at__isempty=0"), False
+    yield (
+        "Jobs that gave up",
+        dead,
+        "dead_at",
+        _list("core_rowfailure", "?dead_at__isempty=0"),
+        False,
+    )
     endpoints = Endpoint.objects.filter(status="error", deleted_at=None)
-    yield "Webhook endpoints that fail", endpoints, "updated_at", _list("webhooks_endpoint", "?status__exact=error"), False
-    mail = OutgoingMail.objects.filter(status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=7))
-    yield "Email that failed", mail, "created_at", _list("core_outgoingmail", "?status__exact=failed"), False
+    yield (
+        "Webhook endpoints that fail",
+        endpoints,
+        "updated_at",
+        _list("webhooks_endpoint", "?status__exact=error"),
+        False,
+    )
+    mail = OutgoingMail.objects.filter(
+        status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=7)
+    )
+    yield (
+        "Email that failed",
+        mail,
+        "created_at",
+        _list("core_outgoingmail", "?status__exact=failed"),
+        False,
+    )
 
 
 def _list(name: str, query: str = "") -> str:
@@ -120,26 +213,40 @@ def health(now: datetime) -> list[Fact]:
 
 def _chains(now: datetime) -> Iterator[Fact]:
     heads = {head.chain_id: head for head in Head.objects.all()}
-    for chain in Chain.objects.filter(pk__in=[name for name, urls in settings.CHAIN_URLS.items() if urls]).order_by("mode", "name"):
+    for chain in Chain.objects.filter(
+        pk__in=[name for name, urls in settings.CHAIN_URLS.items() if urls]
+    ).order_by("mode", "name"):
         head = heads.get(chain.pk)
         if head is None:
             yield Fact(f"{chain.name} watcher", WAIT, "Nothing read yet")
             continue
         is_late = head.synced_at < now - READ_LATE
-        yield Fact(f"{chain.name} watcher", BAD if is_late else GOOD, f"Block {head.number:,}", head.synced_at)
+        yield Fact(
+            f"{chain.name} watcher",
+            BAD if is_late else GOOD,
+            f"Block {head.number:,}",
+            head.synced_at,
+        )
 
 
 def _sending(now: datetime) -> Iterator[Fact]:
-    """The signer is known by its work: what waits for it and for nothing else is old when it is down."""
-    waiting = OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REQUESTED, waits_for="")
+    """The signer is known by its work: what waits for it and for nothing else is old when it is
+    down."""
+    waiting = OutgoingTransaction.objects.filter(
+        status=OutgoingTransaction.Status.REQUESTED, waits_for=""
+    )
     since = waiting.order_by("requested_at").values_list("requested_at", flat=True).first()
     if since is None:
         yield Fact("Signer", GOOD, "Nothing waits to be signed")
     else:
-        yield Fact("Signer", BAD if since < now - SENT_LATE else GOOD, "Oldest unsigned transaction", since)
+        yield Fact(
+            "Signer", BAD if since < now - SENT_LATE else GOOD, "Oldest unsigned transaction", since
+        )
     held = holds.open_holds()
     page = reverse("admin:sending")
-    words = "On hold: " + ", ".join(holds.name_of(one) for one in held[:3]) if held else "Not on hold"
+    words = (
+        "On hold: " + ", ".join(holds.name_of(one) for one in held[:3]) if held else "Not on hold"
+    )
     yield Fact("Sending", BAD if held else GOOD, words, held[0].placed_at if held else None, page)
 
 
@@ -149,10 +256,19 @@ def _signed(now: datetime) -> Iterator[Fact]:
     for one in outflow.by_asset(Mode.LIVE, now):
         if one.alarm_atomic is None:
             continue
-        left, alarm = (money.decimal_from_atomic(amount, one.asset.atomic_decimals) for amount in (one.day_atomic, one.alarm_atomic))
-        is_above, is_near = one.day_atomic > one.alarm_atomic, one.day_atomic * 100 >= one.alarm_atomic * NEAR_PERCENT
+        left, alarm = (
+            money.decimal_from_atomic(amount, one.asset.atomic_decimals)
+            for amount in (one.day_atomic, one.alarm_atomic)
+        )
+        is_above = one.day_atomic > one.alarm_atomic
+        is_near = one.day_atomic * 100 >= one.alarm_atomic * NEAR_PERCENT
         tone = BAD if is_above else WAIT if is_near else GOOD
-        yield Fact(f"Signing limit, {one.asset.pk}", tone, f"{left} of {alarm} {one.asset.coin_symbol} signed in 24 hours", url=page)
+        yield Fact(
+            f"Signing limit, {one.asset.pk}",
+            tone,
+            f"{left} of {alarm} {one.asset.coin_symbol} signed in 24 hours",
+            url=page,
+        )
 
 
 def _queued() -> Fact:
@@ -166,25 +282,47 @@ def _queued() -> Fact:
 
 
 def _seal(now: datetime) -> Fact:
-    """The audit log is sealed by a periodic job: a seal that grows old says that beat doesn't run."""
+    """The audit log is sealed by a periodic job: a seal that grows old says that beat doesn't
+    run."""
     sealed = AuditSeal.objects.order_by("-number").values_list("sealed_at", flat=True).first()
     # What is written now is sealed within two runs.
-    written = AuditEntry.objects.filter(at__lt=now - SEALED_WITHIN).order_by("-id").values_list("at", flat=True).first()
+    written = (
+        AuditEntry.objects.filter(at__lt=now - SEALED_WITHIN)
+        .order_by("-id")
+        .values_list("at", flat=True)
+        .first()
+    )
     if sealed is None:
-        return Fact("Scheduler", GOOD if written is None else BAD, "The audit log isn't sealed yet", written)
-    return Fact("Scheduler", BAD if written is not None and sealed < written else GOOD, "Audit log last sealed", sealed)
+        return Fact(
+            "Scheduler", GOOD if written is None else BAD, "The audit log isn't sealed yet", written
+        )
+    return Fact(
+        "Scheduler",
+        BAD if written is not None and sealed < written else GOOD,
+        "Audit log last sealed",
+        sealed,
+    )
 
 
 def _floats() -> Iterator[Fact]:
     """What the hot wallets hold by the books, beside the float that stays in them."""
-    held = {asset: -amount for mode, asset, kind, amount in service_balances() if kind == "custody_hot" and mode == Mode.LIVE}
+    held = {
+        asset: -amount
+        for mode, asset, kind, amount in service_balances()
+        if kind == "custody_hot" and mode == Mode.LIVE
+    }
     assets = Asset.objects.filter(pk__in=held).order_by("position", "pk")
     for asset in assets:
-        amount, floor = held[asset.pk], _floor(asset)
+        amount = held[asset.pk]
+        floor = _floor(asset)
         words = f"{money.decimal_from_atomic(amount, asset.atomic_decimals)} {asset.coin_symbol}"
         if floor:
             words += f" of {money.decimal_from_atomic(floor, asset.atomic_decimals)} to keep"
-        yield Fact(f"Hot wallet, {asset.pk}", BAD if amount < 0 else WAIT if amount < floor else GOOD, words)
+        yield Fact(
+            f"Hot wallet, {asset.pk}",
+            BAD if amount < 0 else WAIT if amount < floor else GOOD,
+            words,
+        )
 
 
 def _floor(asset: Asset) -> int:

@@ -1,4 +1,5 @@
-"""What the machine has still to do: rows that jobs fail at, queues of workers, events and mail that wait. Counts stop at a thousand."""
+"""What the machine has still to do: rows that jobs fail at, queues of workers, events and mail that
+wait. Counts stop at a thousand."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,12 +13,15 @@ from apps.core import jobs as queues
 from apps.core.models import OutgoingMail, RowFailure
 from apps.webhooks.models import Delivery, Endpoint
 
-COUNTED_MAX, JOBS_MAX, ENDPOINTS_MAX = 1_000, 100, 50
+COUNTED_MAX = 1_000
+JOBS_MAX = 100
+ENDPOINTS_MAX = 50
 
 
 @dataclass(frozen=True)
 class Failing:
-    """One job: how many of its rows will be tried again, were given up, and were set aside by staff."""
+    """One job: how many of its rows will be tried again, were given up, and were set aside by
+    staff."""
 
     job: str
     paused: int
@@ -58,7 +62,18 @@ def _failing(now: datetime) -> list[Failing]:
         last=Max("error"),
     )
     found = rows.order_by("-dead", "job")[:JOBS_MAX]
-    return [Failing(one["job"], one["paused"], one["dead"], one["aside"], one["began"], one["next_at"], one["last"]) for one in found]
+    return [
+        Failing(
+            one["job"],
+            one["paused"],
+            one["dead"],
+            one["aside"],
+            one["began"],
+            one["next_at"],
+            one["last"],
+        )
+        for one in found
+    ]
 
 
 def _workers() -> list[Queue]:
@@ -74,12 +89,29 @@ def _outbox(now: datetime) -> list[Queue]:
     mail = OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED)
     failed = OutgoingMail.objects.filter(status=OutgoingMail.Status.FAILED)
     # Waiting deliveries are indexed by endpoint.
-    deliveries = Delivery.objects.filter(endpoint__in=Endpoint.objects.filter(deleted_at=None), status=Delivery.Status.PENDING)
+    deliveries = Delivery.objects.filter(
+        endpoint__in=Endpoint.objects.filter(deleted_at=None), status=Delivery.Status.PENDING
+    )
     page = "?status__exact="
     return [
-        _counted("Deliveries waiting", deliveries, "next_attempt_at", reverse("admin:webhooks_delivery_changelist") + page + "pending"),
-        _counted("Email waiting", mail, "next_attempt_at", reverse("admin:core_outgoingmail_changelist") + page + "queued"),
-        _counted("Email failed", failed, "created_at", reverse("admin:core_outgoingmail_changelist") + page + "failed"),
+        _counted(
+            "Deliveries waiting",
+            deliveries,
+            "next_attempt_at",
+            reverse("admin:webhooks_delivery_changelist") + page + "pending",
+        ),
+        _counted(
+            "Email waiting",
+            mail,
+            "next_attempt_at",
+            reverse("admin:core_outgoingmail_changelist") + page + "queued",
+        ),
+        _counted(
+            "Email failed",
+            failed,
+            "created_at",
+            reverse("admin:core_outgoingmail_changelist") + page + "failed",
+        ),
     ]
 
 

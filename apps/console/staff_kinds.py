@@ -1,4 +1,5 @@
-"""THE table of what takes two members of staff and is decided among the staff requests. Withdrawals of earnings have their own record."""
+"""THE table of what takes two members of staff and is decided among the staff requests. Withdrawals
+of earnings have their own record."""
 
 from apps.access.lost_factor import FACTOR
 from apps.chain.holds import LIFT
@@ -9,4 +10,6 @@ from apps.stores.dispatch import DISPATCH
 from apps.stores.four_eyes import Kind
 from apps.stores.staffing import ROLES
 
-KINDS: dict[str, Kind] = {one.name: one for one in (RELEASE, CORRECTION, FACTOR, CARD_NETWORK, DISPATCH, ROLES, LIFT)}
+KINDS: dict[str, Kind] = {
+    one.name: one for one in (RELEASE, CORRECTION, FACTOR, CARD_NETWORK, DISPATCH, ROLES, LIFT)
+}

@@ -1,4 +1,5 @@
-"""Pages of the staff site that show no list of one record: the machine's jobs, the kill switch, the trial balance, one search."""
+"""Pages of the staff site that show no list of one record: the machine's jobs, the kill switch, the
+trial balance, one search."""
 
 from typing import Any, cast
 
@@ -26,12 +27,18 @@ EVERYTHING = "all"
 
 class HoldForm(forms.Form):
     what = forms.ChoiceField(label="What to hold")
-    reason = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 3}), help_text="Goes to the audit log.")
+    reason = forms.CharField(
+        max_length=500, widget=forms.Textarea(attrs={"rows": 3}), help_text="Goes to the audit log."
+    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         chains = [(f"chain:{one.pk}", one.name) for one in Chain.objects.order_by("mode", "name")]
-        active = Asset.objects.filter(is_active=True).select_related("chain").order_by("chain__mode", "chain__name", "position")
+        active = (
+            Asset.objects.filter(is_active=True)
+            .select_related("chain")
+            .order_by("chain__mode", "chain__name", "position")
+        )
         assets = [(f"asset:{one.pk}", f"{one.coin_symbol} on {one.chain.name}") for one in active]
         choices = [(EVERYTHING, "Everything"), ("Chains", chains), ("Assets", assets)]
         self.fields["what"].choices = choices  # type: ignore[attr-defined]  # a choice field
@@ -44,13 +51,16 @@ class HoldForm(forms.Form):
 
 def sending(site: AdminSite, request: HttpRequest) -> HttpResponse:
     """The kill switch: what is on hold, and why; one holds, two resume."""
-    form, errors, status = HoldForm(), list[str](), 200
+    form = HoldForm()
+    errors = list[str]()
+    status = 200
     if request.method == "POST":
         form = HoldForm(request.POST if request.POST.get("act") == "hold" else None)
         try:
             done = _resume(request) if request.POST.get("act") == "resume" else _hold(request, form)
         except Failure as refusal:
-            errors, status = [refusal.text], 422
+            errors = [refusal.text]
+            status = 422
         else:
             if done:
                 messages.success(request, done)
@@ -61,7 +71,9 @@ def sending(site: AdminSite, request: HttpRequest) -> HttpResponse:
     context = {
         **site.each_context(request),
         "title": "Sending",
-        "holds": [(one, holds.name_of(one), waiting.get(str(one.pk))) for one in holds.open_holds()],
+        "holds": [
+            (one, holds.name_of(one), waiting.get(str(one.pk))) for one in holds.open_holds()
+        ],
         "wallets": HotWallet.objects.select_related("chain").order_by("chain__mode", "chain__name"),
         "form": form,
         "errors": errors,
@@ -78,7 +90,9 @@ def _hold(request: HttpRequest, form: HoldForm) -> str:
     if not form.is_valid():
         return ""
     chain, asset = form.target()
-    row = holds.place(chain, asset, form.cleaned_data["reason"], cast(User, request.user), clock.real_now())
+    row = holds.place(
+        chain, asset, form.cleaned_data["reason"], cast(User, request.user), clock.real_now()
+    )
     return f"Sending is on hold: {holds.name_of(row)}"
 
 
@@ -88,7 +102,11 @@ def _resume(request: HttpRequest) -> str:
         raise PermissionDenied
     wanted = request.POST.get("hold", "")
     rows = SendingHold.objects.select_related("chain", "asset__chain").filter(lifted_at=None)
-    row = rows.filter(pk=int(wanted)).first() if wanted.isascii() and wanted.isdigit() and len(wanted) < 19 else None
+    row = (
+        rows.filter(pk=int(wanted)).first()
+        if wanted.isascii() and wanted.isdigit() and len(wanted) < 19
+        else None
+    )
     if row is None:
         raise holds.HoldRefused("This hold was lifted already")
     reason = request.POST.get("reason", "").replace("\x00", "")
@@ -97,7 +115,11 @@ def _resume(request: HttpRequest) -> str:
 
 
 def jobs(site: AdminSite, request: HttpRequest) -> HttpResponse:
-    context = {**site.each_context(request), "title": "Jobs and outbox", "monitor": monitor(clock.real_now())}
+    context = {
+        **site.each_context(request),
+        "title": "Jobs and outbox",
+        "monitor": monitor(clock.real_now()),
+    }
     return TemplateResponse(request, "admin/jobs.html", context)
 
 
@@ -105,7 +127,12 @@ def balance(site: AdminSite, request: HttpRequest) -> HttpResponse:
     """Debits and credits by kind of account, as of now or as of the last seal."""
     is_sealed = request.GET.get("as_of") == "seal"
     told = trial_balance.at_last_seal() if is_sealed else trial_balance.now()
-    context = {**site.each_context(request), "title": "Trial balance", "told": told, "is_sealed": is_sealed}
+    context = {
+        **site.each_context(request),
+        "title": "Trial balance",
+        "told": told,
+        "is_sealed": is_sealed,
+    }
     return TemplateResponse(request, "admin/trial_balance.html", context)
 
 
@@ -118,5 +145,10 @@ def search(site: AdminSite, request: HttpRequest) -> HttpResponse:
         audit.record("staff.searched", name=found.term.text, details=counts)
     if len(found.hits) == 1 and found.term.is_exact:
         return HttpResponseRedirect(found.hits[0].url)
-    context = {**site.each_context(request), "title": "Search", "found": found, "query": found.term.text}
+    context = {
+        **site.each_context(request),
+        "title": "Search",
+        "found": found,
+        "query": found.term.text,
+    }
     return TemplateResponse(request, "admin/search.html", context)

@@ -1,6 +1,8 @@
-"""One search of the staff site over all stores: an id, reference, email, hash, address, amount, or the beginning of a store's name.
+"""One search of the staff site over all stores: an id, reference, email, hash, address, amount, or
+the beginning of a store's name.
 
-Each kind of record is asked alone, by an index, for ten at most; what can't be what was typed isn't asked for.
+Each kind of record is asked alone, by an index, for ten at most; what can't be what was typed isn't
+asked for.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +30,20 @@ from apps.webhooks.models import Endpoint, Event
 
 EACH_MAX = 10
 _RECORDS: tuple[type[Model], ...] = (
-    *(Payment, Refund, Payout, Swap, Deposit, OutgoingTransaction, Store, User, Destination, Invoice, Subscription, Customer),
+    *(
+        Payment,
+        Refund,
+        Payout,
+        Swap,
+        Deposit,
+        OutgoingTransaction,
+        Store,
+        User,
+        Destination,
+        Invoice,
+        Subscription,
+        Customer,
+    ),
     *(ApiKey, Settlement, Withdrawal, Verification, StaffRequest, Endpoint, Event),
 )
 
@@ -102,7 +117,9 @@ def _with_id(term: Term) -> Iterator[Model]:
 def _of_hash(tx_hash: str) -> Iterator[Model]:
     on_any = Q(chain__in=Chain.objects.all(), tx_hash=tx_hash)
     deposits = list(_shown(Deposit, on_any))
-    paid = PaymentAddress.objects.filter(address__in=[row.address_id for row in deposits]).values("payment_id")
+    paid = PaymentAddress.objects.filter(address__in=[row.address_id for row in deposits]).values(
+        "payment_id"
+    )
     yield from _shown(Payment, Q(pk__in=paid))
     yield from deposits
     signed = SignedTransaction.objects.filter(tx_hash=tx_hash).values("outgoing_id")
@@ -139,7 +156,14 @@ def _of_text(term: Term) -> Iterator[Model]:
     yield from _shown(User, term.begins("email_key"))
     yield from _shown(Movement, Q(key=term.text))
     if term.cents is not None:
-        yield from _shown(Payment, Q(store__in=Store.objects.all(), mode__in=["live", "test"], settlement_amount_cents=term.cents))
+        yield from _shown(
+            Payment,
+            Q(
+                store__in=Store.objects.all(),
+                mode__in=["live", "test"],
+                settlement_amount_cents=term.cents,
+            ),
+        )
 
 
 def _shown(model: type[Model], wanted: Q) -> "QuerySet[Any]":
@@ -180,7 +204,8 @@ def _facts(row: Any) -> Iterator[str]:
 def _amount(row: Any) -> str:
     if isinstance(row, Payment):
         return fiat(row.settlement_amount_cents, row.settlement_currency)
-    asset, atomic = getattr(row, "asset", None), getattr(row, "amount_atomic", None)
+    asset = getattr(row, "asset", None)
+    atomic = getattr(row, "amount_atomic", None)
     if asset is None or atomic is None:
         return ""
     return f"{money.decimal_from_atomic(int(atomic), asset.atomic_decimals)} {asset.coin_symbol}"

@@ -1,6 +1,8 @@
-"""/status: how each part of the service is, in words and since when, for anybody. No figure of the business, and no secret.
+"""/status: how each part of the service is, in words and since when, for anybody. No figure of the
+business, and no secret.
 
-What it says is at most some seconds old and is asked for once however many look, so it costs nothing.
+What it says is at most some seconds old and is asked for once however many look, so it costs
+nothing.
 """
 
 import threading
@@ -29,7 +31,9 @@ from apps.webhooks.selectors import ours_to_deliver
 
 FRESH_SECONDS = 10
 # What waits longer than this for us, and not for somebody else, is late.
-READ_LATE, SENT_LATE, TOLD_LATE = timedelta(minutes=5), timedelta(minutes=30), timedelta(minutes=5)
+READ_LATE = timedelta(minutes=5)
+SENT_LATE = timedelta(minutes=30)
+TOLD_LATE = timedelta(minutes=5)
 log = structlog.get_logger(__name__)
 Words = str | Promise
 
@@ -98,16 +102,22 @@ def _make(at: datetime) -> Report:
             components = [_api(at), _checkout(at), _webhooks(at), *_chains(at), _mail(at)]
     except DatabaseError as error:
         log.warning("status_unknown", error=type(error).__name__)
-        components = [Component(_("API"), State.DOWN), Component(_("Everything else"), State.UNKNOWN)]
+        components = [
+            Component(_("API"), State.DOWN),
+            Component(_("Everything else"), State.UNKNOWN),
+        ]
     return Report(at, tuple(components))
 
 
 def _api(at: datetime) -> Component:
-    """It answers, since this does. Without Redis limits can't be counted, and jobs wait for their periodic run."""
+    """It answers, since this does. Without Redis limits can't be counted, and jobs wait for their
+    periodic run."""
     try:
         buckets.client().ping()
     except buckets.unreachable():
-        return Component(_("API"), State.DELAYED, about=_("Requests are answered; background work takes longer."))
+        return Component(
+            _("API"), State.DELAYED, about=_("Requests are answered; background work takes longer.")
+        )
     return Component(_("API"), State.OPERATIONAL)
 
 
@@ -123,12 +133,20 @@ def _checkout(at: datetime) -> Component:
 
 def _webhooks(at: datetime) -> Component:
     due = ours_to_deliver(Mode.LIVE, at - TOLD_LATE)
-    return _unless_late(_("Webhooks"), due.aggregate(since=Min("next_attempt_at"))["since"], _("Events are delivered late."))
+    return _unless_late(
+        _("Webhooks"),
+        due.aggregate(since=Min("next_attempt_at"))["since"],
+        _("Events are delivered late."),
+    )
 
 
 def _mail(at: datetime) -> Component:
-    due = OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=at - TOLD_LATE)
-    return _unless_late(_("Email"), due.aggregate(since=Min("next_attempt_at"))["since"], _("Email is sent late."))
+    due = OutgoingMail.objects.filter(
+        status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=at - TOLD_LATE
+    )
+    return _unless_late(
+        _("Email"), due.aggregate(since=Min("next_attempt_at"))["since"], _("Email is sent late.")
+    )
 
 
 def _chains(at: datetime) -> Iterable[Component]:
@@ -137,7 +155,9 @@ def _chains(at: datetime) -> Iterable[Component]:
     halted = dict(HotWallet.objects.exclude(halted_at=None).values_list("chain_id", "halted_at"))
     late = OutgoingTransaction.objects.filter(status__in=UNMINED, requested_at__lte=at - SENT_LATE)
     waiting = dict(late.order_by().values_list("chain_id").annotate(since=Min("requested_at")))
-    for chain in Chain.objects.filter(pk__in=[name for name, urls in settings.CHAIN_URLS.items() if urls]).order_by("mode", "name"):
+    for chain in Chain.objects.filter(
+        pk__in=[name for name, urls in settings.CHAIN_URLS.items() if urls]
+    ).order_by("mode", "name"):
         # Formatted when it is shown: a report is kept for readers of every language.
         deposits = format_lazy(_("{chain} deposits"), chain=chain.name)
         payouts = format_lazy(_("{chain} payouts"), chain=chain.name)
@@ -146,12 +166,25 @@ def _chains(at: datetime) -> Iterable[Component]:
             yield Component(deposits, State.UNKNOWN, about=_("The chain hasn't been read yet."))
         else:
             behind = head.synced_at if head.synced_at < at - READ_LATE else None
-            yield _unless_late(deposits, behind, _("Incoming payments are seen late. None are lost."))
+            yield _unless_late(
+                deposits, behind, _("Incoming payments are seen late. None are lost.")
+            )
         if chain.pk in halted:
-            yield Component(payouts, State.PAUSED, halted[chain.pk], _("Payouts and refunds wait until we resume sending."))
+            yield Component(
+                payouts,
+                State.PAUSED,
+                halted[chain.pk],
+                _("Payouts and refunds wait until we resume sending."),
+            )
         else:
-            yield _unless_late(payouts, waiting.get(chain.pk), _("Payouts and refunds take longer than usual."))
+            yield _unless_late(
+                payouts, waiting.get(chain.pk), _("Payouts and refunds take longer than usual.")
+            )
 
 
 def _unless_late(name: Words, since: datetime | None, about: Words) -> Component:
-    return Component(name, State.OPERATIONAL) if since is None else Component(name, State.DELAYED, since, about)
+    return (
+        Component(name, State.OPERATIONAL)
+        if since is None
+        else Component(name, State.DELAYED, since, about)
+    )

@@ -1,7 +1,9 @@
-"""The trial balance: what each kind of account has on its side, by mode and asset. Debits and credits are the same, or the books are wrong.
+"""The trial balance: what each kind of account has on its side, by mode and asset. Debits and
+credits are the same, or the books are wrong.
 
-An account's balance is its folded checkpoint and the entries since; as of the last seal of the audit log, without what was booked after it.
-The statement ends after some seconds, whatever it would have to add.
+An account's balance is its folded checkpoint and the entries since; as of the last seal of the
+audit log, without what was booked after it. The statement ends after some seconds, whatever it
+would have to add.
 """
 
 from collections.abc import Iterable
@@ -20,24 +22,31 @@ from apps.stores import seals
 SECONDS_MAX = 8
 _BY_KIND = """
 SELECT a.mode, a.asset_id, s.coin_symbol, s.atomic_decimals, a.kind, count(*),
-       coalesce(-sum(b.amount) FILTER (WHERE b.amount < 0), 0), coalesce(sum(b.amount) FILTER (WHERE b.amount > 0), 0)
-FROM ledger_account a JOIN assets_asset s ON s.id = a.asset_id CROSS JOIN LATERAL (SELECT ledger_balance(a.id) AS amount) b
+       coalesce(-sum(b.amount) FILTER (WHERE b.amount < 0), 0), coalesce(sum(b.amount)
+           FILTER (WHERE b.amount > 0), 0)
+FROM ledger_account a JOIN assets_asset s ON s.id = a.asset_id CROSS
+    JOIN LATERAL (SELECT ledger_balance(a.id) AS amount) b
 GROUP BY a.mode, a.asset_id, s.coin_symbol, s.atomic_decimals, s.position, a.kind
 ORDER BY a.mode, s.position, a.asset_id, a.kind
 """
-# The same without what was booked after a moment. Movements are looked through from the newest back to a little before it: one is
-# committed soon after its time. Live mode alone, because the time of a test movement is what a test clock says.
+# The same without what was booked after a moment. Movements are looked through from the newest back
+# to a little before it: one is committed soon after its time. Live mode alone, because the time of
+# a test movement is what a test clock says.
 _BY_KIND_AT = """
 WITH start AS (
-    SELECT coalesce((SELECT id FROM ledger_movement WHERE mode = 'live' AND at <= %(at)s - interval '15 minutes'
+    SELECT coalesce((SELECT id FROM ledger_movement WHERE mode = 'live'
+        AND at <= %(at)s - interval '15 minutes'
                      ORDER BY id DESC LIMIT 1), 0) AS id
 ), later AS (
-    SELECT e.account_id, sum(e.amount_atomic) AS amount FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+    SELECT e.account_id, sum(e.amount_atomic) AS amount FROM ledger_movement m
+        JOIN ledger_entry e ON e.movement_id = m.id
     WHERE m.id > (SELECT id FROM start) AND m.mode = 'live' AND m.at > %(at)s GROUP BY e.account_id
 )
 SELECT a.mode, a.asset_id, s.coin_symbol, s.atomic_decimals, a.kind, count(*),
-       coalesce(-sum(b.amount) FILTER (WHERE b.amount < 0), 0), coalesce(sum(b.amount) FILTER (WHERE b.amount > 0), 0)
-FROM ledger_account a JOIN assets_asset s ON s.id = a.asset_id LEFT JOIN later ON later.account_id = a.id
+       coalesce(-sum(b.amount) FILTER (WHERE b.amount < 0), 0), coalesce(sum(b.amount)
+           FILTER (WHERE b.amount > 0), 0)
+FROM ledger_account a JOIN assets_asset s ON s.id = a.asset_id LEFT
+    JOIN later ON later.account_id = a.id
 CROSS JOIN LATERAL (SELECT ledger_balance(a.id) - coalesce(later.amount, 0) AS amount) b
 WHERE a.mode = 'live'
 GROUP BY a.mode, a.asset_id, s.coin_symbol, s.atomic_decimals, s.position, a.kind
@@ -100,11 +109,14 @@ def now() -> TrialBalance:
 
 
 def at_last_seal() -> TrialBalance | None:
-    """The books of live mode as they were when the audit log was sealed last; None before the first seal."""
+    """The books of live mode as they were when the audit log was sealed last; None before the first
+    seal."""
     sealed = seals.newest()
     if sealed is None:
         return None
-    return replace(_added_up(sealed.sealed_at, _BY_KIND_AT, {"at": sealed.sealed_at}), seal=sealed.number)
+    return replace(
+        _added_up(sealed.sealed_at, _BY_KIND_AT, {"at": sealed.sealed_at}), seal=sealed.number
+    )
 
 
 def _added_up(at: datetime, statement: str, parameters: dict[str, datetime]) -> TrialBalance:
@@ -118,12 +130,16 @@ def _added_up(at: datetime, statement: str, parameters: dict[str, datetime]) -> 
             cursor.execute(_LIMIT, [before])
     except OperationalError:  # the time was over
         return TrialBalance(at, [], is_whole=False)
-    return TrialBalance(at, [_sheet(list(some)) for _, some in groupby(rows, key=lambda row: (row.mode, row.asset_id))])
+    return TrialBalance(
+        at,
+        [_sheet(list(some)) for _, some in groupby(rows, key=lambda row: (row.mode, row.asset_id))],
+    )
 
 
 def _sheet(rows: list[_Row]) -> Sheet:
     first = rows[0]
-    debit, credit = sum(row.debit_atomic for row in rows), sum(row.credit_atomic for row in rows)
+    debit = sum(row.debit_atomic for row in rows)
+    credit = sum(row.credit_atomic for row in rows)
     lines = [
         Line(
             row.kind.replace("_", " ").capitalize(),
@@ -134,7 +150,11 @@ def _sheet(rows: list[_Row]) -> Sheet:
         )
         for row in _in_order(rows)
     ]
-    totals = (_coins(debit, first.decimals) or "0", _coins(credit, first.decimals) or "0", _coins(abs(debit - credit), first.decimals))
+    totals = (
+        _coins(debit, first.decimals) or "0",
+        _coins(credit, first.decimals) or "0",
+        _coins(abs(debit - credit), first.decimals),
+    )
     return Sheet(first.mode, first.asset_id, first.symbol, lines, *totals)
 
 

@@ -25,7 +25,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Actor:
-    """`id` is the person's or credential's; `name` is what people know it by, never a secret; `address` is the client's."""
+    """`id` is the person's or credential's; `name` is what people know it by, never a secret;
+    `address` is the client's."""
 
     kind: str = Kind.SYSTEM
     id: str = ""

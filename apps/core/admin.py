@@ -1,4 +1,5 @@
-"""Staff see which mail left and which was given up, never what stands in it; and the rows that jobs fail at, to have them retried."""
+"""Staff see which mail left and which was given up, never what stands in it; and the rows that jobs
+fail at, to have them retried."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet

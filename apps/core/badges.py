@@ -54,7 +54,10 @@ BADGES = {
         "expired": (QUIET, _("Expired")),
         "failed": (BAD, _("Failed")),
     },
-    "attention": {"card_refund": (BAD, _("Action required")), "dust_refund": (WAIT, _("Action required"))},
+    "attention": {
+        "card_refund": (BAD, _("Action required")),
+        "dust_refund": (WAIT, _("Action required")),
+    },
     "refund": {
         "pending": (WAIT, _("Waiting to be sent")),
         "submitted": (INFO, _("Sent, not yet confirmed")),

@@ -1,7 +1,8 @@
 """Token buckets in Redis (settings.LIMITS) and the counter of failed authentications.
 
-A bucket is kept as the moment at which it will be full (GCRA), to the microsecond of Redis' clock: it fills without steps.
-When Redis can't be reached payment traffic passes (and is logged) and sign-in attempts are refused.
+A bucket is kept as the moment at which it will be full (GCRA), to the microsecond of Redis' clock:
+it fills without steps. When Redis can't be reached payment traffic passes (and is logged) and
+sign-in attempts are refused.
 """
 
 import math
@@ -26,7 +27,8 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Taken:
-    """What is left in a bucket after taking one token. `reset_seconds` is until it is full again."""
+    """What is left in a bucket after taking one token. `reset_seconds` is until it is full
+    again."""
 
     policy: str
     is_limited: bool
@@ -64,7 +66,9 @@ def client() -> "redis.Redis":
     """The process's Redis connection pool."""
     import redis
 
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS)
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS
+    )
 
 
 @cache
@@ -104,7 +108,8 @@ def take(policy: str, mode: str, whose: str, cost: int = 1) -> Taken:
 
 
 def count_failure(whose: str) -> int | None:
-    """Count a failed authentication; the seconds to wait when there were too many in this window, else None."""
+    """Count a failed authentication; the seconds to wait when there were too many in this window,
+    else None."""
     key = f"failed_authentication:{whose}"
     try:
         with client().pipeline() as pipe:
@@ -113,6 +118,8 @@ def count_failure(whose: str) -> int | None:
             pipe.ttl(key)
             _, count, seconds = pipe.execute()
     except unreachable() as error:
-        log.warning("rate_limit_unavailable", policy="failed_authentication", error=type(error).__name__)
+        log.warning(
+            "rate_limit_unavailable", policy="failed_authentication", error=type(error).__name__
+        )
         return None
     return max(1, int(seconds)) if int(count) > settings.FAILED_AUTHENTICATIONS_MAX else None

@@ -1,8 +1,10 @@
-"""The one source of time. Live mode reads the real clock; test mode adds the store's offset, which only grows.
+"""The one source of time. Live mode reads the real clock; test mode adds the store's offset, which
+only grows.
 
 A store that is filled with a past begins behind (`begin`) and grows into the present.
 
-`ask` moves a store's test clock through every due moment in order, asking the modules named in settings.DUE.
+`ask` moves a store's test clock through every due moment in order, asking the modules named in
+settings.DUE.
 """
 
 import math
@@ -26,8 +28,8 @@ class HasClock(Protocol):
 class Due(Protocol):
     """A module of settings.DUE: what a store has waiting for its time to come.
 
-    One that waits for strangers says for how long, in all, as `PATIENCE_SECONDS`: then the clock moves on without it, and what
-    it has left is due and goes its usual way.
+    One that waits for strangers says for how long, in all, as `PATIENCE_SECONDS`: then the clock
+    moves on without it, and what it has left is due and goes its usual way.
     """
 
     def next_due(self, store_id: Any, after: datetime | None) -> datetime | None:
@@ -53,7 +55,10 @@ def offset(store: HasClock, mode: str) -> timedelta:
 
 def is_due(column: str, real: datetime) -> Q:
     """Of rows with a mode and a store: the column's moment has come by the store's own time."""
-    ahead = ExpressionWrapper(Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)), output_field=DateTimeField())
+    ahead = ExpressionWrapper(
+        Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)),
+        output_field=DateTimeField(),
+    )
     return Q(mode="live", **{f"{column}__lte": real}) | Q(mode="test", **{f"{column}__lte": ahead})
 
 
@@ -68,12 +73,15 @@ def iso(moment: datetime | None) -> str | None:
 
 def begin(store: Any, behind_seconds: int) -> None:
     """Let a store's test mode, in which nothing has happened, begin so long ago."""
-    type(store).objects.filter(pk=store.pk, test_offset_seconds=0).update(test_offset_seconds=-behind_seconds)
+    type(store).objects.filter(pk=store.pk, test_offset_seconds=0).update(
+        test_offset_seconds=-behind_seconds
+    )
     store.refresh_from_db(fields=["test_offset_seconds"])
 
 
 def ask(store: Any, target_offset_seconds: int) -> bool:
-    """Have the store's test clock moved to the offset by a job; False when it is being moved already."""
+    """Have the store's test clock moved to the offset by a job; False when it is being moved
+    already."""
     asked = {"test_clock_target_seconds": target_offset_seconds}
     rows = type(store).objects.filter(pk=store.pk, test_clock_target_seconds=None)
     if not rows.update(**asked):
@@ -86,7 +94,8 @@ def ask(store: Any, target_offset_seconds: int) -> bool:
 
 
 def finish(store: Any) -> None:
-    """Move the store's test clock to where it was asked to be, unless another job does. One that fails stays where it came to."""
+    """Move the store's test clock to where it was asked to be, unless another job does. One that
+    fails stays where it came to."""
     with locks.try_hold(locks.Turn.TEST_CLOCK, store.pk) as is_mine:
         if not is_mine:
             return
@@ -107,13 +116,18 @@ def advance(store: Any, target_offset_seconds: int) -> None:
 
 
 def _advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) -> None:
-    """Forward to the offset, running what falls due on the way, in order; the offset only ever grows."""
+    """Forward to the offset, running what falls due on the way, in order; the offset only ever
+    grows."""
     due = [cast(Due, import_module(path)) for path in settings.DUE]
     spent: dict[Due, float] = {}
     at: datetime | None = None
     for _ in range(steps_max):
         target = real_now() + timedelta(seconds=target_offset_seconds)
-        moments = [moment for module in due if (moment := module.next_due(store.pk, at)) is not None and moment <= target]
+        moments = [
+            moment
+            for module in due
+            if (moment := module.next_due(store.pk, at)) is not None and moment <= target
+        ]
         if not moments:
             break
         at = min(moments)
@@ -129,5 +143,7 @@ def _advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) ->
 
 
 def _set_offset(store: Any, seconds: int) -> None:
-    type(store).objects.filter(pk=store.pk, test_offset_seconds__lt=seconds).update(test_offset_seconds=seconds)
+    type(store).objects.filter(pk=store.pk, test_offset_seconds__lt=seconds).update(
+        test_offset_seconds=seconds
+    )
     store.refresh_from_db(fields=["test_offset_seconds"])

@@ -14,8 +14,14 @@ _SIGNS = {
 
 def coin_badge(symbol: str, network: str = "") -> SafeString:
     """By sign and word, never by sign alone."""
-    where = format_html(' <span class="muted"><span class="on">on </span>{}</span>', network) if network else ""
-    return format_html('<span class="coin">{}<span>{}{}</span></span>', coin_sign(symbol), symbol, where)
+    where = (
+        format_html(' <span class="muted"><span class="on">on </span>{}</span>', network)
+        if network
+        else ""
+    )
+    return format_html(
+        '<span class="coin">{}<span>{}{}</span></span>', coin_sign(symbol), symbol, where
+    )
 
 
 def coin_sign(symbol: str) -> SafeString:

@@ -1,4 +1,5 @@
-"""Which of the database's constraints a row has met: PostgreSQL names it, so that nobody reads it out of a sentence."""
+"""Which of the database's constraints a row has met: PostgreSQL names it, so that nobody reads it
+out of a sentence."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,14 +8,16 @@ from django.db import IntegrityError, transaction
 
 
 def constraint_of(error: BaseException) -> str:
-    """The name of the constraint, or of the trigger that answers for one; empty when PostgreSQL named none."""
+    """The name of the constraint, or of the trigger that answers for one; empty when PostgreSQL
+    named none."""
     name: str | None = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
     return name or ""
 
 
 @contextmanager
 def refused_by(constraint: str, refusal: Exception | type[Exception]) -> Iterator[None]:
-    """One transaction in which a row may meet this constraint, which its caller hears as `refusal`. Any other is a bug of ours."""
+    """One transaction in which a row may meet this constraint, which its caller hears as `refusal`.
+    Any other is a bug of ours."""
     try:
         with transaction.atomic():
             yield

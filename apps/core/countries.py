@@ -1,4 +1,5 @@
-"""Countries by their code (ISO 3166-1, two letters), their names in English, and the code behind what people write for one."""
+"""Countries by their code (ISO 3166-1, two letters), their names in English, and the code behind
+what people write for one."""
 
 import json
 import unicodedata
@@ -9,8 +10,9 @@ from pathlib import Path
 from babel import Locale
 from django.utils.translation import get_language, to_locale
 
-# Code -> capitalized names in the languages of those who are billed most, as Babel has them. A file of our own: eleven languages
-# stay in a process that has asked Babel for one name in each, nine megabytes of them.
+# Code -> capitalized names in the languages of those who are billed most, as Babel has them. A file
+# of our own: eleven languages stay in a process that has asked Babel for one name in each, nine
+# megabytes of them.
 NAMES = Path(__file__).with_name("country_names.json")
 # The list of territories has them too.
 _NOT_COUNTRIES = frozenset({"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"})
@@ -53,7 +55,11 @@ def _countries(language: str) -> list[tuple[str, str]]:
 
 def country_name(code: str) -> str:
     """`DE` -> `Germany`, in the reader's language; what is no code stays as it is."""
-    return str(_territories(get_language() or "en").get(code, code)) if country_code(code) == code else code
+    return (
+        str(_territories(get_language() or "en").get(code, code))
+        if country_code(code) == code
+        else code
+    )
 
 
 def _territories(language: str) -> Mapping[str, str]:
@@ -63,7 +69,9 @@ def _territories(language: str) -> Mapping[str, str]:
 
 def _plain(name: str) -> str:
     """As people look it up: accents don't count (`Österreich` stands among the O)."""
-    return "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one)).casefold()
+    return "".join(
+        one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one)
+    ).casefold()
 
 
 def country_code(text: object) -> str | None:

@@ -1,7 +1,9 @@
-"""Recoverable secrets at rest: AES-GCM under a key from the environment, bound to the place where they are stored.
+"""Recoverable secrets at rest: AES-GCM under a key from the environment, bound to the place where
+they are stored.
 
-pycryptodome's, which every process has for Keccak: another library for it would be seven megabytes in each.
-The text form is `<key id>:<base64 of nonce and ciphertext>`. The first configured key encrypts, every configured key decrypts.
+pycryptodome's, which every process has for Keccak: another library for it would be seven megabytes
+in each. The text form is `<key id>:<base64 of nonce and ciphertext>`. The first configured key
+encrypts, every configured key decrypts.
 """
 
 import base64
@@ -15,7 +17,8 @@ from apps.core.imports import without
 with without("cffi"):  # see core.evm
     from Crypto.Cipher import AES
 
-NONCE_BYTES, _TAG_BYTES = 12, 16
+NONCE_BYTES = 12
+_TAG_BYTES = 16
 
 
 def _keys() -> dict[str, bytes]:
@@ -46,7 +49,9 @@ def seal(key: bytes, nonce: bytes, content: bytes, place: bytes) -> bytes:
 
 def unseal(key: bytes, nonce: bytes, sealed: bytes, place: bytes) -> bytes:
     """What was sealed. Raises ValueError when it is not exactly that."""
-    content: bytes = _cipher(key, nonce, place).decrypt_and_verify(sealed[:-_TAG_BYTES], sealed[-_TAG_BYTES:])
+    content: bytes = _cipher(key, nonce, place).decrypt_and_verify(
+        sealed[:-_TAG_BYTES], sealed[-_TAG_BYTES:]
+    )
     return content
 
 

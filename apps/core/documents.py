@@ -1,6 +1,8 @@
-"""What is answered, as one frozen class per document: its type, what every door reads of it, and its schema.
+"""What is answered, as one frozen class per document: its type, what every door reads of it, and
+its schema.
 
-The API encodes it as it stands: fields in the order of declaration, null where there is nothing, `UNSET` left out.
+The API encodes it as it stands: fields in the order of declaration, null where there is nothing,
+`UNSET` left out.
 """
 
 from collections.abc import Callable
@@ -81,7 +83,9 @@ def is_document(told: Any) -> bool:
 
 def schema_by(told: Any, part: Part) -> Schema:
     """The JSON schema of a type, the documents in it as `part` tells them."""
-    if isinstance(told, UnionType) and all(map(is_document, get_args(told))):  # msgspec reads no choice of documents
+    if isinstance(told, UnionType) and all(
+        map(is_document, get_args(told))
+    ):  # msgspec reads no choice of documents
         return {"anyOf": [schema_by(one, part) for one in get_args(told)]}
     return type_schema(types.type_info(told), part)
 
@@ -102,7 +106,9 @@ def type_schema(info: types.Type, part: Part) -> Schema:
         case types.Metadata(type=inner, extra_json_schema=more):
             return {**type_schema(inner, part), **(more or {})}
         case types.UnionType(types=several):
-            told = [type_schema(one, part) for one in several if not isinstance(one, types.NoneType)]
+            told = [
+                type_schema(one, part) for one in several if not isinstance(one, types.NoneType)
+            ]
             return {"anyOf": [*told, *([{"type": "null"}] if len(told) < len(several) else [])]}
         case types.StructType(cls=cls):
             return part(cls)
@@ -114,10 +120,16 @@ def type_schema(info: types.Type, part: Part) -> Schema:
             return {"type": "object", "additionalProperties": type_schema(value, part)}
         case types.IntType(ge=least, le=most):
             limits = {"minimum": least, "maximum": most}
-            return {"type": "integer", **{name: limit for name, limit in limits.items() if limit is not None}}
+            return {
+                "type": "integer",
+                **{name: limit for name, limit in limits.items() if limit is not None},
+            }
         case types.StrType(min_length=shortest, max_length=longest):
             limits = {"minLength": shortest, "maxLength": longest}
-            return {"type": "string", **{name: limit for name, limit in limits.items() if limit is not None}}
+            return {
+                "type": "string",
+                **{name: limit for name, limit in limits.items() if limit is not None},
+            }
         case types.LiteralType(values=values):
             return {"enum": list(values)}
     return dict(_PLAIN[type(info)])

@@ -1,7 +1,9 @@
-"""PDF files are drawn by workers, once per content, and kept: a web thread waits for one, and only for a moment.
+"""PDF files are drawn by workers, once per content, and kept: a web thread waits for one, and only
+for a moment.
 
-What a page says is its key, so a file is never out of date: a page that changed is another drawing. A file that was pruned or
-lost is drawn again when somebody asks. What somebody waits for goes before what is drawn ahead, and owners take turns in both.
+What a page says is its key, so a file is never out of date: a page that changed is another drawing.
+A file that was pruned or lost is drawn again when somebody asks. What somebody waits for goes
+before what is drawn ahead, and owners take turns in both.
 """
 
 import base64
@@ -30,10 +32,13 @@ from apps.core.pruning import BATCH
 log = structlog.get_logger(__name__)
 JOB = "documents.draw"
 AT_ONCE = 2  # of the whole service
-WAIT_SECONDS, LOOK_SECONDS, NUDGE_SECONDS = 8.0, 0.1, 2.0
+WAIT_SECONDS = 8.0
+LOOK_SECONDS = 0.1
+NUDGE_SECONDS = 2.0
 LEASE = timedelta(minutes=2)
 ATTEMPTS_MAX = 3
-KEPT, UNDRAWN_KEPT = timedelta(days=90), timedelta(hours=1)
+KEPT = timedelta(days=90)
+UNDRAWN_KEPT = timedelta(hours=1)
 # Drawn anew when the drawing itself changes.
 REVISION = "1"
 # So many of an owner's wait to be drawn ahead; the others are drawn when somebody asks.
@@ -49,19 +54,24 @@ WHERE core_drawing.drawn_at IS NULL AND NOT core_drawing.is_awaited AND EXCLUDED
 _CLAIM = """
 WITH chosen AS (
     SELECT digest, owner FROM core_drawing
-    WHERE drawn_at IS NULL AND attempts < %(most)s AND (claimed_until IS NULL OR claimed_until < %(now)s)
-    ORDER BY is_awaited DESC, owner <= coalesce((SELECT row_id FROM core_rowturn WHERE job = %(job)s), ''), owner, asked_at
+    WHERE drawn_at IS NULL AND attempts < %(most)s
+        AND (claimed_until IS NULL OR claimed_until < %(now)s)
+    ORDER BY is_awaited DESC, owner <= coalesce((SELECT row_id FROM core_rowturn
+        WHERE job = %(job)s), ''), owner, asked_at
     LIMIT 1 FOR UPDATE SKIP LOCKED
 ), turned AS (
-    INSERT INTO core_rowturn (job, row_id) SELECT %(job)s, owner FROM chosen ON CONFLICT (job) DO UPDATE SET row_id = EXCLUDED.row_id
+    INSERT INTO core_rowturn (job, row_id) SELECT %(job)s, owner FROM chosen
+        ON CONFLICT (job) DO UPDATE SET row_id = EXCLUDED.row_id
 )
-UPDATE core_drawing d SET claimed_until = %(until)s, attempts = attempts + 1 FROM chosen WHERE d.digest = chosen.digest
+UPDATE core_drawing d SET claimed_until = %(until)s, attempts = attempts + 1 FROM chosen
+    WHERE d.digest = chosen.digest
 RETURNING d.digest
 """
 
 
 class Told(TypedDict):
-    """A `pdf.Inside` as its row keeps it, and as it counts for the digest; the vocabulary by position, in base64 the content."""
+    """A `pdf.Inside` as its row keeps it, and as it counts for the digest; the vocabulary by
+    position, in base64 the content."""
 
     name: str
     content: str
@@ -90,7 +100,8 @@ class NotDrawn(Coded):
 
 @contextmanager
 def charged_to(policy: str, mode: str, whose: str) -> Iterator[None]:
-    """Whoever asks here has paid for a file; what has to be drawn takes more of the same bucket. Raises TooMany."""
+    """Whoever asks here has paid for a file; what has to be drawn takes more of the same bucket.
+    Raises TooMany."""
     token = _payer.set((policy, mode, whose))
     try:
         yield
@@ -109,7 +120,8 @@ def _charge() -> None:
 
 
 def pdf_of(html: str, inside: pdf.Inside | None = None, *, owner: object = "") -> bytes:
-    """The page as PDF. Raises NotDrawn when no worker has it in time, TooMany when its caller has had too many drawn."""
+    """The page as PDF. Raises NotDrawn when no worker has it in time, TooMany when its caller has
+    had too many drawn."""
     told = _told(inside)
     digest = _digest(html, told)
     found = _read(digest)
@@ -155,7 +167,9 @@ def draw_due() -> int:
 
 def forget(at: datetime) -> int:
     """Delete what was drawn long ago, and what nobody could draw."""
-    old = Drawing.objects.filter(drawn_at__lt=at - KEPT) | Drawing.objects.filter(drawn_at=None, asked_at__lt=at - UNDRAWN_KEPT)
+    old = Drawing.objects.filter(drawn_at__lt=at - KEPT) | Drawing.objects.filter(
+        drawn_at=None, asked_at__lt=at - UNDRAWN_KEPT
+    )
     ids = list(old.values_list("digest", "file_name")[:BATCH])
     for _, name in ids:
         if name:
@@ -179,7 +193,14 @@ def _read(digest: str) -> bytes | None:
 
 def _ask(digest: str, html: str, told: Told | None, owner: object, *, is_awaited: bool) -> None:
     inside = Drawing._meta.get_field("inside").get_db_prep_save(told, connection)
-    asked = {"digest": digest, "html": html, "inside": inside, "at": real_now(), "owner": str(owner), "is_awaited": is_awaited}
+    asked = {
+        "digest": digest,
+        "html": html,
+        "inside": inside,
+        "at": real_now(),
+        "owner": str(owner),
+        "is_awaited": is_awaited,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_ASK, asked)
 
@@ -193,7 +214,9 @@ def _draw_all() -> int:
             log.exception("document_not_drawn", digest=row.digest, attempts=row.attempts)
             continue
         name = storages["private"].save(f"documents/{row.digest}.pdf", ContentFile(content))
-        Drawing.objects.filter(pk=row.pk).update(drawn_at=real_now(), file_name=name, html="", inside=None, claimed_until=None)
+        Drawing.objects.filter(pk=row.pk).update(
+            drawn_at=real_now(), file_name=name, html="", inside=None, claimed_until=None
+        )
         count += 1
     return count
 
@@ -219,7 +242,12 @@ def _told(inside: pdf.Inside | None) -> Told | None:
         "content": base64.b64encode(inside.content).decode(),
         "description": inside.description,
         "made_at": inside.made_at.isoformat(),
-        "vocabulary": [vocabulary.title, vocabulary.namespace, vocabulary.prefix, dict(vocabulary.words)],
+        "vocabulary": [
+            vocabulary.title,
+            vocabulary.namespace,
+            vocabulary.prefix,
+            dict(vocabulary.words),
+        ],
     }
 
 
@@ -227,7 +255,9 @@ def _inside(told: Told | None) -> pdf.Inside | None:
     if told is None:
         return None
     title, namespace, prefix, words = told["vocabulary"]
-    named = {name: (str(value), str(kind), str(text)) for name, (value, kind, text) in words.items()}
+    named = {
+        name: (str(value), str(kind), str(text)) for name, (value, kind, text) in words.items()
+    }
     return pdf.Inside(
         told["name"],
         base64.b64decode(told["content"]),

@@ -1,4 +1,5 @@
-"""Email addresses: the one form in which they are compared, and the form in which accounts keep them.
+"""Email addresses: the one form in which they are compared, and the form in which accounts keep
+them.
 
 Two spellings that a person may take for one address have one canonical form, or can't both be kept.
 """

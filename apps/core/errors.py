@@ -1,4 +1,5 @@
-"""Failures that a caller is told about. The class is the shape of the answer; the door turns it into JSON.
+"""Failures that a caller is told about. The class is the shape of the answer; the door turns it
+into JSON.
 
 Flat: {error: text}. Coded: {error: {message, code}}. Listed: {errors: [text]}.
 """
@@ -9,7 +10,8 @@ from typing import Any, ClassVar
 
 
 class RefusalKind(Enum):
-    """What kind of refusal it is. Which status that is on the web is the doors' business (apps.core.web)."""
+    """What kind of refusal it is. Which status that is on the web is the doors' business
+    (apps.core.web)."""
 
     INVALID = auto()  # understood, and against a rule
     MALFORMED = auto()  # can't be read
@@ -24,7 +26,8 @@ class RefusalKind(Enum):
 
 
 class Failure(Exception):
-    """A refusal of some kind. `retry_after`, in seconds, says when it is worth another try. Never a bug: bugs are other exceptions."""
+    """A refusal of some kind. `retry_after`, in seconds, says when it is worth another try. Never a
+    bug: bugs are other exceptions."""
 
     kind: RefusalKind = RefusalKind.INVALID
     message: ClassVar[str] = ""
@@ -57,12 +60,19 @@ class Flat(Failure):
 
 
 class Coded(Failure):
-    """A refusal with a machine code (or null): `{error: {message, code}}`; `extra` keys stand beside them."""
+    """A refusal with a machine code (or null): `{error: {message, code}}`; `extra` keys stand
+    beside them."""
 
     code: ClassVar[str | None] = None
 
     def __init__(
-        self, message: str = "", *, code: str | None = None, kind: RefusalKind | None = None, retry_after: int | None = None, **extra: Any
+        self,
+        message: str = "",
+        *,
+        code: str | None = None,
+        kind: RefusalKind | None = None,
+        retry_after: int | None = None,
+        **extra: Any,
     ) -> None:
         super().__init__(message, kind=kind, retry_after=retry_after)
         self.machine_code = code if code is not None else self.code
@@ -94,7 +104,8 @@ class ErrorCode(StrEnum):
     """Why an outside party gave nothing usable, as far as a caller acts upon it."""
 
     UNREACHABLE = "unreachable"  # no answer, or a broken one: what became of the call isn't known
-    MALFORMED = "malformed"  # an answer, and not the documented one: what became of the call isn't known either
+    # an answer, and not the documented one: what became of the call isn't known either
+    MALFORMED = "malformed"
     THROTTLED = "throttled"  # it has had too many calls
     REFUSED = "refused"  # it understood the call and won't carry it out
     REVERTED = "reverted"  # of a node: the contract would undo the transaction

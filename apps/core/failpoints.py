@@ -1,4 +1,5 @@
-"""Places where a test may kill the process, to prove that nothing is lost or done twice. Inert outside the test environment."""
+"""Places where a test may kill the process, to prove that nothing is lost or done twice. Inert
+outside the test environment."""
 
 import os
 import signal

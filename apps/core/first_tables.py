@@ -1,6 +1,8 @@
-"""Many operations of an app's first migration as one: its tables are made from the state that all of them lead to.
+"""Many operations of an app's first migration as one: its tables are made from the state that all
+of them lead to.
 
-Django draws up every model anew after each operation, four hundred times for an empty database; here it does so once.
+Django draws up every model anew after each operation, four hundred times for an empty database;
+here it does so once.
 """
 
 from collections.abc import Sequence
@@ -13,7 +15,8 @@ from django.db.migrations.state import ProjectState
 
 
 class FirstTables(Operation):
-    """Holds what makes models and what adds to the models made here, and nothing that touches rows."""
+    """Holds what makes models and what adds to the models made here, and nothing that touches
+    rows."""
 
     reduces_to_sql = True
 
@@ -27,13 +30,21 @@ class FirstTables(Operation):
             operation.state_forwards(app_label, state)
 
     def database_forwards(
-        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         for model in self._models(app_label, schema_editor, to_state):
             schema_editor.create_model(model)
 
     def database_backwards(
-        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         for model in reversed(self._models(app_label, schema_editor, from_state)):
             schema_editor.delete_model(model)
@@ -41,7 +52,11 @@ class FirstTables(Operation):
     def describe(self) -> str:
         return "Create the tables of the app"
 
-    def _models(self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, state: ProjectState) -> list[Any]:
+    def _models(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, state: ProjectState
+    ) -> list[Any]:
         names = [one.name for one in self.operations if isinstance(one, CreateModel)]
         models = [state.apps.get_model(app_label, name) for name in names]
-        return [one for one in models if self.allow_migrate_model(schema_editor.connection.alias, one)]
+        return [
+            one for one in models if self.allow_migrate_model(schema_editor.connection.alias, one)
+        ]

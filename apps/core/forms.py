@@ -1,4 +1,5 @@
-"""One class per form of a page: what was typed, the request that it makes, and what is wrong about it, by input."""
+"""One class per form of a page: what was typed, the request that it makes, and what is wrong about
+it, by input."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
@@ -28,12 +29,17 @@ class Form:
     inputs: ClassVar[Mapping[str, str]] = {}
     labels: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, typed: Mapping[str, str], chosen: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(
+        self, typed: Mapping[str, str], chosen: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
         apart = (*self.lists, *self.secrets)
         shown = [name for name in (*self.names, *self.hidden) if name not in apart]
         self.values = {name: _clean(typed.get(name, ""), self.is_literal) for name in shown}
         self.secret_values = {name: typed.get(name, "") for name in self.secrets}
-        self.chosen = {name: [_clean(one, self.is_literal) for one in (chosen or {}).get(name, ())] for name in self.lists}
+        self.chosen = {
+            name: [_clean(one, self.is_literal) for one in (chosen or {}).get(name, ())]
+            for name in self.lists
+        }
         self.errors: dict[str, list[str]] = {}
         self.status = 200
 
@@ -81,7 +87,8 @@ def _clean(text: object, is_literal: bool) -> str:
 
 
 def sentences(refusal: Exception, label: str = "") -> list[str]:
-    """What a refusal says to people, of a field that they know as `label`: a capital first, a full stop last.
+    """What a refusal says to people, of a field that they know as `label`: a capital first, a full
+    stop last.
 
     Customers read it in their language, where apps/hosted/sentences.py has it.
     """

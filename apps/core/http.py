@@ -1,4 +1,5 @@
-"""The library `requests` without its guesses at the encoding of texts, which are two megabytes: all that is read here is bytes or JSON."""
+"""The library `requests` without its guesses at the encoding of texts, which are two megabytes: all
+that is read here is bytes or JSON."""
 
 import warnings
 

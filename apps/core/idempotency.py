@@ -1,6 +1,7 @@
 """`once`: the record that the first call made carries the key, so the record is the memory.
 
-Keys are unique per store, mode, operation and caller. A first call that failed made no record and leaves the key free.
+Keys are unique per store, mode, operation and caller. A first call that failed made no record and
+leaves the key free.
 """
 
 import re
@@ -18,7 +19,8 @@ _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
 
 
 def check_key(key: str | None, *, required: bool, coded: bool = False) -> str | None:
-    """The key as given, None when there is none; refuses a missing required one and one that isn't printable ASCII."""
+    """The key as given, None when there is none; refuses a missing required one and one that isn't
+    printable ASCII."""
     if not key:
         if required:
             raise _refusal("Idempotency-Key header is required", "idempotency_key_required", coded)
@@ -35,15 +37,16 @@ def _refusal(message: str, code: str, coded: bool) -> Flat | Coded:
 def once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bool]:
     """The row that `rows` finds, else the one that `create` makes; True when this call made it.
 
-    `create` must insert the row that carries the key before it touches anything else. Of two simultaneous calls
-    the loser meets the unique constraint and answers with the winner's row.
+    `create` must insert the row that carries the key before it touches anything else. Of two
+    simultaneous calls the loser meets the unique constraint and answers with the winner's row.
     """
     found = rows.first()
     return make_once(rows.first, create) if found is None else (found, False)
 
 
 def make_once(find: Callable[[], Made | None], create: Callable[[], Made]) -> tuple[Made, bool]:
-    """The same for who doesn't look first, or makes several rows: `find` is asked only when the unique constraint has refused."""
+    """The same for who doesn't look first, or makes several rows: `find` is asked only when the
+    unique constraint has refused."""
     try:
         with transaction.atomic():
             return create(), True
@@ -54,8 +57,11 @@ def make_once(find: Callable[[], Made | None], create: Callable[[], Made]) -> tu
         return found, False
 
 
-def insert_once(find: Callable[[], Made | None], insert: Callable[[], Made | None]) -> tuple[Made, bool]:
-    """The same by one statement, which leaves out what is there (ON CONFLICT DO NOTHING): `insert` answers None then."""
+def insert_once(
+    find: Callable[[], Made | None], insert: Callable[[], Made | None]
+) -> tuple[Made, bool]:
+    """The same by one statement, which leaves out what is there (ON CONFLICT DO NOTHING): `insert`
+    answers None then."""
     made = insert()
     if made is not None:
         return made, True
@@ -65,10 +71,14 @@ def insert_once(find: Callable[[], Made | None], insert: Callable[[], Made | Non
     return found, False
 
 
-def once_per_form(rows: models.QuerySet[Any], form_key: str | None, create: Callable[[], Row]) -> Row:
-    """The row that a form makes, which is there already when the form was sent before; without a key a new one each time.
+def once_per_form(
+    rows: models.QuerySet[Any], form_key: str | None, create: Callable[[], Row]
+) -> Row:
+    """The row that a form makes, which is there already when the form was sent before; without a
+    key a new one each time.
 
-    A twin that is slower may be refused for what the quicker one took (a name, an address): it gets the quicker one's row too.
+    A twin that is slower may be refused for what the quicker one took (a name, an address): it gets
+    the quicker one's row too.
     """
     if form_key is None:
         return create()

@@ -1,4 +1,5 @@
-"""What a library loads only because it is installed, and we never use; and what it loads long before it is used."""
+"""What a library loads only because it is installed, and we never use; and what it loads long
+before it is used."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,8 @@ from typing import Any, cast
 
 @contextmanager
 def without(*names: str) -> Iterator[None]:
-    """In here these can't be imported, so that who asks for them goes on without them. What is loaded already stays."""
+    """In here these can't be imported, so that who asks for them goes on without them. What is
+    loaded already stays."""
     # None is how Python refuses an import.
     with _instead(dict.fromkeys(names)):
         yield
@@ -18,9 +20,11 @@ def without(*names: str) -> Iterator[None]:
 
 @contextmanager
 def postponed(*names: str) -> Iterator[None]:
-    """In here `from` one of these `import` anything is put off until that is called or asked for an attribute.
+    """In here `from` one of these `import` anything is put off until that is called or asked for an
+    attribute.
 
-    Good for functions and namespaces, not for what is subclassed or compared with. What is loaded already stays.
+    Good for functions and namespaces, not for what is subclassed or compared with. What is loaded
+    already stays.
     """
     with _instead({name: _Later(name) for name in names}):
         yield

@@ -1,6 +1,8 @@
-"""A broken rule: which field, which rule, and the figures of the rule. THE table has the sentence of each.
+"""A broken rule: which field, which rule, and the figures of the rule. THE table has the sentence
+of each.
 
-Code asks for `field` and `rule` and never reads the sentence; doors say `text` in the shape that the contract wants.
+Code asks for `field` and `rule` and never reads the sentence; doors say `text` in the shape that
+the contract wants.
 """
 
 SENTENCES = {
@@ -107,10 +109,13 @@ SENTENCES = {
 
 
 class Invalid(Exception):
-    """`field` as its sender names it (`line_items[0].quantity`), a rule of the table, and what the rule's sentence fills in."""
+    """`field` as its sender names it (`line_items[0].quantity`), a rule of the table, and what the
+    rule's sentence fills in."""
 
     def __init__(self, field: str, rule: str, **params: object) -> None:
-        self.field, self.rule, self.params = field, rule, params
+        self.field = field
+        self.rule = rule
+        self.params = params
         super().__init__(field, rule)
 
     @property
@@ -126,7 +131,8 @@ class Invalid(Exception):
 
 
 class InvalidFields(Invalid):
-    """Several fields at once, each with the first rule that it breaks. Who tells one tells the first."""
+    """Several fields at once, each with the first rule that it breaks. Who tells one tells the
+    first."""
 
     def __init__(self, *broken: Invalid) -> None:
         self.broken = broken

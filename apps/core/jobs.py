@@ -1,7 +1,8 @@
 """Background work: rows in PostgreSQL are the queue, Celery only wakes a worker.
 
-`enqueue` names a job on commit; when the broker is gone the periodic sweep of that job finds the row instead. The message is
-written here, in Celery's protocol 2: its client is seven megabytes and half a millisecond for one list element in Redis.
+`enqueue` names a job on commit; when the broker is gone the periodic sweep of that job finds the
+row instead. The message is written here, in Celery's protocol 2: its client is seven megabytes and
+half a millisecond for one list element in Redis.
 """
 
 import base64
@@ -18,10 +19,18 @@ from django.db import transaction
 from apps.core import buckets
 
 log = structlog.get_logger(__name__)
-# The jobs through which money leaves, each with a run per mode, in queues of their own: test work never holds up live work.
-# Their ids only wake: a message that waits already is enough for whatever was committed before the run that it starts.
+# The jobs through which money leaves, each with a run per mode, in queues of their own: test work
+# never holds up live work. Their ids only wake: a message that waits already is enough for whatever
+# was committed before the run that it starts.
 BY_MODE = (
-    *("chain.send", "chain.sweep", "payouts.advance", "payments.advance_refunds", "swaps.advance", "swaps.auto_swap"),
+    *(
+        "chain.send",
+        "chain.sweep",
+        "payouts.advance",
+        "payments.advance_refunds",
+        "swaps.advance",
+        "swaps.auto_swap",
+    ),
     *("agents.advance_settlements", "agents.advance_x402"),
 )
 # Jobs whose name begins so have a queue of that name.
@@ -34,7 +43,8 @@ _broker_down_until = 0.0
 
 
 def enqueue(name: str, *ids: Any, mode: str = "") -> None:
-    """Wake the job `name` for these ids once the current transaction has committed. One that is split by mode is told which."""
+    """Wake the job `name` for these ids once the current transaction has committed. One that is
+    split by mode is told which."""
     transaction.on_commit(lambda: nudge(name, [str(one) for one in ids], mode=mode), robust=True)
 
 
@@ -48,7 +58,9 @@ def nudge(name: str, ids: Sequence[str] = (), *, mode: str = "") -> None:
             _wake(name, mode)
         else:
             family = name.partition(".")[0]
-            _send(name, family if family in OWN_QUEUES else "celery", [list(ids)] if ids else [], {})
+            _send(
+                name, family if family in OWN_QUEUES else "celery", [list(ids)] if ids else [], {}
+            )
     except Exception as error:  # any broker failure: the sweep does the work
         _broker_down_until = time.monotonic() + _BROKER_PAUSE_SECONDS
         log.warning("broker_unreachable", job=name, error=type(error).__name__)
@@ -74,7 +86,15 @@ def _wake(name: str, mode: str) -> None:
 def _send(name: str, queue: str, args: list[Any], kwargs: dict[str, str]) -> None:
     number = str(uuid.uuid4())
     links = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
-    headers = {"lang": "py", "task": name, "id": number, "root_id": number, "parent_id": None, "group": None, "ignore_result": True}
+    headers = {
+        "lang": "py",
+        "task": name,
+        "id": number,
+        "root_id": number,
+        "parent_id": None,
+        "group": None,
+        "ignore_result": True,
+    }
     properties = {
         "correlation_id": number,
         "delivery_mode": 2,

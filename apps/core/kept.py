@@ -1,4 +1,5 @@
-"""What may be computed anew at any time, kept in Redis for a while. Without Redis nothing is kept, and nothing fails."""
+"""What may be computed anew at any time, kept in Redis for a while. Without Redis nothing is kept,
+and nothing fails."""
 
 import contextlib
 

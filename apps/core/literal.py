@@ -1,4 +1,5 @@
-"""Input taken literally: nothing is coerced. A field checks one value, names itself in the refusal and knows its JSON schema.
+"""Input taken literally: nothing is coerced. A field checks one value, names itself in the refusal
+and knows its JSON schema.
 
 A broken rule is an `Invalid`; the door chooses the shape it is told in.
 """
@@ -16,7 +17,9 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 EXACT_MAX = 2**53  # up to here every JSON reader has the same integer
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
+_MOMENT = re.compile(
+    r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII
+)
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST = re.compile(rf"(?:{_LABEL}\.)*{_LABEL}\.?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
 _URL_UNSAFE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{}|]")
@@ -31,7 +34,8 @@ def is_uuid(text: str) -> bool:
 
 
 def is_deeper(raw: bytes, levels: int) -> bool:
-    """Whether JSON nests deeper. Asked before parsing: the parser recurses, and how deep it may is not ours to say."""
+    """Whether JSON nests deeper. Asked before parsing: the parser recurses, and how deep it may is
+    not ours to say."""
     if raw.count(b"[") + raw.count(b"{") <= levels:
         return False
     depth = 0
@@ -47,7 +51,8 @@ def is_deeper(raw: bytes, levels: int) -> bool:
 
 
 def check_storable(value: Any, path: str = "") -> None:
-    """Refuse NUL and lone surrogates anywhere in a JSON value, keys included; names the way to the field."""
+    """Refuse NUL and lone surrogates anywhere in a JSON value, keys included; names the way to the
+    field."""
     if isinstance(value, str):
         if _UNSTORABLE.search(value):
             raise Invalid(path or "body", "unstorable")
@@ -78,10 +83,12 @@ def _has_huge_number(value: Any) -> bool:
 
 
 class Field:
-    """One value. A missing or null optional value becomes `default` (made anew when it is callable)."""
+    """One value. A missing or null optional value becomes `default` (made anew when it is
+    callable)."""
 
     def __init__(self, *, required: bool = False, default: Any = None) -> None:
-        self.required, self.default = required, default
+        self.required = required
+        self.default = default
 
     def read(self, source: Mapping[str, Any], name: str) -> Any:
         value = source.get(name)
@@ -102,10 +109,19 @@ class Text(Field):
     """A string of at most `longest` characters; `trim` is for names."""
 
     def __init__(
-        self, longest: int, *, shortest: int = 0, trim: bool = False, choices: Sequence[str] | None = None, **options: Any
+        self,
+        longest: int,
+        *,
+        shortest: int = 0,
+        trim: bool = False,
+        choices: Sequence[str] | None = None,
+        **options: Any,
     ) -> None:
         super().__init__(**options)
-        self.longest, self.shortest, self.trim, self.choices = longest, shortest, trim, choices
+        self.longest = longest
+        self.shortest = shortest
+        self.trim = trim
+        self.choices = choices
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str):
@@ -121,13 +137,18 @@ class Text(Field):
         return text
 
     def schema(self) -> Schema:
-        return {"type": "string", "maxLength": self.longest, **({"enum": list(self.choices)} if self.choices else {})}
+        return {
+            "type": "string",
+            "maxLength": self.longest,
+            **({"enum": list(self.choices)} if self.choices else {}),
+        }
 
 
 class Integer(Field):
     def __init__(self, least: int = 0, most: int = MAX_INTEGER, **options: Any) -> None:
         super().__init__(**options)
-        self.least, self.most = least, most
+        self.least = least
+        self.most = most
 
     def check(self, value: Any, name: str) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
@@ -157,7 +178,8 @@ class Pattern(Field):
 
     def __init__(self, pattern: str, rule: str, **options: Any) -> None:
         super().__init__(**options)
-        self.pattern, self.rule = re.compile(pattern, re.ASCII), rule
+        self.pattern = re.compile(pattern, re.ASCII)
+        self.rule = rule
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str) or not self.pattern.fullmatch(value):
@@ -198,7 +220,8 @@ class Url(Field):
 
     def __init__(self, *, longest: int = 2048, plain_http: str = "none", **options: Any) -> None:
         super().__init__(**options)
-        self.longest, self.plain_http = longest, plain_http
+        self.longest = longest
+        self.plain_http = plain_http
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str):
@@ -235,9 +258,18 @@ def split_url(value: str) -> SplitResult | None:
         port = parts.port
     except ValueError:
         return None
-    if parts.scheme not in ("http", "https") or "@" in parts.netloc or "%" in parts.netloc or not parts.hostname:
+    if (
+        parts.scheme not in ("http", "https")
+        or "@" in parts.netloc
+        or "%" in parts.netloc
+        or not parts.hostname
+    ):
         return None
-    host = parts.netloc.rsplit(":", 1)[0] if port is not None or parts.netloc.endswith(":") else parts.netloc
+    host = (
+        parts.netloc.rsplit(":", 1)[0]
+        if port is not None or parts.netloc.endswith(":")
+        else parts.netloc
+    )
     if not _HOST.fullmatch(host) or len(host) > 253 or port == 0:
         return None
     return parts
@@ -246,7 +278,8 @@ def split_url(value: str) -> SplitResult | None:
 class Metadata(Field):
     """An object of strings: at most 50 keys, at most 16 KiB in all."""
 
-    KEYS_MAX, BYTES_MAX = 50, 16 * 1024
+    KEYS_MAX = 50
+    BYTES_MAX = 16 * 1024
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"default": dict, **options})
@@ -268,7 +301,11 @@ class Metadata(Field):
         return value
 
     def schema(self) -> Schema:
-        return {"type": "object", "maxProperties": self.KEYS_MAX, "additionalProperties": {"type": "string"}}
+        return {
+            "type": "object",
+            "maxProperties": self.KEYS_MAX,
+            "additionalProperties": {"type": "string"},
+        }
 
 
 class List(Field):
@@ -276,7 +313,8 @@ class List(Field):
 
     def __init__(self, item: Field, longest: int, **options: Any) -> None:
         super().__init__(**{"default": list, **options})
-        self.item, self.longest = item, longest
+        self.item = item
+        self.longest = longest
 
     def check(self, value: Any, name: str) -> list[Any]:
         if not isinstance(value, list):

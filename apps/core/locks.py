@@ -1,8 +1,9 @@
 """THE list of turns: who takes them at what. A key is locked within its turn only.
 
-`hold_in_transaction` is an advisory lock, which ends with the transaction. What lasts longer (`hold`, `try_hold`, `take`) is a row
-with a lease, by the database's clock: behind a pooler a connection's own lock belongs to whoever comes next. A process that dies
-gives its turns back when their leases end.
+`hold_in_transaction` is an advisory lock, which ends with the transaction. What lasts longer
+(`hold`, `try_hold`, `take`) is a row with a lease, by the database's clock: behind a pooler a
+connection's own lock belongs to whoever comes next. A process that dies gives its turns back when
+their leases end.
 """
 
 import threading
@@ -18,18 +19,26 @@ from django.db import Error as DatabaseError
 from django.db import connection
 
 log = structlog.get_logger(__name__)
-LEASE_SECONDS, RENEWED_EVERY_SECONDS, LOOK_SECONDS = 8, 2, 0.05
+LEASE_SECONDS = 8
+RENEWED_EVERY_SECONDS = 2
+LOOK_SECONDS = 0.05
 _TAKE = """
-INSERT INTO core_lease (turn, key, holder, until) VALUES (%s, %s, %s, clock_timestamp() + %s * interval '1 second')
-ON CONFLICT (turn, key) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until WHERE core_lease.until < clock_timestamp()
+INSERT INTO core_lease (turn, key, holder, until)
+    VALUES (%s, %s, %s, clock_timestamp() + %s * interval '1 second')
+ON CONFLICT (turn, key) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until
+    WHERE core_lease.until < clock_timestamp()
 RETURNING turn
 """
-_RENEW = "UPDATE core_lease SET until = clock_timestamp() + %s * interval '1 second' WHERE holder = ANY (%s::uuid[])"
+_RENEW = (
+    "UPDATE core_lease SET until = clock_timestamp() + %s * interval '1 second' WHERE holder = ANY"
+    " (%s::uuid[])"
+)
 
 
 @unique
 class Turn(IntEnum):
-    """The second half of a lock's number; the first is its key. Running processes of two versions must agree on them."""
+    """The second half of a lock's number; the first is its key. Running processes of two versions
+    must agree on them."""
 
     TEST_CLOCK = 7
     CHAIN_SENDER = 8
@@ -46,14 +55,17 @@ class Turn(IntEnum):
     CHAIN_FOLLOWER = 19
 
 
-# One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the above but by chance.
+# One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the
+# above but by chance.
 WEBHOOK_CLAIM = 0x7765626868
 
 
 def hold_in_transaction(turn: Turn, key: object) -> None:
     """Wait for the turn, and keep it until the transaction ends."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))", [str(key), turn.value])
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))", [str(key), turn.value]
+        )
 
 
 @contextmanager
@@ -101,21 +113,30 @@ def take(turn: Turn, key: object) -> Lease | None:
 def is_held(lease: Lease) -> bool:
     """Whether it is still ours, which a process that stood still for long can't know."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM core_lease WHERE holder = %s AND until > clock_timestamp()", [lease.holder])
+        cursor.execute(
+            "SELECT 1 FROM core_lease WHERE holder = %s AND until > clock_timestamp()",
+            [lease.holder],
+        )
         return cursor.fetchone() is not None
 
 
 def release(lease: Lease) -> None:
     _keeper.drop(lease)
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM core_lease WHERE turn = %s AND key = %s AND holder = %s", [lease.turn, lease.key, lease.holder])
+        cursor.execute(
+            "DELETE FROM core_lease WHERE turn = %s AND key = %s AND holder = %s",
+            [lease.turn, lease.key, lease.holder],
+        )
 
 
 class _Keeper:
-    """A thread that renews this process's leases while it has any; it doesn't live on in a forked child."""
+    """A thread that renews this process's leases while it has any; it doesn't live on in a forked
+    child."""
 
     def __init__(self) -> None:
-        self._lock, self._held, self._thread = threading.Lock(), set[Lease](), threading.Thread()
+        self._lock = threading.Lock()
+        self._held = set[Lease]()
+        self._thread = threading.Thread()
 
     def keep(self, lease: Lease) -> None:
         with self._lock:

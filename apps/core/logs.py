@@ -1,4 +1,5 @@
-"""One JSON line per log record, with the request id; keys, tokens and signatures are taken out before any handler sees them."""
+"""One JSON line per log record, with the request id; keys, tokens and signatures are taken out
+before any handler sees them."""
 
 import json
 import logging
@@ -9,27 +10,36 @@ from typing import Any
 
 from apps.core.imports import without
 
-with without("rich", "greenlet"):  # colors of tracebacks and another kind of threads, where developers have them installed
+with without(
+    "rich", "greenlet"
+):  # colors of tracebacks and another kind of threads, where developers have them installed
     import structlog
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 _SECRETS = re.compile(
     r"svc[a-z]{0,2}_[A-Za-z0-9_]{8,}|whsec_[0-9a-fA-F]+|(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|0x[0-9a-fA-F]{64,}|otpauth://\S+"
-    # Of a link that is its own key: any long part of a path but an id (a UUID) and an address (0x…).
+    # Of a link that is its own key: any long part of a path but an id (a UUID) and an address
+    # (0x…).
     r"|(?<=/)(?!0x|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w.:=~-]))"
     r"(?=[\w.:=~-]*[A-Z0-9])[\w.:=~-]{32,}"
 )
-_SECRET_NAMES = re.compile(r"(?i)secret|password|passwd|token|api_?key|authorization|cookie|private|mnemonic|otp|raw_transaction")
+_SECRET_NAMES = re.compile(
+    r"(?i)secret|password|passwd|token|api_?key|authorization|cookie|private|mnemonic|otp|raw_transaction"
+)
 REDACTED = "[redacted]"
 
 
 def redact(value: Any) -> Any:
-    """The value with everything secret in it replaced; transaction hashes are cut too, their first characters stay."""
+    """The value with everything secret in it replaced; transaction hashes are cut too, their first
+    characters stay."""
     if isinstance(value, str):
         return _SECRETS.sub(lambda match: _shorten(match.group()), value)
     if isinstance(value, dict):
-        return {key: REDACTED if _SECRET_NAMES.search(str(key)) else redact(inner) for key, inner in value.items()}
+        return {
+            key: REDACTED if _SECRET_NAMES.search(str(key)) else redact(inner)
+            for key, inner in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [redact(inner) for inner in value]
     return value
@@ -44,13 +54,16 @@ class Redact(logging.Filter):
         if isinstance(record.msg, dict):
             record.msg = redact(record.msg)
         else:
-            record.msg, record.args = redact(record.getMessage()), ()
+            record.msg = redact(record.getMessage())
+            record.args = ()
         return True
 
 
 class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        fields = dict(record.msg) if isinstance(record.msg, dict) else {"event": record.getMessage()}
+        fields = (
+            dict(record.msg) if isinstance(record.msg, dict) else {"event": record.getMessage()}
+        )
         line = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname.lower(),
@@ -65,7 +78,10 @@ class JsonFormatter(logging.Formatter):
 
 
 structlog.configure(
-    processors=[structlog.processors.format_exc_info, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+    processors=[
+        structlog.processors.format_exc_info,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
     wrapper_class=structlog.stdlib.BoundLogger,
     logger_factory=structlog.stdlib.LoggerFactory(),
     cache_logger_on_first_use=True,

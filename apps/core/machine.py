@@ -1,6 +1,8 @@
-"""THE way in which a status changes: its table is asked, the row written if it still stands there, its history kept with it.
+"""THE way in which a status changes: its table is asked, the row written if it still stands there,
+its history kept with it.
 
-Each noun declares its machine in its `states.py`; the recorder that writes its history and events registers itself there.
+Each noun declares its machine in its `states.py`; the recorder that writes its history and events
+registers itself there.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,7 +15,8 @@ from django.db import connection, models, transaction
 
 
 class IllegalMove(Exception):
-    """A move that the table doesn't have, or of a row that isn't where its lock keeps it: a bug of ours, never a caller's."""
+    """A move that the table doesn't have, or of a row that isn't where its lock keeps it: a bug of
+    ours, never a caller's."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,8 @@ Recorder = Callable[[Sequence[Change[RowT, StepT]]], None]
 
 
 class Machine(Generic[RowT, StepT]):
-    """A table of moves `{from: {to, …}}` over a model's `status`. One without history says so: nothing is left out by chance."""
+    """A table of moves `{from: {to, …}}` over a model's `status`. One without history says so:
+    nothing is left out by chance."""
 
     def __init__(self, moves: Mapping[str, Collection[str]], *, has_history: bool = True) -> None:
         self.moves = {origin: frozenset(targets) for origin, targets in moves.items()}
@@ -56,14 +60,17 @@ class Machine(Generic[RowT, StepT]):
         self._recorder: Recorder[RowT, StepT] | None = None
 
     def recorder(self, record: Recorder[RowT, StepT]) -> Recorder[RowT, StepT]:
-        """Register what writes history and events of this machine's changes, in their transaction."""
+        """Register what writes history and events of this machine's changes, in their
+        transaction."""
         self._recorder = record
         return record
 
     def change_status(self, row: RowT, *steps: StepT, at: datetime, **columns: Any) -> bool:
-        """Take the steps if the row still stands where this copy of it stands; False when somebody was faster.
+        """Take the steps if the row still stands where this copy of it stands; False when somebody
+        was faster.
 
-        The row is written once, with `columns`; each step is recorded. Raises IllegalMove for one that the table doesn't have.
+        The row is written once, with `columns`; each step is recorded. Raises IllegalMove for one
+        that the table doesn't have.
         """
         origin = before = _status(row)
         for step in steps:
@@ -79,16 +86,24 @@ class Machine(Generic[RowT, StepT]):
         return True
 
     def change_locked(self, row: RowT, *steps: StepT, at: datetime, **columns: Any) -> None:
-        """The same for a row that the caller has locked. Raises IllegalMove too when it stands elsewhere than this copy of it."""
+        """The same for a row that the caller has locked. Raises IllegalMove too when it stands
+        elsewhere than this copy of it."""
         if not self.change_status(row, *steps, at=at, **columns):
             raise IllegalMove(f"{type(row).__name__} {row.pk} was changed by somebody else")
 
     def change_many(
-        self, rows: Sequence[RowT], step: StepT, *, ats: Sequence[datetime], each: Mapping[str, Sequence[Any]], **columns: Any
+        self,
+        rows: Sequence[RowT],
+        step: StepT,
+        *,
+        ats: Sequence[datetime],
+        each: Mapping[str, Sequence[Any]],
+        **columns: Any,
     ) -> list[RowT]:
         """The same step of many rows of one table in one statement: those that took it.
 
-        `each` has a value per row for its columns, in the rows' order, as has `ats`; `columns` are the same for all.
+        `each` has a value per row for its columns, in the rows' order, as has `ats`; `columns` are
+        the same for all.
         """
         if not rows:
             return []
@@ -101,23 +116,30 @@ class Machine(Generic[RowT, StepT]):
             for number, (row, at) in enumerate(zip(rows, ats, strict=True)):
                 if row.pk in moved:
                     changes.append(Change(row, _status(row), step, at))
-                    _show(row, {**shared, **{name: values[number] for name, values in each.items()}})
+                    _show(
+                        row, {**shared, **{name: values[number] for name, values in each.items()}}
+                    )
             self._record(changes)
         return [change.row for change in changes]
 
-    def change_all(self, rows: "models.QuerySet[RowT]", origin: str, step: StepT, **columns: Any) -> int:
-        """Whatever of a query stands at `origin`, unread; how many rows. Only of a machine without history."""
+    def change_all(
+        self, rows: "models.QuerySet[RowT]", origin: str, step: StepT, **columns: Any
+    ) -> int:
+        """Whatever of a query stands at `origin`, unread; how many rows. Only of a machine without
+        history."""
         if self.has_history or step.status not in self.moves.get(origin, ()):
             raise IllegalMove(f"{rows.model.__name__}: {origin} to {step.status}")
         return rows.filter(status=origin).update(status=step.status, **columns)
 
     @staticmethod
     def show(row: RowT, status: str) -> None:
-        """A statement of the caller's has found the row there, under its lock: this copy of it shows that too."""
+        """A statement of the caller's has found the row there, under its lock: this copy of it
+        shows that too."""
         _show(row, {"status": status})
 
     def _whole(self) -> AbstractContextManager[None]:
-        """The row and its history in one transaction. No savepoint: a caller who goes on after a failure has one of its own."""
+        """The row and its history in one transaction. No savepoint: a caller who goes on after a
+        failure has one of its own."""
         return transaction.atomic(savepoint=False) if self.has_history else nullcontext()
 
     def _check(self, row: RowT, before: str, step: StepT) -> None:
@@ -140,29 +162,44 @@ def _show(row: models.Model, columns: Mapping[str, Any]) -> None:
         setattr(row, name, value)
 
 
-def _changes(row: RowT, origin: str, steps: Sequence[StepT], at: datetime) -> list[Change[RowT, StepT]]:
+def _changes(
+    row: RowT, origin: str, steps: Sequence[StepT], at: datetime
+) -> list[Change[RowT, StepT]]:
     origins = [origin, *(step.status for step in steps)]
     return [Change(row, before, step, at) for before, step in zip(origins, steps, strict=False)]
 
 
-def _update(rows: Sequence[models.Model], shared: Mapping[str, Any], each: Mapping[str, Sequence[Any]]) -> set[Any]:
+def _update(
+    rows: Sequence[models.Model], shared: Mapping[str, Any], each: Mapping[str, Sequence[Any]]
+) -> set[Any]:
     """One UPDATE of the rows that still stand where these copies stand; the keys of those."""
     meta = type(rows[0])._meta
-    columns: dict[str, Sequence[Any]] = {"pk": [row.pk for row in rows], "origin": [_status(row) for row in rows], **each}
-    fields = {name: cast("models.Field[Any, Any]", meta.get_field(name)) for name in [*each, *shared]}
+    columns: dict[str, Sequence[Any]] = {
+        "pk": [row.pk for row in rows],
+        "origin": [_status(row) for row in rows],
+        **each,
+    }
+    fields = {
+        name: cast("models.Field[Any, Any]", meta.get_field(name)) for name in [*each, *shared]
+    }
     fields |= {"pk": meta.pk, "origin": fields["status"]}
-    quote, key = connection.ops.quote_name, str(fields["pk"].column)
+    quote = connection.ops.quote_name
+    key = str(fields["pk"].column)
     arrays = ", ".join(f"%s::{fields[name].db_type(connection)}[]" for name in columns)
     sets = [f"{quote(str(fields[name].column))} = %s" for name in shared] + [
         f"{quote(str(fields[name].column))} = n.{quote(name)}" for name in each
     ]
     names = ", ".join(quote(name) for name in columns)
     statement = (
-        f"UPDATE {quote(meta.db_table)} AS t SET {', '.join(sets)} FROM unnest({arrays}) AS n ({names}) "  # noqa: S608
+        f"UPDATE {quote(meta.db_table)} AS t SET {', '.join(sets)} "  # noqa: S608
+        f"FROM unnest({arrays}) AS n ({names}) "
         f"WHERE t.{quote(key)} = n.pk AND t.status = n.origin RETURNING t.{quote(key)}"
     )
     prepared = [fields[name].get_db_prep_value(value, connection) for name, value in shared.items()]
-    listed = [[fields[name].get_db_prep_value(value, connection) for value in values] for name, values in columns.items()]
+    listed = [
+        [fields[name].get_db_prep_value(value, connection) for value in values]
+        for name, values in columns.items()
+    ]
     with connection.cursor() as cursor:
         cursor.execute(statement, [*prepared, *listed])
         return {pk for (pk,) in cursor.fetchall()}

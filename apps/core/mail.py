@@ -1,7 +1,9 @@
-"""The one way to send mail: a row queued in the caller's transaction, sent by a worker, tried again when that fails.
+"""The one way to send mail: a row queued in the caller's transaction, sent by a worker, tried again
+when that fails.
 
-A key's mail is sent once, whoever asks how often. The letter is sealed while it waits and wiped when it has left or was given up.
-What others can have sent to a person is bounded per day (settings.LETTER_LIMITS).
+A key's mail is sent once, whoever asks how often. The letter is sealed while it waits and wiped
+when it has left or was given up. What others can have sent to a person is bounded per day
+(settings.LETTER_LIMITS).
 """
 
 import json
@@ -27,15 +29,24 @@ from apps.core.models import OutgoingMail
 from apps.core.pruning import prune
 
 log = structlog.get_logger(__name__)
-_MINUTE, _HOUR = 60, 3600
+_MINUTE = 60
+_HOUR = 3600
 RETRY_SECONDS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 6 * _HOUR, 12 * _HOUR)
-_LEASE = timedelta(minutes=10)  # longer than any attempt: a worker that died gives its mail back after it
+_LEASE = timedelta(
+    minutes=10
+)  # longer than any attempt: a worker that died gives its mail back after it
 _BATCH = 100
 _DAY = timedelta(days=1)
 _Status = OutgoingMail.Status
 # The row is the whole story of a letter, and is forgotten with it.
 OUTGOING_MAIL = Machine[OutgoingMail, Step](
-    {_Status.QUEUED: {_Status.SENT, _Status.FAILED}, _Status.SENT: (), _Status.FAILED: (), _Status.DROPPED: ()}, has_history=False
+    {
+        _Status.QUEUED: {_Status.SENT, _Status.FAILED},
+        _Status.SENT: (),
+        _Status.FAILED: (),
+        _Status.DROPPED: (),
+    },
+    has_history=False,
 )
 
 
@@ -59,26 +70,33 @@ def send(
     language: str = "",
     unsubscribe_path: str = "",
 ) -> bool:
-    """Queue the letter `templates/email/<template>.txt` and `.html` for one person; a key that was used before does nothing.
+    """Queue the letter `templates/email/<template>.txt` and `.html` for one person; a key that was
+    used before does nothing.
 
     False when it is dropped, because others have had too many of them sent there in a day.
 
-    `key` says which letter it is ("invoice_open:<id>"). With `store` it goes out in the store's name, answers to its support
-    address. Templates also get `base_url` and `sender`; times are in `zone`, words in `language`.
-    Never waits for a mail server and never fails because of one.
+    `key` says which letter it is ("invoice_open:<id>"). With `store` it goes out in the store's
+    name, answers to its support address. Templates also get `base_url` and `sender`; times are in
+    `zone`, words in `language`. Never waits for a mail server and never fails because of one.
     """
-    at, id = real_now(), uuid.uuid4()
+    at = real_now()
+    id = uuid.uuid4()
     sender = (store.brand_name or store.name) if store is not None else _own_name()
     values = {**context, "base_url": settings.DASHBOARD_URL, "sender": sender}
     # Of the reader, and never of whoever causes the letter.
-    with timezone.override(zone), translation.override(language or settings.LANGUAGE_CODE), regions.shown_in(""):
+    with (
+        timezone.override(zone),
+        translation.override(language or settings.LANGUAGE_CODE),
+        regions.shown_in(""),
+    ):
         text = _render(f"email/{template}.txt", values, is_html=False)
         html = _render(f"email/{template}.html", values, is_html=True)
     subject, _, body = text.partition("\n")
     letter = {"subject": _line(subject), "text": body.strip() + "\n", "html": html}
     if unsubscribe_path:
         letter["unsubscribe"] = f"{settings.DASHBOARD_URL}{unsubscribe_path}"
-    mailbox, in_name_of = emails.mailbox(to), store.pk if store is not None else None
+    mailbox = emails.mailbox(to)
+    in_name_of = store.pk if store is not None else None
     limit = _limit_reached(template, mailbox, in_name_of, at)
     row = OutgoingMail(
         id=id,
@@ -90,7 +108,9 @@ def send(
         status=_Status.QUEUED if limit is None else _Status.DROPPED,
         sender_name=_line(sender),
         reply_to=store.support_email if store is not None else "",
-        sealed_letter=crypto.encrypt(json.dumps(letter), OutgoingMail.place_of(id)) if limit is None else "",
+        sealed_letter=crypto.encrypt(json.dumps(letter), OutgoingMail.place_of(id))
+        if limit is None
+        else "",
         created_at=at,
         next_attempt_at=at if limit is None else None,
     )
@@ -102,13 +122,18 @@ def send(
 
 
 def _limit_reached(template: str, mailbox: str, in_name_of: Any, at: datetime) -> str | None:
-    """The line of the table that a letter would go beyond; some at the same moment may still pass together."""
+    """The line of the table that a letter would go beyond; some at the same moment may still pass
+    together."""
     for name, limit in settings.LETTER_LIMITS.items():
         if template not in limit.templates:
             continue
-        sent = OutgoingMail.objects.filter(mailbox=mailbox, created_at__gt=at - _DAY, template__in=limit.templates)
+        sent = OutgoingMail.objects.filter(
+            mailbox=mailbox, created_at__gt=at - _DAY, template__in=limit.templates
+        )
         by_store = Count("pk", filter=Q(in_name_of=in_name_of))
-        counted = sent.exclude(status=OutgoingMail.Status.DROPPED).aggregate(in_all=Count("pk"), by_store=by_store)
+        counted = sent.exclude(status=OutgoingMail.Status.DROPPED).aggregate(
+            in_all=Count("pk"), by_store=by_store
+        )
         if counted["in_all"] >= limit.in_all or counted["by_store"] >= limit.by_store:
             return name
     return None
@@ -126,17 +151,25 @@ def send_due(limit: int = _BATCH) -> int:
 
 
 def forget(now: datetime) -> dict[str, int]:
-    """Delete letters that ended long ago; how many. Their keys are free again: nothing asks for a letter that old."""
+    """Delete letters that ended long ago; how many. Their keys are free again: nothing asks for a
+    letter that old."""
     ended = OutgoingMail.objects.exclude(status=OutgoingMail.Status.QUEUED)
-    return {"letters": prune(ended.filter(created_at__lt=now - timedelta(days=settings.MAIL_KEPT_DAYS)))}
+    return {
+        "letters": prune(ended.filter(created_at__lt=now - timedelta(days=settings.MAIL_KEPT_DAYS)))
+    }
 
 
 def _claim(now: datetime) -> OutgoingMail | None:
     with transaction.atomic():
-        due = OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=now)
-        row: OutgoingMail | None = due.defer(None).select_for_update(skip_locked=True).order_by("next_attempt_at").first()
+        due = OutgoingMail.objects.filter(
+            status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=now
+        )
+        row: OutgoingMail | None = (
+            due.defer(None).select_for_update(skip_locked=True).order_by("next_attempt_at").first()
+        )
         if row is not None:
-            row.attempts, row.next_attempt_at = row.attempts + 1, now + _LEASE
+            row.attempts = row.attempts + 1
+            row.next_attempt_at = now + _LEASE
             row.save(update_fields=["attempts", "next_attempt_at"])
         return row
 
@@ -144,7 +177,9 @@ def _claim(now: datetime) -> OutgoingMail | None:
 def _attempt(row: OutgoingMail) -> bool:
     try:
         _message(row).send()
-    except Exception as error:  # whatever a mail backend raises: the letter waits, the queue goes on
+    except (
+        Exception
+    ) as error:  # whatever a mail backend raises: the letter waits, the queue goes on
         _failed(row, error)
         return False
     _close(row, OutgoingMail.Status.SENT, sent_at=real_now())
@@ -178,7 +213,13 @@ def _unsubscribing(url: str) -> dict[str, str]:
 
 
 def _failed(row: OutgoingMail, error: Exception) -> None:
-    log.warning("mail_failed", mail=str(row.pk), template=row.template, attempts=row.attempts, error=type(error).__name__)
+    log.warning(
+        "mail_failed",
+        mail=str(row.pk),
+        template=row.template,
+        attempts=row.attempts,
+        error=type(error).__name__,
+    )
     if row.attempts > len(RETRY_SECONDS) or _is_final(error):
         _close(row, OutgoingMail.Status.FAILED, error=type(error).__name__)
         return
@@ -190,16 +231,29 @@ def _is_final(error: Exception) -> bool:
     """Whether the server said that this person can't be written to at all."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return all(code >= 500 for code, _ in error.recipients.values())
-    return type(error).__name__ in ("AnymailRecipientsRefused", "AnymailInvalidAddress", "BadHeaderError")
+    return type(error).__name__ in (
+        "AnymailRecipientsRefused",
+        "AnymailInvalidAddress",
+        "BadHeaderError",
+    )
 
 
 def _close(row: OutgoingMail, status: str, **columns: Any) -> None:
-    OUTGOING_MAIL.change_all(_mine(row), OutgoingMail.Status.QUEUED, Step(status), sealed_letter="", next_attempt_at=None, **columns)
+    OUTGOING_MAIL.change_all(
+        _mine(row),
+        OutgoingMail.Status.QUEUED,
+        Step(status),
+        sealed_letter="",
+        next_attempt_at=None,
+        **columns,
+    )
 
 
 def _mine(row: OutgoingMail) -> Any:
     """The row, unless another worker has taken it over since."""
-    return OutgoingMail.objects.filter(pk=row.pk, attempts=row.attempts, status=OutgoingMail.Status.QUEUED)
+    return OutgoingMail.objects.filter(
+        pk=row.pk, attempts=row.attempts, status=OutgoingMail.Status.QUEUED
+    )
 
 
 def _render(name: str, values: Mapping[str, Any], *, is_html: bool) -> str:

@@ -1,4 +1,5 @@
-"""A mailbox that is a folder: outside production mail is written there, one .eml file each, instead of being sent."""
+"""A mailbox that is a folder: outside production mail is written there, one .eml file each, instead
+of being sent."""
 
 import email
 import email.policy
@@ -54,7 +55,10 @@ def letters() -> list[Letter]:
 
 
 def letter(name: str) -> Letter | None:
-    return next((_read(path) for path in Path(settings.EMAIL_FILE_PATH).glob("*.eml") if path.stem == name), None)
+    return next(
+        (_read(path) for path in Path(settings.EMAIL_FILE_PATH).glob("*.eml") if path.stem == name),
+        None,
+    )
 
 
 def _read(path: Path) -> Letter:

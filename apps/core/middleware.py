@@ -1,4 +1,5 @@
-"""The request id on every answer and log line, who is taken to act, from where, and what answers may load.
+"""The request id on every answer and log line, who is taken to act, from where, and what answers
+may load.
 
 A request begins with nobody's rows (core.tenancy), whatever ran before it.
 """
@@ -32,9 +33,14 @@ class RequestId:
         one = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         mark = request_id.set(one)
         try:
-            with acting(Actor(Kind.VISITOR, address=exact_address(request))), tenancy.within(tenancy.NOBODY):
+            with (
+                acting(Actor(Kind.VISITOR, address=exact_address(request))),
+                tenancy.within(tenancy.NOBODY),
+            ):
                 response = self.get_response(request)
-                if isinstance(response, StreamingHttpResponse) and not isinstance(response, FileResponse):
+                if isinstance(response, StreamingHttpResponse) and not isinstance(
+                    response, FileResponse
+                ):
                     response.streaming_content = tenancy.kept(response.streaming_content)  # type: ignore[arg-type]  # ours aren't asynchronous
         finally:
             request_id.reset(mark)
@@ -43,9 +49,12 @@ class RequestId:
 
 
 class ContentSecurityPolicy(CSPMiddleware):
-    """The pages' policy, and one for the API that never changes: its answers are data, from which nothing is loaded."""
+    """The pages' policy, and one for the API that never changes: its answers are data, from which
+    nothing is loaded."""
 
-    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         if not request.path.startswith(API_PREFIX):
             return super().process_response(request, response)
         response.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
@@ -59,7 +68,11 @@ def exact_address(request: HttpRequest) -> str:
     """
     hops: int = settings.TRUSTED_PROXY_HOPS
     text = str(request.META.get("REMOTE_ADDR", ""))
-    forwarded = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
+    forwarded = [
+        part.strip()
+        for part in request.headers.get("X-Forwarded-For", "").split(",")
+        if part.strip()
+    ]
     if hops and len(forwarded) >= hops:
         text = forwarded[-hops]
     return plain_address(text)
@@ -76,6 +89,7 @@ def plain_address(text: str) -> str:
 
 
 def client_address(request: HttpRequest) -> str:
-    """The address to count by: IPv6 by its /64. What has none (a local socket) is counted together."""
+    """The address to count by: IPv6 by its /64. What has none (a local socket) is counted
+    together."""
     text = exact_address(request)
     return str(ipaddress.ip_network((text, 64), strict=False)) if ":" in text else text

@@ -1,4 +1,5 @@
-"""What every tenant's row has: an id, a store, a mode and a time of birth. `seen_by` is the way to reach it."""
+"""What every tenant's row has: an id, a store, a mode and a time of birth. `seen_by` is the way to
+reach it."""
 
 import uuid
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -59,9 +60,12 @@ class Viewer(Protocol):
 
 
 class WithoutSecrets(models.QuerySet[Any]):
-    """Reads every column but the model's `SECRETS`: web writes them and may not read them. Who may names one to have it."""
+    """Reads every column but the model's `SECRETS`: web writes them and may not read them. Who may
+    names one to have it."""
 
-    def __init__(self, model: type[models.Model] | None = None, query: Any = None, **options: Any) -> None:
+    def __init__(
+        self, model: type[models.Model] | None = None, query: Any = None, **options: Any
+    ) -> None:
         super().__init__(model, query, **options)
         if query is None and model is not None:
             self.query.add_deferred_loading(getattr(model, "SECRETS", ()))
@@ -92,7 +96,8 @@ class Owned(models.Model):
 
 
 class Formed(Owned):
-    """A row that a page's form may have made. The form's own key makes it once, however often the form is sent."""
+    """A row that a page's form may have made. The form's own key makes it once, however often the
+    form is sent."""
 
     form_key = models.CharField(max_length=32, null=True, editable=False)
 
@@ -103,11 +108,14 @@ class Formed(Owned):
 def once_per_form(name: str) -> models.UniqueConstraint:
     """The rule of a Formed row, which each model has under a name of its own."""
     fields = ["store", "mode", "form_key"]
-    return models.UniqueConstraint(fields=fields, condition=models.Q(form_key__isnull=False), name=f"{name}_once_per_form")
+    return models.UniqueConstraint(
+        fields=fields, condition=models.Q(form_key__isnull=False), name=f"{name}_once_per_form"
+    )
 
 
 class OutgoingMail(models.Model):
-    """A letter to one person. `next_attempt_at` is when it is due, and while a worker has it, when another may take it."""
+    """A letter to one person. `next_attempt_at` is when it is due, and while a worker has it, when
+    another may take it."""
 
     class Status(models.TextChoices):
         QUEUED = "queued"
@@ -118,7 +126,9 @@ class OutgoingMail(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     key = models.CharField(max_length=200, unique=True)
     to = models.EmailField(max_length=254)
-    mailbox = models.CharField(max_length=400, default="", db_default="", editable=False)  # emails.mailbox
+    mailbox = models.CharField(
+        max_length=400, default="", db_default="", editable=False
+    )  # emails.mailbox
     in_name_of = models.UUIDField(null=True, editable=False)  # the store
     template = models.CharField(max_length=100)
     sender_name = models.CharField(max_length=200)
@@ -143,7 +153,11 @@ class OutgoingMail(models.Model):
                 name="outgoing_mail_due",
             ),
             models.Index(fields=["mailbox", "created_at"], name="outgoing_mail_of_mailbox"),
-            models.Index(fields=["created_at"], condition=models.Q(status="failed"), name="outgoing_mail_failed"),
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(status="failed"),
+                name="outgoing_mail_failed",
+            ),
         ]
 
     @staticmethod
@@ -156,7 +170,8 @@ class OutgoingMail(models.Model):
 
 
 class Drawing(models.Model):
-    """A PDF file by what its page says; `html` and `inside` are kept until it is drawn. Times are the machine's.
+    """A PDF file by what its page says; `html` and `inside` are kept until it is drawn. Times are
+    the machine's.
 
     `owner` is whose turn it takes (a store), and an awaited one has a reader who waits for it.
     """
@@ -174,11 +189,18 @@ class Drawing(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["is_awaited", "owner", "asked_at"], condition=models.Q(drawn_at=None), name="drawing_in_turn"),
+            models.Index(
+                fields=["is_awaited", "owner", "asked_at"],
+                condition=models.Q(drawn_at=None),
+                name="drawing_in_turn",
+            ),
             models.Index(fields=["drawn_at"], name="drawing_age"),
         ]
         constraints = [
-            models.CheckConstraint(condition=models.Q(drawn_at=None) | ~models.Q(file_name=""), name="drawing_drawn_has_a_file"),
+            models.CheckConstraint(
+                condition=models.Q(drawn_at=None) | ~models.Q(file_name=""),
+                name="drawing_drawn_has_a_file",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -186,7 +208,8 @@ class Drawing(models.Model):
 
 
 class RowFailure(models.Model):
-    """A row that a job could not move: left alone until `not_before`, and from `dead_at` on until staff have it tried again."""
+    """A row that a job could not move: left alone until `not_before`, and from `dead_at` on until
+    staff have it tried again."""
 
     job = models.CharField(max_length=60)
     row_id = models.CharField(max_length=64, db_collation="C")
@@ -195,7 +218,9 @@ class RowFailure(models.Model):
     since = models.DateTimeField()
     not_before = models.DateTimeField()
     dead_at = models.DateTimeField(null=True)
-    set_aside_reason = models.CharField(max_length=500, blank=True, default="", db_default="")  # staff leave it given up
+    set_aside_reason = models.CharField(
+        max_length=500, blank=True, default="", db_default=""
+    )  # staff leave it given up
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["job", "row_id"], name="row_failure_once")]
@@ -205,7 +230,8 @@ class RowFailure(models.Model):
 
 
 class RowTurn(models.Model):
-    """The row at which a job's last run stopped when there were more than it took: the next goes on after it."""
+    """The row at which a job's last run stopped when there were more than it took: the next goes on
+    after it."""
 
     job = models.CharField(max_length=60, primary_key=True)
     row_id = models.CharField(max_length=64, db_collation="C")

@@ -1,7 +1,9 @@
-"""The only Decimal arithmetic. What a customer must pay rounds up, fees round down, worth rounds half-even to the cent.
+"""The only Decimal arithmetic. What a customer must pay rounds up, fees round down, worth rounds
+half-even to the cent.
 
-Atomic amounts and cents are ints; a rate is fiat per coin with 18 places. Where an amount travels with its unit it is a `Fiat`
-or an `Amount`: they refuse to be added to or compared with one of another currency or asset.
+Atomic amounts and cents are ints; a rate is fiat per coin with 18 places. Where an amount travels
+with its unit it is a `Fiat` or an `Amount`: they refuse to be added to or compared with one of
+another currency or asset.
 """
 
 import re
@@ -14,7 +16,8 @@ WIDE = Context(prec=120)
 CENTS = 100
 BASIS_POINTS = 10_000
 DIGITS_MAX = 59
-RATE_MIN, RATE_MAX = Decimal(10) ** -12, Decimal(10) ** 12
+RATE_MIN = Decimal(10) ** -12
+RATE_MAX = Decimal(10) ** 12
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
 
 
@@ -56,7 +59,8 @@ class Fiat:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What money needs to know of an asset: which it is, and how many places its atomic unit has."""
+    """What money needs to know of an asset: which it is, and how many places its atomic unit
+    has."""
 
     id: AssetId
     atomic_decimals: int
@@ -121,14 +125,20 @@ class Price(Generic[CoinT]):
         """Half-even to the cent. Raises UnitMismatch for another asset's."""
         if amount.asset.unit != self.asset.unit:
             raise UnitMismatch(f"{amount} at {self}")
-        return Fiat(cents_for_atomic(amount.atomic, self.rate, self.asset.unit.atomic_decimals), self.currency)
+        return Fiat(
+            cents_for_atomic(amount.atomic, self.rate, self.asset.unit.atomic_decimals),
+            self.currency,
+        )
 
     def __str__(self) -> str:
         return f"{self.rate} {self.currency} for {self.asset.unit.id}"
 
 
-def exchanged(sold: Amount[CoinT], price: Price[CoinT], bought: Price[CoinT], spread_bps: Bps = Bps(0)) -> Amount[CoinT]:
-    """What an amount buys of another asset at two prices in one currency, less a spread; rounded down to the atomic unit.
+def exchanged(
+    sold: Amount[CoinT], price: Price[CoinT], bought: Price[CoinT], spread_bps: Bps = Bps(0)
+) -> Amount[CoinT]:
+    """What an amount buys of another asset at two prices in one currency, less a spread; rounded
+    down to the atomic unit.
 
     Raises UnitMismatch for prices in two currencies, or a price that isn't of what is sold.
     """
@@ -136,7 +146,9 @@ def exchanged(sold: Amount[CoinT], price: Price[CoinT], bought: Price[CoinT], sp
         raise UnitMismatch(f"{sold} at {price}, and {bought}")
     coins = Fraction(sold.atomic, 10**sold.asset.unit.atomic_decimals)
     worth = coins * Fraction(price.rate) * (BASIS_POINTS - spread_bps) / BASIS_POINTS
-    atomic: int = (worth / Fraction(bought.rate) * 10**bought.asset.unit.atomic_decimals).__floor__()
+    atomic: int = (
+        worth / Fraction(bought.rate) * 10**bought.asset.unit.atomic_decimals
+    ).__floor__()
     return Amount(bought.asset, atomic)
 
 
@@ -148,7 +160,8 @@ def cents_from_text(amount: str) -> int:
 
 def text_from_cents(cents: int) -> str:
     """1250 -> `12.50`; always two places."""
-    sign, size = ("-" if cents < 0 else ""), abs(cents)
+    sign = "-" if cents < 0 else ""
+    size = abs(cents)
     return f"{sign}{size // CENTS}.{size % CENTS:02d}"
 
 
@@ -157,7 +170,8 @@ def _up(exact: Fraction) -> int:
 
 
 def atomic_for_cents(cents: int, rate: Decimal, atomic_decimals: int, display_decimals: int) -> int:
-    """Coins that are worth `cents` at `rate`, rounded up to the display precision, in atomic units."""
+    """Coins that are worth `cents` at `rate`, rounded up to the display precision, in atomic
+    units."""
     coins = Fraction(cents, CENTS) / Fraction(rate)
     step: int = 10 ** (atomic_decimals - display_decimals)
     exact = coins * 10**atomic_decimals / step
@@ -197,8 +211,11 @@ def with_bps(amount: int, more_bps: Bps) -> int:
     return -(-amount * (BASIS_POINTS + more_bps) // BASIS_POINTS)
 
 
-def gross_up(base_atomic: int, fee_fraction: Decimal, atomic_decimals: int, display_decimals: int) -> int:
-    """The total that leaves `base_atomic` after the fee is taken: base / (1 - fee), rounded up to the display precision."""
+def gross_up(
+    base_atomic: int, fee_fraction: Decimal, atomic_decimals: int, display_decimals: int
+) -> int:
+    """The total that leaves `base_atomic` after the fee is taken: base / (1 - fee), rounded up to
+    the display precision."""
     step: int = 10 ** (atomic_decimals - display_decimals)
     exact = Fraction(base_atomic) / (1 - Fraction(fee_fraction)) / step
     return _up(exact) * step
@@ -216,9 +233,12 @@ def fee_of(amount_atomic: int, fee_fraction: Decimal) -> int:
     return fee.numerator // fee.denominator
 
 
-def split(gross_atomic: int, service_fee_fraction: Decimal, platform_fee_fraction: Decimal) -> tuple[int, int, int]:
+def split(
+    gross_atomic: int, service_fee_fraction: Decimal, platform_fee_fraction: Decimal
+) -> tuple[int, int, int]:
     """(service fee, platform fee, net): each fee rounded down, the merchant has the rest."""
-    service, platform = fee_of(gross_atomic, service_fee_fraction), fee_of(gross_atomic, platform_fee_fraction)
+    service = fee_of(gross_atomic, service_fee_fraction)
+    platform = fee_of(gross_atomic, platform_fee_fraction)
     return service, platform, gross_atomic - service - platform
 
 
@@ -248,16 +268,19 @@ def is_coins(text: str) -> bool:
 
 def decimal_from_atomic(amount_atomic: int, atomic_decimals: int, *, strip: bool = True) -> str:
     """Atomic units as a decimal text in coins, trailing zeros stripped (or all places kept)."""
-    sign, digits = ("-" if amount_atomic < 0 else ""), str(abs(amount_atomic)).rjust(atomic_decimals + 1, "0")
+    sign = "-" if amount_atomic < 0 else ""
+    digits = str(abs(amount_atomic)).rjust(atomic_decimals + 1, "0")
     if not atomic_decimals:
         return sign + digits
-    whole, places = digits[:-atomic_decimals], digits[-atomic_decimals:]
+    whole = digits[:-atomic_decimals]
+    places = digits[-atomic_decimals:]
     places = places.rstrip("0") if strip else places
     return f"{sign}{whole}.{places}" if places else sign + whole
 
 
 def short_from_atomic(amount_atomic: int, atomic_decimals: int, digits: int = 6) -> str:
-    """The same rounded to so many significant digits, for a list; digits before the point are all kept."""
+    """The same rounded to so many significant digits, for a list; digits before the point are all
+    kept."""
     exact = Decimal(amount_atomic).scaleb(-atomic_decimals, context=WIDE)
     rounded = Context(prec=max(digits, exact.adjusted() + 1), rounding=ROUND_HALF_EVEN).plus(exact)
     text = format(rounded, "f")
@@ -265,7 +288,8 @@ def short_from_atomic(amount_atomic: int, atomic_decimals: int, digits: int = 6)
 
 
 def short_rate(rate: Decimal) -> str:
-    """A rate as people read it: two places, and more where it takes them to show four digits that count."""
+    """A rate as people read it: two places, and more where it takes them to show four digits that
+    count."""
     rounded = Context(prec=max(4, rate.adjusted() + 3), rounding=ROUND_HALF_EVEN).plus(rate)
     text = format(rounded, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -277,7 +301,8 @@ def rate_text(rate: Decimal) -> str:
 
 
 def rate_told(value: object) -> Decimal | None:
-    """A rate in somebody else's JSON (int, Decimal or plain text); None for what is no positive, believable number."""
+    """A rate in somebody else's JSON (int, Decimal or plain text); None for what is no positive,
+    believable number."""
     if isinstance(value, str) and not _PLAIN_NUMBER.fullmatch(value):
         return None
     if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
@@ -287,13 +312,15 @@ def rate_told(value: object) -> Decimal | None:
 
 
 def cents_told(value: object) -> int | None:
-    """An amount of money in somebody else's JSON, half-even to the cent; None for what is no number, or a negative one."""
+    """An amount of money in somebody else's JSON, half-even to the cent; None for what is no
+    number, or a negative one."""
     number = _told(value)
     return None if number is None else round(Fraction(number) * CENTS)
 
 
 def atomic_told(value: object, atomic_decimals: int) -> int | None:
-    """Coins in somebody else's JSON, rounded down to the atomic unit; None for what is no number, or a negative one."""
+    """Coins in somebody else's JSON, rounded down to the atomic unit; None for what is no number,
+    or a negative one."""
     number = _told(value)
     return None if number is None else int((Fraction(number) * 10**atomic_decimals).__floor__())
 

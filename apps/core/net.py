@@ -1,6 +1,8 @@
-"""Outbound HTTP to addresses that the operator configured, and which addresses are public (apps.core.posting goes to strangers' ones).
+"""Outbound HTTP to addresses that the operator configured, and which addresses are public
+(apps.core.posting goes to strangers' ones).
 
-`get_json` and `post_json` follow no redirects, keep no cookies, ask no proxy and inflate no answer, which is bounded and within a deadline.
+`get_json` and `post_json` follow no redirects, keep no cookies, ask no proxy and inflate no answer,
+which is bounded and within a deadline.
 """
 
 import ipaddress
@@ -29,9 +31,14 @@ PROVIDER_DEPTH_MAX = 64
 PROVIDER_BYTES_MAX = 4 * 1024 * 1024
 RESOLVE_SECONDS = 3.0
 
-_V4_REFUSED = [ipaddress.IPv4Network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/4", "240.0.0.0/4")]
+_V4_REFUSED = [
+    ipaddress.IPv4Network(one)
+    for one in ("192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/4", "240.0.0.0/4")
+]
 _V6_UNICAST = ipaddress.IPv6Network("2000::/3")
-_V6_REFUSED = [ipaddress.IPv6Network(one) for one in ("2001::/23", "2002::/16", "2001:db8::/32", "3fff::/20")]
+_V6_REFUSED = [
+    ipaddress.IPv6Network(one) for one in ("2001::/23", "2002::/16", "2001:db8::/32", "3fff::/20")
+]
 
 
 class PrivateAddress(Exception):
@@ -46,7 +53,8 @@ class Unresolvable(Exception):
 
 
 def is_public(address: str) -> bool:
-    """Whether a packet to this IP address leaves for the public internet; a name or a scoped address is not."""
+    """Whether a packet to this IP address leaves for the public internet; a name or a scoped
+    address is not."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
@@ -54,7 +62,11 @@ def is_public(address: str) -> bool:
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is not None:
             return is_public(str(ip.ipv4_mapped))
-        return ip.scope_id is None and ip in _V6_UNICAST and not any(ip in network for network in _V6_REFUSED)
+        return (
+            ip.scope_id is None
+            and ip in _V6_UNICAST
+            and not any(ip in network for network in _V6_REFUSED)
+        )
     return ip.is_global and not any(ip in network for network in _V4_REFUSED)
 
 
@@ -68,10 +80,13 @@ def _plain(host: str) -> str:
 
 
 def check_host(host: str, addresses: list[str]) -> None:
-    """Raise PrivateAddress unless every one of the host's addresses is public, and the host isn't this service."""
+    """Raise PrivateAddress unless every one of the host's addresses is public, and the host isn't
+    this service."""
     if is_excused(host):
         return
-    ours = {_plain(one) for one in (urlsplit(settings.PUBLIC_URL).hostname or "", *settings.OWN_HOSTS)}
+    ours = {
+        _plain(one) for one in (urlsplit(settings.PUBLIC_URL).hostname or "", *settings.OWN_HOSTS)
+    }
     if _plain(host) in ours or not all(is_public(one) for one in addresses):
         raise PrivateAddress(host)
 
@@ -79,7 +94,9 @@ def check_host(host: str, addresses: list[str]) -> None:
 def check_url_host(host: str, port: int) -> None:
     """Resolve now and raise PrivateAddress or Unresolvable; for forms that take an address."""
     try:
-        found = _lookups.submit(socket.getaddrinfo, _plain(host), port, type=socket.SOCK_STREAM).result(RESOLVE_SECONDS)
+        found = _lookups.submit(
+            socket.getaddrinfo, _plain(host), port, type=socket.SOCK_STREAM
+        ).result(RESOLVE_SECONDS)
     except (OSError, UnicodeError, FutureTimeout):
         raise Unresolvable(host) from None
     check_host(host, [str(one[4][0]) for one in found])
@@ -91,27 +108,64 @@ _lookups = ThreadPoolExecutor(max_workers=8, thread_name_prefix="lookup")
 # --- asking providers -----------------------------------------------------------------------------
 
 
-def get_json(url: str, params: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> Any:
-    """The JSON value at an address that the operator configured, fractions as Decimal; `timeout` bounds the call. Raises ProviderError."""
+def get_json(
+    url: str,
+    params: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout: float = 10.0,
+) -> Any:
+    """The JSON value at an address that the operator configured, fractions as Decimal; `timeout`
+    bounds the call. Raises ProviderError."""
     return _asked("GET", url, params, None, headers or {}, timeout)
 
 
-def post_json(url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None, timeout: float = 10.0) -> Any:
+def post_json(
+    url: str,
+    body: Mapping[str, Any],
+    headers: Mapping[str, str] | None = None,
+    timeout: float = 10.0,
+) -> Any:
     """The same for a POST of a JSON object; 201 and 202 are answers too."""
-    return _asked("POST", url, None, orjson.dumps(body), {"Content-Type": "application/json", **(headers or {})}, timeout)
+    return _asked(
+        "POST",
+        url,
+        None,
+        orjson.dumps(body),
+        {"Content-Type": "application/json", **(headers or {})},
+        timeout,
+    )
 
 
-def _asked(method: str, url: str, params: Mapping[str, str] | None, body: bytes | None, headers: Mapping[str, str], timeout: float) -> Any:
+def _asked(
+    method: str,
+    url: str,
+    params: Mapping[str, str] | None,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    timeout: float,
+) -> Any:
     from apps.core.http import requests
 
     deadline = time.monotonic() + timeout
-    asked = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Tillgate/1.0", **headers}
+    asked = {
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        "User-Agent": "Tillgate/1.0",
+        **headers,
+    }
     limits = (min(CONNECT_SECONDS, timeout), timeout)
     try:
         with requests.Session() as session:
             session.trust_env = False
             with session.request(
-                method, url, params=params, data=body, headers=asked, timeout=limits, allow_redirects=False, stream=True
+                method,
+                url,
+                params=params,
+                data=body,
+                headers=asked,
+                timeout=limits,
+                allow_redirects=False,
+                stream=True,
             ) as response:
                 raw = _within(response, deadline)
     except requests.RequestException as error:
@@ -127,7 +181,8 @@ def _asked(method: str, url: str, params: Mapping[str, str] | None, body: bytes 
 
 
 def _code_of(status: int) -> ErrorCode:
-    """A status of 400 to 499 alone is a refusal of the call; nobody knows what became of it after any other."""
+    """A status of 400 to 499 alone is a refusal of the call; nobody knows what became of it after
+    any other."""
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return ErrorCode.THROTTLED
     return ErrorCode.REFUSED if 400 <= status < 500 else ErrorCode.UNREACHABLE
@@ -145,7 +200,8 @@ def _within(response: "requests.Response", deadline: float) -> bytes:
 
 
 def _some(response: "requests.Response") -> bytes:
-    """What has arrived, without waiting for a full buffer: a dripping sender must not outlast the deadline."""
+    """What has arrived, without waiting for a full buffer: a dripping sender must not outlast the
+    deadline."""
     try:
         chunk: bytes = response.raw.read1(65536)
     except Exception as error:

@@ -1,4 +1,5 @@
-"""Whether an error says that the database is away: the caller did nothing wrong, and may come back in a moment."""
+"""Whether an error says that the database is away: the caller did nothing wrong, and may come back
+in a moment."""
 
 from django.db import InterfaceError, InternalError, OperationalError
 from django.http import HttpRequest, HttpResponse
@@ -13,7 +14,10 @@ def is_outage(error: BaseException | None) -> bool:
     """True also of a server that takes no writes: one that follows another, or has no room left."""
     if isinstance(error, OperationalError | InterfaceError):
         return True
-    return isinstance(error, InternalError) and getattr(error.__cause__, "sqlstate", None) == _READS_ONLY
+    return (
+        isinstance(error, InternalError)
+        and getattr(error.__cause__, "sqlstate", None) == _READS_ONLY
+    )
 
 
 def unavailable(request: HttpRequest, retry_seconds: str = RETRY_SECONDS) -> HttpResponse:

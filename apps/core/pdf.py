@@ -1,7 +1,8 @@
-"""HTML to PDF: tagged, with a title and a language, so that a screen reader can follow it (PDF/UA-1).
+"""HTML to PDF: tagged, with a title and a language, so that a screen reader can follow it
+(PDF/UA-1).
 
-With a file inside it is made for archives too (PDF/A-3a). Nothing is fetched, whatever the HTML names: only what stands in it as a
-data: URI is drawn. Fonts are the system's.
+With a file inside it is made for archives too (PDF/A-3a). Nothing is fetched, whatever the HTML
+names: only what stands in it as a data: URI is drawn. Fonts are the system's.
 """
 
 from dataclasses import dataclass
@@ -56,5 +57,7 @@ def render(html: str, inside: Inside | None = None) -> bytes:
         modified=inside.made_at,
         relationship=ALTERNATIVE,
     )
-    hybrid: bytes = document.write_pdf(pdf_variant="pdf/a-3a", attachments=[attached], finisher=finish)
+    hybrid: bytes = document.write_pdf(
+        pdf_variant="pdf/a-3a", attachments=[attached], finisher=finish
+    )
     return hybrid

@@ -1,4 +1,5 @@
-"""What the metadata of a PDF says in words that PDF/A doesn't know: the words, and the schema that PDF/A asks for with them."""
+"""What the metadata of a PDF says in words that PDF/A doesn't know: the words, and the schema that
+PDF/A asks for with them."""
 
 import re
 from collections.abc import Mapping
@@ -29,9 +30,12 @@ ACCESSIBLE = Vocabulary(
 
 
 def add_to(pdf: Any, vocabularies: tuple[Vocabulary, ...]) -> None:
-    """Into the metadata of a PDF that WeasyPrint has drawn and not written yet. They stand in it uncompressed, for any reader."""
+    """Into the metadata of a PDF that WeasyPrint has drawn and not written yet. They stand in it
+    uncompressed, for any reader."""
     metadata = pdf.objects[int(pdf.catalog["Metadata"].split()[0])]
-    told = b"".join(part if isinstance(part, bytes) else str(part).encode() for part in metadata.stream)
+    told = b"".join(
+        part if isinstance(part, bytes) else str(part).encode() for part in metadata.stream
+    )
     head, end, tail = told.rpartition(_END)
     more = "".join(_said(one) for one in vocabularies) + _schemas(vocabularies)
     metadata.stream = [_NOT_IN_XML.sub(b"", head + more.encode() + end + tail)]
@@ -39,14 +43,24 @@ def add_to(pdf: Any, vocabularies: tuple[Vocabulary, ...]) -> None:
 
 
 def _said(one: Vocabulary) -> str:
-    words = "".join(f"<{one.prefix}:{name}>{escape(value)}</{one.prefix}:{name}>" for name, (value, _, _) in one.words.items())
-    return f'<rdf:Description rdf:about="" xmlns:{one.prefix}="{one.namespace}">{words}</rdf:Description>'
+    words = "".join(
+        f"<{one.prefix}:{name}>{escape(value)}</{one.prefix}:{name}>"
+        for name, (value, _, _) in one.words.items()
+    )
+    return (
+        '<rdf:Description rdf:about=""'
+        f' xmlns:{one.prefix}="{one.namespace}">{words}</rdf:Description>'
+    )
 
 
 def _schemas(vocabularies: tuple[Vocabulary, ...]) -> str:
     spaces = " ".join(
         f'xmlns:pdfa{name}="http://www.aiim.org/pdfa/ns/{path}"'
-        for name, path in (("Extension", "extension/"), ("Schema", "schema#"), ("Property", "property#"))
+        for name, path in (
+            ("Extension", "extension/"),
+            ("Schema", "schema#"),
+            ("Property", "property#"),
+        )
     )
     bag = "".join(_schema(one) for one in vocabularies)
     inner = f"<pdfaExtension:schemas><rdf:Bag>{bag}</rdf:Bag></pdfaExtension:schemas>"
@@ -55,13 +69,22 @@ def _schemas(vocabularies: tuple[Vocabulary, ...]) -> str:
 
 def _schema(one: Vocabulary) -> str:
     properties = "".join(
-        _resource("pdfaProperty", {"name": name, "valueType": kind, "category": "external", "description": meaning})
+        _resource(
+            "pdfaProperty",
+            {"name": name, "valueType": kind, "category": "external", "description": meaning},
+        )
         for name, (_, kind, meaning) in one.words.items()
     )
     told = {"schema": one.title, "namespaceURI": one.namespace, "prefix": one.prefix}
-    return _resource("pdfaSchema", told, f"<pdfaSchema:property><rdf:Seq>{properties}</rdf:Seq></pdfaSchema:property>")
+    return _resource(
+        "pdfaSchema",
+        told,
+        f"<pdfaSchema:property><rdf:Seq>{properties}</rdf:Seq></pdfaSchema:property>",
+    )
 
 
 def _resource(prefix: str, texts: Mapping[str, str], more: str = "") -> str:
-    inner = "".join(f"<{prefix}:{name}>{escape(text)}</{prefix}:{name}>" for name, text in texts.items())
+    inner = "".join(
+        f"<{prefix}:{name}>{escape(text)}</{prefix}:{name}>" for name, text in texts.items()
+    )
     return f'<rdf:li rdf:parseType="Resource">{inner}{more}</rdf:li>'

@@ -1,7 +1,9 @@
-"""Drawing in a process of its own, which ends a moment after the last document: what a drawing takes goes back.
+"""Drawing in a process of its own, which ends a moment after the last document: what a drawing
+takes goes back.
 
-The library of PDF is fifty megabytes, and a long document takes more, which Python never gives back. It knows no settings and no
-secrets, and what it answers is bytes: pages come from merchants. `python -m apps.core.pdf_process FD` is its command line.
+The library of PDF is fifty megabytes, and a long document takes more, which Python never gives
+back. It knows no settings and no secrets, and what it answers is bytes: pages come from merchants.
+`python -m apps.core.pdf_process FD` is its command line.
 """
 
 import os
@@ -22,19 +24,33 @@ from apps.core.pdf import Inside, render
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 # What it is told of the environment: where programs, fonts and their cache are.
-_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "LD_LIBRARY_PATH")
+_ENVIRONMENT = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "FONTCONFIG_FILE",
+    "FONTCONFIG_PATH",
+    "LD_LIBRARY_PATH",
+)
 KEPT_SECONDS = 5.0
-PAGE_SECONDS, LISTING_SECONDS = 60, 1500
+PAGE_SECONDS = 60
+LISTING_SECONDS = 1500
 _PIECE_BYTES = 1024 * 1024
-_DRAWN, _FAILED = b"+", b"-"
+_DRAWN = b"+"
+_FAILED = b"-"
 
 
 class NotRendered(Exception):
-    """It could not be drawn: what the drawing process said, or that it has ended or takes too long."""
+    """It could not be drawn: what the drawing process said, or that it has ended or takes too
+    long."""
 
 
 class Process:
-    """A drawing process, to be asked one thing after another. It dies with whoever started it, and of what takes too long."""
+    """A drawing process, to be asked one thing after another. It dies with whoever started it, and
+    of what takes too long."""
 
     def __init__(self) -> None:
         self._connection, theirs = Pipe()
@@ -42,14 +58,24 @@ class Process:
         environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  our own module
-                command, cwd=_ROOT, env=environment, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+                command,
+                cwd=_ROOT,
+                env=environment,
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
             )
             self.pid = self._process.pid
 
     def __enter__(self) -> "Process":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self.end()
 
     def end(self) -> None:
@@ -61,8 +87,11 @@ class Process:
         """A whole HTML document as PDF. Raises NotRendered."""
         return b"".join(self._answer(("page", html, inside, PAGE_SECONDS), ()))
 
-    def listing(self, html: str, pages: Iterable[Sequence[str]], columns: int, file: IO[bytes]) -> None:
-        """The document and behind it each page's lines, of so many letters at most. Raises NotRendered."""
+    def listing(
+        self, html: str, pages: Iterable[Sequence[str]], columns: int, file: IO[bytes]
+    ) -> None:
+        """The document and behind it each page's lines, of so many letters at most. Raises
+        NotRendered."""
         for piece in self._answer(("listing", html, columns, LISTING_SECONDS), pages):
             file.write(piece)
 
@@ -88,7 +117,8 @@ _end: threading.Timer | None = None
 
 
 def render_apart(html: str, inside: Inside | None = None) -> bytes:
-    """A whole HTML document as PDF, by the process that drew the last one if that was a moment ago. Raises NotRendered."""
+    """A whole HTML document as PDF, by the process that drew the last one if that was a moment ago.
+    Raises NotRendered."""
     global _kept, _end
     with _lock:
         if _end is not None:
@@ -145,7 +175,9 @@ def _answer_one(connection: "Connection[Any, Any]") -> bool:
     return True
 
 
-def _draw(kind: str, html: str, detail: Any, pages: Iterator[Sequence[str]], file: IO[bytes]) -> None:
+def _draw(
+    kind: str, html: str, detail: Any, pages: Iterator[Sequence[str]], file: IO[bytes]
+) -> None:
     if kind == "listing":
         from apps.core import pdf_listing
 

@@ -1,6 +1,7 @@
 """HTTP to addresses that strangers chose: only public ones, pinned to the address that was checked.
 
-It follows no redirects, keeps no cookies, asks no proxy and inflates no answer; what it reads is bounded and within a total deadline.
+It follows no redirects, keeps no cookies, asks no proxy and inflates no answer; what it reads is
+bounded and within a total deadline.
 """
 
 import asyncio
@@ -39,12 +40,15 @@ async def system_lookup(host: str, port: int) -> list[str]:
 
 
 class PublicResolver(AbstractResolver):
-    """Hands the connector only addresses that have been checked, so that what is checked is what is connected to."""
+    """Hands the connector only addresses that have been checked, so that what is checked is what is
+    connected to."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
 
-    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC) -> list[ResolveResult]:
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
         addresses = await self._lookup(host, port)
         net.check_host(host, addresses)
         return [
@@ -64,9 +68,15 @@ class PublicResolver(AbstractResolver):
 
 
 def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None = None) -> Session:
-    """A session for `post`; made inside the running loop. The caller limits how many are in flight."""
+    """A session for `post`; made inside the running loop. The caller limits how many are in
+    flight."""
     connector = aiohttp.TCPConnector(
-        limit=0, resolver=PublicResolver(lookup), ttl_dns_cache=10, keepalive_timeout=15, ssl=context or True, happy_eyeballs_delay=None
+        limit=0,
+        resolver=PublicResolver(lookup),
+        ttl_dns_cache=10,
+        keepalive_timeout=15,
+        ssl=context or True,
+        happy_eyeballs_delay=None,
     )
     return Session(
         connector=connector,
@@ -74,24 +84,33 @@ def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None 
         auto_decompress=False,
         trust_env=False,
         skip_auto_headers=("Accept", "Accept-Encoding", "User-Agent"),
-        timeout=aiohttp.ClientTimeout(total=net.CONNECT_SECONDS + ANSWER_SECONDS, connect=net.CONNECT_SECONDS),
+        timeout=aiohttp.ClientTimeout(
+            total=net.CONNECT_SECONDS + ANSWER_SECONDS, connect=net.CONNECT_SECONDS
+        ),
     )
 
 
 async def post(session: Session, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-    """The answer, whatever its status; its body is cut at 64 KiB. Raises PrivateAddress or NoAnswer."""
+    """The answer, whatever its status; its body is cut at 64 KiB. Raises PrivateAddress or
+    NoAnswer."""
     try:
-        target = URL(url, encoded=True)  # read once: what is checked here is what the session connects to
+        target = URL(
+            url, encoded=True
+        )  # read once: what is checked here is what the session connects to
     except ValueError:
         raise NoAnswer("invalid_url") from None
     host = target.raw_host or ""
     if _is_literal(host):
         net.check_host(host, [host])
     try:
-        async with session.post(target, data=body, headers=headers, allow_redirects=False) as response:
+        async with session.post(
+            target, data=body, headers=headers, allow_redirects=False
+        ) as response:
             return Answer(response.status, await _bounded(response))
     except TimeoutError as error:
-        raise NoAnswer("connect_timeout" if isinstance(error, aiohttp.ConnectionTimeoutError) else "timeout") from None
+        raise NoAnswer(
+            "connect_timeout" if isinstance(error, aiohttp.ConnectionTimeoutError) else "timeout"
+        ) from None
     except aiohttp.ClientConnectorCertificateError:
         raise NoAnswer("certificate_invalid") from None
     except aiohttp.ClientSSLError:
@@ -118,5 +137,6 @@ async def _bounded(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _is_literal(host: str) -> bool:
-    """Whether the connector takes the host for an address and asks no resolver about it; short spellings are not valid ones."""
+    """Whether the connector takes the host for an address and asks no resolver about it; short
+    spellings are not valid ones."""
     return ":" in host or host.replace(".", "").isdigit()

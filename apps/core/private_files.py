@@ -1,6 +1,8 @@
-"""Files that only a signed link opens, for an hour: kept on this machine, where S3 would hand out presigned links itself.
+"""Files that only a signed link opens, for an hour: kept on this machine, where S3 would hand out
+presigned links itself.
 
-Whoever stores something private uses `storages["private"]` and its `url`; which backend stands behind it is a setting.
+Whoever stores something private uses `storages["private"]` and its `url`; which backend stands
+behind it is a setting.
 """
 
 from django.conf import settings
@@ -19,7 +21,8 @@ class PrivateFiles(FileSystemStorage):
 
 
 def name_in(token: str) -> str | None:
-    """The file that a link of ours opens; None when it is no link of ours, or older than an hour."""
+    """The file that a link of ours opens; None when it is no link of ours, or older than an
+    hour."""
     try:
         return str(_signer.unsign_object(token, max_age=LINK_SECONDS))
     except (BadSignature, ValueError):

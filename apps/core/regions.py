@@ -1,6 +1,8 @@
-"""In which form dates, amounts and numbers are shown to a reader who chose one; the words around them stay in the page's language.
+"""In which form dates, amounts and numbers are shown to a reader who chose one; the words around
+them stay in the page's language.
 
-Whoever chose nothing reads the form of the language. What is typed, copied or exported is plain everywhere.
+Whoever chose nothing reads the form of the language. What is typed, copied or exported is plain
+everywhere.
 """
 
 from collections.abc import Iterator

@@ -18,7 +18,9 @@ from msgspec.structs import force_setattr
 
 from apps.core.literal import Boolean, Field, Integer, Invalid, List, Schema, Text
 
-Values = dict[str, Any]  # by field: whatever the field's own rule has made of what was sent; a class has a type for each
+Values = dict[
+    str, Any
+]  # by field: whatever the field's own rule has made of what was sent; a class has a type for each
 
 
 def by(field: Field) -> Meta:
@@ -59,11 +61,18 @@ class Shape(Field):
         """For updates: only the fields that were sent and aren't null."""
         if not isinstance(value, dict):
             raise Invalid(name, "object")
-        return {key: field.check(value[key], key) for key, field in self.fields.items() if value.get(key) is not None}
+        return {
+            key: field.check(value[key], key)
+            for key, field in self.fields.items()
+            if value.get(key) is not None
+        }
 
     def schema(self) -> Schema:
         required = [key for key, field in self.fields.items() if field.required]
-        body: Schema = {"type": "object", "properties": {key: field.schema() for key, field in self.fields.items()}}
+        body: Schema = {
+            "type": "object",
+            "properties": {key: field.schema() for key, field in self.fields.items()},
+        }
         return {**body, "required": required} if required else body
 
 
@@ -107,7 +116,8 @@ class Changes(Request, frozen=True, kw_only=True):
         except Invalid:
             if not isinstance(value, dict):
                 raise
-        good, broken = {}, {}
+        good = {}
+        broken = {}
         for key, field in shape_of(cls).fields.items():
             if value.get(key) is not None:
                 try:
@@ -167,7 +177,8 @@ def shape_of(cls: type[Struct]) -> Shape:
 
 @cache
 def _edited(cls: type[Struct]) -> dict[str, Field]:
-    """The fields of a class of edits: `| None` in its type is what a null means, else the rule's own default."""
+    """The fields of a class of edits: `| None` in its type is what a null means, else the rule's
+    own default."""
     told = cast(types.StructType, types.type_info(cls))
     return {one.name: _edit_of(one.type) for one in told.fields}
 
@@ -209,10 +220,16 @@ def _rule_of(info: types.Type) -> Field:
 
 @cache
 def _further(cls: type[Struct]) -> tuple[tuple[str, Field, bool, bool], ...]:
-    """(name, rule, is it an object, is it a list of objects) of the fields that C alone can't check."""
+    """(name, rule, is it an object, is it a list of objects) of the fields that C alone can't
+    check."""
     fields = shape_of(cls).fields.items()
     return tuple(
-        (name, field, isinstance(field, Shape), isinstance(field, List) and isinstance(field.item, Shape))
+        (
+            name,
+            field,
+            isinstance(field, Shape),
+            isinstance(field, List) and isinstance(field.item, Shape),
+        )
         for name, field in fields
         if not _is_checked_in_c(field)
     )

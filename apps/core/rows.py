@@ -1,8 +1,10 @@
-"""The one way to walk everybody's rows: each in its own try and transaction, so that none of them stops the others.
+"""The one way to walk everybody's rows: each in its own try and transaction, so that none of them
+stops the others.
 
-A row that raises is kept as a RowFailure and left alone for a pause that grows; after `ROW_TRIES_MAX` tries it waits for staff.
-What is paused takes no place in a batch, and what a batch had no place for is looked at by the next. A database that has gone
-is nobody's error: it ends the run.
+A row that raises is kept as a RowFailure and left alone for a pause that grows; after
+`ROW_TRIES_MAX` tries it waits for staff. What is paused takes no place in a batch, and what a batch
+had no place for is looked at by the next. A database that has gone is nobody's error: it ends the
+run.
 """
 
 import time
@@ -30,21 +32,27 @@ from apps.core.pruning import prune
 
 log = structlog.get_logger(__name__)
 RUN_SECONDS_MAX = 200  # a job has 300
-PAUSE_SECONDS_MAX, VITAL_PAUSE_SECONDS_MAX = 3600, 60
+PAUSE_SECONDS_MAX = 3600
+VITAL_PAUSE_SECONDS_MAX = 60
 FORGOTTEN_AFTER = timedelta(days=7)
 _ROOT = Path(__file__).parents[2]
 # A lost connection (08), no resources (53), a server that stops (57P), one that only reads (25006).
-_OUTAGES, _READ_ONLY = ("08", "53", "57P"), "25006"
+_OUTAGES = ("08", "53", "57P")
+_READ_ONLY = "25006"
 # What is paused, as text, for a statement that finds its rows itself.
-PAUSED_SQL = "SELECT row_id FROM core_rowfailure WHERE job = %(job)s AND (dead_at IS NOT NULL OR not_before > %(now)s)"
+PAUSED_SQL = (
+    "SELECT row_id FROM core_rowfailure WHERE job = %(job)s AND (dead_at IS NOT NULL OR not_before"
+    " > %(now)s)"
+)
 
 
 @dataclass(frozen=True)
 class Job:
     """What is done to rows, by its name in the list of failures.
 
-    One that asks somebody outside has no transaction around its rows. The rows of a vital one (a chain, say) are never given up
-    and pause for a minute at most. `raises` are errors that end the run: those of a partner that every row would meet.
+    One that asks somebody outside has no transaction around its rows. The rows of a vital one (a
+    chain, say) are never given up and pause for a minute at most. `raises` are errors that end the
+    run: those of a partner that every row would meet.
     """
 
     name: str
@@ -56,15 +64,21 @@ class Job:
     def walk(self, rows: "QuerySet[Any]", act: Callable[[Any], object], *, mode: str = "") -> int:
         """Do `act` to each of these rows that isn't paused, at most `limit`; how many were tried.
 
-        Rows come in their order while they all fit; of more, each run takes those that follow the last one's. Runs of one
-        `mode` have their own place for that. `act` gets what the query brings: ids or instances.
+        Rows come in their order while they all fit; of more, each run takes those that follow the
+        last one's. Runs of one `mode` have their own place for that. `act` gets what the query
+        brings: ids or instances.
         """
         with self._ending(mode) as run:
             found, run.is_part = self._batch(self.ready(rows), run.turn)
             run.over(found, act, _id_of)
         return run.done
 
-    def each(self, find: Callable[[], Sequence[Any]], act: Callable[[Any], object], id_of: Callable[[Any], str] | None = None) -> int:
+    def each(
+        self,
+        find: Callable[[], Sequence[Any]],
+        act: Callable[[Any], object],
+        id_of: Callable[[Any], str] | None = None,
+    ) -> int:
         """The same for rows that `find` brings, which leaves out those of `paused` itself."""
         with self._ending() as run:
             run.over(find(), act, id_of or _id_of)
@@ -77,13 +91,19 @@ class Job:
     def paused(self, model: type[Model]) -> "QuerySet[Any]":
         """The keys of the model's rows that aren't to be looked at now."""
         key = model._meta.pk
-        failures = RowFailure.objects.filter(Q(dead_at__isnull=False) | Q(not_before__gt=real_now()), job=self.name)
-        return failures.annotate(key=Cast("row_id", output_field=getattr(key, "target_field", key))).values("key")
+        failures = RowFailure.objects.filter(
+            Q(dead_at__isnull=False) | Q(not_before__gt=real_now()), job=self.name
+        )
+        return failures.annotate(
+            key=Cast("row_id", output_field=getattr(key, "target_field", key))
+        ).values("key")
 
     def pause_after(self, tries: int) -> timedelta:
         """Twice as long each time, up to an hour."""
         doubled = settings.ROW_PAUSE_SECONDS * 2 ** min(tries - 1, 20)
-        return timedelta(seconds=min(doubled, VITAL_PAUSE_SECONDS_MAX if self.is_vital else PAUSE_SECONDS_MAX))
+        return timedelta(
+            seconds=min(doubled, VITAL_PAUSE_SECONDS_MAX if self.is_vital else PAUSE_SECONDS_MAX)
+        )
 
     def _batch(self, rows: "QuerySet[Any]", turn: str) -> tuple[list[Any], bool]:
         """The rows of this run, and whether they are a part of what waits."""
@@ -112,27 +132,40 @@ class Job:
 
 class _Run:
     def __init__(self, job: Job, mode: str) -> None:
-        self.job, self.done, self.is_part = job, 0, False
+        self.job = job
+        self.done = 0
+        self.is_part = False
         self.turn = f"{job.name}:{mode}" if mode else job.name
 
-    def over(self, found: Sequence[Any], act: Callable[[Any], object], id_of: Callable[[Any], str]) -> None:
+    def over(
+        self, found: Sequence[Any], act: Callable[[Any], object], id_of: Callable[[Any], str]
+    ) -> None:
         """A part of what waits keeps its place; so does a run whose time was over."""
-        began, failed_before = time.monotonic(), self._failed_before([id_of(one) for one in found])
+        began = time.monotonic()
+        failed_before = self._failed_before([id_of(one) for one in found])
         for one in found:
             self._try(one, id_of(one), act, failed_before)
             self.done += 1
             if time.monotonic() - began > RUN_SECONDS_MAX:
                 break
         if self.done and (self.is_part or self.done < len(found)):
-            RowTurn.objects.update_or_create(job=self.turn, defaults={"row_id": id_of(found[self.done - 1])})
+            RowTurn.objects.update_or_create(
+                job=self.turn, defaults={"row_id": id_of(found[self.done - 1])}
+            )
 
     def _failed_before(self, ids: list[str]) -> set[str]:
         known = RowFailure.objects.filter(job=self.job.name, row_id__in=ids)
         return set(known.values_list("row_id", flat=True)) if ids else set()
 
-    def _try(self, one: Any, row_id: str, act: Callable[[Any], object], failed_before: set[str]) -> None:
+    def _try(
+        self, one: Any, row_id: str, act: Callable[[Any], object], failed_before: set[str]
+    ) -> None:
         try:
-            with transaction.atomic() if self.job.in_transaction or connection.in_atomic_block else nullcontext():
+            with (
+                transaction.atomic()
+                if self.job.in_transaction or connection.in_atomic_block
+                else nullcontext()
+            ):
                 act(one)
         except self.job.raises:
             raise
@@ -140,18 +173,28 @@ class _Run:
             if is_outage(error):
                 raise
             failure = self._count(row_id, error)
-            log.exception("row_failed", job=self.job.name, row=row_id, tries=failure.tries, is_dead=failure.dead_at is not None)
+            log.exception(
+                "row_failed",
+                job=self.job.name,
+                row=row_id,
+                tries=failure.tries,
+                is_dead=failure.dead_at is not None,
+            )
         else:
             if row_id in failed_before:
                 RowFailure.objects.filter(job=self.job.name, row_id=row_id).delete()
 
     @transaction.atomic
     def _count(self, row_id: str, error: Exception) -> RowFailure:
-        at, told = real_now(), _told(error)
+        at = real_now()
+        told = _told(error)
         failure, is_new = RowFailure.objects.select_for_update().get_or_create(
-            job=self.job.name, row_id=row_id, defaults={"tries": 1, "since": at, "not_before": at, "error": told}
+            job=self.job.name,
+            row_id=row_id,
+            defaults={"tries": 1, "since": at, "not_before": at, "error": told},
         )
-        failure.tries, failure.error = failure.tries + (not is_new), told
+        failure.tries = failure.tries + (not is_new)
+        failure.error = told
         failure.not_before = at + self.job.pause_after(failure.tries)
         is_dead = failure.tries >= settings.ROW_TRIES_MAX and not self.job.is_vital
         failure.dead_at = at if is_dead else None
@@ -169,14 +212,20 @@ def retry(failures: "QuerySet[RowFailure]") -> int:
 
 
 def set_aside(failures: "QuerySet[RowFailure]", reason: str) -> int:
-    """Staff leave the rows as they are, for this reason: no job looks at them, and nobody is called any more. How many."""
+    """Staff leave the rows as they are, for this reason: no job looks at them, and nobody is called
+    any more. How many."""
     at = real_now()
     return failures.update(dead_at=Coalesce("dead_at", Value(at)), set_aside_reason=reason[:500])
 
 
 def forget(now: datetime) -> dict[str, int]:
-    """Failures of rows that never came up again: what was wrong with them was dealt with elsewhere."""
-    return {"row_failures": prune(RowFailure.objects.filter(dead_at=None, not_before__lt=now - FORGOTTEN_AFTER))}
+    """Failures of rows that never came up again: what was wrong with them was dealt with
+    elsewhere."""
+    return {
+        "row_failures": prune(
+            RowFailure.objects.filter(dead_at=None, not_before__lt=now - FORGOTTEN_AFTER)
+        )
+    }
 
 
 def is_outage(error: BaseException) -> bool:
@@ -190,19 +239,31 @@ def is_outage(error: BaseException) -> bool:
 
 
 def _told(error: Exception) -> str:
-    """Class and place, and the sentence where it is our own: one of PostgreSQL's or a library's may quote the row."""
+    """Class and place, and the sentence where it is our own: one of PostgreSQL's or a library's may
+    quote the row."""
     texts = [type(error).__name__]
     if type(error).__module__.startswith("apps.") or isinstance(error, ObjectDoesNotExist):
         texts.append(redact(str(error)))
     if constraint := constraint_of(error):
         texts.append(constraint)
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename).is_relative_to(_ROOT / "apps")]
-    place = f" ({Path(frames[-1].filename).relative_to(_ROOT)}:{frames[-1].lineno})" if frames else ""
+    frames = [
+        one
+        for one in traceback.extract_tb(error.__traceback__)
+        if Path(one.filename).is_relative_to(_ROOT / "apps")
+    ]
+    place = (
+        f" ({Path(frames[-1].filename).relative_to(_ROOT)}:{frames[-1].lineno})" if frames else ""
+    )
     return ": ".join(texts)[: 300 - len(place)] + place
 
 
 def failing() -> list[tuple[str, bool, int]]:
-    """How many rows fail: by job, and whether they wait for staff. What staff have set aside isn't among them."""
-    rows = RowFailure.objects.filter(set_aside_reason="").annotate(is_dead=Q(dead_at__isnull=False)).values("job", "is_dead")
+    """How many rows fail: by job, and whether they wait for staff. What staff have set aside isn't
+    among them."""
+    rows = (
+        RowFailure.objects.filter(set_aside_reason="")
+        .annotate(is_dead=Q(dead_at__isnull=False))
+        .values("job", "is_dead")
+    )
     found = rows.annotate(count=Count("pk")).order_by("job", "is_dead")
     return [(one["job"], one["is_dead"], one["count"]) for one in found]

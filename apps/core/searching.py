@@ -1,6 +1,8 @@
-"""What somebody typed into the search field, read once: the id, hash, address or amount that it may be, and how it may begin.
+"""What somebody typed into the search field, read once: the id, hash, address or amount that it may
+be, and how it may begin.
 
-Every comparison is `=` or a range, which an index serves beneath the row-level policies too; `lower()` and `LIKE` are not (decision 205).
+Every comparison is `=` or a range, which an index serves beneath the row-level policies too;
+`lower()` and `LIKE` are not (decision 205).
 """
 
 import re
@@ -13,12 +15,16 @@ from django.db.models import Q
 from apps.core.literal import is_uuid
 from apps.core.money import cents_from_text
 
-LENGTH_MAX, PREFIX_MIN = 100, 2
-_HASH, _ADDRESS = re.compile(r"0x[0-9a-f]{64}", re.ASCII), re.compile(r"0x[0-9a-f]{40}", re.ASCII)
+LENGTH_MAX = 100
+PREFIX_MIN = 2
+_HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
+_ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
 _REFERENCE = re.compile(r"[0-9A-Za-z]{16}", re.ASCII)
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
-_MONEY_SIGNS = re.compile(r"[€$£¥]|kr\.?|\b(?:USD|EUR|GBP|HKD|SGD|JPY|DKK|CHF|SEK|NOK)\b", re.IGNORECASE)
+_MONEY_SIGNS = re.compile(
+    r"[€$£¥]|kr\.?|\b(?:USD|EUR|GBP|HKD|SGD|JPY|DKK|CHF|SEK|NOK)\b", re.IGNORECASE
+)
 _LAST = "\U0010ffff"  # sorts behind whatever continues a prefix
 
 
@@ -30,7 +36,11 @@ class Term:
 
     @classmethod
     def of(cls, typed: str) -> "Term":
-        return cls("".join(one for one in " ".join(typed.split()) if one.isprintable())[:LENGTH_MAX].strip())
+        return cls(
+            "".join(one for one in " ".join(typed.split()) if one.isprintable())[
+                :LENGTH_MAX
+            ].strip()
+        )
 
     @cached_property
     def id(self) -> uuid.UUID | None:
@@ -68,10 +78,22 @@ class Term:
     def spellings(self) -> tuple[str, ...]:
         """The text as people may have written it, for no index folds case."""
         text = self.text
-        return tuple(dict.fromkeys((text, text.lower(), text.upper(), text.capitalize(), text.title(), text[:1].upper() + text[1:])))
+        return tuple(
+            dict.fromkeys(
+                (
+                    text,
+                    text.lower(),
+                    text.upper(),
+                    text.capitalize(),
+                    text.title(),
+                    text[:1].upper() + text[1:],
+                )
+            )
+        )
 
     def begins(self, *columns: str) -> Q:
-        """Whether one of the columns begins with it; nothing does with an id, a hash, an address or a single letter."""
+        """Whether one of the columns begins with it; nothing does with an id, a hash, an address or
+        a single letter."""
         found = Q(pk__in=[])
         if len(self.text) < PREFIX_MIN or self.is_exact or self.address:
             return found
@@ -82,5 +104,6 @@ class Term:
 
     def names(self, label: str) -> bool:
         """Whether a word of `label` begins with it, for tables in memory."""
-        folded, wanted = label.casefold(), self.text.casefold()
+        folded = label.casefold()
+        wanted = self.text.casefold()
         return bool(wanted) and (folded.startswith(wanted) or f" {wanted}" in folded)

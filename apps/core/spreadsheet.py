@@ -1,4 +1,5 @@
-"""CSV as a stream. A cell that a spreadsheet would read as a formula gets an apostrophe in front; a plain number is none."""
+"""CSV as a stream. A cell that a spreadsheet would read as a formula gets an apostrophe in front; a
+plain number is none."""
 
 import csv
 import re
@@ -21,7 +22,8 @@ class _Echo:
 
 
 def lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """The lines of a file with a header, RFC 4180, beginning with the mark that makes spreadsheets read UTF-8."""
+    """The lines of a file with a header, RFC 4180, beginning with the mark that makes spreadsheets
+    read UTF-8."""
     writer = csv.writer(_Echo())
     yield "\ufeff" + writer.writerow(header)
     for row in rows:

@@ -1,4 +1,5 @@
-"""What the staff pages of every app share. Staff read; what they may change goes through a service or is a plain switch.
+"""What the staff pages of every app share. Staff read; what they may change goes through a service
+or is a plain switch.
 
 Who may what is asked of apps.core.staff_roles. No page adds or deletes rows.
 """
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     _TabularInline = admin.TabularInline[Any, Any]
     _ModelForm = forms.ModelForm[Any]
 else:
-    _ModelAdmin, _TabularInline, _ModelForm = admin.ModelAdmin, admin.TabularInline, forms.ModelForm
+    _ModelAdmin = admin.ModelAdmin
+    _TabularInline = admin.TabularInline
+    _ModelForm = forms.ModelForm
 
 REASON_MAX = 500
 
@@ -40,7 +43,9 @@ def may(request: HttpRequest, operation: StaffOperation | None) -> bool:
     return operation is not None and staff_roles.may(cast(StaffMember, request.user), operation)
 
 
-def button(operation: StaffOperation, description: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def button(
+    operation: StaffOperation, description: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """An action over chosen rows, for those who may, with a reason."""
 
     def made(function: Callable[..., None]) -> Callable[..., None]:
@@ -82,7 +87,8 @@ class Section:
 
 
 class ReadOnly(_ModelAdmin):
-    """Rows that staff look at; `operation` is what changing them is, None while nobody does that here."""
+    """Rows that staff look at; `operation` is what changing them is, None while nobody does that
+    here."""
 
     operation: StaffOperation | None = None
     list_per_page = 50
@@ -97,10 +103,16 @@ class ReadOnly(_ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         title = LABELS.get(self.opts.label, str(self.opts.verbose_name_plural))
         is_recent = any(getattr(one, "parameter_name", "") == "days" for one in self.list_filter)
-        known = {"title": title[:1].upper() + title[1:], "is_recent": is_recent, "waits_here": isinstance(self, Queue)}
+        known = {
+            "title": title[:1].upper() + title[1:],
+            "is_recent": is_recent,
+            "waits_here": isinstance(self, Queue),
+        }
         return super().changelist_view(request, {**known, **(extra_context or {})})
 
-    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
         typed = search_term.replace("\x00", "").strip()[:200]
         return (found_by(queryset, self.search_fields, typed) if typed else queryset), False
 
@@ -121,7 +133,11 @@ class ReadOnly(_ModelAdmin):
 
     def get_actions(self, request: HttpRequest) -> Any:
         found = super().get_actions(request)
-        return {name: row for name, row in found.items() if row and may(request, getattr(row[0], "operation", None))}
+        return {
+            name: row
+            for name, row in found.items()
+            if row and may(request, getattr(row[0], "operation", None))
+        }
 
 
 class Part(_TabularInline):
@@ -148,7 +164,9 @@ class SwitchForm(_ModelForm):
     """What staff change, with a reason that goes to the audit log."""
 
     reason = forms.CharField(
-        max_length=REASON_MAX, widget=forms.Textarea(attrs={"rows": 2}), help_text="Why you change this. Goes to the audit log."
+        max_length=REASON_MAX,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Why you change this. Goes to the audit log.",
     )
 
 
@@ -157,7 +175,9 @@ class Switches(ReadOnly):
 
     switches: tuple[str, ...] = ()
     form = SwitchForm
-    formfield_overrides = {models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput}}
+    formfield_overrides = {
+        models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput}
+    }
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Who only reads isn't asked for a reason."""
@@ -165,16 +185,28 @@ class Switches(ReadOnly):
         return [*found, "reason"] if self.has_change_permission(request, obj) else found
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        hidden = {*self.switches, *(self.exclude or ())}  # Django would show an excluded column that is read-only
+        hidden = {
+            *self.switches,
+            *(self.exclude or ()),
+        }  # Django would show an excluded column that is read-only
         return [field.name for field in self.opts.fields if field.name not in hidden]
 
 
 def shown(row: Any, name: str) -> Any:
-    """A column as a person decides by it: atomic units also as coins, cents as money, choices in words."""
+    """A column as a person decides by it: atomic units also as coins, cents as money, choices in
+    words."""
     value = getattr(row, name)
     asset = getattr(row, "asset", None)
-    if name.endswith("_atomic") and value is not None and asset is not None and name != "network_fee_atomic":
-        return f"{money.decimal_from_atomic(int(value), asset.atomic_decimals)} {asset.coin_symbol} ({value} atomic units)"
+    if (
+        name.endswith("_atomic")
+        and value is not None
+        and asset is not None
+        and name != "network_fee_atomic"
+    ):
+        return (
+            f"{money.decimal_from_atomic(int(value), asset.atomic_decimals)} {asset.coin_symbol}"
+            f" ({value} atomic units)"
+        )
     if name.endswith("_cents") and value is not None:
         return money.text_from_cents(int(value))
     words = getattr(row, f"get_{name}_display", None)
@@ -182,7 +214,8 @@ def shown(row: Any, name: str) -> Any:
 
 
 class Queue(ReadOnly):
-    """Rows that wait for a person. A page of its own takes the decision with its reason; a service carries it out."""
+    """Rows that wait for a person. A page of its own takes the decision with its reason; a service
+    carries it out."""
 
     noun = ""  # whose badges its states have
     waiting = "pending"
@@ -230,7 +263,11 @@ class Queue(ReadOnly):
         return False
 
     def get_urls(self) -> list[URLPattern]:
-        decide = path("<uuid:row_id>/decide/", self.admin_site.admin_view(self.decide), name=self._page("decide"))
+        decide = path(
+            "<uuid:row_id>/decide/",
+            self.admin_site.admin_view(self.decide),
+            name=self._page("decide"),
+        )
         return [decide, *super().get_urls()]
 
     def _page(self, name: str) -> str:
@@ -239,7 +276,11 @@ class Queue(ReadOnly):
     @admin.display(description="Decision")
     def decision(self, row: Any) -> str:
         if not self.is_waiting(row):
-            return badge(self.noun, row.status) if self.shown_status(row) == row.status else self.shown_status(row)
+            return (
+                badge(self.noun, row.status)
+                if self.shown_status(row) == row.status
+                else self.shown_status(row)
+            )
         page = reverse(f"admin:{self._page('decide')}", args=[row.pk])
         return format_html('<a class="decide" href="{}">Decide</a>', page)
 
@@ -251,19 +292,28 @@ class Queue(ReadOnly):
         errors: list[str] = []
         reason = ""
         if request.method == "POST":
-            decision, reason = request.POST.get("decision"), typed_reason(request)
+            decision = request.POST.get("decision")
+            reason = typed_reason(request)
             errors = self._decide(request, row, decision, reason)
             if not errors:
                 return HttpResponseRedirect(reverse(f"admin:{self._page('changelist')}"))
         return self._show(request, row, errors, reason)
 
     def _show(self, request: HttpRequest, row: Any, errors: list[str], reason: str) -> HttpResponse:
-        facts = [(field.verbose_name, shown(row, field.name)) for field in self.opts.fields if field.name not in (self.exclude or ())]
+        facts = [
+            (field.verbose_name, shown(row, field.name))
+            for field in self.opts.fields
+            if field.name not in (self.exclude or ())
+        ]
         context = {
             **self.admin_site.each_context(request),
             "title": f"Decide: {self.opts.verbose_name} of {getattr(row, 'store', row)}",
             "row": row,
-            "asked": [(name, value) for name, value in [*self.asked(row), *self.more_facts(row)] if value not in (None, "")],
+            "asked": [
+                (name, value)
+                for name, value in [*self.asked(row), *self.more_facts(row)]
+                if value not in (None, "")
+            ],
             "facts": [(name, value) for name, value in facts if value not in (None, "")],
             "sections": self.sections(row),
             "is_dangerous": self.is_dangerous(row),
@@ -280,7 +330,9 @@ class Queue(ReadOnly):
         }
         return render(request, "admin/decide.html", context, status=422 if errors else 200)
 
-    def _decide(self, request: HttpRequest, row: Any, decision: str | None, reason: str) -> list[str]:
+    def _decide(
+        self, request: HttpRequest, row: Any, decision: str | None, reason: str
+    ) -> list[str]:
         if decision not in ("approve", "reject"):
             return ["Choose a decision"]
         if not may(request, self.approving if decision == "approve" else self.rejecting):
@@ -292,7 +344,11 @@ class Queue(ReadOnly):
         try:
             if decision == "approve" and self.takes_code:
                 self.take_code(request)
-            told = self.approve(row, reason, request.user) if decision == "approve" else self.reject(row, reason, request.user)
+            told = (
+                self.approve(row, reason, request.user)
+                if decision == "approve"
+                else self.reject(row, reason, request.user)
+            )
         except Failure as refusal:
             return [refusal.text]
         self.log_change(request, row, f"{told}: {reason}" if reason else told)

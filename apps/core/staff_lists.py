@@ -1,4 +1,5 @@
-"""How the lists of the staff site look and cost: columns in people's units, searches and filters that an index serves, capped counts."""
+"""How the lists of the staff site look and cost: columns in people's units, searches and filters
+that an index serves, capped counts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -76,7 +77,11 @@ def mode(description: str = "Mode") -> Column:
 
 def _with_mode(text: str, which: str) -> SafeString:
     shown = format_html('<bdi class="name">{}</bdi>', text)
-    return format_html('{} <span class="badge wait">Test</span>', shown) if which == Mode.TEST else shown
+    return (
+        format_html('{} <span class="badge wait">Test</span>', shown)
+        if which == Mode.TEST
+        else shown
+    )
 
 
 def status(noun: str, path: str = "status", description: str = "Status") -> Column:
@@ -94,7 +99,11 @@ def short(path: str, description: str) -> Column:
 
     def show(_: Any, row: Any) -> SafeString | None:
         found = _at(row, path)
-        return format_html('<bdi class="code" title="{}">{}</bdi>', found, shorten(str(found))) if found else None
+        return (
+            format_html('<bdi class="code" title="{}">{}</bdi>', found, shorten(str(found)))
+            if found
+            else None
+        )
 
     return _column(show, description)
 
@@ -104,19 +113,27 @@ def text(path: str, description: str) -> Column:
 
     def show(_: Any, row: Any) -> SafeString | None:
         found = _at(row, path)
-        return None if found in (None, "") else format_html('<bdi class="name" title="{0}">{0}</bdi>', found)
+        return (
+            None
+            if found in (None, "")
+            else format_html('<bdi class="name" title="{0}">{0}</bdi>', found)
+        )
 
     return _column(show, description)
 
 
 def coins(path: str = "amount_atomic", asset: str = "asset", description: str = "Amount") -> Column:
-    """With the coin's symbol, and about what it is worth where the row knows (`rate_now`, `rate_currency`)."""
+    """With the coin's symbol, and about what it is worth where the row knows (`rate_now`,
+    `rate_currency`)."""
 
     def show(_: Any, row: Any) -> SafeString | None:
-        found, coin = _at(row, path), _at(row, asset)
+        found = _at(row, path)
+        coin = _at(row, asset)
         if found is None:
             return None
-        return format_html("{} atomic units", found) if coin is None else worth(int(found), coin, row)
+        return (
+            format_html("{} atomic units", found) if coin is None else worth(int(found), coin, row)
+        )
 
     return _column(show, description)
 
@@ -129,7 +146,9 @@ def worth(atomic: int, coin: Any, row: Any) -> SafeString:
         return format_html('<bdi class="amount">{}</bdi>', amount)
     cents = money.cents_for_atomic(atomic, rate, coin.atomic_decimals)
     value = fiat(cents, row.rate_currency)
-    return format_html('<bdi class="amount">{}</bdi> <span class="worth">≈ {}</span>', amount, value)
+    return format_html(
+        '<bdi class="amount">{}</bdi> <span class="worth">≈ {}</span>', amount, value
+    )
 
 
 def words(path: str, description: str) -> Column:
@@ -145,7 +164,9 @@ def price(path: str, currency: str, description: str = "Amount") -> Column:
 # --- filters --------------------------------------------------------------------------------------
 
 
-def choices(column: str, title: str, values: Iterable[tuple[str, str]]) -> type[admin.SimpleListFilter]:
+def choices(
+    column: str, title: str, values: Iterable[tuple[str, str]]
+) -> type[admin.SimpleListFilter]:
     """A filter of known values: Django's own would ask a table for all the values that it has."""
     known = tuple(values)
 
@@ -157,7 +178,11 @@ def choices(column: str, title: str, values: Iterable[tuple[str, str]]) -> type[
 
         def queryset(self, request: Any, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
             value = self.value()
-            return queryset.filter(**{column: value}) if value in {name for name, _ in known} else queryset
+            return (
+                queryset.filter(**{column: value})
+                if value in {name for name, _ in known}
+                else queryset
+            )
 
     Choices.title = title
     return Choices
@@ -177,7 +202,11 @@ def present(column: str, title: str, is_set: str, is_empty: str) -> type[admin.S
 
         def queryset(self, request: Any, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
             value = self.value()
-            return queryset.filter(**{f"{column}__isnull": value == "1"}) if value in ("0", "1") else queryset
+            return (
+                queryset.filter(**{f"{column}__isnull": value == "1"})
+                if value in ("0", "1")
+                else queryset
+            )
 
     Present.title = title
     return Present
@@ -188,7 +217,8 @@ def since(column: str) -> type[admin.SimpleListFilter]:
     days = {"1": "Last 24 hours", "7": "Last 7 days", "30": "Last 30 days"}
 
     class Since(admin.SimpleListFilter):
-        title, parameter_name = "period", "days"
+        title = "period"
+        parameter_name = "days"
 
         def lookups(self, request: Any, model_admin: Any) -> Sequence[tuple[str, str]]:
             return (*days.items(), ("all", "Any time"))
@@ -219,16 +249,20 @@ def _ago(days: int) -> datetime:
 
 
 def found_by(rows: "QuerySet[Any]", columns: Iterable[str], typed: str) -> "QuerySet[Any]":
-    """The rows that one of these columns finds, the first that finds any: each is asked alone, so that its index answers.
+    """The rows that one of these columns finds, the first that finds any: each is asked alone, so
+    that its index answers.
 
-    A column is compared whole; `^name` by its beginning, `store` by the store's id or the beginning of its name.
+    A column is compared whole; `^name` by its beginning, `store` by the store's id or the beginning
+    of its name.
     """
     term = Term.of(typed)
     for column in columns:
         wanted = _condition(rows.model, column, term)
         if wanted is None:
             continue
-        keys = list(rows.model._base_manager.filter(wanted).values_list("pk", flat=True)[:FOUND_MAX])
+        keys = list(
+            rows.model._base_manager.filter(wanted).values_list("pk", flat=True)[:FOUND_MAX]
+        )
         if keys:
             return rows.filter(pk__in=keys)
     return rows.none()
@@ -241,15 +275,25 @@ def _condition(model: type[Model], column: str, term: Term) -> Q | None:
         return term.begins(column[1:])
     field = _field(model, column)
     if column == "store" or column.endswith("__store"):
-        return Q(**{f"{column}_id": term.id}) if term.id else Q(**{f"{column}_id__in": _stores(field, term)})
+        return (
+            Q(**{f"{column}_id": term.id})
+            if term.id
+            else Q(**{f"{column}_id__in": _stores(field, term)})
+        )
     if isinstance(field, ForeignKey):
         field = field.target_field
     if isinstance(field, UUIDField):
         return Q(**{column: term.id}) if term.id else None
     if isinstance(field, IntegerField):
-        return Q(**{column: int(typed)}) if typed.isascii() and typed.isdigit() and len(typed) < 19 else None
+        return (
+            Q(**{column: int(typed)})
+            if typed.isascii() and typed.isdigit() and len(typed) < 19
+            else None
+        )
     if column.endswith("email_key"):
-        return Q(**{f"{column}__in": {typed.lower(), emails.canonical(typed)}}) | term.begins(column)
+        return Q(**{f"{column}__in": {typed.lower(), emails.canonical(typed)}}) | term.begins(
+            column
+        )
     if column == "tx_hash" and any(one.name == "chain" for one in model._meta.fields):
         return Q(tx_hash=term.tx_hash, chain__in=_of_chain(model)) if term.tx_hash else None
     return Q(**{column: term.tx_hash or term.address or typed})

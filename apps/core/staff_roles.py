@@ -1,6 +1,7 @@
 """THE table of what members of staff may do, by role, and what takes two of them.
 
-The staff site and the services ask it. A page or button of the site that isn't a row here is found by a test of the house.
+The staff site and the services ask it. A page or button of the site that isn't a row here is found
+by a test of the house.
 """
 
 from dataclasses import dataclass
@@ -20,8 +21,12 @@ class StaffRole(models.TextChoices):
 
 
 ALL_ROLES = frozenset(StaffRole.values)
-_READERS, _FINANCE, _ADMIN = ALL_ROLES, frozenset({StaffRole.FINANCE}), frozenset({StaffRole.ADMIN})
-ONE, TWO, TWO_ABOVE = "one", "two", "two above the threshold"
+_READERS = ALL_ROLES
+_FINANCE = frozenset({StaffRole.FINANCE})
+_ADMIN = frozenset({StaffRole.ADMIN})
+ONE = "one"
+TWO = "two"
+TWO_ABOVE = "two above the threshold"
 
 
 class StaffForbidden(Coded):
@@ -55,34 +60,62 @@ READ = StaffOperation("read", "Read every page of the staff site", _READERS)
 PAYOUT_APPROVE = StaffOperation("payout.approve", "Let a payout in review go", _FINANCE, TWO_ABOVE)
 PAYOUT_REJECT = StaffOperation("payout.reject", "Reject a payout in review", _FINANCE)
 CORRECTION = StaffOperation("books.correct", "Correct the books", _FINANCE, TWO)
-FUNDING = StaffOperation("hot_wallet.fund", "Book coins that the chain has brought a hot wallet", _FINANCE)
+FUNDING = StaffOperation(
+    "hot_wallet.fund", "Book coins that the chain has brought a hot wallet", _FINANCE
+)
 WITHDRAWAL = StaffOperation("withdrawal", "Withdraw earnings", _FINANCE, TWO)
-BANK_VERIFY = StaffOperation("bank_account.verify", "Verify a bank account, or take that back", _FINANCE)
-BUSINESS_VERIFY = StaffOperation("verification.decide", "Decide about a business's verification", _FINANCE)
-PLATFORM_ACCESS = StaffOperation("platform_access.decide", "Decide about a store's request to be a platform", _FINANCE)
-UNMATCHED = StaffOperation("unmatched_transfer.resolve", "Say what became of a transfer that nobody expected", _FINANCE)
-SENDING_RESUME = StaffOperation("sending.resume", "Resume sending that staff have put on hold", _FINANCE, TWO)
+BANK_VERIFY = StaffOperation(
+    "bank_account.verify", "Verify a bank account, or take that back", _FINANCE
+)
+BUSINESS_VERIFY = StaffOperation(
+    "verification.decide", "Decide about a business's verification", _FINANCE
+)
+PLATFORM_ACCESS = StaffOperation(
+    "platform_access.decide", "Decide about a store's request to be a platform", _FINANCE
+)
+UNMATCHED = StaffOperation(
+    "unmatched_transfer.resolve", "Say what became of a transfer that nobody expected", _FINANCE
+)
+SENDING_RESUME = StaffOperation(
+    "sending.resume", "Resume sending that staff have put on hold", _FINANCE, TWO
+)
 ASSET_REVIEW = StaffOperation("asset_review.end", "End the review of a store's asset", _FINANCE)
 
 # Whoever sees a reason to stops what leaves.
-SENDING_HOLD = StaffOperation("sending.hold", "Put sending on hold: of an asset, a chain or everything", _FINANCE | _ADMIN)
+SENDING_HOLD = StaffOperation(
+    "sending.hold", "Put sending on hold: of an asset, a chain or everything", _FINANCE | _ADMIN
+)
 
 # Admin configures.
-STORE_SETTINGS = StaffOperation("store.change", "Change a store's settings and its members' roles", _ADMIN)
-DISPATCH = StaffOperation("store.change_dispatch", "Change a store's settings of cards and agents", _ADMIN, TWO)
-DISPATCH_OFF = StaffOperation("store.stop_dispatch", "Switch a store's cards or its agents' dispatch off", _ADMIN)
-CARD_NETWORK = StaffOperation("card_network.change", "Change a card network's keys and settings", _ADMIN, TWO)
+STORE_SETTINGS = StaffOperation(
+    "store.change", "Change a store's settings and its members' roles", _ADMIN
+)
+DISPATCH = StaffOperation(
+    "store.change_dispatch", "Change a store's settings of cards and agents", _ADMIN, TWO
+)
+DISPATCH_OFF = StaffOperation(
+    "store.stop_dispatch", "Switch a store's cards or its agents' dispatch off", _ADMIN
+)
+CARD_NETWORK = StaffOperation(
+    "card_network.change", "Change a card network's keys and settings", _ADMIN, TWO
+)
 CARD_NETWORK_OFF = StaffOperation("card_network.stop", "Switch a card network off", _ADMIN)
 PAYOUT_CAPS = StaffOperation("payout_cap.change", "Change what a store may pay out", _ADMIN)
 ASSETS = StaffOperation("asset.change", "Change chains and assets", _ADMIN)
 ACCOUNT = StaffOperation("account.change", "Rename a person, switch an account off or on", _ADMIN)
 FACTOR = StaffOperation("second_factor.take_off", "Take off a lost second factor", _ADMIN, TWO)
 ROLES = StaffOperation("staff.change_roles", "Give somebody the role finance or admin", _ADMIN, TWO)
-ROLES_LESS = StaffOperation("staff.take_roles", "Give the role support, or take a role away", _ADMIN)
+ROLES_LESS = StaffOperation(
+    "staff.take_roles", "Give the role support, or take a role away", _ADMIN
+)
 KEY_REVOKE = StaffOperation("api_key.revoke", "Revoke an API key", _ADMIN)
-JOB_RETRY = StaffOperation("job.retry", "Have a job that gave up tried again, or set it aside", _ADMIN)
+JOB_RETRY = StaffOperation(
+    "job.retry", "Have a job that gave up tried again, or set it aside", _ADMIN
+)
 
-TABLE: tuple[StaffOperation, ...] = tuple(row for row in list(globals().values()) if isinstance(row, StaffOperation))
+TABLE: tuple[StaffOperation, ...] = tuple(
+    row for row in list(globals().values()) if isinstance(row, StaffOperation)
+)
 
 
 def roles_of(person: StaffMember) -> frozenset[str]:

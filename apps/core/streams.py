@@ -1,6 +1,7 @@
 """Results too long for the memory: read in one transaction into a file, and told from there.
 
-So nothing waits in the database for whoever reads slowly, and no cursor outlives its transaction, which it couldn't behind a pooler.
+So nothing waits in the database for whoever reads slowly, and no cursor outlives its transaction,
+which it couldn't behind a pooler.
 """
 
 import pickle
@@ -11,7 +12,8 @@ from typing import Any
 
 from django.db import connection, models, transaction
 
-IN_MEMORY_BYTES, FETCH = 4_000_000, 1000
+IN_MEMORY_BYTES = 4_000_000
+FETCH = 1000
 
 
 def rows_of(statement: str, values: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -24,7 +26,8 @@ def rows_of(statement: str, values: Mapping[str, Any]) -> Iterator[tuple[Any, ..
 
 
 def _copy(statement: str, values: Mapping[str, Any], file: Any) -> int:
-    name, parts = f"rows_{uuid.uuid4().hex}", 0
+    name = f"rows_{uuid.uuid4().hex}"
+    parts = 0
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}", values)
         while True:

@@ -1,4 +1,5 @@
-"""The jobs of core: mail and documents that wait, and what is forgotten of them and of rows that failed."""
+"""The jobs of core: mail and documents that wait, and what is forgotten of them and of rows that
+failed."""
 
 from collections.abc import Sequence
 

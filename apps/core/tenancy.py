@@ -1,7 +1,9 @@
-"""Whose rows PostgreSQL shows to what runs now: the stores and modes that the database's own policies let through.
+"""Whose rows PostgreSQL shows to what runs now: the stores and modes that the database's own
+policies let through.
 
-A door says it once it knows who asks; before that nobody's rows are shown. apps.core.postgresql tells the connection before the
-next statement, so what an earlier request left on it never counts. Policies are for the web's role; others see every row.
+A door says it once it knows who asks; before that nobody's rows are shown. apps.core.postgresql
+tells the connection before the next statement, so what an earlier request left on it never counts.
+Policies are for the web's role; others see every row.
 """
 
 import uuid
@@ -28,7 +30,8 @@ class OwnedStore(Protocol):
 
 @dataclass(frozen=True)
 class Scope:
-    """Arrays as PostgreSQL reads them. `told` are the stores that hear of what is done: a sub-merchant's platform too."""
+    """Arrays as PostgreSQL reads them. `told` are the stores that hear of what is done: a
+    sub-merchant's platform too."""
 
     stores: str = "{}"
     modes: str = "{}"
@@ -38,7 +41,10 @@ class Scope:
     def __or__(self, other: "Scope") -> "Scope":
         """The rows of either's stores in either's modes."""
         both = ((self.stores, other.stores), (self.modes, other.modes), (self.told, other.told))
-        stores, modes, told = (_array(dict.fromkeys(filter(None, f"{one[1:-1]},{two[1:-1]}".split(",")))) for one, two in both)
+        stores, modes, told = (
+            _array(dict.fromkeys(filter(None, f"{one[1:-1]},{two[1:-1]}".split(","))))
+            for one, two in both
+        )
         return Scope(stores, modes, told, self.why)
 
     def settings(self) -> tuple[str, str, str]:
@@ -59,7 +65,9 @@ def of(stores: Iterable[OwnedStore], modes: Iterable[str]) -> Scope:
     ids = [str(store.pk) for store in found]
     platforms = [str(store.platform_id) for store in found if store.platform_id is not None]
     own = _array(ids)
-    return Scope(own, _array(modes), _array(dict.fromkeys([*ids, *platforms])) if platforms else own)
+    return Scope(
+        own, _array(modes), _array(dict.fromkeys([*ids, *platforms])) if platforms else own
+    )
 
 
 def _array(values: Iterable[str]) -> str:
@@ -82,13 +90,15 @@ def within(scope: Scope) -> Iterator[None]:
 
 
 def also(stores: Iterable[OwnedStore], modes: Iterable[str] = ()) -> AbstractContextManager[None]:
-    """Within this these stores and modes too, each store in each mode: a platform's accounts, or one's own store in both modes."""
+    """Within this these stores and modes too, each store in each mode: a platform's accounts, or
+    one's own store in both modes."""
     return within(_scope.get() | of(stores, modes))
 
 
 @contextmanager
 def everyone(why: str) -> Iterator[None]:
-    """The named opening: every store's rows, for what can't know yet, or doesn't ask, whose they are."""
+    """The named opening: every store's rows, for what can't know yet, or doesn't ask, whose they
+    are."""
     with within(Scope(why=why)):
         yield
 
@@ -99,7 +109,8 @@ def open_for(why: str) -> None:
 
 
 def opened(why: str, find: Callable[[], T | None]) -> T | None:
-    """The one row that a public link or token names, read with an opening; whose it is, is the scope from there on."""
+    """The one row that a public link or token names, read with an opening; whose it is, is the
+    scope from there on."""
     with everyone(why):
         row = find()
     if row is not None:

@@ -1,3 +1,7 @@
 """The tones of a status."""
 
-GOOD, WAIT, BAD, INFO, QUIET = "good", "wait", "bad", "info", "quiet"
+GOOD = "good"
+WAIT = "wait"
+BAD = "bad"
+INFO = "info"
+QUIET = "quiet"

@@ -1,4 +1,5 @@
-"""Whether a database can be brought up to date from here: each migration that replaces others finds all of them applied, or none."""
+"""Whether a database can be brought up to date from here: each migration that replaces others finds
+all of them applied, or none."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +10,9 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 
-def check_upgrade(app_configs: Any, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+def check_upgrade(
+    app_configs: Any, databases: Sequence[str] | None = None, **_: Any
+) -> list[CheckMessage]:
     """What stops `migrate` with one sentence instead of in the middle."""
     return [found for alias in databases or () for found in _partly(alias)]
 
@@ -26,7 +29,9 @@ def _partly(alias: str) -> list[CheckMessage]:
         if all(tuple(one) in loader.disk_migrations for one in missing):
             continue  # they can still be applied one by one
         if key not in applied and 0 < len(missing) < len(migration.replaces):
-            text = f"{key[0]} has migrations up to before {missing[0][1]}, which {key[1]} has replaced"
+            text = (
+                f"{key[0]} has migrations up to before {missing[0][1]}, which {key[1]} has replaced"
+            )
             hint = "Upgrade to the last version that has them, run migrate there, then come back."
             found.append(Error(text, hint=hint, id="core.E001"))
     return found

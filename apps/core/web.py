@@ -1,4 +1,5 @@
-"""THE table of what each kind of refusal is on the web. Doors alone ask it: no domain app knows a status or a header."""
+"""THE table of what each kind of refusal is on the web. Doors alone ask it: no domain app knows a
+status or a header."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -30,13 +31,16 @@ STATUSES: Final[Mapping[RefusalKind, int]] = {
 
 def private_download(file: Any, name: str, content_type: str) -> FileResponse:
     """A file to be kept and never shown inside a page, whatever it contains."""
-    response = FileResponse(file, as_attachment=True, filename=name, content_type=content_type, headers=dict(_PRIVATE))
+    response = FileResponse(
+        file, as_attachment=True, filename=name, content_type=content_type, headers=dict(_PRIVATE)
+    )
     response._csp_replace = {"default-src": ["'none'"], "sandbox": []}  # type: ignore[attr-defined]  # read by the policy's middleware
     return response
 
 
 def status_of(refusal: Exception | None) -> int:
-    """The status of a page or an answer: 200 without a refusal; what breaks a rule of a form is INVALID too."""
+    """The status of a page or an answer: 200 without a refusal; what breaks a rule of a form is
+    INVALID too."""
     if refusal is None:
         return 200
     return STATUSES[refusal.kind if isinstance(refusal, Failure) else RefusalKind.INVALID]

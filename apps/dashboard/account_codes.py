@@ -1,4 +1,5 @@
-"""The settings page of account codes: what the lines of statements are posted to in the store's own bookkeeping."""
+"""The settings page of account codes: what the lines of statements are posted to in the store's own
+bookkeeping."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -24,7 +25,11 @@ class CodesForm(Form):
 def edit(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         begun = CHARTS.get(request.GET.get("chart", ""))
-        return _page(request, CodesForm.of(begun or codes_of(request.access.store_id)), is_begun=begun is not None)
+        return _page(
+            request,
+            CodesForm.of(begun or codes_of(request.access.store_id)),
+            is_begun=begun is not None,
+        )
     form = CodesForm.from_post(request.POST)
     try:
         set_codes(request.access, form.codes())

@@ -1,4 +1,5 @@
-"""THE table of sensitive acts, by page: what the page that asks for a fresh code says it is asked for."""
+"""THE table of sensitive acts, by page: what the page that asks for a fresh code says it is asked
+for."""
 
 from django.urls import Resolver404, resolve
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -52,11 +53,20 @@ ACTS: dict[str, str] = {
     "oauth_app_rotate": "Replace an app's secret",
     "oauth_consent": "Let an app into your store",
 }
-PERSONAL = ("security_take_off", "security_codes", "security_password", "security_email", "security_close", "passkey_add", "passkey_remove")
+PERSONAL = (
+    "security_take_off",
+    "security_codes",
+    "security_password",
+    "security_email",
+    "security_close",
+    "passkey_add",
+    "passkey_remove",
+)
 
 
 def act_of(url: str) -> tuple[str, bool]:
-    """What is done at the address, and whether it is done to the chosen store (else to the person's account)."""
+    """What is done at the address, and whether it is done to the chosen store (else to the person's
+    account)."""
     name = page_of(url)
     return ACTS.get(name, ""), name not in PERSONAL
 

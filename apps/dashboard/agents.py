@@ -1,4 +1,5 @@
-"""Agents: their credentials (each shown once) with what they may pay out, and the mandates that they draw on."""
+"""Agents: their credentials (each shown once) with what they may pay out, and the mandates that
+they draw on."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from apps.dashboard.keys import taken_over
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 
-PER_TX, DAILY = "per_tx", "daily"
+PER_TX = "per_tx"
+DAILY = "daily"
 _NAME = Text(100, required=True, shortest=1, trim=True)
 
 
@@ -90,7 +92,10 @@ class CapsForm(Form):
 
     def caps(self) -> list[AgentCap]:
         """What is asked for; what can't be read is an error at its input."""
-        return [AgentCap(asset, self._cap(asset, PER_TX), self._cap(asset, DAILY)) for asset in self.assets]
+        return [
+            AgentCap(asset, self._cap(asset, PER_TX), self._cap(asset, DAILY))
+            for asset in self.assets
+        ]
 
     def _cap(self, asset: Asset, part: str) -> int | None:
         name = f"{asset.pk}.{part}"
@@ -104,11 +109,16 @@ class CapsForm(Form):
     @property
     def lines(self) -> list[CapLine]:
         names = ((asset, f"{asset.pk}.{PER_TX}", f"{asset.pk}.{DAILY}") for asset in self.assets)
-        return [CapLine(asset, per_tx, daily, self.values[per_tx], self.values[daily]) for asset, per_tx, daily in names]
+        return [
+            CapLine(asset, per_tx, daily, self.values[per_tx], self.values[daily])
+            for asset, per_tx, daily in names
+        ]
 
 
 def _credentials(request: PageRequest) -> "QuerySet[AgentCredential]":
-    rows: QuerySet[AgentCredential] = AgentCredential.objects.seen_by(request.access).filter(revoked_at=None)
+    rows: QuerySet[AgentCredential] = AgentCredential.objects.seen_by(request.access).filter(
+        revoked_at=None
+    )
     return rows.select_related("application").order_by("-created_at")
 
 
@@ -120,17 +130,25 @@ def _mandates(request: PageRequest) -> "QuerySet[Mandate]":
 def index(request: PageRequest) -> HttpResponse:
     rows = list(_credentials(request))
     lost = makers.lost_by(rows, request.access.store_id)
-    return show(request, "dashboard/agents/list.html", {"credentials": [(one, lost.get(one.pk)) for one in rows]})
+    return show(
+        request,
+        "dashboard/agents/list.html",
+        {"credentials": [(one, lost.get(one.pk)) for one in rows]},
+    )
 
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, CredentialForm({}, {"scopes": rights.held_of(request.access, scopes.AGENT)}))
+        return _form(
+            request, CredentialForm({}, {"scopes": rights.held_of(request.access, scopes.AGENT)})
+        )
     form = CredentialForm.from_post(request.POST)
 
     def make() -> tuple[AgentCredential, str]:
         access = request.access
-        return services.create_agent_credential(access.store, access.mode, name=form.name, wanted=form.scopes, by=access)
+        return services.create_agent_credential(
+            access.store, access.mode, name=form.name, wanted=form.scopes, by=access
+        )
 
     try:
         rows = [("Name", form.values["name"]), ("Scopes", ", ".join(form.scopes) or "none")]
@@ -140,7 +158,9 @@ def create(request: PageRequest) -> HttpResponse:
         row, secret = make()
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    return show(request, "dashboard/agents/created.html", {"credential": row, "secret": secret}, status=201)
+    return show(
+        request, "dashboard/agents/created.html", {"credential": row, "secret": secret}, status=201
+    )
 
 
 def _form(request: PageRequest, form: CredentialForm) -> HttpResponse:
@@ -159,7 +179,9 @@ def revoke(request: PageRequest, id: str) -> HttpResponse:
 
 
 def take_over(request: PageRequest, id: str) -> HttpResponse:
-    return taken_over(request, find(_credentials(request).filter(application=None), id), "agents", "Agents")
+    return taken_over(
+        request, find(_credentials(request).filter(application=None), id), "agents", "Agents"
+    )
 
 
 def caps(request: PageRequest, id: str) -> HttpResponse:
@@ -178,7 +200,10 @@ def caps(request: PageRequest, id: str) -> HttpResponse:
         for cap in wanted:
             set_cap(row, cap.asset, cap.per_tx_atomic, cap.daily_atomic, by=request.access)
 
-    told = [("Agent", row.name or row.token_prefix), *((line.title, line.words) for line in form.lines)]
+    told = [
+        ("Agent", row.name or row.token_prefix),
+        *((line.title, line.words) for line in form.lines),
+    ]
     try:
         asked = confirming.ask_about_form(request, told, keep)
         if asked is not None:
@@ -201,7 +226,11 @@ def _typed(assets: Sequence[Asset], kept: Mapping[str, AgentPayoutCap]) -> dict[
 
 
 def _coins(amount_atomic: int | None, asset: Asset) -> str:
-    return "" if amount_atomic is None else money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)
+    return (
+        ""
+        if amount_atomic is None
+        else money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)
+    )
 
 
 def _caps_form(request: PageRequest, row: AgentCredential, form: CapsForm) -> HttpResponse:
@@ -210,15 +239,21 @@ def _caps_form(request: PageRequest, row: AgentCredential, form: CapsForm) -> Ht
 
 
 def mandates(request: PageRequest) -> HttpResponse:
-    page, now = window(_mandates(request), request.GET, {}), request.access.now()
+    page = window(_mandates(request), request.GET, {})
+    now = request.access.now()
     told = [(one, status_at(one, now)) for one in page.rows]
     return show(request, "dashboard/agents/mandates.html", {"mandates": told, "page": page})
 
 
 def mandate(request: PageRequest, id: str) -> HttpResponse:
     row: Mandate = find(_mandates(request), id)
-    draws: QuerySet[Settlement] = Settlement.objects.seen_by(request.access).filter(mandate=row).order_by("-created_at", "-id")
-    page, status = window(draws, request.GET, {}), status_at(row, request.access.now())
+    draws: QuerySet[Settlement] = (
+        Settlement.objects.seen_by(request.access)
+        .filter(mandate=row)
+        .order_by("-created_at", "-id")
+    )
+    page = window(draws, request.GET, {})
+    status = status_at(row, request.access.now())
     context = {
         "mandate": row,
         "status": status,

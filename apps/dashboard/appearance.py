@@ -1,4 +1,5 @@
-"""Light or dark, as the person chose on this device; without a choice the pages follow their system."""
+"""Light or dark, as the person chose on this device; without a choice the pages follow their
+system."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -6,8 +7,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from apps.core.errors import NotFound
 from apps.dashboard import plumbing
 
-COOKIE, AGE_SECONDS = "theme", 365 * 24 * 3600
-SYSTEM, THEMES = "system", ("light", "dark")
+COOKIE = "theme"
+AGE_SECONDS = 365 * 24 * 3600
+SYSTEM = "system"
+THEMES = ("light", "dark")
 
 
 def theme_of(request: HttpRequest) -> str:
@@ -24,7 +27,9 @@ def switch(request: "plumbing.PageRequest") -> HttpResponse:
         answer.delete_cookie(COOKIE, samesite="Lax")
     elif chosen in THEMES:
         is_secure = settings.SESSION_COOKIE_SECURE
-        answer.set_cookie(COOKIE, chosen, AGE_SECONDS, secure=is_secure, httponly=True, samesite="Lax")
+        answer.set_cookie(
+            COOKIE, chosen, AGE_SECONDS, secure=is_secure, httponly=True, samesite="Lax"
+        )
     else:
         raise NotFound
     return answer

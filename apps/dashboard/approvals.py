@@ -1,6 +1,8 @@
-"""Payouts that wait for a second person: the list, one with what would leave, approving and rejecting it, and the store's rule.
+"""Payouts that wait for a second person: the list, one with what would leave, approving and
+rejecting it, and the store's rule.
 
-What is approved is what the page showed: a digest of it comes back with the form, and the code is for just that.
+What is approved is what the page showed: a digest of it comes back with the form, and the code is
+for just that.
 """
 
 import re
@@ -57,12 +59,22 @@ def index(request: PageRequest) -> HttpResponse:
     chosen = chosen if chosen in _TABS else ""
     rows = approval_decisions.approvals_seen_by(request.access)
     waiting = PayoutApproval.Status.WAITING
-    page = window(rows.exclude(status=waiting) if chosen else rows.filter(status=waiting), request.GET, {"show": chosen})
+    page = window(
+        rows.exclude(status=waiting) if chosen else rows.filter(status=waiting),
+        request.GET,
+        {"show": chosen},
+    )
     payouts = _payouts_of(request, page.rows)
     context = {
-        "rows": [{"held": one, "payout": (payout := payouts.get(one.pk)), "to": _to(payout)} for one in page.rows],
+        "rows": [
+            {"held": one, "payout": (payout := payouts.get(one.pk)), "to": _to(payout)}
+            for one in page.rows
+        ],
         "window": page,
-        "tabs": [{"name": name, "query": f"?show={one}" if one else "", "is_current": one == chosen} for one, name in _TABS.items()],
+        "tabs": [
+            {"name": name, "query": f"?show={one}" if one else "", "is_current": one == chosen}
+            for one, name in _TABS.items()
+        ],
         "is_decided": bool(chosen),
         "now": request.access.now(),
         "rule": _shown_rule(request),
@@ -71,10 +83,16 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def _payouts_of(request: PageRequest, rows: list[PayoutApproval]) -> dict[Any, Payout]:
-    """The payout that each was asked for: a schedule's first; a list's lines are looked at in the list."""
-    mine = Payout.objects.seen_by(request.access).filter(approval__in=[one for one in rows if not hasattr(one, "batch")])
+    """The payout that each was asked for: a schedule's first; a list's lines are looked at in the
+    list."""
+    mine = Payout.objects.seen_by(request.access).filter(
+        approval__in=[one for one in rows if not hasattr(one, "batch")]
+    )
     found = mine.select_related("asset", "destination")
-    return {one.approval_id: one for one in found.defer("destination__account_sealed").order_by("-created_at")}
+    return {
+        one.approval_id: one
+        for one in found.defer("destination__account_sealed").order_by("-created_at")
+    }
 
 
 def _to(payout: Payout | None) -> str:
@@ -87,7 +105,8 @@ def _to(payout: Payout | None) -> str:
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     held = _find(request, id)
-    payout, batch = approval_decisions.payout_of(held), _batch_of(held)
+    payout = approval_decisions.payout_of(held)
+    batch = _batch_of(held)
     is_waiting = held.status == PayoutApproval.Status.WAITING
     is_own = held.maker_id == request.person.pk
     context = {
@@ -100,7 +119,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "is_own": is_own,
         "may_approve": is_waiting and not is_own,
         "is_waiting": is_waiting,
-        "needs_second_factor": is_waiting and not is_own and stepup.lacks_second_factor(request.person),
+        "needs_second_factor": (
+            is_waiting and not is_own and stepup.lacks_second_factor(request.person)
+        ),
     }
     return show(request, "dashboard/approvals/detail.html", context)
 
@@ -115,7 +136,9 @@ def approve(request: PageRequest, id: str) -> HttpResponse:
         return go("approval", held.pk)
     agreed = request.POST.get("agreed", "")
     try:
-        asked = confirming.ask_about_form(request, _rows(held), lambda: approval_decisions.approve(request.access, held, agreed))
+        asked = confirming.ask_about_form(
+            request, _rows(held), lambda: approval_decisions.approve(request.access, held, agreed)
+        )
         if asked is not None:
             return asked
         approval_decisions.approve(request.access, held, agreed)
@@ -128,15 +151,26 @@ def approve(request: PageRequest, id: str) -> HttpResponse:
 
 def _rows(held: PayoutApproval) -> list[tuple[str, object]]:
     """What leaves, once more on the page that asks for the code."""
-    worth = "" if held.worth_cents is None else f"{money.text_from_cents(held.worth_cents)} {held.currency}"
-    payout, batch = approval_decisions.payout_of(held), _batch_of(held)
+    worth = (
+        ""
+        if held.worth_cents is None
+        else f"{money.text_from_cents(held.worth_cents)} {held.currency}"
+    )
+    payout = approval_decisions.payout_of(held)
+    batch = _batch_of(held)
     rows: list[tuple[str, object]] = []
     if payout is not None:
         amount = money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
-        rows = [("Amount", f"{amount} {payout.asset.coin_symbol}"), ("To", _to(payout)), ("On", payout.asset.chain.name)]
+        rows = [
+            ("Amount", f"{amount} {payout.asset.coin_symbol}"),
+            ("To", _to(payout)),
+            ("On", payout.asset.chain.name),
+        ]
     elif batch is not None:
         sums = [
-            f"{money.decimal_from_atomic(one.amount_atomic, one.asset.atomic_decimals)} {one.asset.coin_symbol}" for one in totals_of(batch)
+            f"{money.decimal_from_atomic(one.amount_atomic, one.asset.atomic_decimals)}"
+            f" {one.asset.coin_symbol}"
+            for one in totals_of(batch)
         ]
         rows = [("List", batch.filename), ("Amount", ", ".join(sums))]
     return [*rows, ("Value when requested", worth), ("Requested by", held.made_by)]
@@ -154,7 +188,14 @@ def reject(request: PageRequest, id: str) -> HttpResponse:
             messages.success(request, "Rejected. Nothing is sent.")
             return go("approval", held.pk)
     payout = approval_decisions.payout_of(held)
-    context = {"held": held, "payout": payout, "to": _to(payout), "batch": _batch_of(held), "errors": form.common_errors, "form": form}
+    context = {
+        "held": held,
+        "payout": payout,
+        "to": _to(payout),
+        "batch": _batch_of(held),
+        "errors": form.common_errors,
+        "form": form,
+    }
     return show(request, "dashboard/approvals/reject.html", context, status=form.status)
 
 
@@ -181,7 +222,10 @@ def rule(request: PageRequest) -> HttpResponse:
             if asked is not None:
                 return asked
             keep()
-            messages.success(request, "Saved. In live mode a looser rule begins when the waiting time has passed.")
+            messages.success(
+                request,
+                "Saved. In live mode a looser rule begins when the waiting time has passed.",
+            )
             return go("settings_approvals")
         except Refusals as refusal:
             form.refuse(refusal)
@@ -199,7 +243,8 @@ def rule(request: PageRequest) -> HttpResponse:
 
 @dataclass(frozen=True)
 class ShownRule:
-    """Above which amount, or None; and what it is from `next_from` on where a change still waits."""
+    """Above which amount, or None; and what it is from `next_from` on where a change still
+    waits."""
 
     above: str | None
     currency: str
@@ -208,13 +253,22 @@ class ShownRule:
 
 
 def _shown_rule(request: PageRequest) -> ShownRule:
-    present, at = approval_rules.rule_of(request.access), clock.now(request.access.store, request.access.mode)
+    present = approval_rules.rule_of(request.access)
+    at = clock.now(request.access.store, request.access.mode)
     above = approval_rules.above_of(present, at)
     is_changing = present is not None and present.next_from is not None and present.next_from > at
     next_from = present.next_from if present is not None and is_changing else None
     return ShownRule(
         above=None if above is None else money.text_from_cents(above.cents),
-        currency=present.currency if present is not None and above is not None else request.access.store.settlement_currency,
+        currency=(
+            present.currency
+            if present is not None and above is not None
+            else request.access.store.settlement_currency
+        ),
         next_from=next_from,
-        next=approval_rules.told(present, present.next_above_cents) if present is not None and is_changing else "",
+        next=(
+            approval_rules.told(present, present.next_above_cents)
+            if present is not None and is_changing
+            else ""
+        ),
     )

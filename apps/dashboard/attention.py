@@ -5,12 +5,17 @@ from django.http import HttpResponse
 from apps.dashboard.inbox import KIND_MAX, KINDS
 from apps.dashboard.plumbing import PageRequest, inbox_of, show
 
-PER_PAGE, PAGE_MAX = 25, KIND_MAX * len(KINDS) // 25
+PER_PAGE = 25
+PAGE_MAX = KIND_MAX * len(KINDS) // 25
 
 
 def index(request: PageRequest) -> HttpResponse:
     asked = request.GET.get("page", "")
-    number = min(max(int(asked), 1), PAGE_MAX) if asked.isascii() and asked.isdigit() and len(asked) <= 4 else 1
+    number = (
+        min(max(int(asked), 1), PAGE_MAX)
+        if asked.isascii() and asked.isdigit() and len(asked) <= 4
+        else 1
+    )
     lines = inbox_of(request).lines(number * PER_PAGE + 1)
     context = {
         "lines": lines[(number - 1) * PER_PAGE : number * PER_PAGE],

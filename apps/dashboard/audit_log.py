@@ -34,8 +34,16 @@ _TEXT_MAX = 100
 
 
 def index(request: PageRequest) -> HttpResponse:
-    given = {name: request.GET.get(name, "").strip()[:_TEXT_MAX].replace("\x00", "") for name in ("action", "actor")}
+    given = {
+        name: request.GET.get(name, "").strip()[:_TEXT_MAX].replace("\x00", "")
+        for name in ("action", "actor")
+    }
     given["action"] = given["action"] if given["action"] in _NOUNS else ""
     rows = audit.entries(request.access.store_id, **given)
-    context = {"window": window(rows, request.GET, given), "given": given, "nouns": _NOUNS.items(), "is_filtered": any(given.values())}
+    context = {
+        "window": window(rows, request.GET, given),
+        "given": given,
+        "nouns": _NOUNS.items(),
+        "is_filtered": any(given.values()),
+    }
     return show(request, "dashboard/audit_log/list.html", context)

@@ -14,7 +14,9 @@ def index(request: PageRequest) -> HttpResponse:
     entries = [one for one in told.balances if one.total_atomic != "0"]
     assets = with_chains({one.asset_id for one in entries})
     context = {
-        "entries": [{**asdict(one), "chain_name": assets[one.asset_id].chain.name} for one in entries],
+        "entries": [
+            {**asdict(one), "chain_name": assets[one.asset_id].chain.name} for one in entries
+        ],
         "settlement": told.settlement_balance,
         "can_spend": any(one.balance_atomic != "0" for one in told.balances),
     }

@@ -1,4 +1,5 @@
-"""What stands in the cells of lists: names that are links, amounts, coins, people and statuses, each safe to put into a page."""
+"""What stands in the cells of lists: names that are links, amounts, coins, people and statuses,
+each safe to put into a page."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -25,7 +26,9 @@ def name(page: str, id: object, text: str, below: str = "") -> SafeString:
 
 
 def link(page: str, id: object, text: str) -> SafeString:
-    return format_html('<a href="{}"><bdi>{}</bdi></a>', reverse(f"dashboard:{page}", args=[str(id)]), _short(text))
+    return format_html(
+        '<a href="{}"><bdi>{}</bdi></a>', reverse(f"dashboard:{page}", args=[str(id)]), _short(text)
+    )
 
 
 def words(text: str | None) -> SafeString:
@@ -44,7 +47,11 @@ def customer(one: Customer | None) -> SafeString:
     if one is None:
         return NONE
     shown = link("customer", one.pk, one.name or one.email)
-    below = format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _short(one.email)) if one.name else ""
+    below = (
+        format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _short(one.email))
+        if one.name
+        else ""
+    )
     return format_html('<span class="person">{}{}</span>', shown, below)
 
 
@@ -58,7 +65,9 @@ def amount(amount_atomic: int, asset: Asset) -> SafeString:
 
 def lines(cells: Iterable[SafeString]) -> SafeString:
     """One below the other."""
-    return format_html_join(mark_safe("<br>"), "{}", ((one,) for one in cells)) or NONE  # ours alone
+    return (
+        format_html_join(mark_safe("<br>"), "{}", ((one,) for one in cells)) or NONE
+    )  # ours alone
 
 
 def words_apart(cells: Iterable[SafeString]) -> SafeString:
@@ -72,7 +81,11 @@ def _short(text: str) -> str:
 
 def shortened(text: str) -> SafeString:
     """People's own words, in one line."""
-    return format_html("<bdi>{}</bdi>", Truncator(text).chars(2 * NAME_SHOWN)) if text else SafeString("")
+    return (
+        format_html("<bdi>{}</bdi>", Truncator(text).chars(2 * NAME_SHOWN))
+        if text
+        else SafeString("")
+    )
 
 
 def row(page: str, id: object, shown: SafeString, below: str = "") -> SafeString:

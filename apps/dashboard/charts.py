@@ -1,6 +1,8 @@
-"""A line chart of sums per day as SVG coordinates: the template draws it, no style and no script needed.
+"""A line chart of sums per day as SVG coordinates: the template draws it, no style and no script
+needed.
 
-The plot is stretched to its frame, so that lines keep their width and words their size at any width.
+The plot is stretched to its frame, so that lines keep their width and words their size at any
+width.
 """
 
 from collections.abc import Sequence
@@ -10,7 +12,8 @@ from itertools import zip_longest
 
 SIDE = 1000  # of the plot's own square
 STEPS = (100, 200, 250, 500)  # times a power of ten cents
-LABELS_MAX, LABELS_ON_PHONE = 7, 4
+LABELS_MAX = 7
+LABELS_ON_PHONE = 4
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """`levels_cents` are the labels beside the plot, from the top; `partial` leads to today, which isn't over."""
+    """`levels_cents` are the labels beside the plot, from the top; `partial` leads to today, which
+    isn't over."""
 
     levels_cents: list[int]
     ticks: list[Tick]
@@ -50,9 +54,11 @@ class Chart:
 
 
 def line_chart(first: date, now: Sequence[int], first_before: date, before: Sequence[int]) -> Chart:
-    """Sums of a range whose last day is today, beside those of the range before, which may be shorter."""
+    """Sums of a range whose last day is today, beside those of the range before, which may be
+    shorter."""
     step = _step(max(*now, *before, 0))
-    top, last = 4 * step, len(now) - 1
+    top = 4 * step
+    last = len(now) - 1
     points = [(_x(place, last), _y(cents, top)) for place, cents in enumerate(now)]
     earlier = [(_x(place, last), _y(cents, top)) for place, cents in enumerate(before)]
     ground = [(points[-2][0], SIDE), (0, SIDE)]
@@ -105,12 +111,25 @@ def _tick(first: date, place: int, last: int, *, is_at_length: bool) -> Tick:
 
 
 def _bars(first: date, now: Sequence[int], first_before: date, before: Sequence[int]) -> list[Bar]:
-    last, rows = len(now) - 1, list(zip_longest(now, before[: len(now)]))
-    return [_bar(place, last, first, cents, first_before, earlier) for place, (cents, earlier) in enumerate(rows)]
+    last = len(now) - 1
+    rows = list(zip_longest(now, before[: len(now)]))
+    return [
+        _bar(place, last, first, cents, first_before, earlier)
+        for place, (cents, earlier) in enumerate(rows)
+    ]
 
 
-def _bar(place: int, last: int, first: date, cents: int, first_before: date, earlier: int | None) -> Bar:
+def _bar(
+    place: int, last: int, first: date, cents: int, first_before: date, earlier: int | None
+) -> Bar:
     left = max(0, (2 * place - 1) * SIDE // (2 * last))
     right = min(SIDE, (2 * place + 1) * SIDE // (2 * last))
     day = timedelta(days=place)
-    return Bar(first + day, cents, None if earlier is None else first_before + day, earlier or 0, left, right - left)
+    return Bar(
+        first + day,
+        cents,
+        None if earlier is None else first_before + day,
+        earlier or 0,
+        left,
+        right - left,
+    )

@@ -25,7 +25,11 @@ class Spendable:
 
 def spendable(access: Access) -> list[Spendable]:
     held = balances(access.store_id, access.mode)
-    found = [Spendable(one, held[one.pk].available_atomic) for one in active_assets(access.mode) if one.pk in held]
+    found = [
+        Spendable(one, held[one.pk].available_atomic)
+        for one in active_assets(access.mode)
+        if one.pk in held
+    ]
     return [one for one in found if one.available_atomic > 0]
 
 

@@ -1,4 +1,5 @@
-"""Columns of the usual kinds: a text, a sum, a number, a day or moment; each by one getter, for the page and the file alike."""
+"""Columns of the usual kinds: a text, a sum, a number, a day or moment; each by one getter, for the
+page and the file alike."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -19,26 +20,52 @@ def text_column(key: str, label: str, get: Get, *, is_default: bool = True) -> C
 
 
 def number_column(key: str, label: str, get: Get, *, is_default: bool = True) -> Column:
-    return Column(key, label, lambda row: count(get(row)), {key: get}, is_number=True, is_default=is_default)
+    return Column(
+        key, label, lambda row: count(get(row)), {key: get}, is_number=True, is_default=is_default
+    )
 
 
-def cents_column(key: str, label: str, cents: Get, currency: Get, *, is_default: bool = True, on_phone: bool = False) -> Column:
+def cents_column(
+    key: str,
+    label: str,
+    cents: Get,
+    currency: Get,
+    *,
+    is_default: bool = True,
+    on_phone: bool = False,
+) -> Column:
     """The file has the sum alone; which column says the currency is the list's business."""
-    csv: Mapping[str, Get] = {key: lambda row: "" if cents(row) is None else money.text_from_cents(cents(row))}
+    csv: Mapping[str, Get] = {
+        key: lambda row: "" if cents(row) is None else money.text_from_cents(cents(row))
+    }
     cell = lambda row: cells.cents(cents(row), currency(row))  # noqa: E731
     return Column(key, label, cell, csv, is_number=True, is_default=is_default, on_phone=on_phone)
 
 
 def time_column(
-    key: str, label: str, get: Callable[[Any], datetime | None], *, name: str, is_default: bool = False, on_phone: bool = False
+    key: str,
+    label: str,
+    get: Callable[[Any], datetime | None],
+    *,
+    name: str,
+    is_default: bool = False,
+    on_phone: bool = False,
 ) -> Column:
     """`name` is what the file calls it."""
     csv = {name: lambda row: clock.iso(get(row))}
-    return Column(key, label, lambda row: cells.time(get(row)), csv, is_default=is_default, on_phone=on_phone)
+    return Column(
+        key, label, lambda row: cells.time(get(row)), csv, is_default=is_default, on_phone=on_phone
+    )
 
 
 def day_column(
-    key: str, label: str, get: Callable[[Any], datetime | None], *, name: str, is_default: bool = True, on_phone: bool = False
+    key: str,
+    label: str,
+    get: Callable[[Any], datetime | None],
+    *,
+    name: str,
+    is_default: bool = True,
+    on_phone: bool = False,
 ) -> Column:
     """The day on the page, the moment in the file."""
 
@@ -46,10 +73,23 @@ def day_column(
         at = get(row)
         return cells.NONE if at is None else format_html('<span class="muted">{}</span>', day(at))
 
-    return Column(key, label, cell, {name: lambda row: clock.iso(get(row))}, is_default=is_default, on_phone=on_phone)
+    return Column(
+        key,
+        label,
+        cell,
+        {name: lambda row: clock.iso(get(row))},
+        is_default=is_default,
+        on_phone=on_phone,
+    )
 
 
 def id_column(get: Get) -> Column:
     """What records are matched by, with their mode: the last of every list."""
     csv: Mapping[str, Get] = {"mode": lambda row: get(row).mode, "id": lambda row: get(row).pk}
-    return Column("id", "ID", lambda row: format_html('<span class="mono small">{}</span>', get(row).pk), csv, is_default=False)
+    return Column(
+        "id",
+        "ID",
+        lambda row: format_html('<span class="mono small">{}</span>', get(row).pk),
+        csv,
+        is_default=False,
+    )

@@ -1,6 +1,8 @@
-"""What moves money, or opens a way for it, takes a code or passkey of its own on the page that says what is done.
+"""What moves money, or opens a way for it, takes a code or passkey of its own on the page that says
+what is done.
 
-The answer is taken for the act that the page showed and for no other. Who has no second factor is asked for nothing here.
+The answer is taken for the act that the page showed and for no other. Who has no second factor is
+asked for nothing here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +29,8 @@ class LookedAtAnother(Invalid):
 
 
 class CodeForm(Form):
-    """What a page is answered with that asks for a code: the box that says what was compared, and a code or passkey.
+    """What a page is answered with that asks for a code: the box that says what was compared, and a
+    code or passkey.
 
     What is wrong about the act itself stands above the page.
     """
@@ -48,18 +51,29 @@ def is_open(request: PageRequest, act: str) -> bool:
 
 
 def ask(request: PageRequest, act: str) -> CodeForm | None:
-    """None lets the act go on: nothing is asked, or the right answer came with it. Else the page is shown (again)."""
+    """None lets the act go on: nothing is asked, or the right answer came with it. Else the page is
+    shown (again)."""
     if is_open(request, act):
         _open(request)
         return None
-    form, at = CodeForm.from_post(request.POST), clock.real_now()
-    code, passkey = form.values["code"], form.secret_values["passkey"]
+    form = CodeForm.from_post(request.POST)
+    at = clock.real_now()
+    code = form.values["code"]
+    passkey = form.secret_values["passkey"]
     if not code and not passkey:
         return form
     try:
         if form.values["act"] != act:
             raise LookedAtAnother("act", "other_act")
-        stepup.take(request.session, request.person, code=code, passkey=passkey, address=client_address(request), at=at, act=act)
+        stepup.take(
+            request.session,
+            request.person,
+            code=code,
+            passkey=passkey,
+            address=client_address(request),
+            at=at,
+            act=act,
+        )
     except (Failure, LookedAtAnother) as refusal:
         return form.refuse(refusal)
     stepup.note(request.session, request.person, at, act)
@@ -68,30 +82,52 @@ def ask(request: PageRequest, act: str) -> CodeForm | None:
 
 
 def _open(request: PageRequest) -> None:
-    """From here on the request carries the proof; whether it is enough is the operation's to say."""
+    """From here on the request carries the proof; whether it is enough is the operation's to
+    say."""
     request.access = replace(request.access, proof=ACT)
 
 
-def show_asking(request: PageRequest, template: str, context: Mapping[str, object], act: str, form: CodeForm | None = None) -> HttpResponse:
-    """A page with what dashboard/_code.html needs: whether a code is asked for, what for, and what a passkey is asked."""
-    form, asks_code = form or CodeForm({}), not is_open(request, act)
+def show_asking(
+    request: PageRequest,
+    template: str,
+    context: Mapping[str, object],
+    act: str,
+    form: CodeForm | None = None,
+) -> HttpResponse:
+    """A page with what dashboard/_code.html needs: whether a code is asked for, what for, and what
+    a passkey is asked."""
+    form = form or CodeForm({})
+    asks_code = not is_open(request, act)
     has_passkey = asks_code and passkeys.of(request.person).exists()
     asking = {
         "asks_code": asks_code,
         "act": act,
-        "passkey_options": passkeys.begin_asking(request.session, request.person, clock.real_now(), act) if has_passkey else "",
+        "passkey_options": passkeys.begin_asking(
+            request.session, request.person, clock.real_now(), act
+        )
+        if has_passkey
+        else "",
         "code_form": form,
         "errors": form.common_errors,
     }
     return show(request, template, {**context, **asking}, status=form.status)
 
 
-def ask_about_form(request: PageRequest, rows: Sequence[tuple[str, object]], rehearsal: Callable[[], object]) -> HttpResponse | None:
-    """The page between a form and its act: `rows` say once more what was filled in. None lets it go on, once.
+def ask_about_form(
+    request: PageRequest, rows: Sequence[tuple[str, object]], rehearsal: Callable[[], object]
+) -> HttpResponse | None:
+    """The page between a form and its act: `rows` say once more what was filled in. None lets it go
+    on, once.
 
-    What the act would refuse is refused first, by `rehearsal`, of which nothing stays, so that no code is spent on it.
+    What the act would refuse is refused first, by `rehearsal`, of which nothing stays, so that no
+    code is spent on it.
     """
-    given = sorted((name, value) for name, values in request.POST.lists() if name not in _ANSWER for value in values)
+    given = sorted(
+        (name, value)
+        for name, values in request.POST.lists()
+        if name not in _ANSWER
+        for value in values
+    )
     act = act_of(request, given)
     stepup.spend(request.session)
     if is_open(request, act):

@@ -1,4 +1,5 @@
-"""What people name in live mode cools: stopping it with the link of a letter, without signing in, and how long it takes."""
+"""What people name in live mode cools: stopping it with the link of a letter, without signing in,
+and how long it takes."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -23,9 +24,18 @@ from apps.swaps.services.auto import stop_auto_swap
 Stop = Callable[[UUID, datetime], bool]
 # operation: what stops it, and what has become of it then
 STOPS: dict[str, tuple[Stop, str]] = {
-    operations.DESTINATION_ADD.name: (stop_destination, "The destination has been removed. Nothing can be sent to it."),
-    operations.SCHEDULE_CREATE.name: (stop_schedule, "The schedule has been deleted. Nothing is paid out by it."),
-    operations.SCHEDULE_CHANGE.name: (stop_schedule, "The schedule has been deleted. Nothing is paid out by it."),
+    operations.DESTINATION_ADD.name: (
+        stop_destination,
+        "The destination has been removed. Nothing can be sent to it.",
+    ),
+    operations.SCHEDULE_CREATE.name: (
+        stop_schedule,
+        "The schedule has been deleted. Nothing is paid out by it.",
+    ),
+    operations.SCHEDULE_CHANGE.name: (
+        stop_schedule,
+        "The schedule has been deleted. Nothing is paid out by it.",
+    ),
     operations.BATCH_RELEASE.name: (stop_batch, "None of its payouts is made."),
     operations.AUTO_SWAP.name: (stop_auto_swap, "Nothing is swapped by itself."),
     operations.APPROVAL_CHANGE.name: (approval_rules.stop_change, "The rule stays as it was."),
@@ -71,11 +81,14 @@ def hours(request: PageRequest) -> HttpResponse:
             if asked is not None:
                 return asked
             keep()
-            messages.success(request, "Saved. A shorter time begins when the present one has passed.")
+            messages.success(
+                request, "Saved. A shorter time begins when the present one has passed."
+            )
             return go("settings_cooling")
         except Refusals as refusal:
             form.refuse(refusal)
-    store, at = request.access.store, clock.real_now()
+    store = request.access.store
+    at = clock.real_now()
     store.refresh_from_db()
     present = cooling.hours_of(store, at)
     next_from = store.cooling_hours_next_from

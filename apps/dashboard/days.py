@@ -1,4 +1,5 @@
-"""Days as the reader's clock has them: what is typed into a filter begins and ends at the reader's midnight."""
+"""Days as the reader's clock has them: what is typed into a filter begins and ends at the reader's
+midnight."""
 
 from datetime import date, datetime, time, timedelta
 

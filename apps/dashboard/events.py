@@ -1,4 +1,5 @@
-"""Events of a store, and a delivery of one to an endpoint: the body that was sent, its headers, and what each attempt brought."""
+"""Events of a store, and a delivery of one to an endpoint: the body that was sent, its headers, and
+what each attempt brought."""
 
 import json
 from dataclasses import dataclass
@@ -32,13 +33,25 @@ class Shown:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    page = window(selectors.events(request.access).order_by("-created_at", "-id").defer("object"), request.GET, {})
-    return show(request, "dashboard/events/list.html", {"window": page, "is_empty": not page.rows and "page" not in request.GET})
+    page = window(
+        selectors.events(request.access).order_by("-created_at", "-id").defer("object"),
+        request.GET,
+        {},
+    )
+    return show(
+        request,
+        "dashboard/events/list.html",
+        {"window": page, "is_empty": not page.rows and "page" not in request.GET},
+    )
 
 
 def show_event(request: PageRequest, id: str) -> HttpResponse:
     event: Event = find(selectors.event_bodies(request.access), id)
-    context = {"event": event, "body": _readable(_body(event, "")), "deliveries": selectors.deliveries_of(event)}
+    context = {
+        "event": event,
+        "body": _readable(_body(event, "")),
+        "deliveries": selectors.deliveries_of(event),
+    }
     return show(request, "dashboard/events/detail.html", context)
 
 
@@ -55,7 +68,9 @@ def delivery(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
         "delivery": sent,
         "attempts": _attempts(sent),
         "is_retryable": deliveries.is_retryable(endpoint, sent),
-        "headers": signing.plain_headers(sent.pk, event.pk, event.type, max(sent.attempts, 1)).items(),
+        "headers": signing.plain_headers(
+            sent.pk, event.pk, event.type, max(sent.attempts, 1)
+        ).items(),
         "signed": SIGNED,
         "body": _readable(raw),
         "raw": raw,
@@ -97,12 +112,38 @@ def _readable(raw: str) -> str:
 def _attempts(sent: Delivery) -> list[Shown]:
     """Newest first: the one that arrived, which the delivery tells, then those that failed."""
     failed = [
-        Shown(one.number, one.at, False, one.response_status, one.duration_ms, one.error, one.response_body)
+        Shown(
+            one.number,
+            one.at,
+            False,
+            one.response_status,
+            one.duration_ms,
+            one.error,
+            one.response_body,
+        )
         for one in selectors.failed_attempts(sent)
     ]
-    last = Shown(sent.attempts, sent.delivered_at, True, sent.response_status, sent.duration_ms, None, sent.response_body)
+    last = Shown(
+        sent.attempts,
+        sent.delivered_at,
+        True,
+        sent.response_status,
+        sent.duration_ms,
+        None,
+        sent.response_body,
+    )
     if sent.status == Delivery.Status.DELIVERED:
         return [last, *failed]
     if not failed and sent.attempts:  # of before attempts were kept one by one
-        return [Shown(sent.attempts, None, False, sent.response_status, sent.duration_ms, sent.error, sent.response_body)]
+        return [
+            Shown(
+                sent.attempts,
+                None,
+                False,
+                sent.response_status,
+                sent.duration_ms,
+                sent.error,
+                sent.response_body,
+            )
+        ]
     return failed

@@ -15,14 +15,21 @@ EXPORT_MAX = 50_000
 
 
 def csv_file(
-    request: PageRequest, noun: str, columns: Sequence[str], rows: "QuerySet[Any]", cells: Callable[[Any], Sequence[object]]
+    request: PageRequest,
+    noun: str,
+    columns: Sequence[str],
+    rows: "QuerySet[Any]",
+    cells: Callable[[Any], Sequence[object]],
 ) -> FileResponse:
     """The rows in their order; `cells` are those of one row."""
     return csv_answer(request, noun, columns, (cells(row) for row in models_of(rows, EXPORT_MAX)))
 
 
-def csv_answer(request: PageRequest, noun: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> FileResponse:
-    """The file is whole before its first byte leaves: one that can't be made is an error, never a short file."""
+def csv_answer(
+    request: PageRequest, noun: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
+) -> FileResponse:
+    """The file is whole before its first byte leaves: one that can't be made is an error, never a
+    short file."""
     file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115  # the answer closes it
     file.writelines(line.encode() for line in spreadsheet.lines(columns, rows))
     size = file.tell()

@@ -1,4 +1,5 @@
-"""Settings, Features: what a store may have beside taking payments. The side bar shows each once it is used."""
+"""Settings, Features: what a store may have beside taking payments. The side bar shows each once it
+is used."""
 
 from django.http import HttpResponse
 
@@ -9,5 +10,9 @@ from apps.platforms.services.access_requests import latest_request
 
 def index(request: PageRequest) -> HttpResponse:
     access = request.access
-    context = {"is_platform": access.store.is_platform, "asked": latest_request(access), "has_agents": has_agents(access)}
+    context = {
+        "is_platform": access.store.is_platform,
+        "asked": latest_request(access),
+        "has_agents": has_agents(access),
+    }
     return show(request, "dashboard/settings/features.html", context)

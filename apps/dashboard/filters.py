@@ -1,4 +1,5 @@
-"""Filters of a list, as they stand in its address. What they can't mean is left out; days are the reader's, inclusive."""
+"""Filters of a list, as they stand in its address. What they can't mean is left out; days are the
+reader's, inclusive."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -18,7 +19,8 @@ TEXT_MAX = 255
 
 @dataclass(frozen=True)
 class Filters:
-    """`NAMES` says what an attribute is called in the address, where it isn't the same. A list with more to ask has a class of its own."""
+    """`NAMES` says what an attribute is called in the address, where it isn't the same. A list with
+    more to ask has a class of its own."""
 
     status: str = ""
     q: str = ""
@@ -32,12 +34,20 @@ class Filters:
     def of(cls, query: QueryDict, statuses: Iterable[str]) -> Self:
         status = query.get("status", "")
         first, last = days_of(query)
-        return cls(status if status in statuses else "", searched(query), query.get("coin", "")[:20].replace("\x00", ""), first, last)
+        return cls(
+            status if status in statuses else "",
+            searched(query),
+            query.get("coin", "")[:20].replace("\x00", ""),
+            first,
+            last,
+        )
 
     @cached_property
     def kept(self) -> dict[str, str]:
         """As it stands in the address."""
-        asked = {self.NAMES.get(one.name, one.name): getattr(self, one.name) for one in fields(self)}
+        asked = {
+            self.NAMES.get(one.name, one.name): getattr(self, one.name) for one in fields(self)
+        }
         return {name: value for name, value in asked.items() if value}
 
     def query(self, **changes: str | int) -> str:
@@ -50,7 +60,8 @@ class Filters:
 
     def within(self, rows: "QuerySet[Row]") -> "QuerySet[Row]":
         """Those that were made in the days."""
-        first, last = parse_date(self.first_day), parse_date(self.last_day)
+        first = parse_date(self.first_day)
+        last = parse_date(self.last_day)
         if first is not None:
             rows = rows.filter(created_at__gte=days.begin(first))
         if last is not None and (until := days.end(last)) is not None:
@@ -59,7 +70,10 @@ class Filters:
 
 
 def days_of(query: QueryDict) -> tuple[str, str]:
-    first, last = (day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", "")))
+    first, last = (
+        day if parse_date(day) is not None else ""
+        for day in (query.get("from", ""), query.get("to", ""))
+    )
     return first, last
 
 

@@ -1,4 +1,5 @@
-"""The key that a page gives its form: sent twice, or by an impatient finger, the form makes one record."""
+"""The key that a page gives its form: sent twice, or by an impatient finger, the form makes one
+record."""
 
 import uuid
 

@@ -1,4 +1,5 @@
-"""What a store has to do before it is paid for real, step by step, whoever of its people does it."""
+"""What a store has to do before it is paid for real, step by step, whoever of its people does
+it."""
 
 import json
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ from apps.webhooks.models import Endpoint
 
 @dataclass(frozen=True)
 class Step:
-    """A line of the set-up list; `permission` is what its page needs. Without a `url` the explanation says it all."""
+    """A line of the set-up list; `permission` is what its page needs. Without a `url` the
+    explanation says it all."""
 
     title: str
     explanation: str
@@ -55,7 +57,8 @@ def _settled(access: Access, mode: str) -> bool:
 def _test_payment(access: Access) -> Step:
     return Step(
         "Take a test payment",
-        "Create a payment link in test mode, open it, and pay it from the test panel. No money moves.",
+        "Create a payment link in test mode, open it, and pay it from the test panel. No money"
+        " moves.",
         "Create a test payment",
         reverse("dashboard:payment_create"),
         roles.PAY,
@@ -65,24 +68,37 @@ def _test_payment(access: Access) -> Step:
 
 def _first_call(access: Access) -> Step:
     keys = ApiKey.objects.filter(store_id=access.store_id, revoked_at=None)
-    key = keys.filter(mode=Mode.TEST, key_type=KeyType.SECRET).order_by("-created_at", "-id").first()
+    key = (
+        keys.filter(mode=Mode.TEST, key_type=KeyType.SECRET).order_by("-created_at", "-id").first()
+    )
     hidden = f"{key.prefix}…{key.last_four}" if key else "YOUR_TEST_KEY"
     return Step(
         "Make your first API call",
-        "Your server creates payments with an API key. A test key works right away and can't touch real money.",
+        "Your server creates payments with an API key. A test key works right away and can't touch"
+        " real money.",
         "View API keys" if keys.exists() else "Create an API key",
         reverse("dashboard:keys") if keys.exists() else reverse("dashboard:key_create"),
         roles.DEVELOP,
         keys.exclude(last_used_at=None).exists(),
         curl=curl(hidden),
-        hint=f"Put your whole key in place of {hidden}. Keys are shown once; if it's lost, create another." if key else "",
+        hint=(
+            f"Put your whole key in place of {hidden}. Keys are shown once; if it's lost, create"
+            " another."
+            if key
+            else ""
+        ),
     )
 
 
 def curl(secret: str) -> str:
     """A call that makes a payment, to be pasted into a terminal."""
-    body = json.dumps({"payment_intent": {"amount": "4.20", "currency": "EUR", "title": "Flat white"}})
-    return f"curl {settings.PUBLIC_URL}/api/v2/payments \\\n  -u '{secret}:' \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'"
+    body = json.dumps(
+        {"payment_intent": {"amount": "4.20", "currency": "EUR", "title": "Flat white"}}
+    )
+    return (
+        f"curl {settings.PUBLIC_URL}/api/v2/payments \\\n  -u '{secret}:' \\\n  -H 'Content-Type:"
+        f" application/json' \\\n  -d '{body}'"
+    )
 
 
 def _endpoint(access: Access) -> Step:
@@ -112,11 +128,20 @@ def _business(access: Access) -> Step:
     latest = latest_verification(access.store)
     status = "" if latest is None else latest.status
     told: dict[str, tuple[str, str]] = {
-        Verification.Status.PENDING: ("We're reviewing your details. Bank payouts start when we're done.", "View status"),
-        Verification.Status.REJECTED: ("We couldn't verify your details. Bank payouts stay off until then.", "Review details"),
+        Verification.Status.PENDING: (
+            "We're reviewing your details. Bank payouts start when we're done.",
+            "View status",
+        ),
+        Verification.Status.REJECTED: (
+            "We couldn't verify your details. Bank payouts stay off until then.",
+            "Review details",
+        ),
     }
-    explanation, action = told.get(status, ("Needed before money can go to a bank account.", "Start verification"))
-    url, is_done = reverse("dashboard:verification"), access.store.kyc_confirmed_at is not None
+    explanation, action = told.get(
+        status, ("Needed before money can go to a bank account.", "Start verification")
+    )
+    url = reverse("dashboard:verification")
+    is_done = access.store.kyc_confirmed_at is not None
     return Step("Verify your business", explanation, action, url, roles.MANAGE, is_done)
 
 
@@ -127,14 +152,20 @@ def _payout_account(access: Access) -> Step:
         "Add account",
         reverse("dashboard:payout_destinations"),
         roles.MOVE_MONEY,
-        Destination.objects.filter(store_id=access.store_id, mode=Mode.LIVE, removed_at=None).exists(),
+        Destination.objects.filter(
+            store_id=access.store_id, mode=Mode.LIVE, removed_at=None
+        ).exists(),
     )
 
 
 def _live_payment(access: Access) -> Step:
     return Step(
         "Take your first live payment",
-        "Send a real payment link." if access.is_live else "Switch to live mode at the top of the page and send a real payment link.",
+        (
+            "Send a real payment link."
+            if access.is_live
+            else "Switch to live mode at the top of the page and send a real payment link."
+        ),
         "Create a live payment",
         reverse("dashboard:payment_create") if access.is_live else "",
         roles.PAY,

@@ -18,13 +18,15 @@ from apps.ledger.selectors import Balance, balances
 from apps.payments.selectors import payments_seen_by
 from apps.stores import roles
 
-RECENT, ATTENTION = 6, 5
+RECENT = 6
+ATTENTION = 5
 COLUMNS = ("payment", "customer", "status", "coin", "amount", "net", "created")
 
 
 @dataclass(frozen=True)
 class Holding:
-    """A balance with its asset; the worths are in the settlement currency, None without a current rate."""
+    """A balance with its asset; the worths are in the settlement currency, None without a current
+    rate."""
 
     asset: Asset
     balance: Balance
@@ -34,7 +36,8 @@ class Holding:
 
 @dataclass(frozen=True)
 class Holdings:
-    """Every asset of which there is something, the one worth most first. The sums leave out what has no rate."""
+    """Every asset of which there is something, the one worth most first. The sums leave out what
+    has no rate."""
 
     rows: list[Holding]
     available_cents: int
@@ -63,7 +66,11 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def _holdings(access: Access) -> Holdings:
-    held = {asset_id: one for asset_id, one in balances(access.store_id, access.mode).items() if one.total_atomic}
+    held = {
+        asset_id: one
+        for asset_id, one in balances(access.store_id, access.mode).items()
+        if one.total_atomic
+    }
     rated = valued(held, access.store.settlement_currency, clock.real_now())
     rows = [_holding(asset, held[asset.pk], rate) for asset, rate in rated]
     rows.sort(key=lambda one: (-(one.available_cents or 0), one.asset.position))
@@ -78,5 +85,8 @@ def _holdings(access: Access) -> Holdings:
 def _holding(asset: Asset, balance: Balance, rate: Decimal | None) -> Holding:
     if rate is None:
         return Holding(asset, balance, None, None)
-    worths = (money.cents_for_atomic(amount, rate, asset.atomic_decimals) for amount in (balance.available_atomic, balance.held_atomic))
+    worths = (
+        money.cents_for_atomic(amount, rate, asset.atomic_decimals)
+        for amount in (balance.available_atomic, balance.held_atomic)
+    )
     return Holding(asset, balance, *worths)

@@ -1,7 +1,8 @@
-"""THE table of what needs a person of the store: kind, who may see and resolve it, its selector, and how a row is told.
+"""THE table of what needs a person of the store: kind, who may see and resolve it, its selector,
+and how a row is told.
 
-One statement counts every kind; rows are read of the kinds alone that have any, one statement each, so that a store in which all is
-well pays for the count and nothing else.
+One statement counts every kind; rows are read of the kinds alone that have any, one statement each,
+so that a store in which all is well pays for the count and nothing else.
 """
 
 from collections import Counter
@@ -27,7 +28,8 @@ from apps.stores.attention import rejected_verifications
 from apps.webhooks.attention import failing_endpoints
 
 # How much of a kind is read and counted, and how long what may be left alone is shown.
-KIND_MAX, SHOWN_FOR = 100, timedelta(days=30)
+KIND_MAX = 100
+SHOWN_FOR = timedelta(days=30)
 KEPT_SECONDS = 60
 
 
@@ -41,7 +43,8 @@ def _delayed(access: Access) -> "QuerySet[Any]":
 
 @dataclass(frozen=True)
 class Kind:
-    """`rows` finds them, newest first, and `told` says one; who lacks `resolves` reads it without a button."""
+    """`rows` finds them, newest first, and `told` says one; who lacks `resolves` reads it without a
+    button."""
 
     name: str
     rows: Callable[[Access], "QuerySet[Any]"]
@@ -52,22 +55,48 @@ class Kind:
 
 KINDS = (
     Kind("late_deposit", payments.late_deposits, notices.of_late_deposit, roles.MOVE_MONEY),
-    Kind("flagged_payment", payments.flagged_payments, notices.of_flagged_payment, roles.MOVE_MONEY),
-    Kind("unreturned_payment", payments.unreturned_payments, notices.of_unreturned_payment, roles.MOVE_MONEY),
-    Kind("overpaid_payment", _since(payments.overpaid_payments), notices.of_overpaid_payment, roles.MOVE_MONEY),
-    Kind("failed_refund", _since(payments.failed_refunds), notices.of_failed_refund, roles.MOVE_MONEY),
-    Kind("unmatched_transfer", payments.unmatched_transfers, notices.of_unmatched_transfer, roles.MOVE_MONEY),
+    Kind(
+        "flagged_payment", payments.flagged_payments, notices.of_flagged_payment, roles.MOVE_MONEY
+    ),
+    Kind(
+        "unreturned_payment",
+        payments.unreturned_payments,
+        notices.of_unreturned_payment,
+        roles.MOVE_MONEY,
+    ),
+    Kind(
+        "overpaid_payment",
+        _since(payments.overpaid_payments),
+        notices.of_overpaid_payment,
+        roles.MOVE_MONEY,
+    ),
+    Kind(
+        "failed_refund", _since(payments.failed_refunds), notices.of_failed_refund, roles.MOVE_MONEY
+    ),
+    Kind(
+        "unmatched_transfer",
+        payments.unmatched_transfers,
+        notices.of_unmatched_transfer,
+        roles.MOVE_MONEY,
+    ),
     Kind("sending_in_review", sendings_in_review, notices.of_sending, roles.VIEW),
     Kind("approval", payouts.approvals_asked, notices.of_approval, roles.MOVE_MONEY),
     Kind("failed_payout", payouts.failed_payouts, notices.of_failed_payout, roles.MOVE_MONEY),
-    Kind("returned_payout", _since(payouts.returned_payouts), notices.of_returned_payout, roles.MOVE_MONEY),
+    Kind(
+        "returned_payout",
+        _since(payouts.returned_payouts),
+        notices.of_returned_payout,
+        roles.MOVE_MONEY,
+    ),
     Kind("payout_in_review", payouts.payouts_in_review, notices.of_payout, roles.VIEW),
     Kind("bank_account", payouts.bank_accounts_waiting, notices.of_bank_account, roles.MANAGE),
     Kind("verification", rejected_verifications, notices.of_verification, roles.MANAGE),
     Kind("stopped_asset", stopped_assets, notices.of_stopped_asset, roles.VIEW),
     Kind("delayed_payouts", _delayed, notices.of_delayed_wallet, roles.VIEW),
     Kind("flagged_invoice", _since(billing.flagged_invoices), notices.of_invoice, roles.VIEW),
-    Kind("past_due_subscription", billing.past_due_subscriptions, notices.of_subscription, roles.VIEW),
+    Kind(
+        "past_due_subscription", billing.past_due_subscriptions, notices.of_subscription, roles.VIEW
+    ),
     Kind("failing_endpoint", failing_endpoints, notices.of_endpoint, roles.DEVELOP, roles.INSPECT),
 )
 
@@ -111,7 +140,8 @@ class Inbox:
 
     @property
     def badge(self) -> str:
-        """The number beside Home, empty without one: on pages that show no rows it may be KEPT_SECONDS old."""
+        """The number beside Home, empty without one: on pages that show no rows it may be
+        KEPT_SECONDS old."""
         if "counts" not in self.__dict__:
             badge = kept.get(self._key)
             if isinstance(badge, str):
@@ -139,5 +169,8 @@ class Inbox:
                 may_resolve = roles.may(self.access.role, kind.resolves)
                 rows = kind.rows(self.access)[: min(limit, KIND_MAX)]
                 told = [kind.told(row) for row in rows]
-                found += [Line(one, may_resolve, max(int((now - one.at).total_seconds()), 0)) for one in told]
+                found += [
+                    Line(one, may_resolve, max(int((now - one.at).total_seconds()), 0))
+                    for one in told
+                ]
         return sorted(found, key=lambda one: one.notice.at, reverse=True)[:limit]

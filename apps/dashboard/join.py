@@ -1,4 +1,5 @@
-"""The page of an invitation, reached by the letter's link: sign in or make an account, then join the store."""
+"""The page of an invitation, reached by the letter's link: sign in or make an account, then join
+the store."""
 
 from urllib.parse import urlencode
 
@@ -30,7 +31,11 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     """Opening the page changes nothing: mail programs look at links too."""
     try:
         invitation = invitations.find(token, clock.real_now())
-        return _page(request, invitation, JoinForm({})) if request.method == "GET" else _answer(request, invitation)
+        return (
+            _page(request, invitation, JoinForm({}))
+            if request.method == "GET"
+            else _answer(request, invitation)
+        )
     except NotFound:
         return render(request, "dashboard/join/over.html", status=404)
 
@@ -47,10 +52,13 @@ def _answer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
 
 
 def _accept(request: HttpRequest, invitation: Invitation, form: Form) -> HttpResponse:
-    at, person = clock.real_now(), _person(request)
+    at = clock.real_now()
+    person = _person(request)
     if person is None:
         password = form.secret_values["password"]
-        member = invitations.accept_as_new(invitation, name=form.values["name"], password=password, at=at)
+        member = invitations.accept_as_new(
+            invitation, name=form.values["name"], password=password, at=at
+        )
         enter(request, member.user, None)
     else:
         acting.become(acting.Kind.PERSON, person.pk, person.email)
@@ -70,7 +78,8 @@ def _person(request: HttpRequest) -> User | None:
 
 
 def _page(request: HttpRequest, invitation: Invitation, form: Form) -> HttpResponse:
-    person, account = _person(request), invitations.invited_user(invitation)
+    person = _person(request)
+    account = invitations.invited_user(invitation)
     if person is not None:
         step = "accept" if person.email.casefold() == invitation.email.casefold() else "other"
     else:

@@ -29,14 +29,18 @@ class KeyForm(Form):
 
 
 def _rows(request: PageRequest) -> "QuerySet[ApiKey]":
-    rows: QuerySet[ApiKey] = ApiKey.objects.seen_by(request.access).filter(revoked_at=None).order_by("-created_at")
+    rows: QuerySet[ApiKey] = (
+        ApiKey.objects.seen_by(request.access).filter(revoked_at=None).order_by("-created_at")
+    )
     return rows
 
 
 def index(request: PageRequest) -> HttpResponse:
     rows = list(_rows(request))
     lost = makers.lost_by(rows, request.access.store_id)
-    return show(request, "dashboard/keys/list.html", {"keys": [(one, lost.get(one.pk)) for one in rows]})
+    return show(
+        request, "dashboard/keys/list.html", {"keys": [(one, lost.get(one.pk)) for one in rows]}
+    )
 
 
 def create(request: PageRequest) -> HttpResponse:
@@ -78,18 +82,26 @@ def taken_over(request: PageRequest, row: makers.Credential, back: str, title: s
     lost = makers.lost_by([row], request.access.store_id).get(row.pk)
     if lost is None:
         return go(back)
-    errors, status = [], 200
+    errors = []
+    status = 200
     if request.method == "POST":
         try:
             makers.take_over(request.access, row)
         except stepup.StepUpRequired:
             raise
         except Refusals as refusal:
-            errors, status = sentences(refusal), status_of(refusal)
+            errors = sentences(refusal)
+            status = status_of(refusal)
         else:
             messages.success(request, "It is yours now, and works as before.")
             return go(back)
-    context = {"row": row, "lost": lost, "back": reverse(f"dashboard:{back}"), "back_title": title, "errors": errors}
+    context = {
+        "row": row,
+        "lost": lost,
+        "back": reverse(f"dashboard:{back}"),
+        "back_title": title,
+        "errors": errors,
+    }
     return show(request, "dashboard/credentials/take_over.html", context, status=status)
 
 

@@ -1,6 +1,8 @@
-"""The button of a payment link for a merchant's own website: HTML that needs no script, style sheet or file of ours.
+"""The button of a payment link for a merchant's own website: HTML that needs no script, style sheet
+or file of ours.
 
-The picture is SVG in the page itself; everything that goes into it is chosen from these tables or escaped.
+The picture is SVG in the page itself; everything that goes into it is chosen from these tables or
+escaped.
 """
 
 from dataclasses import dataclass
@@ -14,8 +16,19 @@ from apps.core.money import text_from_cents
 # size -> (height, size of the letters, space beside them), in pixels
 SIZES = {"small": (32, 13, 14), "medium": (44, 16, 20), "large": (56, 20, 26)}
 # color -> (ground, ink), each with a contrast of at least 7
-COLORS = {"green": ("#07543b", "#ffffff"), "black": ("#14201b", "#ffffff"), "white": ("#ffffff", "#14201b")}
-LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "ja": "日本語", "ar": "العربية"}
+COLORS = {
+    "green": ("#07543b", "#ffffff"),
+    "black": ("#14201b", "#ffffff"),
+    "white": ("#ffffff", "#14201b"),
+}
+LANGUAGES = {
+    "en": "English",
+    "de": "Deutsch",
+    "fr": "Français",
+    "es": "Español",
+    "ja": "日本語",
+    "ar": "العربية",
+}
 VERBS = {"pay": "Pay", "buy": "Buy", "donate": "Donate"}
 _WORDS = {
     "pay": {
@@ -43,7 +56,14 @@ _WORDS = {
         "ar": "تبرع بالعملات المشفرة",
     },
 }
-_AMOUNT_WORDS = {"en": "Amount", "de": "Betrag", "fr": "Montant", "es": "Importe", "ja": "金額", "ar": "المبلغ"}
+_AMOUNT_WORDS = {
+    "en": "Amount",
+    "de": "Betrag",
+    "fr": "Montant",
+    "es": "Importe",
+    "ja": "金額",
+    "ar": "المبلغ",
+}
 _WIDE_LETTER = "\u2e80"  # from here on letters are as wide as they are high
 _LETTER_SHARE = 0.58
 
@@ -83,12 +103,18 @@ class Button:
 
     def picture(self) -> SafeString:
         """The button as SVG. Its words are letters, so that a page may copy and translate them."""
-        (height, letter, _), (ground, ink), width = SIZES[self.size], COLORS[self.color], self._width
+        (height, letter, _), (ground, ink), width = (
+            SIZES[self.size],
+            COLORS[self.color],
+            self._width,
+        )
         return format_html(
-            '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" aria-label="{words}">'
-            '<rect x=".5" y=".5" width="{iw}" height="{ih}" rx="8" fill="{ground}" stroke="{ink}" stroke-opacity=".25"/>'
-            '<text x="{x}" y="{y}" fill="{ink}" font-family="system-ui,sans-serif" font-size="{letter}" font-weight="600" '
-            'text-anchor="middle" dominant-baseline="central">{words}</text></svg>',
+            '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
+            ' role="img" aria-label="{words}"><rect x=".5" y=".5" width="{iw}" height="{ih}" rx="8"'
+            ' fill="{ground}" stroke="{ink}" stroke-opacity=".25"/><text x="{x}" y="{y}"'
+            ' fill="{ink}" font-family="system-ui,sans-serif" font-size="{letter}"'
+            ' font-weight="600" text-anchor="middle"'
+            ' dominant-baseline="central">{words}</text></svg>',
             w=width,
             h=height,
             iw=width - 1,
@@ -112,8 +138,7 @@ class Button:
         least = text_from_cents(min_cents or 1)
         most = f' max="{text_from_cents(max_cents)}"' if max_cents else ""
         return (
-            f'<form action="{escape(url)}" method="get" lang="{self.language}">\n'
-            f'  <label>{escape(label)} <input type="number" name="amount" min="{least}"{most} step="{step}" required></label>\n'
-            f"  <button>{escape(self.words)}</button>\n"
-            "</form>"
+            f'<form action="{escape(url)}" method="get" lang="{self.language}">\n '
+            f' <label>{escape(label)} <input type="number" name="amount" min="{least}"{most}'
+            f' step="{step}" required></label>\n  <button>{escape(self.words)}</button>\n</form>'
         )

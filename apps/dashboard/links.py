@@ -1,4 +1,5 @@
-"""Payment links: the list, one link with its QR code and payments, its form, the button for a website, pausing and archiving."""
+"""Payment links: the list, one link with its QR code and payments, its form, the button for a
+website, pausing and archiving."""
 
 import io
 from dataclasses import replace
@@ -24,7 +25,8 @@ from apps.links.services import links
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
 from apps.stores.models import Currency
 
-FIXED, CHOSEN = "fixed", "chosen"
+FIXED = "fixed"
+CHOSEN = "chosen"
 SOLD_OUT = "sold_out"
 _TABS = {"": "All", OPEN: "Active", PAUSED: "Paused", ARCHIVED: "Archived"}
 PNG_SCALE = 16
@@ -37,12 +39,19 @@ def index(request: PageRequest) -> HttpResponse:
     if status in (OPEN, PAUSED):
         rows = rows.filter(paused_at__isnull=status == OPEN)
     page = window(rows, request.GET, {"status": status})
-    tallies, now = selectors.tallies(page.rows), request.access.now()
+    tallies = selectors.tallies(page.rows)
+    now = request.access.now()
     context = {
         "rows": [_shown(one, tallies.get(one.pk, Tally()), now) for one in page.rows],
         "window": page,
-        "tabs": [{"name": name, "status": one, "is_current": one == status} for one, name in _TABS.items()],
-        "is_empty": not page.rows and not status and "page" not in request.GET and not _has_any(request),
+        "tabs": [
+            {"name": name, "status": one, "is_current": one == status}
+            for one, name in _TABS.items()
+        ],
+        "is_empty": not page.rows
+        and not status
+        and "page" not in request.GET
+        and not _has_any(request),
     }
     return show(request, "dashboard/links/list.html", context)
 
@@ -80,7 +89,8 @@ def _find(request: PageRequest, id: str) -> PaymentLink:
 def code(request: PageRequest, id: str, kind: str) -> HttpResponse:
     """The QR code of the link's page, as a file to print."""
     link = _find(request, id)
-    drawn, made = segno.make_qr(link_url(link), error="m"), io.BytesIO()
+    drawn = segno.make_qr(link_url(link), error="m")
+    made = io.BytesIO()
     if kind == "svg":
         drawn.save(made, kind="svg", border=4, unit="mm", scale=2)
     else:
@@ -109,7 +119,9 @@ def button(request: PageRequest, id: str) -> HttpResponse:
         "button": wanted,
         "snippet": wanted.snippet(url),
         "picture": wanted.picture(),
-        "form_snippet": wanted.form(url, link.currency, link.min_cents, link.max_cents) if link.amount_cents is None else "",
+        "form_snippet": wanted.form(url, link.currency, link.min_cents, link.max_cents)
+        if link.amount_cents is None
+        else "",
         "sizes": link_buttons.SIZES,
         "colors": link_buttons.COLORS,
         "verbs": link_buttons.VERBS,
@@ -139,7 +151,8 @@ class LinkForm(Form):
 
     def request(self) -> LinkRequest:
         """Raises Invalid."""
-        values, kind = self.values, self.values["kind"]
+        values = self.values
+        kind = self.values["kind"]
         if kind not in (FIXED, CHOSEN):
             raise Invalid("kind", "choose_value")
         if kind == FIXED and not values["amount"]:
@@ -186,12 +199,19 @@ def _end_of_day(text: str) -> datetime | None:
     day = parse_date(text)
     if day is None:
         raise Invalid("ends", "date")
-    return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=timezone.get_current_timezone())
+    return datetime(
+        day.year, day.month, day.day, 23, 59, 59, tzinfo=timezone.get_current_timezone()
+    )
 
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        usual = {"kind": FIXED, "currency": request.access.store.settlement_currency, "email": "no", "name": "no"}
+        usual = {
+            "kind": FIXED,
+            "currency": request.access.store.settlement_currency,
+            "email": "no",
+            "name": "no",
+        }
         return _form(request, LinkForm(usual | form_keys.new()))
     form = LinkForm.from_post(request.POST)
     try:
@@ -209,9 +229,12 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
     form = LinkForm.from_post(request.POST)
     try:
         asked = form.request()
-        # A day that was left as it stood stays the moment that it is, whatever the clock of who reads it.
+        # A day that was left as it stood stays the moment that it is, whatever the clock of who
+        # reads it.
         is_same_day = form.values["ends"] == _values(link)["ends"]
-        links.update_link(request.access, link, replace(asked, ends_at=link.ends_at) if is_same_day else asked)
+        links.update_link(
+            request.access, link, replace(asked, ends_at=link.ends_at) if is_same_day else asked
+        )
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), link)
     messages.success(request, "Changes saved.")
@@ -220,7 +243,8 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
 
 def _values(link: PaymentLink) -> dict[str, str]:
     """What the form of a link that is there begins with."""
-    least, most = link.min_cents or 0, link.max_cents or AMOUNT_CENTS_MAX
+    least = link.min_cents or 0
+    most = link.max_cents or AMOUNT_CENTS_MAX
     return {
         "title": link.title,
         "description": link.description or "",
@@ -231,7 +255,9 @@ def _values(link: PaymentLink) -> dict[str, str]:
         "max": text_from_cents(most) if most < AMOUNT_CENTS_MAX else "",
         "suggested": ", ".join(text_from_cents(one) for one in link.suggested_cents),
         "stock": str(link.stock or ""),
-        "ends": timezone.localtime(link.ends_at).date().isoformat() if link.ends_at is not None else "",
+        "ends": timezone.localtime(link.ends_at).date().isoformat()
+        if link.ends_at is not None
+        else "",
         "email": link.email,
         "name": link.name,
         "success_url": link.success_url or "",
@@ -254,13 +280,19 @@ def _form(request: PageRequest, form: LinkForm, link: PaymentLink | None = None)
 
 def switch(request: PageRequest, id: str) -> HttpResponse:
     """Pause it, or go on."""
-    link, is_on = _find(request, id), request.POST.get("to") == OPEN
+    link = _find(request, id)
+    is_on = request.POST.get("to") == OPEN
     try:
         (links.resume_link if is_on else links.pause_link)(request.access, link)
     except links.LinkArchived as refusal:
         messages.error(request, str(refusal))
         return go("link", link.pk)
-    messages.success(request, "The link takes payments again." if is_on else "Paused. Payments that were started can still be completed.")
+    messages.success(
+        request,
+        "The link takes payments again."
+        if is_on
+        else "Paused. Payments that were started can still be completed.",
+    )
     return go("link", link.pk)
 
 
@@ -268,7 +300,11 @@ def archive(request: PageRequest, id: str) -> HttpResponse:
     """A page that says what happens, then the end."""
     link = _find(request, id)
     if request.method == "GET":
-        return show(request, "dashboard/links/archive.html", {"link": link, "tally": selectors.tally_of(link)})
+        return show(
+            request,
+            "dashboard/links/archive.html",
+            {"link": link, "tally": selectors.tally_of(link)},
+        )
     links.archive_link(request.access, link)
     messages.success(request, "Payment link archived.")
     return go("links")

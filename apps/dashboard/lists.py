@@ -1,6 +1,8 @@
-"""Lists: the columns that a list has, which of them a person sees, the same as CSV, and filters saved under a name.
+"""Lists: the columns that a list has, which of them a person sees, the same as CSV, and filters
+saved under a name.
 
-A list is one `Listing`: a table of columns, and one function that reads what they show of a whole page at once.
+A list is one `Listing`: a table of columns, and one function that reads what they show of a whole
+page at once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +21,15 @@ from apps.core.errors import NotFound
 from apps.core.streams import FETCH, models_of
 from apps.dashboard.exports import EXPORT_MAX, csv_answer
 from apps.dashboard.plumbing import PageRequest, Refusals, sentences
-from apps.stores.lists import QUERY_MAX, ListSetup, SavedFilter, choose_columns, delete_filter, save_filter, setup_of
+from apps.stores.lists import (
+    QUERY_MAX,
+    ListSetup,
+    SavedFilter,
+    choose_columns,
+    delete_filter,
+    save_filter,
+    setup_of,
+)
 
 ALL = "all"
 Rows = Sequence[Any]
@@ -28,9 +38,11 @@ Read = Callable[[PageRequest, Rows, frozenset[str]], Rows]
 
 @dataclass(frozen=True)
 class Column:
-    """`cell` is what a page shows of a row (HTML that is safe, or text), `csv` the columns of a file by name, each a plain value.
+    """`cell` is what a page shows of a row (HTML that is safe, or text), `csv` the columns of a
+    file by name, each a plain value.
 
-    The first column of a list names the row and is always shown. On a phone only those `on_phone` are.
+    The first column of a list names the row and is always shown. On a phone only those `on_phone`
+    are.
     """
 
     key: str
@@ -76,14 +88,17 @@ class Listing:
     """`noun` names its page; the page of its CSV is `<noun>_export`.
 
     `read` makes of models the rows that columns are asked for, in a number of statements that
-    doesn't depend on how many there are; it is told which columns are wanted. Without it a model is a row.
+    doesn't depend on how many there are; it is told which columns are wanted. Without it a model is
+    a row.
     """
 
     noun: str
     columns: tuple[Column, ...]
     read: Read = field(default=lambda request, models, wanted: models)
 
-    def table(self, request: PageRequest, models: Rows, kept: Mapping[str, str] | None = None) -> Table:
+    def table(
+        self, request: PageRequest, models: Rows, kept: Mapping[str, str] | None = None
+    ) -> Table:
         setup = setup_of(request.member, self.noun)
         shown = self.shown(setup)
         rows = self.read(request, models, _keys(shown))
@@ -95,7 +110,9 @@ class Listing:
         """A few rows in columns that the page chooses, whatever people have chosen for the list."""
         shown = tuple(one for one in self.columns if one.key in keys)
         rows = self.read(request, models, _keys(shown))
-        return Table(self.noun, shown, [[(one, one.cell(row)) for one in shown] for row in rows], [], ())
+        return Table(
+            self.noun, shown, [[(one, one.cell(row)) for one in shown] for row in rows], [], ()
+        )
 
     def shown(self, setup: ListSetup) -> tuple[Column, ...]:
         """In the order of the table, whatever the order in which they were chosen."""
@@ -104,14 +121,17 @@ class Listing:
         return (self.columns[0], *(one for one in self.columns[1:] if is_shown(one)))
 
     def csv(self, request: PageRequest, rows: "QuerySet[Any]") -> FileResponse:
-        """The filtered list in the columns that this person sees, or in all of them with `columns=all`."""
+        """The filtered list in the columns that this person sees, or in all of them with
+        `columns=all`."""
         is_all = request.GET.get("columns") == ALL
         columns = self.columns if is_all else self.shown(setup_of(request.member, self.noun))
         values = [value for one in columns for value in one.csv.values()]
         models = models_of(rows, EXPORT_MAX)
         read = (row for part in _parts(models) for row in self.read(request, part, _keys(columns)))
         names = [name for one in columns for name in one.csv]
-        return csv_answer(request, self.noun, names, ([value(row) for value in values] for row in read))
+        return csv_answer(
+            request, self.noun, names, ([value(row) for value in values] for row in read)
+        )
 
 
 LISTINGS: dict[str, Listing] = {}
@@ -151,10 +171,13 @@ def set_up(request: PageRequest) -> HttpResponse:
 
 
 def _set_up(request: PageRequest, chosen: Listing, query: str) -> None:
-    act, member = request.POST.get("act", ""), request.member
+    act = request.POST.get("act", "")
+    member = request.member
     if act == "columns":
         asked = frozenset(request.POST.getlist("column"))
-        choose_columns(member, chosen.noun, tuple(one.key for one in chosen.columns if one.key in asked))
+        choose_columns(
+            member, chosen.noun, tuple(one.key for one in chosen.columns if one.key in asked)
+        )
     elif act == "reset":
         choose_columns(member, chosen.noun, ())
     elif act == "save":

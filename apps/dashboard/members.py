@@ -1,4 +1,5 @@
-"""Who works in the store and who is invited; roles changed, people removed, ownership handed over; leaving."""
+"""Who works in the store and who is invited; roles changed, people removed, ownership handed over;
+leaving."""
 
 from urllib.parse import urlencode
 
@@ -44,8 +45,15 @@ _PERMISSIONS = {
 
 
 def index(request: PageRequest) -> HttpResponse:
-    members = Member.objects.filter(store_id=request.access.store_id).select_related("user").order_by("created_at")
-    table = [(sentence, [role in roles.TABLE[permission] for role in Role.values]) for permission, sentence in _PERMISSIONS.items()]
+    members = (
+        Member.objects.filter(store_id=request.access.store_id)
+        .select_related("user")
+        .order_by("created_at")
+    )
+    table = [
+        (sentence, [role in roles.TABLE[permission] for role in Role.values])
+        for permission, sentence in _PERMISSIONS.items()
+    ]
     context = {
         "members": members,
         "invitations": invitations.pending(request.access.store),
@@ -61,10 +69,18 @@ def invite(request: PageRequest) -> HttpResponse:
         return _form(request, "invite", InviteForm({"role": Role.DEVELOPER}))
     form = InviteForm.from_post(request.POST)
     try:
-        made = invitations.invite(request.access, email=form.values["email"], role=form.values["role"], at=clock.real_now())
+        made = invitations.invite(
+            request.access,
+            email=form.values["email"],
+            role=form.values["role"],
+            at=clock.real_now(),
+        )
     except Failure as refusal:
         return _form(request, "invite", form.refuse(refusal))
-    messages.success(request, f"A letter is on its way to {made.email}. It works for {invitations.LIFETIME.days} days.")
+    messages.success(
+        request,
+        f"A letter is on its way to {made.email}. It works for {invitations.LIFETIME.days} days.",
+    )
     return go("members")
 
 
@@ -73,11 +89,17 @@ def resend(request: PageRequest, id: str) -> HttpResponse:
     try:
         invitations.resend(request.access, invitation, clock.real_now())
     except stepup.StepUpRequired:  # back to the list then, where the button is pressed again
-        return HttpResponseRedirect(f"{reverse('dashboard:stepup')}?{urlencode({'next': reverse('dashboard:members')})}", status=303)
+        return HttpResponseRedirect(
+            f"{reverse('dashboard:stepup')}?{urlencode({'next': reverse('dashboard:members')})}",
+            status=303,
+        )
     except Failure as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
-        messages.success(request, f"A new letter is on its way to {invitation.email}. The old one no longer works.")
+        messages.success(
+            request,
+            f"A new letter is on its way to {invitation.email}. The old one no longer works.",
+        )
     return go("members")
 
 
@@ -158,8 +180,11 @@ def _name(member: Member) -> str:
     return member.user.name or member.user.email
 
 
-def _form(request: PageRequest, name: str, form: Form, member: Member | None = None) -> HttpResponse:
-    """`member` is whom it is about; a page that would leave too few approvers says so before anything is sent."""
+def _form(
+    request: PageRequest, name: str, form: Form, member: Member | None = None
+) -> HttpResponse:
+    """`member` is whom it is about; a page that would leave too few approvers says so before
+    anything is sent."""
     context = {
         "form": form,
         "errors": form.common_errors,

@@ -34,7 +34,11 @@ def _lines(rows: Sequence[Any], worths: Sequence[Worth]) -> list[Line]:
 
 
 def _text(amount_atomic: int | None, asset: Asset) -> str:
-    return "" if amount_atomic is None else money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)
+    return (
+        ""
+        if amount_atomic is None
+        else money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)
+    )
 
 
 def _address(text: str) -> SafeString:
@@ -47,7 +51,9 @@ def _value() -> Column:
         "Value",
         lambda one: cells.NONE if one.worth is None else fiat(one.worth.cents, one.worth.currency),
         {
-            "value": lambda one: "" if one.worth is None else money.text_from_cents(one.worth.cents),
+            "value": lambda one: (
+                "" if one.worth is None else money.text_from_cents(one.worth.cents)
+            ),
             "currency": lambda one: "" if one.worth is None else one.worth.currency,
         },
         is_number=True,
@@ -96,7 +102,10 @@ def _coin(of: Callable[[Any], Asset]) -> Column:
         "coin",
         "Coin",
         lambda one: cells.coin(of(one.row)),
-        {"coin": lambda one: of(one.row).coin_symbol, "network": lambda one: of(one.row).chain.name},
+        {
+            "coin": lambda one: of(one.row).coin_symbol,
+            "network": lambda one: of(one.row).chain.name,
+        },
         is_default=False,
     )
 
@@ -104,7 +113,9 @@ def _coin(of: Callable[[Any], Asset]) -> Column:
 # --- payouts --------------------------------------------------------------------------------------
 
 
-def read_payouts(request: PageRequest, payouts: Sequence[Payout], wanted: frozenset[str]) -> list[Line]:
+def read_payouts(
+    request: PageRequest, payouts: Sequence[Payout], wanted: frozenset[str]
+) -> list[Line]:
     sales = [(one.asset_id, one.amount_atomic, one.created_at) for one in payouts]
     return _lines(payouts, worths_of(sales, request.access.store.settlement_currency))
 
@@ -112,7 +123,12 @@ def read_payouts(request: PageRequest, payouts: Sequence[Payout], wanted: frozen
 def _payout(one: Line) -> SafeString:
     payout = one.row
     amount = cells.amount(payout.amount_atomic, payout.asset)
-    return cells.row("payout", payout.pk, amount, "By schedule" if payout.schedule_id else payout.asset.chain.name)
+    return cells.row(
+        "payout",
+        payout.pk,
+        amount,
+        "By schedule" if payout.schedule_id else payout.asset.chain.name,
+    )
 
 
 def _destination(payout: Payout) -> str:
@@ -123,11 +139,14 @@ def _destination(payout: Payout) -> str:
 
 
 def _to(one: Line) -> SafeString:
-    to, saved = _destination(one.row), one.row.destination
+    to = _destination(one.row)
+    saved = one.row.destination
     shown = _address(to) if one.row.destination_address else format_html("{}", to)
     if saved is None or not saved.label:
         return shown
-    return format_html('<bdi>{}</bdi><br><span class="small muted">{}</span>', saved.label[:40], shown)
+    return format_html(
+        '<bdi>{}</bdi><br><span class="small muted">{}</span>', saved.label[:40], shown
+    )
 
 
 PAYOUTS = listing(
@@ -150,14 +169,20 @@ PAYOUTS = listing(
                 _to,
                 {
                     "destination": lambda one: _destination(one.row),
-                    "destination_name": lambda one: one.row.destination.label if one.row.destination else "",
+                    "destination_name": lambda one: (
+                        one.row.destination.label if one.row.destination else ""
+                    ),
                 },
             ),
             _status("payout", failure_reason=lambda one: one.row.failure_reason or ""),
             Column(
                 "fee",
                 "Network fee",
-                lambda one: cells.amount(one.row.withheld_atomic, one.row.asset) if one.row.withheld_atomic else cells.NONE,
+                lambda one: (
+                    cells.amount(one.row.withheld_atomic, one.row.asset)
+                    if one.row.withheld_atomic
+                    else cells.NONE
+                ),
                 {"network_fee": lambda one: _text(one.row.withheld_atomic or None, one.row.asset)},
                 is_number=True,
                 is_default=False,
@@ -165,10 +190,14 @@ PAYOUTS = listing(
             Column(
                 "landed",
                 "Arrived in the bank",
-                lambda one: cells.cents(one.row.paid_fiat_amount_cents, one.row.fiat_currency or ""),
+                lambda one: cells.cents(
+                    one.row.paid_fiat_amount_cents, one.row.fiat_currency or ""
+                ),
                 {
                     "bank_amount": lambda one: (
-                        "" if one.row.paid_fiat_amount_cents is None else money.text_from_cents(one.row.paid_fiat_amount_cents)
+                        ""
+                        if one.row.paid_fiat_amount_cents is None
+                        else money.text_from_cents(one.row.paid_fiat_amount_cents)
                     ),
                     "bank_currency": lambda one: one.row.fiat_currency or "",
                 },
@@ -201,13 +230,20 @@ def refund_worth(refund: Refund) -> Fiat | None:
     return worth_at(rate, refund.amount_atomic, refund.asset, refund.payment.settlement_currency)
 
 
-def read_refunds(request: PageRequest, refunds: Sequence[Refund], wanted: frozenset[str]) -> list[Line]:
+def read_refunds(
+    request: PageRequest, refunds: Sequence[Refund], wanted: frozenset[str]
+) -> list[Line]:
     return [Line(one, refund_worth(one)) for one in refunds]
 
 
 def _refund(one: Line) -> SafeString:
     payment = one.row.payment
-    return cells.name("payment", payment.pk, payment.title or payment.reference, payment.reference if payment.title else "")
+    return cells.name(
+        "payment",
+        payment.pk,
+        payment.title or payment.reference,
+        payment.reference if payment.title else "",
+    )
 
 
 REFUNDS = listing(
@@ -270,7 +306,9 @@ def read_swaps(request: PageRequest, swaps: Sequence[Swap], wanted: frozenset[st
 def _sold(one: Line) -> SafeString:
     swap = one.row
     amount = cells.amount(swap.sell_amount_atomic, swap.source_asset)
-    return cells.row("swap", swap.pk, amount, "Automatic" if swap.is_automatic else swap.source_asset.chain.name)
+    return cells.row(
+        "swap", swap.pk, amount, "Automatic" if swap.is_automatic else swap.source_asset.chain.name
+    )
 
 
 def _bought(one: Line) -> SafeString:
@@ -279,7 +317,10 @@ def _bought(one: Line) -> SafeString:
         return cells.amount(swap.actual_buy_amount_atomic, swap.buy_asset)
     if swap.status == Swap.Status.FAILED:
         return cells.NONE
-    return format_html('<span class="muted">≈</span> {}', cells.amount(swap.expected_buy_amount_atomic, swap.buy_asset))
+    return format_html(
+        '<span class="muted">≈</span> {}',
+        cells.amount(swap.expected_buy_amount_atomic, swap.buy_asset),
+    )
 
 
 SWAPS = listing(
@@ -301,8 +342,12 @@ SWAPS = listing(
                 "Bought",
                 _bought,
                 {
-                    "bought": lambda one: _text(one.row.actual_buy_amount_atomic, one.row.buy_asset),
-                    "expected": lambda one: _text(one.row.expected_buy_amount_atomic, one.row.buy_asset),
+                    "bought": lambda one: _text(
+                        one.row.actual_buy_amount_atomic, one.row.buy_asset
+                    ),
+                    "expected": lambda one: _text(
+                        one.row.expected_buy_amount_atomic, one.row.buy_asset
+                    ),
                     "bought_asset": lambda one: one.row.buy_asset_id,
                 },
                 is_number=True,

@@ -1,4 +1,5 @@
-"""What the lists of payouts, refunds and swaps share: filters that stand in the address, pages, and what the filtered rows come to.
+"""What the lists of payouts, refunds and swaps share: filters that stand in the address, pages, and
+what the filtered rows come to.
 
 A row is valued at the rate of when it was made, never at today's.
 """
@@ -22,7 +23,10 @@ from apps.dashboard.lists import Listing
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 
 Row = TypeVar("Row", bound=Model)
-PER_PAGE, PAGE_MAX, COUNT_MAX, SUMMED_MAX = 25, 400, 10_000, 5_000
+PER_PAGE = 25
+PAGE_MAX = 400
+COUNT_MAX = 10_000
+SUMMED_MAX = 5_000
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ Sale = tuple[str, int, datetime]  # asset, atomic amount, when
 def worths_of(sales: Sequence[Sale], currency: str) -> list[Worth]:
     """Each at the first rate of its day. One question for all."""
     dated = [(asset_id, at.astimezone(UTC).date()) for asset_id, _, at in sales]
-    rates, assets = daily_rates(dated, currency), with_chains({one[0] for one in sales})
+    rates = daily_rates(dated, currency)
+    assets = with_chains({one[0] for one in sales})
     return [
         Worth(asset_id, amount, worth_at(rates.get(day), amount, assets[asset_id], currency))
         for (asset_id, amount, _), day in zip(sales, dated, strict=True)
@@ -67,7 +72,11 @@ def worths_of(sales: Sequence[Sale], currency: str) -> list[Worth]:
 
 
 def worth_at(rate: Decimal | None, amount_atomic: int, asset: Asset, currency: str) -> Fiat | None:
-    return None if rate is None else Fiat(money.cents_for_atomic(amount_atomic, rate, asset.atomic_decimals), currency)
+    return (
+        None
+        if rate is None
+        else Fiat(money.cents_for_atomic(amount_atomic, rate, asset.atomic_decimals), currency)
+    )
 
 
 def sums_of(worths: Sequence[Worth]) -> Sums:
@@ -78,7 +87,9 @@ def sums_of(worths: Sequence[Worth]) -> Sums:
     for one in counted:
         by_asset[one.asset_id].append(one)
     coins = [_sum(assets[asset_id], rows) for asset_id, rows in by_asset.items()]
-    return Sums(sorted(coins, key=lambda one: (one.asset.position, one.asset.pk)), len(worths) <= SUMMED_MAX)
+    return Sums(
+        sorted(coins, key=lambda one: (one.asset.position, one.asset.pk)), len(worths) <= SUMMED_MAX
+    )
 
 
 def _sum(asset: Asset, rows: Sequence[Worth]) -> Sum:
@@ -87,7 +98,13 @@ def _sum(asset: Asset, rows: Sequence[Worth]) -> Sum:
         if one.fiat is not None:
             cents[one.fiat.currency] = cents.get(one.fiat.currency, 0) + one.fiat.cents
     worth = tuple(Fiat(told, currency) for currency, told in sorted(cents.items()))
-    return Sum(asset, sum(one.amount_atomic for one in rows), len(rows), worth, all(one.fiat is not None for one in rows))
+    return Sum(
+        asset,
+        sum(one.amount_atomic for one in rows),
+        len(rows),
+        worth,
+        all(one.fiat is not None for one in rows),
+    )
 
 
 @dataclass(frozen=True)
@@ -115,9 +132,14 @@ def list_page(
         "listing": listing.noun,
         "table": listing.table(request, found[:PER_PAGE], filters.kept),
         "filters": filters,
-        "tabs": [Tab(name, filters.query(status=status), status == filters.status) for status, name in tabs.items()],
+        "tabs": [
+            Tab(name, filters.query(status=status), status == filters.status)
+            for status, name in tabs.items()
+        ],
         "coins": active_assets(request.access.mode),
-        "sums": sums_of(add_up(request, rows[: SUMMED_MAX + 1])) if found else Sums([], is_whole=True),
+        "sums": sums_of(add_up(request, rows[: SUMMED_MAX + 1]))
+        if found
+        else Sums([], is_whole=True),
         "summed_max": SUMMED_MAX,
         "has_rows": bool(found),
         "total": min(total, COUNT_MAX),
@@ -134,4 +156,8 @@ def list_page(
 
 
 def _number(text: str) -> int:
-    return min(max(int(text), 1), PAGE_MAX) if text.isascii() and text.isdigit() and len(text) <= 6 else 1
+    return (
+        min(max(int(text), 1), PAGE_MAX)
+        if text.isascii() and text.isdigit() and len(text) <= 6
+        else 1
+    )

@@ -1,4 +1,5 @@
-"""THE table of the dashboard's navigation: the sections of the side bar, and the entries that each has as tabs."""
+"""THE table of the dashboard's navigation: the sections of the side bar, and the entries that each
+has as tabs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,7 +8,9 @@ from django.urls import reverse
 
 from apps.stores import roles
 
-APPROVALS, PLATFORM, AGENTS = "approvals", "platform", "agents"
+APPROVALS = "approvals"
+PLATFORM = "platform"
+AGENTS = "agents"
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Section:
-    """A line of the side bar, or of the person's menu. It opens the first entry that somebody may see."""
+    """A line of the side bar, or of the person's menu. It opens the first entry that somebody may
+    see."""
 
     label: str
     icon: str
@@ -173,7 +177,11 @@ def menu_of(role: str, path: str, *, without: Collection[str] = ()) -> Menu:
     """
     section, here = current(path)
     shown = {one.label: _shown(one, role, without) for one in (*SECTIONS, ACCOUNT)}
-    lines = (_line(one, shown[one.label], is_current=one is section) for one in SECTIONS if shown[one.label] or one is section)
+    lines = (
+        _line(one, shown[one.label], is_current=one is section)
+        for one in SECTIONS
+        if shown[one.label] or one is section
+    )
     tabs = shown[section.label] if len(shown[section.label]) > 1 and _is_list(here, path) else ()
     drawn = tuple(Line(entry.label, entry.url, is_current=entry is here) for entry in tabs)
     return Menu(section.label, tuple(lines), drawn, here.url)
@@ -195,12 +203,18 @@ def current(path: str) -> tuple[Section, Entry]:
 def _shown(section: Section, role: str, without: Collection[str]) -> tuple[Entry, ...]:
     if section.entries[0].name in without:
         return ()
-    return tuple(one for one in section.entries if one.name not in without and roles.may(role, one.permission))
+    return tuple(
+        one
+        for one in section.entries
+        if one.name not in without and roles.may(role, one.permission)
+    )
 
 
 def _line(section: Section, shown: tuple[Entry, ...], *, is_current: bool) -> Line:
     first = shown[0] if shown else section.entries[0]
-    return Line(section.label, first.url, section.icon, is_current=is_current, is_divided=section.is_divided)
+    return Line(
+        section.label, first.url, section.icon, is_current=is_current, is_divided=section.is_divided
+    )
 
 
 def _is_list(entry: Entry, path: str) -> bool:

@@ -1,4 +1,5 @@
-"""The link of the email about a new sign-in: the session is ended without signing in, and a new password chosen."""
+"""The link of the email about a new sign-in: the session is ended without signing in, and a new
+password chosen."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render

@@ -1,4 +1,5 @@
-"""How a row of the inbox is told: what happened, of what, how much, since when, and the one button that resolves it."""
+"""How a row of the inbox is told: what happened, of what, how much, since when, and the one button
+that resolves it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +22,9 @@ from apps.payouts.models import Destination, Payout, PayoutApproval
 from apps.stores.models import Verification
 from apps.webhooks.models import Endpoint
 
-BAD, WAIT, INFO = "bad", "wait", "info"
+BAD = "bad"
+WAIT = "wait"
+INFO = "info"
 NAME_LENGTH = 60
 
 
@@ -59,9 +62,14 @@ def _coins(amount_atomic: int, asset: Asset) -> str:
 
 
 def of_late_deposit(late: "LateDeposit") -> Notice:
-    payment, deposit = late.payment, late.deposit
+    payment = late.payment
+    deposit = late.deposit
     rate = getattr(late, "rate", None)
-    cents = None if rate is None else money.cents_for_atomic(deposit.amount_atomic, rate, deposit.asset.atomic_decimals)
+    cents = (
+        None
+        if rate is None
+        else money.cents_for_atomic(deposit.amount_atomic, rate, deposit.asset.atomic_decimals)
+    )
     return Notice(
         "Deposit arrived after the payment ended",
         f"{_name(payment)} · {_coins(deposit.amount_atomic, deposit.asset)}",
@@ -73,7 +81,11 @@ def of_late_deposit(late: "LateDeposit") -> Notice:
 
 
 def of_flagged_payment(payment: Payment) -> Notice:
-    title = "Card payment has to be refunded" if payment.needs_attention == CARD_REFUND else "Too little to be refunded automatically"
+    title = (
+        "Card payment has to be refunded"
+        if payment.needs_attention == CARD_REFUND
+        else "Too little to be refunded automatically"
+    )
     return _to_refund(title, payment)
 
 
@@ -83,7 +95,8 @@ def of_unreturned_payment(payment: Payment) -> Notice:
 
 def of_overpaid_payment(payment: Payment) -> Notice:
     """The form of a refund comes with the difference filled in, at the rate of the payment."""
-    excess, currency = excess_cents(payment), payment.settlement_currency
+    excess = excess_cents(payment)
+    currency = payment.settlement_currency
     received = fiat(payment.settlement_amount_cents + excess, currency)
     query = urlencode({"unit": LOCKED, "amount": money.text_from_cents(excess)} if excess else {})
     return Notice(
@@ -100,12 +113,31 @@ def of_overpaid_payment(payment: Payment) -> Notice:
 def of_failed_refund(refund: Refund) -> Notice:
     detail = f"{_name(refund.payment)} · {_coins(refund.amount_atomic, refund.asset)}"
     url = _url("refund", refund.payment_id)
-    return Notice("Refund failed", detail, refund.updated_at, "Refund again", url, _priced(refund.payment), "exclamation-triangle", BAD)
+    return Notice(
+        "Refund failed",
+        detail,
+        refund.updated_at,
+        "Refund again",
+        url,
+        _priced(refund.payment),
+        "exclamation-triangle",
+        BAD,
+    )
 
 
 def _to_refund(title: str, payment: Payment) -> Notice:
-    detail, url = f"{_name(payment)} · {payment.reference}", _url("refund", payment.pk)
-    return Notice(title, detail, payment.updated_at, "Issue refund", url, _priced(payment), "exclamation-triangle", BAD)
+    detail = f"{_name(payment)} · {payment.reference}"
+    url = _url("refund", payment.pk)
+    return Notice(
+        title,
+        detail,
+        payment.updated_at,
+        "Issue refund",
+        url,
+        _priced(payment),
+        "exclamation-triangle",
+        BAD,
+    )
 
 
 def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
@@ -122,59 +154,128 @@ def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
 
 def of_sending(sending: OutgoingTransaction) -> Notice:
     is_swap = sending.purpose == OutgoingTransaction.Purpose.SWAP
-    url = _url("swap", sending.reference) if is_swap else f"{reverse('dashboard:search')}?q={sending.reference}"
-    title, action = ("Swap is under review", "View swap") if is_swap else ("Refund is under review", "View refund")
-    return Notice(title, _coins(sending.amount_atomic, sending.asset), sending.requested_at, action, url, icon="shield-check", tone=INFO)
+    url = (
+        _url("swap", sending.reference)
+        if is_swap
+        else f"{reverse('dashboard:search')}?q={sending.reference}"
+    )
+    title, action = (
+        ("Swap is under review", "View swap")
+        if is_swap
+        else ("Refund is under review", "View refund")
+    )
+    return Notice(
+        title,
+        _coins(sending.amount_atomic, sending.asset),
+        sending.requested_at,
+        action,
+        url,
+        icon="shield-check",
+        tone=INFO,
+    )
 
 
 def of_approval(held: PayoutApproval) -> Notice:
     amount = "" if held.worth_cents is None else fiat(held.worth_cents, held.currency)
     detail = f"Requested by {held.made_by}"
-    return Notice("Payout needs your approval", detail, held.created_at, "Review payout", _url("approval", held.pk), amount, "check-badge")
+    return Notice(
+        "Payout needs your approval",
+        detail,
+        held.created_at,
+        "Review payout",
+        _url("approval", held.pk),
+        amount,
+        "check-badge",
+    )
 
 
 def _sent_to(payout: Payout) -> str:
     saved = payout.destination
-    to = (saved.label or saved.holder or shorten(saved.address)) if saved else shorten(payout.destination_address or "")
+    to = (
+        (saved.label or saved.holder or shorten(saved.address))
+        if saved
+        else shorten(payout.destination_address or "")
+    )
     return f"{_coins(payout.amount_atomic, payout.asset)} to {to}"
 
 
 def of_failed_payout(payout: Payout) -> Notice:
     """One that nobody knows the end of is looked at."""
-    action, url, posts = "Retry payout", _url("payout_retry", payout.pk), ("retry", "1")
+    action = "Retry payout"
+    url = _url("payout_retry", payout.pk)
+    posts = ("retry", "1")
     if payout.is_outcome_unknown:
-        action, url, posts = "View payout", _url("payout", payout.pk), ("", "")
+        action = "View payout"
+        url = _url("payout", payout.pk)
+        posts = ("", "")
     detail = f"{_sent_to(payout)} · {payout.failure_reason or 'It failed'}"
-    return Notice("Payout failed", detail, payout.updated_at, action, url, icon="exclamation-triangle", tone=BAD, posts=posts)
+    return Notice(
+        "Payout failed",
+        detail,
+        payout.updated_at,
+        action,
+        url,
+        icon="exclamation-triangle",
+        tone=BAD,
+        posts=posts,
+    )
 
 
 def of_returned_payout(payout: Payout) -> Notice:
     """The form of a payout comes with the coin and the amount filled in."""
     amount = money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
-    url = f"{reverse('dashboard:payout_create')}?{urlencode({'asset': payout.asset_id, 'amount': amount, 'destination': ''})}"
+    query = urlencode({"asset": payout.asset_id, "amount": amount, "destination": ""})
+    url = f"{reverse('dashboard:payout_create')}?{query}"
     detail = f"{_sent_to(payout)} · {payout.failure_reason or 'It failed'}"
     title = "Payout failed and its coins are back in your balance"
-    return Notice(title, detail, payout.updated_at, "Change destination", url, icon="exclamation-triangle", tone=BAD)
+    return Notice(
+        title,
+        detail,
+        payout.updated_at,
+        "Change destination",
+        url,
+        icon="exclamation-triangle",
+        tone=BAD,
+    )
 
 
 def of_delayed_wallet(wallet: HotWallet) -> Notice:
     """In the store's words: what the service holds is nobody else's affair."""
     at: datetime = wallet.since  # type: ignore[attr-defined]  # annotated by the selector
     detail = f"{wallet.chain.name} · Payouts and refunds are sent automatically as soon as possible"
-    return Notice("Payouts may be delayed", detail, at, "View payouts", reverse("dashboard:payouts"), icon="clock", tone=INFO)
+    return Notice(
+        "Payouts may be delayed",
+        detail,
+        at,
+        "View payouts",
+        reverse("dashboard:payouts"),
+        icon="clock",
+        tone=INFO,
+    )
 
 
 def of_payout(payout: Payout) -> Notice:
     detail = _sent_to(payout)
     return Notice(
-        "Payout is under review", detail, payout.created_at, "View payout", _url("payout", payout.pk), icon="shield-check", tone=INFO
+        "Payout is under review",
+        detail,
+        payout.created_at,
+        "View payout",
+        _url("payout", payout.pk),
+        icon="shield-check",
+        tone=INFO,
     )
 
 
 def of_bank_account(account: Destination) -> Notice:
     detail = f"{account.label or account.holder} can't be paid to before"
     return Notice(
-        "Business isn't verified", detail, account.created_at, "Verify business", reverse("dashboard:verification"), icon="building-library"
+        "Business isn't verified",
+        detail,
+        account.created_at,
+        "Verify business",
+        reverse("dashboard:verification"),
+        icon="building-library",
     )
 
 
@@ -182,7 +283,13 @@ def of_verification(asked: Verification) -> Notice:
     detail = asked.rejection_reason or asked.business_legal_name
     at = asked.reviewed_at or asked.updated_at
     return Notice(
-        "Verification was rejected", detail, at, "Update details", reverse("dashboard:verification"), icon="identification", tone=BAD
+        "Verification was rejected",
+        detail,
+        at,
+        "Update details",
+        reverse("dashboard:verification"),
+        icon="identification",
+        tone=BAD,
     )
 
 
@@ -202,22 +309,56 @@ def of_stopped_asset(accepted: AcceptedAsset) -> Notice:
 
 def of_invoice(invoice: Invoice) -> Notice:
     was = "void" if invoice.status == Invoice.Status.VOID else "written off"
-    number, customer = formatted_number(invoice), invoice.customer.name or invoice.customer.email
+    number = formatted_number(invoice)
+    customer = invoice.customer.name or invoice.customer.email
     amount = fiat(invoice.amount_paid_cents, invoice.currency)
     url = _url("invoice", invoice.pk)
-    return Notice(f"Invoice was {was} and paid", f"{number} · {customer}", invoice.updated_at, "View invoice", url, amount, "document-text")
+    return Notice(
+        f"Invoice was {was} and paid",
+        f"{number} · {customer}",
+        invoice.updated_at,
+        "View invoice",
+        url,
+        amount,
+        "document-text",
+    )
 
 
 def of_subscription(one: Subscription) -> Notice:
     detail = f"{one.customer.name or one.customer.email} · {one.price.product.name}"
     url = _url("subscription", one.pk)
-    return Notice("Subscription is past due", detail, one.updated_at, "View subscription", url, icon="arrow-path")
+    return Notice(
+        "Subscription is past due",
+        detail,
+        one.updated_at,
+        "View subscription",
+        url,
+        icon="arrow-path",
+    )
 
 
 def of_endpoint(endpoint: Endpoint) -> Notice:
     if endpoint.status == Endpoint.Status.ERROR:
-        at, url = endpoint.disabled_at or endpoint.updated_at, _url("webhook_endpoint_switch", endpoint.pk)
+        at = endpoint.disabled_at or endpoint.updated_at
+        url = _url("webhook_endpoint_switch", endpoint.pk)
         title = "Webhook endpoint was turned off after failures"
-        return Notice(title, endpoint.url, at, "Turn on", url, icon="exclamation-triangle", tone=BAD, posts=("to", "active"))
+        return Notice(
+            title,
+            endpoint.url,
+            at,
+            "Turn on",
+            url,
+            icon="exclamation-triangle",
+            tone=BAD,
+            posts=("to", "active"),
+        )
     url = _url("webhook_endpoint", endpoint.pk)
-    return Notice("Webhook endpoint is failing", endpoint.url, endpoint.updated_at, "View deliveries", url, icon="bolt", tone=BAD)
+    return Notice(
+        "Webhook endpoint is failing",
+        endpoint.url,
+        endpoint.updated_at,
+        "View deliveries",
+        url,
+        icon="bolt",
+        tone=BAD,
+    )

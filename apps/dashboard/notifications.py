@@ -1,4 +1,5 @@
-"""The notifications of a store: what has happened, which emails a person gets about it, and the link that ends them."""
+"""The notifications of a store: what has happened, which emails a person gets about it, and the
+link that ends them."""
 
 from dataclasses import dataclass
 
@@ -30,7 +31,8 @@ class Line:
 
 def index(request: PageRequest) -> HttpResponse:
     """Newest first. Whoever has opened the first page has seen what is new."""
-    member, mode = request.member, request.access.mode
+    member = request.member
+    mode = request.access.mode
     since = notifications.read_until(member, mode) or member.created_at
     rows = Notification.objects.seen_by(request.access).order_by("-created_at", "-id")
     context = {"window": window(rows, request.GET, {}), "since": since, "unread": 0}
@@ -53,7 +55,9 @@ def choose(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/notifications/settings.html", {"lines": lines})
 
 
-@csrf_exempt  # a mail program presses it, without a page or a session; the token is the key, and it only ends emails
+# a mail program presses it, without a page or a session; the token is the key, and it only ends
+# emails
+@csrf_exempt
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """Opening the link changes nothing: mail programs look at links too."""
     try:

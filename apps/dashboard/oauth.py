@@ -17,7 +17,10 @@ from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, door, sentence
 
 MEANINGS = {
     scopes.PROFILE: "See your name and email address",
-    scopes.AGENTS: "Make a credential with which a software agent takes payments and pays out for the store, as far as you may",
+    scopes.AGENTS: (
+        "Make a credential with which a software agent takes payments and pays out for the store,"
+        " as far as you may"
+    ),
     scopes.OFFLINE: "Keep its access while you are away",
 }
 
@@ -26,7 +29,9 @@ def consent(request: PageRequest) -> HttpResponse:
     limited = _take_token(request)
     if limited is not None:
         return limited
-    query, errors, status = request.META.get("QUERY_STRING", ""), [], 200
+    query = request.META.get("QUERY_STRING", "")
+    errors = []
+    status = 200
     try:
         wanted = oauth.ask(query)
         if request.method == "POST":
@@ -38,7 +43,8 @@ def consent(request: PageRequest) -> HttpResponse:
     except oauth.OAuthFailure as refusal:
         return _refused(request, refusal)
     except Failure as refusal:
-        errors, status = sentences(refusal), status_of(refusal)
+        errors = sentences(refusal)
+        status = status_of(refusal)
     stores = oauth.stores_for(request.person, wanted.scopes)
     context = {
         "wanted": wanted,
@@ -63,7 +69,9 @@ def _leave(address: str) -> HttpResponse:
 
 
 def _refused(request: PageRequest, refusal: oauth.OAuthFailure) -> HttpResponse:
-    return render(request, "dashboard/oauth/refused.html", {"errors": sentences(refusal)}, status=400)
+    return render(
+        request, "dashboard/oauth/refused.html", {"errors": sentences(refusal)}, status=400
+    )
 
 
 def _take_token(request: PageRequest) -> HttpResponse | None:
@@ -73,10 +81,16 @@ def _take_token(request: PageRequest) -> HttpResponse | None:
         return None
     if not taken.is_limited:
         return None
-    response = render(request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429)
+    response = render(
+        request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429
+    )
     for name, value in taken.headers().items():
         response[name] = value
     return response
 
 
-consent_page = door(Page("oauth/authorize", "oauth_consent", consent, SIGNED_IN, methods=("GET", "POST"), stepup=True))
+consent_page = door(
+    Page(
+        "oauth/authorize", "oauth_consent", consent, SIGNED_IN, methods=("GET", "POST"), stepup=True
+    )
+)

@@ -1,4 +1,5 @@
-"""The store's own OAuth apps, for both modes: made (the secret is on one answer only), changed, a new secret, switched off."""
+"""The store's own OAuth apps, for both modes: made (the secret is on one answer only), changed, a
+new secret, switched off."""
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -53,7 +54,9 @@ class AppForm(Form):
 
 
 def _rows(request: PageRequest) -> "QuerySet[Application]":
-    rows: QuerySet[Application] = Application.objects.filter(store_id=request.access.store_id).order_by("-is_active", "-created")
+    rows: QuerySet[Application] = Application.objects.filter(
+        store_id=request.access.store_id
+    ).order_by("-is_active", "-created")
     return rows
 
 
@@ -66,10 +69,17 @@ def create(request: PageRequest) -> HttpResponse:
         return _form(request, AppForm({}))
     form = AppForm.from_post(request.POST)
     try:
-        app, secret = oauth_apps.create_app(request.access.store, request.person, form.request(), by=request.access)
+        app, secret = oauth_apps.create_app(
+            request.access.store, request.person, form.request(), by=request.access
+        )
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    return show(request, "dashboard/oauth_apps/secret.html", {"app": app, "secret": secret, "is_new": True}, status=201)
+    return show(
+        request,
+        "dashboard/oauth_apps/secret.html",
+        {"app": app, "secret": secret, "is_new": True},
+        status=201,
+    )
 
 
 def edit(request: PageRequest, id: str) -> HttpResponse:
@@ -112,6 +122,8 @@ def _form(request: PageRequest, form: Form, app: Application | None = None) -> H
         "errors": form.common_errors,
         "app": app,
         "scopes": scopes.ALL,
-        "own_scopes": [(scope, MEANINGS[scope]) for scope in (scopes.PROFILE, scopes.AGENTS, scopes.OFFLINE)],
+        "own_scopes": [
+            (scope, MEANINGS[scope]) for scope in (scopes.PROFILE, scopes.AGENTS, scopes.OFFLINE)
+        ],
     }
     return show(request, "dashboard/oauth_apps/form.html", context, status=form.status)

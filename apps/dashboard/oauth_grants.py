@@ -9,7 +9,11 @@ from apps.dashboard.plumbing import PageRequest, go, show
 
 
 def index(request: PageRequest) -> HttpResponse:
-    return show(request, "dashboard/oauth_grants/list.html", {"granted": oauth_grants.granted(request.access, clock.real_now())})
+    return show(
+        request,
+        "dashboard/oauth_grants/list.html",
+        {"granted": oauth_grants.granted(request.access, clock.real_now())},
+    )
 
 
 def revoke(request: PageRequest, family: str) -> HttpResponse:

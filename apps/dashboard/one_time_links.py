@@ -18,7 +18,16 @@ LIFETIMES = {"900": "15 minutes", "3600": "1 hour", "21600": "6 hours", "86400":
 
 
 class LinkForm(Form):
-    names = ("amount", "currency", "title", "description", "order_id", "expires_in", "fee", "success_url")
+    names = (
+        "amount",
+        "currency",
+        "title",
+        "description",
+        "order_id",
+        "expires_in",
+        "fee",
+        "success_url",
+    )
     hidden = (form_keys.NAME,)
     inputs = {"customer_pays_fee": "fee"}
     labels = {
@@ -33,7 +42,8 @@ class LinkForm(Form):
     def request(self, mode: str) -> PaymentRequest:
         """What is asked for. Raises Invalid."""
         form_keys.of(self.values)
-        expires_in, fee = self.values["expires_in"], self.values["fee"]
+        expires_in = self.values["expires_in"]
+        fee = self.values["fee"]
         if expires_in not in LIFETIMES:
             raise Invalid("expires_in", "choose_value")
         if fee not in _FEE:
@@ -48,7 +58,11 @@ class LinkForm(Form):
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        opened = {"currency": request.access.store.settlement_currency, "expires_in": str(EXPIRES_IN_DEFAULT), **form_keys.new()}
+        opened = {
+            "currency": request.access.store.settlement_currency,
+            "expires_in": str(EXPIRES_IN_DEFAULT),
+            **form_keys.new(),
+        }
         return _form(request, LinkForm(opened))
     form = LinkForm(request.POST.dict())
     try:
@@ -60,9 +74,18 @@ def create(request: PageRequest) -> HttpResponse:
 
 def show_link(request: PageRequest, id: str) -> HttpResponse:
     payment: Payment = find(payments_seen_by(request.access), id)
-    return show(request, "dashboard/one_time_links/detail.html", {"payment": payment, "url": hosted_url(payment)})
+    return show(
+        request,
+        "dashboard/one_time_links/detail.html",
+        {"payment": payment, "url": hosted_url(payment)},
+    )
 
 
 def _form(request: PageRequest, form: LinkForm) -> HttpResponse:
-    context = {"form": form, "errors": form.common_errors, "currencies": Currency.choices, "lifetimes": LIFETIMES}
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "currencies": Currency.choices,
+        "lifetimes": LIFETIMES,
+    }
     return show(request, "dashboard/one_time_links/create.html", context, status=form.status)

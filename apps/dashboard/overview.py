@@ -1,4 +1,5 @@
-"""How business goes: four figures of a range of days beside those of the range before, and gross volume by day.
+"""How business goes: four figures of a range of days beside those of the range before, and gross
+volume by day.
 
 The figures are those of `GET /payments/summary`, in one currency and never converted. Days are UTC.
 """
@@ -14,14 +15,18 @@ from apps.payments.documents.summary import PaymentSummaryDocument, summary
 from apps.payments.net import Days, net_cents
 
 RANGES = {"7": "7 days", "30": "30 days", "90": "90 days", "month": "This month"}
-DEFAULT, NET = "30", "Net after fees and refunds"
+DEFAULT = "30"
+NET = "Net after fees and refunds"
 # The ledger is asked about each payment of both ranges: for a large store not at every look.
-KEPT_FROM, KEPT_SECONDS, ASKED_MAX = 1000, 300, 25_000
+KEPT_FROM = 1000
+KEPT_SECONDS = 300
+ASKED_MAX = 25_000
 
 
 @dataclass(frozen=True)
 class Figure:
-    """`change` is what it became more or less than before; empty without anything to compare with."""
+    """`change` is what it became more or less than before; empty without anything to compare
+    with."""
 
     label: str
     value: str
@@ -55,7 +60,8 @@ class Overview:
 def overview(access: Access, chosen: str) -> Overview:
     key = chosen if chosen in RANGES else DEFAULT
     now, before = ranges(key, access.now().date())
-    these, those = _summary(access, now), _summary(access, before)
+    these = _summary(access, now)
+    those = _summary(access, before)
     currency = _currency(access, these)
     net = _net(access, currency, now, before, these.totals.order_count + those.totals.order_count)
     return Overview(
@@ -65,19 +71,26 @@ def overview(access: Access, chosen: str) -> Overview:
         currency=currency,
         figures=_figures(these, those, currency, net),
         chart=_chart(these, those, currency, now, before),
-        others=[fiat(cents, code) for code, cents in these.totals.volume_cents.items() if cents and code != currency],
+        others=[
+            fiat(cents, code)
+            for code, cents in these.totals.volume_cents.items()
+            if cents and code != currency
+        ],
     )
 
 
 def ranges(key: str, today: date) -> tuple[Days, Days]:
-    """Up to today, and what it is compared with: as many days just before, or the same days of last month."""
+    """Up to today, and what it is compared with: as many days just before, or the same days of last
+    month."""
     if key != "month":
         days = timedelta(days=int(key))
         first = today - days + timedelta(days=1)
         return Days(first, today), Days(first - days, first - timedelta(days=1))
     first = today.replace(day=1)
     end = first - timedelta(days=1)
-    return Days(first, today), Days(end.replace(day=1), min(end, end.replace(day=1) + (today - first)))
+    return Days(first, today), Days(
+        end.replace(day=1), min(end, end.replace(day=1) + (today - first))
+    )
 
 
 def _summary(access: Access, days: Days) -> PaymentSummaryDocument:
@@ -90,7 +103,9 @@ def _currency(access: Access, these: PaymentSummaryDocument) -> str:
     return own if own in these.currencies or not these.currencies else these.currencies[0]
 
 
-def _net(access: Access, currency: str, now: Days, before: Days, count: int) -> tuple[int, int] | None:
+def _net(
+    access: Access, currency: str, now: Days, before: Days, count: int
+) -> tuple[int, int] | None:
     """None of more payments than one look may cost."""
     if count > ASKED_MAX:
         return None
@@ -105,12 +120,22 @@ def _net(access: Access, currency: str, now: Days, before: Days, count: int) -> 
     return found
 
 
-def _figures(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str, net: tuple[int, int] | None) -> list[Figure]:
+def _figures(
+    these: PaymentSummaryDocument,
+    those: PaymentSummaryDocument,
+    currency: str,
+    net: tuple[int, int] | None,
+) -> list[Figure]:
     gross = (these.totals.volume_cents.get(currency, 0), those.totals.volume_cents.get(currency, 0))
-    average = (these.totals.avg_order_value_cents.get(currency, 0), those.totals.avg_order_value_cents.get(currency, 0))
+    average = (
+        these.totals.avg_order_value_cents.get(currency, 0),
+        those.totals.avg_order_value_cents.get(currency, 0),
+    )
     return [
         _sum("Gross volume", *gross, currency),
-        _sum(NET, *net, currency) if net else Figure(NET, "–", note="Too many payments to add up here. See Reports."),
+        _sum(NET, *net, currency)
+        if net
+        else Figure(NET, "–", note="Too many payments to add up here. See Reports."),
         _rate(these, those, currency),
         _sum("Average payment", *average, currency),
     ]
@@ -121,7 +146,9 @@ def _sum(label: str, now: int, before: int, currency: str) -> Figure:
         return Figure(label, fiat(now, currency))
     permille = (1000 * (now - before) + before // 2) // before if before > 0 else 0
     change = percent(abs(permille))
-    return Figure(label, fiat(now, currency), change, permille > 0, permille < 0, fiat(before, currency))
+    return Figure(
+        label, fiat(now, currency), change, permille > 0, permille < 0, fiat(before, currency)
+    )
 
 
 def _rate(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str) -> Figure:
@@ -140,9 +167,16 @@ def _permille(told: PaymentSummaryDocument, currency: str) -> int | None:
     return None if rate is None else round(rate * 1000)
 
 
-def _chart(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str, now: Days, before: Days) -> Chart | None:
+def _chart(
+    these: PaymentSummaryDocument,
+    those: PaymentSummaryDocument,
+    currency: str,
+    now: Days,
+    before: Days,
+) -> Chart | None:
     """None without any volume, or on the first of a month: a line needs two days."""
-    sums, earlier = _by_day(these, currency), _by_day(those, currency)
+    sums = _by_day(these, currency)
+    earlier = _by_day(those, currency)
     if len(sums) < 2 or not any([*sums, *earlier]):
         return None
     return line_chart(now.first, sums, before.first, earlier)

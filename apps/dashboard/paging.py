@@ -1,4 +1,5 @@
-"""Long lists, page by page, without counting them: whether there is an older page is all that is asked."""
+"""Long lists, page by page, without counting them: whether there is an older page is all that is
+asked."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,12 +8,14 @@ from urllib.parse import urlencode
 from django.db.models import QuerySet
 from django.http import QueryDict
 
-PER_PAGE, PAGE_MAX = 50, 400
+PER_PAGE = 50
+PAGE_MAX = 400
 
 
 @dataclass(frozen=True)
 class Window:
-    """One page of a list: its rows, and the addresses of the pages beside it (None where there is none)."""
+    """One page of a list: its rows, and the addresses of the pages beside it (None where there is
+    none)."""
 
     rows: list[Any]
     newer: str | None
@@ -22,9 +25,17 @@ class Window:
 def window(rows: "QuerySet[Any]", query: QueryDict, kept: dict[str, str]) -> Window:
     """The page that `query` asks for; `kept` are the filters that its neighbours keep."""
     text = query.get("page", "")
-    number = min(max(int(text), 1), PAGE_MAX) if text.isascii() and text.isdigit() and len(text) < 6 else 1
+    number = (
+        min(max(int(text), 1), PAGE_MAX)
+        if text.isascii() and text.isdigit() and len(text) < 6
+        else 1
+    )
     found = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
     filters = {name: value for name, value in kept.items() if value}
     newer = urlencode({**filters, "page": number - 1}) if number > 1 else None
-    older = urlencode({**filters, "page": number + 1}) if len(found) > PER_PAGE and number < PAGE_MAX else None
+    older = (
+        urlencode({**filters, "page": number + 1})
+        if len(found) > PER_PAGE and number < PAGE_MAX
+        else None
+    )
     return Window(found[:PER_PAGE], newer, older)

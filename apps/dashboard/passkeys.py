@@ -21,17 +21,23 @@ class PasskeyForm(Form):
 
 
 def index(request: PageRequest) -> HttpResponse:
-    context = {"passkeys": passkeys.of(request.person), "has_app": second_factor.confirmed(request.person) is not None}
+    context = {
+        "passkeys": passkeys.of(request.person),
+        "has_app": second_factor.confirmed(request.person) is not None,
+    }
     return show(request, "dashboard/security/passkeys.html", context)
 
 
 def add(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, PasskeyForm({}))
-    form, at = PasskeyForm.from_post(request.POST), clock.real_now()
+    form = PasskeyForm.from_post(request.POST)
+    at = clock.real_now()
     answer = form.secret_values["passkey"]
     try:
-        made = passkeys.add(request.session, request.person, answer=answer, name=form.values["name"], at=at)
+        made = passkeys.add(
+            request.session, request.person, answer=answer, name=form.values["name"], at=at
+        )
     except Failure as refusal:
         return _form(request, form.refuse(refusal))
     messages.success(request, f"The passkey {made.name} has been added. You can sign in with it.")

@@ -1,4 +1,5 @@
-"""The columns of the list of payments, and what they show of a page of them: three statements, fewer with fewer columns."""
+"""The columns of the list of payments, and what they show of a page of them: three statements,
+fewer with fewer columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,14 +38,23 @@ def _name(one: Line) -> SafeString:
     order = format_html("order {}", payment.order_id[:40]) if payment.order_id else ""
     if not payment.title:
         return cells.name("payment", payment.pk, payment.reference, order)
-    below = format_html('<span class="mono">{}</span>{}{}', payment.reference, " · " if order else "", order)
+    below = format_html(
+        '<span class="mono">{}</span>{}{}', payment.reference, " · " if order else "", order
+    )
     return cells.name("payment", payment.pk, payment.title, below)
 
 
 def status(payment: Payment) -> SafeString:
-    is_part = payment.status == Payment.Status.REFUNDED and payment.refund_state == Payment.RefundState.PARTIAL
+    is_part = (
+        payment.status == Payment.Status.REFUNDED
+        and payment.refund_state == Payment.RefundState.PARTIAL
+    )
     shown = badge("payment", "partially_refunded" if is_part else payment.status)
-    return format_html("{} {}", shown, badge("attention", payment.needs_attention)) if payment.needs_attention else shown
+    return (
+        format_html("{} {}", shown, badge("attention", payment.needs_attention))
+        if payment.needs_attention
+        else shown
+    )
 
 
 def _coin(one: Line) -> SafeString:
@@ -52,7 +62,9 @@ def _coin(one: Line) -> SafeString:
 
 
 def _received(one: Line) -> SafeString:
-    return cells.lines(cells.amount(taken.amount_atomic, taken.asset) for taken in one.takings.coins)
+    return cells.lines(
+        cells.amount(taken.amount_atomic, taken.asset) for taken in one.takings.coins
+    )
 
 
 def _fiat(amount_cents: int | None) -> str:
@@ -65,7 +77,11 @@ def _whole(taken: Taken) -> str:
 
 def _each(one: Line, part: str) -> str:
     """Of several coins each, in the same order in every column."""
-    parts = {"coin": lambda taken: taken.asset.coin_symbol, "network": lambda taken: taken.asset.chain.name, "amount": _whole}
+    parts = {
+        "coin": lambda taken: taken.asset.coin_symbol,
+        "network": lambda taken: taken.asset.chain.name,
+        "amount": _whole,
+    }
     return "; ".join(parts[part](taken) for taken in one.takings.coins)
 
 
@@ -109,9 +125,13 @@ PAYMENTS = listing(
             Column(
                 "amount",
                 "Amount",
-                lambda one: cells.cents(one.payment.settlement_amount_cents, one.payment.settlement_currency),
+                lambda one: cells.cents(
+                    one.payment.settlement_amount_cents, one.payment.settlement_currency
+                ),
                 {
-                    "amount": lambda one: money.text_from_cents(one.payment.settlement_amount_cents),
+                    "amount": lambda one: money.text_from_cents(
+                        one.payment.settlement_amount_cents
+                    ),
                     "currency": lambda one: one.payment.settlement_currency,
                 },
                 is_number=True,
@@ -137,8 +157,22 @@ PAYMENTS = listing(
                     "customer_name": lambda one: one.customer.name if one.customer else "",
                 },
             ),
-            Column("coin", "Coin", _coin, {"coin": lambda one: _each(one, "coin"), "network": lambda one: _each(one, "network")}),
-            Column("received", "Received", _received, {"received": lambda one: _each(one, "amount")}, is_number=True),
+            Column(
+                "coin",
+                "Coin",
+                _coin,
+                {
+                    "coin": lambda one: _each(one, "coin"),
+                    "network": lambda one: _each(one, "network"),
+                },
+            ),
+            Column(
+                "received",
+                "Received",
+                _received,
+                {"received": lambda one: _each(one, "amount")},
+                is_number=True,
+            ),
             _cents_column("gross", "Gross", "gross_cents", is_default=False),
             _cents_column("fee", "Fee", "fee_cents", is_default=False),
             _cents_column("net", "Net", "net_cents", is_default=True),

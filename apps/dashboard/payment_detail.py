@@ -1,4 +1,5 @@
-"""One payment with everything that happened to it, the acceptance of a deposit that came late, and the cancellation of an unpaid one."""
+"""One payment with everything that happened to it, the acceptance of a deposit that came late, and
+the cancellation of an unpaid one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,7 +53,8 @@ class ShownAddress(parts.PaymentAddressDocument, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Amounts:
-    """In cents of the payment's currency; `left_cents` is below zero when all went back, for fees don't."""
+    """In cents of the payment's currency; `left_cents` is below zero when all went back, for fees
+    don't."""
 
     fee_percentage: str
     fee_cents: int
@@ -81,12 +83,20 @@ class Missing:
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     whole = find_whole(request.access, request.access.store, id)
-    payment, received, told = whole.payment, whole.received, detail(whole)
-    sent_back, entries = refunds.rows(request, payment), entries_about(payment.store_id, payment)
+    payment = whole.payment
+    received = whole.received
+    told = detail(whole)
+    sent_back = refunds.rows(request, payment)
+    entries = entries_about(payment.store_id, payment)
     story = Story(
         whole,
         sent_back,
-        deliveries_about(request.access, payment.reference, payment.created_at, _last_event_at(payment, received) + _EVENTS_TRAIL),
+        deliveries_about(
+            request.access,
+            payment.reference,
+            payment.created_at,
+            _last_event_at(payment, received) + _EVENTS_TRAIL,
+        ),
         list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],
         entries,
         selectors.renewals_of(payment),
@@ -105,7 +115,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "paid": _paid(payment, received),
         "addresses": _addresses(told, received),
         "missing": _missing(payment, received),
-        "timeline": timeline_of(story, SHOWN_MAX if request.GET.get("timeline") == "all" else SHOWN),
+        "timeline": timeline_of(
+            story, SHOWN_MAX if request.GET.get("timeline") == "all" else SHOWN
+        ),
         "late_deposits": [_late_deposit(payment, one) for one in told.late_deposits],
         "signed": signed_payment_of(request.access, payment),
         "is_refund_under_way": refunds.is_under_way(sent_back),
@@ -115,7 +127,11 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "card_sessions": story.cards,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    return show(request, "dashboard/payments/_detail.html" if part else "dashboard/payments/detail.html", context)
+    return show(
+        request,
+        "dashboard/payments/_detail.html" if part else "dashboard/payments/detail.html",
+        context,
+    )
 
 
 def _paid(payment: Payment, received: "list[selectors.Received]") -> list[Paid]:
@@ -124,7 +140,14 @@ def _paid(payment: Payment, received: "list[selectors.Received]") -> list[Paid]:
     for one in received:
         if one.received_atomic:
             price = Price(one.address.asset, one.address.exchange_rate, payment.settlement_currency)
-            found.append(Paid(one.address.asset, one.received_atomic, worth(one, one.received_atomic), rate_words(price)))
+            found.append(
+                Paid(
+                    one.address.asset,
+                    one.received_atomic,
+                    worth(one, one.received_atomic),
+                    rate_words(price),
+                )
+            )
     return sorted(found, key=lambda one: one.cents, reverse=True)
 
 
@@ -150,7 +173,10 @@ def _missing(payment: Payment, received: "list[selectors.Received]") -> Missing 
 def _addresses(told: PaymentFacts, received: "list[selectors.Received]") -> list[ShownAddress]:
     bases = [one.address.asset.chain.explorer_url for one in received]
     rows = zip(told.payment_addresses, bases, strict=True)
-    return [ShownAddress(**asdict(row), explorer_url=f"{base}/address/{row.address}" if base else None) for row, base in rows]
+    return [
+        ShownAddress(**asdict(row), explorer_url=f"{base}/address/{row.address}" if base else None)
+        for row, base in rows
+    ]
 
 
 def _late_deposit(payment: Payment, late: LateDepositDocument) -> ShownLateDeposit:
@@ -160,7 +186,11 @@ def _late_deposit(payment: Payment, late: LateDepositDocument) -> ShownLateDepos
 
 def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> datetime:
     moments = [
-        moment for one in received for row in one.deposits for moment in (row.detected_at, row.confirmed_at, row.failed_at) if moment
+        moment
+        for one in received
+        for row in one.deposits
+        for moment in (row.detected_at, row.confirmed_at, row.failed_at)
+        if moment
     ]
     return max([payment.created_at, payment.updated_at, payment.expires_at, *moments])
 
@@ -179,8 +209,15 @@ def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:
     return go("payment", payment.pk)
 
 
-def _late_page(request: PageRequest, payment: Payment, late: LateDeposit, errors: list[str], status: int = 200) -> HttpResponse:
-    return show(request, "dashboard/payments/accept_late.html", {"payment": payment, "late": late, "errors": errors}, status=status)
+def _late_page(
+    request: PageRequest, payment: Payment, late: LateDeposit, errors: list[str], status: int = 200
+) -> HttpResponse:
+    return show(
+        request,
+        "dashboard/payments/accept_late.html",
+        {"payment": payment, "late": late, "errors": errors},
+        status=status,
+    )
 
 
 def cancel(request: PageRequest, id: str) -> HttpResponse:
@@ -192,8 +229,16 @@ def cancel(request: PageRequest, id: str) -> HttpResponse:
         try:
             cancel_for_merchant(payment)
         except Refusals as refusal:
-            errors, status = sentences(refusal), status_of(refusal)
+            errors = sentences(refusal)
+            status = status_of(refusal)
         else:
-            messages.success(request, "The payment has been canceled. Its link can’t be paid anymore.")
+            messages.success(
+                request, "The payment has been canceled. Its link can’t be paid anymore."
+            )
             return go("payment", payment.pk)
-    return show(request, "dashboard/payments/cancel.html", {"payment": payment, "errors": errors}, status=status)
+    return show(
+        request,
+        "dashboard/payments/cancel.html",
+        {"payment": payment, "errors": errors},
+        status=status,
+    )

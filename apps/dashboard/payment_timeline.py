@@ -1,4 +1,5 @@
-"""Everything that happened to a payment as one timeline, newest first: its history, coins, refunds, cards, webhooks and who acted.
+"""Everything that happened to a payment as one timeline, newest first: its history, coins, refunds,
+cards, webhooks and who acted.
 
 It is made of what the page has read anyway; nothing here asks the database.
 """
@@ -27,7 +28,8 @@ from apps.payments.whole import Whole
 from apps.stores.models import AuditEntry
 from apps.webhooks.models import Delivery
 
-SHOWN, SHOWN_MAX = 100, 2000
+SHOWN = 100
+SHOWN_MAX = 2000
 Text = str | SafeString
 
 
@@ -40,7 +42,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Step:
-    """`code` is what is to be copied, a transaction's hash; of steps at the same moment the higher `rank` came later."""
+    """`code` is what is to be copied, a transaction's hash; of steps at the same moment the higher
+    `rank` came later."""
 
     at: datetime
     icon: str
@@ -54,7 +57,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Story:
-    """What there is to tell of a payment. `entries` are the lines of the audit log about it; names in them are for who may see them."""
+    """What there is to tell of a payment. `entries` are the lines of the audit log about it; names
+    in them are for who may see them."""
 
     whole: Whole
     refunds: Sequence[ShownRefund] = ()
@@ -87,9 +91,20 @@ class Timeline:
 
 
 def timeline_of(story: Story, limit: int = SHOWN) -> Timeline:
-    steps = [*_events(story), *_deposits(story), *_refunds(story), *_cards(story.cards), *_deliveries(story.deliveries)]
+    steps = [
+        *_events(story),
+        *_deposits(story),
+        *_refunds(story),
+        *_cards(story.cards),
+        *_deliveries(story.deliveries),
+    ]
     steps += _renewals(story.renewals)
-    steps = [one for _, one in sorted(enumerate(steps), key=lambda pair: (pair[1].at, pair[1].rank, pair[0]), reverse=True)]
+    steps = [
+        one
+        for _, one in sorted(
+            enumerate(steps), key=lambda pair: (pair[1].at, pair[1].rank, pair[0]), reverse=True
+        )
+    ]
     return Timeline(steps[:limit], len(steps))
 
 
@@ -116,35 +131,85 @@ def _events(story: Story) -> Iterator[Step]:
             continue
         by = story.by(next(accepted, None)) if one.event_type == ACCEPTED_EVENT else ""
         if canceled is not None and one.event_type == states.EVENTS[states.EXPIRED]:
-            yield Step(one.created_at, "x-mark", QUIET, f"Payment canceled{story.by(canceled)}", rank=3)
+            yield Step(
+                one.created_at, "x-mark", QUIET, f"Payment canceled{story.by(canceled)}", rank=3
+            )
             continue
         yield _event(one, by)
 
 
 def _event(one: PaymentEvent, by: str) -> Step:
-    words, tone = status_words("payment_event", one.event_type), status_tone("payment_event", one.event_type)
+    words = status_words("payment_event", one.event_type)
+    tone = status_tone("payment_event", one.event_type)
     rank = _EVENT_RANKS.get(one.event_type, 3)
-    return Step(one.created_at, _EVENT_ICONS.get(one.event_type, "clock"), tone, f"{words}{by}", rank=rank)
+    return Step(
+        one.created_at, _EVENT_ICONS.get(one.event_type, "clock"), tone, f"{words}{by}", rank=rank
+    )
 
 
 def _deposits(story: Story) -> Iterator[Step]:
-    pairs = [(one.address.asset, deposit) for one in story.whole.received for deposit in one.deposits]
+    pairs = [
+        (one.address.asset, deposit) for one in story.whole.received for deposit in one.deposits
+    ]
     known = heads_for([deposit for _, deposit in pairs])
     for asset, one in pairs:
         late = "Late deposit" if one.pk in story.whole.late else "Deposit"
         amount = crypto(one.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
         note = " · simulated" if one.is_simulated else ""
-        text = format_html('{} on {} from <bdi class="mono">{}</bdi>{}', amount, asset.chain.name, checksummed(one.from_address), note)
+        text = format_html(
+            '{} on {} from <bdi class="mono">{}</bdi>{}',
+            amount,
+            asset.chain.name,
+            checksummed(one.from_address),
+            note,
+        )
         links = _explorer(asset.chain.explorer_url, one.tx_hash, is_real=not one.is_simulated)
-        yield Step(one.detected_at, "arrow-down-tray", INFO, f"{late} detected", text, one.tx_hash, links, rank=1)
+        yield Step(
+            one.detected_at,
+            "arrow-down-tray",
+            INFO,
+            f"{late} detected",
+            text,
+            one.tx_hash,
+            links,
+            rank=1,
+        )
         if one.confirmed_at:
-            done = f"{one.required_confirmations} confirmations" if one.required_confirmations != 1 else "1 confirmation"
-            yield Step(one.confirmed_at, "check", GOOD, f"{late} confirmed", format_html("{} · {}", amount, done), rank=2)
+            done = (
+                f"{one.required_confirmations} confirmations"
+                if one.required_confirmations != 1
+                else "1 confirmation"
+            )
+            yield Step(
+                one.confirmed_at,
+                "check",
+                GOOD,
+                f"{late} confirmed",
+                format_html("{} · {}", amount, done),
+                rank=2,
+            )
         elif one.status == Deposit.Status.CONFIRMING:
-            waits = f"{min(confirmations_of(one, known), one.required_confirmations)} of {one.required_confirmations} confirmations"
-            yield Step(one.detected_at, "clock", INFO, f"{late} confirming", format_html("{} · {}", amount, waits), rank=2)
+            waits = (
+                f"{min(confirmations_of(one, known), one.required_confirmations)} of"
+                f" {one.required_confirmations} confirmations"
+            )
+            yield Step(
+                one.detected_at,
+                "clock",
+                INFO,
+                f"{late} confirming",
+                format_html("{} · {}", amount, waits),
+                rank=2,
+            )
         if one.failed_at:
-            yield Step(one.failed_at, "x-mark", BAD, f"{late} failed", format_html("{} is ignored", amount), rank=2)
+            yield Step(
+                one.failed_at,
+                "x-mark",
+                BAD,
+                f"{late} failed",
+                format_html("{} is ignored", amount),
+                rank=2,
+            )
 
 
 _REFUND_REASONS = {
@@ -154,27 +219,59 @@ _REFUND_REASONS = {
 
 
 def _refunds(story: Story) -> Iterator[Step]:
-    makers = {id: entry for entry in story.acts("refund.requested") for id in entry.details.get("refunds", [])}
+    makers = {
+        id: entry
+        for entry in story.acts("refund.requested")
+        for id in entry.details.get("refunds", [])
+    }
     for shown in story.refunds:
         one = shown.refund
         amount = crypto(one.amount_atomic, one.asset.atomic_decimals, one.asset.coin_symbol)
         note = " · simulated" if one.is_simulated else ""
-        text = format_html('{} on {} to <bdi class="mono">{}</bdi>{}', amount, one.asset.chain.name, shown.to_address, note)
+        text = format_html(
+            '{} on {} to <bdi class="mono">{}</bdi>{}',
+            amount,
+            one.asset.chain.name,
+            shown.to_address,
+            note,
+        )
         why = _REFUND_REASONS.get(Refund.Reason(one.reason), "")
-        asked = f"Automatic refund {why}" if why else f"Refund requested{story.by(makers.get(str(one.pk)))}"
+        asked = (
+            f"Automatic refund {why}"
+            if why
+            else f"Refund requested{story.by(makers.get(str(one.pk)))}"
+        )
         yield Step(one.created_at, "arrow-uturn-left", INFO, asked, text, rank=4)
-        links = _explorer(one.asset.chain.explorer_url, one.tx_hash or "", is_real=not one.is_simulated)
+        links = _explorer(
+            one.asset.chain.explorer_url, one.tx_hash or "", is_real=not one.is_simulated
+        )
         if one.submitted_at:
-            yield Step(one.submitted_at, "paper-airplane", INFO, "Refund sent", amount, one.tx_hash or "", links, rank=5)
+            yield Step(
+                one.submitted_at,
+                "paper-airplane",
+                INFO,
+                "Refund sent",
+                amount,
+                one.tx_hash or "",
+                links,
+                rank=5,
+            )
         if one.status == Refund.Status.CONFIRMED:
             yield Step(one.updated_at, "check", GOOD, "Refund confirmed", amount, rank=6)
         elif one.status == Refund.Status.FAILED:
-            yield Step(one.updated_at, "x-mark", BAD, "Refund failed", one.failure_reason or "", rank=6)
+            yield Step(
+                one.updated_at, "x-mark", BAD, "Refund failed", one.failure_reason or "", rank=6
+            )
 
 
 def _cards(sessions: Iterable[FundingSession]) -> Iterator[Step]:
     for one in sessions:
-        text = format_html("{} with {} through {}", fiat(one.amount_cents, one.currency), one.method_name, one.provider_name)
+        text = format_html(
+            "{} with {} through {}",
+            fiat(one.amount_cents, one.currency),
+            one.method_name,
+            one.provider_name,
+        )
         yield Step(one.created_at, "credit-card", QUIET, "Card payment started", text)
         if one.paid_at:
             number = f"Provider’s number {one.provider_txid}" if one.provider_txid else ""
@@ -187,12 +284,28 @@ def _renewals(renewals: Renewals) -> Iterator[Step]:
         earlier = renewals.before.earlier
         links = (Link("View expired payment", reverse("dashboard:payment", args=[earlier.pk])),)
         text = format_html('Replaces <span class="mono">{}</span>', earlier.reference)
-        yield Step(renewals.before.created_at, "arrow-path", QUIET, "New quote for an expired payment", text, links=links, rank=1)
+        yield Step(
+            renewals.before.created_at,
+            "arrow-path",
+            QUIET,
+            "New quote for an expired payment",
+            text,
+            links=links,
+            rank=1,
+        )
     if renewals.after is not None:
         later = renewals.after.later
         links = (Link("View new payment", reverse("dashboard:payment", args=[later.pk])),)
         text = format_html('Continued as <span class="mono">{}</span>', later.reference)
-        yield Step(renewals.after.created_at, "arrow-path", QUIET, "Customer requested a new quote", text, links=links, rank=4)
+        yield Step(
+            renewals.after.created_at,
+            "arrow-path",
+            QUIET,
+            "Customer requested a new quote",
+            text,
+            links=links,
+            rank=4,
+        )
 
 
 _DELIVERED = {
@@ -206,16 +319,34 @@ def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[Step]:
     for one in deliveries:
         tone, words = _DELIVERED.get(Delivery.Status(one.status), (WAIT, "Webhook pending"))
         parts = [
-            f"HTTP {one.response_status}" if one.response_status else (one.error or "").replace("_", " "),
+            (
+                f"HTTP {one.response_status}"
+                if one.response_status
+                else (one.error or "").replace("_", " ")
+            ),
             f"{one.duration_ms} ms" if one.duration_ms is not None else "",
             f"attempt {one.attempts}" if one.attempts > 1 else "",
             one.endpoint.url[:60],
         ]
         text = " · ".join(part for part in parts if part)
-        links = (Link("View endpoint", reverse("dashboard:webhook_endpoint", args=[one.endpoint_id])),)
+        links = (
+            Link("View endpoint", reverse("dashboard:webhook_endpoint", args=[one.endpoint_id])),
+        )
         title = format_html('{} <span class="mono">{}</span>', words, one.event.type)
-        yield Step(one.delivered_at or one.created_at, "code-bracket", tone, title, text, links=links, rank=8)
+        yield Step(
+            one.delivered_at or one.created_at,
+            "code-bracket",
+            tone,
+            title,
+            text,
+            links=links,
+            rank=8,
+        )
 
 
 def _explorer(base: str, tx_hash: str, *, is_real: bool) -> tuple[Link, ...]:
-    return (Link("View transaction", f"{base}/tx/{tx_hash}", is_outside=True),) if base and tx_hash and is_real else ()
+    return (
+        (Link("View transaction", f"{base}/tx/{tx_hash}", is_outside=True),)
+        if base and tx_hash and is_real
+        else ()
+    )

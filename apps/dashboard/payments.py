@@ -23,7 +23,9 @@ from apps.links.selectors import payments_by_email
 from apps.payments import selectors
 from apps.payments.models import Payment
 
-PER_PAGE, PAGE_MAX, COUNT_MAX = 25, 400, 10_000
+PER_PAGE = 25
+PAGE_MAX = 400
+COUNT_MAX = 10_000
 PEOPLE_MAX = 10_000  # payments of one customer, of each kind
 _TABS = {
     "": "All",
@@ -53,7 +55,11 @@ class PaymentFilters(Filters):
     def of_assets(cls, query: QueryDict, assets: Sequence[Asset]) -> "PaymentFilters":
         def told(name: str, is_meant: "re.Pattern[str] | frozenset[str]") -> str:
             text = query.get(name, "").strip()
-            meant = text in is_meant if isinstance(is_meant, frozenset) else is_meant.fullmatch(text.replace(",", ""))
+            meant = (
+                text in is_meant
+                if isinstance(is_meant, frozenset)
+                else is_meant.fullmatch(text.replace(",", ""))
+            )
             return text.replace(",", "") if meant else ""
 
         first, last = days_of(query)
@@ -73,20 +79,33 @@ class PaymentFilters(Filters):
     def rows(self, request: PageRequest, assets: Sequence[Asset]) -> "QuerySet[Payment]":
         every = selectors.payments_seen_by(request.access)
         is_email = _EMAIL.fullmatch(self.q)
-        found = every.filter(pk__in=_paid_by(request, self.q)) if is_email else selectors.search(every, self.q)
+        found = (
+            every.filter(pk__in=_paid_by(request, self.q))
+            if is_email
+            else selectors.search(every, self.q)
+        )
         if self.customer:
             found = found.filter(pk__in=_of_customer(request, self.customer))
         if self.coin or self.network:
-            chosen = [one.pk for one in assets if self.coin in ("", one.coin_symbol) and self.network in ("", one.chain_id)]
+            chosen = [
+                one.pk
+                for one in assets
+                if self.coin in ("", one.coin_symbol) and self.network in ("", one.chain_id)
+            ]
             found = selectors.paid_in(found, chosen)
         found = selectors.priced_between(found, _cents(self.least), _cents(self.most))
         return self.within(found.filter(status=self.status) if self.status else found)
 
 
 def _paid_by(request: PageRequest, email: str) -> "QuerySet[Any, Any]":
-    """The ids of the payments for an invoice of this customer, at a payment link, or whose metadata names them: each by an index."""
+    """The ids of the payments for an invoice of this customer, at a payment link, or whose metadata
+    names them: each by an index."""
     own = selectors.named_email(Payment.objects.seen_by(request.access), email)
-    found = (payments_of(request.access, email), payments_by_email(request.access, email), own.values("pk"))
+    found = (
+        payments_of(request.access, email),
+        payments_by_email(request.access, email),
+        own.values("pk"),
+    )
     first, *others = (one.order_by()[:PEOPLE_MAX] for one in found)
     return first.union(*others)
 
@@ -104,7 +123,8 @@ def _cents(amount: str) -> int | None:
 def index(request: PageRequest) -> HttpResponse:
     assets = active_assets(request.access.mode)
     filters = PaymentFilters.of_assets(request.GET, assets)
-    rows, number = filters.rows(request, assets), _page_number(request.GET.get("page", ""))
+    rows = filters.rows(request, assets)
+    number = _page_number(request.GET.get("page", ""))
     found = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
     total = rows.order_by()[: COUNT_MAX + 1].count()
     has_next = len(found) > PER_PAGE and number < PAGE_MAX
@@ -115,7 +135,9 @@ def index(request: PageRequest) -> HttpResponse:
         "chips": _chips(request, filters, assets),
         "tabs": _tabs(filters),
         "coins": sorted({one.coin_symbol for one in assets}),
-        "networks": sorted({(one.chain_id, one.chain.name) for one in assets}, key=lambda one: one[1]),
+        "networks": sorted(
+            {(one.chain_id, one.chain.name) for one in assets}, key=lambda one: one[1]
+        ),
         "presets": _presets(filters, days.today(request.access)),
         "total": min(total, COUNT_MAX),
         "has_more_than_counted": total > COUNT_MAX,
@@ -126,13 +148,19 @@ def index(request: PageRequest) -> HttpResponse:
         "is_empty": not found and not filters.is_any and number == 1,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    return show(request, "dashboard/payments/_rows.html" if part else "dashboard/payments/list.html", context)
+    return show(
+        request,
+        "dashboard/payments/_rows.html" if part else "dashboard/payments/list.html",
+        context,
+    )
 
 
 def export(request: PageRequest) -> FileResponse:
     """The filtered list as CSV, newest first, every amount a plain decimal."""
     assets = active_assets(request.access.mode)
-    return PAYMENTS.csv(request, PaymentFilters.of_assets(request.GET, assets).rows(request, assets))
+    return PAYMENTS.csv(
+        request, PaymentFilters.of_assets(request.GET, assets).rows(request, assets)
+    )
 
 
 @dataclass(frozen=True)
@@ -143,7 +171,10 @@ class Tab:
 
 
 def _tabs(filters: PaymentFilters) -> list[Tab]:
-    return [Tab(name, filters.query(status=status), status == filters.status) for status, name in _TABS.items()]
+    return [
+        Tab(name, filters.query(status=status), status == filters.status)
+        for status, name in _TABS.items()
+    ]
 
 
 def _presets(filters: PaymentFilters, today: date) -> list[Tab]:
@@ -159,24 +190,40 @@ def _presets(filters: PaymentFilters, today: date) -> list[Tab]:
     }
     chosen = (filters.first_day, filters.last_day)
     told = {name: (first.isoformat(), last.isoformat()) for name, (first, last) in ranges.items()}
-    return [Tab(name, filters.query(**{"from": one[0], "to": one[1]}), one == chosen) for name, one in told.items()]
+    return [
+        Tab(name, filters.query(**{"from": one[0], "to": one[1]}), one == chosen)
+        for name, one in told.items()
+    ]
 
 
 def _chips(request: PageRequest, filters: PaymentFilters, assets: Sequence[Asset]) -> list[Tab]:
     """What narrows the list beside its tab and its search, each with the address without it."""
     words = {
         "coin": f"Coin: {filters.coin}",
-        "network": f"Network: {next((one.chain.name for one in assets if one.chain_id == filters.network), '')}",
+        "network": (
+            "Network:"
+            f" {next((one.chain.name for one in assets if one.chain_id == filters.network), '')}"
+        ),
         "first_day": f"From {filters.first_day}",
         "last_day": f"To {filters.last_day}",
         "least": f"At least {filters.least}",
         "most": f"At most {filters.most}",
     }
     if filters.customer:
-        words["customer"] = f"Customer: {email_of(request.access, filters.customer) or filters.customer}"
+        words["customer"] = (
+            f"Customer: {email_of(request.access, filters.customer) or filters.customer}"
+        )
     without = {name: replace(filters, **{name: ""}) for name in words}
-    return [Tab(text, without[name].query(), True) for name, text in words.items() if getattr(filters, name)]
+    return [
+        Tab(text, without[name].query(), True)
+        for name, text in words.items()
+        if getattr(filters, name)
+    ]
 
 
 def _page_number(text: str) -> int:
-    return min(max(int(text), 1), PAGE_MAX) if text.isascii() and text.isdigit() and len(text) <= 6 else 1
+    return (
+        min(max(int(text), 1), PAGE_MAX)
+        if text.isascii() and text.isdigit() and len(text) <= 6
+        else 1
+    )

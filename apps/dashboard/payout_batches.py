@@ -1,6 +1,8 @@
-"""Mass payouts: a CSV file is uploaded, reviewed as a whole and sent with one code; then each line can be followed.
+"""Mass payouts: a CSV file is uploaded, reviewed as a whole and sent with one code; then each line
+can be followed.
 
-What was agreed to is sent or nothing: the digest of the list comes back with the form, and the code is for just that.
+What was agreed to is sent or nothing: the digest of the list comes back with the form, and the code
+is for just that.
 """
 
 from typing import Any
@@ -39,7 +41,9 @@ class UploadForm(Form):
 def index(request: PageRequest) -> HttpResponse:
     rows = PayoutBatch.objects.seen_by(request.access).select_related("uploaded_by")
     page = window(rows.order_by("-created_at", "-id"), request.GET, {})
-    return show(request, "dashboard/payout_batches/list.html", {"batches": page.rows, "window": page})
+    return show(
+        request, "dashboard/payout_batches/list.html", {"batches": page.rows, "window": page}
+    )
 
 
 def template(request: HttpRequest) -> StreamingHttpResponse:
@@ -47,7 +51,9 @@ def template(request: HttpRequest) -> StreamingHttpResponse:
     access = request.access  # type: ignore[attr-defined]  # the page's door put it there
     assets = active_assets(access.mode)
     rows = [(one.pk, "1.5", _EXAMPLE_ADDRESS, "Your reference") for one in assets[:1]]
-    answer = StreamingHttpResponse(spreadsheet.lines((*COLUMNS, LABEL_COLUMN), rows), content_type="text/csv; charset=utf-8")
+    answer = StreamingHttpResponse(
+        spreadsheet.lines((*COLUMNS, LABEL_COLUMN), rows), content_type="text/csv; charset=utf-8"
+    )
     answer["Content-Disposition"] = 'attachment; filename="payouts.csv"'
     return answer
 
@@ -91,22 +97,34 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return _page(request, batch)
     try:
-        agreed, is_compared = request.POST.get("agreed", ""), bool(request.POST.get("compared"))
+        agreed = request.POST.get("agreed", "")
+        is_compared = bool(request.POST.get("compared"))
         batches.check_release(request.access, batch, agreed, is_compared=is_compared)
         asked = confirming.ask(request, _act(request, batch))
         if asked is not None:
             return _page(request, batch, asked)
-        batches.release_batch(request.access, batch, request.person, agreed, is_compared=is_compared)
+        batches.release_batch(
+            request.access, batch, request.person, agreed, is_compared=is_compared
+        )
     except Refusals as refusal:
         return _page(request, batch, CodeForm.from_post(request.POST).refuse(refusal))
     stepup.spend(request.session)
     batch.refresh_from_db()
-    waits = "Some addresses are new, so it waits. Every owner has an email with a link that stops it."
+    waits = (
+        "Some addresses are new, so it waits. Every owner has an email with a link that stops it."
+    )
     if batch.approval is not None:
-        waits = "It is more than one person moves alone, so it waits for a second person. Owners and admins have an email about it."
+        waits = (
+            "It is more than one person moves alone, so it waits for a second person. Owners and"
+            " admins have an email about it."
+        )
     messages.success(
         request,
-        waits if batch.approval is not None or batch.usable_from else "The payouts are being created. This page shows their progress.",
+        (
+            waits
+            if batch.approval is not None or batch.usable_from
+            else "The payouts are being created. This page shows their progress."
+        ),
     )
     return go("payout_batch", batch.pk)
 
@@ -125,7 +143,16 @@ def discard(request: PageRequest, id: str) -> HttpResponse:
 def export(request: PageRequest, id: str) -> StreamingHttpResponse:
     """Every line with what became of it."""
     batch: PayoutBatch = find(_seen(request), id)
-    columns = ("line", *COLUMNS, LABEL_COLUMN, "status", "problem", "payout_id", "payout_status", "tx_hash")
+    columns = (
+        "line",
+        *COLUMNS,
+        LABEL_COLUMN,
+        "status",
+        "problem",
+        "payout_id",
+        "payout_status",
+        "tx_hash",
+    )
     return csv_file(request, "mass-payout", columns, _lines(batch), _cells)
 
 
@@ -140,11 +167,17 @@ def _cells(line: PayoutBatchLine) -> tuple[object, ...]:
 
 
 def _seen(request: PageRequest) -> Any:
-    return PayoutBatch.objects.seen_by(request.access).select_related("store", "uploaded_by", "released_by", "approval")
+    return PayoutBatch.objects.seen_by(request.access).select_related(
+        "store", "uploaded_by", "released_by", "approval"
+    )
 
 
 def _lines(batch: PayoutBatch) -> Any:
-    return batch.lines.select_related("asset__chain", "destination", "payout").defer("destination__account_sealed").order_by("number")
+    return (
+        batch.lines.select_related("asset__chain", "destination", "payout")
+        .defer("destination__account_sealed")
+        .order_by("number")
+    )
 
 
 def _act(request: PageRequest, batch: PayoutBatch) -> str:
@@ -174,16 +207,23 @@ def _page(request: PageRequest, batch: PayoutBatch, asked: CodeForm | None = Non
         "earlier": batches.earlier_twin(batch) if may_release else None,
         "is_short": may_release and any(one.missing_atomic for one in totals),
         "may_release": may_release,
-        "usable_from": batch.usable_from if batch.usable_from is not None and batch.usable_from > clock.real_now() else None,
+        "usable_from": (
+            batch.usable_from
+            if batch.usable_from is not None and batch.usable_from > clock.real_now()
+            else None
+        ),
         "is_running": counts[_Line.QUEUED] > 0,
         "window": page,
         "lines": page.rows,
         "filters": [
-            {"name": name, "query": f"?lines={one}" if one else "?", "is_current": one == wanted} for one, name in _FILTERS.items()
+            {"name": name, "query": f"?lines={one}" if one else "?", "is_current": one == wanted}
+            for one, name in _FILTERS.items()
         ],
     }
     template = "dashboard/payout_batches/detail.html"
     if may_release:
         return confirming.show_asking(request, template, context, _act(request, batch), asked)
     refused = asked or CodeForm({})
-    return show(request, template, {**context, "errors": refused.common_errors}, status=refused.status)
+    return show(
+        request, template, {**context, "errors": refused.common_errors}, status=refused.status
+    )

@@ -1,4 +1,5 @@
-"""Saved wallets and bank accounts: the list, adding one, removing one. An account number is never shown again."""
+"""Saved wallets and bank accounts: the list, adding one, removing one. An account number is never
+shown again."""
 
 from typing import ClassVar
 
@@ -11,7 +12,14 @@ from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.payouts import selectors
 from apps.payouts.models import Destination, Network
-from apps.payouts.services.destinations import add_bank, add_wallet, lookalike_of, network_named, remove_destination, title
+from apps.payouts.services.destinations import (
+    add_bank,
+    add_wallet,
+    lookalike_of,
+    network_named,
+    remove_destination,
+    title,
+)
 from apps.stores.models import Currency
 
 
@@ -35,7 +43,9 @@ def index(request: PageRequest) -> HttpResponse:
             "row": one,
             "title": title(one),
             "is_cooling": one.cools_until > at,
-            "usable_from": one.usable_from if one.usable_from is not None and one.usable_from > at else None,
+            "usable_from": one.usable_from
+            if one.usable_from is not None and one.usable_from > at
+            else None,
         }
         for one in selectors.destinations_seen_by(request.access)
     ]
@@ -62,7 +72,11 @@ def add_a_wallet(request: PageRequest) -> HttpResponse:
         )
 
     try:
-        rows = [("Network", given["network"]), ("Address", given["address"]), ("Name", given["label"])]
+        rows = [
+            ("Network", given["network"]),
+            ("Address", given["address"]),
+            ("Name", given["label"]),
+        ]
         asked = confirming.ask_about_form(request, rows, add)
         if asked is not None:
             return asked
@@ -85,14 +99,17 @@ def _wallet_form(request: PageRequest, form: Form, lookalike: str = "") -> HttpR
 
 def _networks(request: PageRequest) -> list[tuple[str, str]]:
     is_test = {Network.SEPOLIA}
-    return [(one.value, str(one.label)) for one in Network if (one in is_test) != request.access.is_live]
+    return [
+        (one.value, str(one.label)) for one in Network if (one in is_test) != request.access.is_live
+    ]
 
 
 def add_a_bank(request: PageRequest) -> HttpResponse:
     form = BankForm.from_post(request.POST)
     if request.method == "GET":
         return _bank_form(request, form)
-    given, account = form.values, form.secret_values["account"].strip()
+    given = form.values
+    account = form.secret_values["account"].strip()
 
     def add() -> Destination:
         return add_bank(
@@ -106,7 +123,12 @@ def add_a_bank(request: PageRequest) -> HttpResponse:
         )
 
     try:
-        rows = [("Currency", given["currency"]), ("Holder", given["holder"]), ("Account", account), ("Name", given["label"])]
+        rows = [
+            ("Currency", given["currency"]),
+            ("Holder", given["holder"]),
+            ("Account", account),
+            ("Name", given["label"]),
+        ]
         asked = confirming.ask_about_form(request, rows, add)
         if asked is not None:
             return asked
@@ -125,7 +147,9 @@ def _bank_form(request: PageRequest, form: Form) -> HttpResponse:
 def remove(request: PageRequest, id: str) -> HttpResponse:
     row: Destination = find(selectors.destinations_seen_by(request.access), id)
     if request.method == "GET":
-        return show(request, "dashboard/payout_destinations/remove.html", {"row": row, "title": title(row)})
+        return show(
+            request, "dashboard/payout_destinations/remove.html", {"row": row, "title": title(row)}
+        )
     remove_destination(row, request.access.now(), by=request.access)
     messages.success(request, "Removed. Payouts that are under way go on.")
     return go("payout_destinations")

@@ -1,6 +1,7 @@
 """Sending a payout: what and where to, then a page that says exactly what leaves.
 
-What was agreed to is sent or nothing: a digest of amount and destination comes back with the form, and a code for just that.
+What was agreed to is sent or nothing: a digest of amount and destination comes back with the form,
+and a code for just that.
 """
 
 from django.contrib import messages
@@ -43,7 +44,8 @@ class AgreedToAnother(Invalid):
 
 
 class PayoutForm(Form):
-    """A part of the balance, in coins or the store's currency, to a saved destination (`wallet:<id>`) or another address."""
+    """A part of the balance, in coins or the store's currency, to a saved destination
+    (`wallet:<id>`) or another address."""
 
     names = ("asset_id", "amount", "unit", "destination", "destination_address")
     hidden = ("form_key", "agreed")
@@ -75,7 +77,8 @@ class PayoutForm(Form):
         if most is None:
             raise Invalid("unit", "no_rate")
         typed = fiat_typed(self.values["amount"], most.price.currency)
-        self.values["amount"], self.values["unit"] = most.coins_for(typed).coins, ""
+        self.values["amount"] = most.coins_for(typed).coins
+        self.values["unit"] = ""
 
     def fill_in_maximum(self, offer: Offer) -> None:
         most = offer.in_fiat
@@ -97,7 +100,8 @@ def create(request: PageRequest) -> HttpResponse:
         offer = _offer(request, coins_to_spend, request.GET.get("asset", ""))
         return _form(request, _opened(request, offer), coins_to_spend, offer)
     form = PayoutForm.from_post(request.POST)
-    typed, offer = dict(form.values), _offer(request, coins_to_spend, form.values["asset_id"])
+    typed = dict(form.values)
+    offer = _offer(request, coins_to_spend, form.values["asset_id"])
     try:
         asked = form.request(offer)
         order = foresee_payout(request.access, asked)
@@ -106,7 +110,12 @@ def create(request: PageRequest) -> HttpResponse:
         answered = _answered(request, form, asked, order)
         if answered is not None:
             return _review(request, form, asked, order, answered)
-        payout, _ = create_payout(request.access, asked, f"dashboard-{form.values['form_key']}", caller=request.access.caller)
+        payout, _ = create_payout(
+            request.access,
+            asked,
+            f"dashboard-{form.values['form_key']}",
+            caller=request.access.caller,
+        )
     except Refusals as refusal:
         form.values = typed
         return _form(request, form.refuse(refusal), coins_to_spend, offer)
@@ -115,11 +124,16 @@ def create(request: PageRequest) -> HttpResponse:
 
 
 def _offer(request: PageRequest, coins_to_spend: list[Spendable], asset_id: str) -> Offer | None:
-    """Of the coin that is asked for, else of the first that can go where the address says, else of the first."""
+    """Of the coin that is asked for, else of the first that can go where the address says, else of
+    the first."""
     wanted = next((one for one in coins_to_spend if one.asset.pk == asset_id), None)
     if wanted is None and not asset_id:
         kind, _, id = request.GET.get("to", "").partition(":")
-        saved = selectors.destinations_seen_by(request.access).filter(pk=id).first() if kind and is_uuid(id) else None
+        saved = (
+            selectors.destinations_seen_by(request.access).filter(pk=id).first()
+            if kind and is_uuid(id)
+            else None
+        )
         network = saved.network if saved is not None else ""
         wanted = next((one for one in coins_to_spend if one.asset.chain_id == network), None)
     wanted = wanted or next(iter(coins_to_spend), None)
@@ -127,8 +141,12 @@ def _offer(request: PageRequest, coins_to_spend: list[Spendable], asset_id: str)
 
 
 def _opened(request: PageRequest, offer: Offer | None) -> PayoutForm:
-    """The form with what its address says: a coin, where to, an amount. Else it goes where the last one of the coin went."""
-    kept = {name: request.GET.get(name, "") for name in ("amount", "unit", "destination", "destination_address")}
+    """The form with what its address says: a coin, where to, an amount. Else it goes where the last
+    one of the coin went."""
+    kept = {
+        name: request.GET.get(name, "")
+        for name in ("amount", "unit", "destination", "destination_address")
+    }
     form = PayoutForm({**kept, **form_keys.new()})
     if offer is None:
         return form
@@ -138,7 +156,9 @@ def _opened(request: PageRequest, offer: Offer | None) -> PayoutForm:
         asked = request.GET.get("to", "")
         form.values["destination"] = asked if asked in offered else next(iter(offered), "")
     elif form.values["destination"] not in offered:
-        form.values["destination"] = "" if form.values["destination_address"] else next(iter(offered), "")
+        form.values["destination"] = (
+            "" if form.values["destination_address"] else next(iter(offered), "")
+        )
     if "maximum" in request.GET:
         form.fill_in_maximum(offer)
     return form
@@ -150,18 +170,25 @@ def _value(destination: Destination) -> str:
 
 def _done(payout: Payout) -> str:
     if payout.review_reason == states.NEEDS_APPROVER:
-        return "Payout created. It waits for approval by a second person; owners and admins have been emailed."
+        return (
+            "Payout created. It waits for approval by a second person; owners and admins have been"
+            " emailed."
+        )
     if payout.status == Payout.Status.REQUIRES_REVIEW:
         return "Payout created. We review it before it is sent."
     return "Payout created. This page shows its progress."
 
 
-def _answered(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order) -> CodeForm | None:
-    """None once this very payout was agreed to, its address compared and a code given; else what the review says.
+def _answered(
+    request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order
+) -> CodeForm | None:
+    """None once this very payout was agreed to, its address compared and a code given; else what
+    the review says.
 
     Raises AgreedToAnother.
     """
-    code, agreed = CodeForm.from_post(request.POST), form.values["agreed"]
+    code = CodeForm.from_post(request.POST)
+    agreed = form.values["agreed"]
     if not agreed:
         return code
     if lookalike_of(request.access, order.target.address) and not code.values["compared"]:
@@ -171,9 +198,13 @@ def _answered(request: PageRequest, form: PayoutForm, asked: PayoutRequest, orde
     return confirming.ask(request, confirming.act_of(request, agreed, form.values["form_key"]))
 
 
-def _review(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order, code: CodeForm) -> HttpResponse:
+def _review(
+    request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order, code: CodeForm
+) -> HttpResponse:
     """What leaves, where to, what it costs, and that it can't be called back."""
-    target, saved, agreed = order.target, order.target.destination, stepup.act_of(asked)
+    target = order.target
+    saved = order.target.destination
+    agreed = stepup.act_of(asked)
     lookalike = lookalike_of(request.access, target.address)
     review = Review(
         title="Confirm payout",
@@ -184,7 +215,13 @@ def _review(request: PageRequest, form: PayoutForm, asked: PayoutRequest, order:
         transfers=[
             Transfer(
                 facts=_facts(request, asked, order),
-                to=checksummed(target.address) if target.address else title(saved) if saved is not None else "",
+                to=(
+                    checksummed(target.address)
+                    if target.address
+                    else title(saved)
+                    if saved is not None
+                    else ""
+                ),
                 label=saved.label if saved is not None else "",
             )
         ],
@@ -205,7 +242,14 @@ def _facts(request: PageRequest, asked: PayoutRequest, order: Order) -> list[Fac
     if price is not None:
         worth = price.worth(order.amount)
         sent.append(
-            Fact("Worth today", format_html('{} <span class="muted">({})</span>', fiat(worth.cents, worth.currency), rate_words(price)))
+            Fact(
+                "Worth today",
+                format_html(
+                    '{} <span class="muted">({})</span>',
+                    fiat(worth.cents, worth.currency),
+                    rate_words(price),
+                ),
+            )
         )
     if order.target.is_bank:
         quote = quote_payout(request.access, asked)
@@ -220,7 +264,11 @@ def _facts(request: PageRequest, asked: PayoutRequest, order: Order) -> list[Fac
     if fee is None:
         return [*sent, Fact("Network fee, about", "currently unknown")]
     arrives = max(0, order.amount.atomic - fee)
-    return [*sent, Fact("Network fee, about", coins(fee, order.amount.asset)), Fact("Arrives, about", coins(arrives, order.amount.asset))]
+    return [
+        *sent,
+        Fact("Network fee, about", coins(fee, order.amount.asset)),
+        Fact("Arrives, about", coins(arrives, order.amount.asset)),
+    ]
 
 
 def _afterwards(request: PageRequest, amount: Amount[Asset]) -> list[Fact]:
@@ -233,12 +281,24 @@ def _cautions(request: PageRequest, order: Order) -> list[Caution]:
     target = order.target
     if not is_new_target(request.access, target, request.access.now()):
         return []
-    unpaid = "Nothing has ever been paid to it." if target.destination is None else "It was saved recently."
-    looked_at = "We review the payout before it is sent." if request.access.store.review_new_destinations else ""
-    return [Caution("This destination is new.", " ".join(one for one in (unpaid, looked_at) if one))]
+    unpaid = (
+        "Nothing has ever been paid to it."
+        if target.destination is None
+        else "It was saved recently."
+    )
+    looked_at = (
+        "We review the payout before it is sent."
+        if request.access.store.review_new_destinations
+        else ""
+    )
+    return [
+        Caution("This destination is new.", " ".join(one for one in (unpaid, looked_at) if one))
+    ]
 
 
-def _form(request: PageRequest, form: PayoutForm, coins_to_spend: list[Spendable], offer: Offer | None) -> HttpResponse:
+def _form(
+    request: PageRequest, form: PayoutForm, coins_to_spend: list[Spendable], offer: Offer | None
+) -> HttpResponse:
     destinations = [] if offer is None else offer.destinations
     most = None if offer is None else offer.in_fiat
     context = {

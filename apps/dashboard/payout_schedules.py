@@ -1,4 +1,5 @@
-"""Schedules: which coins are paid out by themselves, where to and when; pausing, changing, running now, deleting."""
+"""Schedules: which coins are paid out by themselves, where to and when; pausing, changing, running
+now, deleting."""
 
 from datetime import datetime
 from typing import ClassVar, Self
@@ -34,7 +35,13 @@ SHOWN = 20
 class ChangeForm(Form):
     """A schedule that is there: its coin stays."""
 
-    names: tuple[str, ...] = ("frequency", "destination", "minimum", "minimum_fiat_currency", "next_day")
+    names: tuple[str, ...] = (
+        "frequency",
+        "destination",
+        "minimum",
+        "minimum_fiat_currency",
+        "next_day",
+    )
     inputs: ClassVar = {
         "crypto_payout_detail_id": "destination",
         "fiat_payout_detail_id": "destination",
@@ -46,7 +53,10 @@ class ChangeForm(Form):
     def refuse(self, refusal: Exception) -> Self:
         """The API calls the day by the name of its field."""
         if isinstance(refusal, Listed) and refusal.field == "next_payout_at":
-            refusal = Listed(*[text.replace(refusal.field, "the day") for text in refusal.messages], field=refusal.field)
+            refusal = Listed(
+                *[text.replace(refusal.field, "the day") for text in refusal.messages],
+                field=refusal.field,
+            )
         return super().refuse(refusal)
 
     def request(self) -> ScheduleRequest:
@@ -55,9 +65,13 @@ class ChangeForm(Form):
 
     def _fields(self) -> dict[str, object]:
         typed = self.values
-        asked: dict[str, object] = {name: typed[name] for name in ("frequency", "minimum_fiat_currency") if typed[name]}
+        asked: dict[str, object] = {
+            name: typed[name] for name in ("frequency", "minimum_fiat_currency") if typed[name]
+        }
         if typed["minimum"]:
-            asked["minimum_fiat_cents"] = money.cents_from_text(FiatAmount(zero=True).check(typed["minimum"], "minimum"))
+            asked["minimum_fiat_cents"] = money.cents_from_text(
+                FiatAmount(zero=True).check(typed["minimum"], "minimum")
+            )
         kind, _, detail_id = typed["destination"].partition(":")
         if kind in _DETAIL:
             asked[_DETAIL[kind]] = detail_id
@@ -69,7 +83,8 @@ class ChangeForm(Form):
 
     @classmethod
     def of(cls, schedule: Schedule) -> "ChangeForm":
-        minimum, saved = schedule.minimum_fiat_cents, schedule.destination
+        minimum = schedule.minimum_fiat_cents
+        saved = schedule.destination
         return cls(
             {
                 "frequency": schedule.frequency,
@@ -83,7 +98,15 @@ class ChangeForm(Form):
 class ScheduleForm(ChangeForm):
     """A new schedule."""
 
-    names = ("asset_id", "frequency", "destination", "minimum", "minimum_fiat_currency", "swap_target_asset_id", "next_day")
+    names = (
+        "asset_id",
+        "frequency",
+        "destination",
+        "minimum",
+        "minimum_fiat_currency",
+        "swap_target_asset_id",
+        "next_day",
+    )
 
     def _fields(self) -> dict[str, object]:
         coins = {name: self.values[name] or None for name in ("asset_id", "swap_target_asset_id")}
@@ -95,7 +118,15 @@ def _kept(request: PageRequest) -> "QuerySet[Schedule]":
 
 
 def index(request: PageRequest) -> HttpResponse:
-    rows = [{"schedule": one, "to": _to(one), "last": _last(one), "usable_from": _usable_from(request, one)} for one in _kept(request)]
+    rows = [
+        {
+            "schedule": one,
+            "to": _to(one),
+            "last": _last(one),
+            "usable_from": _usable_from(request, one),
+        }
+        for one in _kept(request)
+    ]
     return show(request, "dashboard/payout_schedules/list.html", {"rows": rows})
 
 
@@ -106,7 +137,11 @@ def _usable_from(request: PageRequest, schedule: Schedule) -> datetime | None:
 
 
 def _to(schedule: Schedule) -> str:
-    return title(schedule.destination) if schedule.destination is not None else str(schedule.destination_address)
+    return (
+        title(schedule.destination)
+        if schedule.destination is not None
+        else str(schedule.destination_address)
+    )
 
 
 def _last(schedule: Schedule) -> str:
@@ -136,7 +171,13 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     schedule: Schedule = find(_kept(request), id)
     made = selectors.payouts_seen_by(request.access).filter(schedule=schedule)[:SHOWN]
     usable_from = _usable_from(request, schedule)
-    context = {"schedule": schedule, "to": _to(schedule), "last": _last(schedule), "payouts": list(made), "usable_from": usable_from}
+    context = {
+        "schedule": schedule,
+        "to": _to(schedule),
+        "last": _last(schedule),
+        "payouts": list(made),
+        "usable_from": usable_from,
+    }
     return show(request, "dashboard/payout_schedules/detail.html", context)
 
 
@@ -170,14 +211,21 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
 
     try:
         if is_on:
-            asked = confirming.ask_about_form(request, [("Coin", schedule.asset_id), ("To", _to(schedule))], switched)
+            asked = confirming.ask_about_form(
+                request, [("Coin", schedule.asset_id), ("To", _to(schedule))], switched
+            )
             if asked is not None:
                 return asked
         switched()
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
-        messages.success(request, "The schedule is on." if is_on else "The schedule is paused. Nothing is paid out by itself.")
+        messages.success(
+            request,
+            "The schedule is on."
+            if is_on
+            else "The schedule is paused. Nothing is paid out by itself.",
+        )
     return go("payout_schedule", schedule.pk)
 
 
@@ -199,42 +247,66 @@ def run(request: PageRequest, id: str) -> HttpResponse:
     if ran.skip_reason is not None:
         messages.error(request, _SKIPS[ran.skip_reason])
     else:
-        messages.success(request, "It is on its way." if ran.payout is not None else "The swap is on its way; the payout follows it.")
+        messages.success(
+            request,
+            "It is on its way."
+            if ran.payout is not None
+            else "The swap is on its way; the payout follows it.",
+        )
     return go("payout_schedule", schedule.pk)
 
 
-def _run_page(request: PageRequest, schedule: Schedule, wanted: CodeForm | None = None) -> HttpResponse:
+def _run_page(
+    request: PageRequest, schedule: Schedule, wanted: CodeForm | None = None
+) -> HttpResponse:
     context = {"schedule": schedule, "to": _to(schedule)}
     act = _run_act(request, schedule)
-    return confirming.show_asking(request, "dashboard/payout_schedules/run.html", context, act, wanted)
+    return confirming.show_asking(
+        request, "dashboard/payout_schedules/run.html", context, act, wanted
+    )
 
 
 def _run_act(request: PageRequest, schedule: Schedule) -> str:
     """All that is available of an asset, to where the schedule pays now."""
     return confirming.act_of(
-        request, schedule.asset_id, schedule.swap_target_asset_id, schedule.destination_id, schedule.destination_address
+        request,
+        schedule.asset_id,
+        schedule.swap_target_asset_id,
+        schedule.destination_id,
+        schedule.destination_address,
     )
 
 
 def delete(request: PageRequest, id: str) -> HttpResponse:
     schedule: Schedule = find(_kept(request), id)
     if request.method == "GET":
-        return show(request, "dashboard/payout_schedules/delete.html", {"schedule": schedule, "to": _to(schedule)})
+        return show(
+            request,
+            "dashboard/payout_schedules/delete.html",
+            {"schedule": schedule, "to": _to(schedule)},
+        )
     schedules.delete_schedule(request.access, schedule)
     messages.success(request, "The schedule has been deleted.")
     return go("payout_schedules")
 
 
-def _told(request: PageRequest, form: Form, schedule: Schedule | None = None) -> list[tuple[str, object]]:
+def _told(
+    request: PageRequest, form: Form, schedule: Schedule | None = None
+) -> list[tuple[str, object]]:
     """The form as people read it."""
     given = form.values
-    names = {f"{one.kind}:{one.pk}": title(one) for one in selectors.destinations_seen_by(request.access)}
+    names = {
+        f"{one.kind}:{one.pk}": title(one) for one in selectors.destinations_seen_by(request.access)
+    }
     to = names.get(given["destination"], "")
     return [
         ("Coin", given["asset_id"] if schedule is None else schedule.asset_id),
         ("How often", given["frequency"]),
         ("To", to if schedule is None or to else _to(schedule)),
-        ("Only when worth", f"{given['minimum']} {given['minimum_fiat_currency']}" if given["minimum"] else ""),
+        (
+            "Only when worth",
+            f"{given['minimum']} {given['minimum_fiat_currency']}" if given["minimum"] else "",
+        ),
         ("Swap first into", given.get("swap_target_asset_id")),
         ("Next run on", given["next_day"]),
     ]
@@ -249,6 +321,10 @@ def _form(request: PageRequest, form: Form, schedule: Schedule | None = None) ->
         "assets": active_assets(request.access.mode),
         "frequencies": Schedule.Frequency.choices,
         "currencies": MINIMUM_CURRENCIES,
-        "saved": [{"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)} for one in saved if one.is_wallet or one.verified_at],
+        "saved": [
+            {"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)}
+            for one in saved
+            if one.is_wallet or one.verified_at
+        ],
     }
     return show(request, "dashboard/payout_schedules/edit.html", context, status=form.status)

@@ -46,7 +46,9 @@ def export(request: PageRequest) -> FileResponse:
 
 def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Payout]":
     rows = selectors.search(selectors.payouts_seen_by(request.access), filters.q)
-    found = selectors.filtered(rows, status=filters.status, rail=None, schedule_id=None, asset_id=filters.coin)
+    found = selectors.filtered(
+        rows, status=filters.status, rail=None, schedule_id=None, asset_id=filters.coin
+    )
     return filters.within(found)
 
 
@@ -54,7 +56,9 @@ def _add_up(request: PageRequest, rows: "QuerySet[Payout]") -> list[Worth]:
     """What failed for good has come back, and counts for nothing."""
     sales = [
         (asset_id, 0 if funds == Payout.Funds.RETURNED else int(amount), at)
-        for asset_id, amount, at, funds in rows.values_list("asset_id", "amount_atomic", "created_at", "funds")
+        for asset_id, amount, at, funds in rows.values_list(
+            "asset_id", "amount_atomic", "created_at", "funds"
+        )
     ]
     return worths_of([one for one in sales if one[1]], request.access.store.settlement_currency)
 
@@ -68,23 +72,37 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "to": _to(payout),
         "steps": told_transitions(payout),
         "network_fee": None if fee is None else money.decimal_from_atomic(fee, GAS_DECIMALS),
-        "is_open": payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED) or payout.retry_at is not None,
+        "is_open": (
+            payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED)
+            or payout.retry_at is not None
+        ),
         "waits_for_approval": payout.review_reason == states.NEEDS_APPROVER,
         "worth": _worth(request, payout),
         "can_retry": is_failed,
         "can_give_up": is_failed and not payout.is_outcome_unknown,
         "rate": None if payout.paid_fx_rate is None else money.fraction_text(payout.paid_fx_rate),
         "waits": _WAITS.get(payout.pending_reason) if payout.status in states.WAITING else None,
-        "failed_gas": money.decimal_from_atomic(payout.failed_gas_atomic, GAS_DECIMALS) if payout.failed_gas_atomic else None,
+        "failed_gas": (
+            money.decimal_from_atomic(payout.failed_gas_atomic, GAS_DECIMALS)
+            if payout.failed_gas_atomic
+            else None
+        ),
     }
     return show(request, "dashboard/payouts/detail.html", context)
 
 
 # By the code of `pending_reason`.
 _WAITS = {
-    "waiting_for_funds": "The wallet that pays out is being funded. The payout is sent automatically after that.",
-    "waiting_for_sweep": "The coins are on their way to the wallet that pays out. The payout is sent automatically when they arrive.",
-    "network_congested": "Network fees are unusually high. The payout is sent automatically when they drop.",
+    "waiting_for_funds": (
+        "The wallet that pays out is being funded. The payout is sent automatically after that."
+    ),
+    "waiting_for_sweep": (
+        "The coins are on their way to the wallet that pays out. The payout is sent automatically"
+        " when they arrive."
+    ),
+    "network_congested": (
+        "Network fees are unusually high. The payout is sent automatically when they drop."
+    ),
 }
 
 
@@ -112,7 +130,12 @@ def give_up(request: PageRequest, id: str) -> HttpResponse:
     if request.POST.get("then") != "elsewhere":
         return _about_failed(request, id, give_up_payout, "The coins are back in your balance.")
     payout: Payout = find(selectors.payouts_seen_by(request.access), id)
-    answer = _about_failed(request, id, give_up_payout, "The coins are back in your balance. Choose where they go instead.")
+    answer = _about_failed(
+        request,
+        id,
+        give_up_payout,
+        "The coins are back in your balance. Choose where they go instead.",
+    )
     payout.refresh_from_db(fields=["funds"])
     if payout.funds != Payout.Funds.RETURNED:
         return answer

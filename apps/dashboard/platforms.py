@@ -1,4 +1,5 @@
-"""A platform's pages: becoming one, its figures, its sub-merchants and their payments. Other stores only see how to become one."""
+"""A platform's pages: becoming one, its figures, its sub-merchants and their payments. Other stores
+only see how to become one."""
 
 from decimal import Decimal
 
@@ -17,13 +18,21 @@ from apps.payments.models import Payment
 from apps.platforms import selectors
 from apps.platforms.documents import link_status, link_url
 from apps.platforms.models import OnboardingLink
-from apps.platforms.requests import LINK_REQUESTS, AccountChanges, AccountRequest, LinkRequest, PlatformAccess, VerificationRequest
+from apps.platforms.requests import (
+    LINK_REQUESTS,
+    AccountChanges,
+    AccountRequest,
+    LinkRequest,
+    PlatformAccess,
+    VerificationRequest,
+)
 from apps.platforms.services import accounts, confirmations, onboarding, verifications
 from apps.platforms.services.access_requests import latest_request, request_access
 from apps.platforms.services.overview import overview
 from apps.stores.models import Store, Verification
 
-LINKS_SHOWN, ACCOUNTS_SHOWN = 10, 200
+LINKS_SHOWN = 10
+ACCOUNTS_SHOWN = 200
 LIFETIMES = {86_400: "1 day", 604_800: "7 days", 2_592_000: "30 days"}
 
 
@@ -61,7 +70,9 @@ class LinkForm(Form):
         """Raises Invalid."""
         seconds = self.values["expires_in"]
         lifetime = int(seconds) if seconds in map(str, LIFETIMES) else None
-        return LINK_REQUESTS[mode].read({**self.sent, "purpose": self.values["purpose"], "expires_in": lifetime})
+        return LINK_REQUESTS[mode].read(
+            {**self.sent, "purpose": self.values["purpose"], "expires_in": lifetime}
+        )
 
 
 class VerificationForm(Form):
@@ -95,7 +106,9 @@ def index(request: PageRequest) -> HttpResponse:
         return _ask(request, AccessForm({}))
     told = overview(access, request.GET.get("from"), request.GET.get("to"))
     fees = told.platform_fee_earned
-    symbols = dict(Asset.objects.filter(pk__in=[one.asset_id for one in fees]).values_list("pk", "coin_symbol"))
+    symbols = dict(
+        Asset.objects.filter(pk__in=[one.asset_id for one in fees]).values_list("pk", "coin_symbol")
+    )
     context = {"told": told, "earned": [(one, symbols[one.asset_id]) for one in fees]}
     return show(request, "dashboard/platforms/overview.html", context)
 
@@ -121,7 +134,11 @@ def index_accounts(request: PageRequest) -> HttpResponse:
     rows = selectors.accounts_of(access)
     found = rows.filter(Q(name__icontains=wanted) | Q(external_id=wanted)) if wanted else rows
     page = window(found, request.GET, {"q": wanted})
-    closed = Store.objects.filter(platform=access.store).exclude(deleted_at=None).order_by("-deleted_at")[:ACCOUNTS_SHOWN]
+    closed = (
+        Store.objects.filter(platform=access.store)
+        .exclude(deleted_at=None)
+        .order_by("-deleted_at")[:ACCOUNTS_SHOWN]
+    )
     found_accounts = [(one, _percent(one.fee)) for one in selectors.described(access, page.rows)]
     context = {"accounts": found_accounts, "window": page, "closed": closed, "q": wanted}
     return show(request, "dashboard/platforms/accounts.html", context)
@@ -171,15 +188,21 @@ def show_account(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _account(request: PageRequest, account: Store, form: Form) -> HttpResponse:
-    access, now = request.access, request.access.now()
-    payments = selectors.filtered_payments(selectors.payments_of_platform(access), account_id=str(account.pk))[:LINKS_SHOWN]
+    access = request.access
+    now = request.access.now()
+    payments = selectors.filtered_payments(
+        selectors.payments_of_platform(access), account_id=str(account.pk)
+    )[:LINKS_SHOWN]
     context = {
         "account": selectors.described_one(access, account),
         "form": form,
         "default_fee": _percent(access.store.platform_fee_fraction),
         "contact": confirmations.contact_of(account),
         "verification": Verification.objects.filter(store=account).order_by("-created_at").first(),
-        "links": [(link, link_status(link, now)) for link in selectors.links_of(access, account)[:LINKS_SHOWN]],
+        "links": [
+            (link, link_status(link, now))
+            for link in selectors.links_of(access, account)[:LINKS_SHOWN]
+        ],
         "payments": payments,
         "purposes": OnboardingLink.Purpose.choices,
         "lifetimes": LIFETIMES,
@@ -237,12 +260,15 @@ def _attest_form(request: PageRequest, account: Store, form: Form) -> HttpRespon
 
 
 def close_account(request: PageRequest, id: str) -> HttpResponse:
-    account, errors, status = selectors.find_account(_only_platforms(request), id), [], 200
+    account = selectors.find_account(_only_platforms(request), id)
+    errors = []
+    status = 200
     if request.method == "POST":
         try:
             accounts.delete_account(request.access, id)
         except Refusals as refusal:
-            errors, status = sentences(refusal), status_of(refusal)
+            errors = sentences(refusal)
+            status = status_of(refusal)
         else:
             messages.success(request, f"{account.name} is closed.")
             return go("platform_accounts")
@@ -255,14 +281,19 @@ def restore_account(request: PageRequest, id: str) -> HttpResponse:
         account = accounts.restore_account(_only_platforms(request), id)
     except accounts.NotDeleted:
         return go("platform_accounts")
-    messages.success(request, f"{account.name} is open again. Its keys and webhook endpoints stay off.")
+    messages.success(
+        request, f"{account.name} is open again. Its keys and webhook endpoints stay off."
+    )
     return go("platform_account", account.pk)
 
 
 def index_payments(request: PageRequest) -> HttpResponse:
     access = _only_platforms(request)
-    status, account_id = request.GET.get("status", ""), request.GET.get("account_id", "")
-    rows = selectors.filtered_payments(selectors.payments_of_platform(access), account_id=account_id, status=status)
+    status = request.GET.get("status", "")
+    account_id = request.GET.get("account_id", "")
+    rows = selectors.filtered_payments(
+        selectors.payments_of_platform(access), account_id=account_id, status=status
+    )
     page = window(rows, request.GET, {"status": status, "account_id": account_id})
     choices = selectors.accounts_of(access).values_list("pk", "name")[:ACCOUNTS_SHOWN]
     context = {

@@ -1,6 +1,8 @@
-"""What every page of the dashboard does around its view: session, store, role, mode, rate and step-up.
+"""What every page of the dashboard does around its view: session, store, role, mode, rate and
+step-up.
 
-A page is a plain function of a request that carries `access` and `member`. Nothing it answers may be kept by a cache.
+A page is a plain function of a request that carries `access` and `member`. Nothing it answers may
+be kept by a cache.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +16,14 @@ from zoneinfo import ZoneInfo
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.db import models
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.urls.resolvers import URLPattern
@@ -42,7 +51,8 @@ Refusals = (Failure, Invalid)
 
 
 class PageRequest(HttpRequest):
-    """A request of a signed-in person; `access` and `member` are missing on pages for people without a store."""
+    """A request of a signed-in person; `access` and `member` are missing on pages for people
+    without a store."""
 
     person: User
     access: Access
@@ -54,13 +64,15 @@ class PageRequest(HttpRequest):
 Answer = HttpResponse | StreamingHttpResponse
 View = Callable[..., Answer]
 ZONE_COOKIE = "time_zone"  # what the browser says of itself (static/js/dashboard.js)
-EVERYBODY, SIGNED_IN = "everybody", "signed in"
+EVERYBODY = "everybody"
+SIGNED_IN = "signed in"
 STORES_SHOWN_MAX = 50
 
 
 @dataclass(frozen=True)
 class Page:
-    """One line of the table of pages. `permission` is asked for reading, `write` for a POST; `stepup` for both.
+    """One line of the table of pages. `permission` is asked for reading, `write` for a POST;
+    `stepup` for both.
 
     A page that `is_act` asks for a code itself, for what is done there (apps.dashboard.confirming).
     One that `renders` a file takes from the person's bucket of that policy too, which the API
@@ -102,13 +114,18 @@ def door(page: Page) -> View:
 
 @contextmanager
 def _speaking_to(request: PageRequest) -> Iterator[None]:
-    """In the zone, language and form of whoever has signed in; a visitor's are those of everybody."""
+    """In the zone, language and form of whoever has signed in; a visitor's are those of
+    everybody."""
     user = request.user
     if not isinstance(user, User):
         yield
         return
     request.zone = profile.zone_of(user, request.COOKIES.get(ZONE_COOKIE, ""))
-    with timezone.override(request.zone), translation.override(profile.language_of(user)), regions.shown_in(user.region):
+    with (
+        timezone.override(request.zone),
+        translation.override(profile.language_of(user)),
+        regions.shown_in(user.region),
+    ):
         yield
 
 
@@ -140,7 +157,9 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
         logout(request)
         return away(request, _sign_in_url(request, page))
     browser = request.headers.get("User-Agent", "")
-    sessions.keep(request.session, request.user, now, address=client_address(request), browser=browser)
+    sessions.keep(
+        request.session, request.user, now, address=client_address(request), browser=browser
+    )
     limited = _take_token(request, "dashboard", "live", str(request.session.session_key))
     if limited is not None:
         return limited
@@ -153,7 +172,8 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
 
 
 def _shown(request: PageRequest, page: Page, arguments: dict[str, str]) -> "Answer":
-    """The view's answer; a file that has to be drawn takes more of the person's bucket than one that is there."""
+    """The view's answer; a file that has to be drawn takes more of the person's bucket than one
+    that is there."""
     if not page.renders:
         return page.view(request, **arguments)
     try:
@@ -175,7 +195,9 @@ def _take_for_file(request: PageRequest, page: Page) -> HttpResponse | None:
 def _is_guarded(request: HttpRequest, page: Page) -> bool:
     """Who may only look at a page that changes something is asked for nothing."""
     member = getattr(request, "member", None)
-    return page.stepup and (not page.write or (member is not None and roles.may(member.role, page.write)))
+    return page.stepup and (
+        not page.write or (member is not None and roles.may(member.role, page.write))
+    )
 
 
 def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
@@ -183,7 +205,10 @@ def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
     become(Kind.PERSON, request.person.pk, request.person.email)
     member = sessions.member_of(request.person, request.session)
     if member is not None:
-        request.member, request.access = member, sessions.access_as(request.person, member, request.session)
+        request.member, request.access = (
+            member,
+            sessions.access_as(request.person, member, request.session),
+        )
     if permission == SIGNED_IN:
         return None
     if member is None:
@@ -205,7 +230,9 @@ def _take_token(request: HttpRequest, policy: str, mode: str, whose: str) -> Htt
 
 
 def too_fast(request: HttpRequest, taken: buckets.Taken) -> HttpResponse:
-    response = render(request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429)
+    response = render(
+        request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429
+    )
     for name, value in taken.headers().items():
         response[name] = value
     return response
@@ -216,14 +243,16 @@ def is_htmx(request: HttpRequest) -> bool:
 
 
 def away(request: HttpRequest, url: str) -> HttpResponse:
-    """Send the whole browser somewhere: a part that HTMX asked for must not be filled with another page."""
+    """Send the whole browser somewhere: a part that HTMX asked for must not be filled with another
+    page."""
     if is_htmx(request):
         return HttpResponse(status=403, headers={"HX-Redirect": url})
     return HttpResponseRedirect(url, status=303 if request.method == "POST" else 302)
 
 
 def _sign_in_url(request: HttpRequest, page: Page) -> str:
-    """Signing in leads back to the page that somebody was on; who sent a form is told why it is to be filled in again."""
+    """Signing in leads back to the page that somebody was on; who sent a form is told why it is to
+    be filled in again."""
     own = request.get_full_path() if "GET" in page.methods else ""
     back = request.htmx.current_url_abs_path or "" if is_htmx(request) else own  # type: ignore[attr-defined]  # django_htmx put it there
     asked = {"next": back, "ended": "1" if request.method == "POST" else ""}
@@ -240,15 +269,26 @@ def next_url(request: HttpRequest) -> str:
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     home = reverse("dashboard:home")
     ours = (home, reverse("admin:index"), reverse("oauth_consent"))
-    is_ours = wanted.startswith(ours) and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
+    is_ours = wanted.startswith(ours) and url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts=None
+    )
     return wanted if is_ours else home
 
 
-def show(request: PageRequest, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200) -> HttpResponse:
-    """A page of a store, with what its frame needs; a person without a store gets the page alone."""
+def show(
+    request: PageRequest,
+    template: str,
+    context: Mapping[str, Any] | None = None,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    """A page of a store, with what its frame needs; a person without a store gets the page
+    alone."""
     member = getattr(request, "member", None)
     if member is None:
-        return render(request, template, {"frame": "dashboard/bare.html", **(context or {})}, status=status)
+        return render(
+            request, template, {"frame": "dashboard/bare.html", **(context or {})}, status=status
+        )
     frame = {
         "access": request.access,
         "member": member,
@@ -293,7 +333,9 @@ def _memberships(person: User) -> "models.QuerySet[Member]":
 
 def go(name: str, *arguments: object) -> HttpResponse:
     """On to another page after a POST."""
-    return HttpResponseRedirect(reverse(f"dashboard:{name}", args=[str(one) for one in arguments]), status=303)
+    return HttpResponseRedirect(
+        reverse(f"dashboard:{name}", args=[str(one) for one in arguments]), status=303
+    )
 
 
 def find(rows: "models.QuerySet[Any]", id: str) -> Any:

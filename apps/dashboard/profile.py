@@ -1,4 +1,5 @@
-"""A person's profile: their name, time zone, language, and form of dates and numbers, in every store."""
+"""A person's profile: their name, time zone, language, and form of dates and numbers, in every
+store."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -24,7 +25,11 @@ class ProfileForm(Form):
 def edit(request: PageRequest) -> HttpResponse:
     person = request.person
     if request.method == "GET":
-        chosen = {"time_zone": person.time_zone, "language": profile.language_of(person), "region": person.region}
+        chosen = {
+            "time_zone": person.time_zone,
+            "language": profile.language_of(person),
+            "region": person.region,
+        }
         return _form(request, ProfileForm({"name": person.name, **chosen}))
     form = ProfileForm.from_post(request.POST)
     try:

@@ -1,4 +1,5 @@
-"""Pages for people who can't sign in or have a link from a letter: a forgotten password, and a new email address."""
+"""Pages for people who can't sign in or have a link from a letter: a forgotten password, and a new
+email address."""
 
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -70,7 +71,13 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, name: str, form: Form, refusal: Failure | None = None, *, user: User | None = None, new_email: str = ""
+    request: HttpRequest,
+    name: str,
+    form: Form,
+    refusal: Failure | None = None,
+    *,
+    user: User | None = None,
+    new_email: str = "",
 ) -> HttpResponse:
     if refusal is not None:
         form.refuse(refusal)

@@ -37,4 +37,8 @@ def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Refund]":
 
 def _add_up(request: PageRequest, rows: "QuerySet[Refund]") -> list[Worth]:
     """What failed has come back, and counts for nothing."""
-    return [Worth(one.asset_id, one.amount_atomic, refund_worth(one)) for one in rows if one.status != Refund.Status.FAILED]
+    return [
+        Worth(one.asset_id, one.amount_atomic, refund_worth(one))
+        for one in rows
+        if one.status != Refund.Status.FAILED
+    ]

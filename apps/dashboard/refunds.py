@@ -1,7 +1,8 @@
-"""Refunds of a payment: what to send back, in coins or in its currency; then a page that says exactly
-what leaves and where to; then the sending.
+"""Refunds of a payment: what to send back, in coins or in its currency; then a page that says
+exactly what leaves and where to; then the sending.
 
-The page that was agreed to is sent or nothing: its figures come back with the form and are compared under the lock.
+The page that was agreed to is sent or nothing: its figures come back with the form and are compared
+under the lock.
 """
 
 from collections.abc import Mapping
@@ -68,7 +69,8 @@ class ShownRefund:
 
 
 class RefundForm(Form):
-    """The coin is chosen before, where several came; an amount is there for one coin of a completed payment.
+    """The coin is chosen before, where several came; an amount is there for one coin of a completed
+    payment.
 
     `unit` says what the amount is: coins, or the payment's currency at one of two rates.
     """
@@ -111,7 +113,8 @@ class RefundForm(Form):
         """A part of what can go back as the amount, in the unit that is chosen."""
         if self.coin is None or part not in map(str, _PARTS):
             return
-        part_bps, most = Bps(int(part) * 100), self.coin.at(self.unit)
+        part_bps = Bps(int(part) * 100)
+        most = self.coin.at(self.unit)
         if self.unit and most is not None:
             self.values["amount"] = fiat_text(most.fiat_part(part_bps))
         else:
@@ -120,7 +123,8 @@ class RefundForm(Form):
     def request(self) -> RefundRequest:
         """What is asked for, in coins. Raises Invalid or MoreThanMost."""
         form_keys.of(self.values)
-        typed, chosen = self.values["amount"], self.coin
+        typed = self.values["amount"]
+        chosen = self.coin
         if typed and self.unit and chosen is not None:
             most = chosen.at(self.unit)
             if most is None:
@@ -139,7 +143,12 @@ class RefundForm(Form):
 
 def rows(request: PageRequest, payment: Payment) -> list[ShownRefund]:
     """The refunds of a payment, newest first."""
-    found = Refund.objects.seen_by(request.access).filter(payment=payment).select_related("asset__chain").order_by("-created_at", "-part")
+    found = (
+        Refund.objects.seen_by(request.access)
+        .filter(payment=payment)
+        .select_related("asset__chain")
+        .order_by("-created_at", "-part")
+    )
     return [ShownRefund(one, checksummed(one.destination_address)) for one in found]
 
 
@@ -152,7 +161,9 @@ def is_offered(request: PageRequest, payment: Payment) -> bool:
     if not roles.may(request.member.role, roles.MOVE_MONEY):
         return False
     try:
-        return any(isinstance(one, Share) for one in shares_to_send(payment, RefundRequest())) or bool(payment.needs_attention)
+        return any(
+            isinstance(one, Share) for one in shares_to_send(payment, RefundRequest())
+        ) or bool(payment.needs_attention)
     except PayerUnknown:
         return True
     except Refusals:
@@ -167,7 +178,11 @@ def create(request: PageRequest, id: str) -> HttpResponse:
     typed = dict(form.values)
     try:
         asked = form.request()
-        return _reviewed(request, form, asked) if form.values["agreed"] else _review(request, form, asked)
+        return (
+            _reviewed(request, form, asked)
+            if form.values["agreed"]
+            else _review(request, form, asked)
+        )
     except Refusals as refusal:
         form.values = typed
         return _form(request, form.refuse(refusal))
@@ -175,7 +190,10 @@ def create(request: PageRequest, id: str) -> HttpResponse:
 
 def _opened(request: PageRequest, payment: Payment) -> RefundForm:
     """The form with what its address says: a coin, a unit, and a part of what can go back."""
-    kept = {name: request.GET.get(name, "") for name in ("asset_id", "unit", "amount", "destination_address")}
+    kept = {
+        name: request.GET.get(name, "")
+        for name in ("asset_id", "unit", "amount", "destination_address")
+    }
     form = RefundForm({**kept, **form_keys.new()}, payment)
     form.fill_in(request.GET.get("part", ""))
     return form
@@ -183,7 +201,8 @@ def _opened(request: PageRequest, payment: Payment) -> RefundForm:
 
 def _reviewed(request: PageRequest, form: RefundForm, asked: RefundRequest) -> HttpResponse:
     """Send what was agreed to, once a code was given for it; other figures are looked at anew."""
-    payment, agreed = form.payment, form.values["agreed"]
+    payment = form.payment
+    agreed = form.values["agreed"]
     try:
         wanted = _ask(request, form, asked)
         if wanted is not None:
@@ -202,7 +221,10 @@ def _ask(request: PageRequest, form: RefundForm, asked: RefundRequest) -> CodeFo
     """A code for the figures that were looked at. Other figures are told before it is taken."""
     agreed = form.values["agreed"]
     act = _act(request, form, agreed)
-    if not confirming.is_open(request, act) and plan_digest(shares_to_send(form.payment, asked)) != agreed:
+    if (
+        not confirming.is_open(request, act)
+        and plan_digest(shares_to_send(form.payment, asked)) != agreed
+    ):
         raise FiguresChanged
     return confirming.ask(request, act)
 
@@ -211,7 +233,9 @@ def _act(request: PageRequest, form: RefundForm, agreed: str) -> str:
     return confirming.act_of(request, agreed, form.values["form_key"])
 
 
-def _review(request: PageRequest, form: RefundForm, asked: RefundRequest, code: CodeForm | None = None) -> HttpResponse:
+def _review(
+    request: PageRequest, form: RefundForm, asked: RefundRequest, code: CodeForm | None = None
+) -> HttpResponse:
     """What would leave, where to, and what can't be done any more afterwards."""
     payment = form.payment
     shares = shares_to_send(payment, asked)
@@ -220,7 +244,9 @@ def _review(request: PageRequest, form: RefundForm, asked: RefundRequest, code: 
         raise PayerUnknown
     if not transfers:
         under_way = [one for one in shares if isinstance(one, Refund)]
-        told = "; ".join(f"{_coins(one)} to {checksummed(one.destination_address)}" for one in under_way)
+        told = "; ".join(
+            f"{_coins(one)} to {checksummed(one.destination_address)}" for one in under_way
+        )
         text = f"A refund of this payment is already in progress ({told}). Nothing more is sent."
         messages.error(request, text)
         return go("payment", payment.pk)
@@ -229,7 +255,11 @@ def _review(request: PageRequest, form: RefundForm, asked: RefundRequest, code: 
     review = Review(
         title="Confirm refund",
         button="Issue refund",
-        crumbs=[("Payments", reverse("dashboard:payments")), (payment.reference, address), ("Refund", "")],
+        crumbs=[
+            ("Payments", reverse("dashboard:payments")),
+            (payment.reference, address),
+            ("Refund", ""),
+        ],
         back=address,
         agreed=plan_digest(shares),
         about=_about(request, payment),
@@ -276,12 +306,17 @@ class Afterwards:
 
 def _with_worth(price: Price[Asset], atomic: int) -> SafeString:
     worth = price.worth(Amount(price.asset, atomic))
-    return format_html('{} <span class="muted">({})</span>', coins(atomic, price.asset), fiat(worth.cents, worth.currency))
+    return format_html(
+        '{} <span class="muted">({})</span>',
+        coins(atomic, price.asset),
+        fiat(worth.cents, worth.currency),
+    )
 
 
 def _transfer(share: Share, form: RefundForm) -> Transfer:
     """What leaves, and what it is worth at both rates."""
-    asset, amount = share.asset, Amount(share.asset, share.amount_atomic)
+    asset = share.asset
+    amount = Amount(share.asset, share.amount_atomic)
     told = [Fact("You send", coins(share.amount_atomic, asset)), Fact("On", asset.chain.name)]
     for one in form.refundable:
         if one.asset.pk == asset.pk:
@@ -301,7 +336,9 @@ def _prices(one: Refundable) -> list[tuple[str, Price[Asset]]]:
 
 def _at_rate(price: Price[Asset], amount: Amount[Asset]) -> SafeString:
     worth = price.worth(amount)
-    return format_html('{} <span class="muted">({})</span>', fiat(worth.cents, worth.currency), rate_words(price))
+    return format_html(
+        '{} <span class="muted">({})</span>', fiat(worth.cents, worth.currency), rate_words(price)
+    )
 
 
 def _coins(refund: Refund) -> str:

@@ -1,4 +1,5 @@
-"""Reports: asking for one, how far it is, and its file. Whoever may read balances may ask, so asking is a GET, as on the API."""
+"""Reports: asking for one, how far it is, and its file. Whoever may read balances may ask, so
+asking is a GET, as on the API."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -33,11 +34,15 @@ class ReportForm(Form):
     names = ("report_type", "format", "currency", "start_date", "end_date")
 
     def refuse(self, refusal: Exception) -> Self:
-        """The API tells ranges by code and days by the names of fields; a person is told in words."""
+        """The API tells ranges by code and days by the names of fields; a person is told in
+        words."""
         if isinstance(refusal, RangeTooLarge):
             refusal = InvalidRange(f"A report covers at most {DAYS_MAX} days", field=refusal.field)
         elif isinstance(refusal, RangeUnavailable):
-            closed = f"Days are available up to {refusal.through:%-d %b %Y}: the last ones aren't closed yet"
+            closed = (
+                f"Days are available up to {refusal.through:%-d %b %Y}: the last ones aren't"
+                " closed yet"
+            )
             refusal = InvalidRange(closed, field=refusal.field)
         elif isinstance(refusal, InvalidRange):
             refusal = InvalidRange(_in_words(str(refusal)), field=refusal.field)
@@ -61,7 +66,12 @@ def index(request: PageRequest) -> HttpResponse:
     """The form and the newest reports; with a type in the address that report is asked for."""
     through = available_through(request.access.now())
     month = through.replace(day=1)
-    usual = {"report_type": Report.Type.ACCOUNTING_TRANSACTIONS, "start_date": f"{month}", "end_date": f"{through}", "format": "pdf"}
+    usual = {
+        "report_type": Report.Type.ACCOUNTING_TRANSACTIONS,
+        "start_date": f"{month}",
+        "end_date": f"{through}",
+        "format": "pdf",
+    }
     if "report_type" not in request.GET:
         return _page(request, ReportForm(usual))
     typed = {name: request.GET.get(name, "").strip()[:TEXT_MAX] for name in ReportForm.names}
@@ -91,7 +101,12 @@ def _page(request: PageRequest, form: Form) -> HttpResponse:
         "is_waiting": any(one.status == states.PENDING for one in reports),
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    return show(request, "dashboard/reports/_rows.html" if part else "dashboard/reports/list.html", context, status=form.status)
+    return show(
+        request,
+        "dashboard/reports/_rows.html" if part else "dashboard/reports/list.html",
+        context,
+        status=form.status,
+    )
 
 
 def _percent(report: Report) -> int:

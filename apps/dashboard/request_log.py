@@ -15,12 +15,17 @@ _TEXT_MAX = 255
 
 
 def index(request: PageRequest) -> HttpResponse:
-    given = {name: request.GET.get(name, "").strip()[:_TEXT_MAX] for name in ("status", "method", "credential", "q")}
+    given = {
+        name: request.GET.get(name, "").strip()[:_TEXT_MAX]
+        for name in ("status", "method", "credential", "q")
+    }
     given["q"] = given["q"].replace("\x00", "")
     given["status"] = given["status"] if given["status"] in _STATUSES else ""
     given["method"] = given["method"] if given["method"] in _METHODS else ""
     keys = [(str(key.pk), f"{key.name or 'Unnamed'} …{key.last_four}") for key in _keys(request)]
-    given["credential"] = given["credential"] if given["credential"] in {*dict(keys), *_KINDS} else ""
+    given["credential"] = (
+        given["credential"] if given["credential"] in {*dict(keys), *_KINDS} else ""
+    )
     context = {
         "window": window(request_log.entries(request.access, **given), request.GET, given),
         "given": given,

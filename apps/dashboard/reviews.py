@@ -1,4 +1,5 @@
-"""The page between a form and money that moves: what leaves, whom it goes to, what it costs, and the code for just that.
+"""The page between a form and money that moves: what leaves, whom it goes to, what it costs, and
+the code for just that.
 
 Payouts, refunds and swaps are agreed to on it (decision 183).
 """
@@ -52,8 +53,9 @@ class Caution:
 class Review:
     """What somebody agrees to. `agreed` comes back with the form and stands for all of it.
 
-    `permanent` is what can't be undone in live mode; `back` is where Cancel leads; `total` is told where
-    several transfers leave. `about` is what all of it concerns, `after` what is left when it has gone.
+    `permanent` is what can't be undone in live mode; `back` is where Cancel leads; `total` is told
+    where several transfers leave. `about` is what all of it concerns, `after` what is left when it
+    has gone.
     """
 
     title: str
@@ -76,7 +78,13 @@ def coins(amount_atomic: int, asset: Asset) -> SafeString:
     return crypto(amount_atomic, asset.atomic_decimals, asset.coin_symbol)
 
 
-def review_page(request: PageRequest, review: Review, sent: Mapping[str, str], act: str, code: CodeForm | None = None) -> HttpResponse:
+def review_page(
+    request: PageRequest,
+    review: Review,
+    sent: Mapping[str, str],
+    act: str,
+    code: CodeForm | None = None,
+) -> HttpResponse:
     """`sent` is the form, which comes along; `code` says what was wrong about the last answer."""
     again = {name: value for name, value in sent.items() if name not in ("agreed", "compared")}
     context = {"review": review, "sent": again}

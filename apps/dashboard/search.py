@@ -1,4 +1,5 @@
-"""One search over everything of a store in the chosen mode. The apps find, this page groups; what a role may not see isn't asked for."""
+"""One search over everything of a store in the chosen mode. The apps find, this page groups; what a
+role may not see isn't asked for."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -31,13 +32,18 @@ PER_GROUP = 5
 
 
 def _payments(viewer: Access, term: Term, limit: int) -> list[Payment]:
-    known = [ids for ids in (billing.payments_of_email(viewer, term), links.payments_of_email(viewer, term)) if ids is not None]
+    known = [
+        ids
+        for ids in (billing.payments_of_email(viewer, term), links.payments_of_email(viewer, term))
+        if ids is not None
+    ]
     return find_payments(viewer, term, limit, of=known)
 
 
 @dataclass(frozen=True)
 class Group:
-    """`permission` is that of the pages it leads to; `all_in` the list that takes the same text as its filter."""
+    """`permission` is that of the pages it leads to; `all_in` the list that takes the same text as
+    its filter."""
 
     title: str
     icon: str
@@ -75,7 +81,8 @@ class Found:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    """A record that is named by its id, reference or hash is opened; while somebody types, nothing is."""
+    """A record that is named by its id, reference or hash is opened; while somebody types, nothing
+    is."""
     term = Term.of(request.GET.get("q", ""))
     is_part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     found = _found(request.access, term)
@@ -92,7 +99,11 @@ def index(request: PageRequest) -> HttpResponse:
         "other": None if exact else _in_other_mode(request.access, term),
         "other_mode": _other_mode(request.access),
     }
-    return show(request, "dashboard/search/_results.html" if is_part else "dashboard/search/index.html", context)
+    return show(
+        request,
+        "dashboard/search/_results.html" if is_part else "dashboard/search/index.html",
+        context,
+    )
 
 
 def _pages(request: PageRequest, term: Term) -> list[Found]:
@@ -111,7 +122,11 @@ def _found(access: Access, term: Term) -> list[Found]:
 
 def _group(access: Access, group: Group, term: Term) -> Found:
     rows = group.find(access, term, PER_GROUP + 1)
-    url = f"{reverse(f'dashboard:{group.all_in}')}?{urlencode({'q': term.text})}" if group.all_in and len(rows) > PER_GROUP else ""
+    url = (
+        f"{reverse(f'dashboard:{group.all_in}')}?{urlencode({'q': term.text})}"
+        if group.all_in and len(rows) > PER_GROUP
+        else ""
+    )
     return Found(group.title, group.icon, [group.told(row, term) for row in rows[:PER_GROUP]], url)
 
 

@@ -6,7 +6,16 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django_otp import login as otp_login
 
-from apps.access import account_closing, email_change, own_factor, passkeys, second_factor, sessions, sign_in, stepup
+from apps.access import (
+    account_closing,
+    email_change,
+    own_factor,
+    passkeys,
+    second_factor,
+    sessions,
+    sign_in,
+    stepup,
+)
 from apps.access.access import RECENT
 from apps.core import clock
 from apps.core.errors import Failure, RefusalKind
@@ -61,7 +70,12 @@ def enrol(request: PageRequest) -> HttpResponse:
     form = EnrolForm.from_post(request.POST)
     own_password = form.secret_values["password"]
     try:
-        codes = own_factor.enroll(request.person, form.values["code"], password=own_password, address=client_address(request))
+        codes = own_factor.enroll(
+            request.person,
+            form.values["code"],
+            password=own_password,
+            address=client_address(request),
+        )
     except sign_in.Refused:
         return _picture(request, form.refuse(NotYourPassword()))
     except Failure as refusal:
@@ -72,7 +86,11 @@ def enrol(request: PageRequest) -> HttpResponse:
     return show(
         request,
         "dashboard/security/backup_codes.html",
-        {"codes": codes, "is_first": True, "next": next_url(request) if "next" in request.GET else ""},
+        {
+            "codes": codes,
+            "is_first": True,
+            "next": next_url(request) if "next" in request.GET else "",
+        },
     )
 
 
@@ -81,7 +99,11 @@ def renew_codes(request: PageRequest) -> HttpResponse:
         return go("security")
     if request.method == "GET":
         return show(request, "dashboard/security/renew_codes.html")
-    return show(request, "dashboard/security/backup_codes.html", {"codes": second_factor.renew_backup_codes(request.person)})
+    return show(
+        request,
+        "dashboard/security/backup_codes.html",
+        {"codes": second_factor.renew_backup_codes(request.person)},
+    )
 
 
 def take_off(request: PageRequest) -> HttpResponse:
@@ -91,7 +113,9 @@ def take_off(request: PageRequest) -> HttpResponse:
         return show(request, "dashboard/security/take_off.html")
     own_factor.remove(request.person, _proof(request))
     stay_signed_in(request)
-    messages.success(request, "The authenticator app has been removed. You have been signed out everywhere else.")
+    messages.success(
+        request, "The authenticator app has been removed. You have been signed out everywhere else."
+    )
     return go("security")
 
 
@@ -105,14 +129,18 @@ def password(request: PageRequest) -> HttpResponse:
         return _form(request, "password", PasswordForm({}))
     form = PasswordForm.from_post(request.POST)
     try:
-        sign_in.by_password(request.person.email, form.secret_values["old"], client_address(request))
+        sign_in.by_password(
+            request.person.email, form.secret_values["old"], client_address(request)
+        )
         change_password(request.person, form.secret_values["new"])
     except sign_in.Refused:
         return _form(request, "password", form.refuse(NotYourPassword(field="old")))
     except Failure as refusal:
         return _form(request, "password", form.refuse(refusal))
     stay_signed_in(request)
-    messages.success(request, "Your password has been changed. You have been signed out everywhere else.")
+    messages.success(
+        request, "Your password has been changed. You have been signed out everywhere else."
+    )
     return go("security")
 
 
@@ -121,9 +149,12 @@ def email(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, "email", EmailForm({}))
     form = EmailForm.from_post(request.POST)
-    wanted, own_password = form.values["email"], form.secret_values["password"]
+    wanted = form.values["email"]
+    own_password = form.secret_values["password"]
     try:
-        email_change.ask(request.person, email=wanted, password=own_password, address=client_address(request))
+        email_change.ask(
+            request.person, email=wanted, password=own_password, address=client_address(request)
+        )
     except sign_in.Refused:
         return _form(request, "email", form.refuse(NotYourPassword()))
     except Failure as refusal:
@@ -165,7 +196,8 @@ def close(request: PageRequest) -> HttpResponse:
     """The account itself; with it goes the session."""
     form = CloseForm.from_post(request.POST)
     if request.method == "POST":
-        typed, address = form.secret_values["password"], client_address(request)
+        typed = form.secret_values["password"]
+        address = client_address(request)
         try:
             account_closing.close_account(request.person, typed, address)
             logout(request)

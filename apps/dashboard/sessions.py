@@ -1,4 +1,5 @@
-"""Where the person is signed in: each browser with its address and last use; one or all others are signed out."""
+"""Where the person is signed in: each browser with its address and last use; one or all others are
+signed out."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -17,7 +18,11 @@ def index(request: PageRequest) -> HttpResponse:
     current = str(request.session.get(sessions.SIGN_IN_KEY))
     rows = sessions.open_of(request.person, clock.real_now())
     shown = [(row, device_of(row.browser), str(row.pk) == current) for row in rows]
-    return show(request, "dashboard/security/sessions.html", {"rows": shown, "others": sum(not is_here for _, _, is_here in shown)})
+    return show(
+        request,
+        "dashboard/security/sessions.html",
+        {"rows": shown, "others": sum(not is_here for _, _, is_here in shown)},
+    )
 
 
 def end_one(request: PageRequest, id: str) -> HttpResponse:

@@ -1,4 +1,5 @@
-"""The store's settings, shared by both modes but for its assets: checkout and fees, accepted assets, branding, its domain.
+"""The store's settings, shared by both modes but for its assets: checkout and fees, accepted
+assets, branding, its domain.
 
 Everybody in the store sees them; changing them takes the permission that the table of pages names.
 """
@@ -42,7 +43,12 @@ class CheckoutForm(Form):
     @classmethod
     def of(cls, store: Store) -> "CheckoutForm":
         typed = {name: getattr(store, name) for name in cls.names}
-        return cls({name: ("on" if value else "") if isinstance(value, bool) else value for name, value in typed.items()})
+        return cls(
+            {
+                name: ("on" if value else "") if isinstance(value, bool) else value
+                for name, value in typed.items()
+            }
+        )
 
     def change(self, store: Store) -> None:
         """Raises Flat."""
@@ -94,7 +100,12 @@ class BrandingForm(Form):
 
     @classmethod
     def of(cls, store: Store) -> "BrandingForm":
-        return cls({name: getattr(store, name) for name in ("brand_name", "primary_color", "secondary_color")})
+        return cls(
+            {
+                name: getattr(store, name)
+                for name in ("brand_name", "primary_color", "secondary_color")
+            }
+        )
 
 
 class DomainForm(Form):
@@ -124,7 +135,12 @@ def details(request: PageRequest) -> HttpResponse:
 
 
 def _details_form(request: PageRequest, form: Form) -> HttpResponse:
-    context = {"form": form, "errors": form.common_errors, "countries": countries(), "languages": django_settings.LANGUAGES}
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "countries": countries(),
+        "languages": django_settings.LANGUAGES,
+    }
     return show(request, "dashboard/settings/store.html", context, status=form.status)
 
 
@@ -177,7 +193,14 @@ def assets(request: PageRequest) -> HttpResponse:
     """The coins of the chosen mode, each taken or not."""
     access = request.access
     if request.method == "POST":
-        chosen = next((one for one in selectors.listed_assets(access.mode) if one.pk == request.POST.get("asset_id")), None)
+        chosen = next(
+            (
+                one
+                for one in selectors.listed_assets(access.mode)
+                if one.pk == request.POST.get("asset_id")
+            ),
+            None,
+        )
         if chosen is None:
             raise NotFound
         try:
@@ -192,7 +215,9 @@ def _assets_page(request: PageRequest, errors: list[str], status: int = 200) -> 
     access = request.access
     accepted = {one.pk for one in selectors.accepted_assets(access.store_id, access.mode)}
     rows = [(one, one.pk in accepted) for one in selectors.listed_assets(access.mode)]
-    return show(request, "dashboard/settings/assets.html", {"rows": rows, "errors": errors}, status=status)
+    return show(
+        request, "dashboard/settings/assets.html", {"rows": rows, "errors": errors}, status=status
+    )
 
 
 def branding(request: PageRequest) -> HttpResponse:
@@ -216,7 +241,8 @@ def branding(request: PageRequest) -> HttpResponse:
 
 def logo(request: PageRequest) -> HttpResponse:
     """Another logo, or none."""
-    store, uploaded = request.access.store, request.FILES.get("logo")
+    store = request.access.store
+    uploaded = request.FILES.get("logo")
     try:
         if request.POST.get("to") == "removed":
             looks.remove_logo(store)
@@ -233,19 +259,27 @@ def logo(request: PageRequest) -> HttpResponse:
 
 
 def domain(request: PageRequest) -> HttpResponse:
-    """The checkout's own domain: what to put into the DNS, and what was found there. A POST looks again, or takes the domain off."""
+    """The checkout's own domain: what to put into the DNS, and what was found there. A POST looks
+    again, or takes the domain off."""
     store = request.access.store
     if request.method == "POST" and store.checkout_domain:
         if request.POST.get("to") == "removed":
             domains.set_domain(store, "")
-            messages.success(request, "The domain has been removed. Payment links lead to our own address again.")
+            messages.success(
+                request, "The domain has been removed. Payment links lead to our own address again."
+            )
         elif domains.may_check(store, clock.real_now()):
             domains.check_domain(store, clock.real_now())
         else:
             messages.error(request, "We have just looked. Wait a minute before you ask again.")
         return go("settings_domain")
     name, text = domains.proof(store)
-    context = {"store": store, "proof_name": name, "proof_text": text, "our_host": domains.our_host()}
+    context = {
+        "store": store,
+        "proof_name": name,
+        "proof_text": text,
+        "our_host": domains.our_host(),
+    }
     if store.checkout_domain:
         context["example"] = f"{domains.base_url(store.checkout_domain)}/…"
     return show(request, "dashboard/settings/domain.html", context)
@@ -269,7 +303,11 @@ def _domain_form(request: PageRequest, form: Form) -> HttpResponse:
 
 
 def _branding_form(request: PageRequest, form: Form) -> HttpResponse:
-    context = {"form": form, "errors": form.common_errors, "legibility": _legibility(request.access.store)}
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "legibility": _legibility(request.access.store),
+    }
     return show(request, "dashboard/settings/branding.html", context, status=form.status)
 
 
@@ -299,7 +337,11 @@ def close(request: PageRequest) -> HttpResponse:
         except Refusals as refusal:
             form.refuse(refusal)
         else:
-            messages.success(request, f"{request.access.store.name} is closed. You can still read and export its records.")
+            messages.success(
+                request,
+                f"{request.access.store.name} is closed. You can still read and export its"
+                " records.",
+            )
             return go("home")
     left = closing.what_is_left(request.access.store)
     context = {"form": form, "errors": form.common_errors, "left": left}

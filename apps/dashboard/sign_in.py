@@ -1,4 +1,5 @@
-"""Signing in with a password and then a code where one is asked for, or with a passkey; signing out; the step-up page."""
+"""Signing in with a password and then a code where one is asked for, or with a passkey; signing
+out; the step-up page."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -42,7 +43,8 @@ class CodeForm(Form):
 
 @dataclass(frozen=True)
 class Shown:
-    """What a page says besides its form: what is confirmed and where, and how a passkey is asked."""
+    """What a page says besides its form: what is confirmed and where, and how a passkey is
+    asked."""
 
     act: str = ""
     access: Access | None = None
@@ -58,7 +60,9 @@ def password(request: HttpRequest) -> HttpResponse:
     form = PasswordForm.from_post(request.POST)
     try:
         typed = form.secret_values["password"]
-        user, factor = sign_in.by_password(form.values["email"], typed, client_address(request), _device(request))
+        user, factor = sign_in.by_password(
+            form.values["email"], typed, client_address(request), _device(request)
+        )
     except Failure as refusal:
         return _form(request, "password", form, refusal)
     if factor is None:
@@ -69,7 +73,9 @@ def password(request: HttpRequest) -> HttpResponse:
         "at": clock.real_now().isoformat(),
         "hash": user.get_session_auth_hash(),
     }
-    return HttpResponseRedirect(f"{reverse('dashboard:sign_in_code')}?{urlencode({'next': next_url(request)})}")
+    return HttpResponseRedirect(
+        f"{reverse('dashboard:sign_in_code')}?{urlencode({'next': next_url(request)})}"
+    )
 
 
 def code(request: HttpRequest) -> HttpResponse:
@@ -77,7 +83,9 @@ def code(request: HttpRequest) -> HttpResponse:
     if user is None:
         return go("sign_in")
     if request.method == "GET":
-        return _form(request, "code", CodeForm({}), shown=Shown(passkey_options=_options(request, user)))
+        return _form(
+            request, "code", CodeForm({}), shown=Shown(passkey_options=_options(request, user))
+        )
     form = CodeForm.from_post(request.POST)
     try:
         factor = _taken(request, user, form)
@@ -90,9 +98,12 @@ def passkey(request: HttpRequest) -> HttpResponse:
     """Without password and code: the device has verified the person."""
     if request.method == "GET":
         return _passkey_form(request)
-    answer, at = request.POST.get("passkey", ""), clock.real_now()
+    answer = request.POST.get("passkey", "")
+    at = clock.real_now()
     try:
-        found = passkeys.take(request.session, None, answer=answer, address=client_address(request), at=at)
+        found = passkeys.take(
+            request.session, None, answer=answer, address=client_address(request), at=at
+        )
     except Failure as refusal:
         return _passkey_form(request, refusal)
     return enter(request, found.user, found)
@@ -100,12 +111,19 @@ def passkey(request: HttpRequest) -> HttpResponse:
 
 def _passkey_form(request: HttpRequest, refusal: Failure | None = None) -> HttpResponse:
     options = passkeys.begin_asking(request.session, None, clock.real_now())
-    return _form(request, "passkey", Form({}), refusal, Shown(passkey_options=options, starts=refusal is None))
+    return _form(
+        request,
+        "passkey",
+        Form({}),
+        refusal,
+        Shown(passkey_options=options, starts=refusal is None),
+    )
 
 
 def _taken(request: HttpRequest, user: User, form: CodeForm) -> Any:
     """The code or passkey with which the person has answered. Raises what either raises."""
-    code, passkey = form.values["code"], form.secret_values["passkey"]
+    code = form.values["code"]
+    passkey = form.secret_values["passkey"]
     place = sign_in.place_of(_device(request), user, client_address(request))
     at = clock.real_now()
     return stepup.take(request.session, user, code=code, passkey=passkey, address=place, at=at)
@@ -147,12 +165,17 @@ def _named(request: PageRequest) -> Shown:
 
 def _options(request: HttpRequest, user: User) -> str:
     """What a passkey of the person is asked; empty without one."""
-    return passkeys.begin_asking(request.session, user, clock.real_now()) if passkeys.of(user).exists() else ""
+    return (
+        passkeys.begin_asking(request.session, user, clock.real_now())
+        if passkeys.of(user).exists()
+        else ""
+    )
 
 
 def enter(request: HttpRequest, user: User, factor: Any) -> HttpResponse:
     """A new session id, so that one planted before signing in is worth nothing."""
-    where, at = next_url(request), clock.real_now()
+    where = next_url(request)
+    at = clock.real_now()
     request.session.flush()
     if factor is not None:
         user.otp_device = factor  # type: ignore[attr-defined]  # django_otp marks the session as verified
@@ -173,7 +196,8 @@ def enter(request: HttpRequest, user: User, factor: Any) -> HttpResponse:
 
 
 def _half_signed_in(request: HttpRequest) -> User | None:
-    """Who gave the right password in this session a moment ago; nobody once the password or factor has changed."""
+    """Who gave the right password in this session a moment ago; nobody once the password or factor
+    has changed."""
     given = request.session.get(_HALF_WAY_KEY)
     if not given or clock.real_now() - datetime.fromisoformat(given["at"]) > _CODE_WAIT:
         return None

@@ -1,4 +1,5 @@
-"""Pages of signing up: an address, the code from its email, then the store; and opening one more store."""
+"""Pages of signing up: an address, the code from its email, then the store; and opening one more
+store."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -33,7 +34,10 @@ class CodeForm(Form):
 
 class StoreForm(Form):
     names: tuple[str, ...] = ("name", "country", "settlement_currency")
-    labels: ClassVar[Mapping[str, str]] = {"name": "The store name", "settlement_currency": "The currency"}
+    labels: ClassVar[Mapping[str, str]] = {
+        "name": "The store name",
+        "settlement_currency": "The currency",
+    }
 
     def request(self) -> StoreRequest:
         """Raises Invalid."""
@@ -59,9 +63,13 @@ def begin(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return _page(request, "address" if sign_up.is_open() else "closed", form)
     try:
-        sign_up.begin(request.session, form.values["email"], client_address(request), clock.real_now())
+        sign_up.begin(
+            request.session, form.values["email"], client_address(request), clock.real_now()
+        )
     except Refusals as refusal:
-        return _page(request, "address" if sign_up.is_open() else "closed", form.refuse(refusal), refusal)
+        return _page(
+            request, "address" if sign_up.is_open() else "closed", form.refuse(refusal), refusal
+        )
     return go("sign_up_code")
 
 
@@ -72,7 +80,9 @@ def code(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return _page(request, "code", form)
     try:
-        sign_up.prove(request.session, form.values["code"], client_address(request), clock.real_now())
+        sign_up.prove(
+            request.session, form.values["code"], client_address(request), clock.real_now()
+        )
     except Refusals as refusal:
         return _page(request, "code", form.refuse(refusal), refusal)
     request.session.cycle_key()
@@ -94,24 +104,31 @@ def invited(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _first_store(request: HttpRequest, email: str) -> HttpResponse:
-    form = SignUpForm(request.POST.dict() if request.method == "POST" else {"settlement_currency": Currency.EUR})
+    form = SignUpForm(
+        request.POST.dict() if request.method == "POST" else {"settlement_currency": Currency.EUR}
+    )
     if request.method == "GET":
         return _page(request, "store", form, email=email)
     try:
-        person, opened = form.person(), form.request()
+        person = form.person()
+        opened = form.request()
         sign_up.count_account_attempt(email, client_address(request))
         user, store = opening.sign_up_with_store(email, person, opened)
     except Refusals as refusal:
         return _page(request, "store", form.refuse(refusal), refusal, email=email)
     response = enter(request, user, None)
     _look_at(request, store)
-    messages.success(request, f"Welcome to {store.name}. You're in test mode: nothing here moves real money.")
+    messages.success(
+        request, f"Welcome to {store.name}. You're in test mode: nothing here moves real money."
+    )
     return response
 
 
 def another_store(request: PageRequest) -> HttpResponse:
     """One more store of somebody who has signed in."""
-    form = StoreForm(request.POST.dict() if request.method == "POST" else {"settlement_currency": Currency.EUR})
+    form = StoreForm(
+        request.POST.dict() if request.method == "POST" else {"settlement_currency": Currency.EUR}
+    )
     if request.method == "POST":
         try:
             store = opening.open_store(request.person, form.request())
@@ -121,16 +138,28 @@ def another_store(request: PageRequest) -> HttpResponse:
             _look_at(request, store)
             messages.success(request, f"{store.name} is open. You're in test mode.")
             return go("home")
-    context = {"form": form, "errors": form.common_errors, "currencies": Currency.choices, "may_open": sign_up.may_open(request.person)}
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "currencies": Currency.choices,
+        "may_open": sign_up.may_open(request.person),
+    }
     return show(request, "dashboard/sign_up/another.html", context, status=form.status)
 
 
 def _look_at(request: HttpRequest, store: Store) -> None:
-    request.session[STORE_KEY], request.session[MODE_KEY] = str(store.pk), Mode.TEST
+    request.session[STORE_KEY] = str(store.pk)
+    request.session[MODE_KEY] = Mode.TEST
 
 
 def _page(
-    request: HttpRequest, name: str, form: Form, refusal: Exception | None = None, *, email: str = "", status: int = 0
+    request: HttpRequest,
+    name: str,
+    form: Form,
+    refusal: Exception | None = None,
+    *,
+    email: str = "",
+    status: int = 0,
 ) -> HttpResponse:
     context = {
         "form": form,
@@ -139,7 +168,9 @@ def _page(
         "currencies": Currency.choices,
         "is_closed": sign_up.is_closed(),
     }
-    response = render(request, f"dashboard/sign_up/{name}.html", context, status=status or form.status)
+    response = render(
+        request, f"dashboard/sign_up/{name}.html", context, status=status or form.status
+    )
     for header, value in headers_of(refusal).items():
         response[header] = value
     return response

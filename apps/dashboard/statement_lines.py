@@ -1,4 +1,5 @@
-"""What a line of a statement says: its kind in words, what it was for with a link, its fee, and its worth when it was booked.
+"""What a line of a statement says: its kind in words, what it was for with a link, its fee, and its
+worth when it was booked.
 
 A page of lines asks the same number of questions, however long it is.
 """
@@ -57,9 +58,13 @@ class ShownLine:
         return self.booking.worth(self.booking.fee_atomic) if self.booking.fee_atomic else None
 
 
-def shown(request: PageRequest, lines: Sequence[StatementLine], accounts: Sequence[StoreAccount]) -> list[ShownLine]:
-    """Each entry in words. Six questions, and fewer where nothing is found. `accounts` are those that the lines are of."""
-    access, by_id = request.access, {one.account_id: one for one in accounts}
+def shown(
+    request: PageRequest, lines: Sequence[StatementLine], accounts: Sequence[StoreAccount]
+) -> list[ShownLine]:
+    """Each entry in words. Six questions, and fewer where nothing is found. `accounts` are those
+    that the lines are of."""
+    access = request.access
+    by_id = {one.account_id: one for one in accounts}
     if not lines:
         return []
     currency = access.store.settlement_currency
@@ -70,12 +75,24 @@ def shown(request: PageRequest, lines: Sequence[StatementLine], accounts: Sequen
     for one in lines:
         account = by_id[one.account_id]
         subject = subjects.get(one.reference, NOTHING)
-        found.append(ShownLine(one, kind_label(one.kind), subject, bookings[one.entry_id], account, assets[account.asset_id]))
+        found.append(
+            ShownLine(
+                one,
+                kind_label(one.kind),
+                subject,
+                bookings[one.entry_id],
+                account,
+                assets[account.asset_id],
+            )
+        )
     return found
 
 
-def _subjects(request: PageRequest, references: "set[uuid.UUID]") -> "dict[uuid.UUID | None, Subject]":
-    """The store's own payments, payouts, swaps and agents' payments; what is none of them has no words."""
+def _subjects(
+    request: PageRequest, references: "set[uuid.UUID]"
+) -> "dict[uuid.UUID | None, Subject]":
+    """The store's own payments, payouts, swaps and agents' payments; what is none of them has no
+    words."""
     found: dict[uuid.UUID | None, Subject] = {}
     for rows in (_payments, _payouts, _swaps, _settlements):
         missing = references - found.keys()
@@ -88,7 +105,11 @@ Found = Iterable[tuple[uuid.UUID, Subject]]
 
 
 def _payments(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
-    rows = Payment.objects.seen_by(request.access).filter(pk__in=ids).values_list("pk", "reference", "title", "order_id")
+    rows = (
+        Payment.objects.seen_by(request.access)
+        .filter(pk__in=ids)
+        .values_list("pk", "reference", "title", "order_id")
+    )
     for id, reference, title, order_id in rows:
         below = " · ".join(one for one in (reference if title else "", order_id or "") if one)
         yield id, Subject(title or reference, below, _url("payment", id))
@@ -96,7 +117,13 @@ def _payments(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
 
 def _payouts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
     rows = Payout.objects.seen_by(request.access).filter(pk__in=ids)
-    names = ("pk", "destination_address", "destination__label", "destination__currency", "destination__account_hint")
+    names = (
+        "pk",
+        "destination_address",
+        "destination__label",
+        "destination__currency",
+        "destination__account_hint",
+    )
     for id, address, label, currency, hint in rows.values_list(*names):
         to = shorten(checksummed(address)) if address else f"{currency} account ending in {hint}"
         yield id, Subject(f"Payout to {label or to}", to if label else "", _url("payout", id))
@@ -104,13 +131,17 @@ def _payouts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
 
 def _swaps(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
     rows = Swap.objects.seen_by(request.access).filter(pk__in=ids)
-    for id, source, buy in rows.values_list("pk", "source_asset__coin_symbol", "buy_asset__coin_symbol"):
+    for id, source, buy in rows.values_list(
+        "pk", "source_asset__coin_symbol", "buy_asset__coin_symbol"
+    ):
         yield id, Subject(f"Swap of {source} to {buy}", "", _url("swap", id))
 
 
 def _settlements(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
     rows = Settlement.objects.seen_by(request.access).filter(pk__in=ids)
-    for id, mandate_id, agent, pay_to in rows.values_list("pk", "mandate_id", "credential__name", "pay_to"):
+    for id, mandate_id, agent, pay_to in rows.values_list(
+        "pk", "mandate_id", "credential__name", "pay_to"
+    ):
         yield id, Subject(agent, pay_to or "", _url("mandate", mandate_id))
 
 
@@ -119,9 +150,26 @@ def _url(page: str, id: uuid.UUID) -> str:
 
 
 CSV_COLUMNS = (
-    "at", "kind", "description", "subject", "details", "role", "amount", "fee", "balance", "asset",
-    "value", "fee_value", "currency", "rate", "rate_source", "account", "account_code", "fee_account_code", "reference",
-)  # fmt: skip
+    "at",
+    "kind",
+    "description",
+    "subject",
+    "details",
+    "role",
+    "amount",
+    "fee",
+    "balance",
+    "asset",
+    "value",
+    "fee_value",
+    "currency",
+    "rate",
+    "rate_source",
+    "account",
+    "account_code",
+    "fee_account_code",
+    "reference",
+)
 
 
 def cells(one: ShownLine, codes: Codes) -> list[object]:
@@ -130,15 +178,32 @@ def cells(one: ShownLine, codes: Codes) -> list[object]:
     def coins(atomic: int) -> str:
         return money.decimal_from_atomic(atomic, one.account.atomic_decimals)
 
-    line, booking, account = one.line, one.booking, one.account
-    fee, rate = booking.fee_atomic, booking.rate
+    line = one.line
+    booking = one.booking
+    account = one.account
+    fee = booking.fee_atomic
+    rate = booking.rate
     return [
-        clock.iso(line.at), line.kind, one.label, one.subject.text, one.subject.below, line.role,
-        coins(line.amount_atomic), coins(fee) if fee else "", coins(line.balance_atomic), account.asset_id,
-        _cents(one.worth), _cents(one.fee_worth), booking.currency,
-        "" if rate is None else money.fraction_text(rate), booking.rate_source, account.kind,
-        codes.of(line.kind), codes.fees if fee else "", line.reference,
-    ]  # fmt: skip
+        clock.iso(line.at),
+        line.kind,
+        one.label,
+        one.subject.text,
+        one.subject.below,
+        line.role,
+        coins(line.amount_atomic),
+        coins(fee) if fee else "",
+        coins(line.balance_atomic),
+        account.asset_id,
+        _cents(one.worth),
+        _cents(one.fee_worth),
+        booking.currency,
+        "" if rate is None else money.fraction_text(rate),
+        booking.rate_source,
+        account.kind,
+        codes.of(line.kind),
+        codes.fees if fee else "",
+        line.reference,
+    ]
 
 
 def _cents(worth: Fiat | None) -> str:

@@ -1,4 +1,5 @@
-"""The statement, of every coin or one: each entry with its fee, its worth when it was booked and the balance it left; sums, and CSV.
+"""The statement, of every coin or one: each entry with its fee, its worth when it was booked and
+the balance it left; sums, and CSV.
 
 Codes of the store's own bookkeeping are named on a page of the settings, and stand in the CSV.
 """
@@ -23,12 +24,14 @@ from apps.reports.account_codes import codes_of
 from apps.reports.bookings import SUMMED_MAX, Sums, sums_of
 from apps.reports.labels import ACCOUNTS, KINDS, OF_STORES
 
-PER_PAGE, EXPORT_MAX = 25, 50_000
+PER_PAGE = 25
+EXPORT_MAX = 50_000
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What the address asks for; days are the reader's, inclusive. Unknown accounts and kinds and unreadable dates are left out."""
+    """What the address asks for; days are the reader's, inclusive. Unknown accounts and kinds and
+    unreadable dates are left out."""
 
     asset_id: str = ""
     account: str = ""
@@ -38,17 +41,35 @@ class Filters:
 
     @classmethod
     def of(cls, query: QueryDict) -> "Filters":
-        account, kind = query.get("account", ""), query.get("kind", "")
-        asked = [day if parse_date(day) is not None else "" for day in (query.get("from", ""), query.get("to", ""))]
-        return cls(query.get("asset", "")[:20], account if account in ACCOUNTS else "", kind if kind in KINDS else "", *asked)
+        account = query.get("account", "")
+        kind = query.get("kind", "")
+        asked = [
+            day if parse_date(day) is not None else ""
+            for day in (query.get("from", ""), query.get("to", ""))
+        ]
+        return cls(
+            query.get("asset", "")[:20],
+            account if account in ACCOUNTS else "",
+            kind if kind in KINDS else "",
+            *asked,
+        )
 
     def query(self, **changes: str) -> str:
-        asked = {"asset": self.asset_id, "account": self.account, "kind": self.kind, "from": self.first_day, "to": self.last_day, **changes}
+        asked = {
+            "asset": self.asset_id,
+            "account": self.account,
+            "kind": self.kind,
+            "from": self.first_day,
+            "to": self.last_day,
+            **changes,
+        }
         return urlencode({name: value for name, value in asked.items() if value})
 
     def wanted(self) -> statements.Wanted:
-        first, last = parse_date(self.first_day), parse_date(self.last_day)
-        since, until = None if first is None else days.begin(first), None if last is None else days.end(last)
+        first = parse_date(self.first_day)
+        last = parse_date(self.last_day)
+        since = None if first is None else days.begin(first)
+        until = None if last is None else days.end(last)
         return statements.Wanted(self.kind, since, until)
 
     @property
@@ -58,7 +79,8 @@ class Filters:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The accounts of one kind that are told together: of every coin, or of the one that is asked for."""
+    """The accounts of one kind that are told together: of every coin, or of the one that is asked
+    for."""
 
     kind: str
     accounts: list[StoreAccount]
@@ -87,26 +109,40 @@ def index(request: PageRequest) -> HttpResponse:
     access = request.access
     accounts = store_accounts(access.store_id, access.mode)
     chosen = _chosen(accounts, filters)
-    page = _page(chosen, filters, request.GET.get("before")) if chosen else statements.Page([], None)
+    page = (
+        _page(chosen, filters, request.GET.get("before")) if chosen else statements.Page([], None)
+    )
     assets = with_chains({one.asset_id for one in accounts})
     sums = _sums(request, chosen, filters)
     shown_assets = {one.asset_id for one in chosen.accounts} if chosen else set()
-    by_coin = [(one, assets[one.asset_id]) for one in sums if one.asset_id in shown_assets and (one.entries or one.closing_atomic)]
+    by_coin = [
+        (one, assets[one.asset_id])
+        for one in sums
+        if one.asset_id in shown_assets and (one.entries or one.closing_atomic)
+    ]
     is_one = chosen is not None and chosen.is_one
     context = {
         "filters": filters,
         "accounts": accounts,
-        "assets": [assets[asset_id] for asset_id in dict.fromkeys(one.asset_id for one in accounts)],
+        "assets": [
+            assets[asset_id] for asset_id in dict.fromkeys(one.asset_id for one in accounts)
+        ],
         "account_labels": ACCOUNTS,
         "kinds": {kind: KINDS[kind] for kind in KINDS if kind in OF_STORES},
         "chosen": chosen,
         "is_one": is_one,
         "asset": assets[chosen.asset_id] if chosen and is_one else None,
         "lines": shown(request, page.lines, chosen.accounts) if chosen else [],
-        "sums": next((one for one in sums if chosen and is_one and one.asset_id == chosen.asset_id), None),
+        "sums": next(
+            (one for one in sums if chosen and is_one and one.asset_id == chosen.asset_id), None
+        ),
         "by_coin": [] if is_one else by_coin,
         "total": _total([one for one, _ in by_coin]),
-        "others": [(one, assets[one.asset_id]) for one in sums if one.asset_id not in shown_assets and one.entries],
+        "others": [
+            (one, assets[one.asset_id])
+            for one in sums
+            if one.asset_id not in shown_assets and one.entries
+        ],
         "presets": _presets(filters, days.today(access)),
         "is_first": "before" not in request.GET,
         "newest_query": filters.query(),
@@ -114,22 +150,35 @@ def index(request: PageRequest) -> HttpResponse:
         "summed_max": SUMMED_MAX,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    return show(request, "dashboard/statements/_rows.html" if part else "dashboard/statements/list.html", context)
+    return show(
+        request,
+        "dashboard/statements/_rows.html" if part else "dashboard/statements/list.html",
+        context,
+    )
 
 
 def _sums(request: PageRequest, chosen: Chosen | None, filters: Filters) -> list[Sums]:
     access = request.access
     if chosen is None:
         return []
-    return sums_of(access.store_id, access.mode, access.store.settlement_currency, chosen.kind, filters.wanted())
+    return sums_of(
+        access.store_id,
+        access.mode,
+        access.store.settlement_currency,
+        chosen.kind,
+        filters.wanted(),
+    )
 
 
 def _total(sums: Sequence[Sums]) -> Total:
-    worth, fees = Counter[str](), Counter[str]()
+    worth = Counter[str]()
+    fees = Counter[str]()
     for one in sums:
         worth.update(one.worth)
         fees.update(one.fees_worth)
-    return Total(sum(one.entries for one in sums), dict(worth), dict(fees), sum(one.unvalued for one in sums))
+    return Total(
+        sum(one.entries for one in sums), dict(worth), dict(fees), sum(one.unvalued for one in sums)
+    )
 
 
 @dataclass(frozen=True)
@@ -157,11 +206,15 @@ def _presets(filters: Filters, today: date) -> list[Preset]:
     }
     now = (filters.first_day, filters.last_day)
     told = {name: (str(first), str(last)) for name, (first, last) in ranges.items()}
-    return [Preset(name, filters.query(**{"from": one[0], "to": one[1]}), one == now) for name, one in told.items()]
+    return [
+        Preset(name, filters.query(**{"from": one[0], "to": one[1]}), one == now)
+        for name, one in told.items()
+    ]
 
 
 def _chosen(accounts: list[StoreAccount], filters: Filters) -> Chosen | None:
-    """Those of the kind asked for, else of the first kind that there is; of every coin unless one is asked for."""
+    """Those of the kind asked for, else of the first kind that there is; of every coin unless one
+    is asked for."""
     of_asset = [one for one in accounts if filters.asset_id in ("", one.asset_id)]
     if not of_asset:
         return None
@@ -169,9 +222,16 @@ def _chosen(accounts: list[StoreAccount], filters: Filters) -> Chosen | None:
     return Chosen(kind, [one for one in of_asset if one.kind == kind])
 
 
-def _page(chosen: Chosen, filters: Filters, before: str | None, limit: int = PER_PAGE) -> statements.Page:
+def _page(
+    chosen: Chosen, filters: Filters, before: str | None, limit: int = PER_PAGE
+) -> statements.Page:
     try:
-        return statements.merged([one.account_id for one in chosen.accounts], before=before, wanted=filters.wanted(), limit=limit)
+        return statements.merged(
+            [one.account_id for one in chosen.accounts],
+            before=before,
+            wanted=filters.wanted(),
+            limit=limit,
+        )
     except ValueError:
         raise Http404 from None
 
@@ -180,11 +240,15 @@ def export(request: PageRequest) -> FileResponse:
     """The filtered statement as CSV, newest first."""
     filters = Filters.of(request.GET)
     chosen = _chosen(store_accounts(request.access.store_id, request.access.mode), filters)
-    return csv_answer(request, "statement", CSV_COLUMNS, _rows(request, chosen, filters) if chosen else ())
+    return csv_answer(
+        request, "statement", CSV_COLUMNS, _rows(request, chosen, filters) if chosen else ()
+    )
 
 
 def _rows(request: PageRequest, chosen: Chosen, filters: Filters) -> Iterator[list[object]]:
-    before, told, codes = None, 0, codes_of(request.access.store_id)
+    before = None
+    told = 0
+    codes = codes_of(request.access.store_id)
     while told < EXPORT_MAX:
         page = _page(chosen, filters, before, statements.PAGE_MAX)
         for one in shown(request, page.lines, chosen.accounts):

@@ -1,6 +1,8 @@
-"""Swaps: what the store has turned into other coins, a swap with its figures first, and the automatic ones of payments.
+"""Swaps: what the store has turned into other coins, a swap with its figures first, and the
+automatic ones of payments.
 
-The page that was agreed to is swapped or nothing: its least comes back with the form and is compared with a new estimate.
+The page that was agreed to is swapped or nothing: its least comes back with the form and is
+compared with a new estimate.
 """
 
 from dataclasses import dataclass
@@ -33,7 +35,13 @@ from apps.swaps.services.auto import set_auto_swap, targets
 from apps.swaps.services.create import RateMoved, check_swap, order_swap
 from apps.swaps.services.quote import Quote, quote_swap
 
-_TABS = {"": "All", "pending": "Pending", "submitted": "Under way", "completed": "Completed", "failed": "Failed"}
+_TABS = {
+    "": "All",
+    "pending": "Pending",
+    "submitted": "Under way",
+    "completed": "Completed",
+    "failed": "Failed",
+}
 
 
 class SwapForm(Form):
@@ -49,7 +57,9 @@ class SwapForm(Form):
         source = Asset.objects.filter(pk=self.values["source_asset_id"]).first()
         if source is None or not self.values["buy_asset_id"]:
             raise Invalid("buy_asset_id" if source else "source_asset_id", "choose_swap")
-        return SwapRequest(source.pk, self.values["buy_asset_id"], atomic_typed(self.values["amount"], source))
+        return SwapRequest(
+            source.pk, self.values["buy_asset_id"], atomic_typed(self.values["amount"], source)
+        )
 
     @property
     def key(self) -> str:
@@ -91,25 +101,35 @@ def export(request: PageRequest) -> FileResponse:
 
 
 def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Swap]":
-    every = selectors.of_asset(selectors.search(selectors.swaps_seen_by(request.access), filters.q), filters.coin)
+    every = selectors.of_asset(
+        selectors.search(selectors.swaps_seen_by(request.access), filters.q), filters.coin
+    )
     return filters.within(selectors.filtered(every, filters.status))
 
 
 def _add_up(request: PageRequest, rows: "QuerySet[Swap]") -> list[Worth]:
     """What was sold; what wasn't made sold nothing."""
     sales = rows.values_list("source_asset_id", "sell_amount_atomic", "created_at", "status")
-    made = [(asset_id, int(amount), at) for asset_id, amount, at, status in sales if status != Swap.Status.FAILED]
+    made = [
+        (asset_id, int(amount), at)
+        for asset_id, amount, at, status in sales
+        if status != Swap.Status.FAILED
+    ]
     return worths_of(made, request.access.store.settlement_currency)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     swap: Swap = find(selectors.swaps_seen_by(request.access), id)
-    return show(request, "dashboard/swaps/detail.html", {"swap": swap, "steps": list(swap.steps.all())})
+    return show(
+        request, "dashboard/swaps/detail.html", {"swap": swap, "steps": list(swap.steps.all())}
+    )
 
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, SwapForm({**form_keys.new(), "source_asset_id": request.GET.get("from", "")}))
+        return _form(
+            request, SwapForm({**form_keys.new(), "source_asset_id": request.GET.get("from", "")})
+        )
     form = SwapForm.from_post(request.POST)
     try:
         asked = form.request()
@@ -141,7 +161,9 @@ def _act(request: PageRequest, form: SwapForm, asked: SwapRequest, least_atomic:
     return confirming.act_of(request, what, least_atomic, form.values["form_key"])
 
 
-def _review(request: PageRequest, form: SwapForm, asked: SwapRequest, code: CodeForm | None = None) -> HttpResponse:
+def _review(
+    request: PageRequest, form: SwapForm, asked: SwapRequest, code: CodeForm | None = None
+) -> HttpResponse:
     """What would be sold, what it is expected to bring, and the least that is taken for it."""
     quote: Quote = quote_swap(request.access, asked)
     slippage = money.percentage_from_bps(quote.slippage_bps)
@@ -164,11 +186,13 @@ def _review(request: PageRequest, form: SwapForm, asked: SwapRequest, code: Code
         permanent="A swap can't be undone.",
         noun="swap",
         notes=[
-            "Swaps are made at the current market rate. If a swap would bring less than the minimum "
-            f"(the estimate less {slippage} %), nothing is sold."
+            "Swaps are made at the current market rate. If a swap would bring less than the"
+            f" minimum (the estimate less {slippage} %), nothing is sold."
         ],
     )
-    return review_page(request, review, form.values, _act(request, form, asked, quote.least.atomic), code)
+    return review_page(
+        request, review, form.values, _act(request, form, asked, quote.least.atomic), code
+    )
 
 
 def _form(request: PageRequest, form: SwapForm) -> HttpResponse:
@@ -182,14 +206,20 @@ def _form(request: PageRequest, form: SwapForm) -> HttpResponse:
 
 
 def _offer(request: PageRequest) -> Offer:
-    assets, sellable = active_assets(request.access.mode), spendable(request.access)
+    assets = active_assets(request.access.mode)
+    sellable = spendable(request.access)
     bought = [one for one in assets if len(sellable) != 1 or one != sellable[0].asset]
     return Offer(sellable, bought, is_lone=len(assets) < 2)
 
 
 def _usable_from(setting: AutoSwap | None) -> datetime | None:
     """When swapping begins, where that is still to come."""
-    is_to_come = setting is not None and setting.target_asset_id is not None and setting.is_live and setting.since > clock.real_now()
+    is_to_come = (
+        setting is not None
+        and setting.target_asset_id is not None
+        and setting.is_live
+        and setting.since > clock.real_now()
+    )
     return setting.since if setting is not None and is_to_come else None
 
 
@@ -200,7 +230,13 @@ def automatic(request: PageRequest) -> HttpResponse:
         target = form.values["target_asset_id"] or None
         try:
             told = [("Swap incoming payments into", target)]
-            asked = confirming.ask_about_form(request, told, lambda: set_auto_swap(request.access, target)) if target else None
+            asked = (
+                confirming.ask_about_form(
+                    request, told, lambda: set_auto_swap(request.access, target)
+                )
+                if target
+                else None
+            )
             if asked is not None:
                 return asked
             set_auto_swap(request.access, target)

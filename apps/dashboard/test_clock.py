@@ -1,4 +1,5 @@
-"""The test clock: where it stands beside real time, and moving it forward. In live mode there is none."""
+"""The test clock: where it stands beside real time, and moving it forward. In live mode there is
+none."""
 
 from calendar import monthrange
 from datetime import datetime, timedelta
@@ -25,7 +26,8 @@ class ClockForm(Form):
         """Raises NotAWay."""
         if step in STEPS:
             return _step_seconds(step, now)
-        amount, unit = self.values["amount"], UNITS.get(self.values["unit"])
+        amount = self.values["amount"]
+        unit = UNITS.get(self.values["unit"])
         if unit is None or not (amount.isascii() and amount.isdigit() and 0 < int(amount) < 10_000):
             raise NotAWay
         return int(amount) * unit

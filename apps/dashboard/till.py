@@ -1,4 +1,5 @@
-"""The point of sale: an amount keyed in at the counter, the code that the customer scans, and what becomes of the payment."""
+"""The point of sale: an amount keyed in at the counter, the code that the customer scans, and what
+becomes of the payment."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -9,7 +10,14 @@ from apps.core.money import Bps, decimal_from_atomic
 from apps.dashboard import form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
 from apps.links.models import Till
-from apps.links.requests import NOTE_MAX, TIPS_MAX, SaleRequest, TillRequest, cents_typed, smallest_cents
+from apps.links.requests import (
+    NOTE_MAX,
+    TIPS_MAX,
+    SaleRequest,
+    TillRequest,
+    cents_typed,
+    smallest_cents,
+)
 from apps.links.selectors import till_of
 from apps.links.services.till import change_till, start_sale, tip_cents
 from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts, checkout_facts
@@ -24,7 +32,8 @@ CUSTOM = "custom"
 
 
 class SaleForm(Form):
-    """`tip` is a share in basis points, empty for none, or CUSTOM for the amount that is typed beside it."""
+    """`tip` is a share in basis points, empty for none, or CUSTOM for the amount that is typed
+    beside it."""
 
     names = ("amount", "currency", "tip", "tip_amount", "note")
     hidden = (form_keys.NAME,)
@@ -33,7 +42,8 @@ class SaleForm(Form):
 
     def request(self, till: Till) -> SaleRequest:
         """Raises Invalid."""
-        key, values = form_keys.of(self.values), self.values
+        key = form_keys.of(self.values)
+        values = self.values
         if not values["amount"]:
             raise Invalid("amount", "required")
         cents = cents_typed(values["amount"], "amount")
@@ -89,7 +99,8 @@ def sale(request: PageRequest, id: str) -> HttpResponse:
     """What the customer scans and then what has arrived; looked at again while it is open."""
     found: Payment = find(payments_seen_by(request.access), id)
     payment = expire_if_due(found)
-    facts, url = checkout_facts(payment, request.access.now()), hosted_url(payment)
+    facts = checkout_facts(payment, request.access.now())
+    url = hosted_url(payment)
     chosen = _chosen(facts, request.GET.get("asset", ""))
     context = {
         "payment": payment,
@@ -101,7 +112,9 @@ def sale(request: PageRequest, id: str) -> HttpResponse:
         "query": f"?asset={chosen.asset.asset_id}" if chosen is not None else "",
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    return show(request, "dashboard/till/_sale.html" if part else "dashboard/till/sale.html", context)
+    return show(
+        request, "dashboard/till/_sale.html" if part else "dashboard/till/sale.html", context
+    )
 
 
 def _chosen(facts: CheckoutFacts, asset_id: str) -> CheckoutAddress | None:
@@ -115,18 +128,26 @@ class TillForm(Form):
 
     def request(self) -> TillRequest:
         """Raises Invalid."""
-        parts = [one.strip().removesuffix("%").strip() for one in self.values["tips"].replace(";", ",").split(",")]
+        parts = [
+            one.strip().removesuffix("%").strip()
+            for one in self.values["tips"].replace(";", ",").split(",")
+        ]
         given = [one for one in parts if one]
         if len(given) > TIPS_MAX:
             raise Invalid("tips", "too_many_items", maximum=TIPS_MAX)
         # Hundredths of a percent are what cents are to an amount.
-        return TillRequest(currency=self.values["currency"], tip_bps=[cents_typed(one, "tips") for one in given])
+        return TillRequest(
+            currency=self.values["currency"], tip_bps=[cents_typed(one, "tips") for one in given]
+        )
 
 
 def settings(request: PageRequest) -> HttpResponse:
     till = till_of(request.access.store)
     if request.method == "GET":
-        shown = {"currency": till.currency, "tips": ", ".join(decimal_from_atomic(one, 2) for one in till.tip_bps)}
+        shown = {
+            "currency": till.currency,
+            "tips": ", ".join(decimal_from_atomic(one, 2) for one in till.tip_bps),
+        }
         return _settings(request, TillForm(shown))
     form = TillForm.from_post(request.POST)
     try:
@@ -138,5 +159,11 @@ def settings(request: PageRequest) -> HttpResponse:
 
 
 def _settings(request: PageRequest, form: TillForm) -> HttpResponse:
-    context = {"form": form, "given": form.values, "errors": form.common_errors, "currencies": Currency.choices, "tips_max": TIPS_MAX}
+    context = {
+        "form": form,
+        "given": form.values,
+        "errors": form.common_errors,
+        "currencies": Currency.choices,
+        "tips_max": TIPS_MAX,
+    }
     return show(request, "dashboard/till/settings.html", context, status=form.status)

@@ -1,4 +1,5 @@
-"""Coins that one of the store's addresses wasn't made for: what came, and the two things that a person may make of it."""
+"""Coins that one of the store's addresses wasn't made for: what came, and the two things that a
+person may make of it."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -9,7 +10,14 @@ from apps.core.templatetags.tillgate import crypto
 from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
 from apps.payments.models import LateDeposit, TransferReturn
-from apps.payments.services.transfers import Claim, ForSupport, accept_transfer, claim_of, send_transfer_back, transfer_of
+from apps.payments.services.transfers import (
+    Claim,
+    ForSupport,
+    accept_transfer,
+    claim_of,
+    send_transfer_back,
+    transfer_of,
+)
 from apps.stores import roles
 
 
@@ -27,7 +35,9 @@ def accept(request: PageRequest, id: str) -> HttpResponse:
     reference = form.values["reference"]
     rows = [*_rows(transfer), ("Payment", reference)]
     try:
-        asked = confirming.ask_about_form(request, rows, lambda: accept_transfer(request.access, id, reference))
+        asked = confirming.ask_about_form(
+            request, rows, lambda: accept_transfer(request.access, id, reference)
+        )
         if asked is not None:
             return asked
         payment = accept_transfer(request.access, id, reference)
@@ -41,7 +51,9 @@ def send_back(request: PageRequest, id: str) -> HttpResponse:
     transfer = transfer_of(request.access, id)
     rows = [*_rows(transfer), ("To", transfer.from_address)]
     try:
-        asked = confirming.ask_about_form(request, rows, lambda: send_transfer_back(request.access, id))
+        asked = confirming.ask_about_form(
+            request, rows, lambda: send_transfer_back(request.access, id)
+        )
         if asked is not None:
             return asked
         send_transfer_back(request.access, id)
@@ -53,14 +65,24 @@ def send_back(request: PageRequest, id: str) -> HttpResponse:
 
 def _rows(transfer: UnmatchedTransfer) -> list[tuple[str, object]]:
     asset = transfer.asset
-    coins = crypto(transfer.amount_atomic, asset.atomic_decimals, asset.coin_symbol) if asset else "An unknown token"
+    coins = (
+        crypto(transfer.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
+        if asset
+        else "An unknown token"
+    )
     return [("Amount", coins), ("Network", transfer.chain.name)]
 
 
-def _page(request: PageRequest, transfer: UnmatchedTransfer, form: AcceptForm | None = None) -> HttpResponse:
+def _page(
+    request: PageRequest, transfer: UnmatchedTransfer, form: AcceptForm | None = None
+) -> HttpResponse:
     claim, why = _claim(request, transfer)
     form = form or AcceptForm({"reference": claim.payment.reference if claim else ""})
-    accepted = LateDeposit.objects.filter(deposit=claim.deposit).select_related("payment").first() if claim else None
+    accepted = (
+        LateDeposit.objects.filter(deposit=claim.deposit).select_related("payment").first()
+        if claim
+        else None
+    )
     context = {
         "transfer": transfer,
         "payment": claim.payment if claim else None,
@@ -68,7 +90,10 @@ def _page(request: PageRequest, transfer: UnmatchedTransfer, form: AcceptForm | 
         "form": form,
         "errors": form.common_errors,
         "accepted": accepted,
-        "returned": TransferReturn.objects.seen_by(request.access).filter(transfer=transfer).order_by("-created_at").first(),
+        "returned": TransferReturn.objects.seen_by(request.access)
+        .filter(transfer=transfer)
+        .order_by("-created_at")
+        .first(),
         "may_act": roles.may(request.member.role, roles.MOVE_MONEY),
     }
     return show(request, "dashboard/transfers/detail.html", context, status=form.status)

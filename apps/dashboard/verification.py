@@ -1,4 +1,5 @@
-"""The verification of the store's own business: what is asked for, what became of it, and what waits for it meanwhile."""
+"""The verification of the store's own business: what is asked for, what became of it, and what
+waits for it meanwhile."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -17,7 +18,10 @@ from apps.stores import verification_documents as documents
 from apps.stores.models import Store, User, Verification
 from apps.stores.selectors import latest_verification
 
-NOT_STARTED, PENDING, APPROVED, REJECTED = "not_started", "pending", "approved", "rejected"
+NOT_STARTED = "not_started"
+PENDING = "pending"
+APPROVED = "approved"
+REJECTED = "rejected"
 
 
 class VerificationForm(Form):
@@ -78,7 +82,8 @@ def page(request: PageRequest) -> HttpResponse:
 
 def upload(request: PageRequest) -> HttpResponse:
     """One document more for the next submission."""
-    store, uploaded = request.access.store, request.FILES.get("document")
+    store = request.access.store
+    uploaded = request.FILES.get("document")
     try:
         if uploaded is None:
             raise documents.NoDocument
@@ -106,7 +111,9 @@ def remove(request: PageRequest, id: str) -> HttpResponse:
 def _refused(request: PageRequest, refusal: Exception) -> HttpResponse:
     store = request.access.store
     before = latest_verification(store)
-    return _page(request, before, VerificationForm.of(store, before, request.person).refuse(refusal))
+    return _page(
+        request, before, VerificationForm.of(store, before, request.person).refuse(refusal)
+    )
 
 
 def _page(request: PageRequest, before: Verification | None, form: Form) -> HttpResponse:

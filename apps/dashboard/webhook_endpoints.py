@@ -1,4 +1,5 @@
-"""Webhook endpoints: listed, added, one with its deliveries; on, off, a new secret, a test, sending again, deleting."""
+"""Webhook endpoints: listed, added, one with its deliveries; on, off, a new secret, a test, sending
+again, deleting."""
 
 from datetime import datetime, timedelta
 from typing import Self
@@ -26,7 +27,11 @@ def _find(request: PageRequest, id: str) -> Endpoint:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    return show(request, "dashboard/webhook_endpoints/list.html", {"endpoints": selectors.with_success_rates(request.access)})
+    return show(
+        request,
+        "dashboard/webhook_endpoints/list.html",
+        {"endpoints": selectors.with_success_rates(request.access)},
+    )
 
 
 class EndpointForm(Form):
@@ -47,7 +52,12 @@ def create(request: PageRequest) -> HttpResponse:
         made = endpoints.register_endpoint(request.access, *form.read())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    return show(request, "dashboard/webhook_endpoints/secret.html", {"endpoint": made.endpoint, "secret": made.secret}, status=201)
+    return show(
+        request,
+        "dashboard/webhook_endpoints/secret.html",
+        {"endpoint": made.endpoint, "secret": made.secret},
+        status=201,
+    )
 
 
 class ResendForm(Form):
@@ -58,7 +68,9 @@ class ResendForm(Form):
     @classmethod
     def of_the_hour_before(cls, now: datetime) -> Self:
         own = timezone.localtime(now)
-        return cls({"from": (own - timedelta(hours=1)).strftime(_MINUTE), "to": own.strftime(_MINUTE)})
+        return cls(
+            {"from": (own - timedelta(hours=1)).strftime(_MINUTE), "to": own.strftime(_MINUTE)}
+        )
 
     def request(self) -> ResendRequest:
         """Raises Invalid."""
@@ -69,7 +81,9 @@ class ResendForm(Form):
 
     def _moment(self, name: str) -> datetime:
         try:
-            return datetime.strptime(self.values[name], _MINUTE).replace(tzinfo=timezone.get_current_timezone())
+            return datetime.strptime(self.values[name], _MINUTE).replace(
+                tzinfo=timezone.get_current_timezone()
+            )
         except ValueError:
             raise Invalid(name, "choose_range") from None
 
@@ -92,14 +106,19 @@ def _page(request: PageRequest, endpoint: Endpoint, form: ResendForm) -> HttpRes
 
 def switch(request: PageRequest, id: str) -> HttpResponse:
     """On or off."""
-    endpoint, at = _find(request, id), request.access.now()
+    endpoint = _find(request, id)
+    at = request.access.now()
     if request.POST.get("to") == "active":
         endpoints.enable_endpoint(endpoint, at, by=request.access)
         messages.success(request, "Endpoint enabled. New events are sent to it.")
     else:
         endpoints.disable_endpoint(endpoint, at, by=request.access)
         messages.success(request, "The endpoint is off. Nothing is sent to it.")
-    return HttpResponseRedirect(next_url(request), status=303) if request.POST.get("next") else go("webhook_endpoint", endpoint.pk)
+    return (
+        HttpResponseRedirect(next_url(request), status=303)
+        if request.POST.get("next")
+        else go("webhook_endpoint", endpoint.pk)
+    )
 
 
 def rotate(request: PageRequest, id: str) -> HttpResponse:
@@ -111,7 +130,11 @@ def rotate(request: PageRequest, id: str) -> HttpResponse:
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
         return go("webhook_endpoint", endpoint.pk)
-    return show(request, "dashboard/webhook_endpoints/secret.html", {"endpoint": endpoint, "secret": secret, "is_rotated": True})
+    return show(
+        request,
+        "dashboard/webhook_endpoints/secret.html",
+        {"endpoint": endpoint, "secret": secret, "is_rotated": True},
+    )
 
 
 def delete(request: PageRequest, id: str) -> HttpResponse:
@@ -136,15 +159,24 @@ def send_test(request: PageRequest, id: str) -> HttpResponse:
 
 def resend(request: PageRequest, id: str) -> HttpResponse:
     """Everything between two moments again, for a receiver that was down."""
-    endpoint, form = _find(request, id), ResendForm.from_post(request.POST)
+    endpoint = _find(request, id)
+    form = ResendForm.from_post(request.POST)
     try:
         count = deliveries.resend_range(endpoint, form.request(), request.access.now())
     except Refusals as refusal:
         return _page(request, endpoint, form.refuse(refusal))
-    messages.success(request, f"{count} event{'' if count == 1 else 's'} of that time {'is' if count == 1 else 'are'} sent again.")
+    messages.success(
+        request,
+        f"{count} event{'' if count == 1 else 's'} of that time {'is' if count == 1 else 'are'}"
+        " sent again.",
+    )
     return go("webhook_endpoint", endpoint.pk)
 
 
 def _form(request: PageRequest, form: EndpointForm) -> HttpResponse:
-    context = {"form": form, "errors": form.common_errors, "offered_events": open_to(request.access.store.is_platform)}
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "offered_events": open_to(request.access.store.is_platform),
+    }
     return show(request, "dashboard/webhook_endpoints/create.html", context, status=form.status)

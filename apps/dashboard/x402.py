@@ -22,7 +22,9 @@ def index(request: PageRequest) -> HttpResponse:
     access = request.access
     context = {
         "page": window(signed_payments_seen_by(access), request.GET, {}),
-        "assets": [one for one in accepted_assets(access.store_id, access.mode) if is_signable(one)],
+        "assets": [
+            one for one in accepted_assets(access.store_id, access.mode) if is_signable(one)
+        ],
         "facilitator": f"{settings.API_URL}/api/v2/x402",
         "calls": CALLS,
     }

@@ -1,4 +1,5 @@
-"""What can be looked up: every code of a refusal with what to do about it, and every event with a sample of its body.
+"""What can be looked up: every code of a refusal with what to do about it, and every event with a
+sample of its body.
 
 Both are read from the tables and classes that the service itself uses.
 """
@@ -30,9 +31,15 @@ RAISED = (
 )
 # Of the agent API: the field that breaks a rule has a code, and the message says the rule.
 OF_FIELDS = (
-    "amount_too_large", "destination_required", "invalid_active", "invalid_amount", "invalid_cap", "invalid_currency", "invalid_metadata",
+    "amount_too_large",
+    "destination_required",
+    "invalid_active",
+    "invalid_amount",
+    "invalid_cap",
+    "invalid_currency",
+    "invalid_metadata",
     "mandate_ref_required",
-)  # fmt: skip
+)
 _UNSAID = "The message says what is wrong"
 
 
@@ -43,7 +50,8 @@ class Code(NamedTuple):
 
 
 def codes() -> list[Code]:
-    """Every code, once per status and sentence. Classes of doors are known once their routes are loaded."""
+    """Every code, once per status and sentence. Classes of doors are known once their routes are
+    loaded."""
     found = {Code(*one) for one in RAISED} | {Code(one, 422, _UNSAID) for one in OF_FIELDS}
     for one in _subclasses(Coded):
         if one.code and one.code != PASSWORD and not one.__module__.startswith(PEOPLE):
@@ -64,7 +72,10 @@ def advice() -> dict[str, str]:
 
 def errors() -> str:
     told = advice()
-    rows = [f"| `{one.code}` | {one.status} | {_cell(one.sentence)} | {told.get(one.code, '')} |" for one in codes()]
+    rows = [
+        f"| `{one.code}` | {one.status} | {_cell(one.sentence)} | {told.get(one.code, '')} |"
+        for one in codes()
+    ]
     return "\n".join(["| code | status | sentence | what to do |", "|---|---|---|---|", *rows])
 
 
@@ -75,7 +86,9 @@ def _cell(text: str) -> str:
 def events() -> str:
     """A section per event, with the body of its delivery."""
     parts = ["| event | sent when |", "|---|---|"]
-    parts += [f"| [`{name}`](#{name.replace('.', '')}) | {words} |" for name, words in EVENTS.items()]
+    parts += [
+        f"| [`{name}`](#{name.replace('.', '')}) | {words} |" for name, words in EVENTS.items()
+    ]
     sections = ["\n".join(parts)]
     for name, words in EVENTS.items():
         only = " Only platforms can subscribe to it." if name in PLATFORM_ONLY else ""

@@ -1,6 +1,8 @@
-"""Draws the whole documentation: every page with its HTML, its Markdown and its headings, and the index of the search.
+"""Draws the whole documentation: every page with its HTML, its Markdown and its headings, and the
+index of the search.
 
-`manage.py docs` runs it in a process that ends (decision 235); a web process imports nothing of this.
+`manage.py docs` runs it in a process that ends (decision 235); a web process imports nothing of
+this.
 """
 
 import re
@@ -17,7 +19,8 @@ from apps.docs.reference import groups, objects, page_of
 from apps.docs.site import Hit, Link, Menu, Page, Site
 
 FOLDER = settings.BASE_DIR / "docs" / "guide"
-# The address that the files name: a demo's, so that what they say can be tried from a checkout. Pages name the service's own.
+# The address that the files name: a demo's, so that what they say can be tried from a checkout.
+# Pages name the service's own.
 WORDS_MAX = 200
 # Where a page of the guide has a catalog that is drawn.
 CATALOGS: dict[str, Callable[[], str]] = {"errors": errors, "events": events}
@@ -28,7 +31,8 @@ DEMO = "http://localhost:8000"
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """A page before it is drawn. `markdown` is whole: what is generated is written as Markdown first, for people and models alike."""
+    """A page before it is drawn. `markdown` is whole: what is generated is written as Markdown
+    first, for people and models alike."""
 
     section: str
     slug: str
@@ -47,11 +51,15 @@ def draw() -> Site:
 
 
 def _sources() -> Iterator[Source]:
-    description = SchemaGenerator().get_schema(request=None, public=True)  # loads every route, and with them every refusal
+    description = SchemaGenerator().get_schema(
+        request=None, public=True
+    )  # loads every route, and with them every refusal
     for section in tree.GUIDE:
         for entry in section.entries:
             text = (FOLDER / f"{entry.slug}.md").read_text()
-            yield _source(section.title, entry, _CATALOG.sub(lambda found: CATALOGS[found[1]](), text))
+            yield _source(
+                section.title, entry, _CATALOG.sub(lambda found: CATALOGS[found[1]](), text)
+            )
     for group in groups():
         entry = tree.Entry(f"reference/{group.slug}", group.title)
         yield _source("API reference", entry, page_of(group, description))
@@ -61,7 +69,12 @@ def _sources() -> Iterator[Source]:
 
 
 def _source(section: str, entry: tree.Entry, markdown: str) -> Source:
-    return Source(section=section, slug=entry.slug, title=entry.title, markdown=markdown.replace(DEMO, settings.API_URL))
+    return Source(
+        section=section,
+        slug=entry.slug,
+        title=entry.title,
+        markdown=markdown.replace(DEMO, settings.API_URL),
+    )
 
 
 def _page(source: Source) -> Page:
@@ -72,12 +85,15 @@ def _page(source: Source) -> Page:
         section=source.section,
         html=rendered.html,
         markdown=source.markdown,
-        headings=tuple(Link(slug=one.anchor, title=one.title) for one in rendered.headings if _is_listed(one)),
+        headings=tuple(
+            Link(slug=one.anchor, title=one.title) for one in rendered.headings if _is_listed(one)
+        ),
     )
 
 
 def _hits(page: Page) -> Iterator[Hit]:
-    """The page and each of its parts, with the words of the part that are found nowhere in its title."""
+    """The page and each of its parts, with the words of the part that are found nowhere in its
+    title."""
     parts = re.split(r"(?m)^## +", page.markdown)
     address = address_of(f"{page.slug}.md")
     yield Hit(address, page.title, page.section, _words(parts[0]))
@@ -86,7 +102,8 @@ def _hits(page: Page) -> Iterator[Hit]:
 
 
 def _words(text: str) -> str:
-    """What somebody may look for there: names of fields and codes first, then prose, without the small words."""
+    """What somebody may look for there: names of fields and codes first, then prose, without the
+    small words."""
     codes = re.findall(r"`([a-z][a-z0-9_.]{3,30})`", text)
     prose = re.findall(r"[a-z]{5,}", re.sub(r"```.*?```", "", text, flags=re.S).lower())
     return " ".join(dict.fromkeys([*codes, *prose]))[:WORDS_MAX]

@@ -1,4 +1,5 @@
-"""Markdown to HTML as the documentation shows it: headings with anchors, code with a copy button and tabs, tables that scroll.
+"""Markdown to HTML as the documentation shows it: headings with anchors, code with a copy button
+and tabs, tables that scroll.
 
 Only the process that draws the documentation imports this (decision 235).
 """
@@ -54,25 +55,35 @@ def render(text: str, own: str = "") -> Rendered:
             token.type = "html_block"
     html: str = parser.renderer.render(tokens, parser.options, {})
     html = _NAME.sub(lambda found: _BREAKS.sub(r"\g<0><wbr>", found[0]), html)
-    html = html.replace("<table>", '<div class="table-scroll" role="group" aria-label="Table" tabindex="0"><table>')
+    html = html.replace(
+        "<table>", '<div class="table-scroll" role="group" aria-label="Table" tabindex="0"><table>'
+    )
     return Rendered(html.replace("</table>", "</table></div>"), tuple(headings))
 
 
 def code(text: str, name: str) -> str:
     """A block of code with a button that copies it."""
     shown = escape(text.rstrip("\n"), quote=False).replace(KEY, f"<span data-key>{KEY}</span>")
-    button = f'<button type="button" class="button small quiet script-only" data-copy-from="{name}">Copy</button>'
-    return f'<div class="sample">{button}<pre class="code" tabindex="0"><code id="{name}">{shown}</code></pre></div>'
+    button = (
+        '<button type="button" class="button small quiet script-only"'
+        f' data-copy-from="{name}">Copy</button>'
+    )
+    return (
+        f'<div class="sample">{button}<pre class="code" tabindex="0"><code'
+        f' id="{name}">{shown}</code></pre></div>'
+    )
 
 
 def tabs(codes: Sequence[tuple[str, str]], name: str) -> str:
     """Radio buttons choose what CSS shows, so that tabs need no script."""
-    labels, panels = [], []
+    labels = []
+    panels = []
     for place, (label, text) in enumerate(codes):
         checked = " checked" if place == 0 else ""
         labels.append(
-            f'<input type="radio" name="{name}" id="{name}-tab-{place}" value="{escape(label)}"{checked}>'
-            f'<label for="{name}-tab-{place}">{escape(label)}</label>'
+            f'<input type="radio" name="{name}" id="{name}-tab-{place}"'
+            f' value="{escape(label)}"{checked}><label'
+            f' for="{name}-tab-{place}">{escape(label)}</label>'
         )
         panels.append(f'<div class="tab-panel">{code(text, f"{name}-{place}")}</div>')
     legend = '<legend class="visually-hidden">Language</legend>'

@@ -1,4 +1,5 @@
-"""The reference, as Markdown: operations in the order of docs/reference/operations.txt, drawn from the API's description and examples."""
+"""The reference, as Markdown: operations in the order of docs/reference/operations.txt, drawn from
+the API's description and examples."""
 
 import json
 import re
@@ -57,7 +58,15 @@ def page_of(group: Group, description: Schema) -> str:
 
 def _contents(group: Group) -> str:
     lines = ["| operation | call |", "|---|---|"]
-    return "\n".join([*lines, *(f"| [{one.title}](#{anchor_of(one.title)}) | `{one.method} {one.path}` |" for one in group.operations)])
+    return "\n".join(
+        [
+            *lines,
+            *(
+                f"| [{one.title}](#{anchor_of(one.title)}) | `{one.method} {one.path}` |"
+                for one in group.operations
+            ),
+        ]
+    )
 
 
 def _operation(operation: Operation, description: Schema) -> Iterator[str]:
@@ -68,7 +77,10 @@ def _operation(operation: Operation, description: Schema) -> Iterator[str]:
     parameters = [one for one in told.get("parameters", []) if one["in"] == "query"]
     if parameters:
         yield "### Query"
-        rows = ((one["name"], _type(one["schema"], description), one.get("required", False)) for one in parameters)
+        rows = (
+            (one["name"], _type(one["schema"], description), one.get("required", False))
+            for one in parameters
+        )
         yield _table(rows, "?")
     body = next(iter(told.get("requestBody", {}).get("content", {}).values()), None)
     if body is not None:
@@ -137,7 +149,8 @@ def meanings() -> dict[str, str]:
     return dict(line.split(" | ", 1) for line in lines if " | " in line)
 
 
-# The objects that most integrators read, in the order of the reference, and what they are called there.
+# The objects that most integrators read, in the order of the reference, and what they are called
+# there.
 OBJECTS = {
     "PaymentIntentDetail": "Payment",
     "PaymentAddress": "Payment address",
@@ -166,13 +179,19 @@ def objects(description: Schema) -> str:
     """What the fields of answers mean."""
     parts = [
         "# Objects",
-        "What the fields of answers mean. Times are ISO 8601 in UTC with microseconds. Amounts named `…_atomic` are integers as "
-        "text, in the asset's smallest unit; amounts named `…_cents` are integers, in hundredths of the currency. New fields may be "
-        "added at any time: ignore those that you don't know.",
+        (
+            "What the fields of answers mean. Times are ISO 8601 in UTC with microseconds. Amounts"
+            " named `…_atomic` are integers as text, in the asset's smallest unit; amounts named"
+            " `…_cents` are integers, in hundredths of the currency. New fields may be added at any"
+            " time: ignore those that you don't know."
+        ),
     ]
     for name, title in OBJECTS.items():
         fields = description["components"]["schemas"][name]["properties"]
-        rows = [f"| `{field}` | {_type(told, description)} | {_meaning(name, field)} |" for field, told in fields.items()]
+        rows = [
+            f"| `{field}` | {_type(told, description)} | {_meaning(name, field)} |"
+            for field, told in fields.items()
+        ]
         parts += [f"## {title}", "\n".join(["| field | type | meaning |", "|---|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 
@@ -187,13 +206,19 @@ def _meaning(name: str, field: str) -> str:
 def _table(rows: Iterable[tuple[str, str, bool]], where: str) -> str:
     lines = ["| field | type | meaning |", "|---|---|---|"]
     for name, kind, is_required in rows:
-        meaning = meanings().get(f"{where}{name}") or meanings().get(name) or meanings().get(name.rpartition(".")[2], "")
+        meaning = (
+            meanings().get(f"{where}{name}")
+            or meanings().get(name)
+            or meanings().get(name.rpartition(".")[2], "")
+        )
         need = "**Required.** " if is_required else ""
         lines.append(f"| `{name}` | {kind} | {need}{meaning} |")
     return "\n".join(lines)
 
 
-def _fields(schema: Schema, description: Schema, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str, bool]]:
+def _fields(
+    schema: Schema, description: Schema, prefix: str = "", depth: int = 0
+) -> Iterator[tuple[str, str, bool]]:
     whole = _resolved(schema, description)
     for name, told in whole.get("properties", {}).items():
         inner = _resolved(told, description)
@@ -214,10 +239,19 @@ def _fields(schema: Schema, description: Schema, prefix: str = "", depth: int = 
 def _resolved(schema: Schema, description: Schema) -> Schema:
     """What a reference leads to, and of several shapes the first that has fields."""
     if "$ref" in schema:
-        return _resolved(description["components"]["schemas"][schema["$ref"].rpartition("/")[2]], description)
+        return _resolved(
+            description["components"]["schemas"][schema["$ref"].rpartition("/")[2]], description
+        )
     several = schema.get("anyOf") or schema.get("oneOf")
     if several:
-        return next((one for one in (_resolved(each, description) for each in several) if one.get("type") != "null"), {})
+        return next(
+            (
+                one
+                for one in (_resolved(each, description) for each in several)
+                if one.get("type") != "null"
+            ),
+            {},
+        )
     return schema
 
 
@@ -233,5 +267,7 @@ def _type(schema: Schema, description: Schema) -> str:
     limits = [f"at most {whole['maxLength']} characters"] if "maxLength" in whole else []
     limits += [f"from {whole['minimum']}"] if "minimum" in whole else []
     limits += [f"up to {whole['maximum']}"] if "maximum" in whole else []
-    named = {"date-time": "time", "uuid": "UUID", "date": "date", "uri": "URL"}.get(whole.get("format", ""), kind)
+    named = {"date-time": "time", "uuid": "UUID", "date": "date", "uri": "URL"}.get(
+        whole.get("format", ""), kind
+    )
     return ", ".join([named, *limits])

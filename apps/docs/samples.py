@@ -12,7 +12,8 @@ CREDENTIALS = {"agent": "svca_test_YOUR_CREDENTIAL", "token": "YOUR_ACCESS_TOKEN
 
 
 class Example(Struct, frozen=True, kw_only=True):
-    """A call and its answer, as docs/reference/examples.json has them. `request` and `response` are any JSON."""
+    """A call and its answer, as docs/reference/examples.json has them. `request` and `response` are
+    any JSON."""
 
     path: str
     key: str
@@ -71,7 +72,9 @@ def _python(method: str, url: str, example: Example, who: str) -> str:
 
 
 def _literal(text: str) -> str:
-    return text.replace(": true", ": True").replace(": false", ": False").replace(": null", ": None")
+    return (
+        text.replace(": true", ": True").replace(": false", ": False").replace(": null", ": None")
+    )
 
 
 def _typescript(method: str, url: str, example: Example, who: str) -> str:
@@ -83,7 +86,11 @@ def _typescript(method: str, url: str, example: Example, who: str) -> str:
         options.append(f"  headers: {_json(headers, 2)},")
     if example.request is not None:
         options.append(f"  body: JSON.stringify({_json(example.request, 2)}),")
-    call = [f'const answer = await fetch("{url}", {{', *options, "});"] if options else [f'const answer = await fetch("{url}");']
+    call = (
+        [f'const answer = await fetch("{url}", {{', *options, "});"]
+        if options
+        else [f'const answer = await fetch("{url}");']
+    )
     shown = "await answer.json()" if example.type == "application/json" else "answer.status"
     return "\n".join([*call, f"console.log({shown});"])
 
@@ -92,7 +99,11 @@ def _php(method: str, url: str, example: Example, who: str) -> str:
     headers = _headers(example, who)
     if example.request is not None:
         headers["Content-Type"] = "application/json"
-    lines = [f"$curl = curl_init('{url}');", "curl_setopt_array($curl, [", "    CURLOPT_RETURNTRANSFER => true,"]
+    lines = [
+        f"$curl = curl_init('{url}');",
+        "curl_setopt_array($curl, [",
+        "    CURLOPT_RETURNTRANSFER => true,",
+    ]
     if method != "GET":
         lines.append(f"    CURLOPT_CUSTOMREQUEST => '{method}',")
     if headers:

@@ -1,4 +1,5 @@
-"""The drawn documentation as a web process keeps it: each page packed, a fifth of its size, and unpacked for who asks."""
+"""The drawn documentation as a web process keeps it: each page packed, a fifth of its size, and
+unpacked for who asks."""
 
 import subprocess
 import sys
@@ -42,7 +43,8 @@ class Page(Struct, frozen=True, kw_only=True):
 
 
 class Hit(Struct, frozen=True, array_like=True):
-    """What can be found: a page or a part of one, where that is, and the words by which it is found."""
+    """What can be found: a page or a part of one, where that is, and the words by which it is
+    found."""
 
     address: str
     title: str
@@ -78,7 +80,8 @@ def index_file() -> bytes:
 
 
 def search(query: str) -> list[Hit]:
-    """As the script in the browser does it: every word somewhere, and best where the title has them."""
+    """As the script in the browser does it: every word somewhere, and best where the title has
+    them."""
     words = query.lower().split()
     found = []
     for hit in msgspec.json.decode(index_file(), type=list[Hit]):
@@ -91,9 +94,12 @@ def search(query: str) -> list[Hit]:
 
 @cache
 def _kept() -> Kept:
-    """By a process that ends: the Markdown library and the API's description stay out of this one."""
+    """By a process that ends: the Markdown library and the API's description stay out of this
+    one."""
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "docs"]
-    run = subprocess.run(command, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, check=True, timeout=SECONDS)  # noqa: S603  our own
+    run = subprocess.run(  # noqa: S603  our own
+        command, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, check=True, timeout=SECONDS
+    )
     drawn = msgspec.json.decode(run.stdout, type=Site)
     return Kept(
         menu=drawn.menu,

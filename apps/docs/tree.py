@@ -1,4 +1,5 @@
-"""THE table of the documentation's pages, in the order of its menu. What isn't a file of docs/guide is drawn by a class of drawing."""
+"""THE table of the documentation's pages, in the order of its menu. What isn't a file of docs/guide
+is drawn by a class of drawing."""
 
 from typing import NamedTuple
 
@@ -19,7 +20,12 @@ HOME = Entry("index", "Overview")
 GUIDE = (
     Section(
         "Get started",
-        (HOME, Entry("quickstart", "Quickstart"), Entry("keys", "Keys and modes"), Entry("testing", "Test scenarios")),
+        (
+            HOME,
+            Entry("quickstart", "Quickstart"),
+            Entry("keys", "Keys and modes"),
+            Entry("testing", "Test scenarios"),
+        ),
     ),
     Section(
         "Accept payments",
@@ -60,7 +66,10 @@ GUIDE = (
             Entry("woocommerce", "WooCommerce"),
         ),
     ),
-    Section("Look up", (Entry("events", "Events"), Entry("errors", "Errors"), Entry("limits", "Rate limits"))),
+    Section(
+        "Look up",
+        (Entry("events", "Events"), Entry("errors", "Errors"), Entry("limits", "Rate limits")),
+    ),
 )
 OBJECTS = Entry("reference/objects", "Objects")
 CHANGELOG = Entry("changelog", "Changelog")

@@ -1,4 +1,5 @@
-"""The documentation: pages for people, their Markdown for models, the search, and the API explorer."""
+"""The documentation: pages for people, their Markdown for models, the search, and the API
+explorer."""
 
 from collections.abc import Mapping
 
@@ -45,16 +46,29 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 def source(request: HttpRequest, slug: str = HOME.slug) -> HttpResponse:
     """The same as Markdown, for models and for who copies it."""
-    return HttpResponse(_page(slug).markdown, content_type="text/markdown; charset=utf-8", headers=KEPT)
+    return HttpResponse(
+        _page(slug).markdown, content_type="text/markdown; charset=utf-8", headers=KEPT
+    )
 
 
 @require_safe
 def models(request: HttpRequest) -> HttpResponse:
     """llms.txt: what there is to read, for language models (llmstxt.org)."""
-    lines = ["# Tillgate", "", "> Take crypto payments priced in fiat: REST API, hosted checkout, signed webhooks, payouts.", ""]
+    lines = [
+        "# Tillgate",
+        "",
+        (
+            "> Take crypto payments priced in fiat: REST API, hosted checkout, signed webhooks,"
+            " payouts."
+        ),
+        "",
+    ]
     for menu in site().menu:
         lines += [f"## {menu.title}", ""]
-        lines += [f"- [{link.title}]({settings.API_URL}{_source_address(link.slug)})" for link in menu.links]
+        lines += [
+            f"- [{link.title}]({settings.API_URL}{_source_address(link.slug)})"
+            for link in menu.links
+        ]
         lines.append("")
     lines += ["## Description", "", f"- [OpenAPI 3.1]({settings.API_URL}{reverse('openapi')})", ""]
     return HttpResponse("\n".join(lines), content_type="text/plain; charset=utf-8", headers=KEPT)
@@ -68,8 +82,12 @@ def explorer(request: HttpRequest) -> HttpResponse:
 def _show(request: HttpRequest, template: str, parts: Mapping[str, object]) -> HttpResponse:
     host = settings.DASHBOARD_URL if settings.DASHBOARD_HOST else ""
     home, keys = (host + reverse(f"dashboard:{name}") for name in ("home", "keys"))
-    with translation.override("en"):  # it is written in English alone, whatever language the browser asks for
-        return render(request, template, {"menu": site().menu, "dashboard": home, "keys": keys, **parts})
+    with translation.override(
+        "en"
+    ):  # it is written in English alone, whatever language the browser asks for
+        return render(
+            request, template, {"menu": site().menu, "dashboard": home, "keys": keys, **parts}
+        )
 
 
 def _source_address(slug: str) -> str:

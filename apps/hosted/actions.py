@@ -1,6 +1,8 @@
-"""What a customer does when a payment doesn't go straight: get a new quote, find what was sent, have a receipt mailed.
+"""What a customer does when a payment doesn't go straight: get a new quote, find what was sent,
+have a receipt mailed.
 
-The link is the only key here and no cookie says more, so the forms carry no token and work inside a frame too (decision 245).
+The link is the only key here and no cookie says more, so the forms carry no token and work inside a
+frame too (decision 245).
 """
 
 from collections.abc import Callable
@@ -57,14 +59,26 @@ def renew(request: HttpRequest, reference: str) -> HttpResponse:
             raise NotRenewable
         later = renew_payment(payment)
     except NoRate as refusal:
-        return _refused(request, reference, refusal, gettext("There is no price right now. Try again in a few minutes."))
+        return _refused(
+            request,
+            reference,
+            refusal,
+            gettext("There is no price right now. Try again in a few minutes."),
+        )
     except Failure as refusal:
-        return _refused(request, reference, refusal, gettext("This payment can't get a new quote. Go back to the store to start again."))
+        return _refused(
+            request,
+            reference,
+            refusal,
+            gettext("This payment can't get a new quote. Go back to the store to start again."),
+        )
     return _to(request, later.reference)
 
 
 def _refused(request: HttpRequest, reference: str, refusal: Failure, problem: str) -> HttpResponse:
-    return checkout.page(request, plumbing.payment_of(reference), quote_problem=problem, status=status_of(refusal))
+    return checkout.page(
+        request, plumbing.payment_of(reference), quote_problem=problem, status=status_of(refusal)
+    )
 
 
 def _to(request: HttpRequest, reference: str) -> HttpResponse:
@@ -74,12 +88,15 @@ def _to(request: HttpRequest, reference: str) -> HttpResponse:
 
 @customer_form("sent")
 def sent(request: HttpRequest, reference: str) -> HttpResponse:
-    """What became of a transaction. The answer goes into the address of the page, so that it stays while the page follows it."""
+    """What became of a transaction. The answer goes into the address of the page, so that it stays
+    while the page follows it."""
     payment = plumbing.payment_of(reference)
     answer = find_sent(payment, request.POST.get("transaction", ""))
     joint = "&" if plumbing.framed_query(request) else "?"
     asked = urlencode({"sent": answers.packed(payment, answer)})
-    return HttpResponseRedirect(f"/pay/{reference}{plumbing.framed_query(request)}{joint}{asked}#sent", status=303)
+    return HttpResponseRedirect(
+        f"/pay/{reference}{plumbing.framed_query(request)}{joint}{asked}#sent", status=303
+    )
 
 
 @customer_form("receipts")
@@ -93,6 +110,10 @@ def receipt(request: HttpRequest, reference: str) -> HttpResponse:
         return _to(request, reference)
     except (Failure, Invalid) as refusal:
         told = " ".join(sentences(refusal, gettext("Your email address")))
-        return checkout.page(request, payment, receipt_problem=told, receipt_email=typed, status=status_of(refusal))
+        return checkout.page(
+            request, payment, receipt_problem=told, receipt_email=typed, status=status_of(refusal)
+        )
     joint = "&" if plumbing.framed_query(request) else "?"
-    return HttpResponseRedirect(f"/pay/{reference}{plumbing.framed_query(request)}{joint}receipt=sent#receipt", status=303)
+    return HttpResponseRedirect(
+        f"/pay/{reference}{plumbing.framed_query(request)}{joint}receipt=sent#receipt", status=303
+    )

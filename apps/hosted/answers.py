@@ -1,6 +1,8 @@
-"""The answer to "I already paid" in the address of the page: signed, so that nobody else's words stand in it, and kept for a day.
+"""The answer to "I already paid" in the address of the page: signed, so that nobody else's words
+stand in it, and kept for a day.
 
-What was found since is told instead of it whenever the page is drawn; chains are asked by the form alone.
+What was found since is told instead of it whenever the page is drawn; chains are asked by the form
+alone.
 """
 
 from dataclasses import asdict

@@ -1,4 +1,5 @@
-"""A store's looks on public pages: what it is called, its picture, and its colours as a stylesheet, for no inline style is allowed."""
+"""A store's looks on public pages: what it is called, its picture, and its colours as a stylesheet,
+for no inline style is allowed."""
 
 from django.http import HttpResponse
 
@@ -19,10 +20,19 @@ def brand_of(store: Store) -> plumbing.Context:
 
 
 def sheet(store: Store) -> HttpResponse:
-    first, second = colour(store.primary_color), colour(store.secondary_color)
+    first = colour(store.primary_color)
+    second = colour(store.secondary_color)
     rules = []
     if first:
-        rules += [f"--accent:{first}", f"--on-accent:{ink_on(first)}", f"--accent-hover:color-mix(in srgb,{first} 86%,#000)"]
+        rules += [
+            f"--accent:{first}",
+            f"--on-accent:{ink_on(first)}",
+            f"--accent-hover:color-mix(in srgb,{first} 86%,#000)",
+        ]
         rules += [f"--brand-ground:{first}", f"--brand-edge:{second or first}"]
     text = f"@layer page{{.branded{{{';'.join(rules)}}}}}" if rules else ""
-    return HttpResponse(text, content_type="text/css; charset=utf-8", headers={"Cache-Control": "private, max-age=300"})
+    return HttpResponse(
+        text,
+        content_type="text/css; charset=utf-8",
+        headers={"Cache-Control": "private, max-age=300"},
+    )

@@ -1,6 +1,8 @@
-"""Paying by card on the hosted pages: what a checkout shows of it, and the embedded network's own card page.
+"""Paying by card on the hosted pages: what a checkout shows of it, and the embedded network's own
+card page.
 
-Prices are asked for only when the customer looks at them. A card that was charged is not a paid intent, and no page says so.
+Prices are asked for only when the customer looks at them. A card that was charged is not a paid
+intent, and no page says so.
 """
 
 from collections.abc import Sequence
@@ -54,7 +56,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Prices:
-    """What a card payment costs where the customer is. `is_asked` once the providers have been asked."""
+    """What a card payment costs where the customer is. `is_asked` once the providers have been
+    asked."""
 
     countries: list[tuple[str, str]]  # to choose from; none when the place is known
     country: str
@@ -69,7 +72,8 @@ class Prices:
 
 @dataclass(frozen=True)
 class Card:
-    """What the checkout shows of card payments: whether there are any, the one under way, and when looked at, the prices."""
+    """What the checkout shows of card payments: whether there are any, the one under way, and when
+    looked at, the prices."""
 
     session: FundingSession | None
     returned: str
@@ -88,9 +92,14 @@ class Card:
 
 def card_of(request: HttpRequest, payment: Payment, *, problem: str = "") -> Card:
     """`problem` is why the card payment that was asked for can't be opened."""
-    session, networks = latest_session(payment), card_networks(payment)
+    session = latest_session(payment)
+    networks = card_networks(payment)
     status = session.status if session is not None else None
-    is_open = session is not None and status == FundingSession.Status.PENDING and session.expires_at > _now(payment)
+    is_open = (
+        session is not None
+        and status == FundingSession.Status.PENDING
+        and session.expires_at > _now(payment)
+    )
     is_chosen = (bool(problem) or request.GET.get("pay") == "card") and (bool(networks) or is_open)
     prices = _prices(request, payment) if is_chosen and not is_open else None
     return Card(
@@ -113,7 +122,8 @@ def _now(payment: Payment) -> datetime:
 def _prices(request: HttpRequest, payment: Payment) -> Prices:
     at_edge = country_at_edge(request.headers)
     given = request.POST if request.method == "POST" else request.GET
-    country, region = given.get("country", ""), given.get("region", "")
+    country = given.get("country", "")
+    region = given.get("region", "")
     chosen = at_edge or country or payment.store.country
     prices = Prices(
         countries=[] if at_edge else countries(),
@@ -131,7 +141,9 @@ def _prices(request: HttpRequest, payment: Payment) -> Prices:
         return prices
     except Failure as failure:
         return replace(prices, problem=" ".join(sentences(failure)))
-    recommended, others = ([one for one in choices if one.is_recommended is wanted] for wanted in (True, False))
+    recommended, others = (
+        [one for one in choices if one.is_recommended is wanted] for wanted in (True, False)
+    )
     return replace(prices, choices=recommended, others=others, is_asked=True)
 
 
@@ -152,14 +164,21 @@ def _choices(priced: Priced) -> list[Choice]:
 
 
 def start(request: HttpRequest, payment: Payment) -> str:
-    """Open the card payment that the form asks for; the problem in words, or nothing when it is open."""
+    """Open the card payment that the form asks for; the problem in words, or nothing when it is
+    open."""
     if plumbing.is_too_often(request, payment.reference, _SESSIONS):
         return gettext(TOO_OFTEN)
     method_id, _, service_id = request.POST.get("choice", "")[:400].partition(CHOICE_SEPARATOR)
     email = request.POST.get("customer_email", "").strip()
     place = request.POST.get("country", ""), request.POST.get("region", "")
     try:
-        asked = CardRequest.read({"payment_method_id": method_id, "provider_service_id": service_id, "customer_email": email or None})
+        asked = CardRequest.read(
+            {
+                "payment_method_id": method_id,
+                "provider_service_id": service_id,
+                "customer_email": email or None,
+            }
+        )
         open_session(payment, asked, lambda: place_of(request.headers, payment.store, *place))
     except (Failure, Invalid) as refusal:
         return " ".join(sentences(refusal))
@@ -169,13 +188,19 @@ def start(request: HttpRequest, payment: Payment) -> str:
 @require_safe
 @public_page("checkout")
 def leave(request: HttpRequest, reference: str) -> HttpResponse:
-    """The page that sends the customer on to the card page: by itself where it may, by a link everywhere."""
+    """The page that sends the customer on to the card page: by itself where it may, by a link
+    everywhere."""
     payment = plumbing.payment_of(reference)
     session = latest_session(payment)
     if session is None or session.status != FundingSession.Status.PENDING:
         return HttpResponseRedirect(f"{request.path.removesuffix('/card/leave')}?pay=card")
-    # The embedded network's page is asked of whichever host this one is on, but for a store's own domain, which has no such page.
-    url = session.url if store_of(request) is not None else plumbing.picture(session.url) or session.url
+    # The embedded network's page is asked of whichever host this one is on, but for a store's own
+    # domain, which has no such page.
+    url = (
+        session.url
+        if store_of(request) is not None
+        else plumbing.picture(session.url) or session.url
+    )
     context = {
         "session": session,
         "url": url,
@@ -201,7 +226,9 @@ def card_page(request: HttpRequest, reference: str) -> HttpResponse:
         if outcome not in OUTCOMES:
             raise Http404
         finish(session, outcome)
-        return HttpResponseRedirect(f"{back}?onramp=success" if outcome == "paid" else f"{back}?pay=card", status=303)
+        return HttpResponseRedirect(
+            f"{back}?onramp=success" if outcome == "paid" else f"{back}?pay=card", status=303
+        )
     store = session.payment.store
     context = {
         "session": session,
@@ -211,6 +238,7 @@ def card_page(request: HttpRequest, reference: str) -> HttpResponse:
         "has_brand": bool(colour(store.primary_color or "")),
     }
     response = render(request, "hosted/card_page.html", context)
-    # Without any referrer the browser would hide the origin of the page's form, which then looks forged.
+    # Without any referrer the browser would hide the origin of the page's form, which then looks
+    # forged.
     response["Referrer-Policy"] = "same-origin"
     return response

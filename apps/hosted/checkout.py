@@ -1,6 +1,8 @@
-"""The hosted checkout: one view renders the page and the part of it that is swapped while the customer waits.
+"""The hosted checkout: one view renders the page and the part of it that is swapped while the
+customer waits.
 
-It shows what the public checkout document holds and nothing more; a card payment that went through is not a paid intent.
+It shows what the public checkout document holds and nothing more; a card payment that went through
+is not a paid intent.
 """
 
 import re
@@ -33,20 +35,20 @@ from apps.payments.services.simulate import simulate_deposit
 from config.local_chain import LOCAL_CHAIN_ID
 
 # What the QR code may hold: the address alone, or an EIP-681 link with chain, coin and amount.
-ADDRESS, LINK = "address", "link"
-CODE_COOKIE, CODE_KEPT_SECONDS = "checkout_code", 365 * 24 * 3600
+ADDRESS = "address"
+LINK = "link"
+CODE_COOKIE = "checkout_code"
+CODE_KEPT_SECONDS = 365 * 24 * 3600
 # The forms of the page are sent to paths below its own.
 _FORMS = re.compile(r"/(simulate|card|quote|sent|receipt)$")
 # A stage has a template of its own, hosted/stages/<stage>.html.
-PAY, UNDERPAID, CONFIRMING, COMPLETED, EXPIRED, FAILED, REFUNDED = (
-    "pay",
-    "underpaid",
-    "confirming",
-    "completed",
-    "expired",
-    "failed",
-    "refunded",
-)
+PAY = "pay"
+UNDERPAID = "underpaid"
+CONFIRMING = "confirming"
+COMPLETED = "completed"
+EXPIRED = "expired"
+FAILED = "failed"
+REFUNDED = "refunded"
 
 
 @require_safe
@@ -73,7 +75,9 @@ def simulated(request: HttpRequest, payment: Payment) -> str:
         raise Http404
     sent = {name: request.POST.get(name) or None for name in ("asset_id", "reference")}
     try:
-        asked = SimulationRequest.read({**sent, "scenario": scenario, "confirmations": 1 if scenario == "unconfirmed" else 0})
+        asked = SimulationRequest.read(
+            {**sent, "scenario": scenario, "confirmations": 1 if scenario == "unconfirmed" else 0}
+        )
         simulate_deposit(Access.for_public(payment.store, payment.mode), payment, asked)
     except (Failure, Invalid) as refusal:
         return " ".join(sentences(refusal))
@@ -82,7 +86,10 @@ def simulated(request: HttpRequest, payment: Payment) -> str:
 
 def back_from_simulating(request: HttpRequest) -> HttpResponse:
     """To the page with the form, as it was."""
-    return HttpResponseRedirect(f"{request.path.removesuffix('/simulate')}?{_kept(request.POST.get('query', ''))}", status=303)
+    return HttpResponseRedirect(
+        f"{request.path.removesuffix('/simulate')}?{_kept(request.POST.get('query', ''))}",
+        status=303,
+    )
 
 
 @require_POST
@@ -109,7 +116,8 @@ def _kept(text: str) -> str:
 @require_safe
 @public_page("checkout")
 def wallets(request: HttpRequest, reference: str) -> HttpResponse:
-    """The dialog with the wallets of a browser: asked for when somebody wants to pay with one, and empty until its script fills it."""
+    """The dialog with the wallets of a browser: asked for when somebody wants to pay with one, and
+    empty until its script fills it."""
     plumbing.payment_of(reference)
     return render(request, "hosted/_wallets.html")
 
@@ -123,7 +131,11 @@ def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
 @require_safe
 def embed_script(request: HttpRequest) -> HttpResponse:
     """The script that puts the checkout into a merchant's page."""
-    return HttpResponse(_script(), content_type="text/javascript; charset=utf-8", headers={"Cache-Control": "public, max-age=3600"})
+    return HttpResponse(
+        _script(),
+        content_type="text/javascript; charset=utf-8",
+        headers={"Cache-Control": "public, max-age=3600"},
+    )
 
 
 @cache
@@ -157,21 +169,29 @@ def page(
     response = render(request, template, context, status=status)
     remember_code(request, response)
     if not payment.is_live or card.is_choosing:
-        # Without any referrer the browser would hide the origin of a form of the page, which then looks forged.
+        # Without any referrer the browser would hide the origin of a form of the page, which then
+        # looks forged.
         response["Referrer-Policy"] = "same-origin"
     return framing.apply(response)
 
 
 def is_part(request: HttpRequest) -> bool:
     """Whether the page looks again at the part of itself that changes."""
-    return bool(request.headers.get("HX-Request")) and not request.headers.get("HX-History-Restore-Request")
+    return bool(request.headers.get("HX-Request")) and not request.headers.get(
+        "HX-History-Restore-Request"
+    )
 
 
-def checkout_context(request: HttpRequest, payment: Payment, card: cards.Card, path: str, *, card_path: str = "") -> Context:
-    """What the parts of a checkout show. Their links lead to `path`, that to card payments to `card_path` if it is another page."""
+def checkout_context(
+    request: HttpRequest, payment: Payment, card: cards.Card, path: str, *, card_path: str = ""
+) -> Context:
+    """What the parts of a checkout show. Their links lead to `path`, that to card payments to
+    `card_path` if it is another page."""
     received = received_by(payment)
     document = checkout_facts(payment, clock.now(payment.store, payment.mode), received)
-    query, stage, offered = request.GET, stage_of(document), ways_of(document, received)
+    query = request.GET
+    stage = stage_of(document)
+    offered = ways_of(document, received)
     way = _chosen(offered, query.get("asset"))
     chosen = way and way.address
     code = code_chosen(request)
@@ -196,7 +216,8 @@ def checkout_context(request: HttpRequest, payment: Payment, card: cards.Card, p
         "way": way,
         "chosen": chosen,
         "coins": [
-            (is_stable, [(one, plumbing.query_with(query, asset=one.asset_id)) for one in those]) for is_stable, those in grouped(offered)
+            (is_stable, [(one, plumbing.query_with(query, asset=one.asset_id)) for one in those])
+            for is_stable, those in grouped(offered)
         ],
         "code": code,
         "code_text": chosen and (chosen.payment_uri if code == LINK else chosen.address),
@@ -205,28 +226,47 @@ def checkout_context(request: HttpRequest, payment: Payment, card: cards.Card, p
         "code_links": {name: plumbing.query_with(query, code=name) for name in (ADDRESS, LINK)},
         "order": order_of(payment),
         "is_choice": len(offered) > 1,
-        "is_local_chain": payment.is_live and any(one.asset.chain_id == LOCAL_CHAIN_ID for one in document.payment_addresses),
+        "is_local_chain": payment.is_live
+        and any(one.asset.chain_id == LOCAL_CHAIN_ID for one in document.payment_addresses),
         "progress": _progress(document),
         "completed_at": payment.completed_at,
-        "return_host": plumbing.host_shown(document.success_url if stage == COMPLETED else document.failed_url),
-        "is_card_return": query.get("onramp") == "success" and stage in (PAY, UNDERPAID, CONFIRMING),
-        "way_links": {"crypto": f"{path}?{ways['crypto']}", "card": f"{card_path or path}?{ways['card']}"},
-        "confirming_reference": "" if payment.is_live or stage not in (UNDERPAID, CONFIRMING) else simulated_waiting(payment),
+        "return_host": plumbing.host_shown(
+            document.success_url if stage == COMPLETED else document.failed_url
+        ),
+        "is_card_return": query.get("onramp") == "success"
+        and stage in (PAY, UNDERPAID, CONFIRMING),
+        "way_links": {
+            "crypto": f"{path}?{ways['crypto']}",
+            "card": f"{card_path or path}?{ways['card']}",
+        },
+        "confirming_reference": ""
+        if payment.is_live or stage not in (UNDERPAID, CONFIRMING)
+        else simulated_waiting(payment),
     }
 
 
 def code_chosen(request: HttpRequest) -> str:
-    """What the QR code holds: everything that a wallet needs, unless this customer's wallet takes a plain address only."""
+    """What the QR code holds: everything that a wallet needs, unless this customer's wallet takes a
+    plain address only."""
     asked = request.GET.get("code") or request.COOKIES.get(CODE_COOKIE)
     return ADDRESS if asked == ADDRESS else LINK
 
 
 def remember_code(request: HttpRequest, response: HttpResponse) -> None:
-    """The browser of a customer who chose the plain address gets it on the next payment too; nobody else gets a cookie."""
-    asked, kept = request.GET.get("code"), request.COOKIES.get(CODE_COOKIE)
+    """The browser of a customer who chose the plain address gets it on the next payment too; nobody
+    else gets a cookie."""
+    asked = request.GET.get("code")
+    kept = request.COOKIES.get(CODE_COOKIE)
     if asked == ADDRESS != kept:
         is_secure = request.is_secure()
-        response.set_cookie(CODE_COOKIE, ADDRESS, max_age=CODE_KEPT_SECONDS, secure=is_secure, httponly=True, samesite="Lax")
+        response.set_cookie(
+            CODE_COOKIE,
+            ADDRESS,
+            max_age=CODE_KEPT_SECONDS,
+            secure=is_secure,
+            httponly=True,
+            samesite="Lax",
+        )
     elif asked == LINK and kept:
         response.delete_cookie(CODE_COOKIE, samesite="Lax")
 
@@ -250,4 +290,8 @@ def _chosen(offered: list[Way], asset_id: str | None) -> Way | None:
 def _progress(document: CheckoutFacts) -> CheckoutTransaction | None:
     """The confirmations of the deposit that is furthest from its goal."""
     waiting = [one for one in document.transactions if one.status in ("pending", "confirming")]
-    return min(waiting, key=lambda one: one.confirmations - one.required_confirmations) if waiting else None
+    return (
+        min(waiting, key=lambda one: one.confirmations - one.required_confirmations)
+        if waiting
+        else None
+    )

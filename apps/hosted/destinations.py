@@ -1,4 +1,5 @@
-"""After a live destination was named through an onboarding link: its page, where the contact's code is entered, and the link that stops it.
+"""After a live destination was named through an onboarding link: its page, where the contact's code
+is entered, and the link that stops it.
 
 Whoever has the page may look and type; only the contact of the business has the code.
 """
@@ -32,7 +33,9 @@ def _page(view: Page) -> Page:
         try:
             return view(request, token)
         except NotFound:
-            return too_many(request) or render(request, "hosted/onboarding/destination/gone.html", status=404)
+            return too_many(request) or render(
+                request, "hosted/onboarding/destination/gone.html", status=404
+            )
 
     return guarded
 
@@ -84,7 +87,9 @@ def stop(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "hosted/onboarding/destination/stop.html", context)
 
 
-def _show(request: HttpRequest, token: str, row: DestinationConfirmation, refusal: Flat | None = None) -> HttpResponse:
+def _show(
+    request: HttpRequest, token: str, row: DestinationConfirmation, refusal: Flat | None = None
+) -> HttpResponse:
     context = {
         **_frame(row),
         "path": f"/onboarding/destination/{token}",
@@ -98,7 +103,9 @@ def _show(request: HttpRequest, token: str, row: DestinationConfirmation, refusa
         "return_url": row.link.return_url if row.link.completed_at is not None else None,
         "continue_host": host_shown(row.link.return_url),
     }
-    return render(request, "hosted/onboarding/destination/page.html", context, status=422 if refusal else 200)
+    return render(
+        request, "hosted/onboarding/destination/page.html", context, status=422 if refusal else 200
+    )
 
 
 def _frame(row: DestinationConfirmation) -> Context:

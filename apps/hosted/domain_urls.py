@@ -1,4 +1,5 @@
-"""THE table of what is served at a store's own checkout domain: its checkout, and the logo on it."""
+"""THE table of what is served at a store's own checkout domain: its checkout, and the logo on
+it."""
 
 from django.urls import re_path
 

@@ -1,4 +1,5 @@
-"""Stores' own checkout domains: a request for one is answered with that store's checkout and nothing else of the site.
+"""Stores' own checkout domains: a request for one is answered with that store's checkout and
+nothing else of the site.
 
 What ALLOWED_HOSTS doesn't name and no store has proved is refused by Django as ever.
 """
@@ -18,7 +19,8 @@ URLS = "apps.hosted.domain_urls"
 
 
 class CheckoutDomain:
-    """Before anything that asks for the host. The store is looked up with each request, so that a domain stops at once."""
+    """Before anything that asks for the host. The store is looked up with each request, so that a
+    domain stops at once."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -42,8 +44,11 @@ def store_of(request: HttpRequest) -> uuid.UUID | None:
 
 @require_safe
 def is_allowed(request: HttpRequest) -> HttpResponse:
-    """What a proxy asks before it gets a certificate for a name: 200 for a host of ours or a domain that is served, else 404."""
+    """What a proxy asks before it gets a certificate for a name: 200 for a host of ours or a domain
+    that is served, else 404."""
     domain = request.GET.get("domain", "")[:253]
     is_name = domain.isascii() and "\x00" not in domain
-    is_served = is_name and (domain in settings.OWN_HOSTS or domains.store_served_at(domain) is not None)
+    is_served = is_name and (
+        domain in settings.OWN_HOSTS or domains.store_served_at(domain) is not None
+    )
     return HttpResponse(status=200 if is_served else 404, headers={"Cache-Control": "no-store"})

@@ -1,4 +1,5 @@
-"""What a signed link opens: one file of the private storage, to be kept and never shown inside a page."""
+"""What a signed link opens: one file of the private storage, to be kept and never shown inside a
+page."""
 
 from pathlib import PurePosixPath
 

@@ -1,6 +1,7 @@
 """The hosted invoice: what a customer owes, one way to pay it, and, once it is paid, the receipt.
 
-The token is the only key. Starting a payment makes the one payable intent or returns it; its checkout stands inside the page.
+The token is the only key. Starting a payment makes the one payable intent or returns it; its
+checkout stands inside the page.
 """
 
 from collections.abc import Callable
@@ -25,13 +26,22 @@ from apps.core.outage import unavailable
 from apps.hosted import languages
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.cards import card_of
-from apps.hosted.checkout import back_from_simulating, checkout_context, is_part, remember_code, simulated
+from apps.hosted.checkout import (
+    back_from_simulating,
+    checkout_context,
+    is_part,
+    remember_code,
+    simulated,
+)
 from apps.hosted.plumbing import Context, public_page
 from apps.payments import states
 from apps.payments.documents.checkout import checkout_facts
 from apps.payments.models import Payment
 
-PAYING, ASKING, RECEIPT, CLOSED = "paying", "asking", "receipt", "closed"
+PAYING = "paying"
+ASKING = "asking"
+RECEIPT = "receipt"
+CLOSED = "closed"
 
 
 @require_safe
@@ -61,13 +71,18 @@ def simulate(request: HttpRequest, reference: str) -> HttpResponse:
     if payment is None:
         raise Http404
     problem = simulated(request, payment)
-    return _page(request, reference, problem=problem, status=422) if problem else back_from_simulating(request)
+    return (
+        _page(request, reference, problem=problem, status=422)
+        if problem
+        else back_from_simulating(request)
+    )
 
 
 @require_POST
 @public_page("checkout")
 def ask_for_portal(request: HttpRequest, reference: str) -> HttpResponse:
-    """The link to everything of this customer goes to their mailbox only: whoever holds an invoice may have been passed it."""
+    """The link to everything of this customer goes to their mailbox only: whoever holds an invoice
+    may have been passed it."""
     letters.portal_link(_invoice(reference).customer)
     return HttpResponseRedirect(f"{request.path.removesuffix('/portal')}?sent=1", status=303)
 
@@ -102,16 +117,26 @@ def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
     made = e_invoice.e_invoice_xml(invoice)
     if made is None:
         raise Http404
-    headers = {"Content-Disposition": f'attachment; filename="{invoice_file.file_name("invoice", invoice, "xml")}"'}
+    headers = {
+        "Content-Disposition": (
+            f'attachment; filename="{invoice_file.file_name("invoice", invoice, "xml")}"'
+        )
+    }
     return HttpResponse(made, content_type="application/xml", headers=headers)
 
 
-def _file(request: HttpRequest, made: Callable[[Invoice, str], bytes], kind: str, invoice: Invoice) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{invoice_file.file_name(kind, invoice)}"'}
+def _file(
+    request: HttpRequest, made: Callable[[Invoice, str], bytes], kind: str, invoice: Invoice
+) -> HttpResponse:
+    headers = {
+        "Content-Disposition": f'attachment; filename="{invoice_file.file_name(kind, invoice)}"'
+    }
     languages.speak_to(request, invoice.customer)
     language = get_language() or ""  # the file says what the page said
     try:
-        return HttpResponse(made(invoice, language), content_type="application/pdf", headers=headers)
+        return HttpResponse(
+            made(invoice, language), content_type="application/pdf", headers=headers
+        )
     except NotDrawn as refusal:
         return unavailable(request, str(refusal.retry_after))
 
@@ -129,27 +154,42 @@ def _settled(token: str) -> tuple[Invoice, Payment | None]:
     return _invoice(token), payment
 
 
-def _page(request: HttpRequest, token: str, *, problem: str = "", status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, token: str, *, problem: str = "", status: int = 200
+) -> HttpResponse:
     invoice, payment = _settled(token)
     path = f"/invoice/{token}"
     languages.speak_to(request, invoice.customer)
     stage = _stage_of(invoice, payment)
     if stage == PAYING and payment is not None and request.GET.get("pay") == "card":
         return HttpResponseRedirect(f"/pay/{payment.reference}?pay=card")
-    context = _context(invoice, payment, stage) | {"path": path, "problem": problem, "framing": {"origin": ""}}
+    context = _context(invoice, payment, stage) | {
+        "path": path,
+        "problem": problem,
+        "framing": {"origin": ""},
+    }
     if stage == PAYING and payment is not None:
         card = card_of(request, payment)
-        context |= checkout_context(request, payment, card, path, card_path=f"/pay/{payment.reference}")
+        context |= checkout_context(
+            request, payment, card, path, card_path=f"/pay/{payment.reference}"
+        )
     context["was_portal_sent"] = request.GET.get("sent") == "1"
-    response = render(request, "hosted/invoice/_page.html" if is_part(request) else "hosted/invoice/page.html", context, status=status)
-    # Without any referrer the browser would hide the origin of the page's forms, which then look forged.
+    response = render(
+        request,
+        "hosted/invoice/_page.html" if is_part(request) else "hosted/invoice/page.html",
+        context,
+        status=status,
+    )
+    # Without any referrer the browser would hide the origin of the page's forms, which then look
+    # forged.
     response["Referrer-Policy"] = "same-origin"
     remember_code(request, response)
     return response
 
 
 def _stage_of(invoice: Invoice, payment: Payment | None) -> str:
-    """Money that is on its way is followed whatever became of the invoice; a payment is only asked for while it is open."""
+    """Money that is on its way is followed whatever became of the invoice; a payment is only asked
+    for while it is open."""
     if payment is not None and payment.status == states.PROCESSING:
         return PAYING
     if invoice.status == PAID:
@@ -160,9 +200,11 @@ def _stage_of(invoice: Invoice, payment: Payment | None) -> str:
 
 
 def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
-    now, document = clock.now(invoice.store, invoice.mode), hosted_invoice(invoice)
+    now = clock.now(invoice.store, invoice.mode)
+    document = hosted_invoice(invoice)
     last = checkout_facts(payment, now) if payment is not None and stage == ASKING else None
-    left, seller = invoice.total_cents - invoice.amount_paid_cents, parties.seller_of(invoice)
+    left = invoice.total_cents - invoice.amount_paid_cents
+    seller = parties.seller_of(invoice)
     return brand_of(invoice.store) | {
         "invoice": document,
         "number": formatted_number(invoice),
@@ -179,7 +221,11 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "received": invoice_file.received(invoice, now),
         "last": last,
         "tax_percent": invoice_file.percent_text(invoice.tax_rate_bps or 0),
-        "discount_percent": invoice.discount_value if invoice.discount_type == Invoice.DiscountType.PERCENT else None,
+        "discount_percent": (
+            invoice.discount_value
+            if invoice.discount_type == Invoice.DiscountType.PERCENT
+            else None
+        ),
         "has_portal": invoice.customer.deleted_at is None,
         "has_receipt": invoice_file.has_receipt(invoice),
         "has_data": not e_invoice.refusal(invoice, e_invoice.Seller(seller)),

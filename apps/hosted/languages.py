@@ -1,7 +1,8 @@
-"""Which language a customer reads: the one they chose (`?lang=`, then a cookie), else the one we know
-them by, else what their browser asks for, else English.
+"""Which language a customer reads: the one they chose (`?lang=`, then a cookie), else the one we
+know them by, else what their browser asks for, else English.
 
-Only customers' pages have one. The API, the dashboard, the staff site and the documentation speak English whatever a browser asks for.
+Only customers' pages have one. The API, the dashboard, the staff site and the documentation speak
+English whatever a browser asks for.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,9 +19,11 @@ from apps.billing.services.languages import remember_language
 from apps.hosted import domains
 from config.hosts import HOMES
 
-PARAMETER, COOKIE = "lang", "checkout_language"
+PARAMETER = "lang"
+COOKIE = "checkout_language"
 COOKIE_SECONDS = 365 * 24 * 3600
-# Everything that isn't somebody else's is for customers, so that what they mistype is too. The mailbox of a demo is for who runs it.
+# Everything that isn't somebody else's is for customers, so that what they mistype is too. The
+# mailbox of a demo is for who runs it.
 _NOT_CUSTOMERS = (*(prefix for prefixes, _ in HOMES for prefix in prefixes), "/dev/", "/internal/")
 _ACCEPTED_MAX = 500
 
@@ -49,8 +52,12 @@ class CustomerLanguage:
         request.language_links = lambda: links(request)  # type: ignore[attr-defined]  # hosted/_languages.html
         with translation.override(chosen or asked_by_browser(request) or settings.LANGUAGE_CODE):
             response = self.get_response(request)
-            if response.get("Content-Type", "").startswith("text/html"):  # a script or a picture is the same for everybody
-                response.headers.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
+            if response.get("Content-Type", "").startswith(
+                "text/html"
+            ):  # a script or a picture is the same for everybody
+                response.headers.setdefault(
+                    "Content-Language", translation.get_language() or settings.LANGUAGE_CODE
+                )
                 patch_vary_headers(response, ("Accept-Language", "Cookie"))
                 _remember(request, response)
         return response
@@ -72,8 +79,11 @@ def chosen_by(request: HttpRequest) -> str:
 
 
 def asked_by_browser(request: HttpRequest) -> str:
-    """The first language of the browser's list that there is: `pt-PT` is served `pt`, `zh-TW` is served `zh-hans`."""
-    for code, _ in parse_accept_lang_header(request.headers.get("Accept-Language", "")[:_ACCEPTED_MAX]):
+    """The first language of the browser's list that there is: `pt-PT` is served `pt`, `zh-TW` is
+    served `zh-hans`."""
+    for code, _ in parse_accept_lang_header(
+        request.headers.get("Accept-Language", "")[:_ACCEPTED_MAX]
+    ):
         try:
             return translation.get_supported_language_variant(code)
         except LookupError:
@@ -82,7 +92,8 @@ def asked_by_browser(request: HttpRequest) -> str:
 
 
 def speak_to(request: HttpRequest, customer: Customer) -> None:
-    """From here on in the language that we know this customer by; one that is chosen by hand on their page becomes it."""
+    """From here on in the language that we know this customer by; one that is chosen by hand on
+    their page becomes it."""
     asked = known(request.GET.get(PARAMETER))
     if asked:
         remember_language(customer, asked)
@@ -100,7 +111,15 @@ def links(request: HttpRequest) -> Iterator[Link]:
 
 
 def _remember(request: HttpRequest, response: HttpResponse) -> None:
-    """Only who chose by hand gets a cookie, and not within somebody else's page: there the frame's address says it."""
+    """Only who chose by hand gets a cookie, and not within somebody else's page: there the frame's
+    address says it."""
     chosen = known(request.GET.get(PARAMETER))
     if chosen and chosen != request.COOKIES.get(COOKIE) and request.GET.get("embed") != "1":
-        response.set_cookie(COOKIE, chosen, max_age=COOKIE_SECONDS, secure=request.is_secure(), httponly=True, samesite="Lax")
+        response.set_cookie(
+            COOKIE,
+            chosen,
+            max_age=COOKIE_SECONDS,
+            secure=request.is_secure(),
+            httponly=True,
+            samesite="Lax",
+        )

@@ -1,6 +1,8 @@
-"""The public page of a payment link: what it is for, and a form that makes a payment and leads to its checkout.
+"""The public page of a payment link: what it is for, and a form that makes a payment and leads to
+its checkout.
 
-Anybody may have the address, so that what it shows is the merchant's offer and nothing about other customers.
+Anybody may have the address, so that what it shows is the merchant's offer and nothing about other
+customers.
 """
 
 import uuid
@@ -27,7 +29,8 @@ from apps.payments.services.create import FeesTakeAll, KycRequired, NoAcceptedAs
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
 
 OTHER = "other"
-SOLD_OUT, UNAVAILABLE = "sold_out", "unavailable"
+SOLD_OUT = "sold_out"
+UNAVAILABLE = "unavailable"
 _CANT_TAKE = (KycRequired, FeesTakeAll, NoAcceptedAsset, NoRate)
 # As for whoever creates payments with a publishable key.
 _BUDGETS = (("publishable_address", True),)
@@ -58,7 +61,8 @@ class PurchaseForm(Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @public_page("checkout", find=by_token)
 def show(request: HttpRequest, reference: str) -> HttpResponse:
-    """The page; a POST makes a payment. Whoever sends the same form twice is led to the same payment."""
+    """The page; a POST makes a payment. Whoever sends the same form twice is led to the same
+    payment."""
     link = _link(reference)
     if request.method != "POST":
         return _page(request, link, PurchaseForm(_opened(request, link)))
@@ -69,7 +73,13 @@ def show(request: HttpRequest, reference: str) -> HttpResponse:
     try:
         payment = buy(link, form.purchase(link))
     except (LinkClosed, SoldOut) as refusal:
-        return _page(request, _link(reference), form, closed=SOLD_OUT if isinstance(refusal, SoldOut) else "", status=status_of(refusal))
+        return _page(
+            request,
+            _link(reference),
+            form,
+            closed=SOLD_OUT if isinstance(refusal, SoldOut) else "",
+            status=status_of(refusal),
+        )
     except _CANT_TAKE as refusal:
         return _page(request, link, form, closed=UNAVAILABLE, status=status_of(refusal))
     except (Failure, Invalid) as refusal:
@@ -101,15 +111,30 @@ def _opened(request: HttpRequest, link: PaymentLink) -> dict[str, str]:
         cents = None
     choice = next((str(one) for one in link.suggested_cents if one == cents), "")
     if not choice:
-        choice = OTHER if cents is not None or not link.suggested_cents else str(link.suggested_cents[0])
-    return {"form_key": uuid.uuid4().hex, "choice": choice, "amount": asked if choice == OTHER and cents is not None else ""}
+        choice = (
+            OTHER if cents is not None or not link.suggested_cents else str(link.suggested_cents[0])
+        )
+    return {
+        "form_key": uuid.uuid4().hex,
+        "choice": choice,
+        "amount": asked if choice == OTHER and cents is not None else "",
+    }
 
 
-def _page(request: HttpRequest, link: PaymentLink, form: PurchaseForm, *, closed: str = "", status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest,
+    link: PaymentLink,
+    form: PurchaseForm,
+    *,
+    closed: str = "",
+    status: int = 200,
+) -> HttpResponse:
     tally = tally_of(link) if link.stock is not None else Tally()
     state = state_of(link, clock.now(link.store, link.mode))
     if state == OPEN:
-        state = closed or (SOLD_OUT if link.stock is not None and tally.taken >= link.stock else OPEN)
+        state = closed or (
+            SOLD_OUT if link.stock is not None and tally.taken >= link.stock else OPEN
+        )
     context: Context = brand_of(link.store) | {
         "link": link,
         "form": form,
@@ -119,13 +144,16 @@ def _page(request: HttpRequest, link: PaymentLink, form: PurchaseForm, *, closed
         "path": f"/pay/{link.token}",
         "choices": [(str(cents), cents) for cents in link.suggested_cents],
         "other": OTHER,
-        "least": link.min_cents if link.min_cents and link.min_cents > 1 and link.amount_cents is None else None,
+        "least": link.min_cents
+        if link.min_cents and link.min_cents > 1 and link.amount_cents is None
+        else None,
         "most": link.max_cents if link.max_cents and link.max_cents < AMOUNT_CENTS_MAX else None,
         "least_text": text_from_cents(link.min_cents or 0),
         "email_max": EMAIL_MAX,
         "name_max": NAME_MAX,
     }
     response = render(request, "hosted/links/page.html", context, status=status)
-    # Without any referrer the browser would hide the origin of the page's form, which then looks forged.
+    # Without any referrer the browser would hide the origin of the page's form, which then looks
+    # forged.
     response["Referrer-Policy"] = "same-origin"
     return response

@@ -1,4 +1,5 @@
-"""Logos as we have drawn them: named by their content, so that a cache may keep them for good. Nothing else is served."""
+"""Logos as we have drawn them: named by their content, so that a cache may keep them for good.
+Nothing else is served."""
 
 import uuid
 

@@ -1,6 +1,8 @@
-"""Hosted onboarding: a sub-merchant opens its platform's link, tells of its business and where its money goes, and returns.
+"""Hosted onboarding: a sub-merchant opens its platform's link, tells of its business and where its
+money goes, and returns.
 
-The token is the only key. Reading uses nothing up; the last step ends the link, and with it every page below it.
+The token is the only key. Reading uses nothing up; the last step ends the link, and with it every
+page below it.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +34,8 @@ from apps.stores.models import Currency
 Page = Callable[[HttpRequest, OnboardingLink, str], HttpResponse]
 VALUE_MAX = 200
 INVALID_VERIFICATION = "invalid_verification"
-BUSINESS, PAYOUT = "business", "payout"
+BUSINESS = "business"
+PAYOUT = "payout"
 TITLES = {BUSINESS: _("Your business"), PAYOUT: _("Where your money goes")}
 
 
@@ -74,7 +77,9 @@ class DestinationForm(Form):
     def save(self, link: OnboardingLink) -> onboarding.Named:
         """Raises Unusable, OutOfScope or a refusal."""
         if self.is_bank:
-            return onboarding.save_bank(link, self.values["currency"], self.values["holder"], self.values["account"])
+            return onboarding.save_bank(
+                link, self.values["currency"], self.values["holder"], self.values["account"]
+            )
         return onboarding.save_wallet(link, self.values["network"], self.values["address"])
 
 
@@ -87,7 +92,9 @@ def _page(view: Page) -> Callable[..., HttpResponse]:
     return guarded
 
 
-def private(view: Callable[[HttpRequest, str], HttpResponse]) -> Callable[[HttpRequest, str], HttpResponse]:
+def private(
+    view: Callable[[HttpRequest, str], HttpResponse],
+) -> Callable[[HttpRequest, str], HttpResponse]:
     """A page whose token is its only key: nobody keeps it or tells of it."""
 
     @wraps(view)
@@ -95,7 +102,8 @@ def private(view: Callable[[HttpRequest, str], HttpResponse]) -> Callable[[HttpR
         response = view(request, token)
         response["Cache-Control"] = "no-store"
         response["X-Robots-Tag"] = "noindex"
-        # Other sites never see the token; without any referrer the browser would hide the origin of our own forms.
+        # Other sites never see the token; without any referrer the browser would hide the origin of
+        # our own forms.
         response["Referrer-Policy"] = "same-origin"
         return response
 
@@ -120,7 +128,8 @@ def _opened(request: HttpRequest, view: Page, token: str) -> HttpResponse:
 
 
 def too_many(request: HttpRequest) -> HttpResponse | None:
-    """Only wrong tokens count. Nobody guesses one, so without Redis the page says what it would have said."""
+    """Only wrong tokens count. Nobody guesses one, so without Redis the page says what it would
+    have said."""
     try:
         taken = buckets.take("token_attempts", "live", client_address(request))
     except buckets.Unavailable:
@@ -133,8 +142,14 @@ def too_many(request: HttpRequest) -> HttpResponse | None:
     return response
 
 
-def _unusable(request: HttpRequest, refusal: onboarding.Unusable | onboarding.OutOfScope) -> HttpResponse:
-    context = {"sentence": sentences(refusal)[0], "code": refusal.machine_code, "is_expired": refusal.kind is RefusalKind.GONE}
+def _unusable(
+    request: HttpRequest, refusal: onboarding.Unusable | onboarding.OutOfScope
+) -> HttpResponse:
+    context = {
+        "sentence": sentences(refusal)[0],
+        "code": refusal.machine_code,
+        "is_expired": refusal.kind is RefusalKind.GONE,
+    }
     return render(request, "hosted/onboarding/unusable.html", context, status=status_of(refusal))
 
 
@@ -144,7 +159,9 @@ def start(request: HttpRequest, link: OnboardingLink, token: str) -> HttpRespons
     """The first step that is still to do; a link for a destination alone always asks for one."""
     if link.has_business_step and not onboarding.is_business_told(link):
         return _business(request, link, token)
-    if link.has_payout_step and not (link.has_business_step and onboarding.is_destination_told(link)):
+    if link.has_payout_step and not (
+        link.has_business_step and onboarding.is_destination_told(link)
+    ):
         return _payout(request, link, token)
     return render(request, "hosted/onboarding/summary.html", _frame(link, token, "summary"))
 
@@ -205,17 +222,31 @@ def _leave(request: HttpRequest, link: OnboardingLink, token: str, is_last: bool
     return render(request, "hosted/onboarding/done.html", _frame(link, token, "summary"))
 
 
-def _business(request: HttpRequest, link: OnboardingLink, token: str, form: BusinessForm | None = None, code: str = "") -> HttpResponse:
+def _business(
+    request: HttpRequest,
+    link: OnboardingLink,
+    token: str,
+    form: BusinessForm | None = None,
+    code: str = "",
+) -> HttpResponse:
     if form is None:
-        form = BusinessForm({"business_legal_name": link.account.name, "business_country": link.account.country})
+        form = BusinessForm(
+            {"business_legal_name": link.account.name, "business_country": link.account.country}
+        )
     context = {"countries": countries(), "is_told": onboarding.is_business_told(link), "code": code}
     return _show(request, link, token, BUSINESS, form, context)
 
 
-def _payout(request: HttpRequest, link: OnboardingLink, token: str, form: DestinationForm | None = None) -> HttpResponse:
+def _payout(
+    request: HttpRequest, link: OnboardingLink, token: str, form: DestinationForm | None = None
+) -> HttpResponse:
     if form is None:
         form = DestinationForm({"kind": request.GET.get("kind", ""), "holder": link.account.name})
-    chains = {asset.chain_id: asset.chain.name for asset in active_assets(link.mode) if asset.chain_id in Network.values}
+    chains = {
+        asset.chain_id: asset.chain.name
+        for asset in active_assets(link.mode)
+        if asset.chain_id in Network.values
+    }
     context = {
         "networks": sorted(chains.items()),
         "currencies": Currency.choices,
@@ -225,20 +256,39 @@ def _payout(request: HttpRequest, link: OnboardingLink, token: str, form: Destin
     return _show(request, link, token, PAYOUT, form, context)
 
 
-def _show(request: HttpRequest, link: OnboardingLink, token: str, step: str, form: Form, context: Context) -> HttpResponse:
+def _show(
+    request: HttpRequest, link: OnboardingLink, token: str, step: str, form: Form, context: Context
+) -> HttpResponse:
     context = {**_frame(link, token, step), **context, "form": form, "errors": form.common_errors}
-    return render(request, f"hosted/onboarding/{step}.html", context, status=422 if form.errors else 200)
+    return render(
+        request, f"hosted/onboarding/{step}.html", context, status=422 if form.errors else 200
+    )
 
 
 def _frame(link: OnboardingLink, token: str, step: str) -> Context:
-    wanted = [one for one, is_asked in ((BUSINESS, link.has_business_step), (PAYOUT, link.has_payout_step)) if is_asked]
-    told = {BUSINESS: onboarding.is_business_told(link), PAYOUT: onboarding.is_destination_told(link)}
+    wanted = [
+        one
+        for one, is_asked in ((BUSINESS, link.has_business_step), (PAYOUT, link.has_payout_step))
+        if is_asked
+    ]
+    told = {
+        BUSINESS: onboarding.is_business_told(link),
+        PAYOUT: onboarding.is_destination_told(link),
+    }
     return {
         "link": link,
         "account": link.account,
         "platform_name": link.store.brand_name or link.store.name,
         "path": f"/onboarding/{token}",
         "step": step,
-        "steps": [{"name": one, "title": gettext(TITLES[one]), "is_told": told[one], "is_current": one == step} for one in wanted],
+        "steps": [
+            {
+                "name": one,
+                "title": gettext(TITLES[one]),
+                "is_told": told[one],
+                "is_current": one == step,
+            }
+            for one in wanted
+        ],
         "return_host": host_shown(link.return_url),
     }

@@ -1,4 +1,5 @@
-"""What every public page shares: its limits, its headers, who may frame it, and finding the record behind its link.
+"""What every public page shares: its limits, its headers, who may frame it, and finding the record
+behind its link.
 
 The link is the only key. Nothing is stored by caches or sent to other sites as the referrer.
 """
@@ -36,10 +37,14 @@ class OfStore(Protocol):
     store_id: uuid.UUID
 
 
-def public_page(policy: str, *, renders: str = "", find: Callable[[str], OfStore | None] = by_reference) -> Callable[[Page], Page]:
-    """A page behind an unguessable link, limited per link and, far higher, per address of the client.
+def public_page(
+    policy: str, *, renders: str = "", find: Callable[[str], OfStore | None] = by_reference
+) -> Callable[[Page], Page]:
+    """A page behind an unguessable link, limited per link and, far higher, per address of the
+    client.
 
-    What `renders` a file also takes from the link's bucket of that policy. `find` has the row whose store the page is of.
+    What `renders` a file also takes from the link's bucket of that policy. `find` has the row whose
+    store the page is of.
     """
 
     def decorate(view: Page) -> Page:
@@ -48,7 +53,11 @@ def public_page(policy: str, *, renders: str = "", find: Callable[[str], OfStore
             response = _limited(request, policy, reference, renders)
             if response is None:
                 _check_domain(request, reference, find)
-                response = _rendered(request, view, renders, reference, named) if renders else view(request, reference, **named)
+                response = (
+                    _rendered(request, view, renders, reference, named)
+                    if renders
+                    else view(request, reference, **named)
+                )
             _keep_private(response)
             return response
 
@@ -65,7 +74,8 @@ def _keep_private(response: HttpResponse) -> None:
 
 
 def missing_in_frame(view: Page) -> Page:
-    """What isn't found says so inside the frame it was asked for, so that the page around it hears at once."""
+    """What isn't found says so inside the frame it was asked for, so that the page around it hears
+    at once."""
 
     @wraps(view)
     def answered(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
@@ -82,7 +92,9 @@ def missing_in_frame(view: Page) -> Page:
     return answered
 
 
-def _check_domain(request: HttpRequest, reference: str, find: Callable[[str], OfStore | None]) -> None:
+def _check_domain(
+    request: HttpRequest, reference: str, find: Callable[[str], OfStore | None]
+) -> None:
     """At a store's own domain there is nothing of another store."""
     store_id = store_of(request)
     if store_id is None:
@@ -92,10 +104,15 @@ def _check_domain(request: HttpRequest, reference: str, find: Callable[[str], Of
         raise Http404
 
 
-def _limited(request: HttpRequest, policy: str, reference: str, renders: str) -> HttpResponse | None:
+def _limited(
+    request: HttpRequest, policy: str, reference: str, renders: str
+) -> HttpResponse | None:
     """The refusal when a bucket is empty. Without Redis customers are let through."""
     try:
-        taken = [buckets.take(policy, "live", reference), buckets.take(f"{policy}_address", "live", client_address(request))]
+        taken = [
+            buckets.take(policy, "live", reference),
+            buckets.take(f"{policy}_address", "live", client_address(request)),
+        ]
         if renders and not any(one.is_limited for one in taken):
             taken.append(buckets.take(renders, "live", reference))
     except buckets.Unavailable:
@@ -104,7 +121,9 @@ def _limited(request: HttpRequest, policy: str, reference: str, renders: str) ->
     return None if empty is None else _too_fast(request, empty)
 
 
-def _rendered(request: HttpRequest, view: Page, policy: str, reference: str, named: dict[str, str]) -> HttpResponse:
+def _rendered(
+    request: HttpRequest, view: Page, policy: str, reference: str, named: dict[str, str]
+) -> HttpResponse:
     """A file, which takes more of the bucket when it has to be drawn."""
     try:
         with drawings.charged_to(policy, "live", reference):
@@ -121,17 +140,22 @@ def _too_fast(request: HttpRequest, taken: buckets.Taken) -> HttpResponse:
 
 
 def is_too_often(request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]) -> bool:
-    """Take a token of each (policy, whether it is counted per address too); the API counts the same buckets."""
+    """Take a token of each (policy, whether it is counted per address too); the API counts the same
+    buckets."""
     return _first_empty(request, reference, budgets) is not None
 
 
-def refused_if_too_often(request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]) -> HttpResponse | None:
+def refused_if_too_often(
+    request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]
+) -> HttpResponse | None:
     """The same, as the page that says so."""
     empty = _first_empty(request, reference, budgets)
     return None if empty is None else _too_fast(request, empty)
 
 
-def _first_empty(request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]) -> buckets.Taken | None:
+def _first_empty(
+    request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]
+) -> buckets.Taken | None:
     try:
         for policy, is_by_address in budgets:
             whose = f"{reference}:{client_address(request)}" if is_by_address else reference
@@ -153,13 +177,15 @@ def payment_of(reference: str) -> Payment:
 
 @dataclass(frozen=True)
 class Framing:
-    """Whether the page is shown inside another one, and in whose: `origin` is empty when it is not."""
+    """Whether the page is shown inside another one, and in whose: `origin` is empty when it is
+    not."""
 
     origin: str
 
     @classmethod
     def asked_by(cls, request: HttpRequest, store: Store) -> "Framing":
-        """A page asked for with embed=1 and a well-formed origin, of those that the store lists if it lists any (decision 226)."""
+        """A page asked for with embed=1 and a well-formed origin, of those that the store lists if
+        it lists any (decision 226)."""
         origin = request.GET.get("origin", "")
         is_asked = request.GET.get("embed") == "1" and _ORIGIN.fullmatch(origin) is not None
         is_listed = not store.embed_origins or origin in store.embed_origins
@@ -167,7 +193,8 @@ class Framing:
 
     @classmethod
     def of_nothing(cls, request: HttpRequest) -> "Framing":
-        """What no payment was found for holds no data: any site over TLS, or a developer's own, may show that."""
+        """What no payment was found for holds no data: any site over TLS, or a developer's own, may
+        show that."""
         origin = request.GET.get("origin", "")
         is_asked = request.GET.get("embed") == "1" and _ORIGIN.fullmatch(origin) is not None
         is_own = origin.startswith("https://") or urlsplit(origin).hostname in LOCAL_HOSTS
@@ -199,7 +226,8 @@ def framed_query(request: HttpRequest) -> str:
 
 
 def host_shown(url: str | None) -> str:
-    """The host of a link as it really is: an internationalised name in its ASCII form, so that it can't pose as another."""
+    """The host of a link as it really is: an internationalised name in its ASCII form, so that it
+    can't pose as another."""
     host = urlsplit(url or "").hostname or ""
     try:
         return host.encode("idna").decode("ascii")
@@ -208,7 +236,8 @@ def host_shown(url: str | None) -> str:
 
 
 def picture(url: str | None) -> str | None:
-    """The address of a picture that the page may show: over TLS, or our own, which is asked of whichever host the page is on."""
+    """The address of a picture that the page may show: over TLS, or our own, which is asked of
+    whichever host the page is on."""
     if url and url.startswith(f"{settings.PUBLIC_URL}/"):
         return url.removeprefix(settings.PUBLIC_URL)
     return url if url and url.startswith("https://") else None

@@ -1,6 +1,8 @@
-"""The customer's own page at a store: their invoices, their subscriptions with what comes next, and the way out of one.
+"""The customer's own page at a store: their invoices, their subscriptions with what comes next, and
+the way out of one.
 
-A signed link is the only key. One that is too old can only do this: have a new one sent to the customer's own mailbox.
+A signed link is the only key. One that is too old can only do this: have a new one sent to the
+customer's own mailbox.
 """
 
 from collections.abc import Callable
@@ -38,7 +40,8 @@ Page = Callable[..., HttpResponse]
 
 
 def _of_customer(view: Page) -> Page:
-    """The page of whoever the link is for; an old link gets the page where a new one is asked for."""
+    """The page of whoever the link is for; an old link gets the page where a new one is asked
+    for."""
 
     @wraps(view)
     @public_page("checkout")
@@ -46,7 +49,14 @@ def _of_customer(view: Page) -> Page:
         try:
             customer = customer_behind(reference)
         except LinkExpired as expired:
-            return _own(render(request, "hosted/portal/expired.html", _frame(reference, expired.customer), status=410))
+            return _own(
+                render(
+                    request,
+                    "hosted/portal/expired.html",
+                    _frame(reference, expired.customer),
+                    status=410,
+                )
+            )
         if customer is None:
             raise Http404
         acting.become(acting.Kind.VISITOR, customer.pk, f"customer {customer.email}")
@@ -57,7 +67,8 @@ def _of_customer(view: Page) -> Page:
 
 
 def _own(response: HttpResponse) -> HttpResponse:
-    # Without any referrer the browser would hide the origin of the page's forms, which then look forged.
+    # Without any referrer the browser would hide the origin of the page's forms, which then look
+    # forged.
     response.headers["Referrer-Policy"] = "same-origin"
     return response
 
@@ -66,7 +77,12 @@ def _own(response: HttpResponse) -> HttpResponse:
 @_of_customer
 def show(request: HttpRequest, reference: str, customer: Customer) -> HttpResponse:
     access = Access.for_public(customer.store, customer.mode)
-    rows = invoices_seen_by(access).filter(customer=customer).exclude(status=DRAFT).exclude(number=None)
+    rows = (
+        invoices_seen_by(access)
+        .filter(customer=customer)
+        .exclude(status=DRAFT)
+        .exclude(number=None)
+    )
     page = _page_number(request)
     found = list(rows[(page - 1) * INVOICES_PER_PAGE : page * INVOICES_PER_PAGE + 1])
     running = subscriptions_seen_by(access).filter(customer=customer)[:SUBSCRIPTIONS_MAX]
@@ -74,7 +90,9 @@ def show(request: HttpRequest, reference: str, customer: Customer) -> HttpRespon
         "invoices": [_invoice(one, access) for one in found[:INVOICES_PER_PAGE]],
         "page": page,
         "has_more": len(found) > INVOICES_PER_PAGE,
-        "subscriptions": sorted((_subscription(one) for one in running), key=lambda one: one.status == CANCELED),
+        "subscriptions": sorted(
+            (_subscription(one) for one in running), key=lambda one: one.status == CANCELED
+        ),
     }
     return render(request, "hosted/portal/page.html", context)
 
@@ -82,14 +100,16 @@ def show(request: HttpRequest, reference: str, customer: Customer) -> HttpRespon
 @require_http_methods(["GET", "HEAD", "POST"])
 @_of_customer
 def cancel(request: HttpRequest, reference: str, customer: Customer, id: str) -> HttpResponse:
-    """Asks once more. What is trialing or active ends with its period; what isn't billed or wasn't paid ends now."""
+    """Asks once more. What is trialing or active ends with its period; what isn't billed or wasn't
+    paid ends now."""
     access, subscription = _named(customer, id)
     if subscription.status == CANCELED or subscription.cancel_at_period_end:
         return HttpResponseRedirect(f"/portal/{reference}")
     is_at_end = subscription.status in (TRIALING, ACTIVE)
     problem = ""
     if request.method == "POST":
-        # What the page promised: a subscription that has changed since is not ended earlier than that.
+        # What the page promised: a subscription that has changed since is not ended earlier than
+        # that.
         try:
             if (request.POST.get("when") == "period_end") == is_at_end:
                 cancel_subscription(access, subscription, at_period_end=is_at_end)
@@ -97,7 +117,11 @@ def cancel(request: HttpRequest, reference: str, customer: Customer, id: str) ->
             problem = gettext("This subscription has changed. Check it again before you cancel it.")
         except Failure as failure:
             problem = " ".join(sentences(failure))
-    context = _frame(reference, customer) | {"subscription": _subscription(subscription), "is_at_end": is_at_end, "problem": problem}
+    context = _frame(reference, customer) | {
+        "subscription": _subscription(subscription),
+        "is_at_end": is_at_end,
+        "problem": problem,
+    }
     return render(request, "hosted/portal/cancel.html", context, status=422 if problem else 200)
 
 
@@ -121,7 +145,11 @@ def ask_again(request: HttpRequest, reference: str) -> HttpResponse:
     if customer is None:
         raise Http404
     letters.portal_link(customer)
-    return _own(render(request, "hosted/portal/expired.html", _frame(reference, customer) | {"was_sent": True}))
+    return _own(
+        render(
+            request, "hosted/portal/expired.html", _frame(reference, customer) | {"was_sent": True}
+        )
+    )
 
 
 @require_safe
@@ -137,7 +165,11 @@ def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
 
 
 def _frame(token: str, customer: Customer) -> Context:
-    return brand_of(customer.store) | {"path": f"/portal/{token}", "customer": customer, "livemode": customer.is_live}
+    return brand_of(customer.store) | {
+        "path": f"/portal/{token}",
+        "customer": customer,
+        "livemode": customer.is_live,
+    }
 
 
 def _page_number(request: HttpRequest) -> int:
@@ -164,7 +196,8 @@ class ShownSubscription(SubscriptionDocument, frozen=True, kw_only=True):
 
 def _subscription(row: Subscription) -> ShownSubscription:
     document = asdict(subscription_document(row))
-    name, can_cancel = row.price.product.name, row.status != CANCELED
+    name = row.price.product.name
+    can_cancel = row.status != CANCELED
     return ShownSubscription(**document, name=name, coming=outlook(row), can_cancel=can_cancel)
 
 
@@ -186,7 +219,11 @@ def _invoice(row: Invoice, access: Access) -> ShownInvoice:
     return ShownInvoice(
         number=formatted_number(row),
         path=f"/invoice/{row.public_token}",
-        state="past_due" if is_late else "part_paid" if row.status == "open" and row.amount_paid_cents else row.status,
+        state="past_due"
+        if is_late
+        else "part_paid"
+        if row.status == "open" and row.amount_paid_cents
+        else row.status,
         total_cents=row.total_cents,
         currency=row.currency,
         issued_at=row.finalized_at,

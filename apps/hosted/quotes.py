@@ -1,4 +1,5 @@
-"""What an expired checkout leads to: a new quote by one press, or the page that makes the next payment itself."""
+"""What an expired checkout leads to: a new quote by one press, or the page that makes the next
+payment itself."""
 
 from dataclasses import dataclass
 
@@ -28,11 +29,16 @@ def next_step(payment: Payment) -> NextStep:
     if later is not None:
         return NextStep(quote=f"/pay/{later.reference}")
     url = _own_page(payment)
-    return NextStep(url=url) if url else NextStep(is_offered=not is_sale(payment) and is_renewable(payment))
+    return (
+        NextStep(url=url)
+        if url
+        else NextStep(is_offered=not is_sale(payment) and is_renewable(payment))
+    )
 
 
 def _own_page(payment: Payment) -> str:
-    """Invoices and payment links make their payments themselves: of what is left, or of a piece that is still there."""
+    """Invoices and payment links make their payments themselves: of what is left, or of a piece
+    that is still there."""
     made_at = link_payment_of(payment)
     if made_at is not None:
         return f"/pay/{made_at.link.token}"  # at the host that the customer is on

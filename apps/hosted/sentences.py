@@ -1,6 +1,8 @@
-"""What services may say to customers, so that it is translated where a customer's page shows it (apps.core.forms.sentences).
+"""What services may say to customers, so that it is translated where a customer's page shows it
+(apps.core.forms.sentences).
 
-The services themselves speak English: their sentences are the API's too. A sentence that isn't here is shown in English.
+The services themselves speak English: their sentences are the API's too. A sentence that isn't here
+is shown in English.
 """
 
 from django.utils.translation import gettext_noop as _

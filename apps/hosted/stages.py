@@ -1,4 +1,5 @@
-"""What the stages of a checkout say beside its document: how much has come, how soon time is up, and what was paid with."""
+"""What the stages of a checkout say beside its document: how much has come, how soon time is up,
+and what was paid with."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,7 +9,8 @@ from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts
 from apps.payments.models import Payment
 from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 
-ENDING_SECONDS_MAX, ENDING_SHARE = 300, 5
+ENDING_SECONDS_MAX = 300
+ENDING_SHARE = 5
 _OVERPAID = (states.COMPLETED_OVERPAID, states.FAILED_OVERPAID)
 
 
@@ -35,16 +37,24 @@ class Progress:
 
 
 def progress_of(document: CheckoutFacts) -> Progress:
-    """What was seen, confirmed or not, each coin at its locked rate; what is left is never told too small."""
+    """What was seen, confirmed or not, each coin at its locked rate; what is left is never told too
+    small."""
     total = document.settlement_amount_cents
-    came = [(one, Fraction(int(one.received_atomic), int(one.crypto_amount_atomic))) for one in document.payment_addresses]
+    came = [
+        (one, Fraction(int(one.received_atomic), int(one.crypto_amount_atomic)))
+        for one in document.payment_addresses
+    ]
     seen = sum((part for _, part in came), Fraction(0))
     step = 100 if document.settlement_currency in WHOLE_UNIT_CURRENCIES else 1
     received = min(total, int(seen * total) // step * step)
-    return Progress(total, received, _over(document, [one for one, part in came if part], seen, step))
+    return Progress(
+        total, received, _over(document, [one for one, part in came if part], seen, step)
+    )
 
 
-def _over(document: CheckoutFacts, came: list[CheckoutAddress], seen: Fraction, step: int) -> Over | None:
+def _over(
+    document: CheckoutFacts, came: list[CheckoutAddress], seen: Fraction, step: int
+) -> Over | None:
     if document.state_reason not in _OVERPAID or seen <= 1:
         return None
     cents = int((seen - 1) * document.settlement_amount_cents) // step * step
@@ -54,7 +64,8 @@ def _over(document: CheckoutFacts, came: list[CheckoutAddress], seen: Fraction, 
 
 
 def ending_seconds(payment: Payment) -> int:
-    """From how much time left on the customer is warned: five minutes, less where there never was much."""
+    """From how much time left on the customer is warned: five minutes, less where there never was
+    much."""
     return min(ENDING_SECONDS_MAX, lifetime_seconds(payment) // ENDING_SHARE)
 
 

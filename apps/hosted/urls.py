@@ -1,8 +1,21 @@
-"""THE table of public pages. The checkout also stands at the root of its origin, so that a script needs only an origin."""
+"""THE table of public pages. The checkout also stands at the root of its origin, so that a script
+needs only an origin."""
 
 from django.urls import path, re_path
 
-from apps.hosted import actions, cards, checkout, destinations, domains, files, invoice, links, media, onboarding, portal
+from apps.hosted import (
+    actions,
+    cards,
+    checkout,
+    destinations,
+    domains,
+    files,
+    invoice,
+    links,
+    media,
+    onboarding,
+    portal,
+)
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
@@ -31,7 +44,11 @@ CHECKOUT = [
 urlpatterns = [
     path("internal/domain-allowed", domains.is_allowed, name="domain_allowed"),
     re_path(rf"^media/logos/{LOGO}\.png$", media.logo, name="logo"),
-    re_path(r"^sandbox/card/(?P<reference>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$", cards.card_page, name="sandbox_card"),
+    re_path(
+        r"^sandbox/card/(?P<reference>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$",
+        cards.card_page,
+        name="sandbox_card",
+    ),
     path("files/<str:token>", files.download, name="private_file"),
     *CHECKOUT,
     re_path(rf"^invoice/{INVOICE}$", invoice.show, name="invoice"),
@@ -45,10 +62,18 @@ urlpatterns = [
     re_path(rf"^portal/{PORTAL}$", portal.show, name="portal"),
     re_path(rf"^portal/{PORTAL}/brand\.css$", portal.brand_style, name="portal_brand"),
     re_path(rf"^portal/{PORTAL}/link$", portal.ask_again, name="portal_link"),
-    re_path(rf"^portal/{PORTAL}/subscriptions/(?P<id>{UUID})/cancel$", portal.cancel, name="portal_cancel"),
-    re_path(rf"^portal/{PORTAL}/subscriptions/(?P<id>{UUID})/keep$", portal.keep, name="portal_keep"),
+    re_path(
+        rf"^portal/{PORTAL}/subscriptions/(?P<id>{UUID})/cancel$",
+        portal.cancel,
+        name="portal_cancel",
+    ),
+    re_path(
+        rf"^portal/{PORTAL}/subscriptions/(?P<id>{UUID})/keep$", portal.keep, name="portal_keep"
+    ),
     path("onboarding/destination/<str:token>", destinations.show, name="destination"),
-    path("onboarding/destination/<str:token>/send", destinations.send_again, name="destination_send"),
+    path(
+        "onboarding/destination/<str:token>/send", destinations.send_again, name="destination_send"
+    ),
     path("onboarding/stop/<str:token>", destinations.stop, name="destination_stop"),
     path("onboarding/<str:token>", onboarding.start, name="onboarding"),
     path("onboarding/<str:token>/business", onboarding.business, name="onboarding_business"),

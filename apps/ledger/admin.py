@@ -1,4 +1,5 @@
-"""The books as staff see them: to be read only. What is wrong is put right by two of them, with a correction (apps.console.admin)."""
+"""The books as staff see them: to be read only. What is wrong is put right by two of them, with a
+correction (apps.console.admin)."""
 
 from typing import Any
 
@@ -34,7 +35,10 @@ class AccountAdmin(ReadOnly):
 
     @admin.display(description="Balance")
     def balance(self, account: Any) -> str:
-        return f"{money.decimal_from_atomic(account.balance_now, account.asset.atomic_decimals)} {account.asset.coin_symbol}"
+        return (
+            f"{money.decimal_from_atomic(account.balance_now, account.asset.atomic_decimals)}"
+            f" {account.asset.coin_symbol}"
+        )
 
 
 @admin.register(Movement)

@@ -1,8 +1,10 @@
-"""The chart of accounts: every kind there is, whose it is, on which side it stands, and whether it may go below zero."""
+"""The chart of accounts: every kind there is, whose it is, on which side it stands, and whether it
+may go below zero."""
 
 from dataclasses import dataclass
 
-STORE, SERVICE = "store", "service"
+STORE = "store"
+SERVICE = "service"
 
 
 @dataclass(frozen=True)
@@ -15,27 +17,45 @@ class Kind:
     meaning: str
 
 
-AVAILABLE, HELD, RESERVED = "available", "held", "reserved"
-CUSTODY_DEPOSITS, CUSTODY_SIMULATED = "custody_deposits", "custody_simulated"
-CUSTODY_HOT, CUSTODY_COLD = "custody_hot", "custody_cold"
-SERVICE_FEES, NETWORK_FEES = "service_fees", "network_fees"
-OFFRAMP_CLEARING, SWAP_CLEARING, X402_CLEARING = "offramp_clearing", "swap_clearing", "x402_clearing"
+AVAILABLE = "available"
+HELD = "held"
+RESERVED = "reserved"
+CUSTODY_DEPOSITS = "custody_deposits"
+CUSTODY_SIMULATED = "custody_simulated"
+CUSTODY_HOT = "custody_hot"
+CUSTODY_COLD = "custody_cold"
+SERVICE_FEES = "service_fees"
+NETWORK_FEES = "network_fees"
+OFFRAMP_CLEARING = "offramp_clearing"
+SWAP_CLEARING = "swap_clearing"
+X402_CLEARING = "x402_clearing"
 WITHDRAWAL_CLEARING = "withdrawal_clearing"
 TREASURY = "treasury"
 
 CHART: dict[str, Kind] = {
     AVAILABLE: Kind(STORE, "credit", True, "can be spent now"),
-    HELD: Kind(STORE, "credit", True, "confirmed deposits of payments not settled: unfinished, failed or late"),
+    HELD: Kind(
+        STORE,
+        "credit",
+        True,
+        "confirmed deposits of payments not settled: unfinished, failed or late",
+    ),
     RESERVED: Kind(STORE, "credit", True, "payouts, refunds and swaps under way"),
     CUSTODY_DEPOSITS: Kind(SERVICE, "debit", False, "coins on deposit addresses"),
-    CUSTODY_SIMULATED: Kind(SERVICE, "debit", False, "simulated test deposits, and what was simulated out again"),
+    CUSTODY_SIMULATED: Kind(
+        SERVICE, "debit", False, "simulated test deposits, and what was simulated out again"
+    ),
     CUSTODY_HOT: Kind(SERVICE, "debit", False, "coins in the hot wallet"),
     CUSTODY_COLD: Kind(SERVICE, "debit", False, "coins in cold storage"),
     SERVICE_FEES: Kind(SERVICE, "credit", False, "income"),
     NETWORK_FEES: Kind(SERVICE, "debit", False, "gas paid"),
-    OFFRAMP_CLEARING: Kind(SERVICE, "debit", False, "handed to the off-ramp, not yet reported settled"),
+    OFFRAMP_CLEARING: Kind(
+        SERVICE, "debit", False, "handed to the off-ramp, not yet reported settled"
+    ),
     SWAP_CLEARING: Kind(SERVICE, "either", False, "the far side of swaps"),
-    X402_CLEARING: Kind(SERVICE, "credit", False, "debited settlements not, or not yet, dispatched"),
+    X402_CLEARING: Kind(
+        SERVICE, "credit", False, "debited settlements not, or not yet, dispatched"
+    ),
     WITHDRAWAL_CLEARING: Kind(SERVICE, "credit", False, "earnings on their way to the operator"),
     TREASURY: Kind(SERVICE, "credit", False, "the service's own float: gas money and corrections"),
 }

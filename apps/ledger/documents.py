@@ -1,4 +1,5 @@
-"""Balances as the API tells them, from the ledger at read time. Merchants and agents see the same figures."""
+"""Balances as the API tells them, from the ledger at read time. Merchants and agents see the same
+figures."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -15,7 +16,8 @@ STABLECOIN_DECIMALS = 6
 
 
 class BalanceDocument(Document, frozen=True, kw_only=True):
-    """What a store has of an asset: `amount_cents` is the worth of all of it in the store's currency."""
+    """What a store has of an asset: `amount_cents` is the worth of all of it in the store's
+    currency."""
 
     asset_id: str
     coin_symbol: str
@@ -60,8 +62,12 @@ def balances_document(access: Access, at: datetime) -> BalancesDocument:
     stable = [(asset, rate) for asset, rate in rows if asset.coin_symbol in STABLECOINS]
     return BalancesDocument(
         balances=[_entry(asset, held[asset.pk], rate) for asset, rate in rows],
-        stablecoin_summary=[_stablecoin(symbol, [asset for asset, _ in stable], held) for symbol in STABLECOINS],
-        settlement_balance=SettlementBalance(currency=currency, amount_cents=_settlement_cents(stable, held)),
+        stablecoin_summary=[
+            _stablecoin(symbol, [asset for asset, _ in stable], held) for symbol in STABLECOINS
+        ],
+        settlement_balance=SettlementBalance(
+            currency=currency, amount_cents=_settlement_cents(stable, held)
+        ),
     )
 
 
@@ -85,10 +91,18 @@ def _worth(asset: Asset, balance: Balance, rate: Decimal) -> int:
 
 def _stablecoin(symbol: str, stable: list[Asset], held: dict[str, Balance]) -> StablecoinTotal:
     total = sum(held[asset.pk].total_atomic for asset in stable if asset.coin_symbol == symbol)
-    return StablecoinTotal(coin_symbol=symbol, total_atomic=str(total), atomic_decimals=STABLECOIN_DECIMALS)
+    return StablecoinTotal(
+        coin_symbol=symbol, total_atomic=str(total), atomic_decimals=STABLECOIN_DECIMALS
+    )
 
 
-def _settlement_cents(stable: list[tuple[Asset, Decimal | None]], held: dict[str, Balance]) -> int | None:
+def _settlement_cents(
+    stable: list[tuple[Asset, Decimal | None]], held: dict[str, Balance]
+) -> int | None:
     """What the stablecoins are worth in the settlement currency; None when a rate is missing."""
-    cents = [None if rate is None else _worth(asset, held[asset.pk], rate) for asset, rate in stable if held[asset.pk].total_atomic]
+    cents = [
+        None if rate is None else _worth(asset, held[asset.pk], rate)
+        for asset, rate in stable
+        if held[asset.pk].total_atomic
+    ]
     return None if None in cents else sum(one for one in cents if one is not None)

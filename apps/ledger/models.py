@@ -1,6 +1,8 @@
-"""The double-entry ledger: signed entries (credit positive, debit negative) that sum to zero per asset in every movement.
+"""The double-entry ledger: signed entries (credit positive, debit negative) that sum to zero per
+asset in every movement.
 
-PostgreSQL enforces it (sql/functions.sql): append-only, balanced, one mode, guarded balances never below zero.
+PostgreSQL enforces it (sql/functions.sql): append-only, balanced, one mode, guarded balances never
+below zero.
 """
 
 from django.conf import settings
@@ -11,7 +13,8 @@ from apps.ledger import chart
 
 
 class Account(models.Model):
-    """One per owner, mode, asset and kind. The checkpoint is the sum of the entries before `checkpoint_xid` (a column of the SQL)."""
+    """One per owner, mode, asset and kind. The checkpoint is the sum of the entries before
+    `checkpoint_xid` (a column of the SQL)."""
 
     store = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+")
     mode = models.CharField(max_length=4, choices=Mode.choices)
@@ -22,10 +25,17 @@ class Account(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["store", "mode", "asset", "kind"], name="account_once", nulls_distinct=False),
+            models.UniqueConstraint(
+                fields=["store", "mode", "asset", "kind"], name="account_once", nulls_distinct=False
+            ),
             models.CheckConstraint(
                 condition=models.Q(kind__in=chart.STORE_KINDS, store__isnull=False)
-                | (models.Q(store__isnull=True, kind__in=[kind for kind in chart.CHART if kind not in chart.STORE_KINDS])),
+                | (
+                    models.Q(
+                        store__isnull=True,
+                        kind__in=[kind for kind in chart.CHART if kind not in chart.STORE_KINDS],
+                    )
+                ),
                 name="account_owner_fits_kind",
             ),
             models.CheckConstraint(
@@ -33,7 +43,9 @@ class Account(models.Model):
                 | (models.Q(is_guarded=False) & ~models.Q(kind__in=chart.STORE_KINDS)),
                 name="account_guard_fits_kind",
             ),
-            models.CheckConstraint(condition=models.Q(mode__in=Mode.values), name="account_mode_is_known"),
+            models.CheckConstraint(
+                condition=models.Q(mode__in=Mode.values), name="account_mode_is_known"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -41,27 +53,44 @@ class Account(models.Model):
 
 
 class Movement(models.Model):
-    """Something that happened to money. `reference` is the record it serves; `key` makes it happen once."""
+    """Something that happened to money. `reference` is the record it serves; `key` makes it happen
+    once."""
 
     key = models.CharField(max_length=200)
     kind = models.CharField(max_length=40)
     mode = models.CharField(max_length=4, choices=Mode.choices)
     reference = models.UUIDField(null=True)
     reason = models.TextField(blank=True, default="")
-    staff_user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    staff_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+    )
     at = models.DateTimeField()
 
     class Meta:
         constraints = [
-            # A constraint and not `unique=True`, which on a text column costs every posting a second index.
+            # A constraint and not `unique=True`, which on a text column costs every posting a
+            # second index.
             models.UniqueConstraint(fields=["key"], name="movement_key_once"),
-            models.CheckConstraint(condition=models.Q(mode__in=Mode.values), name="movement_mode_is_known"),
             models.CheckConstraint(
-                condition=~models.Q(kind="correction") | (models.Q(staff_user__isnull=False) & ~models.Q(reason="")),
+                condition=models.Q(mode__in=Mode.values), name="movement_mode_is_known"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(kind="correction")
+                | (models.Q(staff_user__isnull=False) & ~models.Q(reason="")),
                 name="movement_correction_is_signed",
             ),
         ]
-        indexes = [models.Index(fields=["reference"], condition=models.Q(reference__isnull=False), name="movement_reference")]
+        indexes = [
+            models.Index(
+                fields=["reference"],
+                condition=models.Q(reference__isnull=False),
+                name="movement_reference",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.key
@@ -70,16 +99,33 @@ class Movement(models.Model):
 class Entry(models.Model):
     """One leg of a movement."""
 
-    # No constraints of their own: the check of every entry refuses one without its movement or account, or in another asset
-    # than its account's, and neither movements nor accounts are ever deleted.
-    movement = models.ForeignKey(Movement, on_delete=models.PROTECT, related_name="entries", db_constraint=False)
-    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="entries", db_index=False, db_constraint=False)
-    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    # No constraints of their own: the check of every entry refuses one without its movement or
+    # account, or in another asset than its account's, and neither movements nor accounts are ever
+    # deleted.
+    movement = models.ForeignKey(
+        Movement, on_delete=models.PROTECT, related_name="entries", db_constraint=False
+    )
+    account = models.ForeignKey(
+        Account,
+        on_delete=models.PROTECT,
+        related_name="entries",
+        db_index=False,
+        db_constraint=False,
+    )
+    asset = models.ForeignKey(
+        "assets.Asset",
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
     amount_atomic = AtomicField()
     role = models.CharField(max_length=12, choices=[(role, role) for role in chart.ROLES])
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=~models.Q(amount_atomic=0), name="entry_is_not_zero"),
-            models.CheckConstraint(condition=models.Q(role__in=chart.ROLES), name="entry_role_is_known"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=chart.ROLES), name="entry_role_is_known"
+            ),
         ]

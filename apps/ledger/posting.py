@@ -1,6 +1,8 @@
-"""`post`: the one way entries come to be, in one round trip, once per key. `post_many` posts a batch in one statement.
+"""`post`: the one way entries come to be, in one round trip, once per key. `post_many` posts a
+batch in one statement.
 
-Accounts are made on first use; their ids never change, so each process remembers those whose rows are committed.
+Accounts are made on first use; their ids never change, so each process remembers those whose rows
+are committed.
 """
 
 import uuid
@@ -28,7 +30,8 @@ class InsufficientBalance(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """One leg: which kind of account, whose (None is the service's), in which asset, and how much (credit positive)."""
+    """One leg: which kind of account, whose (None is the service's), in which asset, and how much
+    (credit positive)."""
 
     kind: str
     asset_id: str
@@ -37,12 +40,18 @@ class Line:
     store_id: uuid.UUID | None = None
 
     def account(self, mode: str) -> AccountKey:
-        return (self.store_id if CHART[self.kind].owner == STORE else None), mode, self.asset_id, self.kind
+        return (
+            (self.store_id if CHART[self.kind].owner == STORE else None),
+            mode,
+            self.asset_id,
+            self.kind,
+        )
 
 
 @dataclass(frozen=True)
 class Posting:
-    """A movement to be: `key` makes it happen once, `reference` is the record it serves. Lines of zero are left out."""
+    """A movement to be: `key` makes it happen once, `reference` is the record it serves. Lines of
+    zero are left out."""
 
     key: str
     kind: str
@@ -91,17 +100,27 @@ def post(posting: Posting) -> Posted:
     return Posted(movement_id, is_new)
 
 
-_LEGS = "%(accounts)s::bigint[], %(assets)s::text[], %(amounts)s::numeric[], %(roles)s::text[], %(down)s::bigint[]"
+_LEGS = (
+    "%(accounts)s::bigint[], %(assets)s::text[], %(amounts)s::numeric[], %(roles)s::text[],"
+    " %(down)s::bigint[]"
+)
 _POST = Statement(
-    "SELECT * FROM ledger_post(%(key)s, %(kind)s, %(mode)s, %(reference)s, %(at)s, " + _LEGS + ", %(reason)s, %(staff_id)s)"  # noqa: S608
+    "SELECT * FROM ledger_post(%(key)s, %(kind)s, %(mode)s, %(reference)s, %(at)s, "  # noqa: S608
+    + _LEGS
+    + ", %(reason)s, %(staff_id)s)"
 )
 
 
 def post_many(postings: Sequence[Posting]) -> int:
-    """Post up to BATCH_MAX movements in one statement: all of them or, on InsufficientBalance, none. How many were new."""
+    """Post up to BATCH_MAX movements in one statement: all of them or, on InsufficientBalance,
+    none. How many were new."""
     if len(postings) > BATCH_MAX:
         raise ValueError(f"at most {BATCH_MAX} movements are posted at once")
-    numbered = [(number, posting, line) for number, posting in enumerate(postings, 1) for line in posting.legs]
+    numbered = [
+        (number, posting, line)
+        for number, posting in enumerate(postings, 1)
+        for line in posting.legs
+    ]
     accounts = [_account_id(line.account(posting.mode)) for _, posting, line in numbered]
     (made,) = _answer(
         _POST_MANY,
@@ -117,7 +136,8 @@ def post_many(postings: Sequence[Posting]) -> int:
 
 
 _POST_MANY = Statement(f"""
-SELECT ledger_post_many(%(keys)s::text[], %(kinds)s::text[], %(modes)s::text[], %(references)s::uuid[], %(ats)s::timestamptz[],
+SELECT ledger_post_many(%(keys)s::text[], %(kinds)s::text[], %(modes)s::text[],
+    %(references)s::uuid[], %(ats)s::timestamptz[],
                         %(numbers)s::integer[], {_LEGS})
 """)
 
@@ -133,7 +153,11 @@ def locked_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: s
 
 def _columns(accounts: list[int], legs: Sequence[Line]) -> dict[str, object]:
     """The legs by column, and the guarded accounts among them that go down."""
-    down = {account for account, line in zip(accounts, legs, strict=True) if line.amount_atomic < 0 and CHART[line.kind].is_guarded}
+    down = {
+        account
+        for account, line in zip(accounts, legs, strict=True)
+        if line.amount_atomic < 0 and CHART[line.kind].is_guarded
+    }
     return {
         "accounts": array(accounts),
         "assets": array(line.asset_id for line in legs),
@@ -157,7 +181,9 @@ def _account_id(key: AccountKey) -> int:
     if known is not None:
         return known
     with connection.cursor() as cursor:
-        cursor.execute("SELECT ledger_account_id(%s, %s, %s, %s, %s)", [*key, CHART[key[3]].is_guarded])
+        cursor.execute(
+            "SELECT ledger_account_id(%s, %s, %s, %s, %s)", [*key, CHART[key[3]].is_guarded]
+        )
         found = int(cursor.fetchone()[0])
     # Only on commit: a rollback takes a new account back, and with it this call.
     transaction.on_commit(lambda: _remember(key, found))

@@ -1,4 +1,5 @@
-"""Reads of the ledger: balances at a cost that doesn't grow with history, and sums over a payment's entries."""
+"""Reads of the ledger: balances at a cost that doesn't grow with history, and sums over a payment's
+entries."""
 
 import uuid
 from collections import defaultdict
@@ -14,7 +15,8 @@ from apps.ledger.models import Entry, Movement
 
 @dataclass(frozen=True)
 class Balance:
-    """What a store has of an asset: spendable now, held for unfinished payments, reserved for what is under way."""
+    """What a store has of an asset: spendable now, held for unfinished payments, reserved for what
+    is under way."""
 
     asset_id: str
     available_atomic: int = 0
@@ -26,7 +28,10 @@ class Balance:
         return self.available_atomic + self.held_atomic + self.reserved_atomic
 
 
-_BALANCES = Statement("SELECT asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id = %(store_id)s AND mode = %(mode)s")
+_BALANCES = Statement(
+    "SELECT asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id = %(store_id)s"
+    " AND mode = %(mode)s"
+)
 
 
 def balances(store_id: uuid.UUID, mode: str) -> dict[str, Balance]:
@@ -49,21 +54,28 @@ class StoreAccount:
 
 
 _STORE_ACCOUNTS = """
-SELECT a.id, a.asset_id, a.kind, s.atomic_decimals, ledger_balance(a.id) FROM ledger_account a JOIN assets_asset s ON s.id = a.asset_id
-WHERE a.store_id = %s AND a.mode = %s AND EXISTS (SELECT 1 FROM ledger_entry e WHERE e.account_id = a.id)
+SELECT a.id, a.asset_id, a.kind, s.atomic_decimals, ledger_balance(a.id) FROM ledger_account a
+    JOIN assets_asset s ON s.id = a.asset_id
+WHERE a.store_id = %s AND a.mode = %s
+    AND EXISTS (SELECT 1 FROM ledger_entry e WHERE e.account_id = a.id)
 ORDER BY s.position, a.asset_id, a.kind
 """
 
 
 def store_accounts(store_id: uuid.UUID, mode: str) -> list[StoreAccount]:
-    """The accounts of a store with their balances, in the order of the assets; what can be spent comes first."""
+    """The accounts of a store with their balances, in the order of the assets; what can be spent
+    comes first."""
     with connection.cursor() as cursor:
         cursor.execute(_STORE_ACCOUNTS, [store_id, mode])
-        return [StoreAccount(one, asset_id, kind, decimals, int(told)) for one, asset_id, kind, decimals, told in cursor.fetchall()]
+        return [
+            StoreAccount(one, asset_id, kind, decimals, int(told))
+            for one, asset_id, kind, decimals, told in cursor.fetchall()
+        ]
 
 
 _BALANCE = """
-SELECT ledger_balance(id) FROM ledger_account WHERE store_id IS NOT DISTINCT FROM %s AND mode = %s AND asset_id = %s AND kind = %s
+SELECT ledger_balance(id) FROM ledger_account WHERE store_id IS NOT DISTINCT FROM %s AND mode = %s
+    AND asset_id = %s AND kind = %s
 """
 
 
@@ -77,7 +89,8 @@ def account_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: 
 
 _PROMISED = """
 SELECT coalesce(sum(ledger_balance(id)), 0) FROM ledger_account
-WHERE mode = %s AND asset_id = %s AND kind IN ('reserved', 'offramp_clearing', 'x402_clearing', 'withdrawal_clearing')
+WHERE mode = %s AND asset_id = %s
+    AND kind IN ('reserved', 'offramp_clearing', 'x402_clearing', 'withdrawal_clearing')
 """
 
 
@@ -88,14 +101,20 @@ def promised(mode: str, asset_id: str) -> int:
         return int(cursor.fetchone()[0])
 
 
-_OF_THE_SERVICE = "SELECT mode, asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id IS NULL ORDER BY mode, asset_id, kind"
+_OF_THE_SERVICE = (
+    "SELECT mode, asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id IS NULL"
+    " ORDER BY mode, asset_id, kind"
+)
 
 
 def service_balances() -> list[tuple[str, str, str, int]]:
     """(mode, asset id, kind, balance) of every account of the service; credit is positive."""
     with connection.cursor() as cursor:
         cursor.execute(_OF_THE_SERVICE)
-        return [(mode, asset_id, kind, int(amount)) for mode, asset_id, kind, amount in cursor.fetchall()]
+        return [
+            (mode, asset_id, kind, int(amount))
+            for mode, asset_id, kind, amount in cursor.fetchall()
+        ]
 
 
 def balance_of(account_id: int) -> int:
@@ -107,7 +126,8 @@ def balance_of(account_id: int) -> int:
 
 @dataclass(frozen=True)
 class Split:
-    """How what a payment received in one asset was divided. All zero and `booked_at` None before settlement.
+    """How what a payment received in one asset was divided. All zero and `booked_at` None before
+    settlement.
 
     `refunded_atomic` counts refunds that were confirmed.
     """
@@ -123,14 +143,19 @@ class Split:
         return self.booked_at is not None or self.refunded_atomic > 0
 
 
-# What was divided; whoever reads it says of which payments: `WHERE m.reference ... GROUP BY m.reference, e.asset_id`.
+# What was divided; whoever reads it says of which payments: `WHERE m.reference ... GROUP BY
+# m.reference, e.asset_id`.
 SPLITS = """
 SELECT m.reference, e.asset_id,
        coalesce(-sum(e.amount_atomic) FILTER (WHERE e.role = 'gross'), 0) AS gross_atomic,
-       coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'service_fee'), 0) AS service_fee_atomic,
-       coalesce(sum(e.amount_atomic) FILTER (WHERE m.kind <> 'platform_fee_returned' AND e.role = 'platform_fee'), 0)
+       coalesce(sum(e.amount_atomic)
+           FILTER (WHERE e.role = 'service_fee'), 0) AS service_fee_atomic,
+       coalesce(sum(e.amount_atomic)
+           FILTER (WHERE m.kind <> 'platform_fee_returned' AND e.role = 'platform_fee'), 0)
            AS platform_fee_atomic,
-       coalesce(sum(e.amount_atomic) FILTER (WHERE m.kind = 'refund_confirmed' AND e.role = 'principal' AND e.amount_atomic > 0), 0)
+       coalesce(sum(e.amount_atomic)
+           FILTER (WHERE m.kind = 'refund_confirmed' AND e.role = 'principal'
+           AND e.amount_atomic > 0), 0)
            AS refunded_atomic,
        min(m.at) FILTER (WHERE e.role = 'gross') AS booked_at
 FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
@@ -143,7 +168,15 @@ def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str,
     found: dict[uuid.UUID, dict[str, Split]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(_SPLIT, [list(payment_ids)])
-        for reference, asset_id, gross, service_fee, platform_fee, refunded, at in cursor.fetchall():
+        for (
+            reference,
+            asset_id,
+            gross,
+            service_fee,
+            platform_fee,
+            refunded,
+            at,
+        ) in cursor.fetchall():
             split = Split(int(gross), int(service_fee), int(platform_fee), int(refunded), at)
             if split.is_any:
                 found[reference][asset_id] = split
@@ -151,9 +184,11 @@ def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str,
 
 
 _BOOKED = """
-SELECT e.asset_id, sum(e.amount_atomic) FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+SELECT e.asset_id, sum(e.amount_atomic) FROM ledger_movement m
+    JOIN ledger_entry e ON e.movement_id = m.id
 JOIN ledger_account a ON a.id = e.account_id AND a.kind = 'held'
-WHERE m.reference = %s AND m.kind IN ('deposit_confirmed', 'simulated_deposit_changed') GROUP BY e.asset_id
+WHERE m.reference = %s AND m.kind IN ('deposit_confirmed', 'simulated_deposit_changed')
+    GROUP BY e.asset_id
 """
 
 

@@ -1,4 +1,5 @@
-"""An account's entries page by page, newest first, each with the balance it left: a late page costs what the first one does.
+"""An account's entries page by page, newest first, each with the balance it left: a late page costs
+what the first one does.
 
 The cursor of a page carries the balance, so nothing is ever summed up from the beginning.
 """
@@ -15,12 +16,14 @@ from django.db import connection
 from apps.core.sql import array
 
 PAGE_MAX = 1_000
-# Of an account with few entries of the kind that is looked for, so many are looked through before the page ends as it is.
+# Of an account with few entries of the kind that is looked for, so many are looked through before
+# the page ends as it is.
 SCAN_MAX = 10_000
 # Entries of one moment may stand in another order than their times, by no more than this.
 DISORDER = timedelta(minutes=10)
 _CURSOR = re.compile(r"([0-9]{1,20})\.([0-9]{1,19})\.(-?[0-9]{1,78})?", re.ASCII)
-_LAST_XID, _LAST_ID = 2**64 - 1, 2**63 - 1
+_LAST_XID = 2**64 - 1
+_LAST_ID = 2**63 - 1
 
 Arguments = dict[str, int | str | datetime | None]
 
@@ -57,14 +60,16 @@ class Page(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Just after an entry, with the balance before what follows; the balance is None at the very end."""
+    """Just after an entry, with the balance before what follows; the balance is None at the very
+    end."""
 
     xid: int
     entry_id: int
     balance: int | None
 
 
-# The plan walks the index and stops early: `number` and the sum stream, and the page is cut after them.
+# The plan walks the index and stops early: `number` and the sum stream, and the page is cut after
+# them.
 _PAGE = """
 WITH scanned AS (
     SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
@@ -74,19 +79,25 @@ WITH scanned AS (
     SELECT coalesce(%(balance)s::numeric, ledger_balance(%(account)s)) AS balance
 ), told AS (
     SELECT s.id, m.at, m.kind, s.role, m.reference, s.amount_atomic, s.xid::text AS xid,
-           start.balance + s.amount_atomic - sum(s.amount_atomic) OVER newest AS balance, row_number() OVER newest AS number
-    FROM start, scanned s JOIN ledger_movement m ON m.id = s.movement_id WINDOW newest AS (ORDER BY s.xid DESC, s.id DESC)
+           start.balance + s.amount_atomic - sum(s.amount_atomic)
+               OVER newest AS balance, row_number() OVER newest AS number
+    FROM start, scanned s JOIN ledger_movement m ON m.id = s.movement_id WINDOW newest
+        AS (ORDER BY s.xid DESC, s.id DESC)
 )
 SELECT * FROM (
-    SELECT *, (%(kind)s = '' OR kind = %(kind)s) AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+    SELECT *, (%(kind)s = '' OR kind = %(kind)s)
+        AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
               AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS is_wanted
     FROM told
 ) every WHERE is_wanted OR number = %(scan)s ORDER BY number LIMIT %(limit)s
 """
 
 
-def page(account_id: int, *, before: str | None = None, wanted: Wanted = Wanted(), limit: int = 25) -> Page:
-    """A page of an account's entries; `before` is a cursor that a page gave. Raises ValueError for a cursor that is none."""
+def page(
+    account_id: int, *, before: str | None = None, wanted: Wanted = Wanted(), limit: int = 25
+) -> Page:
+    """A page of an account's entries; `before` is a cursor that a page gave. Raises ValueError for
+    a cursor that is none."""
     limit = max(1, min(limit, PAGE_MAX))
     scan = limit + 1 if wanted == Wanted() else SCAN_MAX
     place = _place(before) if before is not None else _newest(account_id, wanted.until)
@@ -96,18 +107,30 @@ def page(account_id: int, *, before: str | None = None, wanted: Wanted = Wanted(
         "id": place.entry_id,
         "balance": place.balance,
     }
-    arguments |= {"scan": scan, "limit": limit + 1, "kind": wanted.kind, "since": wanted.since, "until": wanted.until}
+    arguments |= {
+        "scan": scan,
+        "limit": limit + 1,
+        "kind": wanted.kind,
+        "since": wanted.since,
+        "until": wanted.until,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_PAGE, arguments)
         rows = cursor.fetchall()
     found = [_line(row) for row in rows if row[-1]]
     if len(found) > limit:
         return Page(found[:limit], found[limit - 1].cursor)
-    is_cut = bool(rows) and rows[-1][-2] == scan and (wanted.since is None or rows[-1][1] + DISORDER >= wanted.since)
+    is_cut = (
+        bool(rows)
+        and rows[-1][-2] == scan
+        and (wanted.since is None or rows[-1][1] + DISORDER >= wanted.since)
+    )
     return Page(found, _line(rows[-1]).cursor if is_cut else None)
 
 
-def statement(account_id: int, *, before: str | None = None, limit: int = 25) -> list[StatementLine]:
+def statement(
+    account_id: int, *, before: str | None = None, limit: int = 25
+) -> list[StatementLine]:
     """The lines of a page of everything."""
     return page(account_id, before=before, limit=limit).lines
 
@@ -135,12 +158,14 @@ WHERE e.account_id = %s AND e.xid >= %s::text::xid8 ORDER BY e.xid, e.id LIMIT 1
 """
 _BALANCE_BEFORE = """
 SELECT ledger_balance(%(account)s) - coalesce(
-    (SELECT sum(amount_atomic) FROM ledger_entry WHERE account_id = %(account)s AND xid >= %(xid)s::text::xid8), 0)
+    (SELECT sum(amount_atomic) FROM ledger_entry WHERE account_id = %(account)s
+        AND xid >= %(xid)s::text::xid8), 0)
 """
 
 
 def _newest(account_id: int, until: datetime | None) -> _Place:
-    """Where a statement begins: at the newest entry or, by bisection over transaction numbers, at the last before a moment."""
+    """Where a statement begins: at the newest entry or, by bisection over transaction numbers, at
+    the last before a moment."""
     if until is None:
         return _Place(_LAST_XID, _LAST_ID, None)
     with connection.cursor() as cursor:
@@ -148,12 +173,15 @@ def _newest(account_id: int, until: datetime | None) -> _Place:
         first, last = cursor.fetchone()
         if first is None:
             return _Place(_LAST_XID, _LAST_ID, None)
-        low, high = int(first), int(last) + 1
+        low = int(first)
+        high = int(last) + 1
         while low < high:
             middle = (low + high) // 2
             cursor.execute(_PROBE, [account_id, str(middle)])
             row = cursor.fetchone()
-            low, high = (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
+            low, high = (
+                (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
+            )
         cursor.execute(_BALANCE_BEFORE, {"account": account_id, "xid": str(low)})
         return _Place(low, 0, int(cursor.fetchone()[0]))
 
@@ -161,22 +189,28 @@ def _newest(account_id: int, until: datetime | None) -> _Place:
 # Every account's own newest entries before a place, each with the balance it left, as one list.
 _MERGED = """
 WITH told AS (
-    SELECT asked.account AS account_id, t.* FROM unnest(%(accounts)s::bigint[]) AS asked (account), LATERAL (
+    SELECT asked.account AS account_id, t.*
+        FROM unnest(%(accounts)s::bigint[]) AS asked (account), LATERAL (
         SELECT s.id, m.at, m.kind, s.role, m.reference, s.amount_atomic, s.xid,
-               start.balance + s.amount_atomic - sum(s.amount_atomic) OVER newest AS balance, row_number() OVER newest AS number
+               start.balance + s.amount_atomic - sum(s.amount_atomic)
+                   OVER newest AS balance, row_number() OVER newest AS number
         FROM (
             SELECT ledger_balance(asked.account) - coalesce((
                 SELECT sum(l.amount_atomic) FROM ledger_entry l
-                WHERE l.account_id = asked.account AND (l.xid, l.id) >= (%(xid)s::text::xid8, %(id)s)), 0) AS balance
+                WHERE l.account_id = asked.account
+                    AND (l.xid, l.id) >= (%(xid)s::text::xid8, %(id)s)), 0) AS balance
         ) start, (
             SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
             WHERE e.account_id = asked.account AND (e.xid, e.id) < (%(xid)s::text::xid8, %(id)s)
             ORDER BY e.xid DESC, e.id DESC LIMIT %(scan)s
-        ) s JOIN ledger_movement m ON m.id = s.movement_id WINDOW newest AS (ORDER BY s.xid DESC, s.id DESC)
+        ) s JOIN ledger_movement m ON m.id = s.movement_id WINDOW newest
+            AS (ORDER BY s.xid DESC, s.id DESC)
     ) t
 )
-SELECT id, at, kind, role, reference, amount_atomic, xid::text, balance, account_id, number = %(scan)s, is_wanted FROM (
-    SELECT *, (%(kind)s = '' OR kind = %(kind)s) AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+SELECT id, at, kind, role, reference, amount_atomic, xid::text, balance, account_id,
+    number = %(scan)s, is_wanted FROM (
+    SELECT *, (%(kind)s = '' OR kind = %(kind)s)
+        AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
               AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS is_wanted
     FROM told
 ) every WHERE is_wanted OR number = %(scan)s ORDER BY every.xid DESC, every.id DESC LIMIT %(limit)s
@@ -185,20 +219,36 @@ _MERGED_CURSOR = re.compile(r"([0-9]{1,20})-([0-9]{1,19})", re.ASCII)
 ACCOUNTS_MAX = 100
 
 
-def merged(account_ids: Sequence[int], *, before: str | None = None, wanted: Wanted = Wanted(), limit: int = 25) -> Page:
-    """A page of several accounts' entries as one list, each with the balance that it left its own. Raises ValueError as `page` does.
+def merged(
+    account_ids: Sequence[int],
+    *,
+    before: str | None = None,
+    wanted: Wanted = Wanted(),
+    limit: int = 25,
+) -> Page:
+    """A page of several accounts' entries as one list, each with the balance that it left its own.
+    Raises ValueError as `page` does.
 
-    What is looked through is shared among the accounts. A page's cursor is a place alone: what is newer is added up by the index.
+    What is looked through is shared among the accounts. A page's cursor is a place alone: what is
+    newer is added up by the index.
     """
-    limit, ids = max(1, min(limit, PAGE_MAX)), list(account_ids)[:ACCOUNTS_MAX]
+    limit = max(1, min(limit, PAGE_MAX))
+    ids = list(account_ids)[:ACCOUNTS_MAX]
     scan = limit + 1 if wanted == Wanted() else max(limit + 1, SCAN_MAX // max(1, len(ids)))
     xid, entry_id = _merged_place(before) if before is not None else _newest_of(ids, wanted.until)
-    arguments: Arguments = {"accounts": array(ids), "xid": str(xid), "id": entry_id, "scan": scan, "limit": limit + 1 + len(ids)}
+    arguments: Arguments = {
+        "accounts": array(ids),
+        "xid": str(xid),
+        "id": entry_id,
+        "scan": scan,
+        "limit": limit + 1 + len(ids),
+    }
     arguments |= {"kind": wanted.kind, "since": wanted.since, "until": wanted.until}
     with connection.cursor() as cursor:
         cursor.execute(_MERGED, arguments)
         rows = cursor.fetchall()
-    # Beyond the newest place at which an account was looked through no further, another's entries would stand without its own.
+    # Beyond the newest place at which an account was looked through no further, another's entries
+    # would stand without its own.
     end = next((number for number, row in enumerate(rows) if row[-2]), None)
     reached = rows if end is None else rows[: end + 1]
     found = [_merged_line(row) for row in reached if row[-1]]
@@ -210,7 +260,17 @@ def merged(account_ids: Sequence[int], *, before: str | None = None, wanted: Wan
 
 def _merged_line(row: tuple[Any, ...]) -> StatementLine:
     entry_id, at, kind, role, reference, amount, xid, balance, account_id = row[:9]
-    return StatementLine(entry_id, at, kind, role, reference, int(amount), int(balance), f"{xid}-{entry_id}", account_id)
+    return StatementLine(
+        entry_id,
+        at,
+        kind,
+        role,
+        reference,
+        int(amount),
+        int(balance),
+        f"{xid}-{entry_id}",
+        account_id,
+    )
 
 
 def _merged_place(cursor: str) -> tuple[int, int]:
@@ -222,11 +282,13 @@ def _merged_place(cursor: str) -> tuple[int, int]:
 
 _ENDS_OF = """
 SELECT min(first)::text, max(last)::text FROM unnest(%s::bigint[]) AS asked (account), LATERAL (
-    SELECT min(xid) AS first, max(xid) AS last FROM ledger_entry WHERE account_id = asked.account) ends
+    SELECT min(xid) AS first, max(xid) AS last FROM ledger_entry
+        WHERE account_id = asked.account) ends
 """
 _PROBE_OF = """
 SELECT m.at FROM unnest(%s::bigint[]) AS asked (account), LATERAL (
-    SELECT xid, id, movement_id FROM ledger_entry WHERE account_id = asked.account AND xid >= %s::text::xid8 ORDER BY xid, id LIMIT 1
+    SELECT xid, id, movement_id FROM ledger_entry WHERE account_id = asked.account
+        AND xid >= %s::text::xid8 ORDER BY xid, id LIMIT 1
 ) e JOIN ledger_movement m ON m.id = e.movement_id ORDER BY e.xid, e.id LIMIT 1
 """
 
@@ -241,10 +303,13 @@ def _newest_of(account_ids: Sequence[int], until: datetime | None) -> tuple[int,
         first, last = cursor.fetchone()
         if first is None:
             return _LAST_XID, _LAST_ID
-        low, high = int(first), int(last) + 1
+        low = int(first)
+        high = int(last) + 1
         while low < high:
             middle = (low + high) // 2
             cursor.execute(_PROBE_OF, [accounts, str(middle)])
             row = cursor.fetchone()
-            low, high = (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
+            low, high = (
+                (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
+            )
     return low, 0

@@ -7,7 +7,10 @@ from django.conf import settings
 from apps.links.models import PaymentLink
 from apps.stores import domains
 
-OPEN, PAUSED, ENDED, ARCHIVED = "active", "paused", "ended", "archived"
+OPEN = "active"
+PAUSED = "paused"
+ENDED = "ended"
+ARCHIVED = "archived"
 
 
 def state_of(link: PaymentLink, now: datetime) -> str:
@@ -23,4 +26,5 @@ def link_url(link: PaymentLink) -> str:
     """Its page: at the store's own domain once that is verified."""
     store = link.store
     is_own = store.checkout_domain and store.checkout_domain_verified_at
-    return f"{domains.base_url(store.checkout_domain) if is_own else settings.PUBLIC_URL}/pay/{link.token}"
+    base = domains.base_url(store.checkout_domain) if is_own else settings.PUBLIC_URL
+    return f"{base}/pay/{link.token}"

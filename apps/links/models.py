@@ -1,7 +1,7 @@
 """What can be paid without an integration: links that many customers pay, and the till.
 
-A link with a stock never has more payments that are open or completed than pieces: a payment holds a
-piece from its creation on, and gives it back when it ends unpaid (services.buy).
+A link with a stock never has more payments that are open or completed than pieces: a payment holds
+a piece from its creation on, and gives it back when it ends unpaid (services.buy).
 """
 
 import uuid
@@ -47,13 +47,20 @@ class PaymentLink(Formed):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(amount_cents__gt=0, min_cents=None, max_cents=None, suggested_cents=[])
-                | models.Q(amount_cents=None, min_cents__gt=0, max_cents__gte=models.F("min_cents")),
+                condition=models.Q(
+                    amount_cents__gt=0, min_cents=None, max_cents=None, suggested_cents=[]
+                )
+                | models.Q(
+                    amount_cents=None, min_cents__gt=0, max_cents__gte=models.F("min_cents")
+                ),
                 name="payment_link_has_a_price",
             ),
             models.CheckConstraint(condition=~models.Q(title=""), name="payment_link_has_a_title"),
             models.CheckConstraint(
-                condition=models.Q(email__in=["no", "optional", "required"], name__in=["no", "optional", "required"]),
+                condition=models.Q(
+                    email__in=["no", "optional", "required"],
+                    name__in=["no", "optional", "required"],
+                ),
                 name="payment_link_asks_are_known",
             ),
             once_per_form("payment_link"),
@@ -65,7 +72,8 @@ class PaymentLink(Formed):
 
 
 class LinkPayment(models.Model):
-    """A payment made at a link, with what the customer said of themselves. One that isn't released holds a piece of the stock."""
+    """A payment made at a link, with what the customer said of themselves. One that isn't released
+    holds a piece of the stock."""
 
     link = models.ForeignKey(PaymentLink, on_delete=models.PROTECT, related_name="payments")
     payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="+")
@@ -77,8 +85,14 @@ class LinkPayment(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["link", "-created_at"], name="link_payment_newest"),
-            models.Index(fields=["link"], condition=models.Q(released_at=None), name="link_payment_holds"),
-            models.Index(Lower("customer_email"), condition=~models.Q(customer_email=""), name="link_payment_by_folded"),
+            models.Index(
+                fields=["link"], condition=models.Q(released_at=None), name="link_payment_holds"
+            ),
+            models.Index(
+                Lower("customer_email"),
+                condition=~models.Q(customer_email=""),
+                name="link_payment_by_folded",
+            ),
         ]
 
 
@@ -88,5 +102,7 @@ class Till(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     store = models.OneToOneField("stores.Store", on_delete=models.PROTECT, related_name="+")
     currency = models.CharField(max_length=3, choices=Currency.choices)
-    tip_bps = ArrayField(models.PositiveSmallIntegerField(), default=list)  # none: tips aren't offered
+    tip_bps = ArrayField(
+        models.PositiveSmallIntegerField(), default=list
+    )  # none: tips aren't offered
     updated_at = models.DateTimeField()

@@ -1,4 +1,5 @@
-"""What is asked for with links and at the till: the same classes for the dashboard, the hosted page and the demo."""
+"""What is asked for with links and at the till: the same classes for the dashboard, the hosted page
+and the demo."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,8 +15,13 @@ from apps.links.models import PaymentLink
 from apps.payments.services.prices import AMOUNT_CENTS_MAX, WHOLE_UNIT_CURRENCIES
 from apps.stores.models import Currency
 
-TITLE_MAX, DESCRIPTION_MAX, EMAIL_MAX, NAME_MAX, NOTE_MAX = 150, 500, 254, 255, 150
-SUGGESTED_MAX, TIPS_MAX = 4, 4
+TITLE_MAX = 150
+DESCRIPTION_MAX = 500
+EMAIL_MAX = 254
+NAME_MAX = 255
+NOTE_MAX = 150
+SUGGESTED_MAX = 4
+TIPS_MAX = 4
 STOCK_MAX = 1_000_000
 _is_email = EmailValidator()
 _AMOUNT = FiatAmount(zero=True)
@@ -50,7 +56,8 @@ def cents_typed(text: str, name: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkRequest:
-    """A link as it is to be. It has an amount, or limits between which the customer chooses one. Raises Invalid."""
+    """A link as it is to be. It has an amount, or limits between which the customer chooses one.
+    Raises Invalid."""
 
     title: str
     currency: str
@@ -74,9 +81,13 @@ class LinkRequest:
             raise Invalid("currency", "choose_value")
         self._check_amounts()
         if self.stock is not None and not 1 <= self.stock <= STOCK_MAX:
-            raise Invalid("stock", "at_least" if self.stock < 1 else "at_most", minimum=1, maximum=STOCK_MAX)
+            raise Invalid(
+                "stock", "at_least" if self.stock < 1 else "at_most", minimum=1, maximum=STOCK_MAX
+            )
         if self.success_url is not None:
-            Url(plain_http="any" if mode == "test" else "localhost").check(self.success_url, "success_url")
+            Url(plain_http="any" if mode == "test" else "localhost").check(
+                self.success_url, "success_url"
+            )
         for asked, value in (("email", self.email), ("name", self.name)):
             if value not in PaymentLink.Ask.values:
                 raise Invalid(asked, "choose_value")
@@ -95,7 +106,12 @@ class LinkRequest:
         for one in self.suggested_cents:
             check_price(one, self.currency, "suggested")
             if not least <= one <= most:
-                raise Invalid("suggested", "between", minimum=text_from_cents(least), maximum=text_from_cents(most))
+                raise Invalid(
+                    "suggested",
+                    "between",
+                    minimum=text_from_cents(least),
+                    maximum=text_from_cents(most),
+                )
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -125,7 +141,8 @@ class LinkRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Purchase:
-    """What a customer fills in on the page of a link. `form_key` makes the same form the same payment."""
+    """What a customer fills in on the page of a link. `form_key` makes the same form the same
+    payment."""
 
     form_key: str
     amount_cents: int | None = None
@@ -147,10 +164,13 @@ class Purchase:
         if self.amount_cents is None:
             raise Invalid("amount", "required")
         cents = check_price(self.amount_cents, link.currency, "amount")
-        least, most = link.min_cents or 0, link.max_cents or AMOUNT_CENTS_MAX
+        least = link.min_cents or 0
+        most = link.max_cents or AMOUNT_CENTS_MAX
         if not least <= cents <= most:
             rule, limit = ("at_least", least) if cents < least else ("at_most", most)
-            raise Invalid("amount", rule, minimum=text_from_cents(limit), maximum=text_from_cents(limit))
+            raise Invalid(
+                "amount", rule, minimum=text_from_cents(limit), maximum=text_from_cents(limit)
+            )
         return cents
 
 
@@ -185,7 +205,8 @@ class TillRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class SaleRequest:
-    """A sale in person. The tip comes on top of the amount; each is a line of the payment, so that they add up."""
+    """A sale in person. The tip comes on top of the amount; each is a line of the payment, so that
+    they add up."""
 
     amount_cents: int
     currency: str

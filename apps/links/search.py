@@ -1,4 +1,5 @@
-"""Payment links by what people have of them, and payments by who paid at a link; indexes alone are asked."""
+"""Payment links by what people have of them, and payments by who paid at a link; indexes alone are
+asked."""
 
 from typing import Any
 
@@ -11,8 +12,13 @@ from apps.links.selectors import links_seen_by, payments_by_email
 
 
 def find_links(viewer: Viewer, term: Term, limit: int) -> list[PaymentLink]:
-    """By id, the end of the address, or how the title begins, newest first; archived ones are not found."""
-    wanted = Q(pk=term.id) if term.id is not None else term.begins("title") | Q(token=term.text.rsplit("/", 1)[-1].lower())
+    """By id, the end of the address, or how the title begins, newest first; archived ones are not
+    found."""
+    wanted = (
+        Q(pk=term.id)
+        if term.id is not None
+        else term.begins("title") | Q(token=term.text.rsplit("/", 1)[-1].lower())
+    )
     return list(links_seen_by(viewer).filter(wanted, archived_at=None)[:limit])
 
 

@@ -1,4 +1,5 @@
-"""Reads of links. A door begins with `seen_by`; a list's figures come in one query however long it is."""
+"""Reads of links. A door begins with `seen_by`; a list's figures come in one query however long it
+is."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,13 +15,16 @@ from apps.payments.models import Payment
 from apps.stores.models import Store
 
 # What the payments of a till say of themselves, and how their keys begin.
-POINT_OF_SALE, SALE_KEY = "point_of_sale", "till-"
+POINT_OF_SALE = "point_of_sale"
+SALE_KEY = "till-"
 TIPS_DEFAULT = (500, 1000, 1500)
 
 
 def links_seen_by(viewer: Viewer) -> "QuerySet[PaymentLink]":
     """Newest first, archived ones too."""
-    return PaymentLink.objects.seen_by(viewer).select_related("store").order_by("-created_at", "-id")
+    return (
+        PaymentLink.objects.seen_by(viewer).select_related("store").order_by("-created_at", "-id")
+    )
 
 
 def by_token(token: str) -> PaymentLink | None:
@@ -31,7 +35,8 @@ def by_token(token: str) -> PaymentLink | None:
 
 @dataclass(frozen=True)
 class Tally:
-    """What a link has brought. `open` payments may still be completed; what was refunded later stays counted."""
+    """What a link has brought. `open` payments may still be completed; what was refunded later
+    stays counted."""
 
     completed: int = 0
     completed_cents: int = 0
@@ -45,14 +50,20 @@ class Tally:
 
 def tallies(links: Iterable[PaymentLink]) -> dict[object, Tally]:
     """By the id of the link; one without payments isn't in it."""
-    done, waiting = Q(payment__completed_at__isnull=False), Q(payment__status__in=["pending", "processing"])
-    rows = LinkPayment.objects.filter(link__in=[one.pk for one in links]).order_by().values("link_id")
+    done = Q(payment__completed_at__isnull=False)
+    waiting = Q(payment__status__in=["pending", "processing"])
+    rows = (
+        LinkPayment.objects.filter(link__in=[one.pk for one in links]).order_by().values("link_id")
+    )
     found = rows.annotate(
         completed=Count("id", filter=done),
         completed_cents=Sum("payment__settlement_amount_cents", filter=done, default=0),
         open=Count("id", filter=waiting),
     )
-    return {one["link_id"]: Tally(one["completed"], one["completed_cents"], one["open"]) for one in found}
+    return {
+        one["link_id"]: Tally(one["completed"], one["completed_cents"], one["open"])
+        for one in found
+    }
 
 
 def tally_of(link: PaymentLink) -> Tally:
@@ -61,7 +72,11 @@ def tally_of(link: PaymentLink) -> Tally:
 
 def payments_at(link: PaymentLink) -> "QuerySet[LinkPayment]":
     """Newest first."""
-    return LinkPayment.objects.filter(link=link).select_related("payment__store").order_by("-created_at", "-id")
+    return (
+        LinkPayment.objects.filter(link=link)
+        .select_related("payment__store")
+        .order_by("-created_at", "-id")
+    )
 
 
 def link_payment_of(payment: Payment) -> LinkPayment | None:
@@ -71,7 +86,9 @@ def link_payment_of(payment: Payment) -> LinkPayment | None:
 
 def is_sale(payment: Payment) -> bool:
     """Whether it was asked for at the till, where the next one is made too."""
-    return payment.metadata.get("source") == POINT_OF_SALE and (payment.idempotency_key or "").startswith(SALE_KEY)
+    return payment.metadata.get("source") == POINT_OF_SALE and (
+        payment.idempotency_key or ""
+    ).startswith(SALE_KEY)
 
 
 def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]":
@@ -84,4 +101,6 @@ def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]
 def till_of(store: Store) -> Till:
     """The store's till, or one with the defaults that isn't stored."""
     found = Till.objects.filter(store=store).first()
-    return found or Till(store=store, currency=store.settlement_currency, tip_bps=list(TIPS_DEFAULT))
+    return found or Till(
+        store=store, currency=store.settlement_currency, tip_bps=list(TIPS_DEFAULT)
+    )

@@ -1,4 +1,5 @@
-"""Card payments for staff: sessions with their history, callbacks, and which networks have secrets, which nobody reads.
+"""Card payments for staff: sessions with their history, callbacks, and which networks have secrets,
+which nobody reads.
 
 Two change what a network has (apps.console.admin).
 """
@@ -23,7 +24,9 @@ class FundingSessionAdmin(ReadOnly):
     list_filter = ["status", "mode"]
     list_select_related = ["store", "payment"]
     search_fields = ["id", "payment__reference", "provider_txid", "store"]
-    search_help_text = "Session ID, payment reference, the provider's ID, or the beginning of a store's name"
+    search_help_text = (
+        "Session ID, payment reference, the provider's ID, or the beginning of a store's name"
+    )
     created = staff_lists.when("created_at", "Created")
     shop = staff_lists.store()
     payment_reference = staff_lists.text("payment__reference", "Payment")

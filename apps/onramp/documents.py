@@ -1,4 +1,5 @@
-"""A card payment as it is told to the customer who opened it, and to the store whose intent it pays; what there is to choose from."""
+"""A card payment as it is told to the customer who opened it, and to the store whose intent it
+pays; what there is to choose from."""
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict

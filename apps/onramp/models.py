@@ -1,6 +1,8 @@
-"""Card payments under way, what happened to each, the callbacks that were taken, and the secrets of the networks.
+"""Card payments under way, what happened to each, the callbacks that were taken, and the secrets of
+the networks.
 
-A session's `status` moves once, from pending. One without a `url` isn't open yet and shown to nobody.
+A session's `status` moves once, from pending. One without a `url` isn't open yet and shown to
+nobody.
 """
 
 import uuid
@@ -13,7 +15,8 @@ from apps.core.models import AtomicField, Mode, Owned
 
 
 class FundingSession(Owned):
-    """A customer pays an intent by card: a provider charges the card and sends coins to the intent's address."""
+    """A customer pays an intent by card: a provider charges the card and sends coins to the
+    intent's address."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -47,9 +50,19 @@ class FundingSession(Owned):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(amount_cents__gt=0), name="funding_session_charges_something"),
-            models.UniqueConstraint(fields=["payment"], condition=models.Q(status="pending"), name="funding_session_one_pending"),
-            models.UniqueConstraint(fields=["payment"], condition=models.Q(status="paid"), name="funding_session_one_paid"),
+            models.CheckConstraint(
+                condition=models.Q(amount_cents__gt=0), name="funding_session_charges_something"
+            ),
+            models.UniqueConstraint(
+                fields=["payment"],
+                condition=models.Q(status="pending"),
+                name="funding_session_one_pending",
+            ),
+            models.UniqueConstraint(
+                fields=["payment"],
+                condition=models.Q(status="paid"),
+                name="funding_session_one_paid",
+            ),
             models.UniqueConstraint(
                 fields=["mode", "provider", "provider_txid"],
                 condition=models.Q(provider_txid__isnull=False),
@@ -58,8 +71,16 @@ class FundingSession(Owned):
         ]
         indexes = [
             models.Index(fields=["payment", "-created_at"]),
-            models.Index(fields=["next_poll_at"], condition=models.Q(status="pending"), name="funding_session_open"),
-            models.Index(fields=["id"], condition=models.Q(is_delivery_due=True), name="funding_session_delivery"),
+            models.Index(
+                fields=["next_poll_at"],
+                condition=models.Q(status="pending"),
+                name="funding_session_open",
+            ),
+            models.Index(
+                fields=["id"],
+                condition=models.Q(is_delivery_due=True),
+                name="funding_session_delivery",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -87,12 +108,15 @@ class SessionChange(models.Model):
 
 
 class Credential(models.Model):
-    """A network's key and webhook secret for one mode, of one store or (without one) of all. Sealed; nobody reads them back."""
+    """A network's key and webhook secret for one mode, of one store or (without one) of all.
+    Sealed; nobody reads them back."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     provider = models.CharField(max_length=20)
     mode = models.CharField(max_length=4, choices=Mode.choices)
-    store = models.ForeignKey("stores.Store", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    store = models.ForeignKey(
+        "stores.Store", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
     sealed_api_key = models.TextField()
     sealed_webhook_secret = models.TextField(blank=True)
     api_key_hint = models.CharField(max_length=20, blank=True)
@@ -131,10 +155,14 @@ class Callback(models.Model):
 
     credential = models.ForeignKey(Credential, on_delete=models.PROTECT, related_name="+")
     digest = models.CharField(max_length=64)
-    session = models.ForeignKey(FundingSession, null=True, on_delete=models.PROTECT, related_name="+")
+    session = models.ForeignKey(
+        FundingSession, null=True, on_delete=models.PROTECT, related_name="+"
+    )
     status = models.CharField(max_length=7)
     verdict = models.CharField(max_length=9, choices=Verdict.choices)
     created_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["credential", "digest"], name="onramp_callback_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["credential", "digest"], name="onramp_callback_once")
+        ]

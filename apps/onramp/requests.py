@@ -5,12 +5,16 @@ from typing import Annotated
 from apps.core.literal import Pattern, Text
 from apps.core.requests import Request, by
 
-_EMAIL = Pattern(r"[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,8}", "payer_email")
+_EMAIL = Pattern(
+    r"[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,8}",
+    "payer_email",
+)
 Choice = Annotated[str, by(Text(200))]
 
 
 class CardRequest(Request, frozen=True, kw_only=True):
-    """A method of paying, at a place. Without a service of it the best one is taken, also when the one chosen is gone."""
+    """A method of paying, at a place. Without a service of it the best one is taken, also when the
+    one chosen is gone."""
 
     payment_method_id: Choice | None = None
     provider_service_id: Choice | None = None

@@ -12,7 +12,11 @@ from apps.payments.models import Payment
 
 def sessions_of(payment: Payment) -> "QuerySet[FundingSession]":
     """A payment's sessions, newest first."""
-    rows = FundingSession.objects.filter(payment=payment).exclude(url="").select_related("asset__chain")
+    rows = (
+        FundingSession.objects.filter(payment=payment)
+        .exclude(url="")
+        .select_related("asset__chain")
+    )
     return rows.order_by("-created_at", "-id")
 
 
@@ -28,4 +32,6 @@ def sessions_seen_by(viewer: Viewer) -> "QuerySet[FundingSession]":
 def open_session_by_id(id: uuid.UUID) -> FundingSession | None:
     """For the sandbox's card page, whose address is the only key."""
     rows = FundingSession.objects.filter(pk=id, provider="sandbox").exclude(url="")
-    return tenancy.opened("the page of a card payment", rows.select_related("store", "payment__store", "asset").first)
+    return tenancy.opened(
+        "the page of a card payment", rows.select_related("store", "payment__store", "asset").first
+    )

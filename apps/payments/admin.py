@@ -1,4 +1,5 @@
-"""Payments and refunds for staff who help a store or its customer: to be looked at, found by whatever somebody quotes."""
+"""Payments and refunds for staff who help a store or its customer: to be looked at, found by
+whatever somebody quotes."""
 
 from django.contrib import admin
 
@@ -8,7 +9,10 @@ from apps.core.staff import Part, ReadOnly
 from apps.payments import staff_unmatched as staff_unmatched  # which registers its page
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
 
-_ATTENTION = [("card_refund", "Card payment to be refunded"), ("dust_refund", "Refund too small to send")]
+_ATTENTION = [
+    ("card_refund", "Card payment to be refunded"),
+    ("dust_refund", "Refund too small to send"),
+]
 NEEDS_ATTENTION = staff_lists.choices("needs_attention", "attention", _ATTENTION)
 
 
@@ -26,10 +30,18 @@ class Events(Part):
 @admin.register(Payment)
 class PaymentAdmin(ReadOnly):
     list_display = ["reference", "created", "shop", "amount", "order", "state"]
-    list_filter = [staff_lists.since("created_at"), "status", "mode", NEEDS_ATTENTION, "refund_state"]
+    list_filter = [
+        staff_lists.since("created_at"),
+        "status",
+        "mode",
+        NEEDS_ATTENTION,
+        "refund_state",
+    ]
     list_select_related = ["store"]
     search_fields = ["id", "reference", "addresses__address", "store", "order_id"]
-    search_help_text = "Payment ID, reference, order ID, deposit address, or the beginning of a store's name"
+    search_help_text = (
+        "Payment ID, reference, order ID, deposit address, or the beginning of a store's name"
+    )
     created = staff_lists.when("created_at", "Created")
     shop = staff_lists.store()
     amount = staff_lists.price("settlement_amount_cents", "settlement_currency")

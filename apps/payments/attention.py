@@ -1,6 +1,8 @@
-"""What of payments needs a person of the store: each selector is one statement, served by an index of its own.
+"""What of payments needs a person of the store: each selector is one statement, served by an index
+of its own.
 
-Money that is held is shown until it is dealt with; what a store may as well leave alone for as long as the caller says.
+Money that is held is shown until it is dealt with; what a store may as well leave alone for as long
+as the caller says.
 """
 
 from datetime import datetime
@@ -18,13 +20,18 @@ from apps.payments.services.refund_shares import LIVE_STATUSES
 
 _ARRIVED = (
     PaymentAddress.objects.filter(
-        payment=OuterRef("pk"), address__deposits__asset=F("asset"), address__deposits__status=Deposit.Status.CONFIRMED
+        payment=OuterRef("pk"),
+        address__deposits__asset=F("asset"),
+        address__deposits__status=Deposit.Status.CONFIRMED,
     )
     .order_by()
     .values("payment")
     .annotate(
         arrived=JSONBAgg(
-            JSONObject(amount=Cast("address__deposits__amount_atomic", TextField()), required=Cast("required_atomic", TextField()))
+            JSONObject(
+                amount=Cast("address__deposits__amount_atomic", TextField()),
+                required=Cast("required_atomic", TextField()),
+            )
         )
     )
     .values("arrived")
@@ -33,7 +40,8 @@ _SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATU
 
 
 def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
-    """Confirmed, neither accepted nor sent back; `rate` is the locked one of its payment, None for another coin."""
+    """Confirmed, neither accepted nor sent back; `rate` is the locked one of its payment, None for
+    another coin."""
     held = Refund.objects.filter(
         payment=OuterRef("payment"),
         asset=OuterRef("deposit__asset"),
@@ -41,20 +49,27 @@ def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
         status__in=LIVE_STATUSES,
         created_at__gte=OuterRef("created_at"),
     )
-    rate = PaymentAddress.objects.filter(address=OuterRef("deposit__address")).values("exchange_rate")[:1]
+    rate = PaymentAddress.objects.filter(address=OuterRef("deposit__address")).values(
+        "exchange_rate"
+    )[:1]
     rows = LateDeposit.objects.filter(store_id=viewer.store_id, mode=viewer.mode, accepted_at=None)
-    rows = rows.filter(~Exists(held), deposit__status=Deposit.Status.CONFIRMED).select_related("payment", "deposit__asset")
+    rows = rows.filter(~Exists(held), deposit__status=Deposit.Status.CONFIRMED).select_related(
+        "payment", "deposit__asset"
+    )
     return rows.annotate(rate=Subquery(rate)).order_by("-created_at")
 
 
 def flagged_payments(viewer: Viewer) -> "QuerySet[Payment]":
-    """Rejected ones that could not go back by themselves, for the reason that they are flagged with."""
+    """Rejected ones that could not go back by themselves, for the reason that they are flagged
+    with."""
     return Payment.objects.seen_by(viewer).exclude(needs_attention="").order_by("-created_at")
 
 
 def unreturned_payments(viewer: Viewer) -> "QuerySet[Payment]":
     """Rejected ones whose coins are held because nobody knows whom they came from."""
-    rows = Payment.objects.seen_by(viewer).filter(~Exists(_SENT_BACK), status=states.FAILED, needs_attention="")
+    rows = Payment.objects.seen_by(viewer).filter(
+        ~Exists(_SENT_BACK), status=states.FAILED, needs_attention=""
+    )
     return rows.order_by("-created_at")
 
 
@@ -75,21 +90,37 @@ def overpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
 
 
 def excess_cents(payment: Payment) -> int:
-    """What an overpaid payment got beyond what was due, each coin counted at its locked rate; rounded down."""
+    """What an overpaid payment got beyond what was due, each coin counted at its locked rate;
+    rounded down."""
     arrived: list[dict[str, str]] = getattr(payment, "arrived", None) or []
     paid = sum((Fraction(int(one["amount"]), int(one["required"])) for one in arrived), Fraction(0))
     return max(int((paid - 1) * payment.settlement_amount_cents), 0)
 
 
 def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":
-    """The newest failed one of each payment that has no other under way or done; rejected payments are told of above."""
+    """The newest failed one of each payment that has no other under way or done; rejected payments
+    are told of above."""
     others = Refund.objects.filter(payment=OuterRef("payment"), status__in=LIVE_STATUSES)
-    newer = Refund.objects.filter(payment=OuterRef("payment"), status=Refund.Status.FAILED, created_at__gt=OuterRef("created_at"))
-    rows = Refund.objects.seen_by(viewer).filter(~Exists(others), ~Exists(newer), status=Refund.Status.FAILED, created_at__gte=since)
-    return rows.filter(part=0).exclude(payment__status=states.FAILED).select_related("payment", "asset").order_by("-created_at")
+    newer = Refund.objects.filter(
+        payment=OuterRef("payment"),
+        status=Refund.Status.FAILED,
+        created_at__gt=OuterRef("created_at"),
+    )
+    rows = Refund.objects.seen_by(viewer).filter(
+        ~Exists(others), ~Exists(newer), status=Refund.Status.FAILED, created_at__gte=since
+    )
+    return (
+        rows.filter(part=0)
+        .exclude(payment__status=states.FAILED)
+        .select_related("payment", "asset")
+        .order_by("-created_at")
+    )
 
 
 def unmatched_transfers(viewer: Viewer) -> "QuerySet[UnmatchedTransfer]":
-    """Coins that an address of one of the store's payments wasn't made for, until somebody has said what becomes of them."""
-    rows = UnmatchedTransfer.objects.filter(store_id=viewer.store_id, chain__mode=viewer.mode, resolved_at=None)
+    """Coins that an address of one of the store's payments wasn't made for, until somebody has said
+    what becomes of them."""
+    rows = UnmatchedTransfer.objects.filter(
+        store_id=viewer.store_id, chain__mode=viewer.mode, resolved_at=None
+    )
     return rows.select_related("asset").order_by("-detected_at")

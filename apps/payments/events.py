@@ -1,4 +1,5 @@
-"""Every change of an intent leaves a history row and, with it, the public event, in the caller's transaction."""
+"""Every change of an intent leaves a history row and, with it, the public event, in the caller's
+transaction."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -21,7 +22,8 @@ def record(
     payload: Mapping[str, str | None] | None = None,
     transaction: TransactionDocument | None = None,
 ) -> None:
-    """Write the history row; when somebody can subscribe to the event, write it with its deliveries too.
+    """Write the history row; when somebody can subscribe to the event, write it with its deliveries
+    too.
 
     The row's payload is the reason of the change when nothing else is told.
     """

@@ -1,6 +1,7 @@
 """Payment intents, the deposit address per accepted asset, and the history of each intent.
 
-Rates, fees and required amounts are locked at creation. The intent's status changes only through services.change_status.
+Rates, fees and required amounts are locked at creation. The intent's status changes only through
+services.change_status.
 """
 
 import uuid
@@ -40,14 +41,18 @@ class Payment(Owned):
     settlement_currency = models.CharField(max_length=3, choices=Currency.choices)
     settlement_status = models.CharField(max_length=10, null=True)
     auto_swap_status = models.CharField(max_length=10, null=True)
-    refund_state = models.CharField(max_length=7, choices=RefundState.choices, default=RefundState.NONE)
+    refund_state = models.CharField(
+        max_length=7, choices=RefundState.choices, default=RefundState.NONE
+    )
     expires_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     completed_at = models.DateTimeField(null=True)
 
     customer_pays_fee = models.BooleanField()
     fee_fraction = models.DecimalField(max_digits=9, decimal_places=8)
-    platform = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    platform = models.ForeignKey(
+        "stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     platform_fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, null=True)
     agent_credential_id = models.UUIDField(null=True)
 
@@ -69,12 +74,16 @@ class Payment(Owned):
 
     # Set from above: somebody else's coins are on their way (services.hold).
     held_open_until = models.DateTimeField(null=True)
-    held_open_assets = ArrayField(models.CharField(max_length=20), default=list, db_default=[])  # the coins that are on their way
+    held_open_assets = ArrayField(
+        models.CharField(max_length=20), default=list, db_default=[]
+    )  # the coins that are on their way
     is_card_funded = models.BooleanField(default=False)
     card_shortfall_bps = models.PositiveSmallIntegerField(default=0)
     needs_attention = models.CharField(max_length=20, blank=True, default="")
 
-    fresh_addresses: "list[PaymentAddress] | None" = None  # what create has just made, so that answering reads nothing
+    fresh_addresses: "list[PaymentAddress] | None" = (
+        None  # what create has just made, so that answering reads nothing
+    )
 
     @property
     def deadline(self) -> datetime:
@@ -83,9 +92,20 @@ class Payment(Owned):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(settlement_amount_cents__gt=0), name="payment_amount_is_positive"),
             models.CheckConstraint(
-                condition=models.Q(status__in=["pending", "processing", "completed", "expired", "failed", "refunded"]),
+                condition=models.Q(settlement_amount_cents__gt=0), name="payment_amount_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    status__in=[
+                        "pending",
+                        "processing",
+                        "completed",
+                        "expired",
+                        "failed",
+                        "refunded",
+                    ]
+                ),
                 name="payment_status_is_known",
             ),
             models.UniqueConstraint(
@@ -96,25 +116,55 @@ class Payment(Owned):
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
-            models.Index(fields=["store", "mode", "order_id"], condition=models.Q(order_id__isnull=False), name="payment_order_id"),
             models.Index(
-                fields=["platform", "mode", "-created_at"], condition=models.Q(platform__isnull=False), name="payment_of_platform"
+                fields=["store", "mode", "order_id"],
+                condition=models.Q(order_id__isnull=False),
+                name="payment_order_id",
             ),
-            models.Index(fields=["expires_at"], condition=models.Q(status__in=["pending", "processing"]), name="payment_open"),
-            models.Index(fields=["id"], condition=models.Q(reconciliation_due=True), name="payment_reconciliation_due"),
+            models.Index(
+                fields=["platform", "mode", "-created_at"],
+                condition=models.Q(platform__isnull=False),
+                name="payment_of_platform",
+            ),
+            models.Index(
+                fields=["expires_at"],
+                condition=models.Q(status__in=["pending", "processing"]),
+                name="payment_open",
+            ),
+            models.Index(
+                fields=["id"],
+                condition=models.Q(reconciliation_due=True),
+                name="payment_reconciliation_due",
+            ),
             # What people search for (apps.payments.search).
-            models.Index(fields=["store", "mode", "title"], condition=models.Q(title__isnull=False), name="payment_by_title"),
-            models.Index(fields=["store", "mode", "settlement_amount_cents"], name="payment_by_amount"),
+            models.Index(
+                fields=["store", "mode", "title"],
+                condition=models.Q(title__isnull=False),
+                name="payment_by_title",
+            ),
+            models.Index(
+                fields=["store", "mode", "settlement_amount_cents"], name="payment_by_amount"
+            ),
             models.Index(
                 "store",
                 "mode",
-                Left(Lower(KT("metadata__customer_email")), 254),  # longer ones are no addresses, and no index takes them
+                Left(
+                    Lower(KT("metadata__customer_email")), 254
+                ),  # longer ones are no addresses, and no index takes them
                 condition=models.Q(metadata__has_key="customer_email"),
                 name="payment_by_customer_email",
             ),
             # What needs a person (apps.payments.attention).
-            models.Index(fields=["store", "mode", "-created_at"], condition=~models.Q(needs_attention=""), name="payment_flagged"),
-            models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="failed"), name="payment_failed"),
+            models.Index(
+                fields=["store", "mode", "-created_at"],
+                condition=~models.Q(needs_attention=""),
+                name="payment_flagged",
+            ),
+            models.Index(
+                fields=["store", "mode", "-created_at"],
+                condition=models.Q(status="failed"),
+                name="payment_failed",
+            ),
             models.Index(
                 fields=["store", "mode", "-completed_at"],
                 condition=models.Q(state_reason="completed_overpaid", refund_state="none"),
@@ -125,7 +175,8 @@ class Payment(Owned):
 
 
 class PaymentAddress(models.Model):
-    """Where one asset pays an intent. `required_atomic` is the total the customer sends, fee included."""
+    """Where one asset pays an intent. `required_atomic` is the total the customer sends, fee
+    included."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="addresses")
@@ -144,7 +195,11 @@ class PaymentAddress(models.Model):
 
     class Meta:
         ordering = ["position"]
-        constraints = [models.UniqueConstraint(fields=["payment", "asset"], name="payment_address_once_per_asset")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["payment", "asset"], name="payment_address_once_per_asset"
+            )
+        ]
 
 
 class PaymentEvent(models.Model):
@@ -164,24 +219,34 @@ class PaymentEvent(models.Model):
 
 
 class LateDeposit(models.Model):
-    """A deposit that came after the deadline or the end of an intent: held, until it is refunded or the merchant accepts it.
+    """A deposit that came after the deadline or the end of an intent: held, until it is refunded or
+    the merchant accepts it.
 
     `store` and `mode` are the payment's, so that an index finds what waits in a store.
     """
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="late_deposits")
     deposit = models.OneToOneField("chain.Deposit", on_delete=models.PROTECT, related_name="+")
-    store = models.ForeignKey("stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    store = models.ForeignKey(
+        "stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     mode = models.CharField(max_length=4, blank=True, default="", db_default="")
     created_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(accepted_at=None), name="late_deposit_waiting")]
+        indexes = [
+            models.Index(
+                fields=["store", "mode", "-created_at"],
+                condition=models.Q(accepted_at=None),
+                name="late_deposit_waiting",
+            )
+        ]
 
 
 class Refund(Owned):
-    """Coins on their way back. Each asset, paying address and source of a request is a record of its own, told apart by `part`."""
+    """Coins on their way back. Each asset, paying address and source of a request is a record of
+    its own, told apart by `part`."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -206,7 +271,9 @@ class Refund(Owned):
     attempts = models.PositiveIntegerField(default=0)
     failure_reason = models.CharField(max_length=200, null=True)
     submitted_at = models.DateTimeField(null=True)
-    submitted_real_at = models.DateTimeField(null=True)  # by the machine's clock, whatever the store's says
+    submitted_real_at = models.DateTimeField(
+        null=True
+    )  # by the machine's clock, whatever the store's says
     updated_at = models.DateTimeField()
     idempotency_caller = models.CharField(max_length=50, blank=True, default="")
     idempotency_key = models.CharField(max_length=255, null=True)
@@ -214,7 +281,9 @@ class Refund(Owned):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="refund_is_positive"),
+            models.CheckConstraint(
+                condition=models.Q(amount_atomic__gt=0), name="refund_is_positive"
+            ),
             models.UniqueConstraint(
                 fields=["store", "mode", "idempotency_caller", "idempotency_key", "asset", "part"],
                 condition=models.Q(idempotency_key__isnull=False),
@@ -229,71 +298,117 @@ class Refund(Owned):
         indexes = [
             models.Index(fields=["payment", "-created_at"]),
             models.Index(fields=["store", "mode", "-created_at"], name="refund_of_store"),
-            models.Index(fields=["store", "mode", "tx_hash"], condition=models.Q(tx_hash__isnull=False), name="refund_by_hash"),
-            models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="failed"), name="refund_failed"),
+            models.Index(
+                fields=["store", "mode", "tx_hash"],
+                condition=models.Q(tx_hash__isnull=False),
+                name="refund_by_hash",
+            ),
+            models.Index(
+                fields=["store", "mode", "-created_at"],
+                condition=models.Q(status="failed"),
+                name="refund_failed",
+            ),
             BrinIndex(fields=["created_at"], name="refund_by_age"),
-            models.Index(fields=["submitted_real_at"], condition=models.Q(status__in=["pending", "submitted"]), name="refund_open"),
+            models.Index(
+                fields=["submitted_real_at"],
+                condition=models.Q(status__in=["pending", "submitted"]),
+                name="refund_open",
+            ),
         ]
 
 
 class Renewal(models.Model):
-    """A customer came too late and asked for a new quote: the same order, at the rates of then. Each expired intent has one at most."""
+    """A customer came too late and asked for a new quote: the same order, at the rates of then.
+    Each expired intent has one at most."""
 
     earlier = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="+")
     later = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=~models.Q(earlier=models.F("later")), name="renewal_is_of_another")]
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(earlier=models.F("later")), name="renewal_is_of_another"
+            )
+        ]
 
 
 class TransferReturn(Owned):
-    """An unmatched transfer on its way back to who sent it: held for the payment of its address, then reserved, then gone.
+    """An unmatched transfer on its way back to who sent it: held for the payment of its address,
+    then reserved, then gone.
 
     No refund of the payment: the payment's status and what of it can be refunded stay as they are.
     """
 
-    transfer = models.ForeignKey("chain.UnmatchedTransfer", on_delete=models.PROTECT, related_name="+")
+    transfer = models.ForeignKey(
+        "chain.UnmatchedTransfer", on_delete=models.PROTECT, related_name="+"
+    )
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     destination_address = models.CharField(max_length=42, db_collation="C")
     amount_atomic = AtomicField()
     is_simulated = models.BooleanField()
-    status = models.CharField(max_length=9, choices=Refund.Status.choices, default=Refund.Status.PENDING)
+    status = models.CharField(
+        max_length=9, choices=Refund.Status.choices, default=Refund.Status.PENDING
+    )
     tx_hash = models.CharField(max_length=66, null=True)
     failure_reason = models.CharField(max_length=200, null=True)
     submitted_at = models.DateTimeField(null=True)
-    submitted_real_at = models.DateTimeField(null=True)  # by the machine's clock, whatever the store's says
+    submitted_real_at = models.DateTimeField(
+        null=True
+    )  # by the machine's clock, whatever the store's says
     updated_at = models.DateTimeField()
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="transfer_return_is_positive"),
-            models.UniqueConstraint(fields=["transfer"], condition=~models.Q(status="failed"), name="transfer_return_once"),
+            models.CheckConstraint(
+                condition=models.Q(amount_atomic__gt=0), name="transfer_return_is_positive"
+            ),
+            models.UniqueConstraint(
+                fields=["transfer"],
+                condition=~models.Q(status="failed"),
+                name="transfer_return_once",
+            ),
         ]
         indexes = [
-            models.Index(fields=["created_at"], condition=models.Q(status__in=["pending", "submitted"]), name="transfer_return_open")
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(status__in=["pending", "submitted"]),
+                name="transfer_return_open",
+            )
         ]
 
 
 class PaymentNet(models.Model):
-    """What a completed payment has left after fees and refunds, as its last reconciliation found it; told while none is due.
+    """What a completed payment has left after fees and refunds, as its last reconciliation found
+    it; told while none is due.
 
     Store, mode and time are the payment's, so that an index alone adds a range up.
     """
 
-    payment = models.OneToOneField(Payment, primary_key=True, on_delete=models.PROTECT, related_name="+")
-    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False)
+    payment = models.OneToOneField(
+        Payment, primary_key=True, on_delete=models.PROTECT, related_name="+"
+    )
+    store = models.ForeignKey(
+        "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     mode = models.CharField(max_length=4)
     created_at = models.DateTimeField()
     net_cents = models.BigIntegerField()
 
     class Meta:
-        indexes = [models.Index(fields=["store", "mode", "created_at"], include=["payment", "net_cents"], name="payment_net_of_range")]
+        indexes = [
+            models.Index(
+                fields=["store", "mode", "created_at"],
+                include=["payment", "net_cents"],
+                name="payment_net_of_range",
+            )
+        ]
 
 
 class PaymentSeal(models.Model):
-    """A hash over what was locked of the payments made up to a line of history, and over the seal before (apps.payments.seals)."""
+    """A hash over what was locked of the payments made up to a line of history, and over the seal
+    before (apps.payments.seals)."""
 
     number = models.BigIntegerField(primary_key=True)
     sealed_at = models.DateTimeField()
@@ -308,23 +423,31 @@ class PaymentSeal(models.Model):
 
 
 class TestPayment(Owned):
-    """A payment that the service's own test wallet makes; the rows of a store's last 24 hours are its allowance."""
+    """A payment that the service's own test wallet makes; the rows of a store's last 24 hours are
+    its allowance."""
 
     __test__ = False
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
     amount_atomic = AtomicField()
-    is_requested = models.BooleanField(default=False, db_default=False)  # of the sender, by the worker
+    is_requested = models.BooleanField(
+        default=False, db_default=False
+    )  # of the sender, by the worker
 
     class Meta:
         indexes = [
             models.Index(fields=["store", "created_at"]),
-            models.Index(fields=["created_at"], condition=models.Q(is_requested=False), name="test_payment_unrequested"),
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(is_requested=False),
+                name="test_payment_unrequested",
+            ),
         ]
 
 
 class Withdrawal(models.Model):
-    """Earnings that the operator takes out: asked for by one member of staff, let go by another. The reference makes it happen once."""
+    """Earnings that the operator takes out: asked for by one member of staff, let go by another.
+    The reference makes it happen once."""
 
     class Status(models.TextChoices):
         REQUESTED = "requested"
@@ -341,23 +464,38 @@ class Withdrawal(models.Model):
     to_address = models.CharField(max_length=42, db_collation="C")
     reason = models.CharField(max_length=200)
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.REQUESTED)
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     requested_at = models.DateTimeField()
-    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+    )
     decided_at = models.DateTimeField(null=True, blank=True)
-    is_requested = models.BooleanField(default=False, db_default=False)  # of the sender, by the worker
+    is_requested = models.BooleanField(
+        default=False, db_default=False
+    )  # of the sender, by the worker
     tx_hash = models.CharField(max_length=66, blank=True)
     failure_reason = models.CharField(max_length=200, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="withdrawal_is_positive"),
+            models.CheckConstraint(
+                condition=models.Q(amount_atomic__gt=0), name="withdrawal_is_positive"
+            ),
             models.CheckConstraint(condition=~models.Q(reason=""), name="withdrawal_has_reason"),
             # Whoever asked may take it back, and never let it go.
             models.CheckConstraint(
                 condition=models.Q(status__in=["requested", "rejected"])
-                | (models.Q(decided_by__isnull=False, decided_at__isnull=False) & ~models.Q(decided_by=models.F("requested_by"))),
+                | (
+                    models.Q(decided_by__isnull=False, decided_at__isnull=False)
+                    & ~models.Q(decided_by=models.F("requested_by"))
+                ),
                 name="withdrawal_takes_two",
             ),
         ]

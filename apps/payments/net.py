@@ -1,6 +1,8 @@
-"""What completed payments brought after fees and refunds, over two ranges that are compared: one statement for both.
+"""What completed payments brought after fees and refunds, over two ranges that are compared: one
+statement for both.
 
-Each share is valued as a payment's own page does, at the rate that its address locked, half-even to the cent.
+Each share is valued as a payment's own page does, at the rate that its address locked, half-even to
+the cent.
 """
 
 from dataclasses import dataclass
@@ -30,21 +32,31 @@ class Days:
 
 def _rounded(column: str) -> str:
     """Half-even, which PostgreSQL's own rounding isn't."""
-    return f"CASE WHEN mod(x.{column}, 1) = 0.5 THEN 2 * round(x.{column} / 2) ELSE round(x.{column}) END"
+    return (
+        f"CASE WHEN mod(x.{column}, 1) = 0.5 THEN 2 * round(x.{column} / 2) ELSE"
+        f" round(x.{column}) END"
+    )
 
 
-# What a unit is worth is worked out once for each coin, and each share once: arithmetic is most of what this costs.
-_UNIT = "unit AS MATERIALIZED (SELECT id, power(10::numeric, 2 - atomic_decimals) AS cents FROM assets_asset)"
+# What a unit is worth is worked out once for each coin, and each share once: arithmetic is most of
+# what this costs.
+_UNIT = (
+    "unit AS MATERIALIZED (SELECT id, power(10::numeric, 2 - atomic_decimals) AS cents FROM"
+    " assets_asset)"
+)
 
 
 def _left(done: str) -> str:
     """The cents of each row of `done`, coin by coin, by what the ledger divided."""
     return f"""
-SELECT x.is_now, {_rounded("gross")} - {_rounded("service_fee")} - {_rounded("platform_fee")} - {_rounded("refunded")} AS cents
+SELECT x.is_now,
+    {_rounded("gross")} - {_rounded("service_fee")} - {_rounded("platform_fee")}
+        - {_rounded("refunded")} AS cents
 FROM (
     SELECT d.is_now, s.gross_atomic * r.rate AS gross, s.service_fee_atomic * r.rate AS service_fee,
            s.platform_fee_atomic * r.rate AS platform_fee, s.refunded_atomic * r.rate AS refunded
-    FROM {done} d CROSS JOIN LATERAL ({SPLITS} WHERE m.reference = d.id GROUP BY m.reference, e.asset_id) s
+    FROM {done} d CROSS JOIN LATERAL ({SPLITS} WHERE m.reference = d.id
+        GROUP BY m.reference, e.asset_id) s
     JOIN payments_paymentaddress k ON k.payment_id = s.reference AND k.asset_id = s.asset_id
     JOIN unit u ON u.id = s.asset_id
     CROSS JOIN LATERAL (SELECT k.exchange_rate * u.cents AS rate OFFSET 0) r
@@ -54,11 +66,15 @@ FROM (
 
 _NET = Statement(f"""
 WITH done AS MATERIALIZED (
-    SELECT p.id, p.created_at >= %(begin)s AS is_now, CASE WHEN NOT p.reconciliation_due THEN n.net_cents END AS known
-    FROM payments_payment p LEFT JOIN payments_paymentnet n ON n.payment_id = p.id AND n.store_id = %(store_id)s AND n.mode = %(mode)s
+    SELECT p.id, p.created_at >= %(begin)s AS is_now, CASE WHEN NOT p.reconciliation_due
+        THEN n.net_cents END AS known
+    FROM payments_payment p LEFT JOIN payments_paymentnet n ON n.payment_id = p.id
+        AND n.store_id = %(store_id)s AND n.mode = %(mode)s
          AND n.created_at BETWEEN %(begin_before)s AND %(end)s
-    WHERE p.store_id = %(store_id)s AND p.mode = %(mode)s AND p.settlement_currency = %(currency)s AND p.completed_at IS NOT NULL
-    AND (p.created_at BETWEEN %(begin)s AND %(end)s OR p.created_at BETWEEN %(begin_before)s AND %(end_before)s)
+    WHERE p.store_id = %(store_id)s AND p.mode = %(mode)s AND p.settlement_currency = %(currency)s
+        AND p.completed_at IS NOT NULL
+    AND (p.created_at BETWEEN %(begin)s AND %(end)s OR p.created_at BETWEEN %(begin_before)s
+        AND %(end_before)s)
 ), {_UNIT}
 SELECT is_now, sum(cents) FROM (
     SELECT is_now, known AS cents FROM done WHERE known IS NOT NULL
@@ -66,14 +82,16 @@ SELECT is_now, sum(cents) FROM (
 ) one GROUP BY is_now
 """)  # noqa: S608  # only names of columns are put in
 _NET_OF = Statement(f"""
-WITH {_UNIT} SELECT coalesce(sum(cents), 0) FROM ({_left("(SELECT %(payment_id)s::uuid AS id, true AS is_now)")}) one
+WITH {_UNIT} SELECT coalesce(sum(cents), 0)
+    FROM ({_left("(SELECT %(payment_id)s::uuid AS id, true AS is_now)")}) one
 """)  # noqa: S608  # only names of columns are put in
 
 
 def net_cents(viewer: Viewer, currency: str, now: Days, before: Days) -> tuple[int, int]:
     """Of the payments created in a range, and in the one before; in cents of the currency.
 
-    What a payment left is read where its reconciliation has kept it; of one that has changed since, the ledger is asked.
+    What a payment left is read where its reconciliation has kept it; of one that has changed since,
+    the ledger is asked.
     """
     rows = _NET.rows(
         store_id=viewer.store_id,
@@ -91,5 +109,10 @@ def net_cents(viewer: Viewer, currency: str, now: Days, before: Days) -> tuple[i
 def keep_net(payment: Payment) -> None:
     """As it stands now; the caller has locked the payment."""
     ((cents,),) = _NET_OF.rows(payment_id=payment.pk)
-    values = {"store_id": payment.store_id, "mode": payment.mode, "created_at": payment.created_at, "net_cents": int(cents)}
+    values = {
+        "store_id": payment.store_id,
+        "mode": payment.mode,
+        "created_at": payment.created_at,
+        "net_cents": int(cents),
+    }
     PaymentNet.objects.update_or_create(payment=payment, defaults=values)

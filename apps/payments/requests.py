@@ -22,7 +22,9 @@ from apps.core.literal import (
 )
 from apps.core.requests import Request, by
 
-EXPIRES_IN_DEFAULT, EXPIRES_IN_MIN, EXPIRES_IN_MAX = 3600, 300, 86400
+EXPIRES_IN_DEFAULT = 3600
+EXPIRES_IN_MIN = 300
+EXPIRES_IN_MAX = 86400
 LINE_ITEMS_MAX = 50
 SCENARIOS = ("exact", "underpaid", "overpaid", "unconfirmed", "failed")
 REFERENCE_MAX = 255
@@ -38,7 +40,8 @@ class LineItem(Request, frozen=True, kw_only=True):
 
 
 class PaymentRequest(Request, frozen=True, kw_only=True):
-    """An amount in a currency, and what the payer and the merchant see of it. Live mode sends nobody to plain http."""
+    """An amount in a currency, and what the payer and the merchant see of it. Live mode sends
+    nobody to plain http."""
 
     amount: Annotated[str, by(FiatAmount())]
     currency: Annotated[str, by(Text(10))]
@@ -91,13 +94,16 @@ class Reference(Text):
 
 
 class SimulationRequest(Request, frozen=True, kw_only=True):
-    """A deposit without a chain: of what a scenario sends, or of one of the three amounts; under a reference, else a random one."""
+    """A deposit without a chain: of what a scenario sends, or of one of the three amounts; under a
+    reference, else a random one."""
 
     scenario: Annotated[str, by(Scenario())] = SCENARIOS[0]
     confirmations: Annotated[int, by(Integer(-MAX_INTEGER))] = 0
     late: bool = False
     asset_id: Annotated[str, by(Text(20))] | None = None
-    reference: Annotated[str, by(Reference(REFERENCE_MAX))] = field(default_factory=lambda: uuid4().hex)
+    reference: Annotated[str, by(Reference(REFERENCE_MAX))] = field(
+        default_factory=lambda: uuid4().hex
+    )
     settlement_amount: Annotated[str, by(FiatAmount())] | None = None
     amount: Coins | None = None
     amount_atomic: Annotated[str, by(AtomicAmount())] | None = None

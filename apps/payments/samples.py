@@ -1,4 +1,5 @@
-"""What a test delivery of a payment or transaction event carries: of the classes that real events are of."""
+"""What a test delivery of a payment or transaction event carries: of the classes that real events
+are of."""
 
 from apps.payments import states
 from apps.payments.documents.deposits import TransactionDocument

@@ -15,8 +15,11 @@ from apps.payments.models import Payment, PaymentAddress, Refund
 _NEWEST = ("-created_at", "-id")
 
 
-def find_payments(viewer: Viewer, term: Term, limit: int, *, of: "Sequence[models.QuerySet[Any]]" = ()) -> list[Payment]:
-    """By id, reference, order id, title, amount, deposit address or a transaction that paid it, newest first.
+def find_payments(
+    viewer: Viewer, term: Term, limit: int, *, of: "Sequence[models.QuerySet[Any]]" = ()
+) -> list[Payment]:
+    """By id, reference, order id, title, amount, deposit address or a transaction that paid it,
+    newest first.
 
     `of` are further ids of payments, which apps above know.
     """

@@ -1,4 +1,5 @@
-"""Reads of payments. A door begins with `seen_by`; lists and figures are made in few queries however many rows there are."""
+"""Reads of payments. A door begins with `seen_by`; lists and figures are made in few queries
+however many rows there are."""
 
 import re
 from collections.abc import Iterable
@@ -26,12 +27,14 @@ from apps.stores.models import Store
 
 _WILDCARD = re.compile(r"[\\%_]")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
-_ADDRESS, _HASH = re.compile(r"0x[0-9a-f]{40}", re.ASCII), re.compile(r"0x[0-9a-f]{64}", re.ASCII)
+_ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
+_HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Received:
-    """An address of an intent with what arrived there. Late deposits are kept apart; failed ones count for nothing."""
+    """An address of an intent with what arrived there. Late deposits are kept apart; failed ones
+    count for nothing."""
 
     address: PaymentAddress
     deposits: list[Deposit]
@@ -43,11 +46,15 @@ class Received:
 
     @property
     def confirmed_atomic(self) -> int:
-        return sum(one.amount_atomic for one in self.counted if one.status == Deposit.Status.CONFIRMED)
+        return sum(
+            one.amount_atomic for one in self.counted if one.status == Deposit.Status.CONFIRMED
+        )
 
     @property
     def unconfirmed_atomic(self) -> int:
-        return sum(one.amount_atomic for one in self.counted if one.status == Deposit.Status.CONFIRMING)
+        return sum(
+            one.amount_atomic for one in self.counted if one.status == Deposit.Status.CONFIRMING
+        )
 
     @property
     def received_atomic(self) -> int:
@@ -65,29 +72,45 @@ def addresses_of(payment: Payment) -> list[PaymentAddress]:
     rows = _ADDRESSES.read(payment_id=payment.pk)
     assets = with_chains({row.asset_id for row in rows})
     for row in rows:
-        row.asset, row.payment = assets[row.asset_id], payment
+        row.asset = assets[row.asset_id]
+        row.payment = payment
     return rows
 
 
 def received_by(payment: Payment, *, is_locking: bool = False) -> list[Received]:
-    """What arrived at each address of an intent, oldest first. A deposit of another asset is nobody's.
+    """What arrived at each address of an intent, oldest first. A deposit of another asset is
+    nobody's.
 
     Who is going to book it locks it, so that no reorg takes away what is being booked.
     """
     rows = addresses_of(payment)
-    deposits = (_LOCKED_DEPOSITS if is_locking else _DEPOSITS).read(addresses=array(row.address_id for row in rows))
+    deposits = (_LOCKED_DEPOSITS if is_locking else _DEPOSITS).read(
+        addresses=array(row.address_id for row in rows)
+    )
     deposits.sort(key=lambda one: (one.detected_at, one.log_index, one.pk))
-    return arranged(rows, deposits, frozenset(payment.late_deposits.values_list("deposit_id", flat=True) if deposits else ()))
+    return arranged(
+        rows,
+        deposits,
+        frozenset(payment.late_deposits.values_list("deposit_id", flat=True) if deposits else ()),
+    )
 
 
-def arranged(rows: Iterable[PaymentAddress], deposits: Iterable[Deposit], late: frozenset[object]) -> list[Received]:
+def arranged(
+    rows: Iterable[PaymentAddress], deposits: Iterable[Deposit], late: frozenset[object]
+) -> list[Received]:
     """Each address with its deposits."""
     by_address: dict[str, list[Deposit]] = {}
     for deposit in deposits:
         by_address.setdefault(deposit.address_id, []).append(deposit)
     return [
         Received(
-            row, [one for one in by_address.get(row.address_id, []) if one.asset_id == row.asset_id and one.status != "unmatched"], late
+            row,
+            [
+                one
+                for one in by_address.get(row.address_id, [])
+                if one.asset_id == row.asset_id and one.status != "unmatched"
+            ],
+            late,
         )
         for row in rows
     ]
@@ -107,8 +130,14 @@ def known_heads() -> dict[str, Head]:
 
 def simulated_waiting(payment: Payment) -> str:
     """The reference of a simulated deposit that waits for its confirmations, empty without one."""
-    waiting = Deposit.objects.filter(address_id__in=payment.addresses.values("address_id"), is_simulated=True, status="confirming")
-    return waiting.order_by("detected_at").values_list("simulated_reference", flat=True).first() or ""
+    waiting = Deposit.objects.filter(
+        address_id__in=payment.addresses.values("address_id"),
+        is_simulated=True,
+        status="confirming",
+    )
+    return (
+        waiting.order_by("detected_at").values_list("simulated_reference", flat=True).first() or ""
+    )
 
 
 def by_reference(reference: str) -> Payment | None:
@@ -125,14 +154,17 @@ def renewed_as(payment: Payment) -> Payment | None:
 
 @dataclass(frozen=True)
 class Renewals:
-    """The intent that an intent took the place of, and the one that took its own, each with when."""
+    """The intent that an intent took the place of, and the one that took its own, each with
+    when."""
 
     before: Renewal | None = None
     after: Renewal | None = None
 
 
 def renewals_of(payment: Payment) -> Renewals:
-    rows = Renewal.objects.filter(models.Q(earlier=payment) | models.Q(later=payment)).select_related("earlier", "later")
+    rows = Renewal.objects.filter(
+        models.Q(earlier=payment) | models.Q(later=payment)
+    ).select_related("earlier", "later")
     found = {one.later_id == payment.pk: one for one in rows[:2]}
     return Renewals(found.get(True), found.get(False))
 
@@ -144,8 +176,8 @@ def payments_seen_by(viewer: Viewer) -> "models.QuerySet[Payment]":
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a list is asked for. Unrecognized statuses and unreadable dates are ignored; `reference` is a case-insensitive part; days
-    are those of `zone`, inclusive."""
+    """What a list is asked for. Unrecognized statuses and unreadable dates are ignored; `reference`
+    is a case-insensitive part; days are those of `zone`, inclusive."""
 
     status: str | None = None
     reference: str | None = None
@@ -184,24 +216,33 @@ _CONDITIONS = {
 
 @cache
 def _page_statement(names: tuple[str, ...]) -> Statement:
-    """Of a list that is restricted so: how many there are in all, beside each of those on the page, or alone."""
-    own = " AND ".join(["store_id = %(store_id)s", "mode = %(mode)s", *(_CONDITIONS[name] for name in names)])
+    """Of a list that is restricted so: how many there are in all, beside each of those on the page,
+    or alone."""
+    own = " AND ".join(
+        ["store_id = %(store_id)s", "mode = %(mode)s", *(_CONDITIONS[name] for name in names)]
+    )
     return Statement(f"""
 SELECT n.total, {_ROW.text} FROM (SELECT count(*) AS total FROM payments_payment WHERE {own}) n
-LEFT JOIN (SELECT * FROM payments_payment WHERE {own} ORDER BY created_at DESC, id DESC LIMIT %(size)s OFFSET %(first)s) p ON true
+LEFT JOIN (SELECT * FROM payments_payment WHERE {own} ORDER BY created_at DESC, id DESC
+    LIMIT %(size)s OFFSET %(first)s) p ON true
 ORDER BY p.created_at DESC, p.id DESC
 """)  # noqa: S608  # only names of columns and conditions of ours are put in
 
 
-def page_of_payments(viewer: Viewer, store: Store, wanted: Wanted, first: int, size: int) -> tuple[list[Payment], int]:
-    """The viewer's payments from this place on, newest first, and how many there are in all. `store` is the viewer's."""
+def page_of_payments(
+    viewer: Viewer, store: Store, wanted: Wanted, first: int, size: int
+) -> tuple[list[Payment], int]:
+    """The viewer's payments from this place on, newest first, and how many there are in all.
+    `store` is the viewer's."""
     values = wanted.values()
     if values is None:
         return [], 0
     if "reference" in values:
         values["reference"] = _WILDCARD.sub(r"\\\g<0>", str(values["reference"]))
     statement = _page_statement(tuple(values))
-    found = statement.rows(store_id=viewer.store_id, mode=viewer.mode, first=first, size=size, **values)
+    found = statement.rows(
+        store_id=viewer.store_id, mode=viewer.mode, first=first, size=size, **values
+    )
     payments = [_ROW.row(row[1:]) for row in found if row[1] is not None]
     for payment in payments:
         payment.store = store
@@ -209,8 +250,8 @@ def page_of_payments(viewer: Viewer, store: Store, wanted: Wanted, first: int, s
 
 
 def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":
-    """Payments whose reference or title holds the text, or whose order id begins with it, or whose id, amount, deposit address
-    or transaction it is."""
+    """Payments whose reference or title holds the text, or whose order id begins with it, or whose
+    id, amount, deposit address or transaction it is."""
     if not text:
         return rows
     if not _is_storable(text):
@@ -218,7 +259,11 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
     folded = text.lower()
     if _ADDRESS.fullmatch(folded) or _HASH.fullmatch(folded):
         return rows.filter(pk__in=_paid_at(folded))
-    wanted = models.Q(reference__contains=text.upper()) | models.Q(order_id__istartswith=text) | models.Q(title__icontains=text)
+    wanted = (
+        models.Q(reference__contains=text.upper())
+        | models.Q(order_id__istartswith=text)
+        | models.Q(title__icontains=text)
+    )
     if is_uuid(text):
         wanted |= models.Q(pk=text)
     amount = text.replace(",", "")
@@ -228,13 +273,17 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
 
 
 def named_email(rows: "models.QuerySet[Payment]", email: str) -> "models.QuerySet[Payment]":
-    """Those whose own metadata names this address as the customer's, whatever its case; by an index of theirs."""
-    named = rows.filter(metadata__has_key="customer_email").annotate(folded=Left(Lower(KT("metadata__customer_email")), 254))
+    """Those whose own metadata names this address as the customer's, whatever its case; by an index
+    of theirs."""
+    named = rows.filter(metadata__has_key="customer_email").annotate(
+        folded=Left(Lower(KT("metadata__customer_email")), 254)
+    )
     return named.filter(folded=email.lower())
 
 
 def _paid_at(folded: str) -> "models.QuerySet[PaymentAddress, Any]":
-    """The ids of the intents with this deposit address, or with a deposit of this transaction; by indexes alone."""
+    """The ids of the intents with this deposit address, or with a deposit of this transaction; by
+    indexes alone."""
     addresses = PaymentAddress.objects.values("payment_id")
     if _ADDRESS.fullmatch(folded):
         return addresses.filter(address_id=folded)
@@ -242,16 +291,23 @@ def _paid_at(folded: str) -> "models.QuerySet[PaymentAddress, Any]":
     return addresses.filter(address_id__in=deposits.values("address_id"))
 
 
-def paid_in(rows: "models.QuerySet[Payment]", asset_ids: Iterable[str]) -> "models.QuerySet[Payment]":
-    """Those at which something of one of these assets arrived; found by indexes on what belongs to each payment."""
-    deposits = Deposit.objects.filter(address_id=models.OuterRef("address_id"), asset_id=models.OuterRef("asset_id")).exclude(
-        status="unmatched"
+def paid_in(
+    rows: "models.QuerySet[Payment]", asset_ids: Iterable[str]
+) -> "models.QuerySet[Payment]":
+    """Those at which something of one of these assets arrived; found by indexes on what belongs to
+    each payment."""
+    deposits = Deposit.objects.filter(
+        address_id=models.OuterRef("address_id"), asset_id=models.OuterRef("asset_id")
+    ).exclude(status="unmatched")
+    addresses = PaymentAddress.objects.filter(
+        models.Exists(deposits), payment_id=models.OuterRef("pk"), asset_id__in=list(asset_ids)
     )
-    addresses = PaymentAddress.objects.filter(models.Exists(deposits), payment_id=models.OuterRef("pk"), asset_id__in=list(asset_ids))
     return rows.filter(models.Exists(addresses))
 
 
-def priced_between(rows: "models.QuerySet[Payment]", least_cents: int | None, most_cents: int | None) -> "models.QuerySet[Payment]":
+def priced_between(
+    rows: "models.QuerySet[Payment]", least_cents: int | None, most_cents: int | None
+) -> "models.QuerySet[Payment]":
     """Inclusive, in cents of whatever currency each has."""
     if least_cents is not None:
         rows = rows.filter(settlement_amount_cents__gte=least_cents)
@@ -262,30 +318,53 @@ def _is_storable(text: str) -> bool:
     return "\x00" not in text and text.isprintable()
 
 
-def of_deposits(deposit_ids: Iterable[object] | None, limit: int, paused: "models.QuerySet[Any]") -> list[object]:
-    """The ids of the intents whose deposits have something new: those of `deposit_ids`, else of every unhandled deposit."""
-    deposits = Deposit.objects.exclude(status=models.F("handled_status")).exclude(status="unmatched")
-    deposits = deposits.exclude(address_id__in=PaymentAddress.objects.filter(payment_id__in=paused).values("address_id"))
+def of_deposits(
+    deposit_ids: Iterable[object] | None, limit: int, paused: "models.QuerySet[Any]"
+) -> list[object]:
+    """The ids of the intents whose deposits have something new: those of `deposit_ids`, else of
+    every unhandled deposit."""
+    deposits = Deposit.objects.exclude(status=models.F("handled_status")).exclude(
+        status="unmatched"
+    )
+    deposits = deposits.exclude(
+        address_id__in=PaymentAddress.objects.filter(payment_id__in=paused).values("address_id")
+    )
     if deposit_ids is not None:
         deposits = deposits.filter(pk__in=list(deposit_ids))
     addresses = deposits.order_by("detected_at").values_list("address_id", flat=True)[: limit * 4]
-    found = PaymentAddress.objects.filter(address_id__in=list(addresses)).values_list("payment_id", flat=True).distinct()
+    found = (
+        PaymentAddress.objects.filter(address_id__in=list(addresses))
+        .values_list("payment_id", flat=True)
+        .distinct()
+    )
     return list(found[:limit])
 
 
 def refunds_seen_by(viewer: Viewer) -> "models.QuerySet[Refund]":
-    """Newest first, each with its payment and the rate that was locked for the coin (`locked_rate`)."""
-    locked = PaymentAddress.objects.filter(payment=models.OuterRef("payment"), asset=models.OuterRef("asset"))
-    every: models.QuerySet[Refund] = Refund.objects.seen_by(viewer).select_related("asset__chain", "payment")
+    """Newest first, each with its payment and the rate that was locked for the coin
+    (`locked_rate`)."""
+    locked = PaymentAddress.objects.filter(
+        payment=models.OuterRef("payment"), asset=models.OuterRef("asset")
+    )
+    every: models.QuerySet[Refund] = Refund.objects.seen_by(viewer).select_related(
+        "asset__chain", "payment"
+    )
     rows = every.annotate(locked_rate=models.Subquery(locked.values("exchange_rate")[:1]))
     return rows.order_by("-created_at", "-id")
 
 
 def search_refunds(rows: "models.QuerySet[Refund]", text: str) -> "models.QuerySet[Refund]":
-    """Refunds whose id, transaction or address it is, or whose payment's reference, order or title says it."""
+    """Refunds whose id, transaction or address it is, or whose payment's reference, order or title
+    says it."""
     if not text:
         return rows
     folded = text.lower()
-    wanted = models.Q(tx_hash=folded) | models.Q(destination_address=folded) | models.Q(payment__title__icontains=text)
+    wanted = (
+        models.Q(tx_hash=folded)
+        | models.Q(destination_address=folded)
+        | models.Q(payment__title__icontains=text)
+    )
     wanted |= models.Q(payment__reference=text.upper()) | models.Q(payment__order_id=text)
-    return rows.filter(wanted | models.Q(pk=text) | models.Q(payment=text) if is_uuid(text) else wanted)
+    return rows.filter(
+        wanted | models.Q(pk=text) | models.Q(payment=text) if is_uuid(text) else wanted
+    )

@@ -1,4 +1,5 @@
-"""Transfers that nobody expected, on the staff site: which payment the address belongs to, and what a person has made of it.
+"""Transfers that nobody expected, on the staff site: which payment the address belongs to, and what
+a person has made of it.
 
 No coins move here. What the books must say is asked for as a correction, which takes two.
 """
@@ -41,7 +42,11 @@ class UnmatchedTransferAdmin(Rated):
     why = staff_lists.text("reason", "Reason")
 
     def get_urls(self) -> list[URLPattern]:
-        resolve = path("<int:row_id>/resolve/", self.admin_site.admin_view(self.resolve), name="chain_unmatchedtransfer_resolve")
+        resolve = path(
+            "<int:row_id>/resolve/",
+            self.admin_site.admin_view(self.resolve),
+            name="chain_unmatchedtransfer_resolve",
+        )
         return [resolve, *super().get_urls()]
 
     @admin.display(description="Outcome")
@@ -61,7 +66,13 @@ class UnmatchedTransferAdmin(Rated):
                 raise PermissionDenied
             try:
                 staff = cast(User, request.user)
-                unmatched.resolve(row, request.POST.get("outcome", ""), typed_reason(request), staff, clock.real_now())
+                unmatched.resolve(
+                    row,
+                    request.POST.get("outcome", ""),
+                    typed_reason(request),
+                    staff,
+                    clock.real_now(),
+                )
             except Failure as refusal:
                 errors = [refusal.text]
             else:
@@ -69,7 +80,9 @@ class UnmatchedTransferAdmin(Rated):
                 return HttpResponseRedirect(reverse("admin:chain_unmatchedtransfer_changelist"))
         return self._show(request, row, errors)
 
-    def _show(self, request: HttpRequest, row: UnmatchedTransfer, errors: list[str]) -> HttpResponse:
+    def _show(
+        self, request: HttpRequest, row: UnmatchedTransfer, errors: list[str]
+    ) -> HttpResponse:
         payment = _payment_at(row)
         context = {
             **self.admin_site.each_context(request),
@@ -89,12 +102,20 @@ class UnmatchedTransferAdmin(Rated):
 
 
 def _payment_at(row: UnmatchedTransfer) -> Payment | None:
-    given_out = PaymentAddress.objects.filter(address=row.address_id).select_related("payment__store").first()
+    given_out = (
+        PaymentAddress.objects.filter(address=row.address_id)
+        .select_related("payment__store")
+        .first()
+    )
     return None if given_out is None else given_out.payment
 
 
 def _asked(row: UnmatchedTransfer) -> list[tuple[str, Any]]:
-    amount = f"{row.amount_atomic} atomic units" if row.asset is None else staff_lists.worth(row.amount_atomic, row.asset, row)
+    amount = (
+        f"{row.amount_atomic} atomic units"
+        if row.asset is None
+        else staff_lists.worth(row.amount_atomic, row.asset, row)
+    )
     return [
         ("Amount", amount),
         ("Token contract", row.contract_address or "The coin of the chain"),
@@ -117,18 +138,29 @@ def _of_payment(payment: Payment | None) -> Section:
         ("Status", payment.get_status_display()),
         ("Created", moment(payment.created_at)),
     ]
-    return Section("Payment of the address", facts, reverse("admin:payments_payment_change", args=[payment.pk]), "Open payment")
+    return Section(
+        "Payment of the address",
+        facts,
+        reverse("admin:payments_payment_change", args=[payment.pk]),
+        "Open payment",
+    )
 
 
 def _corrections(row: UnmatchedTransfer, payment: Payment | None) -> list[tuple[str, str]]:
-    """What credits it to the payment's store: the coins into custody, and what is owed for them; each against the treasury."""
+    """What credits it to the payment's store: the coins into custody, and what is owed for them;
+    each against the treasury."""
     asset = row.asset
     if asset is None or payment is None or asset.mode != payment.mode:
         return []
     coins = money.decimal_from_atomic(row.amount_atomic, asset.atomic_decimals)
     page = reverse("admin:stores_staffrequest_ask", args=["correction"])
     why = f"Unmatched transfer {row.tx_hash}"
-    taken_in = {"asset": asset.pk, "account": CUSTODY_DEPOSITS, "amount": f"-{coins}", "reason": why}
+    taken_in = {
+        "asset": asset.pk,
+        "account": CUSTODY_DEPOSITS,
+        "amount": f"-{coins}",
+        "reason": why,
+    }
     owed = {
         "asset": asset.pk,
         "account": HELD,

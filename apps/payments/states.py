@@ -1,6 +1,7 @@
 """The whole transition table of a payment intent, and `decide`: all the ifs, pure.
 
-Paid amounts are fractions of what is required, each asset counted at its own locked rate, so nothing depends on order.
+Paid amounts are fractions of what is required, each asset counted at its own locked rate, so
+nothing depends on order.
 """
 
 from dataclasses import dataclass
@@ -9,8 +10,12 @@ from fractions import Fraction
 from apps.core.machine import Machine, Step
 from apps.payments.models import Payment, Refund, TransferReturn, Withdrawal
 
-PENDING, PROCESSING, COMPLETED = "pending", "processing", "completed"
-EXPIRED, FAILED, REFUNDED = "expired", "failed", "refunded"
+PENDING = "pending"
+PROCESSING = "processing"
+COMPLETED = "completed"
+EXPIRED = "expired"
+FAILED = "failed"
+REFUNDED = "refunded"
 
 
 @dataclass(frozen=True)
@@ -58,12 +63,19 @@ REFUNDABLE = frozenset({COMPLETED, FAILED, EXPIRED})
 # On these a deposit changes no status: it is a late one.
 CLOSED = frozenset({EXPIRED, FAILED, REFUNDED})
 
-PENDING_CONFIRMATIONS, PROCESSING_UNDERPAID = "pending_confirmations", "processing_underpaid"
-COMPLETED_EXACT, COMPLETED_OVERPAID, COMPLETED_UNDERPAID = "completed_exact", "completed_overpaid", "completed_underpaid"
-FAILED_OVERPAID, FAILED_UNDERPAID = "failed_overpaid", "failed_underpaid"
-EXPIRED_TIMEOUT, CANCELED_BY_AGENT, REFUND_COMPLETED = "expired_timeout", "canceled_by_agent", "refund_completed"
+PENDING_CONFIRMATIONS = "pending_confirmations"
+PROCESSING_UNDERPAID = "processing_underpaid"
+COMPLETED_EXACT = "completed_exact"
+COMPLETED_OVERPAID = "completed_overpaid"
+COMPLETED_UNDERPAID = "completed_underpaid"
+FAILED_OVERPAID = "failed_overpaid"
+FAILED_UNDERPAID = "failed_underpaid"
+EXPIRED_TIMEOUT = "expired_timeout"
+CANCELED_BY_AGENT = "canceled_by_agent"
+REFUND_COMPLETED = "refund_completed"
 
-CREATED_EVENT, UNDERPAID_EVENT = "payment_intent.created", "payment_intent.underpaid_detected"
+CREATED_EVENT = "payment_intent.created"
+UNDERPAID_EVENT = "payment_intent.underpaid_detected"
 CANCELED_EVENT = "payment_intent.canceled"
 EVENTS = {
     PROCESSING: "payment_intent.processing",
@@ -76,7 +88,8 @@ EVENTS = {
 
 @dataclass(frozen=True)
 class Facts:
-    """What has arrived, measured in parts of what is required, and what the store decided about too little and too much."""
+    """What has arrived, measured in parts of what is required, and what the store decided about too
+    little and too much."""
 
     confirmed: Fraction
     unconfirmed: Fraction
@@ -99,7 +112,9 @@ class Facts:
         return paid > 1 + self.overpayment_tolerance
 
 
-def decide(status: str, reason: str | None, facts: Facts, *, is_underpaid_noted: bool = False) -> Decision | None:
+def decide(
+    status: str, reason: str | None, facts: Facts, *, is_underpaid_noted: bool = False
+) -> Decision | None:
     """The one next step from here, None when the intent stays as it is."""
     step: Decision | None = None
     if status == PENDING:
@@ -108,7 +123,12 @@ def decide(status: str, reason: str | None, facts: Facts, *, is_underpaid_noted:
         step = _from_processing(facts, is_underpaid_noted)
     elif status == COMPLETED and facts.is_too_much(facts.confirmed):
         step = Decision(COMPLETED, COMPLETED_OVERPAID)
-    if step is not None and step.status == COMPLETED and status != COMPLETED and facts.is_under_review:
+    if (
+        step is not None
+        and step.status == COMPLETED
+        and status != COMPLETED
+        and facts.is_under_review
+    ):
         step = Decision(PROCESSING, PENDING_CONFIRMATIONS)
     if step is None or (step.status, step.reason, step.event) == (status, reason, None):
         return None
@@ -131,11 +151,15 @@ def _from_processing(facts: Facts, is_underpaid_noted: bool) -> Decision:
         return Decision(PROCESSING, PENDING_CONFIRMATIONS)
     if facts.is_past_deadline and not facts.unconfirmed and not facts.is_held_open:
         return _short_at_deadline(facts)
-    return Decision(PROCESSING, PROCESSING_UNDERPAID, None if is_underpaid_noted else UNDERPAID_EVENT)
+    return Decision(
+        PROCESSING, PROCESSING_UNDERPAID, None if is_underpaid_noted else UNDERPAID_EVENT
+    )
 
 
 def _enough_confirmed(facts: Facts) -> Decision:
-    waits_for_rest = facts.unconfirmed and facts.is_too_much(facts.seen) and not facts.accepts_overpayments
+    waits_for_rest = (
+        facts.unconfirmed and facts.is_too_much(facts.seen) and not facts.accepts_overpayments
+    )
     if waits_for_rest and not facts.is_too_much(facts.confirmed):
         return Decision(PROCESSING, PENDING_CONFIRMATIONS)
     if not facts.is_too_much(facts.confirmed):

@@ -1,4 +1,5 @@
-"""What came of many payments, for a page of a list or a part of a file: read by one statement, however many there are."""
+"""What came of many payments, for a page of a list or a part of a file: read by one statement,
+however many there are."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,17 +17,24 @@ from apps.payments.documents.financials import financials, worth
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import Received, arranged
 
-_ADDRESS, _ASSET, _CHAIN = Columns(PaymentAddress, "a"), Columns(Asset, "k"), Columns(Chain, "c")
+_ADDRESS = Columns(PaymentAddress, "a")
+_ASSET = Columns(Asset, "k")
+_CHAIN = Columns(Chain, "c")
 _DEPOSIT = Columns(Deposit, "d")
 _TAKINGS = Statement(f"""
 SELECT p.id,
-(SELECT json_agg(json_build_array({_ADDRESS.json}, {_ASSET.json}, {_CHAIN.json}) ORDER BY a.position)
- FROM payments_paymentaddress a JOIN assets_asset k ON k.id = a.asset_id JOIN assets_chain c ON c.id = k.chain_id
- WHERE a.payment_id = p.id AND EXISTS (SELECT FROM chain_deposit d WHERE d.address_id = a.address_id)),
+(SELECT json_agg(json_build_array({_ADDRESS.json}, {_ASSET.json}, {_CHAIN.json})
+    ORDER BY a.position)
+ FROM payments_paymentaddress a JOIN assets_asset k ON k.id = a.asset_id
+     JOIN assets_chain c ON c.id = k.chain_id
+ WHERE a.payment_id = p.id AND EXISTS (SELECT FROM chain_deposit d
+     WHERE d.address_id = a.address_id)),
 (SELECT json_agg({_DEPOSIT.json} ORDER BY d.detected_at, d.log_index, d.id) FROM chain_deposit d
- WHERE d.address_id = ANY (ARRAY(SELECT a.address_id FROM payments_paymentaddress a WHERE a.payment_id = p.id))),
+ WHERE d.address_id = ANY (ARRAY(SELECT a.address_id FROM payments_paymentaddress a
+     WHERE a.payment_id = p.id))),
 (SELECT json_agg(l.deposit_id) FROM payments_latedeposit l WHERE l.payment_id = p.id),
-(SELECT json_agg(json_build_array(s.asset_id, s.gross_atomic, s.service_fee_atomic, s.platform_fee_atomic, s.refunded_atomic, s.booked_at))
+(SELECT json_agg(json_build_array(s.asset_id, s.gross_atomic, s.service_fee_atomic,
+    s.platform_fee_atomic, s.refunded_atomic, s.booked_at))
  FROM ({SPLITS} WHERE m.reference = p.id GROUP BY m.reference, e.asset_id) s)
 FROM payments_payment p WHERE p.id = ANY (%(ids)s::uuid[])
 """)  # noqa: S608  # only names of columns are put in
@@ -42,9 +50,11 @@ class Taken:
 
 @dataclass(frozen=True)
 class Takings:
-    """The coins, those worth most first; the sums are in cents of the payment's currency, None before anything came.
+    """The coins, those worth most first; the sums are in cents of the payment's currency, None
+    before anything came.
 
-    Fee and net are None until they are booked. The net is what is left after refunds: below zero when all went back, for fees don't.
+    Fee and net are None until they are booked. The net is what is left after refunds: below zero
+    when all went back, for fees don't.
     """
 
     coins: list[Taken] = field(default_factory=list)
@@ -70,7 +80,11 @@ def _takings(payment: Payment, addresses: Any, deposits: Any, late: Any, splits:
         return NOTHING
     rows = [_address(payment, *one) for one in addresses]
     late_ids = frozenset[object](UUID(id) for id in late or [])
-    received = [one for one in arranged(rows, map(_DEPOSIT.row_from_json, deposits or []), late_ids) if one.received_atomic]
+    received = [
+        one
+        for one in arranged(rows, map(_DEPOSIT.row_from_json, deposits or []), late_ids)
+        if one.received_atomic
+    ]
     booked = {one[0]: _split(*one[1:]) for one in splits or []}
     figures = financials(payment, received, booked)
     if figures is None:
@@ -78,11 +92,18 @@ def _takings(payment: Payment, addresses: Any, deposits: Any, late: Any, splits:
     texts = (figures.gross_amount, figures.fee_amount, figures.net_amount, figures.refunded_amount)
     gross, fee, net, refunded = map(money.cents_from_text, texts)
     is_booked = any(one.booked_at for one in booked.values())
-    coins = [Taken(one.address.asset, one.received_atomic) for one in sorted(received, key=_value, reverse=True)]
-    return Takings(coins, gross, fee if is_booked else None, net - refunded if is_booked else None, refunded)
+    coins = [
+        Taken(one.address.asset, one.received_atomic)
+        for one in sorted(received, key=_value, reverse=True)
+    ]
+    return Takings(
+        coins, gross, fee if is_booked else None, net - refunded if is_booked else None, refunded
+    )
 
 
-def _split(gross: int, service_fee: int, platform_fee: int, refunded: int, booked_at: str | None) -> Split:
+def _split(
+    gross: int, service_fee: int, platform_fee: int, refunded: int, booked_at: str | None
+) -> Split:
     at = None if booked_at is None else datetime.fromisoformat(booked_at)
     return Split(gross, service_fee, platform_fee, refunded, at)
 
@@ -91,8 +112,11 @@ def _value(one: Received) -> int:
     return worth(one, one.received_atomic)
 
 
-def _address(payment: Payment, address: list[Any], asset: list[Any], chain: list[Any]) -> PaymentAddress:
+def _address(
+    payment: Payment, address: list[Any], asset: list[Any], chain: list[Any]
+) -> PaymentAddress:
     row = _ADDRESS.row_from_json(address)
-    row.payment, row.asset = payment, _ASSET.row_from_json(asset)
+    row.payment = payment
+    row.asset = _ASSET.row_from_json(asset)
     row.asset.chain = _CHAIN.row_from_json(chain)
     return row

@@ -1,4 +1,5 @@
-"""A payment with all that its detail view tells, read by one statement; asked for one by one, it would be eight."""
+"""A payment with all that its detail view tells, read by one statement; asked for one by one, it
+would be eight."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,32 +19,48 @@ from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.payments.selectors import Received, arranged
 from apps.stores.models import Store, Verification
 
-_PAYMENT, _ADDRESS, _ASSET, _CHAIN = Columns(Payment, "p"), Columns(PaymentAddress, "a"), Columns(Asset, "k"), Columns(Chain, "c")
-_DEPOSIT, _EVENT, _BUSINESS = Columns(Deposit, "d"), Columns(PaymentEvent, "h"), Columns(Verification, "v")
+_PAYMENT = Columns(Payment, "p")
+_ADDRESS = Columns(PaymentAddress, "a")
+_ASSET = Columns(Asset, "k")
+_CHAIN = Columns(Chain, "c")
+_DEPOSIT = Columns(Deposit, "d")
+_EVENT = Columns(PaymentEvent, "h")
+_BUSINESS = Columns(Verification, "v")
 _WHOLE = Statement(f"""
 SELECT {_PAYMENT.text},
-(SELECT json_agg(json_build_array({_ADDRESS.json}, {_ASSET.json}, {_CHAIN.json}) ORDER BY a.position)
- FROM payments_paymentaddress a JOIN assets_asset k ON k.id = a.asset_id JOIN assets_chain c ON c.id = k.chain_id
+(SELECT json_agg(json_build_array({_ADDRESS.json}, {_ASSET.json}, {_CHAIN.json})
+    ORDER BY a.position)
+ FROM payments_paymentaddress a JOIN assets_asset k ON k.id = a.asset_id
+     JOIN assets_chain c ON c.id = k.chain_id
  WHERE a.payment_id = p.id),
 (SELECT json_agg({_DEPOSIT.json} ORDER BY d.detected_at, d.log_index, d.id) FROM chain_deposit d
- WHERE d.address_id = ANY (ARRAY(SELECT a.address_id FROM payments_paymentaddress a WHERE a.payment_id = p.id))),
-(SELECT json_agg(json_build_array(l.deposit_id, l.accepted_at)) FROM payments_latedeposit l WHERE l.payment_id = p.id),
-(SELECT json_agg({_EVENT.json} ORDER BY h.sequence) FROM payments_paymentevent h WHERE h.payment_id = p.id),
-(SELECT json_agg(json_build_array(s.asset_id, s.gross_atomic, s.service_fee_atomic, s.platform_fee_atomic, s.refunded_atomic, s.booked_at))
+ WHERE d.address_id = ANY (ARRAY(SELECT a.address_id FROM payments_paymentaddress a
+     WHERE a.payment_id = p.id))),
+(SELECT json_agg(json_build_array(l.deposit_id, l.accepted_at)) FROM payments_latedeposit l
+    WHERE l.payment_id = p.id),
+(SELECT json_agg({_EVENT.json} ORDER BY h.sequence) FROM payments_paymentevent h
+    WHERE h.payment_id = p.id),
+(SELECT json_agg(json_build_array(s.asset_id, s.gross_atomic, s.service_fee_atomic,
+    s.platform_fee_atomic, s.refunded_atomic, s.booked_at))
  FROM ({SPLITS} WHERE m.reference = p.id GROUP BY m.reference, e.asset_id) s),
-(SELECT {_BUSINESS.json} FROM stores_verification v WHERE v.store_id = p.store_id AND v.status = '{Verification.Status.APPROVED}'
+(SELECT {_BUSINESS.json} FROM stores_verification v WHERE v.store_id = p.store_id
+    AND v.status = '{Verification.Status.APPROVED}'
  ORDER BY v.created_at DESC LIMIT 1)
-FROM payments_payment p WHERE p.id = %(id)s::uuid AND p.store_id = %(store_id)s AND p.mode = %(mode)s
+FROM payments_payment p WHERE p.id = %(id)s::uuid AND p.store_id = %(store_id)s
+    AND p.mode = %(mode)s
 """)  # noqa: S608  # only names of columns are put in
 
 
 @dataclass(frozen=True)
 class Whole:
-    """An intent; what arrived at each address; its history, oldest first; how it was divided, by asset; who is paid."""
+    """An intent; what arrived at each address; its history, oldest first; how it was divided, by
+    asset; who is paid."""
 
     payment: Payment
     received: list[Received]
-    late: dict[object, datetime | None]  # deposits that came too late, by id, each with when the merchant accepted it
+    late: dict[
+        object, datetime | None
+    ]  # deposits that came too late, by id, each with when the merchant accepted it
     history: list[PaymentEvent]
     splits: dict[str, Split]
     business: Verification | None  # what was last found to be true of it
@@ -67,10 +84,16 @@ def whole_of(payment: Payment) -> Whole:
 
 def _made(payment: Payment, parts: Iterable[Any]) -> Whole:
     addresses, deposits, late, history, splits, business = parts
-    late_at: dict[object, datetime | None] = {UUID(id): None if at is None else datetime.fromisoformat(at) for id, at in late or []}
+    late_at: dict[object, datetime | None] = {
+        UUID(id): None if at is None else datetime.fromisoformat(at) for id, at in late or []
+    }
     return Whole(
         payment,
-        arranged([_address(payment, *one) for one in addresses or []], map(_DEPOSIT.row_from_json, deposits or []), frozenset(late_at)),
+        arranged(
+            [_address(payment, *one) for one in addresses or []],
+            map(_DEPOSIT.row_from_json, deposits or []),
+            frozenset(late_at),
+        ),
         late_at,
         [_EVENT.row_from_json(one) for one in history or []],
         {asset_id: split for asset_id, split in map(_split, splits or []) if split.is_any},
@@ -78,13 +101,22 @@ def _made(payment: Payment, parts: Iterable[Any]) -> Whole:
     )
 
 
-def _address(payment: Payment, address: list[Any], asset: list[Any], chain: list[Any]) -> PaymentAddress:
+def _address(
+    payment: Payment, address: list[Any], asset: list[Any], chain: list[Any]
+) -> PaymentAddress:
     row = _ADDRESS.row_from_json(address)
-    row.payment, row.asset = payment, _ASSET.row_from_json(asset)
+    row.payment = payment
+    row.asset = _ASSET.row_from_json(asset)
     row.asset.chain = _CHAIN.row_from_json(chain)
     return row
 
 
 def _split(values: list[Any]) -> tuple[str, Split]:
     asset_id, gross, service_fee, platform_fee, refunded, booked_at = values
-    return asset_id, Split(gross, service_fee, platform_fee, refunded, None if booked_at is None else datetime.fromisoformat(booked_at))
+    return asset_id, Split(
+        gross,
+        service_fee,
+        platform_fee,
+        refunded,
+        None if booked_at is None else datetime.fromisoformat(booked_at),
+    )

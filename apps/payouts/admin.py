@@ -1,4 +1,5 @@
-"""Payouts for staff: those in review are decided, bank accounts verified, caps set; everything else is looked at only."""
+"""Payouts for staff: those in review are decided, bank accounts verified, caps set; everything else
+is looked at only."""
 
 from typing import Any
 
@@ -35,7 +36,8 @@ class PayoutAdmin(Rated, Queue):
     noun = "payout"
     takes_code = True
     waiting = Payout.Status.REQUIRES_REVIEW
-    approving, rejecting = staff_roles.PAYOUT_APPROVE, staff_roles.PAYOUT_REJECT
+    approving = staff_roles.PAYOUT_APPROVE
+    rejecting = staff_roles.PAYOUT_REJECT
 
     def get_queryset(self, request: HttpRequest) -> "models.QuerySet[Payout]":
         rows: models.QuerySet[Payout] = super().get_queryset(request)
@@ -45,14 +47,24 @@ class PayoutAdmin(Rated, Queue):
     def to(self, row: Payout) -> str:
         bank = row.destination
         if row.destination_address or bank is None:
-            return format_html('<bdi class="code" title="{}">{}</bdi>', row.destination_address, shorten(row.destination_address or ""))
-        return format_html('<bdi class="name">{}</bdi> {} {}', bank.holder, bank.currency, bank.account_hint)
+            return format_html(
+                '<bdi class="code" title="{}">{}</bdi>',
+                row.destination_address,
+                shorten(row.destination_address or ""),
+            )
+        return format_html(
+            '<bdi class="name">{}</bdi> {} {}', bank.holder, bank.currency, bank.account_hint
+        )
 
     def is_waiting(self, row: Any) -> bool:
         return super().is_waiting(row) and not _is_for_the_merchant(row)
 
     def shown_status(self, row: Any) -> str:
-        return "waits for a second person of the store" if _is_for_the_merchant(row) else super().shown_status(row)
+        return (
+            "waits for a second person of the store"
+            if _is_for_the_merchant(row)
+            else super().shown_status(row)
+        )
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
         decided = approve_payout(row, reason, staff)
@@ -75,7 +87,12 @@ class PayoutAdmin(Rated, Queue):
             ("reason for review", row.review_reason),
             ("mode", row.get_mode_display()),
             ("created", moment(row.created_at)),
-            ("people", "Two: this amount needs a second member of staff, and a reason" if needs_two(row) else "One"),
+            (
+                "people",
+                "Two: this amount needs a second member of staff, and a reason"
+                if needs_two(row)
+                else "One",
+            ),
         ]
 
     def sections(self, row: Any) -> list[Section]:
@@ -102,7 +119,11 @@ def _is_for_the_merchant(payout: Payout) -> bool:
 @admin.register(Destination)
 class DestinationAdmin(ReadOnly):
     list_display = ["shop", "kind", "account", "whose", "created", "verified"]
-    list_filter = ["kind", staff_lists.present("verified_at", "verification", "Verified", "Not verified"), "mode"]
+    list_filter = [
+        "kind",
+        staff_lists.present("verified_at", "verification", "Verified", "Not verified"),
+        "mode",
+    ]
     list_select_related = ["store"]
     search_fields = ["id", "address", "store"]
     search_help_text = "Destination ID, wallet address, or the beginning of a store's name"
@@ -117,7 +138,12 @@ class DestinationAdmin(ReadOnly):
     @admin.display(description="Account")
     def account(self, row: Destination) -> str:
         if row.is_wallet:
-            return format_html('<bdi class="code" title="{}">{}</bdi> {}', row.address, shorten(row.address), row.network)
+            return format_html(
+                '<bdi class="code" title="{}">{}</bdi> {}',
+                row.address,
+                shorten(row.address),
+                row.network,
+            )
         return f"{row.currency} {row.account_hint}"
 
     @button(staff_roles.BANK_VERIFY, "Verify: the bank account is the store's")
@@ -128,7 +154,9 @@ class DestinationAdmin(ReadOnly):
     def take_back(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
         self._set(request, rows, False)
 
-    def _set(self, request: HttpRequest, rows: "models.QuerySet[Destination]", is_verified: bool) -> None:
+    def _set(
+        self, request: HttpRequest, rows: "models.QuerySet[Destination]", is_verified: bool
+    ) -> None:
         for row in rows.filter(kind=Destination.Kind.BANK, removed_at=None).select_related("store"):
             set_verified(row, is_verified)
             self.log_change(request, row, "Verified" if is_verified else "Verification revoked")
@@ -147,7 +175,9 @@ class ScheduleAdmin(ReadOnly):
 
     @admin.display(description="Last result")
     def last_result(self, row: Schedule) -> str | None:
-        return row.last_failure or (row.last_skip_reason or "").replace("_", " ").capitalize() or None
+        return (
+            row.last_failure or (row.last_skip_reason or "").replace("_", " ").capitalize() or None
+        )
 
 
 @admin.register(StorePayoutCap)
@@ -163,4 +193,8 @@ class StorePayoutCapAdmin(Rated, Switches):
     switches = ("per_tx_atomic", "daily_atomic")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        set_store_cap(obj.store, obj.asset_id, **{name: form.cleaned_data[name] for name in form.changed_data if name != "reason"})
+        set_store_cap(
+            obj.store,
+            obj.asset_id,
+            **{name: form.cleaned_data[name] for name in form.changed_data if name != "reason"},
+        )

@@ -12,22 +12,46 @@ from apps.payouts.models import Destination, Payout, PayoutApproval
 
 def payouts_in_review(viewer: Viewer) -> "QuerySet[Payout]":
     """Those that staff look at; what waits for a person of the store has an approval."""
-    rows = Payout.objects.seen_by(viewer).filter(status=Payout.Status.REQUIRES_REVIEW).exclude(review_reason=states.NEEDS_APPROVER)
-    return rows.select_related("asset", "destination").defer("destination__account_sealed").order_by("-created_at")
+    rows = (
+        Payout.objects.seen_by(viewer)
+        .filter(status=Payout.Status.REQUIRES_REVIEW)
+        .exclude(review_reason=states.NEEDS_APPROVER)
+    )
+    return (
+        rows.select_related("asset", "destination")
+        .defer("destination__account_sealed")
+        .order_by("-created_at")
+    )
 
 
 def failed_payouts(viewer: Viewer) -> "QuerySet[Payout]":
-    """Those whose coins are set aside until somebody says what becomes of them: nothing is tried again by itself."""
-    rows = Payout.objects.seen_by(viewer).filter(status=Payout.Status.FAILED, funds=Payout.Funds.RESERVED, retry_at=None)
-    return rows.select_related("asset", "destination").defer("destination__account_sealed").order_by("-created_at")
+    """Those whose coins are set aside until somebody says what becomes of them: nothing is tried
+    again by itself."""
+    rows = Payout.objects.seen_by(viewer).filter(
+        status=Payout.Status.FAILED, funds=Payout.Funds.RESERVED, retry_at=None
+    )
+    return (
+        rows.select_related("asset", "destination")
+        .defer("destination__account_sealed")
+        .order_by("-created_at")
+    )
 
 
 def returned_payouts(viewer: Viewer, since: datetime) -> "QuerySet[Payout]":
-    """Those that could not arrive where they were sent to, after which nothing of the coin was paid out: the coins are back."""
-    rows = Payout.objects.seen_by(viewer).filter(status=Payout.Status.FAILED, funds=Payout.Funds.RETURNED, created_at__gte=since)
-    newer = Payout.objects.seen_by(viewer).filter(asset=OuterRef("asset"), created_at__gt=OuterRef("created_at"))
+    """Those that could not arrive where they were sent to, after which nothing of the coin was paid
+    out: the coins are back."""
+    rows = Payout.objects.seen_by(viewer).filter(
+        status=Payout.Status.FAILED, funds=Payout.Funds.RETURNED, created_at__gte=since
+    )
+    newer = Payout.objects.seen_by(viewer).filter(
+        asset=OuterRef("asset"), created_at__gt=OuterRef("created_at")
+    )
     rows = rows.filter(~Exists(newer), failure_code__in=states.RETURNED_AT_ONCE)
-    return rows.select_related("asset", "destination").defer("destination__account_sealed").order_by("-created_at")
+    return (
+        rows.select_related("asset", "destination")
+        .defer("destination__account_sealed")
+        .order_by("-created_at")
+    )
 
 
 def approvals_asked(access: Access) -> "QuerySet[PayoutApproval]":
@@ -37,6 +61,9 @@ def approvals_asked(access: Access) -> "QuerySet[PayoutApproval]":
 
 
 def bank_accounts_waiting(access: Access) -> "QuerySet[Destination]":
-    """Of a store whose business nobody has verified, bank accounts that nothing can be paid to before."""
-    rows = Destination.objects.seen_by(access).filter(kind=Destination.Kind.BANK, verified_at=None, removed_at=None)
+    """Of a store whose business nobody has verified, bank accounts that nothing can be paid to
+    before."""
+    rows = Destination.objects.seen_by(access).filter(
+        kind=Destination.Kind.BANK, verified_at=None, removed_at=None
+    )
     return rows.order_by("-created_at") if access.store.kyc_confirmed_at is None else rows.none()

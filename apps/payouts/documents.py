@@ -117,7 +117,8 @@ class PayoutScheduleRun(Document, frozen=True, kw_only=True):
 
 
 def payout_document(payout: Payout) -> PayoutDocument:
-    fee, has_failed = payout.network_fee_atomic, payout.status == Payout.Status.FAILED
+    fee = payout.network_fee_atomic
+    has_failed = payout.status == Payout.Status.FAILED
     decimals = payout.asset.atomic_decimals
     return PayoutDocument(
         id=str(payout.pk),
@@ -126,7 +127,9 @@ def payout_document(payout: Payout) -> PayoutDocument:
         payout_schedule_id=None if payout.schedule_id is None else str(payout.schedule_id),
         amount_atomic=str(payout.amount_atomic),
         amount_decimal=money.decimal_from_atomic(payout.amount_atomic, decimals),
-        destination_address=None if payout.destination_address is None else checksummed(payout.destination_address),
+        destination_address=None
+        if payout.destination_address is None
+        else checksummed(payout.destination_address),
         provider_tx_id=payout.provider_tx_id,
         tx_hash=payout.tx_hash,
         fiat_currency=payout.fiat_currency,
@@ -153,7 +156,11 @@ def payout_document(payout: Payout) -> PayoutDocument:
 
 
 def _names(asset: Asset) -> dict[str, str]:
-    return {"asset_id": asset.pk, "coin_symbol": asset.coin_symbol, "chain_symbol": asset.chain.symbol}
+    return {
+        "asset_id": asset.pk,
+        "coin_symbol": asset.coin_symbol,
+        "chain_symbol": asset.chain.symbol,
+    }
 
 
 def pending_reason(payout: Payout) -> str | None:
@@ -161,7 +168,11 @@ def pending_reason(payout: Payout) -> str | None:
     if payout.status in states.WAITING:
         return payout.pending_reason or None
     if payout.status == Payout.Status.REQUIRES_REVIEW:
-        return states.COOLING_DOWN if payout.review_reason == states.NEW_DESTINATION else states.AWAITING_APPROVAL
+        return (
+            states.COOLING_DOWN
+            if payout.review_reason == states.NEW_DESTINATION
+            else states.AWAITING_APPROVAL
+        )
     return None
 
 
@@ -175,7 +186,9 @@ class Told:
     note: str
 
     def document(self) -> PayoutTransition:
-        return PayoutTransition(before=self.before, to=self.to, at=iso(self.at), note=self.note or None)
+        return PayoutTransition(
+            before=self.before, to=self.to, at=iso(self.at), note=self.note or None
+        )
 
 
 def told_transitions(payout: Payout) -> list[Told]:

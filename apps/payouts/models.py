@@ -1,6 +1,8 @@
-"""Where a store sends its money, the payouts themselves with their history, the schedules that make them, and the caps of staff.
+"""Where a store sends its money, the payouts themselves with their history, the schedules that make
+them, and the caps of staff.
 
-A payout's status changes only through services.moves; `funds` says where its coins stand in the books.
+A payout's status changes only through services.moves; `funds` says where its coins stand in the
+books.
 """
 
 from django.conf import settings
@@ -39,7 +41,8 @@ class Network(models.TextChoices):
 
 
 class Destination(Owned):
-    """A saved wallet or bank account. Its account number is sealed; `account_hint` is what people may see of it."""
+    """A saved wallet or bank account. Its account number is sealed; `account_hint` is what people
+    may see of it."""
 
     class Kind(models.TextChoices):
         WALLET = "wallet"
@@ -54,8 +57,12 @@ class Destination(Owned):
     account_sealed = models.TextField(blank=True)
     account_hint = models.CharField(max_length=8, blank=True)
     verified_at = models.DateTimeField(null=True, blank=True)
-    cools_until = models.DateTimeField()  # new till then, for stores that ask for review of new ones
-    usable_from = models.DateTimeField(null=True, blank=True)  # nothing is sent to it before; null: at once
+    cools_until = (
+        models.DateTimeField()
+    )  # new till then, for stores that ask for review of new ones
+    usable_from = models.DateTimeField(
+        null=True, blank=True
+    )  # nothing is sent to it before; null: at once
     removed_at = models.DateTimeField(null=True, blank=True)
 
     SECRETS = ("account_sealed",)
@@ -76,15 +83,25 @@ class Destination(Owned):
         ]
         indexes = [
             models.Index(fields=["store", "mode", "created_at"]),
-            models.Index(fields=["store", "mode", "label"], condition=~models.Q(label=""), name="destination_by_label"),
-            models.Index(fields=["store", "mode", "address"], condition=~models.Q(address=""), name="destination_by_address"),
+            models.Index(
+                fields=["store", "mode", "label"],
+                condition=~models.Q(label=""),
+                name="destination_by_label",
+            ),
+            models.Index(
+                fields=["store", "mode", "address"],
+                condition=~models.Q(address=""),
+                name="destination_by_address",
+            ),
             models.Index(
                 fields=["store", "mode", "-created_at"],
                 condition=models.Q(kind="bank", verified_at=None, removed_at=None),
                 name="destination_unverified",
             ),
             # What staff search for and decide, over all stores.
-            models.Index(fields=["address"], condition=~models.Q(address=""), name="destination_of_all"),
+            models.Index(
+                fields=["address"], condition=~models.Q(address=""), name="destination_of_all"
+            ),
             models.Index(
                 fields=["created_at"],
                 condition=models.Q(kind="bank", verified_at=None, removed_at=None),
@@ -102,7 +119,8 @@ class Destination(Owned):
 
 
 class Schedule(Owned):
-    """Pays an asset's whole balance out again and again. `anchor_day` is the day of month that monthly steps keep."""
+    """Pays an asset's whole balance out again and again. `anchor_day` is the day of month that
+    monthly steps keep."""
 
     class Frequency(models.TextChoices):
         DAILY = "daily"
@@ -111,9 +129,15 @@ class Schedule(Owned):
 
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     frequency = models.CharField(max_length=7, choices=Frequency.choices)
-    destination = models.ForeignKey(Destination, null=True, on_delete=models.PROTECT, related_name="+")
-    destination_address = models.CharField(max_length=42, null=True, db_collation="C")  # of schedules made with a raw address
-    swap_target_asset = models.ForeignKey("assets.Asset", null=True, on_delete=models.PROTECT, related_name="+")
+    destination = models.ForeignKey(
+        Destination, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    destination_address = models.CharField(
+        max_length=42, null=True, db_collation="C"
+    )  # of schedules made with a raw address
+    swap_target_asset = models.ForeignKey(
+        "assets.Asset", null=True, on_delete=models.PROTECT, related_name="+"
+    )
     minimum_fiat_cents = models.BigIntegerField(null=True)
     minimum_fiat_currency = models.CharField(max_length=3, default="USD")
     next_payout_at = models.DateTimeField()
@@ -122,22 +146,40 @@ class Schedule(Owned):
     last_skip_reason = models.CharField(max_length=21, null=True)
     last_failure = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
-    usable_from = models.DateTimeField(null=True, blank=True)  # it doesn't run before; null: at once
+    usable_from = models.DateTimeField(
+        null=True, blank=True
+    )  # it doesn't run before; null: at once
     # Who named its destination, or made the credential that did; null: nobody knows.
-    maker = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    maker = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+    )
     deleted_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["store", "mode", "asset"], condition=models.Q(deleted_at=None), name="schedule_once_per_asset"),
+            models.UniqueConstraint(
+                fields=["store", "mode", "asset"],
+                condition=models.Q(deleted_at=None),
+                name="schedule_once_per_asset",
+            ),
             models.CheckConstraint(
                 condition=models.Q(destination__isnull=False, destination_address__isnull=True)
                 | models.Q(destination__isnull=True, destination_address__isnull=False),
                 name="schedule_has_one_destination",
             ),
         ]
-        indexes = [models.Index(fields=["next_payout_at"], condition=models.Q(is_active=True, deleted_at=None), name="schedule_due")]
+        indexes = [
+            models.Index(
+                fields=["next_payout_at"],
+                condition=models.Q(is_active=True, deleted_at=None),
+                name="schedule_due",
+            )
+        ]
 
     @property
     def destination_type(self) -> str:
@@ -147,7 +189,8 @@ class Schedule(Owned):
 
 
 class ScheduleRun(models.Model):
-    """One evaluation of a schedule. A due time has one row for ever, so it is never paid twice; a run by hand has no due time."""
+    """One evaluation of a schedule. A due time has one row for ever, so it is never paid twice; a
+    run by hand has no due time."""
 
     schedule = models.ForeignKey(Schedule, on_delete=models.PROTECT, related_name="runs")
     due_at = models.DateTimeField(null=True)
@@ -161,13 +204,22 @@ class ScheduleRun(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["schedule", "due_at"], condition=models.Q(due_at__isnull=False), name="schedule_due_time_once")
+            models.UniqueConstraint(
+                fields=["schedule", "due_at"],
+                condition=models.Q(due_at__isnull=False),
+                name="schedule_due_time_once",
+            )
         ]
-        indexes = [models.Index(fields=["id"], condition=models.Q(is_swapping=True), name="schedule_run_swapping")]
+        indexes = [
+            models.Index(
+                fields=["id"], condition=models.Q(is_swapping=True), name="schedule_run_swapping"
+            )
+        ]
 
 
 class Payout(Owned):
-    """Money on its way out of a store. `is_simulated` is null until it is decided; gas is in the chain's own coin."""
+    """Money on its way out of a store. `is_simulated` is null until it is decided; gas is in the
+    chain's own coin."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -200,8 +252,12 @@ class Payout(Owned):
     schedule = models.ForeignKey(Schedule, null=True, on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     amount_atomic = AtomicField()
-    withheld_atomic = AtomicField(default=0)  # what the store bears of the network fee, out of the amount
-    destination = models.ForeignKey(Destination, null=True, on_delete=models.PROTECT, related_name="+")
+    withheld_atomic = AtomicField(
+        default=0
+    )  # what the store bears of the network fee, out of the amount
+    destination = models.ForeignKey(
+        Destination, null=True, on_delete=models.PROTECT, related_name="+"
+    )
     destination_address = models.CharField(max_length=42, null=True, db_collation="C")
     is_simulated = models.BooleanField(null=True)
     bears_network_fee = models.BooleanField(default=False)
@@ -218,8 +274,11 @@ class Payout(Owned):
     failure_code = models.CharField(max_length=23, choices=FailureCode.choices, null=True)
     failure_reason = models.CharField(max_length=200, null=True)
     review_reason = models.CharField(max_length=200, blank=True)
-    pending_reason = models.CharField(max_length=20, blank=True, default="", db_default="")  # a code of states.WAITS
-    # Gas of reverted attempts, in the chain's coin: what the store was charged, and what it had not enough for.
+    pending_reason = models.CharField(
+        max_length=20, blank=True, default="", db_default=""
+    )  # a code of states.WAITS
+    # Gas of reverted attempts, in the chain's coin: what the store was charged, and what it had not
+    # enough for.
     failed_gas_atomic = AtomicField(default=0, db_default=0)
     failed_gas_due_atomic = AtomicField(default=0, db_default=0)
     attempts = models.PositiveSmallIntegerField(default=0)  # that ended in a definite failure
@@ -227,46 +286,97 @@ class Payout(Owned):
     retry_at = models.DateTimeField(null=True)
     is_outcome_unknown = models.BooleanField(default=False)
     submitted_at = models.DateTimeField(null=True)
-    submitted_real_at = models.DateTimeField(null=True)  # by the machine's clock, whatever the store's says
-    asked_at = models.DateTimeField(null=True)  # when the off-ramp was last asked, by the machine's clock; null: ask at once
+    submitted_real_at = models.DateTimeField(
+        null=True
+    )  # by the machine's clock, whatever the store's says
+    asked_at = models.DateTimeField(
+        null=True
+    )  # when the off-ramp was last asked, by the machine's clock; null: ask at once
     updated_at = models.DateTimeField()
     agent_credential_id = models.UUIDField(null=True)
     # Who asked for it, or made the credential that did; null: nobody knows.
-    maker = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
-    approval = models.ForeignKey(PayoutApproval, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
-    worth_cents = models.BigIntegerField(null=True)  # in the currency of the store's rule of approval, where it has one
+    maker = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+    )
+    approval = models.ForeignKey(
+        PayoutApproval, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    worth_cents = models.BigIntegerField(
+        null=True
+    )  # in the currency of the store's rule of approval, where it has one
     idempotency_caller = models.CharField(max_length=50, blank=True, default="")
     idempotency_key = models.CharField(max_length=255)
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(amount_atomic__gt=0), name="payout_is_positive"),
             models.CheckConstraint(
-                condition=~models.Q(status="confirmed") | models.Q(funds__in=["paid", "clearing"]), name="payout_confirmed_is_paid"
+                condition=models.Q(amount_atomic__gt=0), name="payout_is_positive"
             ),
-            models.CheckConstraint(condition=~models.Q(funds="returned") | models.Q(status="failed"), name="payout_returned_has_failed"),
-            models.UniqueConstraint(fields=["store", "mode", "idempotency_caller", "idempotency_key"], name="payout_idempotency_key_once"),
+            models.CheckConstraint(
+                condition=~models.Q(status="confirmed") | models.Q(funds__in=["paid", "clearing"]),
+                name="payout_confirmed_is_paid",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(funds="returned") | models.Q(status="failed"),
+                name="payout_returned_has_failed",
+            ),
+            models.UniqueConstraint(
+                fields=["store", "mode", "idempotency_caller", "idempotency_key"],
+                name="payout_idempotency_key_once",
+            ),
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(fields=["store", "mode", "asset", "created_at"], name="payout_by_day"),
-            models.Index(fields=["store", "mode", "tx_hash"], condition=models.Q(tx_hash__isnull=False), name="payout_by_hash"),
+            models.Index(
+                fields=["store", "mode", "tx_hash"],
+                condition=models.Q(tx_hash__isnull=False),
+                name="payout_by_hash",
+            ),
             models.Index(
                 fields=["store", "mode", "destination_address"],
                 condition=models.Q(destination_address__isnull=False),
                 name="payout_by_address",
             ),
-            models.Index(fields=["store", "mode", "-created_at"], condition=models.Q(status="requires_review"), name="payout_in_review"),
+            models.Index(
+                fields=["store", "mode", "-created_at"],
+                condition=models.Q(status="requires_review"),
+                name="payout_in_review",
+            ),
             models.Index(
                 fields=["store", "mode", "-created_at"],
                 condition=models.Q(status="failed"),
                 name="payout_failed",
             ),
-            models.Index(fields=["schedule", "-created_at"], condition=models.Q(schedule__isnull=False), name="payout_of_schedule"),
-            models.Index(fields=["approval"], condition=models.Q(approval__isnull=False), name="payout_of_approval"),
-            models.Index(fields=["created_at"], condition=models.Q(funds__in=["reserved", "clearing"]), name="payout_open"),
-            models.Index(fields=["created_at"], condition=models.Q(status="requires_review"), name="payout_reviews"),
-            models.Index(fields=["destination_address"], condition=models.Q(destination_address__isnull=False), name="payout_to_address"),
+            models.Index(
+                fields=["schedule", "-created_at"],
+                condition=models.Q(schedule__isnull=False),
+                name="payout_of_schedule",
+            ),
+            models.Index(
+                fields=["approval"],
+                condition=models.Q(approval__isnull=False),
+                name="payout_of_approval",
+            ),
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(funds__in=["reserved", "clearing"]),
+                name="payout_open",
+            ),
+            models.Index(
+                fields=["created_at"],
+                condition=models.Q(status="requires_review"),
+                name="payout_reviews",
+            ),
+            models.Index(
+                fields=["destination_address"],
+                condition=models.Q(destination_address__isnull=False),
+                name="payout_to_address",
+            ),
             BrinIndex(fields=["created_at"], name="payout_by_age"),
             models.Index(
                 fields=["store", "mode", "destination_address"],
@@ -299,7 +409,8 @@ class PayoutTransition(models.Model):
 
 
 class StorePayoutCap(models.Model):
-    """The most of an asset that a store may pay out at once and per UTC day, set by staff; null is no limit."""
+    """The most of an asset that a store may pay out at once and per UTC day, set by staff; null is
+    no limit."""
 
     store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
@@ -307,7 +418,9 @@ class StorePayoutCap(models.Model):
     daily_atomic = OptionalAtomicField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["store", "asset"], name="payout_cap_once_per_asset")]
+        constraints = [
+            models.UniqueConstraint(fields=["store", "asset"], name="payout_cap_once_per_asset")
+        ]
 
     def __str__(self) -> str:
         return f"{self.store} {self.asset_id}"
@@ -321,4 +434,6 @@ class OfframpCallback(models.Model):
     received_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["provider", "event_id"], name="offramp_callback_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["provider", "event_id"], name="offramp_callback_once")
+        ]

@@ -42,7 +42,9 @@ class PayoutRequest(Struct, frozen=True):
     target: Wallet | Bank | RawAddress
 
 
-def target_of(bank_id: str | None, wallet_id: str | None, address: str | None) -> Wallet | Bank | RawAddress:
+def target_of(
+    bank_id: str | None, wallet_id: str | None, address: str | None
+) -> Wallet | Bank | RawAddress:
     """The one destination that was named; a saved wallet beside an address wins. Raises Invalid."""
     if bank_id is not None and wallet_id is None and address is None:
         return Bank(bank_id)
@@ -92,7 +94,9 @@ class PayoutBody(Request, frozen=True, kw_only=True):
 
     def request(self) -> PayoutRequest:
         """Raises Invalid when it names no destination, or two."""
-        target = target_of(self.fiat_payout_detail_id, self.crypto_payout_detail_id, self.destination_address)
+        target = target_of(
+            self.fiat_payout_detail_id, self.crypto_payout_detail_id, self.destination_address
+        )
         return PayoutRequest(self.asset_id, int(self.amount_atomic), target)
 
 
@@ -104,7 +108,9 @@ class QuoteBody(Request, frozen=True, kw_only=True):
     fiat_payout_detail_id: Annotated[str, by(OneDestination(255))]
 
     def request(self) -> PayoutRequest:
-        return PayoutRequest(self.asset_id, int(self.amount_atomic), Bank(self.fiat_payout_detail_id))
+        return PayoutRequest(
+            self.asset_id, int(self.amount_atomic), Bank(self.fiat_payout_detail_id)
+        )
 
 
 # --- schedules ------------------------------------------------------------------------------------
@@ -128,7 +134,8 @@ class Moment(Field):
 
 
 class Named(Field):
-    """One of a few names. What else is sent is refused by the sentence of a schedule, not of a field."""
+    """One of a few names. What else is sent is refused by the sentence of a schedule, not of a
+    field."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
@@ -154,10 +161,17 @@ class ScheduleRequest(Changes, frozen=True, kw_only=True):
 
     @property
     def names_destination(self) -> bool:
-        return bool({"fiat_payout_detail_id", "crypto_payout_detail_id", "destination_address"} & self.sent().keys())
+        return bool(
+            {"fiat_payout_detail_id", "crypto_payout_detail_id", "destination_address"}
+            & self.sent().keys()
+        )
 
     @property
     def target(self) -> Wallet | Bank | RawAddress:
         """Raises Invalid when it names no destination, or two."""
         sent = self.sent()
-        return target_of(sent.get("fiat_payout_detail_id"), sent.get("crypto_payout_detail_id"), sent.get("destination_address"))
+        return target_of(
+            sent.get("fiat_payout_detail_id"),
+            sent.get("crypto_payout_detail_id"),
+            sent.get("destination_address"),
+        )

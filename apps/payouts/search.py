@@ -15,9 +15,19 @@ def find_payouts(viewer: Viewer, term: Term, limit: int) -> list[Payout]:
         wanted = Q(pk=term.id)
     else:
         saved = Q(address=term.address) if term.address else term.begins("label")
-        named = Destination.objects.seen_by(viewer).filter(saved).values_list("pk", flat=True).order_by("-created_at")
+        named = (
+            Destination.objects.seen_by(viewer)
+            .filter(saved)
+            .values_list("pk", flat=True)
+            .order_by("-created_at")
+        )
         wanted = Q(destination__in=list(named[:limit]))
         if term.address:
             wanted |= Q(destination_address=term.address)
-    rows = Payout.objects.seen_by(viewer).filter(wanted).select_related("asset", "destination").defer("destination__account_sealed")
+    rows = (
+        Payout.objects.seen_by(viewer)
+        .filter(wanted)
+        .select_related("asset", "destination")
+        .defer("destination__account_sealed")
+    )
     return list(rows.order_by("-created_at", "-id")[:limit])

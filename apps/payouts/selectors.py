@@ -22,9 +22,15 @@ def payouts_seen_by(viewer: Viewer) -> "models.QuerySet[Payout]":
 
 
 def filtered(
-    rows: "models.QuerySet[Payout]", *, status: str | None, rail: str | None, schedule_id: str | None, asset_id: str | None
+    rows: "models.QuerySet[Payout]",
+    *,
+    status: str | None,
+    rail: str | None,
+    schedule_id: str | None,
+    asset_id: str | None,
 ) -> "models.QuerySet[Payout]":
-    """An unrecognised status or rail is ignored; a schedule or asset that isn't there has no payouts."""
+    """An unrecognised status or rail is ignored; a schedule or asset that isn't there has no
+    payouts."""
     if status in Payout.Status.values:
         rows = rows.filter(status=status)
     if rail in Payout.Rail.values:
@@ -35,11 +41,16 @@ def filtered(
 
 
 def search(rows: "models.QuerySet[Payout]", text: str) -> "models.QuerySet[Payout]":
-    """Payouts whose id, transaction, recipient's address or reference in the bank it is, or whose destination's name holds it."""
+    """Payouts whose id, transaction, recipient's address or reference in the bank it is, or whose
+    destination's name holds it."""
     if not text:
         return rows
     folded = text.lower()
-    wanted = models.Q(tx_hash=folded) | models.Q(destination_address=folded) | models.Q(destination__label__icontains=text)
+    wanted = (
+        models.Q(tx_hash=folded)
+        | models.Q(destination_address=folded)
+        | models.Q(destination__label__icontains=text)
+    )
     wanted |= models.Q(provider_tx_id=text) | models.Q(paid_external_reference=text)
     return rows.filter(wanted | models.Q(pk=text) if is_uuid(text) else wanted)
 
@@ -56,16 +67,40 @@ def schedules_seen_by(viewer: Viewer) -> "models.QuerySet[Schedule]":
 
 def destinations_seen_by(viewer: Viewer) -> "models.QuerySet[Destination]":
     """Those that can be named, newest first."""
-    return Destination.objects.seen_by(viewer).filter(removed_at=None).select_related("store").order_by("-created_at", "id")
+    return (
+        Destination.objects.seen_by(viewer)
+        .filter(removed_at=None)
+        .select_related("store")
+        .order_by("-created_at", "id")
+    )
 
 
 def simulated_left(payout: Payout) -> int:
-    """How much of a store's coins no chain knows of: simulated deposits, less what was simulated out again."""
+    """How much of a store's coins no chain knows of: simulated deposits, less what was simulated
+    out again."""
     of_store = {"store_id": payout.store_id, "mode": payout.mode, "asset_id": payout.asset_id}
-    addresses = PaymentAddress.objects.filter(payment__store=payout.store_id, payment__mode=payout.mode).values("address")
-    deposits = Deposit.objects.filter(address__in=addresses, asset=payout.asset_id, is_simulated=True, status=Deposit.Status.CONFIRMED)
+    addresses = PaymentAddress.objects.filter(
+        payment__store=payout.store_id, payment__mode=payout.mode
+    ).values("address")
+    deposits = Deposit.objects.filter(
+        address__in=addresses,
+        asset=payout.asset_id,
+        is_simulated=True,
+        status=Deposit.Status.CONFIRMED,
+    )
     left = int(deposits.aggregate(sum=Sum("amount_atomic"))["sum"] or 0)
-    refunds = Refund.objects.filter(**of_store, is_simulated=True).exclude(status=Refund.Status.FAILED)
-    returns = TransferReturn.objects.filter(**of_store, is_simulated=True).exclude(status=Refund.Status.FAILED)
-    payouts = Payout.objects.filter(**of_store, is_simulated=True).exclude(funds=Payout.Funds.RETURNED).exclude(pk=payout.pk)
-    return left - sum(int(rows.aggregate(sum=Sum("amount_atomic"))["sum"] or 0) for rows in (refunds, returns, payouts))
+    refunds = Refund.objects.filter(**of_store, is_simulated=True).exclude(
+        status=Refund.Status.FAILED
+    )
+    returns = TransferReturn.objects.filter(**of_store, is_simulated=True).exclude(
+        status=Refund.Status.FAILED
+    )
+    payouts = (
+        Payout.objects.filter(**of_store, is_simulated=True)
+        .exclude(funds=Payout.Funds.RETURNED)
+        .exclude(pk=payout.pk)
+    )
+    return left - sum(
+        int(rows.aggregate(sum=Sum("amount_atomic"))["sum"] or 0)
+        for rows in (refunds, returns, payouts)
+    )

@@ -1,4 +1,5 @@
-"""What staff see beside a payout in review: the store's payouts, where this one goes, and who asked for it. A bounded look at each."""
+"""What staff see beside a payout in review: the store's payouts, where this one goes, and who asked
+for it. A bounded look at each."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,7 +14,8 @@ from apps.payouts.models import Payout
 from apps.stores.models import Member
 from apps.stores.staff_facts import decisions, store_section
 
-PAYOUTS_MAX, STORES_MAX = 200, 10
+PAYOUTS_MAX = 200
+STORES_MAX = 10
 
 
 def payout_sections(payout: Payout) -> list[Section]:
@@ -22,12 +24,21 @@ def payout_sections(payout: Payout) -> list[Section]:
     if payout.maker is not None:
         found.append(_person(payout))
     decided = decisions(payout.store, "payout.approved", "payout.rejected")
-    found.append(Section("Last decisions", decided or [("None", "Nobody has decided about a payout of this store yet.")]))
+    found.append(
+        Section(
+            "Last decisions",
+            decided or [("None", "Nobody has decided about a payout of this store yet.")],
+        )
+    )
     return found
 
 
 def _earlier(payout: Payout) -> Section:
-    rows = Payout.objects.filter(store=payout.store_id, mode=payout.mode).exclude(pk=payout.pk).select_related("asset")
+    rows = (
+        Payout.objects.filter(store=payout.store_id, mode=payout.mode)
+        .exclude(pk=payout.pk)
+        .select_related("asset")
+    )
     newest = list(rows.order_by("-created_at")[:PAYOUTS_MAX])
     counts = Counter(Payout.Status(one.status).label for one in newest)
     facts: list[tuple[str, Any]] = [("Payouts", _up_to(len(newest)))]
@@ -42,7 +53,8 @@ def _earlier(payout: Payout) -> Section:
 
 def _destination(payout: Payout) -> Section:
     rows = Payout.objects.filter(store=payout.store_id, mode=payout.mode).exclude(pk=payout.pk)
-    saved, address = payout.destination, payout.destination_address
+    saved = payout.destination
+    address = payout.destination_address
     facts: list[tuple[str, Any]] = []
     if saved is not None:
         facts.append(("Saved as", saved.label or saved.holder or "No label"))
@@ -53,10 +65,18 @@ def _destination(payout: Payout) -> Section:
     facts.append(("Payouts to it", _up_to(len(used)) if used else "None: this is the first"))
     if used:
         facts.append(("First used", day(used[0].created_at)))
-        facts += [("Total paid to it", text) for text in _sums(one for one in used if one.status == Payout.Status.CONFIRMED)]
+        facts += [
+            ("Total paid to it", text)
+            for text in _sums(one for one in used if one.status == Payout.Status.CONFIRMED)
+        ]
     if address:
         others = Payout.objects.filter(destination_address=address).exclude(store=payout.store_id)
-        facts.append(("Other stores that use it", len(set(others.values_list("store", flat=True)[:STORES_MAX])) or "None"))
+        facts.append(
+            (
+                "Other stores that use it",
+                len(set(others.values_list("store", flat=True)[:STORES_MAX])) or "None",
+            )
+        )
     page = reverse("admin:payouts_destination_change", args=[saved.pk]) if saved is not None else ""
     return Section("Destination", facts, page, "Open destination")
 
@@ -70,7 +90,9 @@ def _person(payout: Payout) -> Section:
         ("Member since", day(member.created_at) if member is not None else ""),
         ("Last sign-in", moment(maker.last_login) if maker.last_login else "Never"),
     ]
-    return Section("Requested by", facts, reverse("admin:stores_user_change", args=[maker.pk]), "Open account")
+    return Section(
+        "Requested by", facts, reverse("admin:stores_user_change", args=[maker.pk]), "Open account"
+    )
 
 
 def _sums(payouts: Iterable[Payout]) -> list[str]:
@@ -79,7 +101,10 @@ def _sums(payouts: Iterable[Payout]) -> list[str]:
     for one in payouts:
         key = (one.asset.coin_symbol, one.asset.atomic_decimals)
         found[key] = found.get(key, 0) + one.amount_atomic
-    return [f"{money.decimal_from_atomic(amount, decimals)} {symbol}" for (symbol, decimals), amount in sorted(found.items())]
+    return [
+        f"{money.decimal_from_atomic(amount, decimals)} {symbol}"
+        for (symbol, decimals), amount in sorted(found.items())
+    ]
 
 
 def _up_to(count: int) -> str:

@@ -1,25 +1,46 @@
-"""The whole transition table of a payout, when it is tried again, and what its history shows to the merchant."""
+"""The whole transition table of a payout, when it is tried again, and what its history shows to the
+merchant."""
 
 from datetime import timedelta
 
 from apps.core.machine import Machine, Noted, Step
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatch, PayoutBatchLine
 
-_Status, _Code = Payout.Status, Payout.FailureCode
+_Status = Payout.Status
+_Code = Payout.FailureCode
 MACHINE = Machine[Payout, Noted](
     {
-        _Status.PENDING: {_Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED, _Status.REQUIRES_REVIEW},
-        _Status.RETRYING: {_Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED, _Status.REQUIRES_REVIEW},
+        _Status.PENDING: {
+            _Status.SUBMITTED,
+            _Status.CONFIRMED,
+            _Status.FAILED,
+            _Status.REQUIRES_REVIEW,
+        },
+        _Status.RETRYING: {
+            _Status.SUBMITTED,
+            _Status.CONFIRMED,
+            _Status.FAILED,
+            _Status.REQUIRES_REVIEW,
+        },
         _Status.SUBMITTED: {_Status.CONFIRMED, _Status.FAILED, _Status.REQUIRES_REVIEW},
-        _Status.REQUIRES_REVIEW: {_Status.PENDING, _Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED},
+        _Status.REQUIRES_REVIEW: {
+            _Status.PENDING,
+            _Status.SUBMITTED,
+            _Status.CONFIRMED,
+            _Status.FAILED,
+        },
         _Status.FAILED: {_Status.RETRYING},
         _Status.CONFIRMED: (),
     }
 )
-_Batch, _Line, _Approval = PayoutBatch.Status, PayoutBatchLine.Status, PayoutApproval.Status
-# What people do to lists and approvals is in the audit log; a line shows the payout that it has become, or why there is none.
+_Batch = PayoutBatch.Status
+_Line = PayoutBatchLine.Status
+_Approval = PayoutApproval.Status
+# What people do to lists and approvals is in the audit log; a line shows the payout that it has
+# become, or why there is none.
 BATCH = Machine[PayoutBatch, Step](
-    {_Batch.REVIEW: {_Batch.RELEASED, _Batch.DISCARDED}, _Batch.RELEASED: (), _Batch.DISCARDED: ()}, has_history=False
+    {_Batch.REVIEW: {_Batch.RELEASED, _Batch.DISCARDED}, _Batch.RELEASED: (), _Batch.DISCARDED: ()},
+    has_history=False,
 )
 LINE = Machine[PayoutBatchLine, Step](
     {
@@ -41,14 +62,16 @@ APPROVAL = Machine[PayoutApproval, Step](
     has_history=False,
 )
 WAITING = (_Status.PENDING, _Status.RETRYING)
-# How long after each failure it is tried again by itself; a payout is tried again so many times in all.
+# How long after each failure it is tried again by itself; a payout is tried again so many times in
+# all.
 RETRY_DELAYS = tuple(timedelta(minutes=one) for one in (1, 5, 15, 60, 240))
 RETRIES_MAX = len(RETRY_DELAYS)
 RETURNED_AT_ONCE = frozenset({_Code.DESTINATION_INVALID})
 RETRIED_BY_ITSELF = frozenset({_Code.TEMPORARILY_UNAVAILABLE})
 # Why a payout is pending, told to the merchant, by what its transaction waits for.
 WAITS = {"funds": "waiting_for_funds", "sweep": "waiting_for_sweep", "network": "network_congested"}
-COOLING_DOWN, AWAITING_APPROVAL = "cooling_down", "awaiting_approval"
+COOLING_DOWN = "cooling_down"
+AWAITING_APPROVAL = "awaiting_approval"
 PENDING_REASONS = (*WAITS.values(), COOLING_DOWN, AWAITING_APPROVAL)
 NEEDS_APPROVER = "More than one person moves alone"
 # Why a person looks before anything is sent.

@@ -1,4 +1,5 @@
-"""What waits for staff: stores that want to be platforms, and businesses to be verified. Links are looked at only."""
+"""What waits for staff: stores that want to be platforms, and businesses to be verified. Links are
+looked at only."""
 
 import uuid
 from typing import Any
@@ -78,7 +79,11 @@ class VerificationAdmin(Queue):
         ]
 
     def get_urls(self) -> list[URLPattern]:
-        one = path("<uuid:row_id>/documents/<uuid:id>/", self.admin_site.admin_view(self.document), name="stores_verification_document")
+        one = path(
+            "<uuid:row_id>/documents/<uuid:id>/",
+            self.admin_site.admin_view(self.document),
+            name="stores_verification_document",
+        )
         return [one, *super().get_urls()]
 
     def document(self, request: HttpRequest, row_id: uuid.UUID, id: uuid.UUID) -> FileResponse:
@@ -110,9 +115,14 @@ def _documents(row: Verification) -> Section:
     facts: list[tuple[str, Any]] = []
     for one in verification_documents.documents_of(row):
         page = reverse("admin:stores_verification_document", args=[row.pk, one.pk])
-        about = f"{one.get_kind_display()}, {filesizeformat(one.size_bytes)}, {one.uploaded_at:%Y-%m-%d}"
+        about = (
+            f"{one.get_kind_display()}, {filesizeformat(one.size_bytes)},"
+            f" {one.uploaded_at:%Y-%m-%d}"
+        )
         facts.append((about, format_html('<a href="{}" download>{}</a>', page, one.name)))
-    return Section("Documents", facts or [("None", "None uploaded, or their retention period is over.")])
+    return Section(
+        "Documents", facts or [("None", "None uploaded, or their retention period is over.")]
+    )
 
 
 @admin.register(OnboardingLink)

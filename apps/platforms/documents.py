@@ -123,7 +123,9 @@ class TopAccount(Document, frozen=True, kw_only=True):
     amount_cents: int
 
 
-class PlatformOverviewDocument(Document, frozen=True, kw_only=True, rename={"first": "from", "last": "to"}):
+class PlatformOverviewDocument(
+    Document, frozen=True, kw_only=True, rename={"first": "from", "last": "to"}
+):
     first: Day
     last: Day
     livemode: bool
@@ -189,13 +191,17 @@ def verification_event(store: Store, verification: Verification) -> Verification
         id=str(store.pk),
         name=store.name,
         external_id=store.external_id,
-        verification_status="approved" if store.kyc_confirmed_at is not None else verification.status,
+        verification_status="approved"
+        if store.kyc_confirmed_at is not None
+        else verification.status,
         rejection_reason=verification.rejection_reason,
     )
 
 
 def deleted_event(store: Store, at: datetime) -> DeletedEvent:
-    return DeletedEvent(id=str(store.pk), name=store.name, external_id=store.external_id, deleted_at=iso(at))
+    return DeletedEvent(
+        id=str(store.pk), name=store.name, external_id=store.external_id, deleted_at=iso(at)
+    )
 
 
 def request_document(request: AccessRequest) -> PlatformAccessRequestDocument:
@@ -249,7 +255,8 @@ def link_status(link: OnboardingLink, now: datetime) -> str:
 
 
 def payment_row(payment: Payment) -> PlatformPayment:
-    fraction, store = payment.platform_fee_fraction, payment.store
+    fraction = payment.platform_fee_fraction
+    store = payment.store
     return PlatformPayment(
         id=str(payment.pk),
         reference=payment.reference,

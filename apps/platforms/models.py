@@ -1,6 +1,8 @@
-"""Who asked to be a platform, and the links by which a sub-merchant fills in what its platform may not. The accounts are stores.
+"""Who asked to be a platform, and the links by which a sub-merchant fills in what its platform may
+not. The accounts are stores.
 
-A live destination that came by a link has a confirmation: what the business's contact was told of it, and what they did.
+A live destination that came by a link has a confirmation: what the business's contact was told of
+it, and what they did.
 """
 
 import uuid
@@ -27,7 +29,13 @@ class AccessRequest(models.Model):
     reviewed_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["store"], condition=models.Q(status="pending"), name="access_request_one_pending")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["store"],
+                condition=models.Q(status="pending"),
+                name="access_request_one_pending",
+            )
+        ]
         indexes = [models.Index(fields=["store", "-created_at"], name="access_request_of_store")]
 
     def __str__(self) -> str:
@@ -35,7 +43,8 @@ class AccessRequest(models.Model):
 
 
 class OnboardingLink(Owned):
-    """A link of a platform (`store`) to the pages of one sub-merchant (`account`). Only the hash of its token is kept."""
+    """A link of a platform (`store`) to the pages of one sub-merchant (`account`). Only the hash of
+    its token is kept."""
 
     class Purpose(models.TextChoices):
         ONBOARDING = "onboarding"
@@ -51,7 +60,9 @@ class OnboardingLink(Owned):
     completed_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["account", "-created_at"], name="onboarding_link_of_account")]
+        indexes = [
+            models.Index(fields=["account", "-created_at"], name="onboarding_link_of_account")
+        ]
 
     @property
     def has_business_step(self) -> bool:
@@ -63,12 +74,17 @@ class OnboardingLink(Owned):
 
 
 class DestinationConfirmation(Owned):
-    """What the contact of a business (`store`) was told of a live destination that a link named. Only a keyed hash of the code is kept."""
+    """What the contact of a business (`store`) was told of a live destination that a link named.
+    Only a keyed hash of the code is kept."""
 
     link = models.ForeignKey(OnboardingLink, on_delete=models.PROTECT, related_name="+")
-    destination = models.OneToOneField("payouts.Destination", on_delete=models.PROTECT, related_name="+")
+    destination = models.OneToOneField(
+        "payouts.Destination", on_delete=models.PROTECT, related_name="+"
+    )
     contact = models.CharField(max_length=254, blank=True)  # who was told last; empty: nobody yet
-    waits_until = models.DateTimeField(null=True)  # till then the contact can stop it; null: nobody was told yet
+    waits_until = models.DateTimeField(
+        null=True
+    )  # till then the contact can stop it; null: nobody was told yet
     code_hash = models.BinaryField(max_length=32, null=True)
     code_expires_at = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)  # of the present code that were wrong
@@ -78,4 +94,10 @@ class DestinationConfirmation(Owned):
     stopped_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["store", "created_at"], condition=models.Q(waits_until=None), name="confirmation_untold")]
+        indexes = [
+            models.Index(
+                fields=["store", "created_at"],
+                condition=models.Q(waits_until=None),
+                name="confirmation_untold",
+            )
+        ]

@@ -79,7 +79,8 @@ class VerificationRequest(Request, frozen=True, kw_only=True):
 
 
 class OwnVerificationRequest(VerificationRequest, frozen=True, kw_only=True):
-    """What a business says of itself in the dashboard: a person decides by it, so more of it is asked for."""
+    """What a business says of itself in the dashboard: a person decides by it, so more of it is
+    asked for."""
 
     legal_form: Annotated[str, by(Text(100, shortest=1, trim=True))]
     representative: Annotated[str, by(Text(200, shortest=1, trim=True))]

@@ -3,7 +3,8 @@
 from apps.platforms.documents import DeletedEvent, VerificationEvent
 from apps.webhooks.samples import SAMPLE_AT, SAMPLE_ID
 
-_NAME, _EXTERNAL_ID = "Example Store", "example-1"
+_NAME = "Example Store"
+_EXTERNAL_ID = "example-1"
 
 
 def verification(event_type: str) -> VerificationEvent:

@@ -1,6 +1,8 @@
-"""Reads of a platform: its accounts with what is known of each, its links, and the payments of its sub-merchants.
+"""Reads of a platform: its accounts with what is known of each, its links, and the payments of its
+sub-merchants.
 
-The rows of a sub-merchant belong to the sub-merchant; a platform reaches them only through `platform`, in its own mode.
+The rows of a sub-merchant belong to the sub-merchant; a platform reaches them only through
+`platform`, in its own mode.
 """
 
 import uuid
@@ -33,7 +35,8 @@ class AccountNotFound(Coded):
 
 @dataclass(frozen=True)
 class Account:
-    """A sub-merchant with what is told of it; `has_destination` is of the mode that was asked in."""
+    """A sub-merchant with what is told of it; `has_destination` is of the mode that was asked
+    in."""
 
     store: Store
     fee: Decimal | None
@@ -43,7 +46,9 @@ class Account:
 
 def accounts_of(access: Access) -> "models.QuerySet[Store]":
     """The active sub-merchants of a platform, newest first."""
-    return Store.objects.filter(platform_id=access.store_id, deleted_at=None).order_by("-created_at", "-id")
+    return Store.objects.filter(platform_id=access.store_id, deleted_at=None).order_by(
+        "-created_at", "-id"
+    )
 
 
 def find_account(access: Access, account_id: str) -> Store:
@@ -68,7 +73,9 @@ def described(access: Access, stores: Iterable[Store]) -> list[Account]:
         Account(
             store=row,
             fee=default if row.platform_fee_fraction is None else row.platform_fee_fraction,
-            verification_status="approved" if row.kyc_confirmed_at is not None else statuses.get(row.pk, NOT_STARTED),
+            verification_status="approved"
+            if row.kyc_confirmed_at is not None
+            else statuses.get(row.pk, NOT_STARTED),
             has_destination=row.pk in with_destination,
         )
         for row in rows
@@ -80,13 +87,21 @@ def described_one(access: Access, store: Store) -> Account:
 
 
 def _latest_statuses(ids: list[uuid.UUID]) -> dict[uuid.UUID, str]:
-    rows = Verification.objects.filter(store_id__in=ids).order_by("store_id", "-created_at").distinct("store_id")
+    rows = (
+        Verification.objects.filter(store_id__in=ids)
+        .order_by("store_id", "-created_at")
+        .distinct("store_id")
+    )
     return dict(rows.values_list("store_id", "status"))
 
 
 def links_of(access: Access, account: Store) -> "models.QuerySet[OnboardingLink]":
     """The links of the platform's mode to an account, newest first."""
-    return OnboardingLink.objects.seen_by(access).filter(account=account).order_by("-created_at", "-id")
+    return (
+        OnboardingLink.objects.seen_by(access)
+        .filter(account=account)
+        .order_by("-created_at", "-id")
+    )
 
 
 def payments_of_platform(access: Access) -> "models.QuerySet[Payment]":

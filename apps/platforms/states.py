@@ -1,4 +1,5 @@
-"""What a person's decision may change: a request waits, then it is approved or rejected, and that stays."""
+"""What a person's decision may change: a request waits, then it is approved or rejected, and that
+stays."""
 
 from apps.core.machine import Machine, Step
 from apps.platforms.models import AccessRequest
@@ -8,4 +9,5 @@ _MOVES = {"pending": {"approved", "rejected"}, "approved": (), "rejected": ()}
 # Who decided is in the audit log.
 ACCESS_REQUEST = Machine[AccessRequest, Step](_MOVES, has_history=False)
 VERIFICATION = Machine[Verification, Step](_MOVES, has_history=False)
-APPROVED, REJECTED = "approved", "rejected"
+APPROVED = "approved"
+REJECTED = "rejected"

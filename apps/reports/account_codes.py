@@ -1,4 +1,5 @@
-"""The accounts of a store's own bookkeeping, by kind of line: what its accountant posts the lines of a statement to."""
+"""The accounts of a store's own bookkeeping, by kind of line: what its accountant posts the lines
+of a statement to."""
 
 import uuid
 
@@ -64,7 +65,13 @@ _LINE_OF = {
     "payout_gas_charged": "network_fees",
     "x402_gas_charged": "network_fees",
 }
-_BEGINNINGS = {"refund": "refunds", "transfer": "refunds", "payout": "payouts", "swap": "swaps", "x402": "agents"}
+_BEGINNINGS = {
+    "refund": "refunds",
+    "transfer": "refunds",
+    "payout": "payouts",
+    "swap": "swaps",
+    "x402": "agents",
+}
 
 
 def line_of(kind: str) -> str:

@@ -1,6 +1,8 @@
-"""What entries of a store were worth when they were booked, which fee was taken with them, and sums over a range of them.
+"""What entries of a store were worth when they were booked, which fee was taken with them, and sums
+over a range of them.
 
-The rate is the one that was locked for a payment, else the newest first rate of a day up to theirs: the same that reports use.
+The rate is the one that was locked for a payment, else the newest first rate of a day up to theirs:
+the same that reports use.
 """
 
 import uuid
@@ -26,14 +28,16 @@ SUMMED_MAX = 10_000
 _FEE = """
 LEFT JOIN LATERAL (
     SELECT coalesce(sum(f.amount_atomic), 0) AS atomic FROM ledger_entry f
-    WHERE e.role = 'net' AND f.movement_id = m.id AND f.asset_id = e.asset_id AND f.role IN ('service_fee', 'platform_fee')
+    WHERE e.role = 'net' AND f.movement_id = m.id AND f.asset_id = e.asset_id
+        AND f.role IN ('service_fee', 'platform_fee')
 ) fee ON {condition}
 """
 
 
 @dataclass(frozen=True)
 class Booking:
-    """`fee_atomic` was taken before the amount of the entry; `rate` is None where nobody knows what a coin was worth."""
+    """`fee_atomic` was taken before the amount of the entry; `rate` is None where nobody knows what
+    a coin was worth."""
 
     currency: str
     rate: Decimal | None
@@ -45,11 +49,14 @@ class Booking:
         """Half-even to the cent."""
         if self.rate is None:
             return None
-        return Fiat(money.cents_for_atomic(amount_atomic, self.rate, self.atomic_decimals), self.currency)
+        return Fiat(
+            money.cents_for_atomic(amount_atomic, self.rate, self.atomic_decimals), self.currency
+        )
 
 
 _BOOKINGS = f"""
-SELECT e.id, currency.code, coalesce(k.exchange_rate, d.rate), coalesce(k.rate_source, d.source, ''), coalesce(fee.atomic, 0),
+SELECT e.id, currency.code, coalesce(k.exchange_rate, d.rate),
+    coalesce(k.rate_source, d.source, ''), coalesce(fee.atomic, 0),
        s.atomic_decimals
 FROM ledger_entry e
 JOIN ledger_account a ON a.id = e.account_id AND a.store_id = %(store)s AND a.mode = %(mode)s
@@ -61,21 +68,33 @@ WHERE e.id = ANY (%(entries)s::bigint[])
 """  # noqa: S608  # only fragments of ours are put in
 
 
-def bookings_of(store_id: uuid.UUID, mode: str, currency: str, entry_ids: Iterable[int]) -> dict[int, Booking]:
-    """By entry, of the store's own alone. What serves no payment is valued in `currency`. One question for all."""
+def bookings_of(
+    store_id: uuid.UUID, mode: str, currency: str, entry_ids: Iterable[int]
+) -> dict[int, Booking]:
+    """By entry, of the store's own alone. What serves no payment is valued in `currency`. One
+    question for all."""
     entries = array(entry_ids)
-    told: Arguments = {"store": store_id, "mode": mode, "store_currency": currency, "entries": entries}
+    told: Arguments = {
+        "store": store_id,
+        "mode": mode,
+        "store_currency": currency,
+        "entries": entries,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_BOOKINGS, told)
-        return {entry: Booking(code, rate, source, int(fee), decimals) for entry, code, rate, source, fee, decimals in cursor.fetchall()}
+        return {
+            entry: Booking(code, rate, source, int(fee), decimals)
+            for entry, code, rate, source, fee, decimals in cursor.fetchall()
+        }
 
 
 @dataclass
 class Sums:
-    """A coin in a range: what was there, came in, went out, and is there; what of it is valued, by currency, in cents.
+    """A coin in a range: what was there, came in, went out, and is there; what of it is valued, by
+    currency, in cents.
 
-    `is_whole` is False when the account has more entries than are added up; then there are no balances. `valued` is None
-    for a currency of which an entry has no known rate.
+    `is_whole` is False when the account has more entries than are added up; then there are no
+    balances. `valued` is None for a currency of which an entry has no known rate.
     """
 
     asset_id: str
@@ -97,8 +116,12 @@ class Sums:
 
 
 def _half_even(amount: str) -> str:
-    """Cents of an amount at the entry's rate as money.cents_for_atomic rounds them, exactly: no numeric is divided."""
-    exact = f"(abs({amount}) * coalesce(k.exchange_rate, d.rate) * ('1e' || (2 - s.atomic_decimals))::numeric)"
+    """Cents of an amount at the entry's rate as money.cents_for_atomic rounds them, exactly: no
+    numeric is divided."""
+    exact = (
+        f"(abs({amount}) * coalesce(k.exchange_rate, d.rate) * ('1e' || (2 -"
+        " s.atomic_decimals))::numeric)"
+    )
     even = f"mod(floor({exact}), 2) = 0 AND {exact} - floor({exact}) = 0.5"
     return f"(sign({amount}) * CASE WHEN {even} THEN floor({exact}) ELSE round({exact}) END)"
 
@@ -114,30 +137,46 @@ WITH scanned AS (
     WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND a.kind = %(account)s
 ), e AS (
     SELECT c.*, (%(since)s::timestamptz IS NULL OR m.at >= %(since)s) AS is_since,
-           (%(until)s::timestamptz IS NULL OR m.at < %(until)s) AS is_until, (%(kind)s = '' OR m.kind = %(kind)s) AS is_kind
+           (%(until)s::timestamptz IS NULL OR m.at < %(until)s) AS is_until, (%(kind)s = ''
+               OR m.kind = %(kind)s) AS is_kind
     FROM scanned c JOIN ledger_movement m ON m.id = c.movement_id
 )
-SELECT e.asset_id, s.atomic_decimals, min(e.balance), currency.code, count(*), bool_or(NOT is_since),
+SELECT e.asset_id, s.atomic_decimals, min(e.balance), currency.code, count(*),
+    bool_or(NOT is_since),
        count(*) FILTER (WHERE is_since AND is_until AND is_kind),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE is_since AND is_until AND is_kind AND e.amount_atomic > 0), 0),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE is_since AND is_until AND is_kind AND e.amount_atomic < 0), 0),
+       coalesce(sum(e.amount_atomic)
+           FILTER (WHERE is_since AND is_until AND is_kind AND e.amount_atomic > 0), 0),
+       coalesce(sum(e.amount_atomic)
+           FILTER (WHERE is_since AND is_until AND is_kind AND e.amount_atomic < 0), 0),
        coalesce(sum(fee.atomic), 0),
        coalesce(sum(e.amount_atomic) FILTER (WHERE NOT is_until), 0),
        coalesce(sum(e.amount_atomic) FILTER (WHERE is_since AND is_until), 0),
        coalesce(sum({_half_even("e.amount_atomic")}), 0),
        coalesce(sum({_half_even("fee.atomic")}), 0),
-       count(*) FILTER (WHERE is_since AND is_until AND is_kind AND coalesce(k.exchange_rate, d.rate) IS NULL)
+       count(*) FILTER (WHERE is_since AND is_until AND is_kind
+           AND coalesce(k.exchange_rate, d.rate) IS NULL)
 FROM e
 JOIN ledger_movement m ON m.id = e.movement_id
 JOIN assets_asset s ON s.id = e.asset_id
 LEFT JOIN payments_payment p ON p.id = m.reference AND is_since AND is_until AND is_kind
-{CURRENCY} {RATES.format(condition="is_since AND is_until AND is_kind")} {_FEE.format(condition="is_since AND is_until AND is_kind")}
-GROUP BY e.asset_id, s.atomic_decimals, s.position, currency.code ORDER BY s.position, e.asset_id, currency.code
+{CURRENCY} {RATES.format(condition="is_since AND is_until AND is_kind")}
+{_FEE.format(condition="is_since AND is_until AND is_kind")}
+GROUP BY e.asset_id, s.atomic_decimals, s.position, currency.code
+    ORDER BY s.position, e.asset_id, currency.code
 """  # noqa: S608  # only fragments of ours are put in
 
 
-def sums_of(store_id: uuid.UUID, mode: str, currency: str, account: str, wanted: Wanted, *, scan: int = SUMMED_MAX) -> list[Sums]:
-    """Of every coin that the store has such an account of, in the order of the assets. One question."""
+def sums_of(
+    store_id: uuid.UUID,
+    mode: str,
+    currency: str,
+    account: str,
+    wanted: Wanted,
+    *,
+    scan: int = SUMMED_MAX,
+) -> list[Sums]:
+    """Of every coin that the store has such an account of, in the order of the assets. One
+    question."""
     told: Arguments = {"store": store_id, "mode": mode, "store_currency": currency}
     told |= {"account": account, "scan": scan}
     told |= {"kind": wanted.kind, "since": wanted.since, "until": wanted.until}
@@ -152,10 +191,30 @@ def sums_of(store_id: uuid.UUID, mode: str, currency: str, account: str, wanted:
 def _sums(asset_id: str, rows: list[tuple[Any, ...]], scan: int) -> Sums:
     """The rows of a coin, one a currency."""
     made = Sums(asset_id, rows[0][0])
-    balance, scanned, after, within = int(rows[0][1]), 0, 0, 0
+    balance = int(rows[0][1])
+    scanned = 0
+    after = 0
+    within = 0
     reaches_back = False
-    for _, _, code, count, is_before, entries, came, went, fee, later, moved, cents, fee_cents, unvalued in rows:
-        scanned, after, within = scanned + count, after + int(later), within + int(moved)
+    for (
+        _,
+        _,
+        code,
+        count,
+        is_before,
+        entries,
+        came,
+        went,
+        fee,
+        later,
+        moved,
+        cents,
+        fee_cents,
+        unvalued,
+    ) in rows:
+        scanned = scanned + count
+        after = after + int(later)
+        within = within + int(moved)
         reaches_back = reaches_back or is_before
         made.entries += entries
         made.in_atomic += int(came)
@@ -163,7 +222,8 @@ def _sums(asset_id: str, rows: list[tuple[Any, ...]], scan: int) -> Sums:
         made.fee_atomic += int(fee)
         made.unvalued += unvalued
         if entries:
-            made.worth[code], made.fees_worth[code] = int(cents), int(fee_cents)
+            made.worth[code] = int(cents)
+            made.fees_worth[code] = int(fee_cents)
     made.closing_atomic = balance - after
     made.opening_atomic = made.closing_atomic - within
     made.is_whole = scanned < scan or reaches_back

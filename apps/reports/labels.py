@@ -47,11 +47,29 @@ KINDS: dict[str, str] = {
     "mined_again": "Mined again at another cost",
     "correction": "Correction by staff",
 }
-ACCOUNTS: dict[str, str] = {chart.AVAILABLE: "Available", chart.HELD: "Held", chart.RESERVED: "Reserved"}
+ACCOUNTS: dict[str, str] = {
+    chart.AVAILABLE: "Available",
+    chart.HELD: "Held",
+    chart.RESERVED: "Reserved",
+}
 # Those that never touch a store's own accounts: a store is not offered to look for them.
 _OF_SERVICE = {
-    *("swap_exchanged", "swap_approval_paid", "payout_gas_paid", "payout_settled", "x402_confirmed", "x402_gas_paid"),
-    *("sweep_confirmed", "sweep_gas_sent", "cold_transfer_sent", "cold_returned", "test_payment_sent", "mined_again"),
+    *(
+        "swap_exchanged",
+        "swap_approval_paid",
+        "payout_gas_paid",
+        "payout_settled",
+        "x402_confirmed",
+        "x402_gas_paid",
+    ),
+    *(
+        "sweep_confirmed",
+        "sweep_gas_sent",
+        "cold_transfer_sent",
+        "cold_returned",
+        "test_payment_sent",
+        "mined_again",
+    ),
     *("withdrawal_created", "withdrawal_confirmed", "withdrawal_released"),
 }
 OF_STORES = frozenset(KINDS) - _OF_SERVICE

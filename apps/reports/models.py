@@ -10,7 +10,8 @@ from apps.reports import states
 
 
 class Report(Owned):
-    """`currency` and `file_name` are empty rather than null. `touched_at` and `claimed_until` are machine time, all else store time."""
+    """`currency` and `file_name` are empty rather than null. `touched_at` and `claimed_until` are
+    machine time, all else store time."""
 
     class Type(models.TextChoices):
         ACCOUNTING_TRANSACTIONS = "accounting_transactions", "Accounting transactions"
@@ -44,25 +45,48 @@ class Report(Owned):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["store", "mode", "report_type", "period_from", "period_to", "currency", "format"], name="report_once"
+                fields=[
+                    "store",
+                    "mode",
+                    "report_type",
+                    "period_from",
+                    "period_to",
+                    "currency",
+                    "format",
+                ],
+                name="report_once",
             ),
-            models.CheckConstraint(condition=models.Q(period_to__gte=models.F("period_from")), name="report_period_is_a_range"),
-            models.CheckConstraint(condition=models.Q(status__in=list(states.MACHINE.moves)), name="report_status_is_known"),
             models.CheckConstraint(
-                condition=~models.Q(status=states.GENERATED) | (models.Q(generated_at__isnull=False) & ~models.Q(file_name="")),
+                condition=models.Q(period_to__gte=models.F("period_from")),
+                name="report_period_is_a_range",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status__in=list(states.MACHINE.moves)),
+                name="report_status_is_known",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status=states.GENERATED)
+                | (models.Q(generated_at__isnull=False) & ~models.Q(file_name="")),
                 name="report_generated_has_a_file",
             ),
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="report_newest"),
-            models.Index(fields=["touched_at"], condition=models.Q(status=states.PENDING), name="report_pending"),
+            models.Index(
+                fields=["touched_at"],
+                condition=models.Q(status=states.PENDING),
+                name="report_pending",
+            ),
         ]
 
 
 class AccountCodes(models.Model):
-    """The accounts of a store's own bookkeeping that lines of its statements are posted to, by kind of line."""
+    """The accounts of a store's own bookkeeping that lines of its statements are posted to, by kind
+    of line."""
 
-    store = models.OneToOneField("stores.Store", primary_key=True, on_delete=models.PROTECT, related_name="+")
+    store = models.OneToOneField(
+        "stores.Store", primary_key=True, on_delete=models.PROTECT, related_name="+"
+    )
     codes = models.JSONField(default=dict)
 
     def __str__(self) -> str:

@@ -1,4 +1,5 @@
-"""What is asked for with a report: text as it was typed, which the service reads in a fixed order."""
+"""What is asked for with a report: text as it was typed, which the service reads in a fixed
+order."""
 
 from msgspec import Struct
 

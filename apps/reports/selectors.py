@@ -1,6 +1,7 @@
 """What a report is made of: sums per asset and kind, and every entry of a store in a range of days.
 
-Each entry is valued at the rate locked for its payment, else at the first rate of its day; the rate and its source go with it.
+Each entry is valued at the rate locked for its payment, else at the first rate of its day; the rate
+and its source go with it.
 """
 
 import uuid
@@ -19,7 +20,8 @@ from apps.reports.models import Report
 
 @dataclass(frozen=True)
 class Extent:
-    """Whose entries, and which: `currency` is empty for all. What belongs to no payment counts as the store's own currency."""
+    """Whose entries, and which: `currency` is empty for all. What belongs to no payment counts as
+    the store's own currency."""
 
     store_id: uuid.UUID
     mode: str
@@ -30,8 +32,16 @@ class Extent:
 
     @classmethod
     def of(cls, report: Report) -> "Extent":
-        first, last = midnight(report.period_from), midnight(report.period_to + timedelta(days=1))
-        return cls(report.store_id, report.mode, report.currency, report.store.settlement_currency, first, last)
+        first = midnight(report.period_from)
+        last = midnight(report.period_to + timedelta(days=1))
+        return cls(
+            report.store_id,
+            report.mode,
+            report.currency,
+            report.store.settlement_currency,
+            first,
+            last,
+        )
 
     def arguments(self) -> dict[str, str | datetime | uuid.UUID]:
         return {
@@ -60,7 +70,9 @@ class Amounts(NamedTuple):
         return self.available + self.held + self.reserved
 
     def plus(self, other: "Amounts") -> "Amounts":
-        return Amounts(self.available + other.available, self.held + other.held, self.reserved + other.reserved)
+        return Amounts(
+            self.available + other.available, self.held + other.held, self.reserved + other.reserved
+        )
 
 
 NOTHING = Amounts()
@@ -78,7 +90,8 @@ class KindSum:
 
 @dataclass
 class AssetSums:
-    """An asset of the store: what was there, what moved, what is there; opening plus sums is closing, to the atomic unit."""
+    """An asset of the store: what was there, what moved, what is there; opening plus sums is
+    closing, to the atomic unit."""
 
     asset_id: str
     atomic_decimals: int
@@ -93,7 +106,10 @@ class AssetSums:
         return made
 
 
-CURRENCY = "CROSS JOIN LATERAL (SELECT coalesce(p.settlement_currency, %(store_currency)s) AS code) currency"
+CURRENCY = (
+    "CROSS JOIN LATERAL (SELECT coalesce(p.settlement_currency, %(store_currency)s) AS code)"
+    " currency"
+)
 _FROM = f"""
 FROM ledger_account a
 JOIN ledger_entry e ON e.account_id = a.id
@@ -103,10 +119,12 @@ LEFT JOIN payments_payment p ON p.id = m.reference
 {CURRENCY}
 """
 _WHERE = """
-WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND m.at < %(ends)s AND (%(currency)s = '' OR currency.code = %(currency)s)
+WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND m.at < %(ends)s
+    AND (%(currency)s = '' OR currency.code = %(currency)s)
 """
 _SUMS = f"""
-SELECT e.asset_id, s.atomic_decimals, CASE WHEN m.at >= %(starts)s THEN m.kind ELSE '' END AS kind, count(DISTINCT m.id), count(*),
+SELECT e.asset_id, s.atomic_decimals, CASE WHEN m.at >= %(starts)s THEN m.kind ELSE ''
+    END AS kind, count(DISTINCT m.id), count(*),
        coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'available'), 0),
        coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'held'), 0),
        coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'reserved'), 0)
@@ -130,7 +148,8 @@ def asset_sums(extent: Extent) -> list[AssetSums]:
 
 
 class Line(NamedTuple):
-    """One entry of the range; `balance_atomic` is what its account held after it (under a currency filter: of that currency)."""
+    """One entry of the range; `balance_atomic` is what its account held after it (under a currency
+    filter: of that currency)."""
 
     entry_id: int
     movement_id: int
@@ -154,16 +173,20 @@ class Line(NamedTuple):
 
 # The rate that an entry is valued at, where `condition` holds.
 RATES = """
-LEFT JOIN payments_paymentaddress k ON k.payment_id = p.id AND k.asset_id = e.asset_id AND {condition}
+LEFT JOIN payments_paymentaddress k ON k.payment_id = p.id AND k.asset_id = e.asset_id
+    AND {condition}
 LEFT JOIN LATERAL (
     SELECT one.rate, one.source, one.as_of FROM assets_dailyrate one
-    WHERE k.id IS NULL AND one.asset_id = e.asset_id AND one.currency = currency.code AND one.day <= (m.at AT TIME ZONE 'UTC')::date
+    WHERE k.id IS NULL AND one.asset_id = e.asset_id AND one.currency = currency.code
+        AND one.day <= (m.at AT TIME ZONE 'UTC')::date
     ORDER BY one.day DESC LIMIT 1
 ) d ON {condition}
 """
 _LINES = f"""
-SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, e.amount_atomic, currency.code,
-       coalesce(k.exchange_rate, d.rate), coalesce(k.rate_source, d.source, ''), coalesce(k.created_at, d.as_of),
+SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, e.amount_atomic,
+    currency.code,
+       coalesce(k.exchange_rate, d.rate), coalesce(k.rate_source, d.source, ''),
+           coalesce(k.created_at, d.as_of),
        m.reference, coalesce(p.reference, ''), coalesce(p.order_id, '')
 {_FROM} {RATES.format(condition="true")} {_WHERE} AND m.at >= %(starts)s ORDER BY m.at, m.id, e.id
 """
@@ -171,24 +194,59 @@ SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, 
 
 def lines(extent: Extent, sums: list[AssetSums]) -> Iterator[Line]:
     """Every entry, oldest first, without keeping a transaction open meanwhile."""
-    balances = {(one.asset_id, kind): getattr(one.opening, kind) for one in sums for kind in Amounts._fields}
+    balances = {
+        (one.asset_id, kind): getattr(one.opening, kind) for one in sums for kind in Amounts._fields
+    }
     for row in rows_of(_LINES, extent.arguments()):
         yield _line(row, balances)
-    if any(balances[one.asset_id, kind] != getattr(one.closing, kind) for one in sums for kind in Amounts._fields):
+    if any(
+        balances[one.asset_id, kind] != getattr(one.closing, kind)
+        for one in sums
+        for kind in Amounts._fields
+    ):
         raise FiguresDiffer
 
 
 class FiguresDiffer(Exception):
-    """The entries read don't lead from the opening balance to the closing one: something was booked into the range meanwhile."""
+    """The entries read don't lead from the opening balance to the closing one: something was booked
+    into the range meanwhile."""
 
 
 def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> Line:
-    entry, movement, at, kind, account, asset_id, decimals, role, told, currency, rate, source, rate_at, *references = row
+    (
+        entry,
+        movement,
+        at,
+        kind,
+        account,
+        asset_id,
+        decimals,
+        role,
+        told,
+        currency,
+        rate,
+        source,
+        rate_at,
+        *references,
+    ) = row
     amount = int(told)
     balances[asset_id, account] += amount
     value = None if rate is None else money.cents_for_atomic(amount, rate, decimals)
     valued = (currency, value, rate, source, rate_at)
-    return Line(entry, movement, at, kind, account, asset_id, decimals, role, amount, balances[asset_id, account], *valued, *references)
+    return Line(
+        entry,
+        movement,
+        at,
+        kind,
+        account,
+        asset_id,
+        decimals,
+        role,
+        amount,
+        balances[asset_id, account],
+        *valued,
+        *references,
+    )
 
 
 def newest(viewer: Any, limit: int) -> list[Report]:

@@ -1,4 +1,5 @@
-"""The reports' only job: the table is the queue, so which report it was woken for doesn't matter."""
+"""The reports' only job: the table is the queue, so which report it was woken for doesn't
+matter."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,5 @@
-"""People and stores for staff: the switches that one of them decides, who works where. Passwords and money are not here.
+"""People and stores for staff: the switches that one of them decides, who works where. Passwords
+and money are not here.
 
 What takes two is linked to from here, and asked for among the staff requests (apps.console.admin).
 """
@@ -56,7 +57,9 @@ class UserAdmin(Switches):
     @admin.display(description="Change")
     def change_roles(self, row: User) -> str:
         page = reverse("admin:stores_staffrequest_ask", args=["staff_roles"])
-        return format_html('<a href="{}?{}">Change roles</a>', page, urlencode({"email": row.email}))
+        return format_html(
+            '<a href="{}?{}">Change roles</a>', page, urlencode({"email": row.email})
+        )
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
         if not obj.is_active:

@@ -8,6 +8,12 @@ from apps.stores.models import Verification
 
 def rejected_verifications(viewer: Viewer) -> "QuerySet[Verification]":
     """The last one, where it was rejected; a store has few."""
-    newest = Verification.objects.filter(store=OuterRef("store")).order_by("-created_at").values("pk")[:1]
-    rows = Verification.objects.filter(store_id=viewer.store_id, status=Verification.Status.REJECTED, pk=Subquery(newest))
+    newest = (
+        Verification.objects.filter(store=OuterRef("store"))
+        .order_by("-created_at")
+        .values("pk")[:1]
+    )
+    rows = Verification.objects.filter(
+        store_id=viewer.store_id, status=Verification.Status.REJECTED, pk=Subquery(newest)
+    )
     return rows.order_by("-created_at")

@@ -1,4 +1,5 @@
-"""The audit log: who did what to which store, written in the transaction of the act. The database lets nobody change it.
+"""The audit log: who did what to which store, written in the transaction of the act. The database
+lets nobody change it.
 
 Never a secret in it: what was made is named by its id and what people know it by.
 """
@@ -26,7 +27,8 @@ def record(
     reason: str = "",
     details: Mapping[str, Any] | None = None,
 ) -> AuditEntry:
-    """One act, `<noun>.<done>`, by whoever acts now (core.acting). `target` is the row it was done to, `name` what people call it."""
+    """One act, `<noun>.<done>`, by whoever acts now (core.acting). `target` is the row it was done
+    to, `name` what people call it."""
     actor = acting.current()
     return AuditEntry.objects.create(
         at=clock.real_now(),
@@ -49,7 +51,11 @@ def record(
 def changes(row: Model, wanted: Mapping[str, object]) -> dict[str, list[object]]:
     """What `wanted` changes about the row, for `details`: column -> [before, after]."""
     before = {column: getattr(row, column) for column in wanted}
-    return {column: [_plain(before[column]), _plain(value)] for column, value in wanted.items() if before[column] != value}
+    return {
+        column: [_plain(before[column]), _plain(value)]
+        for column, value in wanted.items()
+        if before[column] != value
+    }
 
 
 def entries(store_id: uuid.UUID, *, action: str = "", actor: str = "") -> "QuerySet[AuditEntry]":
@@ -62,7 +68,9 @@ def entries(store_id: uuid.UUID, *, action: str = "", actor: str = "") -> "Query
 
 def entries_about(store_id: uuid.UUID, target: Model, limit: int = 100) -> list[AuditEntry]:
     """The latest lines about one row, newest first."""
-    rows = AuditEntry.objects.filter(store_id=store_id, target_id=str(target.pk), target_type=target._meta.model_name or "")
+    rows = AuditEntry.objects.filter(
+        store_id=store_id, target_id=str(target.pk), target_type=target._meta.model_name or ""
+    )
     return list(rows.order_by("-id")[:limit])
 
 

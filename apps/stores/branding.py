@@ -1,4 +1,5 @@
-"""A store's looks: its name on pages, two colours, and a logo that we have drawn anew from the uploaded picture.
+"""A store's looks: its name on pages, two colours, and a logo that we have drawn anew from the
+uploaded picture.
 
 Only six hexadecimal digits are a colour; only our own PNG of an upload is ever stored or served.
 """
@@ -69,7 +70,9 @@ def _linear(channel: int) -> float:
     return float(part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
 
 
-def change_branding(store: Store, *, brand_name: str, primary_color: str, secondary_color: str) -> Store:
+def change_branding(
+    store: Store, *, brand_name: str, primary_color: str, secondary_color: str
+) -> Store:
     """Empty texts take a thing off. Raises Invalid or NotAColour."""
     for field, text in (("primary_color", primary_color), ("secondary_color", secondary_color)):
         if text and not colour(text):
@@ -85,7 +88,8 @@ def change_branding(store: Store, *, brand_name: str, primary_color: str, second
 def set_logo(store: Store, uploaded: bytes) -> Store:
     """The store's logo from an uploaded picture. Raises LogoTooLarge or NotAPicture."""
     drawn = _redrawn(uploaded)
-    # A name of its content: it can be kept by caches for good, and another logo has another address.
+    # A name of its content: it can be kept by caches for good, and another logo has another
+    # address.
     name = f"logos/{store.pk}/{hashlib.sha256(drawn).hexdigest()[:32]}.png"
     if not default_storage.exists(name):
         default_storage.save(name, ContentFile(drawn))
@@ -137,7 +141,8 @@ def _redrawn(uploaded: bytes) -> bytes:
     except (OSError, ValueError, SyntaxError, EOFError, OverflowError):
         raise NotAPicture from None
     upright.thumbnail(LOGO_SIZE)
-    bare, made = Image.new("RGBA", upright.size), io.BytesIO()
+    bare = Image.new("RGBA", upright.size)
+    made = io.BytesIO()
     bare.paste(upright)
     bare.save(made, "PNG", optimize=True)
     return made.getvalue()

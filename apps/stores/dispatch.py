@@ -1,4 +1,5 @@
-"""A store's settings of cards and agents, through which money comes from or goes to others: two change them, one switches them off."""
+"""A store's settings of cards and agents, through which money comes from or goes to others: two
+change them, one switches them off."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +16,9 @@ _SWITCHES = ("card_funding_live", "card_funding_test", "x402_dispatch")
 COLUMNS = (*_SWITCHES, "authorization_provider", "authorization_url", "authorization_policy")
 
 
-def request_dispatch(store: Store, changes: Mapping[str, Any], reason: str, staff: User, at: datetime) -> StaffRequest | None:
+def request_dispatch(
+    store: Store, changes: Mapping[str, Any], reason: str, staff: User, at: datetime
+) -> StaffRequest | None:
     """`changes` by column; None when they only switch something off, which is done at once.
 
     Raises StaffForbidden, or what four_eyes.ask raises.
@@ -27,8 +30,17 @@ def request_dispatch(store: Store, changes: Mapping[str, Any], reason: str, staf
         staff_roles.check(staff, staff_roles.DISPATCH_OFF)
         change_store_for(store, reason, wanted)
         return None
-    lines = [(_label(column), _text(getattr(store, column)), _text(value)) for column, value in wanted.items()]
-    wish = Ask(str(store.pk), f"Cards and agents of {store.name}", {"store": str(store.pk), "changes": wanted}, lines, reason)
+    lines = [
+        (_label(column), _text(getattr(store, column)), _text(value))
+        for column, value in wanted.items()
+    ]
+    wish = Ask(
+        str(store.pk),
+        f"Cards and agents of {store.name}",
+        {"store": str(store.pk), "changes": wanted},
+        lines,
+        reason,
+    )
     return four_eyes.ask(DISPATCH, wish, staff, at)
 
 
@@ -48,7 +60,11 @@ def _before(wanted: Facts) -> Facts:
 
 
 def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Store:
-    return change_store_for(Store.objects.get(pk=wanted["store"]), request.reason, wanted["changes"])
+    return change_store_for(
+        Store.objects.get(pk=wanted["store"]), request.reason, wanted["changes"]
+    )
 
 
-DISPATCH = Kind("dispatch", "A change of a store's cards or agents", staff_roles.DISPATCH, _before, _carry_out)
+DISPATCH = Kind(
+    "dispatch", "A change of a store's cards or agents", staff_roles.DISPATCH, _before, _carry_out
+)

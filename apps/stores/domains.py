@@ -1,6 +1,8 @@
-"""A store's own checkout domain: named by the merchant, proved by a TXT record, and served only while it is proved and leads here.
+"""A store's own checkout domain: named by the merchant, proved by a TXT record, and served only
+while it is proved and leads here.
 
-The proof is a MAC over store and domain, so it fits no other store. One domain is served for one store.
+The proof is a MAC over store and domain, so it fits no other store. One domain is served for one
+store.
 """
 
 import hashlib
@@ -25,9 +27,13 @@ from apps.stores.models import Store
 from apps.stores.providers.base import Resolver
 
 log = structlog.get_logger(__name__)
-_DOMAIN = re.compile(r"(?=.{4,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])", re.ASCII)
+_DOMAIN = re.compile(
+    r"(?=.{4,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])",
+    re.ASCII,
+)
 PROOF_LABEL = "_tillgate"
-CHECK_EVERY, CHECK_AT_MOST_EVERY = timedelta(hours=1), timedelta(seconds=20)
+CHECK_EVERY = timedelta(hours=1)
+CHECK_AT_MOST_EVERY = timedelta(seconds=20)
 JOB = Job("stores.check_domains", in_transaction=False)
 NOT_PROVED = "The TXT record was not found. A new record can take up to an hour to be seen."
 LEADS_ELSEWHERE = "The domain does not lead to this service yet."
@@ -68,26 +74,39 @@ def proof(store: Store) -> tuple[str, str]:
 
 
 def set_domain(store: Store, text: str) -> Store:
-    """Another domain, or none when the text is empty. The one before is not served any more. Raises NotADomain or OurDomain."""
+    """Another domain, or none when the text is empty. The one before is not served any more. Raises
+    NotADomain or OurDomain."""
     domain = _normal(text) if text.strip() else ""
     with transaction.atomic():
         locked = Store.objects.select_for_update(no_key=True).get(pk=store.pk)
         if domain == locked.checkout_domain:
             return store
         told = {"checkout_domain": [locked.checkout_domain, domain]}
-        audit.record("store.domain_changed", store=store, target=store, name=domain or "none", details=told)
-        _write(store, checkout_domain=domain, checkout_domain_verified_at=None, checkout_domain_checked_at=None, checkout_domain_problem="")
+        audit.record(
+            "store.domain_changed", store=store, target=store, name=domain or "none", details=told
+        )
+        _write(
+            store,
+            checkout_domain=domain,
+            checkout_domain_verified_at=None,
+            checkout_domain_checked_at=None,
+            checkout_domain_problem="",
+        )
     return store
 
 
 def check_domain(store: Store, at: datetime) -> Store:
-    """Ask the DNS and write down what it says: a domain whose proof has gone stops at once, one that can't be asked about stays."""
-    domain, problem = store.checkout_domain, ""
+    """Ask the DNS and write down what it says: a domain whose proof has gone stops at once, one
+    that can't be asked about stays."""
+    domain = store.checkout_domain
+    problem = ""
     try:
         problem = _problem(store, at)
     except ProviderError as error:
         log.warning("domain_check_failed", store=str(store.pk), domain=domain, error=str(error))
-        Store.objects.filter(pk=store.pk, checkout_domain=domain).update(checkout_domain_checked_at=at, checkout_domain_problem=NO_ANSWER)
+        Store.objects.filter(pk=store.pk, checkout_domain=domain).update(
+            checkout_domain_checked_at=at, checkout_domain_problem=NO_ANSWER
+        )
         store.refresh_from_db()
         return store
     try:
@@ -99,7 +118,10 @@ def check_domain(store: Store, at: datetime) -> Store:
 
 def may_check(store: Store, at: datetime) -> bool:
     """Whether a person may have us look again."""
-    return store.checkout_domain_checked_at is None or store.checkout_domain_checked_at <= at - CHECK_AT_MOST_EVERY
+    return (
+        store.checkout_domain_checked_at is None
+        or store.checkout_domain_checked_at <= at - CHECK_AT_MOST_EVERY
+    )
 
 
 def check_due(at: datetime) -> int:
@@ -112,7 +134,9 @@ def check_due(at: datetime) -> int:
 
 def store_served_at(domain: str) -> uuid.UUID | None:
     """Whose checkout is served at a host: None unless a store has proved it."""
-    rows = Store.objects.filter(checkout_domain=domain.lower(), checkout_domain_verified_at__isnull=False, deleted_at=None)
+    rows = Store.objects.filter(
+        checkout_domain=domain.lower(), checkout_domain_verified_at__isnull=False, deleted_at=None
+    )
     found: uuid.UUID | None = rows.values_list("pk", flat=True).first()
     return found
 
@@ -124,7 +148,9 @@ def _problem(store: Store, at: datetime) -> str:
         return NOT_PROVED
     if not resolver.leads_to(store.checkout_domain, our_host()):
         return LEADS_ELSEWHERE
-    other = Store.objects.filter(checkout_domain=store.checkout_domain, checkout_domain_verified_at__isnull=False)
+    other = Store.objects.filter(
+        checkout_domain=store.checkout_domain, checkout_domain_verified_at__isnull=False
+    )
     holder = other.exclude(pk=store.pk).first()
     if holder is not None and resolver.has_text(*proof(holder)):
         return IN_USE
@@ -144,7 +170,12 @@ def _settle(store: Store, domain: str, problem: str, at: datetime) -> Store:
         if was_verified == bool(problem):
             done = "store.domain_stopped" if problem else "store.domain_verified"
             audit.record(done, store=store, target=store, name=domain, reason=problem)
-        _write(store, checkout_domain_verified_at=verified_at, checkout_domain_checked_at=at, checkout_domain_problem=problem)
+        _write(
+            store,
+            checkout_domain_verified_at=verified_at,
+            checkout_domain_checked_at=at,
+            checkout_domain_problem=problem,
+        )
     return store
 
 
@@ -163,6 +194,10 @@ def _normal(text: str) -> str:
     if not _DOMAIN.fullmatch(domain):
         raise NotADomain
     ours = our_host()
-    if domain == ours or (domain.endswith(f".{ours}") and ours != "localhost") or domain in settings.ALLOWED_HOSTS:
+    if (
+        domain == ours
+        or (domain.endswith(f".{ours}") and ours != "localhost")
+        or domain in settings.ALLOWED_HOSTS
+    ):
         raise OurDomain
     return domain

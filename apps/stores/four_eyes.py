@@ -1,6 +1,8 @@
-"""Four eyes: one member of staff asks for something, another approves exactly that, and it is done in the same transaction.
+"""Four eyes: one member of staff asks for something, another approves exactly that, and it is done
+in the same transaction.
 
-What was asked is bound by its digest. When the target has changed meanwhile, or a week has passed, nothing is done (decision 136).
+What was asked is bound by its digest. When the target has changed meanwhile, or a week has passed,
+nothing is done (decision 136).
 """
 
 import hashlib
@@ -39,7 +41,8 @@ class AlreadyAsked(StaffRequestRefused):
 class Kind:
     """One thing that takes two.
 
-    `before` reads the target under its lock, by what is wanted; `carry_out` does it. Both may raise a Failure.
+    `before` reads the target under its lock, by what is wanted; `carry_out` does it. Both may raise
+    a Failure.
     """
 
     name: str
@@ -52,7 +55,8 @@ class Kind:
 
 @dataclass(frozen=True)
 class Ask:
-    """What somebody wants. `lines` are (what, before, after) as people read them; `secrets` are sealed and never shown."""
+    """What somebody wants. `lines` are (what, before, after) as people read them; `secrets` are
+    sealed and never shown."""
 
     target_id: str
     name: str
@@ -78,21 +82,28 @@ def content_of(request: StaffRequest) -> Content:
 
 
 def secrets_of(request: StaffRequest) -> dict[str, str]:
-    found: dict[str, str] = json.loads(crypto.decrypt(request.sealed, request.place)) if request.sealed else {}
+    found: dict[str, str] = (
+        json.loads(crypto.decrypt(request.sealed, request.place)) if request.sealed else {}
+    )
     return found
 
 
 def ask(kind: Kind, wish: Ask, staff: User, at: datetime) -> StaffRequest:
-    """Nothing happens yet; those who may approve it are told. Raises StaffForbidden, StaffRequestRefused and what `before` raises."""
+    """Nothing happens yet; those who may approve it are told. Raises StaffForbidden,
+    StaffRequestRefused and what `before` raises."""
     staff_roles.check(staff, kind.operation)
     if not wish.reason.strip():
         raise StaffRequestRefused("This takes two members of staff: give a reason")
     with transaction.atomic():
-        waiting = StaffRequest.objects.filter(kind=kind.name, target_id=wish.target_id, state=_State.PENDING)
+        waiting = StaffRequest.objects.filter(
+            kind=kind.name, target_id=wish.target_id, state=_State.PENDING
+        )
         _expire(waiting, at)
         if waiting.exists():
             raise AlreadyAsked
-        content = _canonical({"wanted": wish.wanted, "before": kind.before(wish.wanted), "lines": wish.lines})
+        content = _canonical(
+            {"wanted": wish.wanted, "before": kind.before(wish.wanted), "lines": wish.lines}
+        )
         row = StaffRequest(
             id=uuid.uuid4(),
             kind=kind.name,
@@ -105,7 +116,9 @@ def ask(kind: Kind, wish: Ask, staff: User, at: datetime) -> StaffRequest:
             asked_at=at,
             expires_at=at + LIFETIME,
         )
-        row.sealed = crypto.encrypt(json.dumps(dict(wish.secrets)), row.place) if wish.secrets else ""
+        row.sealed = (
+            crypto.encrypt(json.dumps(dict(wish.secrets)), row.place) if wish.secrets else ""
+        )
         with refused_by("staff_request_one_waits", AlreadyAsked):
             row.save(force_insert=True)
         _note("asked", kind, row, row.reason)
@@ -113,8 +126,11 @@ def ask(kind: Kind, wish: Ask, staff: User, at: datetime) -> StaffRequest:
     return row
 
 
-def approve(kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, digest: str, reason: str = "") -> StaffRequest:
-    """Do what was asked, as `digest` says the approver has seen it. Raises StaffForbidden, StaffRequestRefused, what the act raises."""
+def approve(
+    kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, digest: str, reason: str = ""
+) -> StaffRequest:
+    """Do what was asked, as `digest` says the approver has seen it. Raises StaffForbidden,
+    StaffRequestRefused, what the act raises."""
     with transaction.atomic():
         row = _open(kind, request_id, at)
         staff_roles.check(staff, kind.operation)
@@ -128,8 +144,11 @@ def approve(kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, dig
         if digest != row.digest:
             raise StaffRequestRefused("That is not what the page showed: look at it again")
         if _canonical(kind.before(content.wanted)) != _canonical(content.before):
-            raise StaffRequestRefused("It has changed since it was asked for: reject this, and ask again")
-        secrets, row.sealed = row.sealed, ""
+            raise StaffRequestRefused(
+                "It has changed since it was asked for: reject this, and ask again"
+            )
+        secrets = row.sealed
+        row.sealed = ""
         _decide(row, _State.APPROVED, staff, at, reason)
         row.sealed = secrets  # of this copy alone: what carries it out may need them
         kind.carry_out(row, content.wanted, at)
@@ -138,7 +157,9 @@ def approve(kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, dig
     return row
 
 
-def reject(kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, reason: str = "") -> StaffRequest:
+def reject(
+    kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, reason: str = ""
+) -> StaffRequest:
     """Don't. Whoever asked may take it back. Raises StaffForbidden or StaffRequestRefused."""
     with transaction.atomic():
         row = _open(kind, request_id, at)
@@ -166,11 +187,18 @@ def expire_due(at: datetime) -> int:
 
 
 def _expire(rows: Any, at: datetime) -> int:
-    return int(rows.filter(expires_at__lte=at).update(state=_State.EXPIRED, decided_at=at, sealed=""))
+    return int(
+        rows.filter(expires_at__lte=at).update(state=_State.EXPIRED, decided_at=at, sealed="")
+    )
 
 
 def _open(kind: Kind, request_id: uuid.UUID, at: datetime) -> StaffRequest:
-    row = StaffRequest.objects.select_for_update(of=("self",)).select_related("asked_by").filter(pk=request_id, kind=kind.name).first()
+    row = (
+        StaffRequest.objects.select_for_update(of=("self",))
+        .select_related("asked_by")
+        .filter(pk=request_id, kind=kind.name)
+        .first()
+    )
     if row is None:
         raise StaffRequestRefused("There is no such request")
     if row.state != _State.PENDING:
@@ -181,7 +209,10 @@ def _open(kind: Kind, request_id: uuid.UUID, at: datetime) -> StaffRequest:
 
 
 def _decide(row: StaffRequest, state: str, staff: User, at: datetime, reason: str) -> None:
-    row.state, row.decided_by, row.decided_at, row.decision_reason = state, staff, at, reason.strip()[:500]
+    row.state = state
+    row.decided_by = staff
+    row.decided_at = at
+    row.decision_reason = reason.strip()[:500]
     row.save(update_fields=["state", "decided_by", "decided_at", "decision_reason", "sealed"])
 
 
@@ -195,7 +226,12 @@ def _digest(content: str) -> str:
 
 def _note(what: str, kind: Kind, row: StaffRequest, reason: str) -> None:
     """Both people by id and address: a command's actor is neither."""
-    told = {"kind": kind.name, "digest": row.digest, "asked_by": row.asked_by_id, "asked_by_email": row.asked_by.email}
+    told = {
+        "kind": kind.name,
+        "digest": row.digest,
+        "asked_by": row.asked_by_id,
+        "asked_by_email": row.asked_by.email,
+    }
     if row.decided_by is not None:
         told |= {"decided_by": row.decided_by.pk, "decided_by_email": row.decided_by.email}
     audit.record(f"staff_request.{what}", target=row, name=row.name, reason=reason, details=told)
@@ -203,13 +239,21 @@ def _note(what: str, kind: Kind, row: StaffRequest, reason: str) -> None:
 
 def _tell_approvers(kind: Kind, row: StaffRequest) -> None:
     text = f"{row.asked_by} asks for it. It expires in seven days."
-    tell_deciders(kind.operation, row.asked_by, _letter(kind, row, "waits for a second member of staff", text))
+    tell_deciders(
+        kind.operation, row.asked_by, _letter(kind, row, "waits for a second member of staff", text)
+    )
 
 
 def _tell_asker(kind: Kind, row: StaffRequest, what: str) -> None:
-    tell(row.asked_by, _letter(kind, row, f"was {what}", f"{row.decided_by} {what} what you had asked for."))
+    tell(
+        row.asked_by,
+        _letter(kind, row, f"was {what}", f"{row.decided_by} {what} what you had asked for."),
+    )
 
 
 def _letter(kind: Kind, row: StaffRequest, what: str, text: str) -> StaffLetter:
-    reason, path = row.decision_reason if row.decided_by else row.reason, f"/admin/stores/staffrequest/{row.pk}/decide/"
-    return StaffLetter(f"staff_request:{row.pk}:{row.state}", f"{kind.title} {what}", text, row.name, reason, path)
+    reason = row.decision_reason if row.decided_by else row.reason
+    path = f"/admin/stores/staffrequest/{row.pk}/decide/"
+    return StaffLetter(
+        f"staff_request:{row.pk}:{row.state}", f"{kind.title} {what}", text, row.name, reason, path
+    )

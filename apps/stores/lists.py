@@ -1,6 +1,8 @@
-"""How a person has set up the lists of a store: the columns they chose, and the filters they saved under a name.
+"""How a person has set up the lists of a store: the columns they chose, and the filters they saved
+under a name.
 
-It stands in their membership, so it costs no query and ends with it. What can't be read counts as not set up.
+It stands in their membership, so it costs no query and ends with it. What can't be read counts as
+not set up.
 """
 
 from collections.abc import Callable
@@ -13,7 +15,10 @@ from msgspec.structs import replace
 from apps.core.errors import Flat
 from apps.stores.models import Member
 
-NAME_MAX, QUERY_MAX, FILTERS_MAX, COLUMNS_MAX = 40, 2000, 20, 50
+NAME_MAX = 40
+QUERY_MAX = 2000
+FILTERS_MAX = 20
+COLUMNS_MAX = 50
 
 
 class FilterRefused(Flat):

@@ -57,14 +57,23 @@ class User(AbstractBaseUser, PermissionsMixin):
     name = models.CharField(max_length=100, blank=True)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
-    staff_roles = ArrayField(models.CharField(max_length=7, choices=StaffRole.choices), default=list, db_default=[], blank=True)
+    staff_roles = ArrayField(
+        models.CharField(max_length=7, choices=StaffRole.choices),
+        default=list,
+        db_default=[],
+        blank=True,
+    )
     session_version = models.PositiveIntegerField(default=0)
     # How pages and emails speak to them. Without a zone the browser's is taken, and UTC in emails.
     language = models.CharField(max_length=10, default="", db_default="", blank=True)
     time_zone = models.CharField(max_length=64, default="", db_default="", blank=True)
-    region = models.CharField(max_length=10, default="", db_default="", blank=True)  # of dates and numbers (apps.core.regions)
+    region = models.CharField(
+        max_length=10, default="", db_default="", blank=True
+    )  # of dates and numbers (apps.core.regions)
 
-    EMAIL_ONCE: ClassVar[str] = "stores_user_email_key_0745a59d_uniq"  # what makes `email_key` unique
+    EMAIL_ONCE: ClassVar[str] = (
+        "stores_user_email_key_0745a59d_uniq"  # what makes `email_key` unique
+    )
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -77,7 +86,10 @@ class User(AbstractBaseUser, PermissionsMixin):
                 name="user_email_key_is_of_email",
                 condition=models.Q(email_key=Lower("email")) | models.Q(email__regex="[^ -~]"),
             ),
-            models.CheckConstraint(name="user_with_staff_roles_is_staff", condition=models.Q(staff_roles=[]) | models.Q(is_staff=True)),
+            models.CheckConstraint(
+                name="user_with_staff_roles_is_staff",
+                condition=models.Q(staff_roles=[]) | models.Q(is_staff=True),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -93,7 +105,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Sessions end with a new password, and with a new `session_version`."""
         salt = "apps.stores.models.User.session"
-        return salted_hmac(salt, f"{self.password}:{self.session_version}", secret=secret, algorithm="sha256").hexdigest()
+        return salted_hmac(
+            salt, f"{self.password}:{self.session_version}", secret=secret, algorithm="sha256"
+        ).hexdigest()
 
 
 class Currency(models.TextChoices):
@@ -135,17 +149,25 @@ class Store(models.Model):
     created_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True, blank=True)
 
-    settlement_currency = models.CharField(max_length=3, choices=Currency.choices, default=Currency.EUR)
+    settlement_currency = models.CharField(
+        max_length=3, choices=Currency.choices, default=Currency.EUR
+    )
     accept_overpayments = models.BooleanField(default=True)
     accept_underpayments = models.BooleanField(default=False)
     underpayment_tolerance_bps = models.PositiveIntegerField(default=50)
     overpayment_tolerance_bps = models.PositiveIntegerField(default=100)
     customer_pays_fee = models.BooleanField(default=False)
-    offers_new_quotes = models.BooleanField(default=True, db_default=True)  # to customers whose payment has expired
+    offers_new_quotes = models.BooleanField(
+        default=True, db_default=True
+    )  # to customers whose payment has expired
     fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, default=Decimal("0.01"))
 
-    platform = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-    platform_fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, null=True, blank=True)
+    platform = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    platform_fee_fraction = models.DecimalField(
+        max_digits=9, decimal_places=8, null=True, blank=True
+    )
     external_id = models.CharField(max_length=255, null=True, blank=True)
     is_platform = models.BooleanField(default=False)
     kyc_confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -156,36 +178,48 @@ class Store(models.Model):
     city = models.CharField(max_length=100, default="", db_default="", blank=True)
     website = models.CharField(max_length=2048, default="", db_default="", blank=True)
     support_email = models.EmailField(max_length=254, blank=True)
-    # What its customers are written to in, as long as they chose nothing themselves; empty: English.
+    # What its customers are written to in, as long as they chose nothing themselves; empty:
+    # English.
     customer_language = models.CharField(max_length=10, default="", db_default="", blank=True)
     brand_name = models.CharField(max_length=100, blank=True)
     logo_url = models.URLField(max_length=2048, blank=True)
     logo_name = models.CharField(max_length=200, blank=True)  # where the uploaded logo is stored
     # Which sites may frame its checkout; empty: any.
-    embed_origins = ArrayField(models.CharField(max_length=300), default=list, db_default=[], blank=True)
+    embed_origins = ArrayField(
+        models.CharField(max_length=300), default=list, db_default=[], blank=True
+    )
     primary_color = models.CharField(max_length=7, blank=True)
     secondary_color = models.CharField(max_length=7, blank=True)
     remove_service_branding = models.BooleanField(default=False)
     checkout_domain = models.CharField(max_length=253, blank=True)
-    checkout_domain_verified_at = models.DateTimeField(null=True, blank=True)  # served since; null: not served
+    checkout_domain_verified_at = models.DateTimeField(
+        null=True, blank=True
+    )  # served since; null: not served
     checkout_domain_checked_at = models.DateTimeField(null=True, blank=True)
     checkout_domain_problem = models.CharField(max_length=200, blank=True)
 
     test_offset_seconds = models.BigIntegerField(default=0)
-    test_clock_target_seconds = models.BigIntegerField(null=True, blank=True)  # while the clock is being moved: to which offset
+    test_clock_target_seconds = models.BigIntegerField(
+        null=True, blank=True
+    )  # while the clock is being moved: to which offset
 
     # What staff decide about money that leaves, cards, agents and invoices.
-    payout_network_fee = models.CharField(max_length=8, choices=PaysNetworkFee.choices, default=PaysNetworkFee.SERVICE)
+    payout_network_fee = models.CharField(
+        max_length=8, choices=PaysNetworkFee.choices, default=PaysNetworkFee.SERVICE
+    )
     payout_review_threshold_cents = models.BigIntegerField(null=True, blank=True)
     review_new_destinations = models.BooleanField(default=False)
     platform_may_pay_out = models.BooleanField(default=False)
-    # How long what people name in live mode cools; a shorter time that is to come (apps.access.cooling).
+    # How long what people name in live mode cools; a shorter time that is to come
+    # (apps.access.cooling).
     cooling_hours = models.PositiveSmallIntegerField(default=24, db_default=24)
     cooling_hours_next = models.PositiveSmallIntegerField(null=True, blank=True)
     cooling_hours_next_from = models.DateTimeField(null=True, blank=True)
     card_funding_live = models.BooleanField(default=False)
     card_funding_test = models.BooleanField(default=False)
-    authorization_provider = models.CharField(max_length=8, choices=AuthorizationProvider.choices, default=AuthorizationProvider.NONE)
+    authorization_provider = models.CharField(
+        max_length=8, choices=AuthorizationProvider.choices, default=AuthorizationProvider.NONE
+    )
     authorization_url = models.URLField(max_length=2048, blank=True)
     authorization_policy = models.JSONField(default=dict, blank=True)
     x402_dispatch = models.BooleanField(default=False)
@@ -193,32 +227,49 @@ class Store(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(fee_fraction__gte=0, fee_fraction__lt=1), name="store_fee_is_fraction"),
             models.CheckConstraint(
-                condition=models.Q(underpayment_tolerance_bps__lte=10_000, overpayment_tolerance_bps__lte=10_000),
+                condition=models.Q(fee_fraction__gte=0, fee_fraction__lt=1),
+                name="store_fee_is_fraction",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    underpayment_tolerance_bps__lte=10_000, overpayment_tolerance_bps__lte=10_000
+                ),
                 name="store_tolerances_are_bps",
             ),
             # A store that is filled with a past begins a month back at most.
-            models.CheckConstraint(condition=models.Q(test_offset_seconds__gte=-31 * 86_400), name="store_clock_a_month_behind"),
             models.CheckConstraint(
-                condition=models.Q(cooling_hours__lte=72) & (models.Q(cooling_hours_next=None) | models.Q(cooling_hours_next__lte=72)),
+                condition=models.Q(test_offset_seconds__gte=-31 * 86_400),
+                name="store_clock_a_month_behind",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(cooling_hours__lte=72)
+                & (models.Q(cooling_hours_next=None) | models.Q(cooling_hours_next__lte=72)),
                 name="store_cooling_is_short",
             ),
             models.UniqueConstraint(
-                fields=["checkout_domain"], condition=models.Q(checkout_domain_verified_at__isnull=False), name="store_domain_unique"
+                fields=["checkout_domain"],
+                condition=models.Q(checkout_domain_verified_at__isnull=False),
+                name="store_domain_unique",
             ),
             models.UniqueConstraint(
-                fields=["platform", "external_id"], condition=models.Q(external_id__isnull=False), name="store_external_id_unique"
+                fields=["platform", "external_id"],
+                condition=models.Q(external_id__isnull=False),
+                name="store_external_id_unique",
             ),
         ]
-        indexes = [models.Index(fields=["name"], name="store_by_name"), models.Index(fields=["-created_at"], name="store_newest")]
+        indexes = [
+            models.Index(fields=["name"], name="store_by_name"),
+            models.Index(fields=["-created_at"], name="store_newest"),
+        ]
 
     def __str__(self) -> str:
         return self.name
 
 
 class Verification(models.Model):
-    """What a store says of the business behind it, and what a person decided about that. One at a time waits."""
+    """What a store says of the business behind it, and what a person decided about that. One at a
+    time waits."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -248,7 +299,13 @@ class Verification(models.Model):
     updated_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["store"], condition=models.Q(status="pending"), name="verification_one_pending")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["store"],
+                condition=models.Q(status="pending"),
+                name="verification_one_pending",
+            )
+        ]
         indexes = [models.Index(fields=["store", "-created_at"], name="verification_of_store")]
 
     def __str__(self) -> str:
@@ -272,18 +329,24 @@ class Member(models.Model):
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices)
     created_at = models.DateTimeField()
-    # Notifications: seen up to then, and when the next summary of payments is due (null: not known yet).
+    # Notifications: seen up to then, and when the next summary of payments is due (null: not known
+    # yet).
     live_read_at = models.DateTimeField(null=True, blank=True)
     test_read_at = models.DateTimeField(null=True, blank=True)
     summary_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
-    lists = models.JSONField(default=dict, db_default={}, blank=True)  # how this person has set up each list (apps.stores.lists)
+    lists = models.JSONField(
+        default=dict, db_default={}, blank=True
+    )  # how this person has set up each list (apps.stores.lists)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["store", "user"], name="member_once_per_store")]
+        constraints = [
+            models.UniqueConstraint(fields=["store", "user"], name="member_once_per_store")
+        ]
 
 
 class AuditEntry(models.Model):
-    """Who did what, for ever: no foreign keys, so that it outlives what it names, and no change (a trigger refuses it)."""
+    """Who did what, for ever: no foreign keys, so that it outlives what it names, and no change (a
+    trigger refuses it)."""
 
     at = models.DateTimeField()
     store_id = models.UUIDField(null=True)
@@ -304,7 +367,9 @@ class AuditEntry(models.Model):
         verbose_name_plural = "audit entries"
         indexes = [
             models.Index(fields=["store_id", "-id"], name="audit_of_store"),
-            models.Index(fields=["target_id"], condition=~models.Q(target_id=""), name="audit_of_target"),
+            models.Index(
+                fields=["target_id"], condition=~models.Q(target_id=""), name="audit_of_target"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -312,7 +377,8 @@ class AuditEntry(models.Model):
 
 
 class AuditSeal(models.Model):
-    """A hash over lines of the audit log and over the seal before (apps.stores.seals); no change either."""
+    """A hash over lines of the audit log and over the seal before (apps.stores.seals); no change
+    either."""
 
     number = models.BigIntegerField(primary_key=True)
     sealed_at = models.DateTimeField()
@@ -325,7 +391,8 @@ class AuditSeal(models.Model):
 
 
 class Invitation(models.Model):
-    """An offer by e-mail to join a store. Only the hash of its token is kept; a new letter makes a new token."""
+    """An offer by e-mail to join a store. Only the hash of its token is kept; a new letter makes a
+    new token."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="+")

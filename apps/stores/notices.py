@@ -1,4 +1,5 @@
-"""Letters to people about their accounts: something that opens one has changed, or a person decided about their store."""
+"""Letters to people about their accounts: something that opens one has changed, or a person decided
+about their store."""
 
 import uuid
 from dataclasses import asdict, dataclass
@@ -9,14 +10,27 @@ from apps.stores.profile import zone_of
 
 
 def tell(user: User, what: str, *, to: str = "") -> None:
-    """Write `what` ("Your password was changed") to the person, or to the address they had before."""
-    context = {"what": what, "email": user.email, "at": clock.real_now(), "address": acting.current().address}
-    mail.send(key=f"account:{user.pk}:{uuid.uuid4()}", to=to or user.email, template="account_changed", context=context, zone=zone_of(user))
+    """Write `what` ("Your password was changed") to the person, or to the address they had
+    before."""
+    context = {
+        "what": what,
+        "email": user.email,
+        "at": clock.real_now(),
+        "address": acting.current().address,
+    }
+    mail.send(
+        key=f"account:{user.pk}:{uuid.uuid4()}",
+        to=to or user.email,
+        template="account_changed",
+        context=context,
+        zone=zone_of(user),
+    )
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What staff decided about something of a store, in words, and where in the dashboard to go on."""
+    """What staff decided about something of a store, in words, and where in the dashboard to go
+    on."""
 
     title: str
     text: str
@@ -26,12 +40,22 @@ class Decision:
 
 
 def tell_owners(store: Store, key: str, decision: Decision) -> None:
-    """Write to the store's owners, once per key; to its platform's when nobody of its own is here."""
+    """Write to the store's owners, once per key; to its platform's when nobody of its own is
+    here."""
     owners = _owners_of(store) or (_owners_of(store.platform) if store.platform is not None else [])
     for one in owners:
         context = {**asdict(decision), "owned": one.store.name}
-        mail.send(key=f"{key}:{one.user_id}", to=one.user.email, template="review_outcome", context=context)
+        mail.send(
+            key=f"{key}:{one.user_id}",
+            to=one.user.email,
+            template="review_outcome",
+            context=context,
+        )
 
 
 def _owners_of(store: Store) -> list[Member]:
-    return list(Member.objects.filter(store=store, role=Role.OWNER, user__is_active=True).select_related("user", "store"))
+    return list(
+        Member.objects.filter(store=store, role=Role.OWNER, user__is_active=True).select_related(
+            "user", "store"
+        )
+    )

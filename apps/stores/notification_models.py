@@ -7,7 +7,8 @@ from apps.core.models import Owned
 
 
 class Notification(Owned):
-    """Something that has happened to a store, told once: by kind and subject. Written in the transaction of what happened."""
+    """Something that has happened to a store, told once: by kind and subject. Written in the
+    transaction of what happened."""
 
     kind = models.CharField(max_length=30)
     subject = models.CharField(max_length=100)
@@ -17,7 +18,11 @@ class Notification(Owned):
     told_at = models.DateTimeField(null=True)  # its emails were queued; null: not yet
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["store", "mode", "kind", "subject"], name="notification_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["store", "mode", "kind", "subject"], name="notification_once"
+            )
+        ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="notification_of_store"),
             models.Index(
@@ -29,7 +34,8 @@ class Notification(Owned):
 
 
 class NotificationChoice(models.Model):
-    """How a person wants emails of one kind about one store; without a row as the table of kinds says."""
+    """How a person wants emails of one kind about one store; without a row as the table of kinds
+    says."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
@@ -37,4 +43,8 @@ class NotificationChoice(models.Model):
     choice = models.CharField(max_length=11)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["store", "user", "kind"], name="notification_choice_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["store", "user", "kind"], name="notification_choice_once"
+            )
+        ]

@@ -1,7 +1,8 @@
-"""Notifications: what is recorded about a store, who is emailed about it, and what each person has chosen.
+"""Notifications: what is recorded about a store, who is emailed about it, and what each person has
+chosen.
 
-An app records one in the transaction of what happened (`record`); a job queues its emails once. Only live mode is emailed: the pages
-of test mode show theirs.
+An app records one in the transaction of what happened (`record`); a job queues its emails once.
+Only live mode is emailed: the pages of test mode show theirs.
 """
 
 import uuid
@@ -24,17 +25,21 @@ from apps.stores.models import Member, Store, User
 from apps.stores.notification_models import Notification, NotificationChoice
 from apps.stores.profile import zone_of
 
-IMMEDIATELY, DAILY, OFF = "immediately", "daily", "off"
+IMMEDIATELY = "immediately"
+DAILY = "daily"
+OFF = "off"
 CHOICES = {IMMEDIATELY: "Immediately", DAILY: "Daily summary", OFF: "Off"}
 JOB = Job("stores.tell_notifications", limit=100)
-RECIPIENTS_MAX, UNREAD_MAX = 100, 99
+RECIPIENTS_MAX = 100
+UNREAD_MAX = 99
 KEPT = timedelta(days=365)
 _SALT = "apps.stores.notifications.unsubscribe"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """`default` is for whom the permission allows; everybody else begins with none. `always` goes to owners whatever they choose."""
+    """`default` is for whom the permission allows; everybody else begins with none. `always` goes
+    to owners whatever they choose."""
 
     label: str
     says: str
@@ -44,10 +49,15 @@ class Kind:
     always: bool = False
 
 
-PAYMENT_COMPLETED, PAYMENT_ATTENTION = "payment_completed", "payment_attention"
-PAYOUT_CONFIRMED, PAYOUT_PROBLEM, REFUND_FAILED = "payout_confirmed", "payout_problem", "refund_failed"
-INVOICE_PAID, SUBSCRIPTION_PAST_DUE = "invoice_paid", "subscription_past_due"
-ENDPOINT_OFF, VERIFICATION = "endpoint_off", "verification"
+PAYMENT_COMPLETED = "payment_completed"
+PAYMENT_ATTENTION = "payment_attention"
+PAYOUT_CONFIRMED = "payout_confirmed"
+PAYOUT_PROBLEM = "payout_problem"
+REFUND_FAILED = "refund_failed"
+INVOICE_PAID = "invoice_paid"
+SUBSCRIPTION_PAST_DUE = "subscription_past_due"
+ENDPOINT_OFF = "endpoint_off"
+VERIFICATION = "verification"
 KINDS: Mapping[str, Kind] = {
     PAYMENT_COMPLETED: Kind(
         "Payments completed",
@@ -64,7 +74,9 @@ KINDS: Mapping[str, Kind] = {
     REFUND_FAILED: Kind("Refunds that fail", "The coins are back in your balance."),
     INVOICE_PAID: Kind("Invoices paid", "A customer has paid an invoice in full.", default=OFF),
     SUBSCRIPTION_PAST_DUE: Kind("Subscriptions past due", "A customer hasn't paid in time."),
-    ENDPOINT_OFF: Kind("Webhook endpoints disabled", "We turn an endpoint off after days of failures.", always=True),
+    ENDPOINT_OFF: Kind(
+        "Webhook endpoints disabled", "We turn an endpoint off after days of failures.", always=True
+    ),
     VERIFICATION: Kind("Business verification", "The outcome of a review.", always=True),
 }
 
@@ -131,7 +143,9 @@ def _send(row: Notification, user: User) -> None:
     send(f"notification:{row.pk}:{user.pk}", "notification", row.store, row.kind, user, context)
 
 
-def send(key: str, template: str, store: Store, kind: str, user: User, context: Mapping[str, object]) -> None:
+def send(
+    key: str, template: str, store: Store, kind: str, user: User, context: Mapping[str, object]
+) -> None:
     """A letter of a kind, from which its reader can unsubscribe by one press."""
     link = unsubscribe_path(user, store, kind)
     mail.send(
@@ -147,7 +161,9 @@ def send(key: str, template: str, store: Store, kind: str, user: User, context: 
 def recipients(store: Store, kind: str, choice: str) -> list[Member]:
     """The members who have chosen so, or would have by default."""
     members = Member.objects.filter(store=store, user__is_active=True).select_related("user")
-    chosen = dict(NotificationChoice.objects.filter(store=store, kind=kind).values_list("user_id", "choice"))
+    chosen = dict(
+        NotificationChoice.objects.filter(store=store, kind=kind).values_list("user_id", "choice")
+    )
     every = list(members.order_by("pk")[:RECIPIENTS_MAX])
     return [one for one in every if chosen.get(one.user_id, default_of(kind, one.role)) == choice]
 
@@ -169,9 +185,14 @@ def choices_of(member: Member) -> dict[str, str]:
 def choose(user: User, store: Store, wanted: Mapping[str, str]) -> None:
     """Keep what is chosen of each kind; what isn't offered is left as it was."""
     offered = {
-        kind: choice for kind, choice in wanted.items() if kind in KINDS and choice in KINDS[kind].choices and not KINDS[kind].always
+        kind: choice
+        for kind, choice in wanted.items()
+        if kind in KINDS and choice in KINDS[kind].choices and not KINDS[kind].always
     }
-    rows = [NotificationChoice(user=user, store=store, kind=kind, choice=choice) for kind, choice in offered.items()]
+    rows = [
+        NotificationChoice(user=user, store=store, kind=kind, choice=choice)
+        for kind, choice in offered.items()
+    ]
     NotificationChoice.objects.bulk_create(
         rows,
         update_conflicts=True,

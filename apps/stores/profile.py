@@ -1,6 +1,8 @@
-"""How pages and emails speak to a person: their name, their time zone, their language and the form of dates and numbers.
+"""How pages and emails speak to a person: their name, their time zone, their language and the form
+of dates and numbers.
 
-A zone is a name of the IANA's list. Nobody has to choose one: a browser tells its own, and without either times are in UTC.
+A zone is a name of the IANA's list. Nobody has to choose one: a browser tells its own, and without
+either times are in UTC.
 """
 
 from functools import cache
@@ -41,7 +43,8 @@ class UnknownRegion(Flat):
 
 
 class ProfileRequest(Request, frozen=True, kw_only=True):
-    """What a person says of themselves; without a zone, that of the browser they use, without a region, the form of the language."""
+    """What a person says of themselves; without a zone, that of the browser they use, without a
+    region, the form of the language."""
 
     name: Annotated[str, by(Text(100, shortest=1, trim=True))]
     time_zone: Annotated[str, by(Text(64))] | None = None
@@ -64,19 +67,27 @@ def zone_of(user: User, browsers: str = "") -> ZoneInfo:
 
 def language_of(user: User) -> str:
     """The language that a person chose, while there is one of that name."""
-    return user.language if user.language in dict(settings.DASHBOARD_LANGUAGES) else settings.LANGUAGE_CODE
+    return (
+        user.language
+        if user.language in dict(settings.DASHBOARD_LANGUAGES)
+        else settings.LANGUAGE_CODE
+    )
 
 
 def change_profile(user: User, request: ProfileRequest) -> None:
     """Counts from the next page on. Raises UnknownZone, UnknownLanguage or UnknownRegion."""
-    zone, region = request.time_zone or "", request.region or ""
+    zone = request.time_zone or ""
+    region = request.region or ""
     if zone and zone not in zone_names():
         raise UnknownZone
     if request.language not in dict(settings.DASHBOARD_LANGUAGES):
         raise UnknownLanguage
     if region and region not in regions.REGIONS:
         raise UnknownRegion
-    user.name, user.time_zone, user.language, user.region = request.name, zone, request.language, region
+    user.name = request.name
+    user.time_zone = zone
+    user.language = request.language
+    user.region = region
     with transaction.atomic():
         user.save(update_fields=["name", "time_zone", "language", "region"])
         audit.record("profile.changed", target=user, name=user.email)

@@ -28,7 +28,9 @@ class StoreDetails(Request, frozen=True, kw_only=True):
     city: Annotated[str, by(Text(100, trim=True))] | None = None
     country: Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))] | None = None
     website: Annotated[str, by(Url(plain_http="any"))] | None = None
-    customer_language: Annotated[str, by(Text(10, choices=[code for code, _ in settings.LANGUAGES]))] | None = None
+    customer_language: (
+        Annotated[str, by(Text(10, choices=[code for code, _ in settings.LANGUAGES]))] | None
+    ) = None
 
 
 class PersonRequest(Request, frozen=True, kw_only=True):

@@ -2,15 +2,22 @@
 
 from apps.stores.models import Role
 
-VIEW, KEEP_BOOKS, INSPECT, PAY = "view", "keep_books", "inspect", "pay"
-DEVELOP, MOVE_MONEY, MANAGE, OWN = "develop", "move_money", "manage", "own"
+VIEW = "view"
+KEEP_BOOKS = "keep_books"
+INSPECT = "inspect"
+PAY = "pay"
+DEVELOP = "develop"
+MOVE_MONEY = "move_money"
+MANAGE = "manage"
+OWN = "own"
 _EVERYBODY = frozenset(Role.values)
 
 # permission: who has it
 TABLE: dict[str, frozenset[str]] = {
     VIEW: _EVERYBODY,
     KEEP_BOOKS: _EVERYBODY,  # statements, reports and CSV files
-    INSPECT: _EVERYBODY - {Role.ACCOUNTANT},  # see keys, webhook endpoints, apps, agents and the request log
+    INSPECT: _EVERYBODY
+    - {Role.ACCOUNTANT},  # see keys, webhook endpoints, apps, agents and the request log
     PAY: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),  # ask customers for money
     DEVELOP: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),  # API keys and webhook endpoints
     MOVE_MONEY: frozenset({Role.OWNER, Role.ADMIN}),  # refunds, payouts, swaps, late deposits
@@ -34,7 +41,12 @@ def may(role: str | None, permission: str) -> bool:
 
 
 def scopes_of(role: str, every: frozenset[str]) -> frozenset[str]:
-    """The scopes of `every` that a member of this role has: those that read, and the writes of their permissions."""
-    writes = frozenset().union(*(scopes for permission, scopes in _WRITE_SCOPES.items() if may(role, permission)))
+    """The scopes of `every` that a member of this role has: those that read, and the writes of
+    their permissions."""
+    writes = frozenset().union(
+        *(scopes for permission, scopes in _WRITE_SCOPES.items() if may(role, permission))
+    )
     hidden = frozenset() if may(role, INSPECT) else _INSPECTING_SCOPES
-    return frozenset(scope for scope in every - hidden if scope.endswith(":read") or scope in writes)
+    return frozenset(
+        scope for scope in every - hidden if scope.endswith(":read") or scope in writes
+    )

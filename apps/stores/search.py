@@ -8,7 +8,8 @@ from apps.stores.models import Member
 
 
 def find_members(viewer: Viewer, term: Term, limit: int) -> list[Member]:
-    """By a part of the name or the email address: a team is small, and walked by its store's index."""
+    """By a part of the name or the email address: a team is small, and walked by its store's
+    index."""
     if not term.text or term.is_exact:
         return []
     wanted = Q(user__email__icontains=term.text) | Q(user__name__icontains=term.text)

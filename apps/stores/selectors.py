@@ -13,19 +13,23 @@ def role_of(user: User, store: Store) -> str | None:
 
 @dataclass(frozen=True)
 class Fees:
-    """What is taken of a payment made now, as fractions of 1. `platform` is None where no platform earns."""
+    """What is taken of a payment made now, as fractions of 1. `platform` is None where no platform
+    earns."""
 
     service: Decimal
     platform: Decimal | None
 
 
 def fees_of(store: Store) -> Fees:
-    """A platform's negotiated rate holds for all its sub-merchants, and its fee for those without one of their own."""
+    """A platform's negotiated rate holds for all its sub-merchants, and its fee for those without
+    one of their own."""
     if store.platform_id is None:
         return Fees(store.fee_fraction, None)
     columns = ("fee_fraction", "platform_fee_fraction")
     service, default = Store.objects.filter(pk=store.platform_id).values_list(*columns).get()
-    return Fees(service, default if store.platform_fee_fraction is None else store.platform_fee_fraction)
+    return Fees(
+        service, default if store.platform_fee_fraction is None else store.platform_fee_fraction
+    )
 
 
 def latest_verification(store: Store) -> Verification | None:
@@ -35,4 +39,8 @@ def latest_verification(store: Store) -> Verification | None:
 
 def approved_verification(store: Store) -> Verification | None:
     """What was last found to be true of the business."""
-    return Verification.objects.filter(store=store, status=Verification.Status.APPROVED).order_by("-created_at").first()
+    return (
+        Verification.objects.filter(store=store, status=Verification.Status.APPROVED)
+        .order_by("-created_at")
+        .first()
+    )

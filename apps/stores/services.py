@@ -25,7 +25,9 @@ ORIGINS_MAX = 20
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _PORT = r"(?::[0-9]{1,5})?"
 # Plain http only of this machine, where a shop is tried out.
-_ORIGIN = re.compile(rf"https://(?:{_LABEL}\.)*{_LABEL}{_PORT}|http://(?:localhost|127\.0\.0\.1){_PORT}")
+_ORIGIN = re.compile(
+    rf"https://(?:{_LABEL}\.)*{_LABEL}{_PORT}|http://(?:localhost|127\.0\.0\.1){_PORT}"
+)
 
 
 class EmailTaken(Flat):
@@ -50,14 +52,17 @@ class BadPassword(Flat):
 
 
 def create_user(email: str, password: str, *, name: str = "", is_staff: bool = False) -> User:
-    """A person who can sign in; staff in every role. Raises Flat when the address is malformed or taken."""
+    """A person who can sign in; staff in every role. Raises Flat when the address is malformed or
+    taken."""
     try:
         email = emails.for_account(email)
     except Invalid as refusal:
         raise Flat(str(refusal)) from None
     if not password:
         raise Flat("password is required")
-    user = User(email=email, name=name, is_staff=is_staff, staff_roles=sorted(ALL_ROLES) if is_staff else [])
+    user = User(
+        email=email, name=name, is_staff=is_staff, staff_roles=sorted(ALL_ROLES) if is_staff else []
+    )
     user.set_password(password)
     with refused_by(User.EMAIL_ONCE, EmailTaken):
         user.save(force_insert=True)
@@ -76,7 +81,13 @@ def create_store(owner: User, request: StoreRequest, *, is_kyc_confirmed: bool =
             kyc_confirmed_at=at if is_kyc_confirmed else None,
         )
         Member.objects.create(store=store, user=owner, role=Role.OWNER, created_at=at)
-        audit.record("store.opened", store=store, target=store, name=store.name, details={"owner": owner.email})
+        audit.record(
+            "store.opened",
+            store=store,
+            target=store,
+            name=store.name,
+            details={"owner": owner.email},
+        )
     return store
 
 
@@ -93,7 +104,14 @@ def change_store_for(store: Store, reason: str, changes: Mapping[str, Any]) -> S
             setattr(store, column, value)
         store.save(update_fields=list(changes))
         if told:
-            audit.record("store.changed", store=store, target=store, name=store.name, reason=reason, details=told)
+            audit.record(
+                "store.changed",
+                store=store,
+                target=store,
+                name=store.name,
+                reason=reason,
+                details=told,
+            )
     return store
 
 
@@ -103,7 +121,8 @@ def change_details(store: Store, request: StoreDetails) -> Store:
 
 
 def change_embedding(store: Store, origins: Sequence[str]) -> Store:
-    """The sites that may frame the store's checkout; none listed: any site. Raises BadOrigin or TooManyOrigins."""
+    """The sites that may frame the store's checkout; none listed: any site. Raises BadOrigin or
+    TooManyOrigins."""
     wanted = list(dict.fromkeys(one.lower().rstrip("/") for one in origins))
     if any(_ORIGIN.fullmatch(one) is None for one in wanted):
         raise BadOrigin
@@ -122,9 +141,12 @@ def change_checkout(
     accept_underpayments: bool,
     offers_new_quotes: bool,
 ) -> Store:
-    """What merchants decide about payments made from now on. Raises Flat when a value is malformed."""
+    """What merchants decide about payments made from now on. Raises Flat when a value is
+    malformed."""
     if settlement_currency not in Currency.values:
-        raise Flat(f"Unsupported settlement currency: {settlement_currency}", field="settlement_currency")
+        raise Flat(
+            f"Unsupported settlement currency: {settlement_currency}", field="settlement_currency"
+        )
     if support_email:
         try:
             validate_email(support_email)
@@ -162,7 +184,9 @@ def check_password(password: str, user: User) -> None:
     except ValidationError as refusal:
         raise BadPassword(" ".join(refusal.messages)) from None
     if len(password) > PASSWORD_LENGTH_MAX:
-        raise BadPassword(f"This password is too long. It may have {PASSWORD_LENGTH_MAX} characters.")
+        raise BadPassword(
+            f"This password is too long. It may have {PASSWORD_LENGTH_MAX} characters."
+        )
 
 
 def sign_out_everywhere(user: User) -> None:

@@ -8,7 +8,8 @@ from apps.core.staff import Section
 from apps.core.templatetags.tillgate import day
 from apps.stores.models import AuditEntry, Store, Verification
 
-LINES_MAX, LOOKED_AT_MAX = 5, 1_000
+LINES_MAX = 5
+LOOKED_AT_MAX = 1_000
 
 
 def store_section(store: Store) -> Section:
@@ -23,7 +24,9 @@ def store_section(store: Store) -> Section:
     ]
     if store.platform is not None:
         facts.append(("Platform", store.platform.name))
-    return Section("Store", facts, reverse("admin:stores_store_change", args=[store.pk]), "Open store")
+    return Section(
+        "Store", facts, reverse("admin:stores_store_change", args=[store.pk]), "Open store"
+    )
 
 
 def _business(store: Store, last: Verification | None) -> str:
@@ -35,9 +38,17 @@ def _business(store: Store, last: Verification | None) -> str:
 
 def decisions(store: Store, *actions: str) -> list[tuple[str, Any]]:
     """The last of these in the store's log, as far back as its last thousand lines."""
-    newest = AuditEntry.objects.filter(store_id=store.pk).order_by("-id").values("pk")[:LOOKED_AT_MAX]
+    newest = (
+        AuditEntry.objects.filter(store_id=store.pk).order_by("-id").values("pk")[:LOOKED_AT_MAX]
+    )
     found = AuditEntry.objects.filter(pk__in=newest, action__in=actions).order_by("-id")[:LINES_MAX]
-    return [(day(one.at), " · ".join(text for text in (_done(one.action), one.actor_name, one.reason) if text)) for one in found]
+    return [
+        (
+            day(one.at),
+            " · ".join(text for text in (_done(one.action), one.actor_name, one.reason) if text),
+        )
+        for one in found
+    ]
 
 
 def _done(action: str) -> str:

@@ -1,4 +1,5 @@
-"""Emails to members of staff: what waits for a second one of them, and what became of what they had asked for."""
+"""Emails to members of staff: what waits for a second one of them, and what became of what they had
+asked for."""
 
 from dataclasses import dataclass
 
@@ -11,7 +12,8 @@ from apps.stores.models import User
 
 @dataclass(frozen=True)
 class StaffLetter:
-    """`key` makes it one email to each of them; what exactly is asked for is on the page at `path`, which asks who is reading."""
+    """`key` makes it one email to each of them; what exactly is asked for is on the page at `path`,
+    which asks who is reading."""
 
     key: str
     title: str

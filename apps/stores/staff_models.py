@@ -1,4 +1,5 @@
-"""What one member of staff asked for and another decides: bound to exactly what was asked, decided once, never changed afterwards."""
+"""What one member of staff asked for and another decides: bound to exactly what was asked, decided
+once, never changed afterwards."""
 
 import uuid
 
@@ -7,7 +8,8 @@ from django.db import models
 
 
 class StaffRequest(models.Model):
-    """`content` is canonical JSON: what is wanted, what it was before, and both as people read them. `digest` is its SHA-256."""
+    """`content` is canonical JSON: what is wanted, what it was before, and both as people read
+    them. `digest` is its SHA-256."""
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -21,13 +23,23 @@ class StaffRequest(models.Model):
     name = models.CharField(max_length=200)
     content = models.TextField()
     digest = models.CharField(max_length=64)
-    sealed = models.TextField(blank=True)  # secrets, while it waits; bound to the row and its digest
+    sealed = models.TextField(
+        blank=True
+    )  # secrets, while it waits; bound to the row and its digest
     reason = models.CharField(max_length=500)
     state = models.CharField(max_length=8, choices=State.choices, default=State.PENDING)
-    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     asked_at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+    )
     decided_at = models.DateTimeField(null=True)
     decision_reason = models.CharField(max_length=500, blank=True)
 
@@ -37,7 +49,10 @@ class StaffRequest(models.Model):
             # Whoever asked may take it back, and never approve it.
             models.CheckConstraint(
                 condition=~models.Q(state="approved")
-                | (models.Q(decided_by__isnull=False, decided_at__lt=models.F("expires_at")) & ~models.Q(decided_by=models.F("asked_by"))),
+                | (
+                    models.Q(decided_by__isnull=False, decided_at__lt=models.F("expires_at"))
+                    & ~models.Q(decided_by=models.F("asked_by"))
+                ),
                 name="staff_request_takes_two",
             ),
             models.CheckConstraint(
@@ -45,7 +60,11 @@ class StaffRequest(models.Model):
                 | (~models.Q(state="pending") & models.Q(decided_at__isnull=False)),
                 name="staff_request_decided",
             ),
-            models.UniqueConstraint(fields=["kind", "target_id"], condition=models.Q(state="pending"), name="staff_request_one_waits"),
+            models.UniqueConstraint(
+                fields=["kind", "target_id"],
+                condition=models.Q(state="pending"),
+                name="staff_request_one_waits",
+            ),
         ]
         indexes = [models.Index(fields=["kind", "target_id"], name="staff_request_of_target")]
 

@@ -1,4 +1,5 @@
-"""Who is staff, in which roles. Two give finance or admin; one gives support, or takes a role away (decision 135)."""
+"""Who is staff, in which roles. Two give finance or admin; one gives support, or takes a role away
+(decision 135)."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -22,7 +23,9 @@ class StaffingRefused(Flat):
     """The text says why."""
 
 
-def request_roles(person: User, roles: Collection[str], reason: str, staff: User, at: datetime) -> StaffRequest | None:
+def request_roles(
+    person: User, roles: Collection[str], reason: str, staff: User, at: datetime
+) -> StaffRequest | None:
     """What somebody will be, and nothing else; None when it needed nobody else and is done.
 
     Raises StaffForbidden, StaffingRefused or what four_eyes.ask raises.
@@ -41,29 +44,48 @@ def wish_of(person: User, roles: Collection[str], reason: str) -> Ask:
     if not person.is_active:
         raise StaffingRefused("The account is switched off")
     lines = [("Staff roles", _text(staff_roles.roles_of(person)), _text(roles))]
-    return Ask(str(person.pk), f"Staff roles of {person.email}", {"user": str(person.pk), "roles": sorted(roles)}, lines, reason)
+    return Ask(
+        str(person.pk),
+        f"Staff roles of {person.email}",
+        {"user": str(person.pk), "roles": sorted(roles)},
+        lines,
+        reason,
+    )
 
 
 def set_roles(person: User, roles: Collection[str], reason: str = "") -> User:
-    """These and no others; a superuser isn't one any longer. Somebody stays admin. Raises StaffingRefused."""
+    """These and no others; a superuser isn't one any longer. Somebody stays admin. Raises
+    StaffingRefused."""
     with transaction.atomic():
-        locked = list(User.objects.select_for_update().filter(Q(is_staff=True) | Q(pk=person.pk)).order_by("pk"))
+        locked = list(
+            User.objects.select_for_update()
+            .filter(Q(is_staff=True) | Q(pk=person.pk))
+            .order_by("pk")
+        )
         [fresh] = [one for one in locked if one.pk == person.pk]
         before = staff_roles.roles_of(fresh)
         if StaffRole.ADMIN not in roles:
             refuse_last_admin(fresh)
-        fresh.staff_roles, fresh.is_staff, fresh.is_superuser = sorted(roles), bool(roles), False
+        fresh.staff_roles = sorted(roles)
+        fresh.is_staff = bool(roles)
+        fresh.is_superuser = False
         fresh.save(update_fields=["staff_roles", "is_staff", "is_superuser"])
         # A session that was begun with other rights ends.
         sign_out_everywhere(fresh)
         told = {"roles": [_text(before), _text(roles)]}
-        audit.record("staff.roles_changed", target=fresh, name=fresh.email, reason=reason, details=told)
+        audit.record(
+            "staff.roles_changed", target=fresh, name=fresh.email, reason=reason, details=told
+        )
         notices.tell(fresh, f"Your staff roles are now: {_text(roles)}")
     return fresh
 
 
 def admins() -> list[User]:
-    return [one for one in User.objects.filter(is_staff=True, is_active=True) if StaffRole.ADMIN in staff_roles.roles_of(one)]
+    return [
+        one
+        for one in User.objects.filter(is_staff=True, is_active=True)
+        if StaffRole.ADMIN in staff_roles.roles_of(one)
+    ]
 
 
 def refuse_last_admin(person: User) -> None:
@@ -88,7 +110,11 @@ def _text(roles: Collection[str]) -> str:
 
 def _before(wanted: Facts) -> Facts:
     person = User.objects.select_for_update().get(pk=wanted["user"])
-    return {"email": person.email, "is_active": person.is_active, "roles": sorted(staff_roles.roles_of(person))}
+    return {
+        "email": person.email,
+        "is_active": person.is_active,
+        "roles": sorted(staff_roles.roles_of(person)),
+    }
 
 
 def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Any:

@@ -1,5 +1,5 @@
-"""The jobs of stores: checkout domains, looked at again, test clocks, seals over the audit log, staff requests that nobody decided,
-notifications whose emails wait."""
+"""The jobs of stores: checkout domains, looked at again, test clocks, seals over the audit log,
+staff requests that nobody decided, notifications whose emails wait."""
 
 from collections.abc import Sequence
 

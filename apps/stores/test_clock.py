@@ -1,4 +1,5 @@
-"""Moving a store's test clock: what is refused, what it costs, and the job that does it (apps.core.clock)."""
+"""Moving a store's test clock: what is refused, what it costs, and the job that does it
+(apps.core.clock)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,11 +22,13 @@ class ClockLiveMode(Coded):
 
 
 class ClockBackwards(Coded):
-    code, message = "test_clock_backwards", "The test clock only moves forward"
+    code = "test_clock_backwards"
+    message = "The test clock only moves forward"
 
 
 class ClockInvalid(Coded):
-    code, message = "test_clock_invalid", "Give seconds (an integer) or to (an ISO 8601 time)"
+    code = "test_clock_invalid"
+    message = "Give seconds (an integer) or to (an ISO 8601 time)"
 
 
 class ClockAdvancing(Coded):
@@ -82,7 +85,8 @@ def clock_of(store: Store) -> Standing:
 
 
 def cost_of(seconds: int) -> int:
-    """Tokens of the store's bucket: a long way takes more than a short one, up to all of a full one; one that is refused takes one."""
+    """Tokens of the store's bucket: a long way takes more than a short one, up to all of a full
+    one; one that is refused takes one."""
     if not 0 <= seconds <= OFFSET_SECONDS_MAX:
         return 1
     _, burst = settings.LIMITS[POLICY][Mode.TEST]

@@ -1,6 +1,8 @@
-"""Documents that show who stands behind a store: uploaded, replaced until they are submitted, read by staff alone, deleted in time.
+"""Documents that show who stands behind a store: uploaded, replaced until they are submitted, read
+by staff alone, deleted in time.
 
-What a file is is told by its content. Pictures are drawn anew; nothing is ever served but as a download to staff who verify.
+What a file is is told by its content. Pictures are drawn anew; nothing is ever served but as a
+download to staff who verify.
 """
 
 import hashlib
@@ -32,11 +34,14 @@ log = structlog.get_logger(__name__)
 FORGET = Job("stores.forget_documents", limit=BATCH)
 BYTES_MAX = 3 * 1024 * 1024
 DOCUMENTS_MAX = 5
-PIXELS_MAX, SIDE_MAX = 4096 * 4096, 3000
+PIXELS_MAX = 4096 * 4096
+SIDE_MAX = 3000
 UNUSED_DAYS = 30  # how long what was never submitted stays
 _Kind = VerificationDocument.Kind
 # Names by which a PDF runs, opens or carries something.
-_ACTIVE = re.compile(rb"/(JavaScript|JS|Launch|EmbeddedFiles?|RichMedia|XFA|Encrypt)(?![A-Za-z0-9])")
+_ACTIVE = re.compile(
+    rb"/(JavaScript|JS|Launch|EmbeddedFiles?|RichMedia|XFA|Encrypt)(?![A-Za-z0-9])"
+)
 _ESCAPED = re.compile(rb"#([0-9A-Fa-f]{2})")
 INFLATED_MAX = 16 * 1024 * 1024
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$", re.ASCII)
@@ -60,7 +65,10 @@ class NotADocument(Flat):
 
 class ActiveDocument(Flat):
     field = "document"
-    message = "The PDF is encrypted, or contains scripts or other files. Print it to a new PDF and upload that"
+    message = (
+        "The PDF is encrypted, or contains scripts or other files. Print it to a new PDF and upload"
+        " that"
+    )
 
 
 class TooManyDocuments(Flat):
@@ -75,21 +83,30 @@ class DocumentGone(Flat):
 
 def drafts(store: Store) -> list[VerificationDocument]:
     """What will go with the next submission, oldest first."""
-    return list(VerificationDocument.objects.filter(store=store, verification=None).order_by("uploaded_at", "id")[:DOCUMENTS_MAX])
+    return list(
+        VerificationDocument.objects.filter(store=store, verification=None).order_by(
+            "uploaded_at", "id"
+        )[:DOCUMENTS_MAX]
+    )
 
 
 def documents_of(verification: Verification) -> list[VerificationDocument]:
-    rows = VerificationDocument.objects.filter(store=verification.store_id, verification=verification)
+    rows = VerificationDocument.objects.filter(
+        store=verification.store_id, verification=verification
+    )
     return list(rows.order_by("uploaded_at", "id")[:DOCUMENTS_MAX])
 
 
 def add_document(store: Store, name: str, uploaded: bytes) -> VerificationDocument:
-    """Keeps a file for the next submission. Raises NotADocument, ActiveDocument, DocumentTooLarge or TooManyDocuments."""
+    """Keeps a file for the next submission. Raises NotADocument, ActiveDocument, DocumentTooLarge
+    or TooManyDocuments."""
     if len(drafts(store)) >= DOCUMENTS_MAX:
         raise TooManyDocuments
     kind, content = _checked(uploaded)
     id = uuid.uuid4()
-    kept = storages["private"].save(f"verification/{store.pk}/{id}.{_ENDINGS[kind]}", ContentFile(content))
+    kept = storages["private"].save(
+        f"verification/{store.pk}/{id}.{_ENDINGS[kind]}", ContentFile(content)
+    )
     try:
         return _record(store, id, _plain(name, kind), kind, content, kept)
     except BaseException:
@@ -97,7 +114,9 @@ def add_document(store: Store, name: str, uploaded: bytes) -> VerificationDocume
         raise
 
 
-def _record(store: Store, id: uuid.UUID, name: str, kind: str, content: bytes, kept: str) -> VerificationDocument:
+def _record(
+    store: Store, id: uuid.UUID, name: str, kind: str, content: bytes, kept: str
+) -> VerificationDocument:
     with transaction.atomic():
         # Two uploads at once are counted one after the other.
         Store.objects.select_for_update(no_key=True).get(pk=store.pk)
@@ -113,14 +132,22 @@ def _record(store: Store, id: uuid.UUID, name: str, kind: str, content: bytes, k
             file_name=kept,
             uploaded_at=clock.real_now(),
         )
-        audit.record("verification.document_added", store=store, target=row, name=name, details={"digest": row.digest})
+        audit.record(
+            "verification.document_added",
+            store=store,
+            target=row,
+            name=name,
+            details={"digest": row.digest},
+        )
     return row
 
 
 def remove_draft(store: Store, document_id: str) -> None:
     """Only what isn't submitted. Raises DocumentGone."""
     with transaction.atomic():
-        rows = VerificationDocument.objects.select_for_update(of=("self",)).filter(store=store, verification=None)
+        rows = VerificationDocument.objects.select_for_update(of=("self",)).filter(
+            store=store, verification=None
+        )
         row = rows.filter(pk=document_id).first()
         if row is None:
             raise DocumentGone
@@ -130,7 +157,9 @@ def remove_draft(store: Store, document_id: str) -> None:
 
 def attach_drafts(verification: Verification) -> int:
     """They go with a submission, in its transaction, and aren't changed any more; how many."""
-    return VerificationDocument.objects.filter(store=verification.store_id, verification=None).update(verification=verification)
+    return VerificationDocument.objects.filter(
+        store=verification.store_id, verification=None
+    ).update(verification=verification)
 
 
 def open_document(document: VerificationDocument) -> "File[Any] | None":
@@ -139,7 +168,9 @@ def open_document(document: VerificationDocument) -> "File[Any] | None":
         file = storages["private"].open(document.file_name)
     except OSError:
         return None
-    audit.record("verification.document_read", store=document.store_id, target=document, name=document.name)
+    audit.record(
+        "verification.document_read", store=document.store_id, target=document, name=document.name
+    )
     return file
 
 
@@ -148,7 +179,9 @@ def forget(now: datetime) -> int:
     decided = now - timedelta(days=settings.VERIFICATION_DOCUMENT_DAYS)
     over = Q(verification__reviewed_at__lt=decided)
     unused = Q(verification=None, uploaded_at__lt=now - timedelta(days=UNUSED_DAYS))
-    return FORGET.walk(VerificationDocument.objects.filter(over | unused).order_by("uploaded_at"), _delete)
+    return FORGET.walk(
+        VerificationDocument.objects.filter(over | unused).order_by("uploaded_at"), _delete
+    )
 
 
 def _delete(row: VerificationDocument) -> None:
@@ -159,7 +192,8 @@ def _delete(row: VerificationDocument) -> None:
 
 
 def _plain(name: str, kind: str) -> str:
-    """What the merchant called it, fit to be shown and to be a name of a file; its ending is that of what it is."""
+    """What the merchant called it, fit to be shown and to be a name of a file; its ending is that
+    of what it is."""
     bare = " ".join(_UNPRINTABLE.sub(" ", name).split())
     stem = _ENDING.sub("", bare).strip(". ")[:80] or "document"
     return f"{stem}.{_ENDINGS[kind]}"
@@ -190,8 +224,10 @@ def _plain_pdf(uploaded: bytes) -> bytes:
 
 
 def _objects(pdf: bytes) -> Iterator[bytes]:
-    """What describes it: all but the contents of streams, and streams that hold such descriptions themselves."""
-    at, room = 0, INFLATED_MAX
+    """What describes it: all but the contents of streams, and streams that hold such descriptions
+    themselves."""
+    at = 0
+    room = INFLATED_MAX
     while (begin := pdf.find(b"stream", at)) >= 0:
         end = pdf.find(b"endstream", begin)
         if end < 0:
@@ -223,7 +259,8 @@ def _unescaped(text: bytes) -> bytes:
 
 
 def _redrawn(uploaded: bytes) -> tuple[str, bytes]:
-    """Upright, and without what else the file carried: places, comments, anything behind the picture."""
+    """Upright, and without what else the file carried: places, comments, anything behind the
+    picture."""
     from PIL import Image, ImageOps  # for those few requests alone
 
     try:
@@ -239,7 +276,10 @@ def _redrawn(uploaded: bytes) -> tuple[str, bytes]:
     except (OSError, ValueError, SyntaxError, EOFError, OverflowError):
         raise NotADocument from None
     upright.thumbnail((SIDE_MAX, SIDE_MAX))
-    bare, made = Image.new("RGB", upright.size), io.BytesIO()
+    bare = Image.new("RGB", upright.size)
+    made = io.BytesIO()
     bare.paste(upright)
-    bare.save(made, kind.upper(), **({"quality": 88} if kind == _Kind.JPEG else {"optimize": False}))
+    bare.save(
+        made, kind.upper(), **({"quality": 88} if kind == _Kind.JPEG else {"optimize": False})
+    )
     return kind, made.getvalue()

@@ -1,4 +1,5 @@
-"""Documents of a business's verification: what a store has uploaded, and which submission they went with."""
+"""Documents of a business's verification: what a store has uploaded, and which submission they went
+with."""
 
 import uuid
 
@@ -6,7 +7,8 @@ from django.db import models
 
 
 class VerificationDocument(models.Model):
-    """A file of the private storage. Without a verification it waits for the next submission, and can still be removed."""
+    """A file of the private storage. Without a verification it waits for the next submission, and
+    can still be removed."""
 
     class Kind(models.TextChoices):
         PDF = "pdf", "PDF"
@@ -15,7 +17,9 @@ class VerificationDocument(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
-    verification = models.ForeignKey("stores.Verification", null=True, on_delete=models.PROTECT, related_name="+")
+    verification = models.ForeignKey(
+        "stores.Verification", null=True, on_delete=models.PROTECT, related_name="+"
+    )
     name = models.CharField(max_length=100)
     kind = models.CharField(max_length=4, choices=Kind.choices)
     size_bytes = models.PositiveIntegerField()

@@ -31,5 +31,10 @@ class SwapAdmin(Rated):
 
     @admin.display(description="Bought")
     def bought(self, row: Swap) -> str | None:
-        amount, asset = row.actual_buy_amount_atomic, row.buy_asset
-        return None if amount is None else f"{money.decimal_from_atomic(amount, asset.atomic_decimals)} {asset.coin_symbol}"
+        amount = row.actual_buy_amount_atomic
+        asset = row.buy_asset
+        return (
+            None
+            if amount is None
+            else f"{money.decimal_from_atomic(amount, asset.atomic_decimals)} {asset.coin_symbol}"
+        )

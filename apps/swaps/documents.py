@@ -58,7 +58,9 @@ def swap_document(swap: Swap) -> SwapDocument:
         buy_asset_id=swap.buy_asset_id,
         sell_amount_atomic=str(swap.sell_amount_atomic),
         expected_buy_amount_atomic=str(swap.expected_buy_amount_atomic),
-        actual_buy_amount_atomic=None if swap.actual_buy_amount_atomic is None else str(swap.actual_buy_amount_atomic),
+        actual_buy_amount_atomic=None
+        if swap.actual_buy_amount_atomic is None
+        else str(swap.actual_buy_amount_atomic),
         swap_provider=swap.provider,
         tx_hash=swap.tx_hash,
         livemode=swap.is_live,
@@ -71,7 +73,8 @@ def swap_document(swap: Swap) -> SwapDocument:
 
 
 def auto_swap_document(swap: Swap) -> AutoSwapDocument:
-    source, buy = swap.source_asset, swap.buy_asset
+    source = swap.source_asset
+    buy = swap.buy_asset
     expected = money.decimal_from_atomic(swap.expected_buy_amount_atomic, buy.atomic_decimals)
     actual = swap.actual_buy_amount_atomic
     actual_text = None if actual is None else money.decimal_from_atomic(actual, buy.atomic_decimals)

@@ -15,7 +15,8 @@ _AMOUNT = re.compile(r"[0-9]{1,60}", re.ASCII)
 
 
 class SwapRequest(Struct, frozen=True):
-    """A part of the balance, and what it is sold for. To sell nothing is refused, after the assets are known."""
+    """A part of the balance, and what it is sold for. To sell nothing is refused, after the assets
+    are known."""
 
     source_asset_id: str
     buy_asset_id: str

@@ -1,4 +1,5 @@
-"""Reads of swaps: a door begins with `seen_by`; the swaps of a payment, and what they brought beside their estimates."""
+"""Reads of swaps: a door begins with `seen_by`; the swaps of a payment, and what they brought
+beside their estimates."""
 
 from django.db import models
 
@@ -22,7 +23,8 @@ def filtered(rows: "models.QuerySet[Swap]", status: str | None) -> "models.Query
 
 
 def search(rows: "models.QuerySet[Swap]", text: str) -> "models.QuerySet[Swap]":
-    """Swaps whose id or transaction it is, or that were made for the payment with this reference."""
+    """Swaps whose id or transaction it is, or that were made for the payment with this
+    reference."""
     if not text:
         return rows
     wanted = models.Q(tx_hash=text.lower()) | models.Q(payment__reference=text.upper())
@@ -31,17 +33,26 @@ def search(rows: "models.QuerySet[Swap]", text: str) -> "models.QuerySet[Swap]":
 
 def of_asset(rows: "models.QuerySet[Swap]", asset_id: str) -> "models.QuerySet[Swap]":
     """Sold or bought."""
-    return rows.filter(models.Q(source_asset=asset_id) | models.Q(buy_asset=asset_id)) if asset_id else rows
+    return (
+        rows.filter(models.Q(source_asset=asset_id) | models.Q(buy_asset=asset_id))
+        if asset_id
+        else rows
+    )
 
 
 def of_payment(payment: Payment) -> list[Swap]:
     """The automatic swaps of a payment, the one that sold most first made."""
-    return list(Swap.objects.filter(payment=payment).select_related(*_ASSETS).order_by("created_at", "id"))
+    return list(
+        Swap.objects.filter(payment=payment).select_related(*_ASSETS).order_by("created_at", "id")
+    )
 
 
 def swap_delta(payment: Payment) -> tuple[str, str] | None:
-    """What a payment's automatic swap brought more (or, with a minus, less) than its estimate: in coins and in atomic units."""
-    swap = next((one for one in of_payment(payment) if one.actual_buy_amount_atomic is not None), None)
+    """What a payment's automatic swap brought more (or, with a minus, less) than its estimate: in
+    coins and in atomic units."""
+    swap = next(
+        (one for one in of_payment(payment) if one.actual_buy_amount_atomic is not None), None
+    )
     if swap is None or swap.actual_buy_amount_atomic is None:
         return None
     delta = swap.actual_buy_amount_atomic - swap.expected_buy_amount_atomic
@@ -50,5 +61,7 @@ def swap_delta(payment: Payment) -> tuple[str, str] | None:
 
 def auto_swap_of(viewer: Viewer) -> AutoSwap | None:
     """The store's setting in its mode; None when it never made one."""
-    found: AutoSwap | None = AutoSwap.objects.seen_by(viewer).select_related("target_asset__chain").first()
+    found: AutoSwap | None = (
+        AutoSwap.objects.seen_by(viewer).select_related("target_asset__chain").first()
+    )
     return found

@@ -1,4 +1,5 @@
-"""Webhooks for staff, who look and never write: receivers, what happened, and what is on its way to them. Never a secret."""
+"""Webhooks for staff, who look and never write: receivers, what happened, and what is on its way to
+them. Never a secret."""
 
 from django.contrib import admin
 

@@ -9,8 +9,16 @@ FAILED_ATTEMPTS = 3
 
 
 def failing_endpoints(viewer: Viewer) -> "QuerySet[Endpoint]":
-    """Turned off by the service, or with a delivery that waits after three attempts; a store has few endpoints."""
-    waiting = Delivery.objects.filter(endpoint=OuterRef("pk"), status=Delivery.Status.PENDING, attempts__gte=FAILED_ATTEMPTS, is_test=False)
+    """Turned off by the service, or with a delivery that waits after three attempts; a store has
+    few endpoints."""
+    waiting = Delivery.objects.filter(
+        endpoint=OuterRef("pk"),
+        status=Delivery.Status.PENDING,
+        attempts__gte=FAILED_ATTEMPTS,
+        is_test=False,
+    )
     rows = Endpoint.objects.seen_by(viewer).filter(deleted_at=None)
-    rows = rows.filter(Q(status=Endpoint.Status.ERROR) | (Q(status=Endpoint.Status.ACTIVE) & Exists(waiting)))
+    rows = rows.filter(
+        Q(status=Endpoint.Status.ERROR) | (Q(status=Endpoint.Status.ACTIVE) & Exists(waiting))
+    )
     return rows.order_by("-updated_at")

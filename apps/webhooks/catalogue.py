@@ -1,4 +1,5 @@
-"""Every event there is, and what it says: the 23 that anybody can subscribe to, and the platform's own.
+"""Every event there is, and what it says: the 23 that anybody can subscribe to, and the platform's
+own.
 
 Payouts and fee sweeps can be subscribed to, as the contract says; nothing records them.
 """
@@ -47,5 +48,6 @@ def open_to(is_platform: bool) -> tuple[str, ...]:
 
 
 def family_of(event_type: str) -> str:
-    """What events with one kind of object have in common: `store.verification` of `store.verification.approved`."""
+    """What events with one kind of object have in common: `store.verification` of
+    `store.verification.approved`."""
     return event_type.rpartition(".")[0]

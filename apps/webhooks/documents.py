@@ -93,7 +93,8 @@ class EventData(Document, Generic[Object], frozen=True, kw_only=True):
 
 
 class EventDocument(Document, Generic[Object], frozen=True, kw_only=True):
-    """The body of a delivery. `created` is in unix seconds; `account` is on a platform's copy only."""
+    """The body of a delivery. `created` is in unix seconds; `account` is on a platform's copy
+    only."""
 
     id: Id
     type: str
@@ -161,7 +162,9 @@ def with_secret(endpoint: Endpoint, secret: str) -> WebhookEndpointWithSecret:
 
 
 def listed(endpoint: Endpoint, delivery_success_rate: float | None) -> WebhookEndpointListed:
-    return WebhookEndpointListed(**asdict(endpoint_document(endpoint)), delivery_success_rate=delivery_success_rate)
+    return WebhookEndpointListed(
+        **asdict(endpoint_document(endpoint)), delivery_success_rate=delivery_success_rate
+    )
 
 
 def with_deliveries(endpoint: Endpoint, recent: list[Delivery]) -> WebhookEndpointWithDeliveries:
@@ -205,4 +208,6 @@ def event_document(event: Event) -> WebhookEventDocument:
 
 
 def test_delivery_queued(delivery: Delivery) -> TestDeliveryQueued:
-    return TestDeliveryQueued(delivery_id=str(delivery.pk), event_type=delivery.event.type, message="Test delivery queued")
+    return TestDeliveryQueued(
+        delivery_id=str(delivery.pk), event_type=delivery.event.type, message="Test delivery queued"
+    )

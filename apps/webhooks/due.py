@@ -13,16 +13,22 @@ PATIENCE_SECONDS = 10.0
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
-    """The next moment (store time) at which a delivery is due, strictly later than `after`; one under way counts as well."""
-    on = Endpoint.objects.filter(store_id=store_id, mode=Mode.TEST, status=Endpoint.Status.ACTIVE, deleted_at=None)
+    """The next moment (store time) at which a delivery is due, strictly later than `after`; one
+    under way counts as well."""
+    on = Endpoint.objects.filter(
+        store_id=store_id, mode=Mode.TEST, status=Endpoint.Status.ACTIVE, deleted_at=None
+    )
     moments = []
     for status in (Delivery.Status.PENDING, Delivery.Status.ATTEMPTING):
-        waiting = Delivery.objects.filter(endpoint_id__in=list(on.values_list("pk", flat=True)), status=status)
+        waiting = Delivery.objects.filter(
+            endpoint_id__in=list(on.values_list("pk", flat=True)), status=status
+        )
         later = waiting if after is None else waiting.filter(next_attempt_at__gt=after)
         moments.append(later.aggregate(first=Min("next_attempt_at"))["first"])
     return min((one for one in moments if one is not None), default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    """Send what is due at `now` and wait for the outcome, though not for receivers that never answer."""
+    """Send what is due at `now` and wait for the outcome, though not for receivers that never
+    answer."""
     send_due(store_id, now, PATIENCE_SECONDS)

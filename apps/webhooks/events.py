@@ -1,7 +1,9 @@
-"""An event is written in the transaction of the change it tells of, with a delivery for every endpoint that asked for it.
+"""An event is written in the transaction of the change it tells of, with a delivery for every
+endpoint that asked for it.
 
-A sub-merchant's event is written again for its platform, at the platform's time, with the sub-merchant's id as `account`. An
-endpoint that is turned off gets its delivery as `ignored`: nothing is sent, but the merchant can see and redeliver it.
+A sub-merchant's event is written again for its platform, at the platform's time, with the
+sub-merchant's id as `account`. An endpoint that is turned off gets its delivery as `ignored`:
+nothing is sent, but the merchant can see and redeliver it.
 """
 
 import uuid
@@ -14,35 +16,51 @@ from apps.core import jobs, sql
 from apps.core.documents import Document
 from apps.webhooks.catalogue import FANS_OUT
 
-# Two named parts of a larger statement: they follow one called `made`, and write nothing when it is empty.
+# Two named parts of a larger statement: they follow one called `made`, and write nothing when it is
+# empty.
 RECORD_CTE = """webhook_event AS (
     INSERT INTO webhooks_event (id, store_id, mode, created_at, type, object, account_id)
     SELECT one.id, one.store_id, %(event_mode)s::text, %(event_at)s::timestamptz + coalesce((
                SELECT (theirs.test_offset_seconds - its.test_offset_seconds) * interval '1 second'
                FROM stores_store theirs, stores_store its
-               WHERE theirs.id = one.store_id AND its.id = one.account_id AND %(event_mode)s::text = 'test'
+               WHERE theirs.id = one.store_id AND its.id = one.account_id
+                   AND %(event_mode)s::text = 'test'
            ), interval '0'), %(event_type)s::text, %(event_object)s::jsonb, one.account_id
     FROM made, jsonb_to_recordset(%(event_copies)s) AS one(id uuid, store_id uuid, account_id uuid)
     RETURNING id, store_id, created_at
 ), webhook_delivery AS (
-    INSERT INTO webhooks_delivery (id, store_id, mode, created_at, event_id, endpoint_id, status, attempts, next_attempt_at, is_test)
+    INSERT INTO webhooks_delivery (id, store_id, mode, created_at, event_id, endpoint_id, status,
+        attempts, next_attempt_at, is_test)
     SELECT gen_random_uuid(), e.store_id, %(event_mode)s::text, e.created_at, e.id, p.id,
            CASE p.status WHEN 'active' THEN 'pending' ELSE 'ignored' END, 0,
            CASE p.status WHEN 'active' THEN e.created_at END, false
     FROM webhook_event e JOIN webhooks_endpoint p ON p.store_id = e.store_id
-    WHERE p.mode = %(event_mode)s::text AND p.deleted_at IS NULL AND %(event_type)s::text = ANY (p.subscribed_events)
+    WHERE p.mode = %(event_mode)s::text AND p.deleted_at IS NULL
+        AND %(event_type)s::text = ANY (p.subscribed_events)
     RETURNING id
 )"""
-_RECORD = sql.Statement(f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SELECT id FROM webhook_delivery)")  # noqa: S608  # no input in it
+_RECORD = sql.Statement(
+    # No input in it.
+    f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SELECT id FROM webhook_delivery)"  # noqa: S608
+)
 
 
 def record_parameters(
-    *, store_id: uuid.UUID, mode: str, type: str, object: Document, at: datetime, platform_id: uuid.UUID | None = None
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    type: str,
+    object: Document,
+    at: datetime,
+    platform_id: uuid.UUID | None = None,
 ) -> dict[str, object]:
-    """The parameters of RECORD_CTE; `at` is store time. `platform_id` counts only for events that platforms hear of."""
+    """The parameters of RECORD_CTE; `at` is store time. `platform_id` counts only for events that
+    platforms hear of."""
     copies = [{"id": str(uuid.uuid4()), "store_id": str(store_id)}]
     if platform_id is not None and type.startswith(FANS_OUT):
-        copies.append({"id": str(uuid.uuid4()), "store_id": str(platform_id), "account_id": str(store_id)})
+        copies.append(
+            {"id": str(uuid.uuid4()), "store_id": str(platform_id), "account_id": str(store_id)}
+        )
     return {
         "event_copies": Jsonb(copies),
         "event_mode": mode,
@@ -52,9 +70,19 @@ def record_parameters(
     }
 
 
-def record(*, store_id: uuid.UUID, mode: str, type: str, object: Document, at: datetime, platform_id: uuid.UUID | None = None) -> None:
+def record(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    type: str,
+    object: Document,
+    at: datetime,
+    platform_id: uuid.UUID | None = None,
+) -> None:
     """Write an event and its deliveries, and wake the sender on commit."""
-    parameters = record_parameters(store_id=store_id, mode=mode, type=type, object=object, at=at, platform_id=platform_id)
+    parameters = record_parameters(
+        store_id=store_id, mode=mode, type=type, object=object, at=at, platform_id=platform_id
+    )
     ((deliveries,),) = _RECORD.rows(**parameters)
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)

@@ -1,4 +1,5 @@
-"""Events (written with the change they tell of), the endpoints that asked for them, and each delivery.
+"""Events (written with the change they tell of), the endpoints that asked for them, and each
+delivery.
 
 The delivery row is the queue: due at `next_attempt_at`, leased through `claimed_until`.
 """
@@ -11,14 +12,18 @@ from apps.core.models import Owned
 
 
 class Event(Owned):
-    """Something that happened. `object` is the `data.object` of the envelope; `account` is on a platform's copy only."""
+    """Something that happened. `object` is the `data.object` of the envelope; `account` is on a
+    platform's copy only."""
 
     type = models.CharField(max_length=40)
     object = models.JSONField()
     account_id = models.UUIDField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["store", "mode", "-created_at"]), BrinIndex(fields=["created_at"], name="event_by_age")]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"]),
+            BrinIndex(fields=["created_at"], name="event_by_age"),
+        ]
 
 
 class Host(models.Model):
@@ -84,8 +89,16 @@ class Endpoint(Owned):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(fields=["host"], name="endpoint_of_host"),
-            models.Index(fields=["updated_at"], condition=models.Q(status="error", deleted_at=None), name="endpoint_in_error"),
-            models.Index(fields=["is_notice_due"], condition=models.Q(is_notice_due=True), name="endpoint_notice_due"),
+            models.Index(
+                fields=["updated_at"],
+                condition=models.Q(status="error", deleted_at=None),
+                name="endpoint_in_error",
+            ),
+            models.Index(
+                fields=["is_notice_due"],
+                condition=models.Q(is_notice_due=True),
+                name="endpoint_notice_due",
+            ),
         ]
 
 
@@ -103,7 +116,9 @@ class Delivery(Owned):
         IGNORED = "ignored"
 
     event = models.ForeignKey(Event, on_delete=models.PROTECT, related_name="+")
-    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="+", db_index=False)
+    endpoint = models.ForeignKey(
+        Endpoint, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
     next_attempt_at = models.DateTimeField(null=True)
@@ -118,18 +133,30 @@ class Delivery(Owned):
     class Meta:
         verbose_name_plural = "deliveries"
         indexes = [
-            # The queue is walked endpoint by endpoint, so that one with a long queue hides no other.
-            models.Index(fields=["endpoint", "next_attempt_at"], condition=models.Q(status="pending"), name="delivery_waiting"),
-            models.Index(fields=["endpoint", "claimed_until"], condition=models.Q(status="attempting"), name="delivery_in_flight"),
+            # The queue is walked endpoint by endpoint, so that one with a long queue hides no
+            # other.
+            models.Index(
+                fields=["endpoint", "next_attempt_at"],
+                condition=models.Q(status="pending"),
+                name="delivery_waiting",
+            ),
+            models.Index(
+                fields=["endpoint", "claimed_until"],
+                condition=models.Q(status="attempting"),
+                name="delivery_in_flight",
+            ),
             models.Index(fields=["endpoint", "-created_at"]),
             BrinIndex(fields=["created_at"], name="delivery_by_age"),
         ]
 
 
 class Attempt(models.Model):
-    """An attempt that failed. What the last one brought stands on its delivery as well; one that arrived stands there alone."""
+    """An attempt that failed. What the last one brought stands on its delivery as well; one that
+    arrived stands there alone."""
 
-    delivery = models.ForeignKey(Delivery, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    delivery = models.ForeignKey(
+        Delivery, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
+    )
     number = models.PositiveSmallIntegerField()
     at = models.DateTimeField()
     response_status = models.PositiveSmallIntegerField(null=True)

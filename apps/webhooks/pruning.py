@@ -1,4 +1,5 @@
-"""What webhooks forget: deliveries that ended long ago, and then events that no delivery needs any more."""
+"""What webhooks forget: deliveries that ended long ago, and then events that no delivery needs any
+more."""
 
 from datetime import datetime, timedelta
 
@@ -17,6 +18,10 @@ def prune_all(now: datetime) -> dict[str, int]:
     needed = Delivery.objects.filter(event=OuterRef("pk"))
     return {
         "deliveries": prune(Delivery.objects.filter(status__in=_ENDED, created_at__lt=before)),
-        "attempts": prune(Attempt.objects.filter(~Exists(Delivery.objects.filter(pk=OuterRef("delivery"))), at__lt=before)),
+        "attempts": prune(
+            Attempt.objects.filter(
+                ~Exists(Delivery.objects.filter(pk=OuterRef("delivery"))), at__lt=before
+            )
+        ),
         "events": prune(Event.objects.filter(~Exists(needed), created_at__lt=before)),
     }

@@ -1,7 +1,8 @@
 """The `data.object` of a test delivery, of the very class that the real event has.
 
-Whoever records an event makes its sample; which app that is stands in settings, because the apps that record events stand
-above this one (decision 178). The last two events nobody records yet: their objects are told here.
+Whoever records an event makes its sample; which app that is stands in settings, because the apps
+that record events stand above this one (decision 178). The last two events nobody records yet:
+their objects are told here.
 """
 
 from collections.abc import Callable
@@ -21,15 +22,25 @@ _PAYOUT_STATUS = {"created": "pending", "confirmed": "confirmed", "failed": "fai
 
 def sample(event_type: str) -> Document:
     """A made-up object for any event that can be subscribed to."""
-    made = cast(Callable[[str], Document], import_string(settings.EVENT_SAMPLES[family_of(event_type)]))
+    made = cast(
+        Callable[[str], Document], import_string(settings.EVENT_SAMPLES[family_of(event_type)])
+    )
     return made(event_type)
 
 
 def payout(event_type: str) -> PayoutEvent:
     status = _PAYOUT_STATUS[event_type.rpartition(".")[2]]
-    return PayoutEvent(id=SAMPLE_ID, status=status, amount_atomic="10000000000000000", created_at=SAMPLE_AT)
+    return PayoutEvent(
+        id=SAMPLE_ID, status=status, amount_atomic="10000000000000000", created_at=SAMPLE_AT
+    )
 
 
 def fee_sweep(event_type: str) -> SweepEvent:
     status = event_type.rpartition(".")[2]
-    return SweepEvent(id=SAMPLE_ID, status=status, amount_atomic="100000000000000", asset_id="SETH", created_at=SAMPLE_AT)
+    return SweepEvent(
+        id=SAMPLE_ID,
+        status=status,
+        amount_atomic="100000000000000",
+        asset_id="SETH",
+        created_at=SAMPLE_AT,
+    )

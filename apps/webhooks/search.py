@@ -1,4 +1,5 @@
-"""Endpoints by address, deliveries and events by id; a store has few endpoints, and the rest is found by primary key."""
+"""Endpoints by address, deliveries and events by id; a store has few endpoints, and the rest is
+found by primary key."""
 
 from django.db.models import Q
 
@@ -8,7 +9,8 @@ from apps.webhooks.models import Delivery, Endpoint
 
 
 def find_endpoints(viewer: Viewer, term: Term, limit: int) -> list[Endpoint]:
-    """By id, or a part of the URL: of those that there are at once (services.endpoints.ENDPOINTS_MAX)."""
+    """By id, or a part of the URL: of those that there are at once
+    (services.endpoints.ENDPOINTS_MAX)."""
     wanted = Q(pk=term.id) if term.id is not None else Q(url__icontains=term.text)
     rows = Endpoint.objects.seen_by(viewer).filter(wanted, deleted_at=None)
     return list(rows.order_by("-created_at", "-id")[:limit]) if term.text else []
@@ -18,5 +20,9 @@ def find_deliveries(viewer: Viewer, term: Term, limit: int) -> list[Delivery]:
     """By its own id or that of its event, newest first."""
     if term.id is None:
         return []
-    rows = Delivery.objects.seen_by(viewer).filter(Q(pk=term.id) | Q(event=term.id)).select_related("event", "endpoint")
+    rows = (
+        Delivery.objects.seen_by(viewer)
+        .filter(Q(pk=term.id) | Q(event=term.id))
+        .select_related("event", "endpoint")
+    )
     return list(rows.defer("endpoint__sealed_secret").order_by("-created_at", "-id")[:limit])

@@ -9,18 +9,26 @@ from django.db.models.functions import Cast
 from apps.access.access import Access
 from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host
 
-RECENT, ABOUT_MAX = 25, 100
+RECENT = 25
+ABOUT_MAX = 100
 
 
 def events(access: Access) -> models.QuerySet[Event]:
-    """What happened in a store, whether or not an endpoint asked for it, with the events that send_test made up."""
+    """What happened in a store, whether or not an endpoint asked for it, with the events that
+    send_test made up."""
     return Event.objects.seen_by(access)
 
 
 def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[Delivery]:
-    """What is due to hosts that answer. Anybody can name one that never has; what waits for it is late by its own doing."""
+    """What is due to hosts that answer. Anybody can name one that never has; what waits for it is
+    late by its own doing."""
     answering = Endpoint.objects.filter(host__in=Host.objects.values("name"))
-    return Delivery.objects.filter(mode=mode, status=Delivery.Status.PENDING, next_attempt_at__lte=due_by, endpoint__in=answering)
+    return Delivery.objects.filter(
+        mode=mode,
+        status=Delivery.Status.PENDING,
+        next_attempt_at__lte=due_by,
+        endpoint__in=answering,
+    )
 
 
 def endpoints(access: Access, status: str | None = None) -> models.QuerySet[Endpoint]:
@@ -29,16 +37,25 @@ def endpoints(access: Access, status: str | None = None) -> models.QuerySet[Endp
     return rows.filter(status=status) if status in Endpoint.Status.values else rows
 
 
-def with_success_rates(access: Access, status: str | None = None) -> list[tuple[Endpoint, float | None]]:
+def with_success_rates(
+    access: Access, status: str | None = None
+) -> list[tuple[Endpoint, float | None]]:
     """Each endpoint with the share of its deliveries that arrived, in per cent to one decimal.
 
-    Of those that have ended: what waits, is ignored or was a test doesn't count. None when nothing has ended.
+    Of those that have ended: what waits, is ignored or was a test doesn't count. None when nothing
+    has ended.
     """
     rows = list(endpoints(access, status))
     ended = (
-        Delivery.objects.filter(endpoint_id__in=[row.pk for row in rows], is_test=False, status__in=["delivered", "failed"])
+        Delivery.objects.filter(
+            endpoint_id__in=[row.pk for row in rows],
+            is_test=False,
+            status__in=["delivered", "failed"],
+        )
         .values("endpoint_id")
-        .annotate(total=Count("pk"), arrived=Count("pk", filter=Q(status=Delivery.Status.DELIVERED)))
+        .annotate(
+            total=Count("pk"), arrived=Count("pk", filter=Q(status=Delivery.Status.DELIVERED))
+        )
     )
     rates = {one["endpoint_id"]: round(100 * one["arrived"] / one["total"], 1) for one in ended}
     return [(row, rates.get(row.pk)) for row in rows]
@@ -50,17 +67,27 @@ def recent_deliveries(endpoint: Endpoint, limit: int = RECENT) -> list[Delivery]
 
 
 def deliveries(endpoint: Endpoint) -> models.QuerySet[Delivery]:
-    return Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode).select_related("event").order_by("-created_at", "-id")
+    return (
+        Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode)
+        .select_related("event")
+        .order_by("-created_at", "-id")
+    )
 
 
 def event_bodies(access: Access) -> models.QuerySet[Event]:
     """Newest first, each with the text of its object as it is sent."""
-    return events(access).annotate(object_json=Cast("object", models.TextField())).order_by("-created_at", "-id")
+    return (
+        events(access)
+        .annotate(object_json=Cast("object", models.TextField()))
+        .order_by("-created_at", "-id")
+    )
 
 
 def deliveries_of(event: Event) -> list[Delivery]:
     """Newest first, each with its endpoint."""
-    rows = Delivery.objects.filter(event=event, store=event.store_id, mode=event.mode).select_related("endpoint")
+    rows = Delivery.objects.filter(
+        event=event, store=event.store_id, mode=event.mode
+    ).select_related("endpoint")
     return list(rows.defer("endpoint__sealed_secret").order_by("-created_at", "-id")[:ABOUT_MAX])
 
 
@@ -69,8 +96,17 @@ def failed_attempts(delivery: Delivery) -> list[Attempt]:
     return list(Attempt.objects.filter(delivery=delivery).order_by("-at", "-id")[:ABOUT_MAX])
 
 
-def deliveries_about(access: Access, subject: str, first: datetime, last: datetime) -> list[Delivery]:
-    """Deliveries of events about one record (`data.object.id`) between two moments, newest first."""
-    told = Event.objects.seen_by(access).filter(created_at__gte=first, created_at__lte=last, object__id=subject)
+def deliveries_about(
+    access: Access, subject: str, first: datetime, last: datetime
+) -> list[Delivery]:
+    """Deliveries of events about one record (`data.object.id`) between two moments, newest
+    first."""
+    told = Event.objects.seen_by(access).filter(
+        created_at__gte=first, created_at__lte=last, object__id=subject
+    )
     rows = Delivery.objects.seen_by(access).filter(event__in=told.values("pk"), is_test=False)
-    return list(rows.select_related("event", "endpoint").defer("endpoint__sealed_secret").order_by("-created_at", "-id")[:ABOUT_MAX])
+    return list(
+        rows.select_related("event", "endpoint")
+        .defer("endpoint__sealed_secret")
+        .order_by("-created_at", "-id")[:ABOUT_MAX]
+    )

@@ -1,6 +1,8 @@
-"""The body of a delivery and its signatures. An event always gives the same bytes, so that every attempt sends the same.
+"""The body of a delivery and its signatures. An event always gives the same bytes, so that every
+attempt sends the same.
 
-`Service-Signature` is keyed with the whole secret as text, the Standard Webhooks headers with what its base64 part decodes to.
+`Service-Signature` is keyed with the whole secret as text, the Standard Webhooks headers with what
+its base64 part decodes to.
 """
 
 import base64
@@ -22,9 +24,17 @@ def secret_place(endpoint_id: uuid.UUID) -> str:
 
 
 def body(
-    *, event_id: uuid.UUID, type: str, created: int, is_live: bool, api_version: str, account_id: uuid.UUID | None, object_json: str
+    *,
+    event_id: uuid.UUID,
+    type: str,
+    created: int,
+    is_live: bool,
+    api_version: str,
+    account_id: uuid.UUID | None,
+    object_json: str,
 ) -> bytes:
-    """The envelope. `created` is in unix seconds; `object_json` is `data.object` as PostgreSQL writes it, in one fixed order."""
+    """The envelope. `created` is in unix seconds; `object_json` is `data.object` as PostgreSQL
+    writes it, in one fixed order."""
     envelope = EventDocument(
         id=str(event_id),
         type=type,
@@ -41,7 +51,9 @@ def newest_version() -> str:
     return str(settings.API_VERSION)
 
 
-def plain_headers(delivery_id: uuid.UUID, event_id: uuid.UUID, event_type: str, attempt: int) -> dict[str, str]:
+def plain_headers(
+    delivery_id: uuid.UUID, event_id: uuid.UUID, event_type: str, attempt: int
+) -> dict[str, str]:
     """Those that anybody could write."""
     return {
         "Content-Type": "application/json",
@@ -54,7 +66,8 @@ def plain_headers(delivery_id: uuid.UUID, event_id: uuid.UUID, event_type: str, 
 
 
 def signatures(secret: str, event_id: uuid.UUID, raw: bytes, timestamp: int) -> dict[str, str]:
-    """The headers that prove the body. `timestamp` is the machine's time in unix seconds, in test mode too."""
+    """The headers that prove the body. `timestamp` is the machine's time in unix seconds, in test
+    mode too."""
     moment = str(timestamp).encode()
     ours = hmac.new(secret.encode(), moment + b"." + raw, hashlib.sha256).hexdigest()
     key = base64.b64decode(secret.removeprefix("whsec_"))

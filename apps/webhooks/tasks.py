@@ -1,4 +1,5 @@
-"""The jobs of webhooks. The deliveries table is the queue: a job only has it looked at, so a lost message loses nothing."""
+"""The jobs of webhooks. The deliveries table is the queue: a job only has it looked at, so a lost
+message loses nothing."""
 
 import uuid
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from apps.webhooks.services import notices
 
 @shared_task(name="webhooks.deliver")
 def deliver(delivery_ids: Sequence[str] = ()) -> None:
-    """Something is due. Which deliveries doesn't matter: the dispatcher takes everything that is."""
+    """Something is due. Which deliveries doesn't matter: the dispatcher takes everything that
+    is."""
     dispatcher.wake()
 
 

@@ -280,7 +280,8 @@ KINDS = {
 def generated(part: Schema, kind: str) -> str:
     document = {"openapi": "3.1.0", "info": {"title": "Tillgate", "version": "2"}, "paths": {}}
     with tempfile.TemporaryDirectory() as place:
-        source, target = Path(place, "description.json"), Path(place, "made.py")
+        source = Path(place, "description.json")
+        target = Path(place, "made.py")
         source.write_text(json.dumps({**document, **part}))
         command = ["tool", "run", "--from", GENERATOR, "datamodel-codegen"]
         options = [*COMMON.split(), *KINDS[kind].split(), "--custom-file-header", NOTE.strip()]

@@ -1,6 +1,7 @@
 """The plugin as a zip that WordPress takes: python3 clients/woocommerce/pack.py [folder]
 
-The same sources give the same bytes. With --texts it writes tillgate/languages/tillgate.pot, which translators begin with.
+The same sources give the same bytes. With --texts it writes tillgate/languages/tillgate.pot, which
+translators begin with.
 """
 
 import re
@@ -21,7 +22,10 @@ msgstr ""
 "Content-Transfer-Encoding: 8bit\\n"
 "X-Domain: tillgate\\n"
 """
-_TEXT = re.compile(r"(?:/\* (translators: [^*]*) \*/\s*)?[^\n]*?\b(?:esc_html)?__\( '((?:[^'\\]|\\.)*)', 'tillgate' \)")
+_TEXT = re.compile(
+    r"(?:/\* (translators: [^*]*) \*/\s*)?[^\n]*?\b(?:esc_html)?__\( '((?:[^'\\]|\\.)*)',"
+    r" 'tillgate' \)"
+)
 
 
 def sources() -> list[Path]:
@@ -30,9 +34,14 @@ def sources() -> list[Path]:
 
 def version() -> str:
     """It stands in three places, which have to agree."""
-    patterns = {"tillgate.php": r"\* Version: (\S+)|'TILLGATE_VERSION', '([^']+)'", "readme.txt": r"Stable tag: (\S+)"}
+    patterns = {
+        "tillgate.php": r"\* Version: (\S+)|'TILLGATE_VERSION', '([^']+)'",
+        "readme.txt": r"Stable tag: (\S+)",
+    }
     found = {
-        next(filter(None, one.groups())) for name, pattern in patterns.items() for one in re.finditer(pattern, (PLUGIN / name).read_text())
+        next(filter(None, one.groups()))
+        for name, pattern in patterns.items()
+        for one in re.finditer(pattern, (PLUGIN / name).read_text())
     }
     (only,) = found
     return only
@@ -50,7 +59,10 @@ def texts() -> str:
             line = source.count("\n", 0, one.start(2)) + 1
             notes = entries.setdefault(text, [f"#. {one[1]}"] if one[1] else [])
             notes.append(f"#: {path.relative_to(PLUGIN)}:{line}")
-    return HEADER + "".join("\n" + "\n".join(notes) + f'\nmsgid "{text}"\nmsgstr ""\n' for text, notes in entries.items())
+    return HEADER + "".join(
+        "\n" + "\n".join(notes) + f'\nmsgid "{text}"\nmsgstr ""\n'
+        for text, notes in entries.items()
+    )
 
 
 def pack(folder: Path) -> Path:
@@ -58,7 +70,8 @@ def pack(folder: Path) -> Path:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sources():
             named = zipfile.ZipInfo(str(path.relative_to(HERE)), LONG_AGO)
-            named.external_attr, named.compress_type = 0o644 << 16, zipfile.ZIP_DEFLATED
+            named.external_attr = 0o644 << 16
+            named.compress_type = zipfile.ZIP_DEFLATED
             packed.writestr(named, path.read_bytes())
     return target
 

@@ -1,9 +1,11 @@
-"""A server whose report costs a cent, paid over x402 with Tillgate as the facilitator. The middleware is x402's own.
+"""A server whose report costs a cent, paid over x402 with Tillgate as the facilitator. The
+middleware is x402's own.
 
     pip install "x402[evm,flask,httpx]" requests
     TILLGATE_KEY=svc_sk_live_... python x402_server.py
 
-It asks Tillgate for an address for each customer; the customer signs, Tillgate carries the signature out and books the payment.
+It asks Tillgate for an address for each customer; the customer signs, Tillgate carries the
+signature out and books the payment.
 """
 
 import os
@@ -21,7 +23,10 @@ from x402.schemas import AssetAmount
 
 FACILITATOR = os.environ.get("TILLGATE_URL", "http://localhost:8000") + "/api/v2/x402"
 HEADERS = {"Authorization": f"Bearer {os.environ['TILLGATE_KEY']}"}
-ASSET_ID, PRICE_ATOMIC = "ETH_USDC", "1000000"  # one USDC, which is worth more than the gas that takes it in
+ASSET_ID, PRICE_ATOMIC = (
+    "ETH_USDC",
+    "1000000",
+)  # one USDC, which is worth more than the gas that takes it in
 
 app = flask.Flask(__name__)
 
@@ -43,13 +48,19 @@ def token() -> tuple[str, dict[str, str]]:
 
 
 def pay_to(context: HTTPRequestContext) -> str:
-    """The address that the customer has signed for, else a new one. Tillgate refuses an address that it didn't give to this store."""
+    """The address that the customer has signed for, else a new one. Tillgate refuses an address
+    that it didn't give to this store."""
     if context.payment_header:
         try:
             return decode_payment_signature_header(context.payment_header).accepted.pay_to
         except (ValueError, AttributeError):
             pass  # it can't be read: the customer is asked again
-    wanted = {"asset_id": ASSET_ID, "amount_atomic": PRICE_ATOMIC, "resource": context.adapter.get_url(), "description": "Report"}
+    wanted = {
+        "asset_id": ASSET_ID,
+        "amount_atomic": PRICE_ATOMIC,
+        "resource": context.adapter.get_url(),
+        "description": "Report",
+    }
     asked = requests.post(f"{FACILITATOR}/requirements", json=wanted, headers=HEADERS, timeout=10)
     asked.raise_for_status()
     return asked.json()["payTo"]
@@ -57,13 +68,21 @@ def pay_to(context: HTTPRequestContext) -> str:
 
 def protect() -> None:
     network, asked = token()
-    headers = CreateHeadersAuthProvider(lambda: dict.fromkeys(("verify", "settle", "supported"), HEADERS))
-    facilitator = HTTPFacilitatorClientSync(FacilitatorConfig(url=FACILITATOR, auth_provider=headers))
+    headers = CreateHeadersAuthProvider(
+        lambda: dict.fromkeys(("verify", "settle", "supported"), HEADERS)
+    )
+    facilitator = HTTPFacilitatorClientSync(
+        FacilitatorConfig(url=FACILITATOR, auth_provider=headers)
+    )
     server = register_exact_evm_server(x402ResourceServerSync(facilitator), networks=network)
     domain = {"name": asked["name"], "version": asked["version"]}
     price = AssetAmount(amount=PRICE_ATOMIC, asset=asked["asset"], extra=domain)
-    option = PaymentOption(scheme="exact", network=network, pay_to=pay_to, price=price, max_timeout_seconds=120)
-    payment_middleware(app, {"GET /report": RouteConfig(accepts=option, description="Report")}, server)
+    option = PaymentOption(
+        scheme="exact", network=network, pay_to=pay_to, price=price, max_timeout_seconds=120
+    )
+    payment_middleware(
+        app, {"GET /report": RouteConfig(accepts=option, description="Report")}, server
+    )
 
 
 if __name__ == "__main__":

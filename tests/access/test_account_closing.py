@@ -1,4 +1,5 @@
-"""A person closes their account: with the password, not as the only owner of a store, and nothing personal stays."""
+"""A person closes their account: with the password, not as the only owner of a store, and nothing
+personal stays."""
 
 from typing import Any
 
@@ -22,7 +23,9 @@ def close(browser: Browser, password: str = PASSWORD) -> Any:
 
 
 def test_nothing_personal_stays_and_nothing_opens_any_more(cast: Cast) -> None:
-    email, browser, other = cast.bob.email, Browser(cast.bob).prove(), Browser(cast.bob)
+    email = cast.bob.email
+    browser = Browser(cast.bob).prove()
+    other = Browser(cast.bob)
     other.get()
     notifications.choose(cast.bob, cast.bakery.store, {"payout_problem": "off"})
     assert "Your account is closed" in text(close(browser))
@@ -58,7 +61,9 @@ def test_the_only_owner_of_a_store_stays(cast: Cast) -> None:
 def test_one_of_two_owners_goes(cast: Cast) -> None:
     Member.objects.filter(user=cast.bob).update(role=Role.OWNER)
     close_account(cast.alice, PASSWORD, "127.0.0.1")
-    assert list(Member.objects.filter(store=cast.bakery.store).values_list("user", flat=True)) == [cast.bob.pk]
+    assert list(Member.objects.filter(store=cast.bakery.store).values_list("user", flat=True)) == [
+        cast.bob.pk
+    ]
 
 
 @pytest.mark.parametrize("password", ["", "not it at all"])

@@ -1,4 +1,5 @@
-"""Email addresses of accounts: no two that a person takes for one, and nobody is shut out by a look-alike."""
+"""Email addresses of accounts: no two that a person takes for one, and nobody is shut out by a
+look-alike."""
 
 import importlib
 from typing import Any
@@ -46,9 +47,17 @@ def test_a_look_alike_shuts_nobody_out(victim: User) -> None:
 
 @pytest.mark.parametrize(
     "look_alike",
-    ["vıctim@gmail.com", "ｖictim@gmail.com", "victiⓜ@gmail.com", "victim@gmail.com\u202e", "vic\u200btim@gmail.com"],
+    [
+        "vıctim@gmail.com",
+        "ｖictim@gmail.com",
+        "victiⓜ@gmail.com",
+        "victim@gmail.com\u202e",
+        "vic\u200btim@gmail.com",
+    ],
 )
-def test_no_account_and_no_invitation_has_an_address_of_other_letters(cast: Cast, look_alike: str) -> None:
+def test_no_account_and_no_invitation_has_an_address_of_other_letters(
+    cast: Cast, look_alike: str
+) -> None:
     with pytest.raises(Flat, match="email is not valid"):
         create_user(look_alike, PASSWORD)
     alice = cast.bakery.owner_access()
@@ -73,7 +82,8 @@ def test_the_database_keeps_the_key_of_an_address(victim: User) -> None:
 
 
 def test_who_is_invited_is_known_however_the_address_is_spelled(cast: Cast, victim: User) -> None:
-    alice, at = cast.bakery.owner_access(), clock.real_now()
+    alice = cast.bakery.owner_access()
+    at = clock.real_now()
     invitation = invitations.invite(alice, email="VICTIM@Gmail.com", role="viewer", at=at)
     assert invitations.invited_user(invitation) == victim
     assert invitations.accept(invitation, victim, at).user == victim
@@ -89,7 +99,15 @@ def test_what_can_not_be_an_address_finds_nobody(victim: User) -> None:
 def test_twins_of_before_keep_their_sign_in(db: None) -> None:
     """In plain letters and in others: the first has the canonical form, the others their own."""
     made = {}
-    for n, email in enumerate(("ſam@example.com", "Sam@example.com", "straße@example.com", "strasse@example.com", "ſAM@example.com")):
+    for n, email in enumerate(
+        (
+            "ſam@example.com",
+            "Sam@example.com",
+            "straße@example.com",
+            "strasse@example.com",
+            "ſAM@example.com",
+        )
+    ):
         made[email] = User(email=email, email_key=f"{n}" if not email.isascii() else email.lower())
     User.objects.bulk_create(made.values())
     migration.fill(apps, None)
@@ -107,11 +125,18 @@ def test_twins_of_before_keep_their_sign_in(db: None) -> None:
 
 
 def test_the_migration_and_the_code_have_one_form() -> None:
-    for text in ("A@B.example", "Straße@Bücher.example", "ﬀ@x.example", "İ@x.example", "no at", "a@ü..x"):
+    for text in (
+        "A@B.example",
+        "Straße@Bücher.example",
+        "ﬀ@x.example",
+        "İ@x.example",
+        "no at",
+        "a@ü..x",
+    ):
         assert migration.canonical(text) == emails.canonical(text)
 
 
-# --- letters and addresses of clients --------------------------------------------------------------
+# --- letters and addresses of clients ---
 
 
 def test_nobody_is_sent_more_than_ten_letters_a_day_by_strangers(victim: User) -> None:
@@ -128,7 +153,8 @@ def drain_sign_in() -> None:
 
 
 def test_an_invitation_beyond_ten_letters_is_refused(cast: Cast) -> None:
-    alice, at = cast.bakery.owner_access(), clock.real_now()
+    alice = cast.bakery.owner_access()
+    at = clock.real_now()
     for _ in range(10):
         one = invitations.invite(alice, email="guest@example.com", role="viewer", at=at)
         invitations.revoke(one, at)
@@ -144,6 +170,8 @@ def test_an_invitation_beyond_ten_letters_is_refused(cast: Cast) -> None:
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
     ],
 )
-def test_an_ipv4_client_is_counted_by_its_address_behind_any_socket(address: str, counted: str) -> None:
+def test_an_ipv4_client_is_counted_by_its_address_behind_any_socket(
+    address: str, counted: str
+) -> None:
     request = RequestFactory().get("/", REMOTE_ADDR=address)
     assert client_address(request) == counted

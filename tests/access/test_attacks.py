@@ -1,4 +1,5 @@
-"""Whole attacks in live mode, by people who have shown their second factor: what they lack is the right, and nothing moves."""
+"""Whole attacks in live mode, by people who have shown their second factor: what they lack is the
+right, and nothing moves."""
 
 from datetime import timedelta
 from typing import Any
@@ -31,7 +32,9 @@ COINS = 10**18
 def signed_in(cast: Cast, role: str) -> Browser:
     """In live mode, with a code of a moment ago."""
     user = person(role)
-    Member.objects.create(store=cast.bakery.store, user=user, role=role, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=user, role=role, created_at=clock.real_now()
+    )
     browser = Browser(user).prove()
     browser.switch("live")
     return browser
@@ -59,11 +62,15 @@ SOLD = {"source_asset_id": "ETH", "buy_asset_id": "ETH_USDC", "sell_amount_atomi
 
 
 @pytest.mark.parametrize("role", [Role.DEVELOPER, Role.VIEWER, Role.ACCOUNTANT])
-def test_who_may_not_move_money_gets_none_out_and_no_credential_that_could(cast: Cast, role: str) -> None:
+def test_who_may_not_move_money_gets_none_out_and_no_credential_that_could(
+    cast: Cast, role: str
+) -> None:
     thief = signed_in(cast, role)
     payment = make.payment(cast.bakery.live)["id"]
     before = (ApiKey.objects.count(), AgentCredential.objects.count(), AccessToken.objects.count())
-    schedule = {"payout_schedule": {"asset_id": "ETH", "frequency": "daily", "destination_address": THIEF}}
+    schedule = {
+        "payout_schedule": {"asset_id": "ETH", "frequency": "daily", "destination_address": THIEF}
+    }
     for path, body in (
         ("/payouts", TO_THIEF),
         ("/payout_schedules", schedule),
@@ -73,15 +80,33 @@ def test_who_may_not_move_money_gets_none_out_and_no_credential_that_could(cast:
         ("/api_keys", key_with("refunds:write", mode="live")),
     ):
         answer = with_code(thief, "POST", path, body)
-        assert code_in(answer)[0] == 403 and code_in(answer)[1] in ("insufficient_scope", "role_forbidden"), (path, answer.content)
+        assert code_in(answer)[0] == 403 and code_in(answer)[1] in (
+            "insufficient_scope",
+            "role_forbidden",
+        ), (path, answer.content)
     for page, fields in (
-        ("payouts/new", {"asset_id": "ETH", "amount": "1", "destination_address": THIEF, "form_key": "a" * 32}),
+        (
+            "payouts/new",
+            {"asset_id": "ETH", "amount": "1", "destination_address": THIEF, "form_key": "a" * 32},
+        ),
         ("payouts/destinations/wallet", {"network": "ethereum", "address": THIEF}),
-        ("swaps/new", {"source_asset_id": "ETH", "buy_asset_id": "ETH_USDC", "amount": "1", "form_key": "a" * 32}),
+        (
+            "swaps/new",
+            {
+                "source_asset_id": "ETH",
+                "buy_asset_id": "ETH_USDC",
+                "amount": "1",
+                "form_key": "a" * 32,
+            },
+        ),
         ("agents/new", {"name": "Bot", "scopes": ["payouts:write"]}),
     ):
         assert thief.post(page, **fields).status_code == 403, page
-    assert (ApiKey.objects.count(), AgentCredential.objects.count(), AccessToken.objects.count()) == before
+    assert (
+        ApiKey.objects.count(),
+        AgentCredential.objects.count(),
+        AccessToken.objects.count(),
+    ) == before
     nothing_moved(cast)
 
 
@@ -95,22 +120,39 @@ def test_a_developers_app_and_its_agent_pay_nothing_out_in_live_mode(cast: Cast)
     assert token.post("/oauth/agent_credentials", {"scopes": ["payouts:write"]}).status_code == 403
     agent = Api(token.post("/oauth/agent_credentials").json()["secret"])
     assert agent.get("/agentic/account").json()["mode"] == "live"
-    assert code_in(agent.post("/agentic/payouts", TO_THIEF, key="two")) == (403, "insufficient_scope")
+    assert code_in(agent.post("/agentic/payouts", TO_THIEF, key="two")) == (
+        403,
+        "insufficient_scope",
+    )
     nothing_moved(cast)
 
 
-def test_a_password_alone_opens_no_way_for_live_money_from_the_other_mode_either(cast: Cast) -> None:
+def test_a_password_alone_opens_no_way_for_live_money_from_the_other_mode_either(
+    cast: Cast,
+) -> None:
     """Alice's password was stolen before she set up a second factor."""
-    thief, app = Browser(cast.alice), app_with(cast, "payouts:write")
+    thief = Browser(cast.alice)
+    app = app_with(cast, "payouts:write")
     before = ApiKey.objects.count()
-    assert code_in(send(thief, "POST", "/api_keys", key_with("payouts:write", mode="live"))) == (403, "mfa_required")
+    assert code_in(send(thief, "POST", "/api_keys", key_with("payouts:write", mode="live"))) == (
+        403,
+        "mfa_required",
+    )
     answer = app.decide(scope="payouts:write", livemode="true")
     assert (answer.status_code, answer.json()["error"]) == (403, "mfa_required")
     assert thief.post("team/invite", email="mallory@example.com", role="owner").status_code == 403
     thief.switch("live")
     soon = clock.iso(clock.real_now() + timedelta(seconds=6))
-    schedule = {"asset_id": "ETH", "frequency": "daily", "destination_address": THIEF, "next_payout_at": soon}
-    assert code_in(send(thief, "POST", "/payout_schedules", {"payout_schedule": schedule})) == (403, "mfa_required")
+    schedule = {
+        "asset_id": "ETH",
+        "frequency": "daily",
+        "destination_address": THIEF,
+        "next_payout_at": soon,
+    }
+    assert code_in(send(thief, "POST", "/payout_schedules", {"payout_schedule": schedule})) == (
+        403,
+        "mfa_required",
+    )
     assert code_in(send(thief, "POST", "/payouts", TO_THIEF)) == (403, "mfa_required")
     with time_machine.travel(clock.real_now() + timedelta(days=2), tick=True):
         assert runs.run_schedules() == 0
@@ -119,7 +161,8 @@ def test_a_password_alone_opens_no_way_for_live_money_from_the_other_mode_either
 
 
 def test_a_cookie_without_its_code_redirects_nothing(cast: Cast) -> None:
-    """Five minutes after the last code, in live mode: neither the events nor an app's codes go to the thief."""
+    """Five minutes after the last code, in live mode: neither the events nor an app's codes go to
+    the thief."""
     app = App(cast)
     made = cast.bakery.live.post("/webhook_endpoints", {"webhook_endpoint": HOOK}).json()
     owner = Browser(cast.alice).prove()
@@ -137,7 +180,12 @@ def test_a_cookie_without_its_code_redirects_nothing(cast: Cast) -> None:
             ("DELETE", f"/merchants/oauth_apps/{app.id}", None),
         ):
             assert code_in(send(owner, method, path, body)) == (403, "otp_required"), path
-        shown = owner.post(f"apps/own/{app.id}", name="Books", redirect_uris="https://thief.example/back", scopes="payments:read")
+        shown = owner.post(
+            f"apps/own/{app.id}",
+            name="Books",
+            redirect_uris="https://thief.example/back",
+            scopes="payments:read",
+        )
         assert "/confirm?" in shown["Location"]
     assert Endpoint.objects.get().url == HOOK["url"]
     assert Application.objects.get(pk=app.id).redirect_uris.split() == [BACK]
@@ -154,7 +202,10 @@ def test_a_code_for_one_act_does_no_other(cast: Cast) -> None:
     first = send(thief, "POST", "/payouts", known, **{"X-OTP-Code": code})
     assert first.status_code == 422, "a new address of a person waits"
     assert code_in(send(thief, "POST", "/payouts", TO_THIEF)) == (403, "otp_required")
-    assert code_in(send(thief, "POST", "/payouts", TO_THIEF, **{"X-OTP-Code": code})) == (403, "otp_invalid")
+    assert code_in(send(thief, "POST", "/payouts", TO_THIEF, **{"X-OTP-Code": code})) == (
+        403,
+        "otp_invalid",
+    )
     nothing_moved(cast)
 
 
@@ -165,4 +216,8 @@ def test_whoever_gives_themselves_a_way_is_heard_of(cast: Cast) -> None:
     assert answer.status_code == 201
     mail.send_due()
     (letter,) = [one for one in django_mail.outbox if "API key" in one.subject]
-    assert letter.to == [cast.alice.email] and "payouts:write" in letter.body and answer.json()["secret"] not in letter.body
+    assert (
+        letter.to == [cast.alice.email]
+        and "payouts:write" in letter.body
+        and answer.json()["secret"] not in letter.body
+    )

@@ -1,4 +1,5 @@
-"""What people name in live mode waits: owners are told and can stop it without signing in; keys and the operator wait for nothing."""
+"""What people name in live mode waits: owners are told and can stop it without signing in; keys and
+the operator wait for nothing."""
 
 import re
 from datetime import timedelta
@@ -39,7 +40,9 @@ def wallet(cast: Cast, by: Access | None) -> Destination:
 
 
 def to(destination: Destination | str) -> PayoutRequest:
-    target = RawAddress(destination) if isinstance(destination, str) else Wallet(str(destination.pk))
+    target = (
+        RawAddress(destination) if isinstance(destination, str) else Wallet(str(destination.pk))
+    )
     return PayoutRequest("ETH", 10**18, target)
 
 
@@ -63,7 +66,9 @@ def weekly(destination: str) -> ScheduleRequest:
 
 def test_a_wallet_that_a_person_saves_is_paid_a_day_later(cast: Cast, owner: Access) -> None:
     saved = wallet(cast, owner)
-    assert saved.usable_from is not None and timedelta(hours=23) < saved.usable_from - clock.real_now() <= timedelta(hours=24)
+    assert saved.usable_from is not None and timedelta(
+        hours=23
+    ) < saved.usable_from - clock.real_now() <= timedelta(hours=24)
     for access in (owner, cast.bakery.access("live")):
         with pytest.raises(cooling.StillCooling, match="This destination can be used from"):
             create_payout(access, to(saved), "one", caller=access.caller)
@@ -73,7 +78,12 @@ def test_a_wallet_that_a_person_saves_is_paid_a_day_later(cast: Cast, owner: Acc
 
 def test_keys_the_operator_and_test_mode_wait_for_nothing(cast: Cast, owner: Access) -> None:
     assert wallet(cast, None).usable_from is None
-    assert add_wallet(cast.bakery.store, "test", "sepolia", ADDRESS, by=cast.bakery.owner_access()).usable_from is None
+    assert (
+        add_wallet(
+            cast.bakery.store, "test", "sepolia", ADDRESS, by=cast.bakery.owner_access()
+        ).usable_from
+        is None
+    )
     key = cast.bakery.access("live")
     with pytest.raises(Flat, match="Insufficient available balance"):
         create_payout(key, to(OTHER), "one", caller=key.caller)
@@ -90,7 +100,9 @@ def test_a_person_pays_no_new_address_at_once(cast: Cast, owner: Access) -> None
         create_payout(owner, to(ADDRESS), "one", caller=owner.caller)
 
 
-def test_a_schedule_that_a_person_makes_or_sends_elsewhere_does_not_run_yet(cast: Cast, owner: Access) -> None:
+def test_a_schedule_that_a_person_makes_or_sends_elsewhere_does_not_run_yet(
+    cast: Cast, owner: Access
+) -> None:
     made = schedules.create_schedule(owner, weekly(OTHER))
     Schedule.objects.update(next_payout_at=clock.real_now())
     assert runs.run_schedules() == 0
@@ -102,7 +114,9 @@ def test_a_schedule_that_a_person_makes_or_sends_elsewhere_does_not_run_yet(cast
         assert other.usable_from is not None and other.usable_from > clock.real_now()
         same = schedules.update_schedule(owner, made, ScheduleRequest(frequency="daily"))
         assert same.usable_from == other.usable_from
-        key = schedules.update_schedule(cast.bakery.access("live"), made, ScheduleRequest(destination_address=OTHER))
+        key = schedules.update_schedule(
+            cast.bakery.access("live"), made, ScheduleRequest(destination_address=OTHER)
+        )
         assert key.usable_from is None
 
 
@@ -116,7 +130,9 @@ def test_automatic_swaps_begin_when_they_have_cooled(cast: Cast, owner: Access) 
 def test_a_list_with_new_addresses_is_sent_a_day_later(cast: Cast, owner: Access) -> None:
     make.store_coins(cast.bakery.store, "ETH", 10**18)
     raw = f"asset_id,amount,destination\nETH,0.1,{ADDRESS}\n".encode()
-    batch = batches.open_batch(owner, cast.bakery.store, cast.alice, filename="a.csv", raw=raw, form_key="a" * 32)
+    batch = batches.open_batch(
+        owner, cast.bakery.store, cast.alice, filename="a.csv", raw=raw, form_key="a" * 32
+    )
     batches.release_batch(owner, batch, cast.alice, batch.digest)
     assert batches.release_lines() == 0
     with later(25):
@@ -127,21 +143,31 @@ def test_a_list_with_new_addresses_is_sent_a_day_later(cast: Cast, owner: Access
 # --- stopping -------------------------------------------------------------------------------------
 
 
-def test_every_owner_gets_a_link_that_stops_it_once_without_signing_in(cast: Cast, owner: Access) -> None:
+def test_every_owner_gets_a_link_that_stops_it_once_without_signing_in(
+    cast: Cast, owner: Access
+) -> None:
     second = person("olga")
-    Member.objects.create(store=cast.bakery.store, user=second, role=Role.OWNER, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=second, role=Role.OWNER, created_at=clock.real_now()
+    )
     saved = wallet(cast, owner)
     sent = dict(links())
     assert set(sent) == {cast.alice.email, second.email}
-    path, visitor = sent[second.email], Browser()
-    assert "Save a wallet or bank account" in text(visitor.get(path)) and Destination.objects.get().removed_at is None
+    path = sent[second.email]
+    visitor = Browser()
+    assert (
+        "Save a wallet or bank account" in text(visitor.get(path))
+        and Destination.objects.get().removed_at is None
+    )
     assert "Nothing can be sent to it." in text(visitor.post(path))
     saved.refresh_from_db()
     assert saved.removed_at is not None
     assert "There is nothing to stop" in text(visitor.post(sent[cast.alice.email]))
 
 
-def test_a_link_stops_nothing_that_has_taken_effect_and_none_can_be_made_up(cast: Cast, owner: Access) -> None:
+def test_a_link_stops_nothing_that_has_taken_effect_and_none_can_be_made_up(
+    cast: Cast, owner: Access
+) -> None:
     wallet(cast, owner)
     ((_, path),) = links()
     with later(25):
@@ -160,7 +186,9 @@ def test_each_that_cools_is_stopped(cast: Cast, owner: Access, what: str) -> Non
         set_auto_swap(owner, "ETH_USDC")
     else:
         raw = f"asset_id,amount,destination\nETH,0.1,{ADDRESS}\n".encode()
-        batch = batches.open_batch(owner, cast.bakery.store, cast.alice, filename="a.csv", raw=raw, form_key="a" * 32)
+        batch = batches.open_batch(
+            owner, cast.bakery.store, cast.alice, filename="a.csv", raw=raw, form_key="a" * 32
+        )
         batches.release_batch(owner, batch, cast.alice, batch.digest)
     ((_, path),) = links()
     assert "Stopped" in text(Browser().post(path))
@@ -176,7 +204,11 @@ def test_the_dashboard_says_from_when_and_offers_to_stop(cast: Cast, owner: Acce
     schedules.create_schedule(owner, weekly(OTHER))
     browser = Browser(cast.alice)
     browser.switch("live")
-    for room in ("payouts/destinations", "payouts/schedules", f"payouts/schedules/{Schedule.objects.get().pk}"):
+    for room in (
+        "payouts/destinations",
+        "payouts/schedules",
+        f"payouts/schedules/{Schedule.objects.get().pk}",
+    ):
         assert "Usable from" in text(browser.get(room)), room
     assert "Stop" in text(browser.get("payouts/destinations"))
 
@@ -188,7 +220,9 @@ def hours(cast: Cast) -> int:
     return cooling.hours_of(Store.objects.get(pk=cast.bakery.store.pk), clock.real_now())
 
 
-def test_a_longer_time_counts_at_once_and_a_shorter_one_after_the_present_one(cast: Cast, owner: Access) -> None:
+def test_a_longer_time_counts_at_once_and_a_shorter_one_after_the_present_one(
+    cast: Cast, owner: Access
+) -> None:
     cooling.change_hours(owner, 48)
     assert hours(cast) == 48
     cooling.change_hours(owner, 0)

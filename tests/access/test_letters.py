@@ -1,4 +1,5 @@
-"""Who is told by email of what a person did: every row of the table is done in live mode by an owner, and the mail is looked for."""
+"""Who is told by email of what a person did: every row of the table is done in live mode by an
+owner, and the mail is looked for."""
 
 from typing import Any
 
@@ -20,18 +21,36 @@ from apps.payouts.services.destinations import add_wallet
 from apps.stores.models import Invitation, Member, Role, Store, User
 from tests import make
 from tests.access.test_cooling import links, weekly
-from tests.access.test_matrix import ADDRESS, APART, LINES, OTHER, Line, World, made, outcome, signed_in, told, world
+from tests.access.test_matrix import (
+    ADDRESS,
+    APART,
+    LINES,
+    OTHER,
+    Line,
+    World,
+    made,
+    outcome,
+    signed_in,
+    told,
+    world,
+)
 from tests.cast import PASSWORD, Cast, person
 from tests.dashboard.browse import Browser, code_of, hidden_fields, next_code
 
 __all__ = ["made", "world"]
 HANDS_ON = {operations.ROLE_CHANGE, operations.MEMBER_REMOVE, operations.HAND_OVER}
-DONE = [line for line in LINES if line.door in ("page", "api") and line.row.permission and "live" in line.modes]
+DONE = [
+    line
+    for line in LINES
+    if line.door in ("page", "api") and line.row.permission and "live" in line.modes
+]
 
 
 def test_every_row_that_a_person_does_in_live_mode_is_done_here() -> None:
     people = {row for row in operations.TABLE if row.permission and row not in APART}
-    assert people - {line.row for line in DONE} == {operations.LATE_DEPOSIT}, "its coins are in test mode alone; it has no letter"
+    assert people - {line.row for line in DONE} == {operations.LATE_DEPOSIT}, (
+        "its coins are in test mode alone; it has no letter"
+    )
     assert not operations.LATE_DEPOSIT.letter
     assert {row for row in APART if row.letter} == {
         operations.FACTOR_ENROLL,
@@ -43,16 +62,23 @@ def test_every_row_that_a_person_does_in_live_mode_is_done_here() -> None:
 
 
 def send(world: World, line: Line, user: User, mode: str) -> Any:
-    """As a browser does it, or a script with the person's session: with the code that is asked for."""
+    """As a browser does it, or a script with the person's session: with the code that is asked
+    for."""
     buckets.client().flushdb()
     client = signed_in(world, user, mode, is_recent=True)
-    path, body = world.fill(line.path, mode), world.fill(line.body, mode)
+    path = world.fill(line.path, mode)
+    body = world.fill(line.body, mode)
     if line.door == "page":
         browser = Browser(answers=True)
-        browser.client, browser.user = client, user
+        browser.client = client
+        browser.user = user
         answer = browser.post(path, **(body or {}))
         shows_figures = answer.context is not None and answer.context.get("asks_code")
-        return browser.confirm(answer, path, **{**(body or {}), **hidden_fields(answer)}) if shows_figures else answer
+        return (
+            browser.confirm(answer, path, **{**(body or {}), **hidden_fields(answer)})
+            if shows_figures
+            else answer
+        )
     sent = {"Idempotency-Key": "one"} if line.method == "POST" else {}
     if line.row.code == operations.ACT:
         sent["X-OTP-Code"] = next_code(user)
@@ -73,24 +99,35 @@ def written(world: World, line: Line, mode: str) -> set[tuple[str, str]]:
 
 
 def owners_of(world: World) -> set[str]:
-    found = Member.objects.filter(store=world.store, role=Role.OWNER).values_list("user__email", flat=True)
+    found = Member.objects.filter(store=world.store, role=Role.OWNER).values_list(
+        "user__email", flat=True
+    )
     return set(found)
 
 
 @pytest.mark.parametrize("lines", [DONE[number::6] for number in range(6)], ids=range(6))
-def test_those_whom_the_table_names_are_told_and_nobody_else(world: World, lines: list[Line]) -> None:
-    owners, colleague = owners_of(world), User.objects.get(email__startswith="colleague").email
+def test_those_whom_the_table_names_are_told_and_nobody_else(
+    world: World, lines: list[Line]
+) -> None:
+    owners = owners_of(world)
+    colleague = User.objects.get(email__startswith="colleague").email
     assert len(owners) == 3
     wrong = []
     for line in lines:
         found = written(world, line, "live")
-        if {one for one, template in found if template == "operation"} - {colleague} != (owners if line.row.letter else set()):
+        if {one for one, template in found if template == "operation"} - {colleague} != (
+            owners if line.row.letter else set()
+        ):
             wrong.append(told(line, found))
         if (colleague in {one for one, _ in found}) != (line.row.letter == TEAM):
             wrong.append(told(line, "the member", found))
         if not line.row.letter and owners & {one for one, _ in found}:
             wrong.append(told(line, "an owner", found))
-        if line.row.has_mode and "test" in line.modes and any(template == "operation" for _, template in written(world, line, "test")):
+        if (
+            line.row.has_mode
+            and "test" in line.modes
+            and any(template == "operation" for _, template in written(world, line, "test"))
+        ):
             wrong.append(told(line, "test mode"))
     assert not wrong, "\n".join(wrong)
 
@@ -100,21 +137,33 @@ def test_a_person_is_told_of_their_authenticator_app(cast: Cast) -> None:
     browser.get("security/authenticator")
     code = code_of(second_factor.pending(cast.alice))
     assert browser.post("security/authenticator", code=code, password=PASSWORD).status_code == 200
-    assert [row.to for row in OutgoingMail.objects.filter(template="account_changed")] == [cast.alice.email]
+    assert [row.to for row in OutgoingMail.objects.filter(template="account_changed")] == [
+        cast.alice.email
+    ]
     assert browser.post("security/authenticator/remove").status_code == 303
     assert not SecondFactor.objects.filter(user=cast.alice).exists()
-    assert [row.to for row in OutgoingMail.objects.filter(template="account_changed")] == [cast.alice.email] * 2
+    assert [row.to for row in OutgoingMail.objects.filter(template="account_changed")] == [
+        cast.alice.email
+    ] * 2
 
 
 # --- what isn't a row, and what a row says by way of a key ----------------------------------------
 
 
 def test_the_owners_hear_who_has_joined_and_the_one_who_joined_does_not(cast: Cast) -> None:
-    store, at, olga = cast.bakery.store, clock.real_now(), person("olga")
+    store = cast.bakery.store
+    at = clock.real_now()
+    olga = person("olga")
     row = Invitation.objects.create(
-        store=store, email=olga.email, role=Role.OWNER, invited_by=cast.alice, token_hash=b"y" * 32, created_at=at, sent_at=at,
+        store=store,
+        email=olga.email,
+        role=Role.OWNER,
+        invited_by=cast.alice,
+        token_hash=b"y" * 32,
+        created_at=at,
+        sent_at=at,
         expires_at=at,
-    )  # fmt: skip
+    )
     accept(row, olga, at)
     ((to, subject, body),) = [(one.to, one.subject, one.body) for one in sent()]
     assert to == [cast.alice.email] and subject == f"Join the team: {store.name}"
@@ -135,10 +184,16 @@ def test_keys_and_operators_write_to_nobody(cast: Cast) -> None:
 
 def test_without_a_waiting_time_the_owners_are_told_all_the_same(cast: Cast) -> None:
     Store.objects.filter(pk=cast.bakery.store.pk).update(cooling_hours=0)
-    saved = add_wallet(cast.bakery.store, "live", "ethereum", ADDRESS, by=cast.bakery.owner_access("live"))
+    saved = add_wallet(
+        cast.bakery.store, "live", "ethereum", ADDRESS, by=cast.bakery.owner_access("live")
+    )
     assert saved.usable_from is None
     (letter,) = sent()
-    assert letter.to == [cast.alice.email] and "It is in effect" in letter.body and "/dashboard/stop/" not in letter.body
+    assert (
+        letter.to == [cast.alice.email]
+        and "It is in effect" in letter.body
+        and "/dashboard/stop/" not in letter.body
+    )
 
 
 def test_a_change_that_names_nothing_new_is_told_without_a_link(cast: Cast) -> None:
@@ -155,7 +210,9 @@ def test_a_list_to_known_addresses_is_told_when_it_is_sent(cast: Cast) -> None:
     make.store_coins(cast.bakery.store, "ETH", 10**18)
     add_wallet(cast.bakery.store, "live", "ethereum", ADDRESS)
     raw = f"asset_id,amount,destination\nETH,0.1,{ADDRESS}\n".encode()
-    batch = batches.open_batch(owner, cast.bakery.store, cast.alice, filename="a.csv", raw=raw, form_key="a" * 32)
+    batch = batches.open_batch(
+        owner, cast.bakery.store, cast.alice, filename="a.csv", raw=raw, form_key="a" * 32
+    )
     batches.release_batch(owner, batch, cast.alice, batch.digest)
     (letter,) = sent()
     assert "a.csv: 1 payouts" in letter.body and "It is in effect" in letter.body
@@ -164,4 +221,7 @@ def test_a_list_to_known_addresses_is_told_when_it_is_sent(cast: Cast) -> None:
 def test_a_longer_waiting_time_is_told_too(cast: Cast) -> None:
     cooling.change_hours(cast.bakery.owner_access("live"), 48)
     (letter,) = sent()
-    assert "From then on it is 48 hours, instead of 24" in letter.body and "It is in effect" in letter.body
+    assert (
+        "From then on it is 48 hours, instead of 24" in letter.body
+        and "It is in effect" in letter.body
+    )

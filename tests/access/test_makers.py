@@ -1,4 +1,5 @@
-"""Whoever made a key or an agent carries it: when they may less, so may it, and the store's owners can take it over."""
+"""Whoever made a key or an agent carries it: when they may less, so may it, and the store's owners
+can take it over."""
 
 from typing import Any
 
@@ -52,7 +53,9 @@ def demote(alice: Browser, bob: Member) -> None:
     assert alice.post(f"team/{bob.user_id}/role", role="developer").status_code == 303
 
 
-def test_a_demotion_takes_the_money_from_what_somebody_made(cast: Cast, bob: Member, made: dict[str, Api], alice: Browser) -> None:
+def test_a_demotion_takes_the_money_from_what_somebody_made(
+    cast: Cast, bob: Member, made: dict[str, Api], alice: Browser
+) -> None:
     assert code_of_payout(made["key"]) is None
     assert code_of_payout(made["agent"], "/agentic/payouts") != "insufficient_scope"
     demote(alice, bob)
@@ -67,12 +70,17 @@ def test_owners_read_which_keys_lost_what(cast: Cast, bob: Member, alice: Browse
     (letter,) = letters()
     assert letter.to == [cast.alice.email]
     assert "Bob is developer of Alice's Bakery now" in letter.body
-    assert "API key Till (test): payouts:write" in letter.body and "Agent Bot (test): payouts:write" in letter.body
+    assert (
+        "API key Till (test): payouts:write" in letter.body
+        and "Agent Bot (test): payouts:write" in letter.body
+    )
     assert "payments:write" not in letter.body
 
 
 @pytest.mark.parametrize("how", ["removed", "deactivated"])
-def test_what_a_person_who_is_gone_made_moves_no_money(cast: Cast, bob: Member, made: dict[str, Api], alice: Browser, how: str) -> None:
+def test_what_a_person_who_is_gone_made_moves_no_money(
+    cast: Cast, bob: Member, made: dict[str, Api], alice: Browser, how: str
+) -> None:
     if how == "removed":
         assert alice.post(f"team/{bob.user_id}/remove").status_code == 303
         assert "Bob is no longer in the team" in letters()[0].body
@@ -83,14 +91,18 @@ def test_what_a_person_who_is_gone_made_moves_no_money(cast: Cast, bob: Member, 
     assert made["key"].get("/payments").status_code == 200
 
 
-def test_nobody_is_written_to_when_nothing_was_lost(cast: Cast, alice: Browser, bob: Member) -> None:
+def test_nobody_is_written_to_when_nothing_was_lost(
+    cast: Cast, alice: Browser, bob: Member
+) -> None:
     ApiKey.objects.update(scopes=["payments:write"])
     AgentCredential.objects.update(scopes=["payments:write"])
     demote(alice, bob)
     assert letters() == []
 
 
-def test_an_owner_takes_a_key_and_an_agent_over(cast: Cast, bob: Member, made: dict[str, Api], alice: Browser) -> None:
+def test_an_owner_takes_a_key_and_an_agent_over(
+    cast: Cast, bob: Member, made: dict[str, Api], alice: Browser
+) -> None:
     demote(alice, bob)
     for room, model in (("api-keys", ApiKey), ("agents", AgentCredential)):
         row = model.objects.get(user=cast.bob)
@@ -105,14 +117,20 @@ def test_an_owner_takes_a_key_and_an_agent_over(cast: Cast, bob: Member, made: d
     assert code_of_payout(made["agent"], "/agentic/payouts") != "insufficient_scope"
 
 
-def test_only_an_owner_takes_over_and_only_what_has_lost_something(cast: Cast, bob: Member, alice: Browser) -> None:
+def test_only_an_owner_takes_over_and_only_what_has_lost_something(
+    cast: Cast, bob: Member, alice: Browser
+) -> None:
     key = ApiKey.objects.get(user=cast.bob)
     assert alice.post(f"api-keys/{key.pk}/take-over").status_code == 303
     key.refresh_from_db()
     assert key.user == cast.bob
     demote(alice, bob)
     assert Browser(cast.bob).prove().post(f"api-keys/{key.pk}/take-over").status_code == 403
-    assert Browser(cast.alice).post(f"api-keys/{key.pk}/take-over")["Location"].startswith("/dashboard/confirm")
+    assert (
+        Browser(cast.alice)
+        .post(f"api-keys/{key.pk}/take-over")["Location"]
+        .startswith("/dashboard/confirm")
+    )
     key.refresh_from_db()
     assert key.user == cast.bob
 
@@ -123,7 +141,9 @@ def test_the_operators_keys_are_nobodys(cast: Cast, alice: Browser, bob: Member)
     assert code_of_payout(Api(secret)) is None
 
 
-def test_a_credential_is_read_with_its_maker_in_one_statement(cast: Cast, made: dict[str, Api], django_assert_num_queries: Any) -> None:
+def test_a_credential_is_read_with_its_maker_in_one_statement(
+    cast: Cast, made: dict[str, Api], django_assert_num_queries: Any
+) -> None:
     from apps.access.services import authenticate
 
     credential = made["key"].headers["Authorization"].removeprefix("Bearer ")

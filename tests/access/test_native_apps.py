@@ -1,4 +1,5 @@
-"""Apps on the computer of their user (RFC 8252): loopback addresses on any port, and clients without a secret."""
+"""Apps on the computer of their user (RFC 8252): loopback addresses on any port, and clients
+without a secret."""
 
 import base64
 from typing import Any
@@ -58,14 +59,18 @@ def test_nothing_else_varies(app: App, registered: str, asked: str) -> None:
     assert app.decide(redirect_uri=asked).status_code == 400
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.2/back", "http://192.168.0.1/back", "http://app.example/back"])
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.2/back", "http://192.168.0.1/back", "http://app.example/back"]
+)
 def test_other_plain_addresses_are_refused_with_what_is_allowed(app: App, address: str) -> None:
     answer = register(app, address)
     told = "redirect_uris[0] must be an https URL, or http on localhost, 127.0.0.1 or [::1]"
     assert (answer.status_code, answer.json()) == (422, {"error": told})
 
 
-@pytest.mark.parametrize(("host", "source"), [("127.0.0.1", "http://127.0.0.1:49152"), ("[::1]", "http:")])
+@pytest.mark.parametrize(
+    ("host", "source"), [("127.0.0.1", "http://127.0.0.1:49152"), ("[::1]", "http:")]
+)
 def test_the_consent_page_lets_the_browser_go_back_there(app: App, host: str, source: str) -> None:
     register(app, f"http://{host}/callback")
     asked = urlencode(app.query(redirect_uri=f"http://{host}:49152/callback"))
@@ -76,12 +81,16 @@ def test_the_consent_page_lets_the_browser_go_back_there(app: App, host: str, so
 
 def with_basic(app: App, password: str, **fields: str) -> Any:
     proof = "Basic " + base64.b64encode(f"{app.client_id}:{password}".encode()).decode()
-    return Client().post(f"{app.base}/token", urlencode(fields), content_type=FORM, headers={"Authorization": proof})
+    return Client().post(
+        f"{app.base}/token", urlencode(fields), content_type=FORM, headers={"Authorization": proof}
+    )
 
 
 def exchange(app: App, password: str, **changed: str) -> Any:
     fields = {"grant_type": "authorization_code", "code": app.code(), "code_verifier": VERIFIER}
-    return with_basic(app, password, redirect_uri="https://app.example/callback", **{**fields, **changed})
+    return with_basic(
+        app, password, redirect_uri="https://app.example/callback", **{**fields, **changed}
+    )
 
 
 def test_a_public_app_may_name_itself_by_basic_with_an_empty_secret(app: App) -> None:

@@ -1,4 +1,5 @@
-"""OAuth as others use it: a client library against a running site in both modes, and two refreshes at the same moment."""
+"""OAuth as others use it: a client library against a running site in both modes, and two refreshes
+at the same moment."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,14 +21,16 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Instead of pytest-django's: these rows are committed, and the ledger refuses the truncation that would follow."""
+    """Instead of pytest-django's: these rows are committed, and the ledger refuses the truncation
+    that would follow."""
     with django_db_blocker.unblock():
         yield
 
 
 @pytest.fixture
 def committed(_django_db_helper: None) -> Iterator[Cast]:
-    """A cast that other connections see. The apps are taken away afterwards; the ledger's tables can't be emptied."""
+    """A cast that other connections see. The apps are taken away afterwards; the ledger's tables
+    can't be emptied."""
     yield assemble()
     for model in (Grant, RefreshToken, AccessToken, AgentCredential, Application):
         model.objects.all().delete()
@@ -48,23 +51,36 @@ def site(committed: Cast) -> Iterator[str]:
     # A client that kept its connection would keep the test database from being dropped.
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname ="
+            " current_database() AND pid <> pg_backend_pid()"
         )
 
 
 @pytest.mark.parametrize("mode", ["live", "test"])
-def test_a_client_library_goes_all_the_way(committed: Cast, site: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_library_goes_all_the_way(
+    committed: Cast, site: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")
     app = App(committed)
     client = OAuth2Session(
-        app.client_id, app.secret, redirect_uri=BACK, scope="payments:read profile offline_access", code_challenge_method="S256"
+        app.client_id,
+        app.secret,
+        redirect_uri=BACK,
+        scope="payments:read profile offline_access",
+        code_challenge_method="S256",
     )
-    url, state = client.create_authorization_url(f"{site}/oauth/authorize", code_verifier=VERIFIER, livemode=str(mode == "live").lower())
+    url, state = client.create_authorization_url(
+        f"{site}/oauth/authorize", code_verifier=VERIFIER, livemode=str(mode == "live").lower()
+    )
     query = urlsplit(url).query
     fields = urlencode({"store_id": str(app.store.pk), "decision": "allow"})
     kind = "application/x-www-form-urlencoded"
-    sent = app.alice.client.post(f"/oauth/authorize?{query}", fields, content_type=kind).headers["Location"]
-    token = client.fetch_token(f"{site}/oauth/token", authorization_response=sent, state=state, code_verifier=VERIFIER)
+    sent = app.alice.client.post(f"/oauth/authorize?{query}", fields, content_type=kind).headers[
+        "Location"
+    ]
+    token = client.fetch_token(
+        f"{site}/oauth/token", authorization_response=sent, state=state, code_verifier=VERIFIER
+    )
     assert token["livemode"] is (mode == "live")
     assert client.get(f"{site}/api/v2/oauth/userinfo").json()["email"] == committed.alice.email
     assert client.get(f"{site}/api/v2/payments").status_code == 200

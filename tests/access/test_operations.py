@@ -1,4 +1,5 @@
-"""Who may do what is said in one table: services ask it, doors hand them who asks, and what a door reaches is in it or says why not."""
+"""Who may do what is said in one table: services ask it, doors hand them who asks, and what a door
+reaches is in it or says why not."""
 
 import ast
 import os
@@ -23,11 +24,15 @@ WRITES = {"audit.record", "sender.request", *CHANGES, *SAVES}
 # What a door calls and what writes, but moves no money and opens no way for it.
 ELSEWHERE = {
     "access.account_closing.close_account": "their own, with the password and a fresh code",
-    "access.email_change.finish": "by a link that was sent to the new address, asked for with the password",
+    "access.email_change.finish": (
+        "by a link that was sent to the new address, asked for with the password"
+    ),
     "access.invitations.accept": "by the invited person, with the token of the letter",
     "access.invitations.accept_as_new": "by the invited person, with the token of the letter",
     "access.new_browsers.end": "by the link of the email to the person, and only ends a session",
-    "access.passkeys.add": "their own, after a fresh code; sign-in with it is as strong as with the app",
+    "access.passkeys.add": (
+        "their own, after a fresh code; sign-in with it is as strong as with the app"
+    ),
     "access.passkeys.remove": "their own, after a fresh code",
     "access.passkeys.rename": "a name",
     "access.second_factor.pending": "a key that is in force once a code of it was seen",
@@ -46,7 +51,9 @@ ELSEWHERE = {
     "swaps.auto.stop_auto_swap": "by an owner's link, and only closes",
     "agents.x402_offers.make_offer": "asks a customer for money",
     "agents.x402_settle.settle": "takes a customer's money for the store",
-    "payments.cancel.cancel_payment": "an agent's scope, and only closes an intent that nothing has come to",
+    "payments.cancel.cancel_payment": (
+        "an agent's scope, and only closes an intent that nothing has come to"
+    ),
     "payments.cancel.cancel_for_merchant": "only closes an intent that nothing has come to",
     "payments.renew.renew_payment": "asks a customer for the same money as before",
     "payments.simulate.simulate_deposit": "test mode, coins of nothing",
@@ -57,13 +64,19 @@ ELSEWHERE = {
     "platforms.accounts.create_account": "an empty store",
     "platforms.accounts.restore_account": "its credentials stay off",
     "platforms.accounts.update_account": "a name and the platform's own fee",
-    "platforms.confirmations.enter_code": "by the contact of the business, with the code of the email",
+    "platforms.confirmations.enter_code": (
+        "by the contact of the business, with the code of the email"
+    ),
     "platforms.confirmations.send_again": "a new code, to the contact alone",
     "platforms.confirmations.stop": "by the contact's link, and only closes",
     "platforms.verifications.submit_own": "staff decide",
     "platforms.onboarding.finish": "by the sub-merchant, with the token of the link",
-    "platforms.onboarding.save_bank": "with the token of the link; in live mode held until the business's contact was told",
-    "platforms.onboarding.save_wallet": "with the token of the link; in live mode held until the business's contact was told",
+    "platforms.onboarding.save_bank": (
+        "with the token of the link; in live mode held until the business's contact was told"
+    ),
+    "platforms.onboarding.save_wallet": (
+        "with the token of the link; in live mode held until the business's contact was told"
+    ),
     "platforms.onboarding.tell_business": "by the sub-merchant, with the token of the link",
     "platforms.verifications.submit_verification": "staff decide",
     "webhooks.deliveries.redeliver": "what was told before, to the same place",
@@ -81,13 +94,21 @@ def services() -> dict[str, dict[str, ast.FunctionDef]]:
         for path in (folder if app == "access" else folder / "services").glob("*.py"):
             tree = ast.parse(path.read_text())
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            found[name] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+            found[name] = {
+                node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)
+            }
     return found
 
 
 def calls_of(function: ast.FunctionDef) -> set[str]:
     """What a function calls, and the names of what it may hand on to be called."""
-    handed = {one.id for node in ast.walk(function) if isinstance(node, ast.Call) for one in node.args if isinstance(one, ast.Name)}
+    handed = {
+        one.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        for one in node.args
+        if isinstance(one, ast.Name)
+    }
     called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
     return called | (handed - WRITES)
 
@@ -108,12 +129,17 @@ def asks(module: str, name: str) -> bool:
 
 
 def writes(module: str, name: str) -> bool:
-    return any(one in WRITES or one.rpartition(".")[2] in WRITES or one.startswith("movements.") for one in reach(module, name))
+    return any(
+        one in WRITES or one.rpartition(".")[2] in WRITES or one.startswith("movements.")
+        for one in reach(module, name)
+    )
 
 
 def uses(text: str) -> Iterator[tuple[str, str, ast.Call | None]]:
     """The functions of services that a door's module names, each with the call if it is one."""
-    tree, names, modules = ast.parse(text), {}, {}
+    tree = ast.parse(text)
+    names = {}
+    modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             for one in node.names:
@@ -126,7 +152,11 @@ def uses(text: str) -> Iterator[tuple[str, str, ast.Call | None]]:
         call = node if isinstance(node, ast.Call) else None
         if isinstance(function, ast.Name) and function.id in names:
             yield (*names[function.id], call)
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id in modules:
+        if (
+            isinstance(function, ast.Attribute)
+            and isinstance(function.value, ast.Name)
+            and function.value.id in modules
+        ):
             module = modules[function.value.id]
             if function.attr in services()[module]:
                 yield module, function.attr, call
@@ -162,7 +192,7 @@ def test_a_service_that_takes_who_asks_is_told_by_every_door() -> None:
 def test_the_rules_find_what_they_should() -> None:
     """A door of a bad house: one call without who asks, and a service that asks nothing."""
     text = "from apps.payouts.services.retry import retry_payout\nretry_payout(row)\n"
-    ((module, name, _), *_) = uses(text)
+    (module, name, _), *_ = uses(text)
     assert short(module, name) == "payouts.retry.retry_payout"
     assert asks(module, name) and writes(module, name)
     assert not asks("apps.payouts.services.create", "make_payout")
@@ -170,8 +200,15 @@ def test_the_rules_find_what_they_should() -> None:
 
 
 def test_every_row_is_asked_by_some_service() -> None:
-    text = "".join(path.read_text() for app in APPS for path in (ROOT / "apps" / app).rglob("*.py") if path.name != "operations.py")
-    names = {name for name, value in vars(operations).items() if isinstance(value, operations.Operation)}
+    text = "".join(
+        path.read_text()
+        for app in APPS
+        for path in (ROOT / "apps" / app).rglob("*.py")
+        if path.name != "operations.py"
+    )
+    names = {
+        name for name, value in vars(operations).items() if isinstance(value, operations.Operation)
+    }
     assert {name for name in names if f"operations.{name}" not in text} == set()
 
 
@@ -184,34 +221,79 @@ def test_a_row_makes_sense(row: operations.Operation) -> None:
     if row.permission and row.key in ALL and row.permission != YOURSELF:
         for role in roles.Role.values:
             held = row.key in roles.scopes_of(role, frozenset(ALL))
-            assert held == roles.may(role, row.permission), "a role has the scopes of what it may do, and no others"
+            assert held == roles.may(role, row.permission), (
+                "a role has the scopes of what it may do, and no others"
+            )
 
 
 def test_names_are_different_and_money_scopes_are_those_of_the_table() -> None:
     assert len({row.name for row in TABLE}) == len(TABLE)
-    money = {"payouts:write", "refunds:write", "x402:write", "webhooks:write", "accounts:write", "accounts:act", "agents:write"}
+    money = {
+        "payouts:write",
+        "refunds:write",
+        "x402:write",
+        "webhooks:write",
+        "accounts:write",
+        "accounts:act",
+        "agents:write",
+    }
     assert money == GUARDED_SCOPES
 
 
-# --- what people read ------------------------------------------------------------------------------
+# --- what people read ---
 
 DOCUMENT = ROOT / "docs" / "security.md"
-BEGIN, END = "<!-- operations: written by WRITE_OPERATIONS=1 -->", "<!-- end of operations -->"
-WHO = {"": "nobody", YOURSELF: "yourself", roles.INSPECT: "", roles.DEVELOP: "", roles.MOVE_MONEY: "", roles.MANAGE: "", roles.OWN: ""}
+BEGIN = "<!-- operations: written by WRITE_OPERATIONS=1 -->"
+END = "<!-- end of operations -->"
+WHO = {
+    "": "nobody",
+    YOURSELF: "yourself",
+    roles.INSPECT: "",
+    roles.DEVELOP: "",
+    roles.MOVE_MONEY: "",
+    roles.MANAGE: "",
+    roles.OWN: "",
+}
 
 
 def _cells(row: operations.Operation) -> list[str]:
-    people = WHO[row.permission] or ", ".join(role for role in roles.Role.values if roles.may(role, row.permission))
+    people = WHO[row.permission] or ", ".join(
+        role for role in roles.Role.values if roles.may(role, row.permission)
+    )
     key = {None: "no", ANY_SCOPE: "yes, with any scope"}.get(row.key, f"`{row.key}`")
     factor = row.factor if row.has_mode or row.factor == operations.NEVER else "always"
-    code = {operations.NO_CODE: "no", operations.RECENT: "of the last 5 minutes", operations.ACT: "for this act"}.get(row.code, row.code)
+    code = {
+        operations.NO_CODE: "no",
+        operations.RECENT: "of the last 5 minutes",
+        operations.ACT: "for this act",
+    }.get(row.code, row.code)
     agent = f"`{row.agent}`" if row.agent else "no"
     acting = "yes" if row.for_platforms and row.key else "no"
-    return [row.does, people, key, agent, acting, factor, code, "yes" if row.cools else "no", row.letter or "no"]
+    return [
+        row.does,
+        people,
+        key,
+        agent,
+        acting,
+        factor,
+        code,
+        "yes" if row.cools else "no",
+        row.letter or "no",
+    ]
 
 
 def rendered() -> str:
-    head = ["What", "People", "Keys and apps", "Agents", "Platform acting", "Second factor", "Code", "Waits", "Email"]
+    head = [
+        "What",
+        "People",
+        "Keys and apps",
+        "Agents",
+        "Platform acting",
+        "Second factor",
+        "Code",
+        "Waits",
+        "Email",
+    ]
     lines = [head, ["---"] * len(head), *(_cells(row) for row in TABLE)]
     return "\n".join([BEGIN, *("| " + " | ".join(cells) + " |" for cells in lines), END])
 

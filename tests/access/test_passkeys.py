@@ -1,4 +1,5 @@
-"""A passkey of a device in software: the same one is added once, and nothing else of the database is taken for that."""
+"""A passkey of a device in software: the same one is added once, and nothing else of the database
+is taken for that."""
 
 import json
 from base64 import urlsafe_b64encode
@@ -26,16 +27,34 @@ def text_of(raw: bytes) -> str:
 def answer_to(options: str, credential_id: bytes) -> str:
     """What a device without an attestation makes of the options."""
     numbers = ec.generate_private_key(ec.SECP256R1()).public_key().public_numbers()
-    key = cbor2.dumps({1: 2, 3: -7, -1: 1, -2: numbers.x.to_bytes(32, "big"), -3: numbers.y.to_bytes(32, "big")})
+    key = cbor2.dumps(
+        {1: 2, 3: -7, -1: 1, -2: numbers.x.to_bytes(32, "big"), -3: numbers.y.to_bytes(32, "big")}
+    )
     place = sha256(settings.OTP_WEBAUTHN_RP_ID.encode()).digest()
-    made = place + bytes([PRESENT_VERIFIED_ATTESTED]) + bytes(4 + 16) + len(credential_id).to_bytes(2, "big") + credential_id + key
+    made = (
+        place
+        + bytes([PRESENT_VERIFIED_ATTESTED])
+        + bytes(4 + 16)
+        + len(credential_id).to_bytes(2, "big")
+        + credential_id
+        + key
+    )
     origin = settings.OTP_WEBAUTHN_ALLOWED_ORIGINS[0]
-    client = {"type": "webauthn.create", "challenge": json.loads(options)["challenge"], "origin": origin}
+    client = {
+        "type": "webauthn.create",
+        "challenge": json.loads(options)["challenge"],
+        "origin": origin,
+    }
     response = {
         "clientDataJSON": text_of(json.dumps(client).encode()),
         "attestationObject": text_of(cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": made})),
     }
-    told = {"id": text_of(credential_id), "rawId": text_of(credential_id), "type": "public-key", "response": response}
+    told = {
+        "id": text_of(credential_id),
+        "rawId": text_of(credential_id),
+        "type": "public-key",
+        "response": response,
+    }
     return json.dumps({**told, "clientExtensionResults": {}})
 
 
@@ -58,7 +77,10 @@ def test_the_same_passkey_is_added_once(cast: Cast) -> None:
 def test_another_rule_of_the_database_is_no_passkey_that_is_there(cast: Cast) -> None:
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE django_otp_webauthn_webauthncredential ADD CONSTRAINT no_laptop CHECK (name <> 'Laptop')")
+        cursor.execute(
+            "ALTER TABLE django_otp_webauthn_webauthncredential ADD CONSTRAINT no_laptop CHECK"
+            " (name <> 'Laptop')"
+        )
     with pytest.raises(IntegrityError):
         add(cast.alice, b"one")
 

@@ -1,4 +1,5 @@
-"""The request log: every call with a credential leaves a line, seconds later at most, without anything secret in it."""
+"""The request log: every call with a credential leaves a line, seconds later at most, without
+anything secret in it."""
 
 from typing import Any
 
@@ -44,7 +45,11 @@ def test_ids_stand_in_the_path_but_nothing_that_is_no_id(bakery: Shop) -> None:
     id = make.payment(bakery.test)["id"]
     for part in (id, "%00%0a", "x" * 300):
         bakery.test.get(f"/payments/{part}")
-    assert [line.path for line in logged(bakery)][:3] == ["/payments/{id}", "/payments/{id}", f"/payments/{id}"]
+    assert [line.path for line in logged(bakery)][:3] == [
+        "/payments/{id}",
+        "/payments/{id}",
+        f"/payments/{id}",
+    ]
 
 
 def test_strangers_and_public_paths_leave_no_line(bakery: Shop) -> None:
@@ -63,16 +68,26 @@ def test_each_store_and_mode_sees_its_own(cast: Cast) -> None:
     assert [line.path for line in logged(cast.bakery, "live")] == ["/balances"]
 
 
-@pytest.mark.parametrize(("second", "differs"), [
-    (BODY, False),
-    ({"payment_intent": dict(reversed(BODY["payment_intent"].items()))}, False),
-    ({"payment_intent": {**BODY["payment_intent"], "amount": "11.00"}}, True),
-])  # fmt: skip
-def test_a_replay_says_whether_its_body_is_the_first_ones(bakery: Shop, second: Any, differs: bool) -> None:
+@pytest.mark.parametrize(
+    ("second", "differs"),
+    [
+        (BODY, False),
+        ({"payment_intent": dict(reversed(BODY["payment_intent"].items()))}, False),
+        ({"payment_intent": {**BODY["payment_intent"], "amount": "11.00"}}, True),
+    ],
+)
+def test_a_replay_says_whether_its_body_is_the_first_ones(
+    bakery: Shop, second: Any, differs: bool
+) -> None:
     for body in (BODY, second):
         assert bakery.test.post("/payments", body, key="order-1").status_code == 201
     replay, first = logged(bakery)
-    assert (first.is_replay, first.is_body_different, replay.is_replay, replay.is_body_different) == (False, False, True, differs)
+    assert (
+        first.is_replay,
+        first.is_body_different,
+        replay.is_replay,
+        replay.is_body_different,
+    ) == (False, False, True, differs)
     assert [line.idempotency_key for line in (replay, first)] == ["order-1", "order-1"]
 
 
@@ -83,7 +98,9 @@ def test_the_first_call_is_the_one_that_made_the_record_not_one_that_failed(bake
     assert [line.is_body_different for line in logged(bakery)] == [False, False, False]
 
 
-def test_what_the_database_cannot_take_now_waits(bakery: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_database_cannot_take_now_waits(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bakery.test.get("/payments")
 
     def gone() -> Any:
@@ -103,7 +120,13 @@ def test_the_room_lists_filters_and_shows_one(cast: Cast) -> None:
     request_log.flush()
     browser = Browser(cast.alice)
     assert browser.get("requests").content.count(b"<tr") == 4
-    for query, count in (("status=4", 2), ("method=GET", 2), ("q=order-7", 3), (f"q={answer.headers['X-Request-Id']}", 2), ("status=5", 0)):
+    for query, count in (
+        ("status=4", 2),
+        ("method=GET", 2),
+        ("q=order-7", 3),
+        (f"q={answer.headers['X-Request-Id']}", 2),
+        ("status=5", 0),
+    ):
         assert browser.get(f"requests?{query}").content.count(b"<tr") == count, query
     line = RequestEntry.objects.get(is_replay=True)
     page = browser.get(f"requests/{line.pk}").content.decode()

@@ -46,7 +46,9 @@ def bob(cast: Cast) -> Browser:
 @pytest.fixture
 def viewer(cast: Cast) -> Browser:
     victor = person("victor")
-    Member.objects.create(store=cast.bakery.store, user=victor, role=Role.VIEWER, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=victor, role=Role.VIEWER, created_at=clock.real_now()
+    )
     return Browser(victor)
 
 
@@ -58,11 +60,13 @@ def live(cast: Cast) -> Browser:
     return browser
 
 
-# --- what a credential may hold --------------------------------------------------------------------
+# --- what a credential may hold ---
 
 
 @pytest.mark.parametrize("scope", ["payouts:write", "refunds:write", "x402:write", "accounts:act"])
-def test_a_developer_makes_no_key_with_what_they_may_not(cast: Cast, bob: Browser, scope: str) -> None:
+def test_a_developer_makes_no_key_with_what_they_may_not(
+    cast: Cast, bob: Browser, scope: str
+) -> None:
     before = ApiKey.objects.count()
     answer = send(bob, "POST", "/api_keys", key_with("payments:read", scope))
     assert code_in(answer) == (403, "insufficient_scope")
@@ -79,7 +83,9 @@ def test_a_developers_key_without_named_scopes_has_what_they_hold(cast: Cast, bo
     assert not {"payouts:write", "refunds:write", "x402:write", "assets:write"} & set(made)
 
 
-def test_a_developer_makes_no_agent_that_pays_out_and_raises_no_cap(cast: Cast, bob: Browser) -> None:
+def test_a_developer_makes_no_agent_that_pays_out_and_raises_no_cap(
+    cast: Cast, bob: Browser
+) -> None:
     shown = bob.post("agents/new", name="Bot", scopes=["payments:read", "payouts:write"])
     assert shown.status_code == 403 and "Insufficient scope: payouts:write" in text(shown)
     row = cast.bakery.agent()
@@ -90,7 +96,9 @@ def test_a_developer_makes_no_agent_that_pays_out_and_raises_no_cap(cast: Cast, 
 def app_with(cast: Cast, *scopes: str) -> App:
     app = App(cast)
     body = {"oauth_application": {"name": "Books", "redirect_uris": [BACK], "scopes": list(scopes)}}
-    answer = app.alice.client.patch(f"/api/v2/merchants/oauth_apps/{app.id}", body, content_type="application/json")
+    answer = app.alice.client.patch(
+        f"/api/v2/merchants/oauth_apps/{app.id}", body, content_type="application/json"
+    )
     assert answer.status_code == 200
     return app
 
@@ -126,7 +134,7 @@ def test_an_app_and_its_agent_may_no_more_than_the_person_may_still(cast: Cast) 
     assert Api(token).post("/oauth/agent_credentials", wanted).status_code == 403
 
 
-# --- swaps, which no scope guards ------------------------------------------------------------------
+# --- swaps, which no scope guards ---
 
 
 @pytest.fixture
@@ -147,7 +155,9 @@ def test_who_only_looks_sells_nothing(cast: Cast, viewer: Browser, coins: dict[s
     assert not Swap.objects.exists()
 
 
-def test_the_app_of_a_developer_sells_nothing_and_a_key_needs_no_scope(cast: Cast, bob: Browser, coins: dict[str, str]) -> None:
+def test_the_app_of_a_developer_sells_nothing_and_a_key_needs_no_scope(
+    cast: Cast, bob: Browser, coins: dict[str, str]
+) -> None:
     app = App(cast)
     app.alice = bob
     token = app.tokens(scope="payments:read")["access_token"]
@@ -160,10 +170,12 @@ def test_the_app_of_a_developer_sells_nothing_and_a_key_needs_no_scope(cast: Cas
     assert key.post("/balance_swaps", coins, key="three").status_code == 201
 
 
-# --- the second factor, in live mode ---------------------------------------------------------------
+# --- the second factor, in live mode ---
 
 
-def test_live_money_needs_a_second_factor_at_every_door_of_the_api(cast: Cast, live: Browser) -> None:
+def test_live_money_needs_a_second_factor_at_every_door_of_the_api(
+    cast: Cast, live: Browser
+) -> None:
     schedule = Schedule.objects.create(
         store=cast.bakery.store,
         mode="live",
@@ -201,7 +213,9 @@ def test_live_money_needs_a_second_factor_at_every_door_of_the_api(cast: Cast, l
 
 
 def test_what_moves_no_money_and_test_mode_need_none(cast: Cast, live: Browser) -> None:
-    assert send(live, "POST", "/api_keys", key_with("payments:write", mode="live")).status_code == 201
+    assert (
+        send(live, "POST", "/api_keys", key_with("payments:write", mode="live")).status_code == 201
+    )
     assert send(live, "POST", "/api_keys", key_with("payouts:write")).status_code == 201
 
 
@@ -231,7 +245,9 @@ def test_live_money_needs_a_second_factor_at_every_page(cast: Cast, live: Browse
         assert shown.status_code == 403, path
         assert "Set up two-factor authentication first." in text(shown), path
     assert Destination.objects.count() == 1
-    assert not Schedule.objects.exists() and not AutoSwap.objects.exclude(target_asset=None).exists()
+    assert (
+        not Schedule.objects.exists() and not AutoSwap.objects.exclude(target_asset=None).exists()
+    )
     assert not AgentPayoutCap.objects.exists()
 
 
@@ -240,7 +256,8 @@ def test_live_money_is_not_let_out_of_hand_without_a_second_factor(cast: Cast) -
     for scope in ("payouts:write", "agents:write"):
         answer = app.decide(scope=scope, livemode="true")
         assert (answer.status_code, answer.json()["error"]) == (403, "mfa_required")
-    page = f"/oauth/authorize?{'&'.join(f'{k}={v}' for k, v in app.query(scope='payouts:write', livemode='true', state='x').items())}"
+    asked = app.query(scope="payouts:write", livemode="true", state="x")
+    page = f"/oauth/authorize?{'&'.join(f'{k}={v}' for k, v in asked.items())}"
     shown = app.alice.client.post(page, {"store_id": str(app.store.pk), "decision": "allow"})
     assert shown.status_code == 403
     assert "Set up two-factor authentication first." in text(shown)
@@ -248,7 +265,7 @@ def test_live_money_is_not_let_out_of_hand_without_a_second_factor(cast: Cast) -
     assert app.decide(scope="payouts:write").status_code == 200
 
 
-# --- a stolen cookie -------------------------------------------------------------------------------
+# --- a stolen cookie ---
 
 
 def test_what_a_code_guards_when_made_it_guards_when_changed_or_removed(cast: Cast) -> None:
@@ -265,7 +282,11 @@ def test_what_a_code_guards_when_made_it_guards_when_changed_or_removed(cast: Ca
         ("DELETE", f"/merchants/oauth_apps/{app.id}", None),
     ):
         assert code_in(send(thief, method, path, body)) == (403, "otp_required"), path
-    for page in (f"webhooks/{made['id']}/delete", f"apps/own/{app.id}", f"apps/own/{app.id}/deactivate"):
+    for page in (
+        f"webhooks/{made['id']}/delete",
+        f"apps/own/{app.id}",
+        f"apps/own/{app.id}/deactivate",
+    ):
         answer = thief.post(page)
         assert answer.status_code == 303 and "/confirm?" in answer["Location"], page
     assert Endpoint.objects.get().url == HOOK["url"]

@@ -1,4 +1,5 @@
-"""Wrong codes wait longer and longer, but never so long that who knows the password keeps the owner out."""
+"""Wrong codes wait longer and longer, but never so long that who knows the password keeps the owner
+out."""
 
 from datetime import timedelta
 
@@ -28,9 +29,14 @@ def factor(cast: Cast) -> SecondFactor:
     return second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
 
 
-def test_after_any_number_of_wrong_codes_the_right_one_waits_fifteen_minutes_at_most(cast: Cast, factor: SecondFactor) -> None:
+def test_after_any_number_of_wrong_codes_the_right_one_waits_fifteen_minutes_at_most(
+    cast: Cast, factor: SecondFactor
+) -> None:
     guess(cast, factor, 40)
-    with time_machine.travel(clock.real_now() + timedelta(minutes=14), tick=False), pytest.raises(second_factor.WrongCode):
+    with (
+        time_machine.travel(clock.real_now() + timedelta(minutes=14), tick=False),
+        pytest.raises(second_factor.WrongCode),
+    ):
         second_factor.verify(cast.alice, factor, code_of(factor))
     with time_machine.travel(clock.real_now() + timedelta(minutes=15, seconds=1), tick=False):
         second_factor.verify(cast.alice, factor, code_of(factor))
@@ -47,7 +53,9 @@ def test_a_backup_code_never_waits(cast: Cast) -> None:
         second_factor.verify(cast.alice, factor, codes[0])
 
 
-def test_the_owner_is_told_of_ten_wrong_codes_in_a_row_once(cast: Cast, factor: SecondFactor) -> None:
+def test_the_owner_is_told_of_ten_wrong_codes_in_a_row_once(
+    cast: Cast, factor: SecondFactor
+) -> None:
     guess(cast, factor, 9)
     assert not OutgoingMail.objects.filter(to=cast.alice.email).exists()
     guess(cast, factor, 6)

@@ -1,4 +1,5 @@
-"""What an attacker could try from many connections at once, and what answers could tell by the time they take."""
+"""What an attacker could try from many connections at once, and what answers could tell by the time
+they take."""
 
 import statistics
 import time
@@ -51,7 +52,8 @@ def test_an_address_that_nobody_has_costs_the_same_work(db: None) -> None:
         return time.perf_counter() - begin
 
     seconds(known, "192.0.2.0")
-    wrong, unknown = [], []
+    wrong = []
+    unknown = []
     for n in range(1, 5):
         wrong.append(seconds(known, f"192.0.2.{n}"))
         unknown.append(seconds(f"nobody-{n}@example.com", f"198.51.100.{n}"))

@@ -22,7 +22,9 @@ from tests.chain.conftest import Reader, chain, proxy, watcher
 from tests.chain.local import LocalChain
 
 __all__ = ["chain", "proxy", "watcher"]
-ETHER, DOLLAR, TOKEN = 10**18, 10**6, "USDC_SETH"
+ETHER = 10**18
+DOLLAR = 10**6
+TOKEN = "USDC_SETH"
 PRICE = {"asset_id": TOKEN, "amount_atomic": "2500000", "resource": "https://shop.example/report"}
 
 
@@ -70,14 +72,25 @@ class Market:
         advance_signed_payments()
 
     def held(self, address: str) -> int:
-        return int(self.chain.call("eth_call", {"to": self.token, "data": f"0x70a08231{address[2:].lower():0>64}"}, "latest"), 16)
+        return int(
+            self.chain.call(
+                "eth_call",
+                {"to": self.token, "data": f"0x70a08231{address[2:].lower():0>64}"},
+                "latest",
+            ),
+            16,
+        )
 
 
 @pytest.fixture
 def market(chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any) -> Iterator[Market]:
-    settings.X402_SETTLE_SECONDS = 0  # whoever settles is told that it isn't known yet: the worker's part is played in between
+    settings.X402_SETTLE_SECONDS = (
+        0  # whoever settles is told that it isn't known yet: the worker's part is played in between
+    )
     token = chain.deploy_token()
-    Asset.objects.filter(pk=TOKEN).update(contract_address=token, is_active=True, eip712_name="USD Coin", eip712_version="1")
+    Asset.objects.filter(pk=TOKEN).update(
+        contract_address=token, is_active=True, eip712_name="USD Coin", eip712_version="1"
+    )
     accept_all_active(bakery.store)
     refresh()
     watcher.read()

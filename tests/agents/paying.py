@@ -23,7 +23,9 @@ class Payer:
 
     def signed(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The body of verify and settle."""
-        payload = self.client.create_payment_payload(PaymentRequired(accepts=[PaymentRequirements.model_validate(asked)]))
+        payload = self.client.create_payment_payload(
+            PaymentRequired(accepts=[PaymentRequirements.model_validate(asked)])
+        )
         return {
             "x402Version": 2,
             "paymentPayload": payload.model_dump(by_alias=True, exclude_none=True),
@@ -38,8 +40,20 @@ class Payer:
             "chainId": int(asked["network"].partition(":")[2]),
             "verifyingContract": asked["asset"],
         }
-        names = ("from:address", "to:address", "value:uint256", "validAfter:uint256", "validBefore:uint256", "nonce:bytes32")
+        names = (
+            "from:address",
+            "to:address",
+            "value:uint256",
+            "validAfter:uint256",
+            "validBefore:uint256",
+            "nonce:bytes32",
+        )
         fields = [dict(zip(("name", "type"), one.split(":"), strict=True)) for one in names]
-        message = {name: int(text) if name in ("value", "validAfter", "validBefore") else text for name, text in authorization.items()}
-        signed = self.account.sign_typed_data(domain, {"TransferWithAuthorization": fields}, message)
+        message = {
+            name: int(text) if name in ("value", "validAfter", "validBefore") else text
+            for name, text in authorization.items()
+        }
+        signed = self.account.sign_typed_data(
+            domain, {"TransferWithAuthorization": fields}, message
+        )
         return "0x" + bytes(signed.signature).hex()

@@ -1,4 +1,5 @@
-"""A mandate that ends while many draw on it: nothing is drawn after the end, and what was drawn is what the books say."""
+"""A mandate that ends while many draw on it: nothing is drawn after the end, and what was drawn is
+what the books say."""
 
 import threading
 from collections.abc import Callable
@@ -19,7 +20,8 @@ from apps.stores.models import Store
 from tests import make
 from tests.cast import Cast, person, shop_of
 
-DRAWERS, DRAWS = 6, 15
+DRAWERS = 6
+DRAWS = 15
 
 
 def revoke(mandate: Mandate) -> None:
@@ -27,7 +29,9 @@ def revoke(mandate: Mandate) -> None:
 
 
 def let_it_expire(mandate: Mandate) -> None:
-    Mandate.objects.filter(pk=mandate.pk).update(expires_at=mandate.created_at - timedelta(seconds=1))
+    Mandate.objects.filter(pk=mandate.pk).update(
+        expires_at=mandate.created_at - timedelta(seconds=1)
+    )
     expire_mandates()
 
 
@@ -41,14 +45,20 @@ def test_nothing_is_drawn_once_a_mandate_has_ended(
         make.paid(shop.test, amount="100.00")
         before = balances(shop.store.pk, "test")["SETH"].available_atomic
         access = authenticate(shop.secrets["test_agent"], for_agents=True)
-        mandate, _ = create_mandate(access, MandateRequest(asset_id="SETH", total_cap_atomic=100_000, mandate_ref="books"), None)
+        mandate, _ = create_mandate(
+            access,
+            MandateRequest(asset_id="SETH", total_cap_atomic=100_000, mandate_ref="books"),
+            None,
+        )
         told: list[str] = []
         some_are_drawn = threading.Semaphore(0)
 
         def draw(drawer: int) -> None:
             for number in range(DRAWS):
                 try:
-                    request = SettlementRequest(asset_id="SETH", mandate_ref="books", amount_atomic=7)
+                    request = SettlementRequest(
+                        asset_id="SETH", mandate_ref="books", amount_atomic=7
+                    )
                     create_settlement(access, request, f"key {drawer} {number}")
                     told.append("drawn")
                     some_are_drawn.release()
@@ -68,13 +78,19 @@ def test_nothing_is_drawn_once_a_mandate_has_ended(
         row = Mandate.objects.get(pk=mandate.pk)
         assert (row.status, row.spent_atomic) == (status, spent_at_the_end)
         assert len(told) == DRAWERS * DRAWS and set(told) == {"drawn", "mandate_required"}
-        assert row.spent_atomic == 7 * told.count("drawn") == 7 * Settlement.objects.filter(mandate=row).count()
+        assert (
+            row.spent_atomic
+            == 7 * told.count("drawn")
+            == 7 * Settlement.objects.filter(mandate=row).count()
+        )
         assert balances(shop.store.pk, "test")["SETH"].available_atomic == before - row.spent_atomic
 
 
 def test_a_mandate_has_ended_at_the_very_moment_of_its_end(cast: Cast) -> None:
     Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
     access = authenticate(cast.bakery.secrets["test_agent"], for_agents=True)
-    mandate, _ = create_mandate(access, MandateRequest(asset_id="SETH", total_cap_atomic=1, mandate_ref="books"), None)
+    mandate, _ = create_mandate(
+        access, MandateRequest(asset_id="SETH", total_cap_atomic=1, mandate_ref="books"), None
+    )
     moments = [mandate.expires_at - timedelta(microseconds=1), mandate.expires_at]
     assert [status_at(mandate, at) for at in moments] == ["active", "expired"]

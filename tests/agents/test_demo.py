@@ -1,4 +1,5 @@
-"""The demo shows what agents spend and what they pay, once; staff see the same and write none of it."""
+"""The demo shows what agents spend and what they pay, once; staff see the same and write none of
+it."""
 
 import pytest
 from eth_account import Account
@@ -16,8 +17,11 @@ __all__ = ["clerk", "staff"]
 pytestmark = pytest.mark.chain
 
 
-def test_the_demo_has_mandates_of_every_status_and_a_payment_over_x402_once(cast: Cast, market: Market, staff: Browser) -> None:
-    shop, owner = market.shop, Browser(cast.alice)
+def test_the_demo_has_mandates_of_every_status_and_a_payment_over_x402_once(
+    cast: Cast, market: Market, staff: Browser
+) -> None:
+    shop = market.shop
+    owner = Browser(cast.alice)
     make.paid(shop.test, amount="100.00")
     market.chain.mint(market.token, Account.from_key(CHAIN_KEYS["customer"]).address, DOLLAR)
     for _ in range(2):
@@ -25,7 +29,10 @@ def test_the_demo_has_mandates_of_every_status_and_a_payment_over_x402_once(cast
         agents.pay_over_x402(shop.store, cast.alice, TOKEN, "test")
     market.send()
     market.bury()
-    spent = {one.mandate_ref: (one.status, one.remaining_atomic // 10**12) for one in Mandate.objects.all()}
+    spent = {
+        one.mandate_ref: (one.status, one.remaining_atomic // 10**12)
+        for one in Mandate.objects.all()
+    }
     assert spent == {
         "market research": ("active", 17),
         "translation": ("exhausted", 0),
@@ -36,13 +43,25 @@ def test_the_demo_has_mandates_of_every_status_and_a_payment_over_x402_once(cast
     assert (Settlement.objects.count(), shop.store.authorization_provider) == (6, "none")
     signed = SignedPayment.objects.get()
     assert (signed.status, signed.offer.payment.status) == ("settled", "completed")
-    assert "market research" in text(owner.get("agents/mandates")) and agents.TITLE in text(owner.get("agents/x402"))
+    assert "market research" in text(owner.get("agents/mandates")) and agents.TITLE in text(
+        owner.get("agents/x402")
+    )
 
-    rows = {"mandate": Mandate, "settlement": Settlement, "signedpayment": SignedPayment, "paymentoffer": type(signed.offer)}
+    rows = {
+        "mandate": Mandate,
+        "settlement": Settlement,
+        "signedpayment": SignedPayment,
+        "paymentoffer": type(signed.offer),
+    }
     for noun, model in rows.items():
         pk = model.objects.order_by("pk").values_list("pk", flat=True)[0]
         shown = staff.get(f"/admin/agents/{noun}/"), staff.get(f"/admin/agents/{noun}/{pk}/change/")
-        assert [one.status_code for one in shown] == [200, 200] and not any(signed.signature in text(one) for one in shown)
+        assert [one.status_code for one in shown] == [200, 200] and not any(
+            signed.signature in text(one) for one in shown
+        )
         assert staff.post(f"/admin/agents/{noun}/{pk}/change/", status="failed").status_code == 403
-        assert [staff.get(f"/admin/agents/{noun}/{page}").status_code for page in ("add/", f"{pk}/delete/")] == [403, 403]
+        assert [
+            staff.get(f"/admin/agents/{noun}/{page}").status_code
+            for page in ("add/", f"{pk}/delete/")
+        ] == [403, 403]
     assert staff.get("/admin/agents/agentpayoutcap/").status_code == 200

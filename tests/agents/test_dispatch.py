@@ -1,4 +1,5 @@
-"""A draw that leaves on the chain: asked of the sender once, followed to its end, given back when it fails; and the books say so."""
+"""A draw that leaves on the chain: asked of the sender once, followed to its end, given back when
+it fails; and the books say so."""
 
 from typing import Any
 
@@ -22,9 +23,13 @@ COINS = 10**18
 def bakery(cast: Cast) -> Shop:
     """A store that dispatches, with live coins and an envelope of a thousand."""
     shop = cast.bakery
-    Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy", x402_dispatch=True)
+    Store.objects.filter(pk=shop.store.pk).update(
+        authorization_provider="policy", x402_dispatch=True
+    )
     make._correct("ETH", "available", shop.store.pk, COINS, make.clerk())
-    made = agent(shop).post("/agentic/mandates", {"asset_id": "ETH", "total_cap_atomic": "1000", "mandate_ref": "books"})
+    made = agent(shop).post(
+        "/agentic/mandates", {"asset_id": "ETH", "total_cap_atomic": "1000", "mandate_ref": "books"}
+    )
     assert made.status_code == 201, made.content
     return shop
 
@@ -34,7 +39,13 @@ def agent(shop: Shop) -> Api:
 
 
 def draw(shop: Shop, amount: str = "1000", **fields: Any) -> Settlement:
-    body = {"asset_id": "ETH", "mandate_ref": "books", "amount_atomic": amount, "pay_to": PAY_TO, **fields}
+    body = {
+        "asset_id": "ETH",
+        "mandate_ref": "books",
+        "amount_atomic": amount,
+        "pay_to": PAY_TO,
+        **fields,
+    }
     answer = agent(shop).post("/agentic/x402/settlements", body, key="k")
     assert answer.status_code == 201, answer.content
     return Settlement.objects.get(pk=answer.json()["id"])
@@ -55,11 +66,25 @@ def test_a_dispatched_draw_is_asked_of_the_sender_once_and_confirmed(bakery: Sho
     advance_settlements()
     advance_settlements()
     sent = OutgoingTransaction.objects.get(purpose="settlement")
-    assert (sent.reference, sent.to_address, sent.amount_atomic) == (str(settlement.pk), PAY_TO.lower(), 1000)
-    assert after(settlement, status="submitted", tx_hash="0xa").status == "submitted" and settlement.tx_ref == "0xa"
-    assert after(settlement, status="confirmed", tx_hash="0xa", network_fee_atomic=21).status == "confirmed"
+    assert (sent.reference, sent.to_address, sent.amount_atomic) == (
+        str(settlement.pk),
+        PAY_TO.lower(),
+        1000,
+    )
+    assert (
+        after(settlement, status="submitted", tx_hash="0xa").status == "submitted"
+        and settlement.tx_ref == "0xa"
+    )
+    assert (
+        after(settlement, status="confirmed", tx_hash="0xa", network_fee_atomic=21).status
+        == "confirmed"
+    )
     assert account_balance(None, "live", "ETH", "x402_clearing") == 0
-    assert list(settlement.steps.values_list("to_status", flat=True)) == ["pending", "submitted", "confirmed"]
+    assert list(settlement.steps.values_list("to_status", flat=True)) == [
+        "pending",
+        "submitted",
+        "confirmed",
+    ]
     assert of_agents() == []
 
 
@@ -67,7 +92,10 @@ def test_a_failed_one_gives_the_store_its_coins_and_the_envelope_its_room(bakery
     settlement = draw(bakery)
     advance_settlements()
     after(settlement, status="submitted", tx_hash="0xa")
-    assert after(settlement, status="failed", reason="reverted", network_fee_atomic=21).failure_reason == "reverted"
+    assert (
+        after(settlement, status="failed", reason="reverted", network_fee_atomic=21).failure_reason
+        == "reverted"
+    )
     row = Mandate.objects.get()
     assert (row.status, row.spent_atomic) == ("active", 0)
     assert balances(bakery.store.pk, "live")["ETH"].available_atomic == COINS
@@ -78,24 +106,43 @@ def test_what_cannot_be_established_stays_submitted(bakery: Shop) -> None:
     settlement = draw(bakery)
     advance_settlements()
     assert after(settlement, status="review").status == "submitted"
-    assert after(settlement, status="review").status == "submitted" and Mandate.objects.get().spent_atomic == 1000
+    assert (
+        after(settlement, status="review").status == "submitted"
+        and Mandate.objects.get().spent_atomic == 1000
+    )
 
 
 @pytest.mark.parametrize(
-    ("pay_to", "reason"), [(None, "missing_pay_to"), ("somewhere", "invalid_pay_to"), ("0x" + "0" * 40, "invalid_pay_to")]
+    ("pay_to", "reason"),
+    [
+        (None, "missing_pay_to"),
+        ("somewhere", "invalid_pay_to"),
+        ("0x" + "0" * 40, "invalid_pay_to"),
+    ],
 )
-def test_a_draw_that_can_go_nowhere_fails_and_is_given_back(bakery: Shop, pay_to: str | None, reason: str) -> None:
+def test_a_draw_that_can_go_nowhere_fails_and_is_given_back(
+    bakery: Shop, pay_to: str | None, reason: str
+) -> None:
     settlement = draw(bakery, pay_to=pay_to)
     advance_settlements()
     settlement.refresh_from_db()
-    assert (settlement.status, settlement.failure_reason, Mandate.objects.get().spent_atomic) == ("failed", reason, 0)
-    assert not OutgoingTransaction.objects.filter(purpose="settlement").exists() and of_agents() == []
+    assert (settlement.status, settlement.failure_reason, Mandate.objects.get().spent_atomic) == (
+        "failed",
+        reason,
+        0,
+    )
+    assert (
+        not OutgoingTransaction.objects.filter(purpose="settlement").exists() and of_agents() == []
+    )
 
 
 def test_nothing_is_drawn_by_zero(bakery: Shop) -> None:
     settlement = draw(bakery, "0")
     advance_settlements()
-    assert settlement.status == "submitted" and not OutgoingTransaction.objects.filter(purpose="settlement").exists()
+    assert (
+        settlement.status == "submitted"
+        and not OutgoingTransaction.objects.filter(purpose="settlement").exists()
+    )
 
 
 CORRUPTIONS = {

@@ -1,4 +1,5 @@
-"""Mandates and the draws on them: who may, how much, and that no number of simultaneous draws gets past a cap."""
+"""Mandates and the draws on them: who may, how much, and that no number of simultaneous draws gets
+past a cap."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -34,11 +35,20 @@ def agent(shop: Shop) -> Api:
 
 
 def mandate(api: Api, **fields: Any) -> Any:
-    return api.post("/agentic/mandates", {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books", **fields})
+    return api.post(
+        "/agentic/mandates",
+        {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books", **fields},
+    )
 
 
 def draw(api: Api, amount: str, key: str, **fields: Any) -> Any:
-    body = {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": amount, "pay_to": PAY_TO, **fields}
+    body = {
+        "asset_id": "SETH",
+        "mandate_ref": "books",
+        "amount_atomic": amount,
+        "pay_to": PAY_TO,
+        **fields,
+    }
     return api.post("/agentic/x402/settlements", body, key=key)
 
 
@@ -59,9 +69,16 @@ def test_a_draw_debits_the_store_and_the_envelope(bakery: Shop) -> None:
     before = available(bakery)
     assert mandate(agent(bakery)).status_code == 201
     answer = draw(agent(bakery), "300", "k")
-    assert answer.status_code == 201 and (answer.json()["status"], answer.json()["tx_ref"]) == ("submitted", None)
+    assert answer.status_code == 201 and (answer.json()["status"], answer.json()["tx_ref"]) == (
+        "submitted",
+        None,
+    )
     told = agent(bakery).get("/agentic/mandates").json()["data"][0]
-    assert (told["spent_atomic"], told["remaining_atomic"], told["status"]) == ("300", "700", "active")
+    assert (told["spent_atomic"], told["remaining_atomic"], told["status"]) == (
+        "300",
+        "700",
+        "active",
+    )
     assert available(bakery) == before - 300
 
 
@@ -84,7 +101,9 @@ def test_a_draw_debits_the_store_and_the_envelope(bakery: Shop) -> None:
         ({"expires_in_seconds": "600"}, (422, None)),
     ],
 )
-def test_a_mandate_that_makes_no_sense_is_refused(bakery: Shop, fields: dict[str, Any], expected: tuple[int, str | None]) -> None:
+def test_a_mandate_that_makes_no_sense_is_refused(
+    bakery: Shop, fields: dict[str, Any], expected: tuple[int, str | None]
+) -> None:
     assert refusal(mandate(agent(bakery), **fields)) == expected
     assert not Mandate.objects.exists()
 
@@ -114,7 +133,10 @@ def test_a_draw_that_may_not_be_is_refused_and_leaves_nothing(
 
 def test_a_balance_must_cover_a_draw(bakery: Shop) -> None:
     mandate(agent(bakery), total_cap_atomic=str(10**30))
-    assert refusal(draw(agent(bakery), str(available(bakery) + 1), "k")) == (422, "insufficient_balance")
+    assert refusal(draw(agent(bakery), str(available(bakery) + 1), "k")) == (
+        422,
+        "insufficient_balance",
+    )
     assert Mandate.objects.get().spent_atomic == 0
 
 
@@ -139,7 +161,10 @@ def test_time_ends_a_mandate(bakery: Shop) -> None:
     make.advance(bakery.test, 61)
     assert refusal(draw(agent(bakery), "1", "k")) == (403, "mandate_required")
     assert agent(bakery).get(f"/agentic/mandates/{made['id']}").json()["status"] == "expired"
-    assert list(Mandate.objects.get().steps.values_list("to_status", flat=True)) == ["active", "expired"]
+    assert list(Mandate.objects.get().steps.values_list("to_status", flat=True)) == [
+        "active",
+        "expired",
+    ]
 
 
 def test_time_ends_a_mandate_before_any_job_has_noted_it(bakery: Shop) -> None:
@@ -148,7 +173,11 @@ def test_time_ends_a_mandate_before_any_job_has_noted_it(bakery: Shop) -> None:
     before = available(bakery)
     assert refusal(draw(agent(bakery), "1", "k")) == (403, "mandate_required")
     row = Mandate.objects.get()
-    assert (row.spent_atomic, row.status, available(bakery)) == (0, "active", before) and not Settlement.objects.exists()
+    assert (row.spent_atomic, row.status, available(bakery)) == (
+        0,
+        "active",
+        before,
+    ) and not Settlement.objects.exists()
 
 
 def test_a_draw_of_nothing_changes_nothing(bakery: Shop) -> None:
@@ -161,26 +190,43 @@ def test_a_draw_asks_the_database_six_times(bakery: Shop) -> None:
     mandate(agent(bakery))
     access = authenticate(bakery.secrets["test_agent"], for_agents=True)
     with CaptureQueriesContext(connection) as asked:
-        create_settlement(access, SettlementRequest(asset_id="SETH", mandate_ref="books", amount_atomic=1), "k")
+        create_settlement(
+            access, SettlementRequest(asset_id="SETH", mandate_ref="books", amount_atomic=1), "k"
+        )
     told = [str(one["sql"]) for one in asked]
     # Accounts are remembered once their transaction is over, which a test's never is.
-    assert len([one for one in told if "SAVEPOINT" not in one and "ledger_account_id" not in one]) == 6, told
+    assert (
+        len([one for one in told if "SAVEPOINT" not in one and "ledger_account_id" not in one]) == 6
+    ), told
 
 
-def test_fifty_draws_at_once_take_a_tenth_each_and_no_more(django_db_setup: None, django_db_blocker: Any) -> None:
+def test_fifty_draws_at_once_take_a_tenth_each_and_no_more(
+    django_db_setup: None, django_db_blocker: Any
+) -> None:
     with django_db_blocker.unblock():
         shop = shop_of(person("alice"), "Draws")
         Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
         make.paid(shop.test, amount="100.00")
-        before, access = available(shop), authenticate(shop.secrets["test_agent"], for_agents=True)
-        made, _ = create_mandate(access, MandateRequest(asset_id="SETH", total_cap_atomic=1000, mandate_ref="books"), None)
+        before = available(shop)
+        access = authenticate(shop.secrets["test_agent"], for_agents=True)
+        made, _ = create_mandate(
+            access,
+            MandateRequest(asset_id="SETH", total_cap_atomic=1000, mandate_ref="books"),
+            None,
+        )
         kept: list[bool] = []
 
         def one(number: int) -> str:
             try:
-                create_settlement(access, SettlementRequest(asset_id="SETH", mandate_ref="books", amount_atomic=100), f"key {number}")
+                create_settlement(
+                    access,
+                    SettlementRequest(asset_id="SETH", mandate_ref="books", amount_atomic=100),
+                    f"key {number}",
+                )
                 told = Mandate.objects.get(pk=made.pk)
-                kept.append(told.spent_atomic <= 1000 and told.spent_atomic + told.remaining_atomic == 1000)
+                kept.append(
+                    told.spent_atomic <= 1000 and told.spent_atomic + told.remaining_atomic == 1000
+                )
                 return "drawn"
             except Coded as refusal:
                 return str(refusal.machine_code)

@@ -26,17 +26,32 @@ def test_every_operation_of_agents_is_a_tool() -> None:
 
 def test_the_official_client_lists_and_calls_the_tools_of_a_running_server(httpserver: Any) -> None:
     httpserver.expect_request(
-        "/api/v2/agentic/payments", method="POST", headers={"Authorization": "Bearer svca_test_secret"},
+        "/api/v2/agentic/payments",
+        method="POST",
+        headers={"Authorization": "Bearer svca_test_secret"},
         json={"payment_intent": {"amount": "12.50", "currency": "EUR"}},
-    ).respond_with_json({"error": {"message": "Too many requests", "code": "rate_limited"}}, status=429)  # fmt: skip
+    ).respond_with_json(
+        {"error": {"message": "Too many requests", "code": "rate_limited"}}, status=429
+    )
 
     async def play() -> tuple[set[str], Any]:
-        environment = {**os.environ, "TILLGATE_AGENT_CREDENTIAL": "svca_test_secret", "PUBLIC_URL": httpserver.url_for("").rstrip("/")}
-        command = StdioServerParameters(command=sys.executable, args=[str(ROOT / "manage.py"), "mcp"], env=environment, cwd=str(ROOT))
+        environment = {
+            **os.environ,
+            "TILLGATE_AGENT_CREDENTIAL": "svca_test_secret",
+            "PUBLIC_URL": httpserver.url_for("").rstrip("/"),
+        }
+        command = StdioServerParameters(
+            command=sys.executable,
+            args=[str(ROOT / "manage.py"), "mcp"],
+            env=environment,
+            cwd=str(ROOT),
+        )
         async with stdio_client(command) as (read, write), ClientSession(read, write) as session:
             await session.initialize()
             names = {tool.name for tool in (await session.list_tools()).tools}
-            return names, await session.call_tool("create_payment", {"amount": "12.50", "currency": "EUR"})
+            return names, await session.call_tool(
+                "create_payment", {"amount": "12.50", "currency": "EUR"}
+            )
 
     names, answer = anyio.run(play)
     assert {"create_payment", "send_payout", "create_settlement", "get_balances"} <= names
@@ -45,11 +60,22 @@ def test_the_official_client_lists_and_calls_the_tools_of_a_running_server(https
 
 
 SENT: list[tuple[str, dict[str, Any], str, dict[str, Any], str | None]] = [
-    ("refund_payment", {"payment_id": "a/b", "idempotency_key": "k", "amount": "1.5"}, "payments/a%2Fb/refunds", {"amount": "1.5"}, "k"),
+    (
+        "refund_payment",
+        {"payment_id": "a/b", "idempotency_key": "k", "amount": "1.5"},
+        "payments/a%2Fb/refunds",
+        {"amount": "1.5"},
+        "k",
+    ),
     ("cancel_payment", {"payment_id": "a"}, "payments/a/cancel", {}, None),
     (
         "send_payout",
-        {"asset_id": "SETH", "amount_atomic": "1", "destination_address": "0xa", "idempotency_key": "k"},
+        {
+            "asset_id": "SETH",
+            "amount_atomic": "1",
+            "destination_address": "0xa",
+            "idempotency_key": "k",
+        },
         "payouts",
         {"asset_id": "SETH", "amount_atomic": "1", "destination_address": "0xa"},
         "k",
@@ -57,16 +83,38 @@ SENT: list[tuple[str, dict[str, Any], str, dict[str, Any], str | None]] = [
     ("set_token", {"asset_id": "SETH", "active": False}, "tokens/SETH", {"active": False}, None),
     (
         "create_mandate",
-        {"asset_id": "SETH", "total_cap_atomic": "9", "mandate_ref": "books", "expires_in_seconds": 60},
+        {
+            "asset_id": "SETH",
+            "total_cap_atomic": "9",
+            "mandate_ref": "books",
+            "expires_in_seconds": 60,
+        },
         "mandates",
-        {"asset_id": "SETH", "total_cap_atomic": "9", "mandate_ref": "books", "scope": "x402", "expires_in_seconds": 60},
+        {
+            "asset_id": "SETH",
+            "total_cap_atomic": "9",
+            "mandate_ref": "books",
+            "scope": "x402",
+            "expires_in_seconds": 60,
+        },
         None,
     ),
     (
         "create_settlement",
-        {"asset_id": "SETH", "amount_atomic": "1", "mandate_ref": "books", "idempotency_key": "k", "requirements": {"a": 1}},
+        {
+            "asset_id": "SETH",
+            "amount_atomic": "1",
+            "mandate_ref": "books",
+            "idempotency_key": "k",
+            "requirements": {"a": 1},
+        },
         "x402/settlements",
-        {"asset_id": "SETH", "amount_atomic": "1", "mandate_ref": "books", "requirements": {"a": 1}},
+        {
+            "asset_id": "SETH",
+            "amount_atomic": "1",
+            "mandate_ref": "books",
+            "requirements": {"a": 1},
+        },
         "k",
     ),
 ]
@@ -74,19 +122,29 @@ SENT: list[tuple[str, dict[str, Any], str, dict[str, Any], str | None]] = [
 
 @pytest.mark.parametrize(("tool", "arguments", "path", "body", "key"), SENT)
 def test_a_tool_sends_what_was_given_and_no_more(
-    tool: str, arguments: dict[str, Any], path: str, body: dict[str, Any], key: str | None, httpserver: Any
+    tool: str,
+    arguments: dict[str, Any],
+    path: str,
+    body: dict[str, Any],
+    key: str | None,
+    httpserver: Any,
 ) -> None:
     httpserver.expect_request(re.compile(".*")).respond_with_json({"done": True}, status=201)
     api = AgentApi(httpserver.url_for("").rstrip("/"), "svca_test_x")
     answer = anyio.run(server(api).call_tool, tool, arguments)
     ((request, _),) = httpserver.log
-    assert request.environ["REQUEST_URI"] == f"/api/v2/agentic/{path}" and request.headers.get("Idempotency-Key") == key
+    assert (
+        request.environ["REQUEST_URI"] == f"/api/v2/agentic/{path}"
+        and request.headers.get("Idempotency-Key") == key
+    )
     assert json.loads(request.data or b"{}") == body
     assert json.loads(answer.content[0].text) == {"status": 201, "body": {"done": True}}
 
 
 @pytest.mark.parametrize("credential", ["", "svc_sk_test_0000"])
-def test_only_an_agents_credential_is_taken(credential: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_an_agents_credential_is_taken(
+    credential: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from django.core.management import CommandError, call_command
 
     monkeypatch.setenv("TILLGATE_AGENT_CREDENTIAL", credential)

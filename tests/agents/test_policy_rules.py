@@ -1,4 +1,5 @@
-"""What staff write down as a store's policy is read as it will be asked: a rule that isn't one would allow everything."""
+"""What staff write down as a store's policy is read as it will be asked: a rule that isn't one
+would allow everything."""
 
 import json
 from typing import Any
@@ -12,7 +13,12 @@ from tests.cast import Cast
 
 def form_of(cast: Cast, policy: object) -> DispatchForm:
     store = str(cast.bakery.store.pk)
-    data = {"store": store, "authorization_provider": "policy", "authorization_policy": json.dumps(policy), "reason": "They asked for it"}
+    data = {
+        "store": store,
+        "authorization_provider": "policy",
+        "authorization_policy": json.dumps(policy),
+        "reason": "They asked for it",
+    }
     return DispatchForm(data, known={"store": store})
 
 
@@ -41,7 +47,10 @@ def test_a_policy_with_a_rule_that_is_none_is_refused(cast: Cast, policy: object
         (None, {}),
         ({"max_mandate_cap_atomic": "0"}, {"max_mandate_cap_atomic": "0"}),
         ({"daily_issuance_cap_atomic": 1000}, {"daily_issuance_cap_atomic": "1000"}),
-        ({"allowed_scopes": ["books"], "allowed_assets": []}, {"allowed_scopes": ["books"], "allowed_assets": []}),
+        (
+            {"allowed_scopes": ["books"], "allowed_assets": []},
+            {"allowed_scopes": ["books"], "allowed_assets": []},
+        ),
         ({"agents_may_refund": False}, {"agents_may_refund": False}),
     ],
 )

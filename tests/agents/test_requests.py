@@ -1,4 +1,5 @@
-"""What a payer sends over x402 is read field by field: what isn't of its documented type is null, and nothing else is lost."""
+"""What a payer sends over x402 is read field by field: what isn't of its documented type is null,
+and nothing else is lost."""
 
 from typing import Any
 
@@ -8,8 +9,22 @@ import pytest
 from apps.agents.requests.x402 import OfferRequest, SignedPaymentRequest
 from apps.core.literal import Invalid
 
-AUTHORIZATION = {"from": "0xa", "to": "0xb", "value": "1", "validAfter": "0", "validBefore": "9", "nonce": "0xc"}
-REQUIREMENTS = {"scheme": "exact", "network": "eip155:1", "amount": "1", "asset": "0xd", "payTo": "0xb", "maxTimeoutSeconds": 60}
+AUTHORIZATION = {
+    "from": "0xa",
+    "to": "0xb",
+    "value": "1",
+    "validAfter": "0",
+    "validBefore": "9",
+    "nonce": "0xc",
+}
+REQUIREMENTS = {
+    "scheme": "exact",
+    "network": "eip155:1",
+    "amount": "1",
+    "asset": "0xd",
+    "payTo": "0xb",
+    "maxTimeoutSeconds": 60,
+}
 BODY: dict[str, Any] = {
     "x402Version": 2,
     "paymentPayload": {
@@ -36,20 +51,29 @@ def test_what_is_no_text_is_null_and_what_stands_beside_it_stays(name: str, wron
     body = {**BODY, "paymentRequirements": {**REQUIREMENTS, name: wrong}}
     told = msgspec.to_builtins(SignedPaymentRequest.read(body))
     assert told["paymentRequirements"][name] is None
-    kept = {one: text for one, text in told["paymentRequirements"].items() if one not in (name, "extra")}
+    kept = {
+        one: text for one, text in told["paymentRequirements"].items() if one not in (name, "extra")
+    }
     assert kept == {one: REQUIREMENTS[one] for one in kept} and len(kept) == 4
     assert told["paymentPayload"]["accepted"]["scheme"] == "exact"
 
 
 @pytest.mark.parametrize("wrong", [5, "text", None, []])
 def test_what_is_no_object_is_null(wrong: object) -> None:
-    request = SignedPaymentRequest.read({"paymentPayload": wrong, "paymentRequirements": {"extra": wrong}})
+    request = SignedPaymentRequest.read(
+        {"paymentPayload": wrong, "paymentRequirements": {"extra": wrong}}
+    )
     assert request.payment_payload is None
     assert request.payment_requirements is not None and request.payment_requirements.extra is None
 
 
-@pytest.mark.parametrize(("sent", "read"), [({}, 2), ({"x402Version": 1}, 1), ({"x402Version": "2"}, None), ({"x402Version": None}, None)])
-def test_a_body_that_names_no_version_is_of_the_second(sent: dict[str, object], read: int | None) -> None:
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [({}, 2), ({"x402Version": 1}, 1), ({"x402Version": "2"}, None), ({"x402Version": None}, None)],
+)
+def test_a_body_that_names_no_version_is_of_the_second(
+    sent: dict[str, object], read: int | None
+) -> None:
     assert SignedPaymentRequest.read(sent).x402_version == read
 
 

@@ -1,4 +1,5 @@
-"""A store is paid over x402: what it asks for, what is refused, and that one signature moves coins at most once."""
+"""A store is paid over x402: what it asks for, what is refused, and that one signature moves coins
+at most once."""
 
 import copy
 import time
@@ -25,23 +26,39 @@ from tests.dashboard.browse import Browser, text
 
 pytestmark = pytest.mark.chain
 
-# --- what is asked for -----------------------------------------------------------------------------
+# --- what is asked for ---
 
 
-def test_an_exact_price_is_a_payment_intent_that_costs_the_fewest_cents_that_are_worth_it(market: Market) -> None:
+def test_an_exact_price_is_a_payment_intent_that_costs_the_fewest_cents_that_are_worth_it(
+    market: Market,
+) -> None:
     asked = market.ask(description="A report", order_id="7")
     payment = Payment.objects.get(pk=asked["extra"]["paymentIntentId"])
     way = PaymentAddress.objects.get(payment=payment, asset=TOKEN)
-    assert (asked["scheme"], asked["network"], asked["amount"]) == ("exact", "eip155:11155111", "2500000")
+    assert (asked["scheme"], asked["network"], asked["amount"]) == (
+        "exact",
+        "eip155:11155111",
+        "2500000",
+    )
     assert (asked["asset"].lower(), asked["payTo"].lower()) == (market.token, way.address_id)
-    assert (asked["extra"]["name"], asked["extra"]["version"], way.required_atomic) == ("USD Coin", "1", 2_500_000)
-    assert (payment.settlement_currency, payment.order_id, payment.description) == ("EUR", "7", "A report")
+    assert (asked["extra"]["name"], asked["extra"]["version"], way.required_atomic) == (
+        "USD Coin",
+        "1",
+        2_500_000,
+    )
+    assert (payment.settlement_currency, payment.order_id, payment.description) == (
+        "EUR",
+        "7",
+        "A report",
+    )
     assert 0 < payment.settlement_amount_cents <= 250
 
 
 def test_a_price_in_money_is_converted_as_on_every_payment(market: Market) -> None:
     asked = market.ask(amount_atomic=None, amount="5.00", currency="USD")
-    assert asked["amount"] == str(PaymentAddress.objects.get(asset=TOKEN).required_atomic) == "5000000"
+    assert (
+        asked["amount"] == str(PaymentAddress.objects.get(asset=TOKEN).required_atomic) == "5000000"
+    )
 
 
 def test_a_price_of_less_than_a_cent_is_taken(market: Market) -> None:
@@ -52,8 +69,13 @@ def test_a_price_of_less_than_a_cent_is_taken(market: Market) -> None:
 def test_a_key_makes_one_offer_and_is_none_of_payments(market: Market) -> None:
     first, second = (market.api.post("/x402/requirements", PRICE, key="k") for _ in range(2))
     assert first.json() == second.json() and second.headers["Idempotent-Replayed"] == "true"
-    made = market.api.post("/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR"}}, key="k")
-    assert made.json()["id"] != first.json()["extra"]["paymentIntentId"] and PaymentOffer.objects.count() == 1
+    made = market.api.post(
+        "/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR"}}, key="k"
+    )
+    assert (
+        made.json()["id"] != first.json()["extra"]["paymentIntentId"]
+        and PaymentOffer.objects.count() == 1
+    )
 
 
 BAD_OFFERS: dict[str, tuple[dict[str, Any], int, str | None]] = {
@@ -78,7 +100,9 @@ def test_what_can_not_be_asked_for(market: Market) -> None:
         answer = market.api.post("/x402/requirements", {**PRICE, **change})
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), name
     AcceptedAsset.objects.filter(store=market.shop.store, asset=TOKEN).delete()
-    assert market.api.post("/x402/requirements", PRICE).json()["error"]["code"] == "asset_not_accepted"
+    assert (
+        market.api.post("/x402/requirements", PRICE).json()["error"]["code"] == "asset_not_accepted"
+    )
     assert not Payment.objects.exists()
 
 
@@ -87,41 +111,68 @@ def test_a_payment_key_can_read_what_is_supported_and_others_nothing(market: Mar
     [kind] = told["kinds"]
     assert (kind["x402Version"], kind["scheme"], kind["network"]) == (2, "exact", "eip155:11155111")
     [token] = kind["extra"]["assets"]
-    assert (token["assetId"], token["asset"].lower(), token["name"], token["version"]) == (TOKEN, market.token, "USD Coin", "1")
+    assert (token["assetId"], token["asset"].lower(), token["name"], token["version"]) == (
+        TOKEN,
+        market.token,
+        "USD Coin",
+        "1",
+    )
     assert [one.lower() for one in told["signers"]["eip155:*"]] == [market.hot]
     reader = market.shop.with_scopes("payments:read")
     publishable = Api(market.shop.secrets["test_publishable"])
     for api, code in ((reader, "insufficient_scope"), (publishable, "publishable_key_forbidden")):
-        refused = [api.get("/x402/supported"), *(api.post(f"/x402/{name}", {}) for name in ("requirements", "verify", "settle"))]
+        refused = [
+            api.get("/x402/supported"),
+            *(api.post(f"/x402/{name}", {}) for name in ("requirements", "verify", "settle")),
+        ]
         assert {(one.status_code, one.json()["error"]["code"]) for one in refused} == {(403, code)}
 
 
-# --- what is settled -------------------------------------------------------------------------------
+# --- what is settled ---
 
 
-def test_a_signed_payment_is_unknown_until_a_block_has_it_then_settled_and_its_intent_completed(market: Market) -> None:
+def test_a_signed_payment_is_unknown_until_a_block_has_it_then_settled_and_its_intent_completed(
+    market: Market,
+) -> None:
     asked = market.ask()
     body = market.payer.signed(asked)
     assert market.verify(body) == {"isValid": True, "payer": market.payer.account.address}
     first = market.settle(body)
-    assert (first["success"], first["errorReason"], first["extra"]["state"]) == (False, "settlement_pending", "unknown")
+    assert (first["success"], first["errorReason"], first["extra"]["state"]) == (
+        False,
+        "settlement_pending",
+        "unknown",
+    )
     assert market.verify(body)["invalidReason"] == "invalid_exact_evm_nonce_already_used"
     market.send()
     second = market.settle(body)
-    assert (second["success"], second["network"], second["amount"]) == (True, "eip155:11155111", "2500000")
+    assert (second["success"], second["network"], second["amount"]) == (
+        True,
+        "eip155:11155111",
+        "2500000",
+    )
     assert market.held(asked["payTo"]) == 2_500_000
     market.bury()
     row = SignedPayment.objects.get()
     assert (row.status, row.tx_hash) == ("settled", second["transaction"])
-    assert list(row.steps.values_list("to_status", flat=True)) == ["verified", "submitted", "unknown", "settled"]
+    assert list(row.steps.values_list("to_status", flat=True)) == [
+        "verified",
+        "submitted",
+        "unknown",
+        "settled",
+    ]
     detail = make.detail(market.api, asked["extra"]["paymentIntentId"])
     assert (detail["status"], detail["state_reason"]) == ("completed", "completed_exact")
-    assert (detail["transaction"]["tx_hash"], detail["transaction"]["from_address"].lower()) == (row.tx_hash, market.payer.address)
+    assert (detail["transaction"]["tx_hash"], detail["transaction"]["from_address"].lower()) == (
+        row.tx_hash,
+        market.payer.address,
+    )
     assert balances(market.shop.store.pk, "test")[TOKEN].available_atomic == 2_475_000
     sent = OutgoingTransaction.objects.get(purpose="x402")
     assert account_balance(None, "test", "SETH", "network_fees") == -sent.network_fee_atomic < 0
     browser = Browser(market.shop.owner)
-    room, page = text(browser.get("agents/x402")), text(browser.get(f"payments/{detail['id']}"))
+    room = text(browser.get("agents/x402"))
+    page = text(browser.get(f"payments/{detail['id']}"))
     assert "2.5" in room and "https://shop.example/report" in room and "Settled" in room
     assert "Paid over x402" in page and market.payer.address in page and row.tx_hash in page
 
@@ -133,30 +184,49 @@ def test_a_replay_is_refused_and_moves_nothing(market: Market) -> None:
     assert market.settle(body)["success"]
     for _ in range(2):
         again = market.settle(body)
-        assert (again["success"], again["errorReason"]) == (False, "invalid_exact_evm_nonce_already_used")
+        assert (again["success"], again["errorReason"]) == (
+            False,
+            "invalid_exact_evm_nonce_already_used",
+        )
         assert again["transaction"] == SignedPayment.objects.get().tx_hash
         market.bury()
     assert OutgoingTransaction.objects.filter(purpose="x402").count() == 1
 
 
-def test_one_offer_is_paid_by_one_authorization_and_one_authorization_pays_one_offer(market: Market) -> None:
+def test_one_offer_is_paid_by_one_authorization_and_one_authorization_pays_one_offer(
+    market: Market,
+) -> None:
     asked = market.ask()
-    first, second = market.payer.signed(asked), market.payer.signed(asked)
+    first = market.payer.signed(asked)
+    second = market.payer.signed(asked)
     market.settle(first)
-    assert market.settle(second)["errorReason"] == "duplicate_settlement" == market.verify(second)["invalidReason"]
+    assert (
+        market.settle(second)["errorReason"]
+        == "duplicate_settlement"
+        == market.verify(second)["invalidReason"]
+    )
     market.send()
     market.bury()
-    assert market.settle(second)["errorReason"] in ("duplicate_settlement", "invalid_transaction_state")
+    assert market.settle(second)["errorReason"] in (
+        "duplicate_settlement",
+        "invalid_transaction_state",
+    )
 
 
-def test_an_authorization_that_the_payer_has_spent_elsewhere_fails_and_the_offer_can_be_paid_by_another(market: Market) -> None:
+def test_an_authorization_that_the_payer_spent_elsewhere_fails_and_the_offer_can_be_paid_by_another(
+    market: Market,
+) -> None:
     asked = market.ask()
     body = market.payer.signed(asked)
     market.settle(body)
     market.chain.call("anvil_impersonateAccount", market.payer.address)
     market.chain.call("anvil_setBalance", market.payer.address, hex(ETHER))
     data = "0xa9059cbb" + f"{'7' * 40:0>64}" + f"{100 * DOLLAR:064x}"
-    market.chain.wait(market.chain.call("eth_sendTransaction", {"from": market.payer.address, "to": market.token, "data": data}))
+    market.chain.wait(
+        market.chain.call(
+            "eth_sendTransaction", {"from": market.payer.address, "to": market.token, "data": data}
+        )
+    )
     market.send()
     advance_signed_payments()
     row = SignedPayment.objects.get()
@@ -181,7 +251,9 @@ def test_an_intent_whose_time_is_over_waits_for_what_was_signed_in_time(market: 
     assert Payment.objects.get().status == "completed" and market.settle(body)["success"]
 
 
-def test_whoever_finds_no_seat_is_told_at_once_that_it_is_not_known_yet(market: Market, settings: Any) -> None:
+def test_whoever_finds_no_seat_is_told_at_once_that_it_is_not_known_yet(
+    market: Market, settings: Any
+) -> None:
     body = market.payer.signed(market.ask())
     settings.X402_SETTLE_SECONDS = 60
     for _ in range(settings.X402_WAITING_MAX):
@@ -189,7 +261,10 @@ def test_whoever_finds_no_seat_is_told_at_once_that_it_is_not_known_yet(market: 
     try:
         began = time.monotonic()
         told = market.settle(body)
-        assert (told["errorReason"], told["extra"]["state"]) == ("settlement_pending", "unknown") and time.monotonic() - began < 30
+        assert (told["errorReason"], told["extra"]["state"]) == (
+            "settlement_pending",
+            "unknown",
+        ) and time.monotonic() - began < 30
     finally:
         x402_settle._seats.release(settings.X402_WAITING_MAX)
 
@@ -203,7 +278,7 @@ def test_a_row_that_nobody_waits_for_is_unknown_after_a_while(market: Market) ->
     assert (row.status, row.steps.last().note) == ("unknown", "Nobody waits for it")
 
 
-# --- what is refused -------------------------------------------------------------------------------
+# --- what is refused ---
 
 
 def _at(*path: str) -> Callable[[dict[str, Any], Any], None]:
@@ -215,8 +290,11 @@ def _at(*path: str) -> Callable[[dict[str, Any], Any], None]:
     return change
 
 
-_SIGNED, _ASKED, _ACCEPTED = ("paymentPayload", "payload", "authorization"), ("paymentRequirements",), ("paymentPayload", "accepted")
-_VALUE, _RECIPIENT = "invalid_exact_evm_payload_authorization_value", "invalid_exact_evm_payload_recipient_mismatch"
+_SIGNED = ("paymentPayload", "payload", "authorization")
+_ASKED = ("paymentRequirements",)
+_ACCEPTED = ("paymentPayload", "accepted")
+_VALUE = "invalid_exact_evm_payload_authorization_value"
+_RECIPIENT = "invalid_exact_evm_payload_recipient_mismatch"
 BAD_PAYMENTS: dict[str, tuple[tuple[str, ...], Any, str]] = {
     "no payload": (("paymentPayload",), None, "invalid_payload"),
     "no requirements": (("paymentRequirements",), "x", "invalid_payment_requirements"),
@@ -228,7 +306,11 @@ BAD_PAYMENTS: dict[str, tuple[tuple[str, ...], Any, str]] = {
     "another network accepted": ((*_ACCEPTED, "network"), "eip155:1", "invalid_network"),
     "another asset": ((*_ASKED, "asset"), "0x" + "9" * 40, "invalid_payment_requirements"),
     "an asset that is no text": ((*_ASKED, "asset"), 7, "invalid_payment_requirements"),
-    "another way to transfer": ((*_ASKED, "extra"), {"assetTransferMethod": "permit2"}, "unsupported_scheme"),
+    "another way to transfer": (
+        (*_ASKED, "extra"),
+        {"assetTransferMethod": "permit2"},
+        "unsupported_scheme",
+    ),
     "another amount asked": ((*_ASKED, "amount"), "1", "invalid_payment_requirements"),
     "another recipient asked": ((*_ASKED, "payTo"), "0x" + "9" * 40, _RECIPIENT),
     "no authorization": (("paymentPayload", "payload"), {"signature": "0x"}, "invalid_payload"),
@@ -239,11 +321,31 @@ BAD_PAYMENTS: dict[str, tuple[tuple[str, ...], Any, str]] = {
     "a value that is a number": ((*_SIGNED, "value"), 2500000, "invalid_payload"),
     "a value beyond 256 bits": ((*_SIGNED, "value"), "9" * 78, "invalid_payload"),
     "a short nonce": ((*_SIGNED, "nonce"), "0x01", "invalid_payload"),
-    "another nonce than signed": ((*_SIGNED, "nonce"), "0x" + "1" * 64, "invalid_exact_evm_payload_signature"),
-    "another payer than signed": ((*_SIGNED, "from"), "0x" + "9" * 40, "invalid_exact_evm_payload_signature"),
-    "a later end than signed": ((*_SIGNED, "validBefore"), "9999999999", "invalid_exact_evm_payload_signature"),
-    "a short signature": (("paymentPayload", "payload", "signature"), "0x00", "invalid_exact_evm_payload_signature"),
-    "a signature of nothing": (("paymentPayload", "payload", "signature"), "0x" + "0" * 130, "invalid_exact_evm_payload_signature"),
+    "another nonce than signed": (
+        (*_SIGNED, "nonce"),
+        "0x" + "1" * 64,
+        "invalid_exact_evm_payload_signature",
+    ),
+    "another payer than signed": (
+        (*_SIGNED, "from"),
+        "0x" + "9" * 40,
+        "invalid_exact_evm_payload_signature",
+    ),
+    "a later end than signed": (
+        (*_SIGNED, "validBefore"),
+        "9999999999",
+        "invalid_exact_evm_payload_signature",
+    ),
+    "a short signature": (
+        ("paymentPayload", "payload", "signature"),
+        "0x00",
+        "invalid_exact_evm_payload_signature",
+    ),
+    "a signature of nothing": (
+        ("paymentPayload", "payload", "signature"),
+        "0x" + "0" * 130,
+        "invalid_exact_evm_payload_signature",
+    ),
 }
 
 
@@ -254,23 +356,40 @@ def test_what_is_no_valid_payment_is_refused_with_the_words_of_the_protocol(mark
         _at(*path)(body, value)
         assert market.verify(body)["invalidReason"] == reason, name
         told = market.settle(body)
-        assert (told["success"], told["errorReason"], told["transaction"]) == (False, reason, ""), name
+        assert (told["success"], told["errorReason"], told["transaction"]) == (
+            False,
+            reason,
+            "",
+        ), name
     network = copy.deepcopy(right)
-    network["paymentRequirements"]["network"] = network["paymentPayload"]["accepted"]["network"] = "eip155:1"
+    network["paymentRequirements"]["network"] = network["paymentPayload"]["accepted"]["network"] = (
+        "eip155:1"
+    )
     assert market.verify(network)["invalidReason"] == "invalid_network"
-    assert market.verify({})["invalidReason"] == "invalid_payload" and market.settle({})["network"] == ""
+    assert (
+        market.verify({})["invalidReason"] == "invalid_payload"
+        and market.settle({})["network"] == ""
+    )
     assert not SignedPayment.objects.exists() and market.verify(right)["isValid"]
 
 
-def test_another_stores_key_and_the_other_mode_know_nothing_of_the_payment(market: Market, cast: Any) -> None:
+def test_another_stores_key_and_the_other_mode_know_nothing_of_the_payment(
+    market: Market, cast: Any
+) -> None:
     body = market.payer.signed(market.ask())
     accept_all_active(cast.strangers.store)
     for api, reason in ((cast.strangers.test, _RECIPIENT), (market.shop.live, "invalid_network")):
-        assert market.verify(body, api)["invalidReason"] == reason == market.settle(body, api)["errorReason"]
+        assert (
+            market.verify(body, api)["invalidReason"]
+            == reason
+            == market.settle(body, api)["errorReason"]
+        )
     assert not SignedPayment.objects.exists()
 
 
-def _signed_with_times(market: Market, asked: dict[str, Any], after: int, before: int) -> dict[str, Any]:
+def _signed_with_times(
+    market: Market, asked: dict[str, Any], after: int, before: int
+) -> dict[str, Any]:
     body = market.payer.signed(asked)
     signed = body["paymentPayload"]["payload"]["authorization"]
     signed |= {"validAfter": str(after), "validBefore": str(before)}
@@ -278,11 +397,19 @@ def _signed_with_times(market: Market, asked: dict[str, Any], after: int, before
     return body
 
 
-def test_authorizations_that_are_over_or_not_yet_valid_and_payers_without_coins_are_refused(market: Market) -> None:
-    asked, now = market.ask(), int(time.time())
-    early, late = (now + 600, now + 900), (0, now + 2)
-    assert market.settle(_signed_with_times(market, asked, *early))["errorReason"].endswith("valid_after")
-    assert market.settle(_signed_with_times(market, asked, *late))["errorReason"].endswith("valid_before")
+def test_authorizations_that_are_over_or_not_yet_valid_and_payers_without_coins_are_refused(
+    market: Market,
+) -> None:
+    asked = market.ask()
+    now = int(time.time())
+    early = (now + 600, now + 900)
+    late = (0, now + 2)
+    assert market.settle(_signed_with_times(market, asked, *early))["errorReason"].endswith(
+        "valid_after"
+    )
+    assert market.settle(_signed_with_times(market, asked, *late))["errorReason"].endswith(
+        "valid_before"
+    )
     poor = Payer()
     assert market.settle(poor.signed(asked))["errorReason"] == "insufficient_funds"
     Payment.objects.update(expires_at="2026-01-01T00:00:00Z")
@@ -290,7 +417,9 @@ def test_authorizations_that_are_over_or_not_yet_valid_and_payers_without_coins_
     assert not SignedPayment.objects.exists()
 
 
-def test_a_chain_that_does_not_answer_refuses_and_records_nothing(market: Market, proxy: Proxy, settings: Any) -> None:
+def test_a_chain_that_does_not_answer_refuses_and_records_nothing(
+    market: Market, proxy: Proxy, settings: Any
+) -> None:
     body = market.payer.signed(market.ask())
     proxy.whole = 503, b""
     assert market.verify(body)["invalidReason"] == "unexpected_verify_error"

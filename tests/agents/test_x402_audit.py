@@ -1,4 +1,5 @@
-"""The audit of signed payments: nothing is found when all is right, and each planted corruption is."""
+"""The audit of signed payments: nothing is found when all is right, and each planted corruption
+is."""
 
 import pytest
 from django.db import connection, transaction
@@ -9,11 +10,13 @@ from tests.agents.conftest import Market
 from tests.auditing import found_of
 
 pytestmark = pytest.mark.chain
-SENT, TOLD = "signed_payments_sent_once", "signed_payments_are_told"
+SENT = "signed_payments_sent_once"
+TOLD = "signed_payments_are_told"
 OUTGOING = "UPDATE chain_outgoingtransaction SET {} WHERE purpose = 'x402'"
 TWICE = """
 INSERT INTO agents_signedpayment
-SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'status', 'failed', 'payer', upper(s.payer)))).*
+SELECT (jsonb_populate_record(s,
+    jsonb_build_object('id', gen_random_uuid(), 'status', 'failed', 'payer', upper(s.payer)))).*
 FROM agents_signedpayment s
 """
 CORRUPTIONS = [
@@ -41,7 +44,9 @@ def test_every_planted_corruption_of_a_settled_payment_is_found(market: Market) 
     market.send()
     market.settle(body)
     market.bury()
-    assert SignedPayment.objects.get().status == "settled" and audit.findings(check_chain=True) == []
+    assert (
+        SignedPayment.objects.get().status == "settled" and audit.findings(check_chain=True) == []
+    )
     for name, statement in CORRUPTIONS:
         point = transaction.savepoint()
         with connection.cursor() as cursor:

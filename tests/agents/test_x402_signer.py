@@ -1,4 +1,5 @@
-"""The signer reads what payers signed again: only calls of the token that bring others' coins to an address of ours are signed."""
+"""The signer reads what payers signed again: only calls of the token that bring others' coins to an
+address of ours are signed."""
 
 from dataclasses import replace
 from typing import Any
@@ -34,8 +35,14 @@ def test_it_signs_no_other_call(market: Market, settings: Any) -> None:
         "something behind it": ({"call_data": row.call_data + "00" * 32}, Reason.STRANGE_CALL),
         "half a call": ({"call_data": row.call_data[:100]}, Reason.STRANGE_CALL),
         "no hexadecimal": ({"call_data": "0xzz"}, Reason.STRANGE_CALL),
-        "a recipient of nobody": ({"call_data": call_data(replace(one, to=STRANGER))}, Reason.NOT_TO_DEPOSIT),
-        "the hot wallet's coins": ({"call_data": call_data(replace(one, payer=market.hot))}, Reason.FROM_HOT_WALLET),
+        "a recipient of nobody": (
+            {"call_data": call_data(replace(one, to=STRANGER))},
+            Reason.NOT_TO_DEPOSIT,
+        ),
+        "the hot wallet's coins": (
+            {"call_data": call_data(replace(one, payer=market.hot))},
+            Reason.FROM_HOT_WALLET,
+        ),
         "another purpose": ({"purpose": "payout"}, Reason.NO_EXCHANGE),
         "the other mode": ({"mode": "live"}, Reason.WRONG_CHAIN),
     }

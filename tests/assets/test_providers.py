@@ -1,4 +1,5 @@
-"""The contract of a rate provider, asked of every adapter. The real ones speak their own format to a server of ours."""
+"""The contract of a rate provider, asked of every adapter. The real ones speak their own format to
+a server of ours."""
 
 import json
 import threading
@@ -18,27 +19,57 @@ from apps.core.errors import ProviderError
 
 PAIRS = [(coin, currency) for coin in ("ETH", "USDC", "USDT", "POL", "DOGE") for currency in ETHER]
 GECKO_PRICES = {
-    "ethereum": {"usd": 2000.123456789012345678, "eur": 1800.5, "gbp": 1550, "jpy": 300000, "hkd": 15600.1, "sek": 20500},
+    "ethereum": {
+        "usd": 2000.123456789012345678,
+        "eur": 1800.5,
+        "gbp": 1550,
+        "jpy": 300000,
+        "hkd": 15600.1,
+        "sek": 20500,
+    },
     "usd-coin": {"usd": 0.9998, "eur": 0.9},
     "tether": {"usd": 1.0001},
     "polygon-ecosystem-token": {"usd": 0.25},
     "bitcoin": {"usd": 60000},
 }
 KRAKEN_TRADES = {
-    "XETHZUSD": "2000.12000", "XETHZEUR": "1800.50000", "XETHZGBP": "1550.00", "XETHZJPY": "300000", "ETHCHF": "1750.00",
-    "USDCUSD": "0.99980", "USDCEUR": "0.90000", "USDTZUSD": "1.00010", "USDTEUR": "0.9001", "POLUSD": "0.25", "POLEUR": "0.2251",
-    "ZEURZUSD": "1.1111", "ZGBPZUSD": "1.2903", "ZUSDZJPY": "150.00", "USDCHF": "0.875",
-}  # fmt: skip
+    "XETHZUSD": "2000.12000",
+    "XETHZEUR": "1800.50000",
+    "XETHZGBP": "1550.00",
+    "XETHZJPY": "300000",
+    "ETHCHF": "1750.00",
+    "USDCUSD": "0.99980",
+    "USDCEUR": "0.90000",
+    "USDTZUSD": "1.00010",
+    "USDTEUR": "0.9001",
+    "POLUSD": "0.25",
+    "POLEUR": "0.2251",
+    "ZEURZUSD": "1.1111",
+    "ZGBPZUSD": "1.2903",
+    "ZUSDZJPY": "150.00",
+    "USDCHF": "0.875",
+}
 KRAKEN_ALTERNATIVE_NAMES = {
-    "XETHZUSD": "ETHUSD", "XETHZEUR": "ETHEUR", "XETHZGBP": "ETHGBP", "XETHZJPY": "ETHJPY", "USDTZUSD": "USDTUSD",
-    "ZEURZUSD": "EURUSD", "ZGBPZUSD": "GBPUSD", "ZUSDZJPY": "USDJPY",
-}  # fmt: skip
+    "XETHZUSD": "ETHUSD",
+    "XETHZEUR": "ETHEUR",
+    "XETHZGBP": "ETHGBP",
+    "XETHZJPY": "ETHJPY",
+    "USDTZUSD": "USDTUSD",
+    "ZEURZUSD": "EURUSD",
+    "ZGBPZUSD": "GBPUSD",
+    "ZUSDZJPY": "USDJPY",
+}
 
 
 def gecko(prices: dict[str, dict[str, Any]] = GECKO_PRICES) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
-        ids, currencies = request.args["ids"].split(","), request.args["vs_currencies"].split(",")
-        told = {coin: {key: value for key, value in prices[coin].items() if key in currencies} for coin in ids if coin in prices}
+        ids = request.args["ids"].split(",")
+        currencies = request.args["vs_currencies"].split(",")
+        told = {
+            coin: {key: value for key, value in prices[coin].items() if key in currencies}
+            for coin in ids
+            if coin in prices
+        }
         return Response(json.dumps(told), content_type="application/json")
 
     return answer
@@ -49,8 +80,15 @@ def kraken(trades: dict[str, Any] = KRAKEN_TRADES) -> Callable[[Request], Respon
         asked = set(request.args["pair"].split(","))
         known = {KRAKEN_ALTERNATIVE_NAMES.get(name, name): name for name in KRAKEN_TRADES}
         if not asked <= known.keys():
-            return Response(json.dumps({"error": ["EQuery:Unknown asset pair"]}), content_type="application/json")
-        told = {known[name]: {"a": ["1", "1", "1"], "c": [trades[known[name]], "0.1"]} for name in asked if known[name] in trades}
+            return Response(
+                json.dumps({"error": ["EQuery:Unknown asset pair"]}),
+                content_type="application/json",
+            )
+        told = {
+            known[name]: {"a": ["1", "1", "1"], "c": [trades[known[name]], "0.1"]}
+            for name in asked
+            if known[name] in trades
+        }
         return Response(json.dumps({"error": [], "result": told}), content_type="application/json")
 
     return answer
@@ -60,7 +98,11 @@ def kraken(trades: dict[str, Any] = KRAKEN_TRADES) -> Callable[[Request], Respon
 def provider(request: pytest.FixtureRequest, httpserver: HTTPServer) -> RateProvider:
     httpserver.expect_request("/simple/price").respond_with_handler(gecko())
     httpserver.expect_request("/Ticker").respond_with_handler(kraken())
-    adapters = {"fixed": Fixed, "coingecko": lambda: CoinGecko(httpserver.url_for("")), "kraken": lambda: Kraken(httpserver.url_for(""))}
+    adapters = {
+        "fixed": Fixed,
+        "coingecko": lambda: CoinGecko(httpserver.url_for("")),
+        "kraken": lambda: Kraken(httpserver.url_for("")),
+    }
     made: RateProvider = adapters[request.param]()
     return made
 
@@ -74,10 +116,14 @@ def remote(request: pytest.FixtureRequest, httpserver: HTTPServer) -> tuple[Rate
 
 
 class TestEveryProvider:
-    def test_rates_are_exact_positive_decimals_of_pairs_that_were_asked_for(self, provider: RateProvider) -> None:
+    def test_rates_are_exact_positive_decimals_of_pairs_that_were_asked_for(
+        self, provider: RateProvider
+    ) -> None:
         told = provider.rates(PAIRS)
         assert told and told.keys() <= set(PAIRS)
-        assert all(type(rate) is Decimal and rate.is_finite() and rate > 0 for rate in told.values())
+        assert all(
+            type(rate) is Decimal and rate.is_finite() and rate > 0 for rate in told.values()
+        )
 
     def test_a_coin_or_currency_it_does_not_know_is_absent(self, provider: RateProvider) -> None:
         told = provider.rates([("DOGE", "USD"), ("ETH", "XXX"), ("ETH", "USD")])
@@ -100,17 +146,27 @@ class TestFixed:
 class TestCoinGecko:
     def test_all_places_arrive(self, httpserver: HTTPServer) -> None:
         body = b'{"ethereum":{"usd":2000.123456789012345678}}'
-        httpserver.expect_request("/simple/price").respond_with_data(body, content_type="application/json")
-        assert CoinGecko(httpserver.url_for("")).rates([("ETH", "USD")])["ETH", "USD"] == Decimal("2000.123456789012345678")
+        httpserver.expect_request("/simple/price").respond_with_data(
+            body, content_type="application/json"
+        )
+        assert CoinGecko(httpserver.url_for("")).rates([("ETH", "USD")])["ETH", "USD"] == Decimal(
+            "2000.123456789012345678"
+        )
 
     def test_the_key_goes_in_the_header_of_its_plan(self, httpserver: HTTPServer) -> None:
-        httpserver.expect_request("/simple/price", headers={"x-cg-demo-api-key": "k"}).respond_with_handler(gecko())
+        httpserver.expect_request(
+            "/simple/price", headers={"x-cg-demo-api-key": "k"}
+        ).respond_with_handler(gecko())
         assert CoinGecko(httpserver.url_for(""), api_key="k").rates([("ETH", "USD")])
-        assert CoinGecko("https://pro-api.coingecko.com/api/v3", api_key="k").headers == {"x-cg-pro-api-key": "k"}
+        assert CoinGecko("https://pro-api.coingecko.com/api/v3", api_key="k").headers == {
+            "x-cg-pro-api-key": "k"
+        }
 
 
 class TestKraken:
-    def test_a_currency_it_has_no_coin_pair_for_goes_through_dollars(self, httpserver: HTTPServer) -> None:
+    def test_a_currency_it_has_no_coin_pair_for_goes_through_dollars(
+        self, httpserver: HTTPServer
+    ) -> None:
         httpserver.expect_request("/Ticker").respond_with_handler(kraken())
         told = Kraken(httpserver.url_for("")).rates(PAIRS)
         assert told["USDC", "JPY"] == Decimal("0.99980") * 150
@@ -127,20 +183,29 @@ class TestKraken:
 
 class TestASourceThatFails:
     @pytest.mark.parametrize("status", [301, 400, 401, 404, 429, 500, 503])
-    def test_any_status_but_200_is_a_failure(self, remote: tuple[RateProvider, str], httpserver: HTTPServer, status: int) -> None:
+    def test_any_status_but_200_is_a_failure(
+        self, remote: tuple[RateProvider, str], httpserver: HTTPServer, status: int
+    ) -> None:
         httpserver.expect_request(remote[1]).respond_with_data(
             "{}", status=status, headers={"Location": httpserver.url_for("/simple/price")}
         )
         with pytest.raises(ProviderError):
             remote[0].rates([("ETH", "USD")])
 
-    @pytest.mark.parametrize("body", [b"<html>busy</html>", b"", b"[]", b"5", b"null", b'"text"', b"{" * 5000, b"\xff\xfe"])
-    def test_rubbish_is_a_failure(self, remote: tuple[RateProvider, str], httpserver: HTTPServer, body: bytes) -> None:
+    @pytest.mark.parametrize(
+        "body",
+        [b"<html>busy</html>", b"", b"[]", b"5", b"null", b'"text"', b"{" * 5000, b"\xff\xfe"],
+    )
+    def test_rubbish_is_a_failure(
+        self, remote: tuple[RateProvider, str], httpserver: HTTPServer, body: bytes
+    ) -> None:
         httpserver.expect_request(remote[1]).respond_with_data(body)
         with pytest.raises(ProviderError):
             remote[0].rates([("ETH", "USD")])
 
-    def test_a_huge_body_is_a_failure(self, remote: tuple[RateProvider, str], httpserver: HTTPServer) -> None:
+    def test_a_huge_body_is_a_failure(
+        self, remote: tuple[RateProvider, str], httpserver: HTTPServer
+    ) -> None:
         httpserver.expect_request(remote[1]).respond_with_data(b"[" + b"1," * 3_000_000 + b"1]")
         with pytest.raises(ProviderError):
             remote[0].rates([("ETH", "USD")])
@@ -150,20 +215,47 @@ class TestASourceThatFails:
             with pytest.raises(ProviderError):
                 dead.rates([("ETH", "USD")])
 
-    def test_a_slow_answer_is_a_failure(self, remote: tuple[RateProvider, str], httpserver: HTTPServer) -> None:
+    def test_a_slow_answer_is_a_failure(
+        self, remote: tuple[RateProvider, str], httpserver: HTTPServer
+    ) -> None:
         never = threading.Event()
 
         def drip(_: Request) -> Response:
-            return Response((b" " for _ in range(20) if not never.wait(0.1)), content_type="application/json")
+            return Response(
+                (b" " for _ in range(20) if not never.wait(0.1)), content_type="application/json"
+            )
 
         httpserver.expect_request(remote[1]).respond_with_handler(drip)
         with pytest.raises(ProviderError):
             remote[0].rates([("ETH", "USD")])
 
     @pytest.mark.parametrize(
-        "rate", [0, -1, True, None, "", "x", "-1", "1e5", "NaN", float("nan"), float("inf"), 10**13, [], {}, "1" * 5000]
+        "rate",
+        [
+            0,
+            -1,
+            True,
+            None,
+            "",
+            "x",
+            "-1",
+            "1e5",
+            "NaN",
+            float("nan"),
+            float("inf"),
+            10**13,
+            [],
+            {},
+            "1" * 5000,
+        ],
     )
-    def test_what_is_no_believable_rate_is_absent(self, remote: tuple[RateProvider, str], httpserver: HTTPServer, rate: Any) -> None:
-        httpserver.expect_request("/simple/price").respond_with_handler(gecko({"ethereum": {"usd": rate, "eur": 1800}}))
-        httpserver.expect_request("/Ticker").respond_with_handler(kraken({"XETHZUSD": rate, "XETHZEUR": "1800.0"}))
+    def test_what_is_no_believable_rate_is_absent(
+        self, remote: tuple[RateProvider, str], httpserver: HTTPServer, rate: Any
+    ) -> None:
+        httpserver.expect_request("/simple/price").respond_with_handler(
+            gecko({"ethereum": {"usd": rate, "eur": 1800}})
+        )
+        httpserver.expect_request("/Ticker").respond_with_handler(
+            kraken({"XETHZUSD": rate, "XETHZEUR": "1800.0"})
+        )
         assert remote[0].rates([("ETH", "USD"), ("ETH", "EUR")]) == {("ETH", "EUR"): 1800}

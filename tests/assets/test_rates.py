@@ -21,19 +21,27 @@ Answer = Callable[[str, str], None]
 
 @pytest.fixture
 def sources(httpserver: HTTPServer, settings: Any) -> Callable[..., None]:
-    """Live mode asks CoinGecko, then Kraken, of ours; call it with what each says an ether costs (None: it is down)."""
+    """Live mode asks CoinGecko, then Kraken, of ours; call it with what each says an ether costs
+    (None: it is down)."""
     options = {"base_url": httpserver.url_for("")}
     names = ("apps.assets.providers.coingecko.CoinGecko", "apps.assets.providers.kraken.Kraken")
     live = [{"BACKEND": name, "OPTIONS": options} for name in names]
-    settings.PROVIDERS = {**settings.PROVIDERS, "rates": {**settings.PROVIDERS["rates"], "live": live}}
+    settings.PROVIDERS = {
+        **settings.PROVIDERS,
+        "rates": {**settings.PROVIDERS["rates"], "live": live},
+    }
     Rate.objects.filter(asset__chain__mode="live").delete()
 
     def say(coingecko: Any = None, kraken_says: Any = None) -> None:
         httpserver.clear_all_handlers()
         if coingecko is not None:
-            httpserver.expect_request("/simple/price").respond_with_handler(gecko({"ethereum": {"usd": coingecko}}))
+            httpserver.expect_request("/simple/price").respond_with_handler(
+                gecko({"ethereum": {"usd": coingecko}})
+            )
         if kraken_says is not None:
-            httpserver.expect_request("/Ticker").respond_with_handler(kraken({**KRAKEN_TRADES, "XETHZUSD": kraken_says}))
+            httpserver.expect_request("/Ticker").respond_with_handler(
+                kraken({**KRAKEN_TRADES, "XETHZUSD": kraken_says})
+            )
 
     return say
 
@@ -46,15 +54,21 @@ def test_every_asset_has_a_rate_in_every_currency_after_a_first_refresh() -> Non
     Rate.objects.all().delete()
     rates.ensure_rates()
     assert {rate.currency for rate in Rate.objects.filter(asset="SETH")} == set(Currency.values)
-    assert {(rate.currency, rate.rate) for rate in Rate.objects.filter(asset="SETH")} == set(ETHER.items())
-    assert {rate.rate for rate in Rate.objects.filter(asset="ETH_USDC", currency="USD")} == {Decimal(1)}
+    assert {(rate.currency, rate.rate) for rate in Rate.objects.filter(asset="SETH")} == set(
+        ETHER.items()
+    )
+    assert {rate.rate for rate in Rate.objects.filter(asset="ETH_USDC", currency="USD")} == {
+        Decimal(1)
+    }
 
 
 def test_fixed_rates_never_grow_old() -> None:
     assert current_rate("SETH", "USD", clock.real_now() + timedelta(days=365)) is not None
 
 
-def test_the_first_source_prices_and_the_second_fills_what_is_missing(sources: Callable[..., None]) -> None:
+def test_the_first_source_prices_and_the_second_fills_what_is_missing(
+    sources: Callable[..., None],
+) -> None:
     sources(2000, "2001")
     rates.refresh()
     found = ether()
@@ -70,7 +84,9 @@ def test_the_second_source_prices_when_the_first_is_down(sources: Callable[..., 
     assert found and (found.rate, found.source) == (2001, "kraken")
 
 
-def test_a_rate_past_its_time_prices_nothing(sources: Callable[..., None], bakery: Shop, settings: Any) -> None:
+def test_a_rate_past_its_time_prices_nothing(
+    sources: Callable[..., None], bakery: Shop, settings: Any
+) -> None:
     sources(2000)
     rates.refresh()
     at = clock.real_now()
@@ -90,7 +106,9 @@ def test_a_dead_source_leaves_the_last_rate_until_it_runs_out(sources: Callable[
 
 
 @pytest.mark.parametrize("jumped", ["2000000000000", "3001", "999"])
-def test_a_jump_is_refused_without_a_second_opinion(sources: Callable[..., None], jumped: str) -> None:
+def test_a_jump_is_refused_without_a_second_opinion(
+    sources: Callable[..., None], jumped: str
+) -> None:
     sources(2000)
     rates.refresh()
     sources(int(jumped))

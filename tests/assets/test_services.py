@@ -47,7 +47,9 @@ def test_pricing_is_one_query_in_the_order_of_the_assets(bakery: Shop) -> None:
     ) as queries:
         priced = accepted_priced(bakery.store.pk, "live", "EUR", clock.real_now())
     assert len(queries) == 1
-    assert [(one.asset.pk, one.asset.chain_id, one.asset.chain.required_confirmations) for one in priced] == [
+    assert [
+        (one.asset.pk, one.asset.chain_id, one.asset.chain.required_confirmations) for one in priced
+    ] == [
         ("ETH", "ethereum", 12),
         ("ETH_USDC", "ethereum", 12),
         ("ETH_USDT", "ethereum", 12),
@@ -66,7 +68,18 @@ def test_a_token_is_switched_on_with_its_contract() -> None:
     with pytest.raises(services.NoContract):
         services.change_asset("USDT_SETH", is_active=True)
     output = StringIO()
-    call_command("set_asset", "USDT_SETH", "--contract", CONTRACT, "--active", "true", "--confirmations", "5", "--json", stdout=output)
+    call_command(
+        "set_asset",
+        "USDT_SETH",
+        "--contract",
+        CONTRACT,
+        "--active",
+        "true",
+        "--confirmations",
+        "5",
+        "--json",
+        stdout=output,
+    )
     assert json.loads(output.getvalue()) == {
         "asset_id": "USDT_SETH",
         "network": "sepolia",
@@ -78,7 +91,13 @@ def test_a_token_is_switched_on_with_its_contract() -> None:
 
 @pytest.mark.parametrize(
     ("asset_id", "contract"),
-    [("ETH", CONTRACT), ("ETH_USDC", "0x12"), ("ETH_USDC", CONTRACT.swapcase()), ("ETH_USDC", "0x" + "0" * 40), ("NOPE", CONTRACT)],
+    [
+        ("ETH", CONTRACT),
+        ("ETH_USDC", "0x12"),
+        ("ETH_USDC", CONTRACT.swapcase()),
+        ("ETH_USDC", "0x" + "0" * 40),
+        ("NOPE", CONTRACT),
+    ],
 )
 def test_a_contract_that_is_none_is_refused(asset_id: str, contract: str) -> None:
     with pytest.raises(Failure):
@@ -87,7 +106,9 @@ def test_a_contract_that_is_none_is_refused(asset_id: str, contract: str) -> Non
 
 def test_two_assets_never_share_a_contract() -> None:
     with pytest.raises(services.ContractTaken):
-        services.change_asset("ETH_USDC", contract_address=Asset.objects.get(pk="ETH_USDT").contract_address)
+        services.change_asset(
+            "ETH_USDC", contract_address=Asset.objects.get(pk="ETH_USDT").contract_address
+        )
 
 
 def test_a_refused_command_is_one_line_and_exit_1(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,10 @@
-"""A cycle run over many due subscriptions against a bare insert of the same invoices: time, queries and memory per subscription.
+"""A cycle run over many due subscriptions against a bare insert of the same invoices: time, queries
+and memory per subscription.
 
     .venv/bin/python -m tests.bench.billing [subscriptions]
 
-Both take turns in rounds on the same machine; what counts is their ratio, and that neither time nor memory grows with the rounds.
+Both take turns in rounds on the same machine; what counts is their ratio, and that neither time nor
+memory grows with the rounds.
 """
 
 import statistics
@@ -29,20 +31,33 @@ def seed(count: int) -> None:
     from apps.core import clock
     from tests.cast import assemble
 
-    store, end = assemble().bakery.store, clock.real_now() - timedelta(minutes=1)
+    store = assemble().bakery.store
+    end = clock.real_now() - timedelta(minutes=1)
     start = end - timedelta(days=30)
     born = {"store": store, "mode": "live", "created_at": start, "updated_at": start}
     product = Product.objects.create(name="Bread club", **born)
-    price = Price.objects.create(product=product, unit_amount_cents=1000, currency="EUR", interval="monthly", **born)
-    people = [Customer(email=f"{uuid.uuid4().hex}@example.com", name="Ann", **born) for _ in range(count)]
+    price = Price.objects.create(
+        product=product, unit_amount_cents=1000, currency="EUR", interval="monthly", **born
+    )
+    people = [
+        Customer(email=f"{uuid.uuid4().hex}@example.com", name="Ann", **born) for _ in range(count)
+    ]
     Customer.objects.bulk_create(people, batch_size=2000)
     rows = [
         Subscription(
-            customer=one, price=price, status="active", started_at=start, anchor_day=start.day, current_period_start=start,
-            current_period_end=end, next_billing_at=end, next_step_at=end, **born,
+            customer=one,
+            price=price,
+            status="active",
+            started_at=start,
+            anchor_day=start.day,
+            current_period_start=start,
+            current_period_end=end,
+            next_billing_at=end,
+            next_step_at=end,
+            **born,
         )
         for one in people
-    ]  # fmt: skip
+    ]
     Subscription.objects.bulk_create(rows, batch_size=2000)
 
 
@@ -58,15 +73,26 @@ def bare(count: int) -> None:
     from django.db import connection, transaction
 
     with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE IF NOT EXISTS bare_invoice (id uuid PRIMARY KEY, number int UNIQUE, key text UNIQUE, cents bigint)")
-        cursor.execute("CREATE TABLE IF NOT EXISTS bare_line (id uuid PRIMARY KEY, invoice_id uuid REFERENCES bare_invoice, cents bigint)")
+        cursor.execute(
+            "CREATE TABLE IF NOT EXISTS bare_invoice (id uuid PRIMARY KEY, number int UNIQUE, key"
+            " text UNIQUE, cents bigint)"
+        )
+        cursor.execute(
+            "CREATE TABLE IF NOT EXISTS bare_line (id uuid PRIMARY KEY, invoice_id uuid REFERENCES"
+            " bare_invoice, cents bigint)"
+        )
         cursor.execute("CREATE TABLE IF NOT EXISTS bare_counter (last int)")
-        cursor.execute("INSERT INTO bare_counter SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM bare_counter)")
+        cursor.execute(
+            "INSERT INTO bare_counter SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM bare_counter)"
+        )
         for _ in range(count):
             id = uuid.uuid4()
             with transaction.atomic():
                 cursor.execute("UPDATE bare_counter SET last = last + 1 RETURNING last")
-                cursor.execute("INSERT INTO bare_invoice VALUES (%s, %s, %s, 1000)", [id, cursor.fetchone()[0], str(id)])
+                cursor.execute(
+                    "INSERT INTO bare_invoice VALUES (%s, %s, %s, 1000)",
+                    [id, cursor.fetchone()[0], str(id)],
+                )
                 cursor.execute("INSERT INTO bare_line VALUES (%s, %s, 1000)", [uuid.uuid4(), id])
 
 
@@ -91,13 +117,28 @@ def main(count: int) -> None:
 
     seed(count + 20)
     queries = queries_of_one()
-    rows, ratios, per_round = [], [], count // ROUNDS
+    rows = []
+    ratios = []
+    per_round = count // ROUNDS
     for n in range(1, ROUNDS + 1):
-        ours, floor = timed(lambda: run_cycles(limit=per_round), per_round), timed(lambda: bare(per_round), per_round)
+        ours = timed(lambda: run_cycles(limit=per_round), per_round)
+        floor = timed(lambda: bare(per_round), per_round)
         ratios.append(ours / floor)
-        rows.append([str(n), str(per_round), f"{ours:.2f}", f"{floor:.2f}", f"{ours / floor:.1f}", f"{resident_mb():.0f}"])
+        rows.append(
+            [
+                str(n),
+                str(per_round),
+                f"{ours:.2f}",
+                f"{floor:.2f}",
+                f"{ours / floor:.1f}",
+                f"{resident_mb():.0f}",
+            ]
+        )
     print_table(["round", "subscriptions", "ms each", "bare ms each", "ratio", "resident MB"], rows)
-    print(f"invoices {Invoice.objects.count()}, queries of one subscription: {queries}, savepoints included")
+    print(
+        f"invoices {Invoice.objects.count()}, queries of one subscription: {queries}, savepoints"
+        " included"
+    )
     print(f"median ratio {statistics.median(ratios):.1f}")
 
 

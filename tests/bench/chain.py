@@ -1,8 +1,10 @@
-"""What a block costs the watcher at a thousand and at a hundred thousand addresses, and what an address costs to derive.
+"""What a block costs the watcher at a thousand and at a hundred thousand addresses, and what an
+address costs to derive.
 
     .venv/bin/python -m tests.bench.chain [blocks]
 
-Blocks hold 100 payments of coins and 100 of tokens, one in ten to an address of ours. The same blocks are read at both sizes.
+Blocks hold 100 payments of coins and 100 of tokens, one in ten to an address of ours. The same
+blocks are read at both sizes.
 """
 
 import statistics
@@ -28,8 +30,9 @@ def have_addresses(count: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM chain_address WHERE index >= %s", [FIRST_INDEX + count])
         cursor.execute(
-            "INSERT INTO chain_address (address, mode, index, purpose, created_at) "
-            "SELECT '0x' || lpad(to_hex(n), 40, '0'), 'test', n, 'deposit', %s FROM generate_series(%s, %s) n ON CONFLICT DO NOTHING",
+            "INSERT INTO chain_address (address, mode, index, purpose, created_at) SELECT '0x' ||"
+            " lpad(to_hex(n), 40, '0'), 'test', n, 'deposit', %s FROM generate_series(%s, %s) n ON"
+            " CONFLICT DO NOTHING",
             [clock.real_now(), FIRST_INDEX, FIRST_INDEX + count - 1],
         )
         cursor.execute("ANALYZE chain_address")
@@ -78,12 +81,14 @@ def bench_blocks(count: int) -> None:
     from tests.chain.local import LocalChain
 
     chain = LocalChain(chain_program())
-    settings.CHAIN_URLS, settings.CHAIN_START_BLOCKS = {"sepolia": [chain.url]}, {"sepolia": 0}
+    settings.CHAIN_URLS = {"sepolia": [chain.url]}
+    settings.CHAIN_START_BLOCKS = {"sepolia": 0}
     try:
         make_blocks(chain, count)
         steps = chain.height + 1
         times: dict[int, list[float]] = {size: [] for size in SIZES}
-        calls, deposits = {}, {}
+        calls = {}
+        deposits = {}
         for _ in range(ROUNDS):
             for size in SIZES:
                 have_addresses(size)
@@ -101,8 +106,13 @@ def bench_blocks(count: int) -> None:
             )
             for size, median in zip(SIZES, medians, strict=True)
         ]
-        print_table(("addresses", "ms per block", "min..max", "calls per block", "deposits found"), rows)
-        print(f"\n{SIZES[1]:,} addresses cost {medians[1] / medians[0]:.2f} times what {SIZES[0]:,} cost\n")
+        print_table(
+            ("addresses", "ms per block", "min..max", "calls per block", "deposits found"), rows
+        )
+        print(
+            f"\n{SIZES[1]:,} addresses cost {medians[1] / medians[0]:.2f} times what {SIZES[0]:,}"
+            " cost\n"
+        )
     finally:
         chain.close()
 
@@ -115,7 +125,8 @@ def bench_derivation() -> None:
 
     Account.enable_unaudited_hdwallet_features()
     derive("test", 0)
-    ours, theirs = [], []
+    ours = []
+    theirs = []
     for round_ in range(5):
         began = time.perf_counter()
         for index in range(1000):
@@ -126,8 +137,16 @@ def bench_derivation() -> None:
             Account.from_mnemonic(DEMO_MNEMONIC, account_path=f"m/44'/60'/1'/0/{index}")
         theirs.append((time.perf_counter() - began) * 10_000)
     rows = [
-        ("from the account's public key", f"{statistics.median(ours):.0f}", f"{min(ours):.0f}..{max(ours):.0f}"),
-        ("eth-account, from the secret words", f"{statistics.median(theirs):.0f}", f"{min(theirs):.0f}..{max(theirs):.0f}"),
+        (
+            "from the account's public key",
+            f"{statistics.median(ours):.0f}",
+            f"{min(ours):.0f}..{max(ours):.0f}",
+        ),
+        (
+            "eth-account, from the secret words",
+            f"{statistics.median(theirs):.0f}",
+            f"{min(theirs):.0f}..{max(theirs):.0f}",
+        ),
     ]
     print_table(("deriving an address", "us each", "min..max"), rows)
     print(f"\n{statistics.median(theirs) / statistics.median(ours):.0f} times faster\n")

@@ -1,4 +1,5 @@
-"""What the benchmarks share: a database of their own beside the tests', and a table on the terminal."""
+"""What the benchmarks share: a database of their own beside the tests', and a table on the
+terminal."""
 
 import os
 import sys
@@ -22,7 +23,9 @@ def bench_database() -> Iterator[None]:
     from django.test.utils import setup_test_environment
 
     setup_test_environment(debug=False)
-    connection.settings_dict["TEST"] |= template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres")
+    connection.settings_dict["TEST"] |= template_database.for_tests(
+        embedded.var_folder(embedded.TEST) / "postgres"
+    )
     runner = DiscoverRunner(verbosity=0, interactive=False)
     old = runner.setup_databases()
     from apps.core import tenancy
@@ -38,13 +41,17 @@ def bench_database() -> Iterator[None]:
 
 
 def chain_program() -> str:
-    """The local chain's program, brought when it is missing; ends with one line when it can't be."""
+    """The local chain's program, brought when it is missing; ends with one line when it can't
+    be."""
     from config import bootstrap, local_chain
 
     bootstrap.bring_chain()
     found = local_chain.anvil_program()
     if found is None:
-        sys.exit("this benchmark needs a local chain: put anvil on the PATH, or name it in TILLGATE_ANVIL")
+        sys.exit(
+            "this benchmark needs a local chain: put anvil on the PATH, or name it in"
+            " TILLGATE_ANVIL"
+        )
     return found
 
 

@@ -1,9 +1,11 @@
-"""The ledger against django-hordak as it ships: a movement of three entries, and fifty of them in one statement.
+"""The ledger against django-hordak as it ships: a movement of three entries, and fifty of them in
+one statement.
 
     .venv/bin/uv pip install --group bench
     .venv/bin/python -m tests.bench.hordak_contender [rounds]
 
-Hordak has a process and a database of its own beside ours, with its own triggers; both commit durably, in turns.
+Hordak has a process and a database of its own beside ours, with its own triggers; both commit
+durably, in turns.
 """
 
 import multiprocessing
@@ -15,9 +17,18 @@ from typing import Any
 
 from tests.bench.harness import bench_database, print_table
 from tests.bench.ledger import ROUNDS, median_of, ratio_of
-from tests.bench.ledger_contenders import SECONDS, STORES, batches, durable, one_post, prepare, run_workers
+from tests.bench.ledger_contenders import (
+    SECONDS,
+    STORES,
+    batches,
+    durable,
+    one_post,
+    prepare,
+    run_workers,
+)
 
-HORDAK, DATABASE = "hordak, 3 legs", "hordak_bench"
+HORDAK = "hordak, 3 legs"
+DATABASE = "hordak_bench"
 
 
 def main(rounds: int) -> None:
@@ -36,7 +47,14 @@ def main(rounds: int) -> None:
                     }
                 )
             for name in found[0]:
-                rows.append([name, str(clients), f"{median_of(found, name):,.0f}", f"{ratio_of(found, name, HORDAK):.1f}"])
+                rows.append(
+                    [
+                        name,
+                        str(clients),
+                        f"{median_of(found, name):,.0f}",
+                        f"{ratio_of(found, name, HORDAK):.1f}",
+                    ]
+                )
         assert hordak.stdin is not None
         hordak.stdin.close()
         hordak.wait(timeout=30)
@@ -59,7 +77,12 @@ def _start() -> "subprocess.Popen[str]":
     _own_database("CREATE DATABASE")
     settings = connection.settings_dict
     host = settings["HOST"] or settings["OPTIONS"].get("host", "")
-    place = [host, str(settings["PORT"] or 5432), settings["USER"] or "postgres", settings["PASSWORD"] or ""]
+    place = [
+        host,
+        str(settings["PORT"] or 5432),
+        settings["USER"] or "postgres",
+        settings["PASSWORD"] or "",
+    ]
     command = [sys.executable, "-m", "tests.bench.hordak_contender", "serve", *place]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline().strip() == "ready"
@@ -73,7 +96,7 @@ def _ask(process: "subprocess.Popen[str]", clients: int) -> float:
     return float(process.stdout.readline())
 
 
-# --- the process that has hordak --------------------------------------------------------------------
+# --- the process that has hordak ---
 
 
 def serve(host: str, port: str, user: str, password: str) -> None:
@@ -94,10 +117,17 @@ def serve(host: str, port: str, user: str, password: str) -> None:
     call_command("migrate", verbosity=0)
     from hordak.models import Account, AccountType
 
-    custody = Account.objects.create(name="Custody", code="1", type=AccountType.asset, currencies=["EUR"])
-    fees = Account.objects.create(name="Fees", code="2", type=AccountType.income, currencies=["EUR"])
+    custody = Account.objects.create(
+        name="Custody", code="1", type=AccountType.asset, currencies=["EUR"]
+    )
+    fees = Account.objects.create(
+        name="Fees", code="2", type=AccountType.income, currencies=["EUR"]
+    )
     stores = [
-        Account.objects.create(name=f"Store {n}", code=str(n + 10), type=AccountType.liability, currencies=["EUR"]) for n in range(STORES)
+        Account.objects.create(
+            name=f"Store {n}", code=str(n + 10), type=AccountType.liability, currencies=["EUR"]
+        )
+        for n in range(STORES)
     ]
     sys.stdout.write("ready\n")
     sys.stdout.flush()
@@ -112,7 +142,10 @@ def _rate(clients: int, custody: Any, fees: Any, stores: list[Any]) -> float:
     connections.close_all()
     context = multiprocessing.get_context("fork")
     answers: Any = context.Queue()
-    workers = [context.Process(target=_work, args=(place, custody, fees, stores, answers)) for place in range(clients)]
+    workers = [
+        context.Process(target=_work, args=(place, custody, fees, stores, answers))
+        for place in range(clients)
+    ]
     for worker in workers:
         worker.start()
     rates = [answers.get(timeout=SECONDS + 60) for _ in workers]
@@ -124,7 +157,8 @@ def _rate(clients: int, custody: Any, fees: Any, stores: list[Any]) -> float:
 def _work(place: int, custody: Any, fees: Any, stores: list[Any], answers: Any) -> None:
     for number in range(20):
         _transaction(custody, fees, stores[(place * 37 + number) % STORES])
-    began, count = time.perf_counter(), 0
+    began = time.perf_counter()
+    count = 0
     while time.perf_counter() - began < SECONDS:
         _transaction(custody, fees, stores[(place * 71 + count) % STORES])
         count += 1

@@ -1,8 +1,10 @@
-"""What a posting, a batch and a balance cost, beside the bare tables under pgbench and a ledger written with the ORM.
+"""What a posting, a batch and a balance cost, beside the bare tables under pgbench and a ledger
+written with the ORM.
 
     .venv/bin/python -m tests.bench.ledger [rounds]
 
-Every ratio is of two figures measured in the same round, with durable commits; the table shows the median over the rounds.
+Every ratio is of two figures measured in the same round, with durable commits; the table shows the
+median over the rounds.
 """
 
 import statistics
@@ -56,7 +58,10 @@ def postings(world: World, rounds: int) -> list[list[str]]:
                 }
             )
         for name in found[0]:
-            of = [f"{ratio_of(found, name, to):.2f}" for to in ("bare tables, pgbench", "ledger_post(), pgbench", "ledger with the ORM")]
+            of = [
+                f"{ratio_of(found, name, to):.2f}"
+                for to in ("bare tables, pgbench", "ledger_post(), pgbench", "ledger with the ORM")
+            ]
             rows.append([name, str(clients), f"{median_of(found, name):,.0f}", *of])
     return rows
 
@@ -82,7 +87,8 @@ def trigger_cost(world: World, rounds: int) -> list[list[str]]:
 
 
 def contention(world: World, rounds: int) -> list[list[str]]:
-    found, slowest = [], []
+    found = []
+    slowest = []
     for _ in range(rounds):
         debits = run_workers(debits_of_one, world, 4)
         slowest.append(debits.slow_ms)
@@ -93,8 +99,17 @@ def contention(world: World, rounds: int) -> list[list[str]]:
                 "debits of one store": debits.per_second,
             }
         )
-    rows = [[name, f"{median_of(found, name):,.0f}", f"{ratio_of(found, name, 'credits of random stores'):.2f}"] for name in found[0]]
-    rows[-1].append(f"p99 {statistics.median(slowest):.1f} ms, balance left {world.spendable_left()}")
+    rows = [
+        [
+            name,
+            f"{median_of(found, name):,.0f}",
+            f"{ratio_of(found, name, 'credits of random stores'):.2f}",
+        ]
+        for name in found[0]
+    ]
+    rows[-1].append(
+        f"p99 {statistics.median(slowest):.1f} ms, balance left {world.spendable_left()}"
+    )
     return [[*row, ""][:4] for row in rows]
 
 
@@ -110,7 +125,9 @@ def reads(world: World) -> list[list[str]]:
 
         def plain_sum(account: int = account) -> Any:
             with connection.cursor() as cursor:
-                cursor.execute("SELECT sum(amount_atomic) FROM ledger_entry WHERE account_id = %s", [account])
+                cursor.execute(
+                    "SELECT sum(amount_atomic) FROM ledger_entry WHERE account_id = %s", [account]
+                )
                 return cursor.fetchone()[0]
 
         assert balance_of(account) == plain_sum()
@@ -121,7 +138,12 @@ def reads(world: World) -> list[list[str]]:
             median_ms(lambda account=account, before=middle: page(account, before=before)),  # type: ignore[misc]
             median_ms(lambda account=account: page(account, wanted=Wanted(kind="none"))),  # type: ignore[misc]
         ]
-        told = [f"{timed[0]:.2f} ms", f"{timed[1]:.2f} ms", f"{timed[1] / timed[0]:.0f}x", *(f"{one:.2f} ms" for one in pages)]
+        told = [
+            f"{timed[0]:.2f} ms",
+            f"{timed[1]:.2f} ms",
+            f"{timed[1] / timed[0]:.0f}x",
+            *(f"{one:.2f} ms" for one in pages),
+        ]
         rows.append([f"{size:,}", *told])
     return rows
 
@@ -132,7 +154,9 @@ def halfway(account: int, size: int) -> str:
 
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT xid::text, id FROM ledger_entry WHERE account_id = %s ORDER BY xid, id OFFSET %s LIMIT 1", [account, size // 2]
+            "SELECT xid::text, id FROM ledger_entry WHERE account_id = %s ORDER BY xid, id OFFSET"
+            " %s LIMIT 1",
+            [account, size // 2],
         )
         return "{}.{}.0".format(*cursor.fetchone())
 
@@ -160,15 +184,36 @@ def main(rounds: int) -> None:
         world = prepare()
         sections: list[tuple[list[str], Callable[[], list[list[str]]]]] = [
             (
-                ["1 movement of 3 entries", "workers", "per second", "of bare", "of ledger_post()", "of the ORM"],
+                [
+                    "1 movement of 3 entries",
+                    "workers",
+                    "per second",
+                    "of bare",
+                    "of ledger_post()",
+                    "of the ORM",
+                ],
                 lambda: postings(world, rounds),
             ),
             (
                 ["inside PostgreSQL", "clients", "per second", "of none", "of and the check"],
                 lambda: trigger_cost(world, rounds),
             ),
-            (["4 workers at once", "per second", "of random", ""], lambda: contention(world, rounds)),
-            (["entries", "balance", "plain sum", "faster", "newest page", "page halfway", "kind that is none"], lambda: reads(world)),
+            (
+                ["4 workers at once", "per second", "of random", ""],
+                lambda: contention(world, rounds),
+            ),
+            (
+                [
+                    "entries",
+                    "balance",
+                    "plain sum",
+                    "faster",
+                    "newest page",
+                    "page halfway",
+                    "kind that is none",
+                ],
+                lambda: reads(world),
+            ),
             (["posted", "checkpoints meanwhile", "lost"], lambda: lost_entries(world, 8)),
         ]
         for head, section in sections:

@@ -1,4 +1,5 @@
-"""The contenders of the ledger's benchmark: the product's own functions, pgbench on bare tables, and a naive ledger with the ORM."""
+"""The contenders of the ledger's benchmark: the product's own functions, pgbench on bare tables,
+and a naive ledger with the ORM."""
 
 import multiprocessing
 import os
@@ -24,20 +25,25 @@ PLENTY = 10**12
 
 _BARE_TABLES = """
 CREATE SCHEMA bench;
-CREATE TABLE bench.movement (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind text NOT NULL, at timestamptz NOT NULL DEFAULT now());
-CREATE TABLE bench.entry (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, movement_id bigint NOT NULL, account_id bigint NOT NULL,
+CREATE TABLE bench.movement (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind text NOT NULL,
+    at timestamptz NOT NULL DEFAULT now());
+CREATE TABLE bench.entry (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    movement_id bigint NOT NULL, account_id bigint NOT NULL,
     asset_id text NOT NULL, amount_atomic numeric(78,0) NOT NULL);
 CREATE INDEX ON bench.entry (account_id, id);
 CREATE INDEX ON bench.entry (movement_id);
 CREATE TABLE bench.account (id bigint PRIMARY KEY);
-CREATE TABLE bench.orm_movement (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind text NOT NULL, key text UNIQUE, at timestamptz);
-CREATE TABLE bench.orm_entry (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, movement_id bigint REFERENCES bench.orm_movement (id),
+CREATE TABLE bench.orm_movement (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind text NOT NULL, key text UNIQUE, at timestamptz);
+CREATE TABLE bench.orm_entry (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    movement_id bigint REFERENCES bench.orm_movement (id),
     account_id bigint REFERENCES bench.account (id), amount_atomic numeric(78,0) NOT NULL);
 CREATE INDEX ON bench.orm_entry (account_id);
 CREATE INDEX ON bench.orm_entry (movement_id);
 CREATE FUNCTION bench.balanced() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF (SELECT sum(amount_atomic) FROM bench.orm_entry WHERE movement_id = NEW.movement_id) <> 0 THEN RAISE EXCEPTION 'unbalanced'; END IF;
+    IF (SELECT sum(amount_atomic) FROM bench.orm_entry WHERE movement_id = NEW.movement_id) <> 0
+        THEN RAISE EXCEPTION 'unbalanced'; END IF;
     RETURN NULL;
 END $$;
 CREATE CONSTRAINT TRIGGER balanced AFTER INSERT ON bench.orm_entry DEFERRABLE INITIALLY DEFERRED
@@ -47,7 +53,8 @@ CREATE CONSTRAINT TRIGGER balanced AFTER INSERT ON bench.orm_entry DEFERRABLE IN
 BARE = """\\set a random(1, 300)
 WITH m AS (INSERT INTO bench.movement (kind) VALUES ('p') RETURNING id)
 INSERT INTO bench.entry (movement_id, account_id, asset_id, amount_atomic)
-SELECT m.id, leg.a, 'ETH_USDC', leg.b FROM m, (VALUES (1000::bigint, -100::numeric), (:a::bigint, 99), (1001, 1)) AS leg(a, b);
+SELECT m.id, leg.a, 'ETH_USDC', leg.b
+    FROM m, (VALUES (1000::bigint, -100::numeric), (:a::bigint, 99), (1001, 1)) AS leg(a, b);
 """
 # The product's tables, without the product's function.
 RAW = """\\set a random(:first, :last)
@@ -55,11 +62,15 @@ WITH m AS (INSERT INTO ledger_movement (key, kind, mode, reason, at)
            VALUES (gen_random_uuid()::text, 'p', 'live', '', '2026-11-02') RETURNING id)
 INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)
 SELECT m.id, leg.a, 'ETH_USDC', leg.b, 'net'
-FROM m, (VALUES (:custody::bigint, -100::numeric), (:a::bigint, 99), (:fees::bigint, 1)) AS leg(a, b);
+FROM m, (VALUES (:custody::bigint, -100::numeric), (:a::bigint, 99), (:fees::bigint, 1)) AS leg(a,
+    b);
 """
 SAME = """\\set a random(:first, :last)
-SELECT * FROM ledger_post(gen_random_uuid()::text, 'p', 'live', NULL, '2026-11-02', ARRAY[:custody, :a, :fees]::bigint[],
-    ARRAY['ETH_USDC', 'ETH_USDC', 'ETH_USDC'], ARRAY[-100, 99, 1]::numeric[], ARRAY['gross', 'net', 'service_fee'], NULL);
+SELECT *
+    FROM ledger_post(gen_random_uuid()::text, 'p', 'live', NULL, '2026-11-02', ARRAY[:custody, :a,
+    :fees]::bigint[],
+    ARRAY['ETH_USDC', 'ETH_USDC', 'ETH_USDC'], ARRAY[-100, 99, 1]::numeric[], ARRAY['gross', 'net',
+        'service_fee'], NULL);
 """
 
 
@@ -97,8 +108,9 @@ class World:
             cursor.execute("SET session_replication_role = replica")
             for count in (size - tail, tail):
                 cursor.execute(
-                    "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) "
-                    "SELECT (SELECT max(id) FROM ledger_movement), %s, 'ETH_USDT', n, 'net' FROM generate_series(1, %s) n",
+                    "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic,"
+                    " role) SELECT (SELECT max(id) FROM ledger_movement), %s, 'ETH_USDT', n, 'net'"
+                    " FROM generate_series(1, %s) n",
                     [account, count],
                 )
                 if count != tail or size == tail:
@@ -108,7 +120,8 @@ class World:
         return account
 
     def post_against_checkpoints(self, seconds: float) -> tuple[int, int, int]:
-        """Four posters on one account while its checkpoint is moved without rest: postings, checkpoints, what the balance is off by."""
+        """Four posters on one account while its checkpoint is moved without rest: postings,
+        checkpoints, what the balance is off by."""
         from apps.ledger.selectors import account_balance
 
         before = account_balance(None, "live", COIN, "custody_deposits")
@@ -122,7 +135,8 @@ SIZE_PLACES = {1_000: 10, 100_000: 11, 1_000_000: 12}
 
 @dataclass
 class Ran:
-    """What the workers did: postings, per second, the 99th percentile, and checkpoints taken meanwhile."""
+    """What the workers did: postings, per second, the 99th percentile, and checkpoints taken
+    meanwhile."""
 
     count: int
     per_second: float
@@ -158,12 +172,21 @@ def prepare() -> World:
     stores = [Store(name=f"Store {number}", created_at=AT) for number in range(STORES)]
     Store.objects.bulk_create(stores)
     ids = [store.pk for store in stores]
-    custody, fees = (account_id(None, "live", COIN, kind) for kind in ("custody_deposits", "service_fees"))
+    custody, fees = (
+        account_id(None, "live", COIN, kind) for kind in ("custody_deposits", "service_fees")
+    )
     accounts = [account_id(store, "live", COIN, "available") for store in ids]
     correction(
-        key="plenty", mode="live", asset_id="ETH", kind="available", store_id=ids[0], amount_atomic=PLENTY, reason="bench",
-        staff_id=user.pk, at=AT,
-    )  # fmt: skip
+        key="plenty",
+        mode="live",
+        asset_id="ETH",
+        kind="available",
+        store_id=ids[0],
+        amount_atomic=PLENTY,
+        reason="bench",
+        staff_id=user.pk,
+        at=AT,
+    )
     return World(ids, min(accounts), max(accounts), custody, fees)
 
 
@@ -174,7 +197,16 @@ def pgbench(script: str, clients: int, world: World | None = None) -> float:
 
     settings = connection.settings_dict
     program = Path(postgres_server.__file__).parent / "pginstall" / "bin" / "pgbench"
-    names = {} if world is None else {"first": world.first, "last": world.last, "custody": world.custody, "fees": world.fees}
+    names = (
+        {}
+        if world is None
+        else {
+            "first": world.first,
+            "last": world.last,
+            "custody": world.custody,
+            "fees": world.fees,
+        }
+    )
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         file.write(script)
         file.flush()
@@ -195,14 +227,18 @@ def pgbench(script: str, clients: int, world: World | None = None) -> float:
         command += [f"-D{name}={value}" for name, value in names.items()]
         host = settings["HOST"] or settings["OPTIONS"].get("host", "")
         command += ["-h", host, "-U", settings["USER"] or "postgres", settings["NAME"]]
-        environment = {**os.environ, "PGPORT": str(settings["PORT"] or 5432), "PGPASSWORD": settings["PASSWORD"] or ""}
+        environment = {
+            **os.environ,
+            "PGPORT": str(settings["PORT"] or 5432),
+            "PGPASSWORD": settings["PASSWORD"] or "",
+        }
         run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     found = re.search(r"tps = ([0-9.]+)", run.stdout)
     assert found, run.stdout
     return float(found[1])
 
 
-# --- what one worker does again and again: each returns how many movements it posted ---------------
+# --- what one worker does again and again: each returns how many movements it posted ---
 
 
 def _posting(store: uuid.UUID) -> Any:
@@ -236,7 +272,10 @@ def batches(world: World, number: int) -> int:
 def debits_of_one(world: World, number: int) -> int:
     from apps.ledger.posting import Line, Posting, post
 
-    lines = [Line("available", "ETH", -1, "principal", world.stores[0]), Line("reserved", "ETH", 1, "principal", world.stores[0])]
+    lines = [
+        Line("available", "ETH", -1, "principal", world.stores[0]),
+        Line("reserved", "ETH", 1, "principal", world.stores[0]),
+    ]
     post(Posting(str(uuid.uuid4()), "bench", "live", None, AT, lines))
     return 1
 
@@ -264,37 +303,58 @@ def _orm_models() -> tuple[Any, Any, Any]:
         return found["account"], found["movement"], found["entry"]
 
     def model(name: str, table: str, **fields: Any) -> Any:
-        meta = type("Meta", (), {"app_label": "bench", "db_table": f'bench"."{table}', "managed": False})
+        meta = type(
+            "Meta", (), {"app_label": "bench", "db_table": f'bench"."{table}', "managed": False}
+        )
         return type(name, (models.Model,), {"__module__": __name__, "Meta": meta, **fields})
 
     account = model("Account", "account", id=models.BigIntegerField(primary_key=True))
     movement = model(
-        "Movement", "orm_movement", id=models.BigAutoField(primary_key=True), kind=models.TextField(), key=models.TextField(),
+        "Movement",
+        "orm_movement",
+        id=models.BigAutoField(primary_key=True),
+        kind=models.TextField(),
+        key=models.TextField(),
         at=models.DateTimeField(),
-    )  # fmt: skip
+    )
     entry = model(
-        "Entry", "orm_entry", id=models.BigAutoField(primary_key=True), movement=models.ForeignKey(movement, models.PROTECT),
-        account=models.ForeignKey(account, models.PROTECT), amount_atomic=models.DecimalField(max_digits=78, decimal_places=0),
-    )  # fmt: skip
+        "Entry",
+        "orm_entry",
+        id=models.BigAutoField(primary_key=True),
+        movement=models.ForeignKey(movement, models.PROTECT),
+        account=models.ForeignKey(account, models.PROTECT),
+        amount_atomic=models.DecimalField(max_digits=78, decimal_places=0),
+    )
     return account, movement, entry
 
 
-# --- workers ---------------------------------------------------------------------------------------
+# --- workers ---
 
 
 def run_workers(
-    work: Callable[[World, int], int], world: World, workers: int, *, seconds: float = SECONDS, meanwhile: int | None = None
+    work: Callable[[World, int], int],
+    world: World,
+    workers: int,
+    *,
+    seconds: float = SECONDS,
+    meanwhile: int | None = None,
 ) -> Ran:
-    """Processes that do the work until the time is over; `meanwhile` is an account whose checkpoint is moved without rest."""
+    """Processes that do the work until the time is over; `meanwhile` is an account whose checkpoint
+    is moved without rest."""
     from django.db import connections
 
     connections.close_all()
     context = multiprocessing.get_context("fork")
     answers: Any = context.Queue()
     start = context.Barrier(workers + (meanwhile is not None))
-    processes = [context.Process(target=_worker, args=(work, world, place, seconds, start, answers)) for place in range(workers)]
+    processes = [
+        context.Process(target=_worker, args=(work, world, place, seconds, start, answers))
+        for place in range(workers)
+    ]
     if meanwhile is not None:
-        processes.append(context.Process(target=_checkpointer, args=(meanwhile, seconds, start, answers)))
+        processes.append(
+            context.Process(target=_checkpointer, args=(meanwhile, seconds, start, answers))
+        )
     for process in processes:
         process.start()
     results = [answers.get(timeout=seconds + 60) for _ in processes]
@@ -303,16 +363,31 @@ def run_workers(
     posters = [one for one in results if one[0] == "posted"]
     slow = statistics.quantiles([time for _, _, _, times in posters for time in times], n=100)[98]
     rate = sum(count / taken for _, count, taken, _ in posters)
-    return Ran(sum(one[1] for one in posters), rate, slow * 1000, sum(one[1] for one in results if one[0] == "checkpoints"))
+    return Ran(
+        sum(one[1] for one in posters),
+        rate,
+        slow * 1000,
+        sum(one[1] for one in results if one[0] == "checkpoints"),
+    )
 
 
-def _worker(work: Callable[[World, int], int], world: World, place: int, seconds: float, start: Any, answers: Any) -> None:
+def _worker(
+    work: Callable[[World, int], int],
+    world: World,
+    place: int,
+    seconds: float,
+    start: Any,
+    answers: Any,
+) -> None:
     from django.db import connection
 
     for number in range(20):
         warm = work(world, place * 37 + number)
     start.wait()
-    began, count, times, number = time.perf_counter(), 0, [], place * 71
+    began = time.perf_counter()
+    count = 0
+    times = []
+    number = place * 71
     counted = 20 * warm if seconds > SECONDS else 0  # the long run counts every row there is
     while (now := time.perf_counter()) - began < seconds:
         count += work(world, number)
@@ -326,7 +401,8 @@ def _checkpointer(account: int, seconds: float, start: Any, answers: Any) -> Non
     from django.db import connection
 
     start.wait()
-    began, count = time.perf_counter(), 0
+    began = time.perf_counter()
+    count = 0
     with connection.cursor() as cursor:
         while time.perf_counter() - began < seconds:
             cursor.execute("SELECT ledger_checkpoint(%s)", [account])

@@ -1,6 +1,8 @@
-"""A server of its own, and eight connections that ask it without a pause: what the benchmarks of whole requests share.
+"""A server of its own, and eight connections that ask it without a pause: what the benchmarks of
+whole requests share.
 
-Servers run beside each other on the test database; rounds ask them in turns, so that what counts is their ratio.
+Servers run beside each other on the test database; rounds ask them in turns, so that what counts is
+their ratio.
 """
 
 import asyncio
@@ -17,13 +19,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CONNECTIONS, SECONDS, WORKERS = 8, 2.0, 2
+CONNECTIONS = 8
+SECONDS = 2.0
+WORKERS = 2
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass
 class Contender:
-    """Who is asked: where, and with which bytes. `rates` and `times` (ms) are filled round by round."""
+    """Who is asked: where, and with which bytes. `rates` and `times` (ms) are filled round by
+    round."""
 
     name: str
     port: int
@@ -41,9 +46,18 @@ class Contender:
         return sorted(self.times)[int(len(self.times) * 0.99)]
 
     def row(self, baseline: "Contender") -> list[str]:
-        ratio = statistics.median(ours / theirs for ours, theirs in zip(self.rates, baseline.rates, strict=True))
+        ratio = statistics.median(
+            ours / theirs for ours, theirs in zip(self.rates, baseline.rates, strict=True)
+        )
         rate = statistics.median(self.rates)
-        return [self.name, f"{rate:,.0f}/s", f"{self.p50:.1f} ms", f"{self.p99:.1f} ms", f"{self.p99 / self.p50:.1f}", f"{ratio:.2f}"]
+        return [
+            self.name,
+            f"{rate:,.0f}/s",
+            f"{self.p50:.1f} ms",
+            f"{self.p99:.1f} ms",
+            f"{self.p99 / self.p50:.1f}",
+            f"{ratio:.2f}",
+        ]
 
 
 def request_of(method: str, path: str, key: str, body: bytes = b"") -> bytes:
@@ -61,7 +75,12 @@ def free_port() -> int:
 @contextmanager
 def serving(*command: str, port: int) -> Iterator["subprocess.Popen[bytes]"]:
     """A server process on the test database; `{port}` in the command is its port."""
-    process = subprocess.Popen([one.format(port=port) for one in command], cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [one.format(port=port) for one in command],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+    )
     try:
         _wait_until_it_answers(port, process)
         yield process
@@ -72,7 +91,18 @@ def serving(*command: str, port: int) -> Iterator["subprocess.Popen[bytes]"]:
 
 def product(target: str, threads: int = 4) -> list[str]:
     """Two processes of the server that production has, with as many threads each."""
-    options = ["--interface", "asginl", "--host", "127.0.0.1", "--port", "{port}", "--workers", str(WORKERS), "--log-level", "error"]
+    options = [
+        "--interface",
+        "asginl",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "{port}",
+        "--workers",
+        str(WORKERS),
+        "--log-level",
+        "error",
+    ]
     return ["env", f"WEB_THREADS={threads}", sys.executable, "-m", "granian", *options, target]
 
 
@@ -82,7 +112,9 @@ def environment() -> dict[str, str]:
 
     settings = connection.settings_dict
     host = settings["HOST"] or settings["OPTIONS"].get("host", "")
-    user, password, name = settings["USER"] or "postgres", settings["PASSWORD"] or "", settings["NAME"]
+    user = settings["USER"] or "postgres"
+    password = settings["PASSWORD"] or ""
+    name = settings["NAME"]
     url = f"postgresql://{user}:{password}@/{name}?host={host}"
     if host and not host.startswith("/"):
         url = f"postgresql://{user}:{password}@{host}:{settings['PORT'] or 5432}/{name}"
@@ -94,7 +126,9 @@ def _wait_until_it_answers(port: int, process: "subprocess.Popen[bytes]") -> Non
         if process.poll() is not None:
             raise SystemExit("a server did not start")
         try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/nothing", timeout=5).close()  # our own address
+            urllib.request.urlopen(
+                f"http://127.0.0.1:{port}/nothing", timeout=5
+            ).close()  # our own address
             return
         except urllib.error.HTTPError:
             return
@@ -117,7 +151,11 @@ def measure(contenders: Sequence[Contender], rounds: int) -> None:
 
 async def _ask(one: Contender, seconds: float) -> list[float]:
     until = time.perf_counter() + seconds
-    return [taken for times in await asyncio.gather(*(_connection(one, until) for _ in range(CONNECTIONS))) for taken in times]
+    return [
+        taken
+        for times in await asyncio.gather(*(_connection(one, until) for _ in range(CONNECTIONS)))
+        for taken in times
+    ]
 
 
 async def _connection(one: Contender, until: float) -> list[float]:

@@ -1,8 +1,10 @@
-"""What each process of a demo holds in memory after a mixed load: every page that its dashboard and documentation link to, the API, files.
+"""What each process of a demo holds in memory after a mixed load: every page that its dashboard and
+documentation link to, the API, files.
 
     .venv/bin/python -m tests.bench.memory [requests]
 
-RSS counts what processes share once for each of them; PSS is a process's own share. Both are of /proc/PID/smaps_rollup.
+RSS counts what processes share once for each of them; PSS is a process's own share. Both are of
+/proc/PID/smaps_rollup.
 """
 
 import base64
@@ -21,7 +23,11 @@ from django_otp.oath import totp
 
 from tests.stack import Demo
 
-REQUESTS, AT_ONCE, PAGES_MAX, OF_ONE_KIND_MAX, TRIES = 1200, 8, 400, 3, 6
+REQUESTS = 1200
+AT_ONCE = 8
+PAGES_MAX = 400
+OF_ONE_KIND_MAX = 3
+TRIES = 6
 WAIT_SECONDS = 3.0
 IDLE_SECONDS = 15.0  # until what draws documents has ended, and what was freed has gone back
 LINK = re.compile(r'href="(/(?:dashboard|docs|pay|invoice|portal|files)[^"#]*)"')
@@ -40,19 +46,26 @@ class Held:
 
 
 class Load:
-    """The merchant of a demo in a browser, and their test key; `answers` counts statuses by what was asked for."""
+    """The merchant of a demo in a browser, and their test key; `answers` counts statuses by what
+    was asked for."""
 
     def __init__(self, demo: dict[str, Any]) -> None:
-        self.demo, self.base = demo, demo["base_url"]
-        self.browser, self.api = requests.Session(), requests.Session()
+        self.demo = demo
+        self.base = demo["base_url"]
+        self.browser = requests.Session()
+        self.api = requests.Session()
         self.api.headers["Authorization"] = f"Bearer {demo['store']['keys']['test']['secret']}"
         self.answers: Counter[str] = Counter()
 
     def sign_in(self) -> None:
         told = self.demo["dashboard"]
-        answer = self._send(f"{self.base}/dashboard/sign-in", email=told["email"], password=told["password"])
+        answer = self._send(
+            f"{self.base}/dashboard/sign-in", email=told["email"], password=told["password"]
+        )
         if "code" in answer.url:
-            answer = self._send(answer.url, code=f"{totp(base64.b32decode(told['totp_secret'])):06d}")
+            answer = self._send(
+                answer.url, code=f"{totp(base64.b32decode(told['totp_secret'])):06d}"
+            )
         if "sign-in" in answer.url:
             sys.exit(f"the merchant isn't let in: {answer.url}")
 
@@ -63,12 +76,18 @@ class Load:
 
     def pages(self) -> list[str]:
         """What is linked to, three of each kind of page."""
-        found, kinds = ["/dashboard/", "/docs"], Counter[str]()
+        found = ["/dashboard/", "/docs"]
+        kinds = Counter[str]()
         for path in found:
             for link in LINK.findall(self._asked("page", path).text):
                 kind = RECORD.sub("*", link.split("?")[0])
                 path = link.replace("&amp;", "&")
-                if path in found or "sign-out" in path or kinds[kind] >= OF_ONE_KIND_MAX or len(found) >= PAGES_MAX:
+                if (
+                    path in found
+                    or "sign-out" in path
+                    or kinds[kind] >= OF_ONE_KIND_MAX
+                    or len(found) >= PAGES_MAX
+                ):
                     continue
                 kinds[kind] += 1
                 found.append(path)
@@ -77,15 +96,20 @@ class Load:
     def lists(self) -> list[str]:
         """What the API answers without being told of which record."""
         told = self.api.get(f"{self.base}/api/v2/openapi.json").json()
-        return [path for path, methods in told["paths"].items() if "get" in methods and "{" not in path]
+        return [
+            path for path, methods in told["paths"].items() if "get" in methods and "{" not in path
+        ]
 
     def files(self) -> list[str]:
         payments = self.api.get(f"{self.base}/api/v2/payments").json()["data"]
         return [f"/api/v2/payments/{one['id']}/invoice" for one in payments[:10]]
 
     def run(self, count: int) -> None:
-        """So many requests, eight at a time: half of them pages, a third the API, the rest files and new payments."""
-        pages, lists, files = self.pages(), self.lists(), self.files()
+        """So many requests, eight at a time: half of them pages, a third the API, the rest files
+        and new payments."""
+        pages = self.pages()
+        lists = self.lists()
+        files = self.files()
         print(f"{len(pages)} pages, {len(lists)} lists of the API, {len(files)} files", flush=True)
         chance = random.Random(7)
         kinds = chance.choices(("page", "list", "file", "payment"), (54, 30, 6, 10), k=count)
@@ -99,7 +123,9 @@ class Load:
             if kind == "payment":
                 answer = self.api.post(f"{self.base}/api/v2/payments", json=NEW, timeout=120)
             else:
-                answer = (self.browser if kind == "page" else self.api).get(self.base + path, timeout=120)
+                answer = (self.browser if kind == "page" else self.api).get(
+                    self.base + path, timeout=120
+                )
             if answer.status_code != 429:
                 break
             time.sleep(WAIT_SECONDS)
@@ -131,7 +157,10 @@ def held(pid: int) -> Held | None:
         return None
     if not words or "python" not in words[0]:
         return None
-    sizes = {name: int(size) / 1024 for name, size in re.findall(r"^(Rss|Pss):\s+(\d+) kB", told, re.MULTILINE)}
+    sizes = {
+        name: int(size) / 1024
+        for name, size in re.findall(r"^(Rss|Pss):\s+(\d+) kB", told, re.MULTILINE)
+    }
     shown = (folder / "comm").read_text().strip()
     return Held(f"{pid} {shown}: {' '.join(words[1:])[:60]}", sizes["Rss"], sizes["Pss"])
 
@@ -147,7 +176,8 @@ def main() -> None:
         print(dict(sorted(load.answers.items())))
         print(f"{'RSS before':>10} {'RSS':>6} {'PSS':>6}  MB")
         for pid in processes(demo.process.pid):
-            now, then = held(pid), before.get(pid)
+            now = held(pid)
+            then = before.get(pid)
             if now is not None:
                 print(f"{then.rss if then else 0:10.0f} {now.rss:6.0f} {now.pss:6.0f}  {now.name}")
     finally:

@@ -1,10 +1,12 @@
-"""What a payout costs from its request to the chain, and what a balance costs to read while others post.
+"""What a payout costs from its request to the chain, and what a balance costs to read while others
+post.
 
     .venv/bin/python -m tests.bench.payouts [payouts a round]
 
-First the stages one after the other in this process, then what a user feels: POST /payouts to a server of its own while a worker
-hands over, signs and broadcasts, from the first request to the last broadcast. The bare loop signs the same transfers and hands
-them to the same node in the same rounds; the bare read is the same statement by psycopg.
+First the stages one after the other in this process, then what a user feels: POST /payouts to a
+server of its own while a worker hands over, signs and broadcasts, from the first request to the
+last broadcast. The bare loop signs the same transfers and hands them to the same node in the same
+rounds; the bare read is the same statement by psycopg.
 """
 
 import asyncio
@@ -22,10 +24,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.bench.harness import bench_database, chain_program, print_table
-from tests.bench.load import CONNECTIONS, ROOT, environment, free_port, length_of, product, request_of, serving
+from tests.bench.load import (
+    CONNECTIONS,
+    ROOT,
+    environment,
+    free_port,
+    length_of,
+    product,
+    request_of,
+    serving,
+)
 
-ROUNDS, LANES, READS, POSTERS = 5, 4, 300, 2
-AMOUNT, ETHER = 10**15, 10**18
+ROUNDS = 5
+LANES = 4
+READS = 300
+POSTERS = 2
+AMOUNT = 10**15
+ETHER = 10**18
 STAGES = ("reserved", "handed over", "signed", "broadcast")
 
 
@@ -61,7 +76,8 @@ def in_lanes(lanes: int, count: int, work: Callable[[], Any]) -> None:
 
 
 class Lane:
-    """A chain with the hot wallet on it, a store with coins, and a stranger with a key for the bare loop."""
+    """A chain with the hot wallet on it, a store with coins, and a stranger with a key for the bare
+    loop."""
 
     def __init__(self) -> None:
         from django.conf import settings
@@ -75,7 +91,8 @@ class Lane:
         from tests.cast import person, shop_of
         from tests.chain.local import LocalChain
 
-        self.chain, self.stranger = LocalChain(chain_program()), Account.create()
+        self.chain = LocalChain(chain_program())
+        self.stranger = Account.create()
         settings.CHAIN_URLS = {"sepolia": [self.chain.url]}
         Chain.objects.filter(pk="sepolia").update(required_confirmations=1)
         for address in (Seed(DEMO_MNEMONIC).hot_key("test").address, self.stranger.address):
@@ -84,7 +101,9 @@ class Lane:
         self.shop = shop_of(person("alice"), "Bench")
         make.store_coins(self.shop.store, "SETH", 500 * ETHER)
         self.access = self.shop.access("test")
-        self.checks: list[tuple[float, float]] = []  # of each round: seconds a payout, and of all that signing took
+        self.checks: list[
+            tuple[float, float]
+        ] = []  # of each round: seconds a payout, and of all that signing took
         self.chain.call("evm_setAutomine", False)
 
     def ask(self) -> None:
@@ -115,7 +134,8 @@ class Lane:
         return taken
 
     def bare(self, count: int) -> float:
-        """Seconds of signing and sending the same transfers one after the other, over one open connection."""
+        """Seconds of signing and sending the same transfers one after the other, over one open
+        connection."""
         from contextlib import closing
 
         from apps.assets.models import Chain
@@ -123,11 +143,20 @@ class Lane:
         from tests import make
 
         first = int(self.chain.call("eth_getTransactionCount", self.stranger.address, "latest"), 16)
-        shape = {"type": 2, "chainId": 11155111, "value": AMOUNT, "gas": 21000, "maxFeePerGas": 10**11, "maxPriorityFeePerGas": 10**9}
+        shape = {
+            "type": 2,
+            "chainId": 11155111,
+            "value": AMOUNT,
+            "gas": 21000,
+            "maxFeePerGas": 10**11,
+            "maxPriorityFeePerGas": 10**9,
+        }
 
         def send() -> None:
             for nonce in range(first, first + count):
-                one = self.stranger.sign_transaction({**shape, "nonce": nonce, "to": bytes.fromhex(make.fresh_address()[2:])})
+                one = self.stranger.sign_transaction(
+                    {**shape, "nonce": nonce, "to": bytes.fromhex(make.fresh_address()[2:])}
+                )
                 nodes.call("eth_sendRawTransaction", ["0x" + bytes(one.raw_transaction).hex()])
 
         with closing(nodes_of(Chain.objects.get(pk="sepolia"))) as nodes:
@@ -137,17 +166,22 @@ class Lane:
 
 
 def bench_whole(lane: Lane, count: int) -> None:
-    """POST /payouts by eight connections, and the worker's processes: payouts a second from the first request to the last broadcast."""
+    """POST /payouts by eight connections, and the worker's processes: payouts a second from the
+    first request to the last broadcast."""
     from apps.chain.models import SignedTransaction
 
-    found, waited, bare = [], [], []
+    found = []
+    waited = []
+    bare = []
     with whole_service(lane) as port:
         for number in range(ROUNDS + 1):  # the first warms up
             began_real = clock_now()
             began = time.perf_counter()
             asyncio.run(post_payouts(port, lane.shop.secrets["test"], count))
             asked = time.perf_counter() - began
-            sent = SignedTransaction.objects.filter(signed_at__gt=began_real, broadcast_at__isnull=False)
+            sent = SignedTransaction.objects.filter(
+                signed_at__gt=began_real, broadcast_at__isnull=False
+            )
             while sent.count() < count:
                 if time.perf_counter() - began > 120:
                     raise SystemExit(f"{sent.count()} of {count} payouts were broadcast")
@@ -184,7 +218,10 @@ def settle(lane: Lane) -> None:
     from apps.payouts.models import Payout
 
     began = time.perf_counter()
-    while Payout.objects.filter(status__in=["pending", "submitted"]).exists() and time.perf_counter() - began < 60:
+    while (
+        Payout.objects.filter(status__in=["pending", "submitted"]).exists()
+        and time.perf_counter() - began < 60
+    ):
         for name in ("chain.send", "payouts.advance"):
             jobs.nudge(name, mode="test")
         time.sleep(0.2)
@@ -196,8 +233,21 @@ def whole_service(lane: Lane) -> Iterator[int]:
     from django.db import connection
 
     os.environ["CHAIN_SEPOLIA_URL"] = lane.chain.url
-    command = ["celery", "--quiet", "-A", "config.celery", "worker", "--concurrency", "1", "--loglevel", "ERROR", "--without-gossip"]
-    worker = subprocess.Popen([sys.executable, "-m", *command, "--without-mingle"], cwd=ROOT, env=environment())
+    command = [
+        "celery",
+        "--quiet",
+        "-A",
+        "config.celery",
+        "worker",
+        "--concurrency",
+        "1",
+        "--loglevel",
+        "ERROR",
+        "--without-gossip",
+    ]
+    worker = subprocess.Popen(
+        [sys.executable, "-m", *command, "--without-mingle"], cwd=ROOT, env=environment()
+    )
     port = free_port()
     try:
         with serving(*product("tests.bench.server:application"), port=port):
@@ -214,9 +264,15 @@ async def post_payouts(port: int, key: str, count: int) -> None:
     async def connection(number: int) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for _ in range(number):
-            body = {"asset_id": "SETH", "amount_atomic": str(AMOUNT), "destination_address": make.fresh_address()}
+            body = {
+                "asset_id": "SETH",
+                "amount_atomic": str(AMOUNT),
+                "destination_address": make.fresh_address(),
+            }
             request = request_of("POST", "/api/v2/payouts", key, json.dumps(body).encode())
-            writer.write(request.replace(b"\r\n", f"\r\nIdempotency-Key: {uuid.uuid4().hex}\r\n".encode(), 1))
+            writer.write(
+                request.replace(b"\r\n", f"\r\nIdempotency-Key: {uuid.uuid4().hex}\r\n".encode(), 1)
+            )
             head = await reader.readuntil(b"\r\n\r\n")
             answer = await reader.readexactly(length_of(head))
             if int(head[9:12]) != 201:
@@ -235,15 +291,39 @@ def bench_payouts(lane: Lane, count: int) -> None:
     rows = []
     for lanes, found in figures.items():
         for number, stage in enumerate(STAGES):
-            rows.append([str(lanes), stage, f"{count / statistics.median(taken[number] for taken, _ in found):,.0f}/s", ""])
+            rows.append(
+                [
+                    str(lanes),
+                    stage,
+                    f"{count / statistics.median(taken[number] for taken, _ in found):,.0f}/s",
+                    "",
+                ]
+            )
         ratio = statistics.median(bare / sum(taken) for taken, bare in found)
         last = statistics.median(bare / (taken[2] + taken[3]) for taken, bare in found)
-        rows.append([str(lanes), "all", f"{count / statistics.median(sum(taken) for taken, _ in found):,.0f}/s", f"{ratio:.2f}"])
+        rows.append(
+            [
+                str(lanes),
+                "all",
+                f"{count / statistics.median(sum(taken) for taken, _ in found):,.0f}/s",
+                f"{ratio:.2f}",
+            ]
+        )
         rows.append([str(lanes), "signed and broadcast", "", f"{last:.2f}"])
-    rows.append(["", "bare loop", f"{count / statistics.median(bare for _, bare in figures[1]):,.0f}/s", "1.00"])
+    rows.append(
+        [
+            "",
+            "bare loop",
+            f"{count / statistics.median(bare for _, bare in figures[1]):,.0f}/s",
+            "1.00",
+        ]
+    )
     print_table(["lanes", "stage", "payouts", "of the bare loop"], rows)
     each, share = (statistics.median(column) for column in zip(*lane.checks, strict=True))
-    print(f"\napprovals and the books, which the signer asks twice: {each * 1e6:.0f} µs a payout, {share * 100:.1f} % of signing\n")
+    print(
+        f"\napprovals and the books, which the signer asks twice: {each * 1e6:.0f} µs a payout,"
+        f" {share * 100:.1f} % of signing\n"
+    )
 
 
 @contextmanager
@@ -288,7 +368,16 @@ def bench_balances(lane: Lane) -> None:
         busy = both()
     for name, (door, bare) in (("nobody posts", quiet), (f"{POSTERS} processes post", busy)):
         ratio = statistics.median(bare) / statistics.median(door)
-        rows.append([name, *(f"{one[len(one) // 2]:.2f} / {one[int(len(one) * 0.99)]:.2f} ms" for one in (door, bare)), f"{ratio:.2f}"])
+        rows.append(
+            [
+                name,
+                *(
+                    f"{one[len(one) // 2]:.2f} / {one[int(len(one) * 0.99)]:.2f} ms"
+                    for one in (door, bare)
+                ),
+                f"{ratio:.2f}",
+            ]
+        )
     print_table(["while", "GET /balances p50 / p99", "its statement p50 / p99", "ratio"], rows)
 
 
@@ -296,7 +385,9 @@ def main(count: int) -> None:
     with bench_database():
         from django.conf import settings
 
-        settings.LIMITS = {name: dict.fromkeys(modes, (10**7, 10**6)) for name, modes in settings.LIMITS.items()}
+        settings.LIMITS = {
+            name: dict.fromkeys(modes, (10**7, 10**6)) for name, modes in settings.LIMITS.items()
+        }
         lane = Lane()
         try:
             bench_payouts(lane, count)

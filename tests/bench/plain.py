@@ -47,33 +47,84 @@ class Plain(APIView):
 
     def post(self, request: Any) -> Response:
         digest = credentials.digest(request.headers["Authorization"].split()[1])
-        store = ApiKey.objects.select_related("store").get(secret_hash=digest, revoked_at=None).store
+        store = (
+            ApiKey.objects.select_related("store").get(secret_hash=digest, revoked_at=None).store
+        )
         buckets.take("payment_create", "live", str(store.pk))
         body = Body(data=request.data["payment_intent"])
         body.is_valid(raise_exception=True)
-        data, at = body.validated_data, clock.real_now()
+        data = body.validated_data
+        at = clock.real_now()
         with transaction.atomic():
             payment = Payment.objects.create(
-                store=store, mode="live", created_at=at, updated_at=at, reference=uuid.uuid4().hex[:16].upper(),
-                settlement_amount_cents=int(data["amount"] * 100), settlement_currency=data["currency"],
-                expires_at=at + timedelta(seconds=data["expires_in"]), fee_fraction=store.fee_fraction,
-                **{name: data.get(name) for name in ("success_url", "order_id", "title", "description", "customer_pays_fee")},
-                metadata=data["metadata"], line_items=[dict(item) for item in data["line_items"]],
-            )  # fmt: skip
+                store=store,
+                mode="live",
+                created_at=at,
+                updated_at=at,
+                reference=uuid.uuid4().hex[:16].upper(),
+                settlement_amount_cents=int(data["amount"] * 100),
+                settlement_currency=data["currency"],
+                expires_at=at + timedelta(seconds=data["expires_in"]),
+                fee_fraction=store.fee_fraction,
+                **{
+                    name: data.get(name)
+                    for name in (
+                        "success_url",
+                        "order_id",
+                        "title",
+                        "description",
+                        "customer_pays_fee",
+                    )
+                },
+                metadata=data["metadata"],
+                line_items=[dict(item) for item in data["line_items"]],
+            )
             ways = []
-            for position, accepted in enumerate(AcceptedAsset.objects.filter(store=store, mode="live").select_related("asset__chain")):
+            for position, accepted in enumerate(
+                AcceptedAsset.objects.filter(store=store, mode="live").select_related(
+                    "asset__chain"
+                )
+            ):
                 asset, (index,) = accepted.asset, addresses.next_indexes(1)
                 rate = Rate.objects.get(asset=asset, currency=data["currency"])
-                address = Address.objects.create(address=addresses.derive("live", index), mode="live", index=index, created_at=at)
+                address = Address.objects.create(
+                    address=addresses.derive("live", index), mode="live", index=index, created_at=at
+                )
                 ways.append(
                     PaymentAddress.objects.create(
-                        payment=payment, asset=asset, address=address, position=position, exchange_rate=rate.rate,
+                        payment=payment,
+                        asset=asset,
+                        address=address,
+                        position=position,
+                        exchange_rate=rate.rate,
                         required_atomic=money.atomic_for_cents(
-                            payment.settlement_amount_cents, rate.rate, asset.atomic_decimals, asset.display_decimals
+                            payment.settlement_amount_cents,
+                            rate.rate,
+                            asset.atomic_decimals,
+                            asset.display_decimals,
                         ),
-                        rate_source=rate.source, required_confirmations=asset.chain.required_confirmations, created_at=at,
+                        rate_source=rate.source,
+                        required_confirmations=asset.chain.required_confirmations,
+                        created_at=at,
                     )
-                )  # fmt: skip
-            PaymentEvent.objects.create(payment=payment, event_type="payment_intent.created", to_status="pending", created_at=at)
-            Event.objects.create(store=store, mode="live", created_at=at, type="payment_intent.created", object={"id": payment.reference})
-        return Response({"id": str(payment.pk), "payment_addresses": [{"address": way.address_id} for way in ways]}, status=201)
+                )
+            PaymentEvent.objects.create(
+                payment=payment,
+                event_type="payment_intent.created",
+                to_status="pending",
+                created_at=at,
+            )
+            Event.objects.create(
+                store=store,
+                mode="live",
+                created_at=at,
+                type="payment_intent.created",
+                object={"id": payment.reference},
+            )
+        return Response(
+            {
+                "id": str(payment.pk),
+                "payment_addresses": [{"address": way.address_id} for way in ways],
+            },
+            status=201,
+        )

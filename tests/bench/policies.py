@@ -1,7 +1,9 @@
-"""The same calls with row-level security and without it, in turns, each on a connection of its own: what the database's second line costs.
+"""The same calls with row-level security and without it, in turns, each on a connection of its own:
+what the database's second line costs.
 
-With it a call comes in as the web's role and is looked up by a function that sets its scope. Without it the role is the owner's, for
-whom no policy holds, and the look-up is the plain join that it was before there were any.
+With it a call comes in as the web's role and is looked up by a function that sets its scope.
+Without it the role is the owner's, for whom no policy holds, and the look-up is the plain join that
+it was before there were any.
 """
 
 import threading
@@ -75,7 +77,12 @@ class Sides:
 
     def measure(self, measure: Callable[[], float], times: int) -> tuple[list[float], list[float]]:
         """(with, without), in milliseconds."""
-        rows = [[pool.submit(measure).result() for pool in self.pools[:: 1 if n % 2 else -1]][:: 1 if n % 2 else -1] for n in range(times)]
+        rows = [
+            [pool.submit(measure).result() for pool in self.pools[:: 1 if n % 2 else -1]][
+                :: 1 if n % 2 else -1
+            ]
+            for n in range(times)
+        ]
         return [one for one, _ in rows], [two for _, two in rows]
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,5 @@
-"""Authenticated reads against the same read by a model serializer and the ORM, and against one bare statement.
+"""Authenticated reads against the same read by a model serializer and the ORM, and against one bare
+statement.
 
     .venv/bin/python -m tests.bench.reads [rounds]
 
@@ -10,7 +11,8 @@ import sys
 from tests.bench.harness import bench_database, print_table
 from tests.bench.load import Contender, free_port, measure, product, request_of, serving
 
-PAYMENTS, PAID = 300, 30
+PAYMENTS = 300
+PAID = 30
 READS = (
     ("GET /payments/{id}", "/api/v2/payments/{id}", "payment/{id}"),
     ("GET /payments", "/api/v2/payments", "payments"),
@@ -49,8 +51,19 @@ def main() -> None:
                     )
                 ]
                 measure(contenders, rounds)
-                head = ["what", "8 connections", "p50", "p99", "p99/p50", "of the ORM", "of one statement"]
-                print_table(head, [[*one.row(contenders[1]), one.row(contenders[2])[-1]] for one in contenders])
+                head = [
+                    "what",
+                    "8 connections",
+                    "p50",
+                    "p99",
+                    "p99/p50",
+                    "of the ORM",
+                    "of one statement",
+                ]
+                print_table(
+                    head,
+                    [[*one.row(contenders[1]), one.row(contenders[2])[-1]] for one in contenders],
+                )
                 print()
 
 

@@ -1,9 +1,11 @@
-"""What a report costs: its time, the peak of its memory (and of what draws its PDF), and that neither grows faster than the entries.
+"""What a report costs: its time, the peak of its memory (and of what draws its PDF), and that
+neither grows faster than the entries.
 
     .venv/bin/python -m tests.bench.reports [entries ...]
 
-Each report is made in a process of its own, so that the peak is that report's. Goal: 10,000 entries in 6 s and 200 MB. The ratio is
-to the bare reading of the same entries in the same process: what the database takes anyway.
+Each report is made in a process of its own, so that the peak is that report's. Goal: 10,000 entries
+in 6 s and 200 MB. The ratio is to the bare reading of the same entries in the same process: what
+the database takes anyway.
 """
 
 import json
@@ -19,7 +21,11 @@ from tests.bench.harness import bench_database, print_table
 
 SIZES = (1_000, 10_000, 100_000)
 BEGIN = datetime(2026, 10, 1, tzinfo=UTC)
-CASES = (("accounting_transactions", "pdf"), ("accounting_transactions", "csv"), ("merchant_statement", "pdf"))
+CASES = (
+    ("accounting_transactions", "pdf"),
+    ("accounting_transactions", "csv"),
+    ("merchant_statement", "pdf"),
+)
 
 # What the process of its own runs: nothing but one report, as the worker makes it.
 _CHILD = """
@@ -42,23 +48,27 @@ with tempfile.TemporaryFile() as file:
     WRITERS[report.format](report, file, lambda lines: None)
     size = file.tell()
 took = {"seconds": time.perf_counter() - began, "cpu": sum(os.times()[:4]) - cpu, "bare": bare}
-# Not ru_maxrss: it begins with what the parent had when it forked, and so does that of the drawing, at what this process has.
+# Not ru_maxrss: it begins with what the parent had when it forked, and so does that of the drawing,
+# at what this process has.
 peak = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
 now = int(open("/proc/self/status").read().split("VmRSS:")[1].split()[0]) / 1024
 drawing = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-print(json.dumps({**took, "peak": peak, "now": now, "drawing": drawing, "size": size, "lines": report.lines_total}))
+memory = {"peak": peak, "now": now, "drawing": drawing}
+print(json.dumps({**took, **memory, "size": size, "lines": report.lines_total}))
 """
 
 
 def store_with(entries: int) -> Any:
-    """A store with so many entries in a month, two for each deposit that is settled without a fee but in three legs."""
+    """A store with so many entries in a month, two for each deposit that is settled without a fee
+    but in three legs."""
     from apps.ledger.posting import BATCH_MAX, Line, Posting, post_many
     from apps.stores.models import User
     from apps.stores.requests import StoreRequest
     from apps.stores.services import create_store
 
     owner = User.objects.create(email=f"{uuid.uuid4().hex}@example.com")
-    store, amount = create_store(owner, StoreRequest(name="A busy bakery", settlement_currency="EUR")), 1_234_567
+    store = create_store(owner, StoreRequest(name="A busy bakery", settlement_currency="EUR"))
+    amount = 1_234_567
     postings: list[Posting] = []
     for number in range(entries // 2):
         at = BEGIN + timedelta(seconds=number * 25)
@@ -67,7 +77,9 @@ def store_with(entries: int) -> Any:
             Line("available", "ETH_USDC", amount, "principal", store.pk),
             Line("custody_deposits", "ETH_USDC", -2 * amount - number, "principal"),
         ]
-        postings.append(Posting(f"bench:{uuid.uuid4()}", "deposit_confirmed", "live", uuid.uuid4(), at, lines))
+        postings.append(
+            Posting(f"bench:{uuid.uuid4()}", "deposit_confirmed", "live", uuid.uuid4(), at, lines)
+        )
         if len(postings) == BATCH_MAX:
             post_many(postings)
             postings.clear()
@@ -83,7 +95,9 @@ def measured(store: Any, report_type: str, form: str) -> dict[str, float]:
 
     days = {"period_from": BEGIN.date(), "period_to": BEGIN.date() + timedelta(days=60)}
     born = {"created_at": BEGIN, "touched_at": BEGIN}
-    report = Report.objects.create(store=store, mode="live", report_type=report_type, format=form, **days, **born)
+    report = Report.objects.create(
+        store=store, mode="live", report_type=report_type, format=form, **days, **born
+    )
     command = [sys.executable, "-c", _CHILD, connection.settings_dict["NAME"], str(report.pk)]
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
     told: dict[str, float] = json.loads(run.stdout.splitlines()[-1])
@@ -120,7 +134,19 @@ def main(sizes: tuple[int, ...]) -> None:
                 ]
                 rows.append([f"{report_type} {form}", f"{size:,}", *cost])
         times = ("time", "of the CPU", "bare reading", "per entry")
-        print_table(["report", "entries", *times, "peak memory", "of the smallest", "afterward", "of the drawing", "file"], rows)
+        print_table(
+            [
+                "report",
+                "entries",
+                *times,
+                "peak memory",
+                "of the smallest",
+                "afterward",
+                "of the drawing",
+                "file",
+            ],
+            rows,
+        )
     print(f"{time.monotonic() - began:.0f} s")
 
 

@@ -1,4 +1,5 @@
-"""The product's own server with the plain endpoints beside it: `granian tests.bench.server:application`."""
+"""The product's own server with the plain endpoints beside it: `granian
+tests.bench.server:application`."""
 
 from typing import Any
 

@@ -1,8 +1,10 @@
-"""Draws of agents per second, on one mandate that all queue for and on a hundred, against a bare transaction with the same locks.
+"""Draws of agents per second, on one mandate that all queue for and on a hundred, against a bare
+transaction with the same locks.
 
     .venv/bin/python -m tests.bench.settlements [draws per round]
 
-Several threads draw at once; both take turns in rounds on the same machine, and what counts is their ratio.
+Several threads draw at once; both take turns in rounds on the same machine, and what counts is
+their ratio.
 """
 
 import statistics
@@ -15,14 +17,18 @@ from typing import Any
 
 from tests.bench.harness import bench_database, print_table
 
-ROUNDS, THREADS = 5, 4
-ASSET, AMOUNT = "SETH", 10
+ROUNDS = 5
+THREADS = 4
+ASSET = "SETH"
+AMOUNT = 10
 MANY = 100
 _TABLES = """
 CREATE TABLE bare_mandate (id int PRIMARY KEY, spent numeric(78,0), cap numeric(78,0));
-CREATE TABLE bare_draw (id uuid PRIMARY KEY, mandate_id int, key text UNIQUE, nonce text, amount numeric(78,0), at timestamptz);
+CREATE TABLE bare_draw (id uuid PRIMARY KEY, mandate_id int, key text UNIQUE, nonce text,
+    amount numeric(78,0), at timestamptz);
 CREATE TABLE bare_movement (id bigserial PRIMARY KEY, key text UNIQUE);
-CREATE TABLE bare_entry (movement_id bigint REFERENCES bare_movement, account int, amount numeric(78,0));
+CREATE TABLE bare_entry (movement_id bigint REFERENCES bare_movement, account int,
+    amount numeric(78,0));
 CREATE TABLE bare_balance (id int PRIMARY KEY, amount numeric(78,0) CHECK (amount >= 0));
 """
 
@@ -44,10 +50,14 @@ def seed() -> tuple[Any, list[str]]:
     access = authenticate(shop.secrets["test_agent"], for_agents=True)
     refs = [f"bench-{number}" for number in range(MANY)]
     for ref in refs:
-        create_mandate(access, MandateRequest(asset_id=ASSET, total_cap_atomic=10**15, mandate_ref=ref), None)
+        create_mandate(
+            access, MandateRequest(asset_id=ASSET, total_cap_atomic=10**15, mandate_ref=ref), None
+        )
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
-        cursor.execute("INSERT INTO bare_mandate SELECT n, 0, 1e15 FROM generate_series(0, %s) n", [MANY - 1])
+        cursor.execute(
+            "INSERT INTO bare_mandate SELECT n, 0, 1e15 FROM generate_series(0, %s) n", [MANY - 1]
+        )
         cursor.execute("INSERT INTO bare_balance VALUES (1, 1e18)")
     return access, refs
 
@@ -67,7 +77,10 @@ def per_second(draw: Callable[[int], object], mandates: int, count: int) -> floa
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=work, args=(range(first, count, THREADS),)) for first in range(THREADS)]
+    threads = [
+        threading.Thread(target=work, args=(range(first, count, THREADS),))
+        for first in range(THREADS)
+    ]
     began = time.perf_counter()
     for one in threads:
         one.start()
@@ -79,7 +92,8 @@ def per_second(draw: Callable[[int], object], mandates: int, count: int) -> floa
 
 
 def bare(mandate: int) -> None:
-    """What no draw could do without: its row, the mandate's lock, a balanced movement, a guarded balance, what is spent."""
+    """What no draw could do without: its row, the mandate's lock, a balanced movement, a guarded
+    balance, what is spent."""
     from django.db import connection, transaction
 
     from apps.core import clock
@@ -92,8 +106,13 @@ def bare(mandate: int) -> None:
         cursor.execute("UPDATE bare_balance SET amount = amount - %s WHERE id = 1", [AMOUNT])
         cursor.execute("INSERT INTO bare_movement (key) VALUES (%s) RETURNING id", [str(id)])
         (movement,) = cursor.fetchone()
-        cursor.execute("INSERT INTO bare_entry VALUES (%s, 1, %s), (%s, 2, %s)", [movement, -AMOUNT, movement, AMOUNT])
-        cursor.execute("UPDATE bare_mandate SET spent = spent + %s WHERE id = %s", [AMOUNT, mandate])
+        cursor.execute(
+            "INSERT INTO bare_entry VALUES (%s, 1, %s), (%s, 2, %s)",
+            [movement, -AMOUNT, movement, AMOUNT],
+        )
+        cursor.execute(
+            "UPDATE bare_mandate SET spent = spent + %s WHERE id = %s", [AMOUNT, mandate]
+        )
 
 
 def main(count: int) -> None:
@@ -114,10 +133,14 @@ def main(count: int) -> None:
             ours = per_second(draw, mandates, count)
             floor = per_second(bare, mandates, count)
             ratios[mandates].append(ours / floor)
-            rows.append([str(turn), str(mandates), f"{ours:.0f}", f"{floor:.0f}", f"{ours / floor:.2f}"])
+            rows.append(
+                [str(turn), str(mandates), f"{ours:.0f}", f"{floor:.0f}", f"{ours / floor:.2f}"]
+            )
     print_table(["round", "mandates", "draws/s", "bare/s", "ratio"], rows)
     for mandates, found in ratios.items():
-        print(f"{mandates} mandate{'s' * (mandates > 1)}: median ratio {statistics.median(found):.2f}")
+        print(
+            f"{mandates} mandate{'s' * (mandates > 1)}: median ratio {statistics.median(found):.2f}"
+        )
     _check()
 
 

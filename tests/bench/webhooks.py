@@ -1,8 +1,10 @@
-"""Deliveries per second against a bare aiohttp sender that signs and posts the same bodies, and the time from commit to receipt.
+"""Deliveries per second against a bare aiohttp sender that signs and posts the same bodies, and the
+time from commit to receipt.
 
     .venv/bin/python -m tests.bench.webhooks [rounds]
 
-Receivers run in a process of their own on the same cores; both senders take turns; what counts is their ratio.
+Receivers run in a process of their own on the same cores; both senders take turns; what counts is
+their ratio.
 """
 
 import asyncio
@@ -25,14 +27,17 @@ from aiohttp import web
 
 from tests.bench.harness import bench_database, print_table
 
-FAST_ENDPOINTS, SLOW_ENDPOINTS = 20, 25
+FAST_ENDPOINTS = 20
+SLOW_ENDPOINTS = 25
 EVENTS = 100
-SLOW_SECONDS, HANG_SECONDS = 0.05, 4.0
+SLOW_SECONDS = 0.05
+HANG_SECONDS = 4.0
 LATENCY_EVENTS = 200
 
 
 def receive(pipe: Connection) -> None:
-    """Serve until killed: /fast answers at once, /slow after 50 ms, /hang after seconds; arrivals of /seen are told in the pipe."""
+    """Serve until killed: /fast answers at once, /slow after 50 ms, /hang after seconds; arrivals
+    of /seen are told in the pipe."""
     waits = {"fast": 0.0, "slow": SLOW_SECONDS, "hang": HANG_SECONDS, "seen": 0.0}
 
     async def handle(request: web.Request) -> web.Response:
@@ -76,20 +81,26 @@ class World:
     def __init__(self, base: str) -> None:
         from tests.cast import assemble
 
-        self.base, self.shop = base, assemble().bakery
+        self.base = base
+        self.shop = assemble().bakery
 
     def prepare(self, *kinds: str, events: int = EVENTS) -> None:
         from apps.webhooks.models import Delivery, Endpoint, Event
         from apps.webhooks.requests import EndpointRequest
         from apps.webhooks.services import endpoints
 
-        endpoints.ENDPOINTS_MAX = len(kinds)  # more than a store may have, which isn't what is measured
+        endpoints.ENDPOINTS_MAX = len(
+            kinds
+        )  # more than a store may have, which isn't what is measured
         for model in (Delivery, Event, Endpoint):
             model.objects.all().delete()
         access = self.shop.access()
         for number, kind in enumerate(kinds):
             endpoints.register_endpoint(
-                access, EndpointRequest(url=f"{self.base}/{kind}/{number}", subscribed_events=["payment_intent.created"])
+                access,
+                EndpointRequest(
+                    url=f"{self.base}/{kind}/{number}", subscribed_events=["payment_intent.created"]
+                ),
             )
         for _ in range(events):
             self.happen()
@@ -100,11 +111,18 @@ class World:
         from apps.webhooks.samples import sample
 
         type = "payment_intent.created"
-        record(store_id=self.shop.store.pk, mode="test", type=type, object=sample(type), at=clock.real_now())
+        record(
+            store_id=self.shop.store.pk,
+            mode="test",
+            type=type,
+            object=sample(type),
+            at=clock.real_now(),
+        )
 
 
 def ours(good: str) -> float:
-    """Deliveries per second of the product, counted until the last of the good receivers has answered."""
+    """Deliveries per second of the product, counted until the last of the good receivers has
+    answered."""
     from django.db.models import Max
 
     from apps.core.clock import real_now
@@ -126,7 +144,8 @@ def bare(base: str, kind: str, count: int, in_flight: int) -> float:
     from apps.webhooks.samples import sample
 
     object_json = msgspec.json.encode(sample("payment_intent.created")).decode()
-    secret, id = "whsec_" + "ab" * 32, uuid.uuid4()
+    secret = "whsec_" + "ab" * 32
+    id = uuid.uuid4()
 
     async def main() -> float:
         left = iter(range(count))
@@ -135,10 +154,18 @@ def bare(base: str, kind: str, count: int, in_flight: int) -> float:
             async def work(number: int) -> None:
                 for _ in left:
                     raw = signing.body(
-                        event_id=id, type="x", created=0, is_live=False, api_version="", account_id=None, object_json=object_json
+                        event_id=id,
+                        type="x",
+                        created=0,
+                        is_live=False,
+                        api_version="",
+                        account_id=None,
+                        object_json=object_json,
                     )
                     headers = signing.signatures(secret, id, raw, 1)
-                    async with session.post(f"{base}/{kind}/{number}", data=raw, headers=headers) as response:
+                    async with session.post(
+                        f"{base}/{kind}/{number}", data=raw, headers=headers
+                    ) as response:
                         await response.read()
 
             started = time.perf_counter()
@@ -149,16 +176,34 @@ def bare(base: str, kind: str, count: int, in_flight: int) -> float:
 
 
 def latencies(world: World, pipe: Connection) -> list[float]:
-    """Milliseconds from commit to the receiver's first line of code, through Redis and a Celery worker."""
+    """Milliseconds from commit to the receiver's first line of code, through Redis and a Celery
+    worker."""
     from django.db import connection
 
     settings = connection.settings_dict
-    url = (
-        f"postgresql://{settings['USER'] or 'postgres'}@/{settings['NAME']}?host={settings['HOST'] or settings['OPTIONS'].get('host', '')}"
-    )
+    user = settings["USER"] or "postgres"
+    host = settings["HOST"] or settings["OPTIONS"].get("host", "")
+    url = f"postgresql://{user}@/{settings['NAME']}?host={host}"
     worker = subprocess.Popen(
-        [sys.executable, "-m", "celery", "-A", "config.celery", "worker", "-P", "threads", "-c", "2", "-l", "error"],
-        env={**os.environ, "DATABASE_URL": os.environ.get("BENCH_DATABASE_URL", url), "WEBHOOK_ALLOW_HOSTS": "127.0.0.1"},
+        [
+            sys.executable,
+            "-m",
+            "celery",
+            "-A",
+            "config.celery",
+            "worker",
+            "-P",
+            "threads",
+            "-c",
+            "2",
+            "-l",
+            "error",
+        ],
+        env={
+            **os.environ,
+            "DATABASE_URL": os.environ.get("BENCH_DATABASE_URL", url),
+            "WEBHOOK_ALLOW_HOSTS": "127.0.0.1",
+        },
         stdout=subprocess.DEVNULL,
     )
     try:
@@ -182,13 +227,21 @@ def latencies(world: World, pipe: Connection) -> list[float]:
 def main(rounds: int) -> None:
     from django.test.utils import override_settings
 
-    rates: dict[str, list[float]] = {"fast": [], "fast bare": [], "slow": [], "slow bare": [], "beside a hanging one": []}
+    rates: dict[str, list[float]] = {
+        "fast": [],
+        "fast bare": [],
+        "slow": [],
+        "slow bare": [],
+        "beside a hanging one": [],
+    }
     with receivers() as (base, pipe), override_settings(WEBHOOK_ALLOW_HOSTS=["127.0.0.1"]):
         world = World(base)
         for _ in range(rounds):
             world.prepare(*["fast"] * FAST_ENDPOINTS)
             rates["fast"].append(ours("fast"))
-            rates["fast bare"].append(bare(base, "fast", FAST_ENDPOINTS * EVENTS, FAST_ENDPOINTS * 2))
+            rates["fast bare"].append(
+                bare(base, "fast", FAST_ENDPOINTS * EVENTS, FAST_ENDPOINTS * 2)
+            )
             world.prepare("hang", *["fast"] * FAST_ENDPOINTS)
             from apps.webhooks.models import Delivery
 
@@ -206,7 +259,9 @@ def told(rates: dict[str, list[float]], taken: list[float]) -> None:
     def ratio(a: str, b: str) -> str:
         return f"{statistics.median(x / y for x, y in zip(rates[a], rates[b], strict=True)):.2f}"
 
-    rows: list[tuple[Any, ...]] = [(name, f"{statistics.median(values):.0f}/s") for name, values in rates.items()]
+    rows: list[tuple[Any, ...]] = [
+        (name, f"{statistics.median(values):.0f}/s") for name, values in rates.items()
+    ]
     rows += [
         ("fast, of bare aiohttp", ratio("fast", "fast bare")),
         ("50 ms receivers, of bare aiohttp", ratio("slow", "slow bare")),

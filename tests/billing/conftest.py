@@ -7,8 +7,11 @@ from tests.cast import Cast, assemble
 
 
 @pytest.fixture
-def _django_db_helper(request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Tests with a `committed` cast run in no transaction of their own, and nothing is truncated: PostgreSQL would refuse it."""
+def _django_db_helper(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any
+) -> Iterator[None]:
+    """Tests with a `committed` cast run in no transaction of their own, and nothing is truncated:
+    PostgreSQL would refuse it."""
     if "committed" not in request.fixturenames:
         request.getfixturevalue("_django_db_helper")
         yield

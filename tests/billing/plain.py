@@ -1,4 +1,5 @@
-"""A plain model of one subscription, written from the rules and not from the code: what time and callers make of it."""
+"""A plain model of one subscription, written from the rules and not from the code: what time and
+callers make of it."""
 
 from calendar import monthrange
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ class Bill:
 
 @dataclass
 class Plain:
-    """`anchor` and `count` say where the running sequence of periods began and how many it has had."""
+    """`anchor` and `count` say where the running sequence of periods began and how many it has
+    had."""
 
     interval: str
     step: int
@@ -34,17 +36,31 @@ class Plain:
     def boundary(self, n: int) -> datetime:
         """The start of the n-th period since the anchor."""
         if self.interval in ("daily", "weekly"):
-            return self.anchor + timedelta(days=n * self.step * (7 if self.interval == "weekly" else 1))
-        months = self.anchor.year * 12 + self.anchor.month - 1 + n * self.step * (12 if self.interval == "yearly" else 1)
+            return self.anchor + timedelta(
+                days=n * self.step * (7 if self.interval == "weekly" else 1)
+            )
+        months = (
+            self.anchor.year * 12
+            + self.anchor.month
+            - 1
+            + n * self.step * (12 if self.interval == "yearly" else 1)
+        )
         year, month = divmod(months, 12)
-        return self.anchor.replace(year=year, month=month + 1, day=min(self.anchor.day, monthrange(year, month + 1)[1]))
+        return self.anchor.replace(
+            year=year, month=month + 1, day=min(self.anchor.day, monthrange(year, month + 1)[1])
+        )
 
     @property
     def next_bill(self) -> datetime | None:
-        return None if self.status in ("paused", "canceled") or self.cancel_at else self.boundary(self.count)
+        return (
+            None
+            if self.status in ("paused", "canceled") or self.cancel_at
+            else self.boundary(self.count)
+        )
 
     def run_to(self, now: datetime) -> None:
-        """Everything that falls due up to now, in order; at one moment failures come before cancellations before bills."""
+        """Everything that falls due up to now, in order; at one moment failures come before
+        cancellations before bills."""
         while self.status != "canceled":
             late = (
                 [one.due for one in self.bills if one.status == "open" and not one.is_judged]
@@ -65,15 +81,25 @@ class Plain:
                 self.bill()
 
     def bill(self) -> None:
-        start, end = self.boundary(self.count), self.boundary(self.count + 1)
+        start = self.boundary(self.count)
+        end = self.boundary(self.count + 1)
         self.count += 1
         if self.status == "trialing":
             self.status = "active"
-        self.bills.append(Bill(start, start + min(timedelta(days=DUE_DAYS), end - start), "open" if self.price_cents else "paid"))
+        self.bills.append(
+            Bill(
+                start,
+                start + min(timedelta(days=DUE_DAYS), end - start),
+                "open" if self.price_cents else "paid",
+            )
+        )
         self.recover()
 
     def fail(self, moment: datetime) -> None:
-        bill = min((one for one in self.bills if one.status == "open" and not one.is_judged), key=lambda one: one.due)
+        bill = min(
+            (one for one in self.bills if one.status == "open" and not one.is_judged),
+            key=lambda one: one.due,
+        )
         assert bill.due == moment
         bill.is_judged = True
         self.failed += 1
@@ -81,7 +107,8 @@ class Plain:
 
     def recover(self) -> None:
         if self.status in ("active", "past_due") and not self.open_bills():
-            self.status, self.failed = "active", 0
+            self.status = "active"
+            self.failed = 0
 
     def open_bills(self) -> list[Bill]:
         return [one for one in self.bills if one.status == "open"]
@@ -96,7 +123,10 @@ class Plain:
 
     def resume(self, now: datetime) -> None:
         """`now` is when the new period began."""
-        self.status, self.failed, self.anchor, self.count = "active", 0, now, 0
+        self.status = "active"
+        self.failed = 0
+        self.anchor = now
+        self.count = 0
         for one in self.open_bills():
             one.is_judged = one.is_judged or one.due <= now
         had_end = self.cancel_at is not None

@@ -15,7 +15,9 @@ def ok(answer: Any, status: int = 200) -> Any:
 
 
 def product(api: Api, **fields: Any) -> dict[str, Any]:
-    body: dict[str, Any] = ok(api.post("/billing/products", {"product": {"name": "Bread club", **fields}}), 201)
+    body: dict[str, Any] = ok(
+        api.post("/billing/products", {"product": {"name": "Bread club", **fields}}), 201
+    )
     return body
 
 
@@ -41,7 +43,9 @@ def line(cents: int = 1000, quantity: int = 1, description: str = "Bread") -> di
 
 
 def ask_invoice(api: Api, **fields: Any) -> Any:
-    return api.post("/billing/invoices", {"invoice": {"currency": "EUR", "line_items": [line()], **fields}})
+    return api.post(
+        "/billing/invoices", {"invoice": {"currency": "EUR", "line_items": [line()], **fields}}
+    )
 
 
 def draft(api: Api, **fields: Any) -> dict[str, Any]:

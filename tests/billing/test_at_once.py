@@ -28,12 +28,20 @@ def together(work: Callable[[int], Any], times: int) -> list[Any]:
 
 def test_of_twenty_customers_with_one_email_one_is_made(committed: Cast) -> None:
     secret = committed.bakery.secrets["test"]
-    answers = together(lambda _: Api(secret).post("/billing/customers", {"customer": {"email": "one@example.com"}}).status_code, 20)
+    answers = together(
+        lambda _: (
+            Api(secret)
+            .post("/billing/customers", {"customer": {"email": "one@example.com"}})
+            .status_code
+        ),
+        20,
+    )
     assert Counter(answers) == {201: 1, 409: 19}
 
 
 def test_a_draft_finalized_by_many_has_one_number_and_one_event(committed: Cast) -> None:
-    secret, made = committed.bakery.secrets["test"], r.draft(committed.bakery.test)
+    secret = committed.bakery.secrets["test"]
+    made = r.draft(committed.bakery.test)
     answers = together(lambda _: r.act(Api(secret), made["id"], "finalize").status_code, 12)
     assert Counter(answers) == {200: 1, 422: 11}
     assert Event.objects.filter(store=committed.bakery.store, type="invoice.finalized").count() == 1

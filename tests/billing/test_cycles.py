@@ -24,7 +24,12 @@ def state(shop: Shop, made: dict[str, object]) -> tuple[str, int]:
 def test_a_subscription_begins_with_its_first_invoice(bakery: Shop) -> None:
     made = r.subscribe(bakery.test)
     [bill] = r.invoices_of(bakery.test, made["id"])
-    assert (made["status"], bill["status"], bill["total_cents"], bill["number"]) == ("active", "open", 1000, 1)
+    assert (made["status"], bill["status"], bill["total_cents"], bill["number"]) == (
+        "active",
+        "open",
+        1000,
+        1,
+    )
     assert bill["period_key"] == f"{made['id']}:{made['current_period_start']}"
 
 
@@ -36,7 +41,11 @@ def test_a_trial_ends_in_active_with_the_first_invoice(bakery: Shop) -> None:
     assert (state(bakery, made), r.invoices_of(bakery.test, made["id"])) == (("trialing", 0), [])
     make.advance(bakery.test, 120)
     now, [bill] = r.subscription(bakery.test, made["id"]), r.invoices_of(bakery.test, made["id"])
-    assert (now["status"], now["current_period_start"], bill["status"]) == ("active", made["trial_end"], "open")
+    assert (now["status"], now["current_period_start"], bill["status"]) == (
+        "active",
+        made["trial_end"],
+        "open",
+    )
 
 
 def test_an_unpaid_invoice_makes_it_past_due_once_and_beyond_grace_cancels_it(bakery: Shop) -> None:
@@ -78,30 +87,50 @@ def test_a_payment_that_no_sweep_has_seen_yet_is_in_time(bakery: Shop) -> None:
 def jump(shop: Shop, days: int) -> None:
     """Time passes and nothing runs: an outage."""
     shop.store.refresh_from_db()
-    Store.objects.filter(pk=shop.store.pk).update(test_offset_seconds=shop.store.test_offset_seconds + days * DAY)
+    Store.objects.filter(pk=shop.store.pk).update(
+        test_offset_seconds=shop.store.test_offset_seconds + days * DAY
+    )
     shop.store.refresh_from_db()
 
 
-def test_after_an_outage_each_missed_cycle_is_billed_in_order_and_due_a_week_from_then(bakery: Shop) -> None:
+def test_after_an_outage_each_missed_cycle_is_billed_in_order_and_due_a_week_from_then(
+    bakery: Shop,
+) -> None:
     made = r.subscribe(bakery.test, price_id=r.price(bakery.test, interval="weekly")["id"])
     jump(bakery, 24)
     assert [run_cycles(), run_cycles()] == [1, 0]
     bills = r.invoices_of(bakery.test, made["id"])
     start = datetime.fromisoformat(made["current_period_start"])
-    assert [one["period_key"] for one in bills] == [f"{made['id']}:{clock.iso(start + timedelta(weeks=n))}" for n in range(4)]
+    assert [one["period_key"] for one in bills] == [
+        f"{made['id']}:{clock.iso(start + timedelta(weeks=n))}" for n in range(4)
+    ]
     assert [one["number"] for one in bills] == [1, 2, 3, 4]
     now = clock.now(bakery.store, "test")
-    assert all(abs(datetime.fromisoformat(one["due_at"]) - now - timedelta(days=7)) < timedelta(minutes=5) for one in bills[1:])
+    assert all(
+        abs(datetime.fromisoformat(one["due_at"]) - now - timedelta(days=7)) < timedelta(minutes=5)
+        for one in bills[1:]
+    )
     assert state(bakery, made) == ("past_due", 1)
-    assert r.subscription(bakery.test, made["id"])["next_billing_at"] == clock.iso(start + timedelta(weeks=4))
+    assert r.subscription(bakery.test, made["id"])["next_billing_at"] == clock.iso(
+        start + timedelta(weeks=4)
+    )
 
 
 def test_monthly_cycles_keep_the_thirty_first(bakery: Shop) -> None:
     r.ok(bakery.test.post("/test_clock/advance", {"to": "2027-01-31T10:00:00Z"}))
     made = r.subscribe(bakery.test, price_id=r.price(bakery.test, unit_amount_cents=0)["id"])
     make.advance(bakery.test, 152 * DAY)
-    days = [one["period_key"].partition(":")[2][:10] for one in r.invoices_of(bakery.test, made["id"])]
-    assert days == ["2027-01-31", "2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31", "2027-06-30"]
+    days = [
+        one["period_key"].partition(":")[2][:10] for one in r.invoices_of(bakery.test, made["id"])
+    ]
+    assert days == [
+        "2027-01-31",
+        "2027-02-28",
+        "2027-03-31",
+        "2027-04-30",
+        "2027-05-31",
+        "2027-06-30",
+    ]
 
 
 def test_a_store_that_is_gone_bills_nobody(bakery: Shop) -> None:
@@ -113,11 +142,18 @@ def test_a_store_that_is_gone_bills_nobody(bakery: Shop) -> None:
 
 
 def test_a_subscription_that_cannot_be_billed_holds_up_no_other(bakery: Shop) -> None:
-    broken, fine = r.subscribe(bakery.test, trial_period_days=1), r.subscribe(bakery.test, trial_period_days=2)
+    broken = r.subscribe(bakery.test, trial_period_days=1)
+    fine = r.subscribe(bakery.test, trial_period_days=2)
     Invoice.objects.create(
-        store=bakery.store, mode="test", customer_id=broken["customer_id"], currency="EUR", created_at=clock.real_now(),
-        updated_at=clock.real_now(), subscription_id=broken["id"], period_key=f"{broken['id']}:{broken['trial_end']}",
-    )  # fmt: skip
+        store=bakery.store,
+        mode="test",
+        customer_id=broken["customer_id"],
+        currency="EUR",
+        created_at=clock.real_now(),
+        updated_at=clock.real_now(),
+        subscription_id=broken["id"],
+        period_key=f"{broken['id']}:{broken['trial_end']}",
+    )
     jump(bakery, 3)
     run_cycles()
     assert (state(bakery, broken)[0], state(bakery, fine)[0]) == ("trialing", "active")
@@ -128,7 +164,9 @@ def test_what_changed_after_its_batch_was_read_is_billed_as_it_is_then(bakery: S
     known = with_parts(Subscription.objects.all()).get(pk=made["id"])
     with transaction.atomic():
         assert locked_if_free(known) is known
-    r.ok(bakery.test.patch(f"/billing/subscriptions/{made['id']}", {"subscription": {"quantity": 3}}))
+    r.ok(
+        bakery.test.patch(f"/billing/subscriptions/{made['id']}", {"subscription": {"quantity": 3}})
+    )
     with transaction.atomic():
         found = locked_if_free(known)
     assert found is not None and found is not known and found.quantity == 3

@@ -9,5 +9,7 @@ def test_the_demo_has_subscriptions_and_invoices_of_every_status_once(cast: Cast
     for _ in range(2):
         seed_billing(cast.bakery.store, cast.alice)
     assert set(Invoice.objects.values_list("status", flat=True)) == set(Invoice.Status.values)
-    statuses = sorted(Subscription.objects.filter(store=cast.bakery.store).values_list("status", flat=True))
+    statuses = sorted(
+        Subscription.objects.filter(store=cast.bakery.store).values_list("status", flat=True)
+    )
     assert statuses == ["active", "paused", "trialing"]

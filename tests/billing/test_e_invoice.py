@@ -1,4 +1,5 @@
-"""E-invoices: the XML against the schema of the standard and its business rules, its figures, and the PDF that it stands in."""
+"""E-invoices: the XML against the schema of the standard and its business rules, its figures, and
+the PDF that it stands in."""
 
 import io
 from datetime import UTC, datetime
@@ -21,19 +22,38 @@ from tests.billing import records as r
 from tests.cast import Shop
 
 pytestmark = pytest.mark.django_db
-BERLIN = {"line1": "Ringstrasse 1", "postal_code": "10115", "city": "Berlin", "state": "Berlin", "country": "Germany"}
+BERLIN = {
+    "line1": "Ringstrasse 1",
+    "postal_code": "10115",
+    "city": "Berlin",
+    "state": "Berlin",
+    "country": "Germany",
+}
 _RAM = "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100"
 _PATHS = {"ram": _RAM, "udt": "urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100"}
 
 
-def verify(store: Store, *, country: str = "DE", tax_id: str = "DE 123 456 789", registration: str = "HRB 1234") -> None:
+def verify(
+    store: Store,
+    *,
+    country: str = "DE",
+    tax_id: str = "DE 123 456 789",
+    registration: str = "HRB 1234",
+) -> None:
     at = datetime.now(UTC)
     told = {"business_legal_name": "Alice & Sons <Bakery> GmbH", "business_country": country}
     Verification.objects.filter(store=store).delete()
     Verification.objects.create(
-        store=store, status="approved", tax_id=tax_id or None, registration_number=registration or None, **told,
-        submitted_at=at, reviewed_at=at, created_at=at, updated_at=at,
-    )  # fmt: skip
+        store=store,
+        status="approved",
+        tax_id=tax_id or None,
+        registration_number=registration or None,
+        **told,
+        submitted_at=at,
+        reviewed_at=at,
+        created_at=at,
+        updated_at=at,
+    )
 
 
 def billed(shop: Shop, address: dict[str, Any] | None = BERLIN, **fields: Any) -> dict[str, Any]:
@@ -74,7 +94,10 @@ SUMS = (
 
 
 def sums(xml: bytes) -> list[str | None]:
-    return [value(xml, f"ram:SpecifiedTradeSettlementHeaderMonetarySummation/ram:{name}") for name in SUMS]
+    return [
+        value(xml, f"ram:SpecifiedTradeSettlementHeaderMonetarySummation/ram:{name}")
+        for name in SUMS
+    ]
 
 
 def test_every_figure_and_party_of_the_invoice_stands_in_its_data(bakery: Shop) -> None:
@@ -93,12 +116,22 @@ def test_every_figure_and_party_of_the_invoice_stands_in_its_data(bakery: Shop) 
     assert value(xml, "ram:SellerTradeParty/ram:Name") == "Alice & Sons <Bakery> GmbH"
     assert value(xml, "ram:SpecifiedTaxRegistration/ram:ID[@schemeID='VA']") == "DE123456789"
     assert value(xml, "ram:BuyerTradeParty/ram:Name") == "AnnBaker & Co"
-    assert values(xml, "PostcodeCode", "LineOne", "CityName") == ["10115", "Ringstrasse 1", "Berlin"]
+    assert values(xml, "PostcodeCode", "LineOne", "CityName") == [
+        "10115",
+        "Ringstrasse 1",
+        "Berlin",
+    ]
     assert value(xml, "ram:BuyerTradeParty/ram:PostalTradeAddress/ram:CountryID") == "DE"
-    assert values(xml, "IssuerAssignedID", "CategoryCode", "RateApplicablePercent") == ["PO-3381", "S", "19.5"]
+    assert values(xml, "IssuerAssignedID", "CategoryCode", "RateApplicablePercent") == [
+        "PO-3381",
+        "S",
+        "19.5",
+    ]
     assert value(xml, "ram:DueDateDateTime/udt:DateTimeString") == "20991201"
     assert b"Test invoice" in xml and b"Ring &lt;twice&gt;" in xml
-    assert len(etree.fromstring(xml).findall(".//ram:IncludedSupplyChainTradeLineItem", _PATHS)) == 2
+    assert (
+        len(etree.fromstring(xml).findall(".//ram:IncludedSupplyChainTradeLineItem", _PATHS)) == 2
+    )
     r.pay(bakery.test, made)
     assert sums(xml_of(made))[-2:] == ["492.58", "0.00"]
 
@@ -106,23 +139,40 @@ def test_every_figure_and_party_of_the_invoice_stands_in_its_data(bakery: Shop) 
 def test_the_pdf_holds_the_same_data_for_archives_and_for_screen_readers(bakery: Shop) -> None:
     verify(bakery.store)
     made = billed(bakery)
-    reader = PdfReader(io.BytesIO(Client().get(f"/invoice/{made['public_token']}/invoice.pdf").content))
+    reader = PdfReader(
+        io.BytesIO(Client().get(f"/invoice/{made['public_token']}/invoice.pdf").content)
+    )
     root = reader.root_object
     assert reader.attachments["factur-x.xml"] == [xml_of(made)]
     (named,) = root["/AF"]
     assert named.get_object()["/AFRelationship"] == "/Alternative"
     assert named.get_object()["/EF"]["/F"].get_object()["/Subtype"] == "/text/xml"
-    assert root["/OutputIntents"][0]["/S"] == "/GTS_PDFA1" and root["/MarkInfo"]["/Marked"] and "/StructTreeRoot" in root
+    assert (
+        root["/OutputIntents"][0]["/S"] == "/GTS_PDFA1"
+        and root["/MarkInfo"]["/Marked"]
+        and "/StructTreeRoot" in root
+    )
     assert root["/ViewerPreferences"]["/DisplayDocTitle"] and "/ID" in reader.trailer
     metadata = etree.fromstring(root["/Metadata"].get_data())
-    said = " ".join(metadata.itertext()) + " ".join(value for one in metadata.iter() for value in one.attrib.values())
-    for part in ("factur-x.xml", "INVOICE", "1.0", "EN 16931", "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#", "pdfuaid"):
+    said = " ".join(metadata.itertext()) + " ".join(
+        value for one in metadata.iter() for value in one.attrib.values()
+    )
+    for part in (
+        "factur-x.xml",
+        "INVOICE",
+        "1.0",
+        "EN 16931",
+        "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#",
+        "pdfuaid",
+    ):
         assert part in said, part
     assert metadata.find(".//{http://www.aiim.org/pdfua/ns/id/}part").text == "1"
     identified = metadata.find(".//*[@{http://www.aiim.org/pdfa/ns/id/}part]").attrib
     assert list(identified.values())[1:] == ["3", "A"]
     receipt = r.pay(bakery.test, made)
-    plain = PdfReader(io.BytesIO(Client().get(f"/invoice/{receipt['public_token']}/receipt.pdf").content))
+    plain = PdfReader(
+        io.BytesIO(Client().get(f"/invoice/{receipt['public_token']}/receipt.pdf").content)
+    )
     assert not plain.attachments
 
 
@@ -175,14 +225,18 @@ def test_an_invoice_that_lacks_something_stays_a_plain_pdf_and_says_what(bakery:
     verify(bakery.store)
     assert e_invoice.refusal(row(made)) == ""
     for address in (None, {"city": "Berlin"}, {"country": "Atlantis"}, {"country": 49}):
-        assert "country in the customer's address" in e_invoice.refusal(row(billed(bakery, address)))
+        assert "country in the customer's address" in e_invoice.refusal(
+            row(billed(bakery, address))
+        )
     voided = billed(bakery)
     r.ok(r.act(bakery.test, voided["id"], "void"))
     empty = billed(bakery, line_items=[])
     for one, words in ((voided, "not canceled"), (empty, "no lines")):
         assert words in e_invoice.refusal(row(one))
         assert Client().get(f"/invoice/{one['public_token']}/invoice.xml").status_code == 404
-        assert not PdfReader(io.BytesIO(Client().get(f"/invoice/{one['public_token']}/invoice.pdf").content)).attachments
+        assert not PdfReader(
+            io.BytesIO(Client().get(f"/invoice/{one['public_token']}/invoice.pdf").content)
+        ).attachments
         assert "E-invoice" not in Client().get(f"/invoice/{one['public_token']}").content.decode()
     owner = r.customer(bakery.test)
     draft = row(r.draft(bakery.test, customer_id=owner["id"]))
@@ -195,7 +249,13 @@ def test_an_invoice_that_lacks_something_stays_a_plain_pdf_and_says_what(bakery:
 
 def test_yen_cycles_and_odd_texts_are_data_too(bakery: Shop) -> None:
     verify(bakery.store, country="JP", tax_id="T1234567890123")
-    yen = billed(bakery, {"country": "jp"}, currency="JPY", line_items=[r.line(33300, 3, " \u0085 x")], tax_rate_bps=1000)
+    yen = billed(
+        bakery,
+        {"country": "jp"},
+        currency="JPY",
+        line_items=[r.line(33300, 3, " \u0085 x")],
+        tax_rate_bps=1000,
+    )
     assert sums(xml_of(yen)) == ["999.00", None, "999.00", "100.00", "1099.00", None, "1099.00"]
     free = billed(bakery, line_items=[r.line(0)], custom_number="A/1 & <2>")
     assert value(xml_of(free | {"formatted_number": "A-1-2"}), "ram:ID") is not None

@@ -15,9 +15,16 @@ from tests.cast import Cast
 from tests.described import closed
 
 
-def test_every_billing_event_is_recorded_in_the_described_shape_for_the_store_alone(cast: Cast) -> None:
+def test_every_billing_event_is_recorded_in_the_described_shape_for_the_store_alone(
+    cast: Cast,
+) -> None:
     shop = cast.bakery
-    change_store(shop.store, platform_id=cast.strangers.store.pk, platform_fee_fraction=Decimal("0.02"), kyc_confirmed_at=clock.real_now())
+    change_store(
+        shop.store,
+        platform_id=cast.strangers.store.pk,
+        platform_fee_fraction=Decimal("0.02"),
+        kyc_confirmed_at=clock.real_now(),
+    )
     made = r.subscribe(shop.test)
     r.ok(r.change(shop.test, made["id"], "pause"))
     r.ok(r.change(shop.test, made["id"], "resume"))
@@ -26,6 +33,10 @@ def test_every_billing_event_is_recorded_in_the_described_shape_for_the_store_al
     make.advance(shop.test, 40 * r.DAY)
     events = Event.objects.filter(type__regex="^(invoice|subscription)[.]")
     for event in events:
-        Draft202012Validator(closed(envelope(event.type)["properties"]["data"])).validate({"object": event.object})
-    assert {event.type for event in events} == {one for one in SUBSCRIBABLE if one.startswith(("invoice.", "subscription."))}
+        Draft202012Validator(closed(envelope(event.type)["properties"]["data"])).validate(
+            {"object": event.object}
+        )
+    assert {event.type for event in events} == {
+        one for one in SUBSCRIBABLE if one.startswith(("invoice.", "subscription."))
+    }
     assert {event.store_id for event in events} == {shop.store.pk}

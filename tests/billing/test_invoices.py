@@ -23,10 +23,24 @@ def patch(shop: Shop, invoice_id: str, **fields: Any) -> Any:
 def test_a_draft_answers_everything_it_was_given(bakery: Shop) -> None:
     owner = r.customer(bakery.test)
     sent = {
-        "currency": "USD", "due_at": "2031-01-02T03:04:05+01:00", "description": "March", "metadata": {"k": [1]}, "custom_number": "C-1",
-        "po_number": "PO", "discount_type": "amount", "discount_value": 100, "tax_rate_bps": 1900, "notes": "N", "footer": "F",
-    }  # fmt: skip
-    made = r.draft(bakery.test, customer_id=owner["id"], line_items=[r.line(250, 4, "Rolls"), r.line(99, 1, "Bag")], **sent)
+        "currency": "USD",
+        "due_at": "2031-01-02T03:04:05+01:00",
+        "description": "March",
+        "metadata": {"k": [1]},
+        "custom_number": "C-1",
+        "po_number": "PO",
+        "discount_type": "amount",
+        "discount_value": 100,
+        "tax_rate_bps": 1900,
+        "notes": "N",
+        "footer": "F",
+    }
+    made = r.draft(
+        bakery.test,
+        customer_id=owner["id"],
+        line_items=[r.line(250, 4, "Rolls"), r.line(99, 1, "Bag")],
+        **sent,
+    )
     assert {name: made[name] for name in sent} == {**sent, "due_at": "2031-01-02T02:04:05.000000Z"}
     nothing = (
         "number",
@@ -40,8 +54,15 @@ def test_a_draft_answers_everything_it_was_given(bakery: Shop) -> None:
         "needs_attention",
     )
     assert {made[name] for name in nothing} == {None}
-    assert (made["status"], made["formatted_number"], made["amount_paid_cents"], made["refunded_cents"]) == ("draft", "C-1", 0, 0)
-    assert [(one["position"], one["description"], one["amount_cents"]) for one in made["line_items"]] == [
+    assert (
+        made["status"],
+        made["formatted_number"],
+        made["amount_paid_cents"],
+        made["refunded_cents"],
+    ) == ("draft", "C-1", 0, 0)
+    assert [
+        (one["position"], one["description"], one["amount_cents"]) for one in made["line_items"]
+    ] == [
         (0, "Rolls", 1000),
         (1, "Bag", 99),
     ]
@@ -55,22 +76,57 @@ TOTALS = [  # lines of (cents, quantity), fields, subtotal, discount, tax, total
     ([(500, 2)], {"discount_type": "amount", "discount_value": 5000}, 1000, 1000, 0, 0),
     ([(999, 1)], {"discount_type": "percent", "discount_value": 10}, 999, 100, 0, 899),
     ([(50, 1)], {"discount_type": "percent", "discount_value": 5}, 50, 3, 0, 47),
-    ([(333, 3)], {"discount_type": "percent", "discount_value": 100, "tax_rate_bps": 1900}, 999, 999, 0, 0),
-    ([(1000, 1)], {"discount_type": "percent", "discount_value": 10, "tax_rate_bps": 2000}, 1000, 100, 180, 1080),
+    (
+        [(333, 3)],
+        {"discount_type": "percent", "discount_value": 100, "tax_rate_bps": 1900},
+        999,
+        999,
+        0,
+        0,
+    ),
+    (
+        [(1000, 1)],
+        {"discount_type": "percent", "discount_value": 10, "tax_rate_bps": 2000},
+        1000,
+        100,
+        180,
+        1080,
+    ),
     ([(150, 1)], {"tax_rate_bps": 1900}, 150, 0, 29, 179),
     ([(50, 1)], {"tax_rate_bps": 100}, 50, 0, 1, 51),
     ([(10_000, 1)], {"currency": "JPY", "tax_rate_bps": 805}, 10_000, 0, 800, 10_800),
     ([(10_000, 1)], {"currency": "JPY", "tax_rate_bps": 850}, 10_000, 0, 900, 10_900),
-    ([(10_100, 1)], {"currency": "JPY", "discount_type": "percent", "discount_value": 50}, 10_100, 5_100, 0, 5_000),
-    ([(10_000, 1)], {"currency": "JPY", "discount_type": "amount", "discount_value": 150}, 10_000, 200, 0, 9_800),
+    (
+        [(10_100, 1)],
+        {"currency": "JPY", "discount_type": "percent", "discount_value": 50},
+        10_100,
+        5_100,
+        0,
+        5_000,
+    ),
+    (
+        [(10_000, 1)],
+        {"currency": "JPY", "discount_type": "amount", "discount_value": 150},
+        10_000,
+        200,
+        0,
+        9_800,
+    ),
     ([(10_000_000_000, 1)], {}, 10_000_000_000, 0, 0, 10_000_000_000),
 ]
 
 
 @pytest.mark.parametrize(("lines", "fields", "subtotal", "discount", "tax", "total"), TOTALS)
-def test_totals_round_half_up(bakery: Shop, lines: Any, fields: Any, subtotal: int, discount: int, tax: int, total: int) -> None:
+def test_totals_round_half_up(
+    bakery: Shop, lines: Any, fields: Any, subtotal: int, discount: int, tax: int, total: int
+) -> None:
     made = r.draft(bakery.test, line_items=[r.line(*one) for one in lines], **fields)
-    assert (made["subtotal_cents"], made["discount_cents"], made["tax_cents"], made["total_cents"]) == (subtotal, discount, tax, total)
+    assert (
+        made["subtotal_cents"],
+        made["discount_cents"],
+        made["tax_cents"],
+        made["total_cents"],
+    ) == (subtotal, discount, tax, total)
 
 
 REFUSALS = [
@@ -84,12 +140,24 @@ REFUSALS = [
     ({"line_items": [r.line(-1)]}, "line_items[0].unit_amount_cents must be at least 0"),
     ({"line_items": [r.line()] * 201}, "line_items has too many items (maximum is 200)"),
     ({"line_items": [r.line(10_000_000_000, 2)]}, "total must be at most 100000000.00"),
-    ({"line_items": [r.line(10_000_000_000)], "tax_rate_bps": 1}, "total must be at most 100000000.00"),
-    ({"currency": "JPY", "line_items": [r.line(150)]}, "line_items[0].unit_amount_cents must be a multiple of 100 in JPY"),
-    ({"discount_type": "half", "discount_value": 1}, "discount_type must be one of amount, percent"),
+    (
+        {"line_items": [r.line(10_000_000_000)], "tax_rate_bps": 1},
+        "total must be at most 100000000.00",
+    ),
+    (
+        {"currency": "JPY", "line_items": [r.line(150)]},
+        "line_items[0].unit_amount_cents must be a multiple of 100 in JPY",
+    ),
+    (
+        {"discount_type": "half", "discount_value": 1},
+        "discount_type must be one of amount, percent",
+    ),
     ({"discount_type": "percent"}, "discount_value is required with discount_type"),
     ({"discount_value": 1}, "discount_type is required with discount_value"),
-    ({"discount_type": "percent", "discount_value": 101}, "discount_value must be at most 100 percent"),
+    (
+        {"discount_type": "percent", "discount_value": 101},
+        "discount_value must be at most 100 percent",
+    ),
     ({"discount_type": "percent", "discount_value": -5}, "discount_value must be at least 0"),
     ({"tax_rate_bps": -1}, "tax_rate_bps must be at least 0"),
     ({"tax_rate_bps": 10**9}, "tax_rate_bps must be at most 10000"),
@@ -111,20 +179,34 @@ def test_a_draft_is_refused_by_name(bakery: Shop, fields: Any, text: str) -> Non
 
 
 def test_a_time_without_offset_is_utc(bakery: Shop) -> None:
-    assert r.draft(bakery.test, due_at="2026-01-01T00:00:00")["due_at"] == "2026-01-01T00:00:00.000000Z"
+    assert (
+        r.draft(bakery.test, due_at="2026-01-01T00:00:00")["due_at"]
+        == "2026-01-01T00:00:00.000000Z"
+    )
 
 
 def test_the_customer_must_be_the_stores(cast: Cast) -> None:
-    for id in (UNKNOWN, "x", r.customer(cast.strangers.test)["id"], r.customer(cast.bakery.live)["id"]):
+    for id in (
+        UNKNOWN,
+        "x",
+        r.customer(cast.strangers.test)["id"],
+        r.customer(cast.bakery.live)["id"],
+    ):
         flat(r.ask_invoice(cast.bakery.test, customer_id=id), "Customer not found")
 
 
 def test_a_custom_number_is_unique_in_a_store_and_mode(cast: Cast) -> None:
     made = r.draft(cast.bakery.test, custom_number="<script>")
     owner = r.customer(cast.bakery.test)["id"]
-    refused(r.ask_invoice(cast.bakery.test, customer_id=owner, custom_number="<script>"), "custom_number has already been taken")
+    refused(
+        r.ask_invoice(cast.bakery.test, customer_id=owner, custom_number="<script>"),
+        "custom_number has already been taken",
+    )
     other = r.draft(cast.bakery.test)
-    refused(patch(cast.bakery, other["id"], custom_number="<script>"), "custom_number has already been taken")
+    refused(
+        patch(cast.bakery, other["id"], custom_number="<script>"),
+        "custom_number has already been taken",
+    )
     r.draft(cast.bakery.live, custom_number="<script>")
     r.draft(cast.strangers.test, custom_number="<script>")
     sent = r.ok(r.act(cast.bakery.test, made["id"], "finalize"))
@@ -133,9 +215,26 @@ def test_a_custom_number_is_unique_in_a_store_and_mode(cast: Cast) -> None:
 
 def test_a_change_replaces_what_was_sent_and_counts_again(bakery: Shop) -> None:
     made = r.draft(bakery.test, notes="N")
-    changed = r.ok(patch(bakery, made["id"], line_items=[r.line(300, 2), r.line(1)], tax_rate_bps=1000, notes=None, customer_id=UNKNOWN))
-    assert (changed["subtotal_cents"], changed["tax_cents"], changed["total_cents"]) == (601, 60, 661)
-    assert (changed["notes"], changed["customer_id"], len(changed["line_items"])) == (None, made["customer_id"], 2)
+    changed = r.ok(
+        patch(
+            bakery,
+            made["id"],
+            line_items=[r.line(300, 2), r.line(1)],
+            tax_rate_bps=1000,
+            notes=None,
+            customer_id=UNKNOWN,
+        )
+    )
+    assert (changed["subtotal_cents"], changed["tax_cents"], changed["total_cents"]) == (
+        601,
+        60,
+        661,
+    )
+    assert (changed["notes"], changed["customer_id"], len(changed["line_items"])) == (
+        None,
+        made["customer_id"],
+        2,
+    )
     assert r.ok(patch(bakery, made["id"], tax_rate_bps=None))["total_cents"] == 601
     assert r.ok(patch(bakery, made["id"], line_items=[]))["total_cents"] == 0
     refused(patch(bakery, r.draft(bakery.test, line_items=[r.line(150)])["id"], currency="JPY"),
@@ -149,24 +248,37 @@ def end(shop: Shop, status: str) -> dict[str, Any]:
     if status != "draft":
         made = r.ok(r.act(shop.test, made["id"], "finalize"))
     if status in ("void", "uncollectible"):
-        made = r.ok(r.act(shop.test, made["id"], "void" if status == "void" else "mark_uncollectible"))
+        made = r.ok(
+            r.act(shop.test, made["id"], "void" if status == "void" else "mark_uncollectible")
+        )
     assert made["status"] == status
     return made
 
 
 UNCHANGED = object()
-MOVES: list[tuple[str, str, Any]] = [  # from, action, the status afterwards, or the sentence of the refusal, or UNCHANGED
-    ("draft", "finalize", "open"), ("draft", "void", "void"), ("draft", "mark_uncollectible", UNCHANGED),
-    ("draft", "send", "Only open invoices can be sent"), ("open", "finalize", "Only draft invoices can be finalized"),
-    ("open", "void", "void"), ("open", "mark_uncollectible", "uncollectible"), ("open", "send", "open"),
-    ("paid", "finalize", "Only draft invoices can be finalized"), ("paid", "void", "Cannot void a paid invoice"),
-    ("paid", "mark_uncollectible", UNCHANGED), ("paid", "send", "Only open invoices can be sent"),
-    ("void", "finalize", "Only draft invoices can be finalized"), ("void", "void", UNCHANGED),
-    ("void", "mark_uncollectible", UNCHANGED), ("void", "send", "Only open invoices can be sent"),
+# from, action, the status afterwards, or the sentence of the refusal, or UNCHANGED
+MOVES: list[tuple[str, str, Any]] = [
+    ("draft", "finalize", "open"),
+    ("draft", "void", "void"),
+    ("draft", "mark_uncollectible", UNCHANGED),
+    ("draft", "send", "Only open invoices can be sent"),
+    ("open", "finalize", "Only draft invoices can be finalized"),
+    ("open", "void", "void"),
+    ("open", "mark_uncollectible", "uncollectible"),
+    ("open", "send", "open"),
+    ("paid", "finalize", "Only draft invoices can be finalized"),
+    ("paid", "void", "Cannot void a paid invoice"),
+    ("paid", "mark_uncollectible", UNCHANGED),
+    ("paid", "send", "Only open invoices can be sent"),
+    ("void", "finalize", "Only draft invoices can be finalized"),
+    ("void", "void", UNCHANGED),
+    ("void", "mark_uncollectible", UNCHANGED),
+    ("void", "send", "Only open invoices can be sent"),
     ("uncollectible", "finalize", "Only draft invoices can be finalized"),
-    ("uncollectible", "void", "Cannot void an uncollectible invoice"), ("uncollectible", "mark_uncollectible", UNCHANGED),
+    ("uncollectible", "void", "Cannot void an uncollectible invoice"),
+    ("uncollectible", "mark_uncollectible", UNCHANGED),
     ("uncollectible", "send", "Only open invoices can be sent"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("status", "action", "outcome"), MOVES)
@@ -187,7 +299,9 @@ def test_the_whole_table_of_moves(bakery: Shop, status: str, action: str, outcom
 def test_only_a_draft_is_edited_or_deleted(bakery: Shop, status: str) -> None:
     made = end(bakery, status)
     flat(patch(bakery, made["id"], notes="x"), "Only draft invoices can be edited")
-    flat(bakery.test.delete(f"/billing/invoices/{made['id']}"), "Only draft invoices can be deleted")
+    flat(
+        bakery.test.delete(f"/billing/invoices/{made['id']}"), "Only draft invoices can be deleted"
+    )
     assert r.invoice(bakery.test, made["id"]) == made
 
 
@@ -203,28 +317,50 @@ def test_numbers_count_up_per_store_and_mode_and_drafts_take_none(cast: Cast) ->
     api = cast.bakery.test
     r.draft(api)
     r.ok(r.act(api, r.draft(api)["id"], "void"))
-    first, named, third = r.opened(api), r.opened(api, custom_number="X"), r.opened(api)
-    assert [one["formatted_number"] for one in (first, named, third)] == ["INV-0001", "X", "INV-0003"]
+    first = r.opened(api)
+    named = r.opened(api, custom_number="X")
+    third = r.opened(api)
+    assert [one["formatted_number"] for one in (first, named, third)] == [
+        "INV-0001",
+        "X",
+        "INV-0003",
+    ]
     assert (r.opened(cast.bakery.live)["number"], r.opened(cast.strangers.test)["number"]) == (1, 1)
 
 
 def told(shop: Shop, record: dict[str, Any]) -> list[str]:
-    rows = Event.objects.filter(store=shop.store, object__id=record["id"]).order_by("created_at", "type")
+    rows = Event.objects.filter(store=shop.store, object__id=record["id"]).order_by(
+        "created_at", "type"
+    )
     return list(rows.values_list("type", flat=True))
 
 
-@pytest.mark.parametrize(("status", "events"), [
-    ("draft", []), ("open", ["invoice.finalized"]), ("paid", ["invoice.finalized", "invoice.paid"]),
-    ("void", ["invoice.finalized", "invoice.voided"]), ("uncollectible", ["invoice.finalized"]),
-])  # fmt: skip
-def test_each_move_has_its_event_with_the_full_object_and_its_history(bakery: Shop, status: str, events: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("status", "events"),
+    [
+        ("draft", []),
+        ("open", ["invoice.finalized"]),
+        ("paid", ["invoice.finalized", "invoice.paid"]),
+        ("void", ["invoice.finalized", "invoice.voided"]),
+        ("uncollectible", ["invoice.finalized"]),
+    ],
+)
+def test_each_move_has_its_event_with_the_full_object_and_its_history(
+    bakery: Shop, status: str, events: list[str]
+) -> None:
     made = end(bakery, status)
     assert told(bakery, made) == events
     if events:
-        last = Event.objects.filter(store=bakery.store, object__id=made["id"]).order_by("-created_at", "-type").first()
+        last = (
+            Event.objects.filter(store=bakery.store, object__id=made["id"])
+            .order_by("-created_at", "-type")
+            .first()
+        )
         assert last is not None
         assert set(last.object) == set(made)
-    steps = list(InvoiceChange.objects.filter(invoice_id=made["id"]).values_list("from_status", "to_status"))
+    steps = list(
+        InvoiceChange.objects.filter(invoice_id=made["id"]).values_list("from_status", "to_status")
+    )
     assert ("draft" if not steps else steps[-1][1]) == status
 
 
@@ -242,10 +378,19 @@ BROKEN = [
     ("UPDATE billing_invoice SET currency = 'USD' WHERE id = %s", "open"),
     ("UPDATE billing_invoice SET status = 'draft' WHERE id = %s", "open"),
     ("UPDATE billing_invoice SET status = 'open' WHERE id = %s", "paid"),
-    ("UPDATE billing_invoice SET number = 9, public_token = 't', finalized_at = created_at, status = 'open' WHERE id = %s", "draft"),
+    (
+        (
+            "UPDATE billing_invoice SET number = 9, public_token = 't', finalized_at = created_at,"
+            " status = 'open' WHERE id = %s"
+        ),
+        "draft",
+    ),
     ("UPDATE billing_invoice SET total_cents = 5 WHERE id = %s", "draft"),
     ("DELETE FROM billing_invoice WHERE id = %s", "open"),
-    ("UPDATE billing_invoiceline SET quantity = 2, amount_cents = 2000 WHERE invoice_id = %s", "open"),
+    (
+        "UPDATE billing_invoiceline SET quantity = 2, amount_cents = 2000 WHERE invoice_id = %s",
+        "open",
+    ),
     ("DELETE FROM billing_invoiceline WHERE invoice_id = %s", "open"),
 ]
 
@@ -261,7 +406,10 @@ def test_the_database_itself_refuses_what_must_not_be(bakery: Shop, sql: str, st
 def test_the_list_is_filtered_and_paged(bakery: Shop) -> None:
     api = bakery.test
     made = r.subscribe(api)
-    [bill], drafts = r.invoices_of(api, made["id"]), [r.draft(api, customer_id=made["customer_id"]) for _ in range(2)]
+    [bill], drafts = (
+        r.invoices_of(api, made["id"]),
+        [r.draft(api, customer_id=made["customer_id"]) for _ in range(2)],
+    )
 
     def ids(query: str) -> list[str]:
         return [one["id"] for one in r.ok(api.get(f"/billing/invoices?{query}"))["data"]]
@@ -274,7 +422,9 @@ def test_the_list_is_filtered_and_paged(bakery: Shop) -> None:
     assert ids("per_page=2&page=2") == [bill["id"]]
 
 
-def test_lists_take_the_same_few_queries_however_many_rows(bakery: Shop, django_assert_max_num_queries: Any) -> None:
+def test_lists_take_the_same_few_queries_however_many_rows(
+    bakery: Shop, django_assert_max_num_queries: Any
+) -> None:
     for _ in range(3):
         r.subscribe(bakery.test)
     for path in ("/billing/invoices", "/billing/subscriptions", "/billing/customers"):

@@ -1,4 +1,5 @@
-"""Letters to customers: which ones, when, once each, in text and HTML, and none where nobody wants one."""
+"""Letters to customers: which ones, when, once each, in text and HTML, and none where nobody wants
+one."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,13 +19,21 @@ from tests.billing import records as r
 from tests.cast import Api, Shop
 
 DAY = r.DAY
-SOON, LATE, RECEIPT, OPEN = "invoice_due_soon", "invoice_overdue", "invoice_receipt", "invoice_open"
-PAST_DUE, CANCELED = "subscription_past_due", "subscription_canceled"
+SOON = "invoice_due_soon"
+LATE = "invoice_overdue"
+RECEIPT = "invoice_receipt"
+OPEN = "invoice_open"
+PAST_DUE = "subscription_past_due"
+CANCELED = "subscription_canceled"
 
 
 def letters(email: str) -> list[str]:
     """The letters to a customer in their order."""
-    return list(OutgoingMail.objects.filter(to=email).order_by("created_at").values_list("template", flat=True))
+    return list(
+        OutgoingMail.objects.filter(to=email)
+        .order_by("created_at")
+        .values_list("template", flat=True)
+    )
 
 
 def sent_invoice(api: Api, days: int = 10, **fields: Any) -> dict[str, Any]:
@@ -42,7 +51,13 @@ def email_of(made: dict[str, Any]) -> str:
 def test_an_invoice_is_reminded_of_three_days_before_and_after_it_is_due(bakery: Shop) -> None:
     api = bakery.test
     made = sent_invoice(api)
-    steps = [(6, [OPEN]), (2, [OPEN, SOON]), (4, [OPEN, SOON]), (2, [OPEN, SOON, LATE]), (400, [OPEN, SOON, LATE])]
+    steps = [
+        (6, [OPEN]),
+        (2, [OPEN, SOON]),
+        (4, [OPEN, SOON]),
+        (2, [OPEN, SOON, LATE]),
+        (400, [OPEN, SOON, LATE]),
+    ]
     for days, expected in steps:
         make.advance(api, days * DAY)
         assert letters(email_of(made)) == expected
@@ -70,8 +85,11 @@ def test_an_invoice_that_the_merchant_never_sent_is_not_reminded_of(bakery: Shop
     assert letters(email_of(made)) == []
 
 
-def test_one_that_is_due_at_once_is_only_reminded_of_afterwards_and_one_without_a_date_never(bakery: Shop) -> None:
-    soon, never = sent_invoice(bakery.test, days=3), r.opened(bakery.test)
+def test_one_that_is_due_at_once_is_only_reminded_of_afterwards_and_one_without_a_date_never(
+    bakery: Shop,
+) -> None:
+    soon = sent_invoice(bakery.test, days=3)
+    never = r.opened(bakery.test)
     r.ok(r.act(bakery.test, never["id"], "send"))
     make.advance(bakery.test, 40 * DAY)
     assert (letters(email_of(soon)), letters(email_of(never))) == ([OPEN, LATE], [OPEN])
@@ -82,7 +100,9 @@ def test_nothing_is_asked_for_and_nothing_is_said_of_an_invoice_of_nothing(baker
     assert (free["status"], letters(email_of(free))) == ("paid", [])
 
 
-def test_a_subscription_is_told_past_due_and_canceled_and_its_invoices_reminded_of(bakery: Shop) -> None:
+def test_a_subscription_is_told_past_due_and_canceled_and_its_invoices_reminded_of(
+    bakery: Shop,
+) -> None:
     made = r.subscribe(bakery.test, grace_cycles=0)
     patient = r.subscribe(bakery.test, grace_cycles=1)
     make.advance(bakery.test, 11 * DAY)
@@ -108,7 +128,8 @@ def test_an_end_that_was_asked_for_is_told_when_it_comes(bakery: Shop) -> None:
 
 
 def test_a_deleted_customer_is_left_alone(bakery: Shop) -> None:
-    made, one_off = r.subscribe(bakery.test), sent_invoice(bakery.test)
+    made = r.subscribe(bakery.test)
+    one_off = sent_invoice(bakery.test)
     for one in (made, one_off):
         assert bakery.test.delete(f"/billing/customers/{one['customer_id']}").status_code == 204
     make.advance(bakery.test, 40 * DAY)
@@ -122,7 +143,9 @@ def test_the_periodic_run_reminds_by_real_time_in_live_mode_and_once(bakery: Sho
     r.ok(r.act(bakery.live, made["id"], "send"))
     with time_machine.travel(now + timedelta(days=7, seconds=5), tick=True):
         assert [send_reminders(), send_reminders()] == [1, 0]
-    with time_machine.travel(now + timedelta(days=30), tick=True):  # after an outage there is one letter, not all that were missed
+    with time_machine.travel(
+        now + timedelta(days=30), tick=True
+    ):  # after an outage there is one letter, not all that were missed
         assert [send_reminders(), send_reminders()] == [1, 0]
     assert letters(email_of(made)) == [OPEN, SOON, LATE]
     assert Invoice.objects.get(pk=made["id"]).next_letter_at is None
@@ -130,13 +153,17 @@ def test_the_periodic_run_reminds_by_real_time_in_live_mode_and_once(bakery: Sho
 
 def test_a_payment_that_has_just_completed_is_thanked_for_and_not_dunned(bakery: Shop) -> None:
     made = sent_invoice(bakery.test)
-    make.simulated(bakery.test, r.start_payment(made["public_token"]).json()["payment"]["payment_intent_id"])
+    make.simulated(
+        bakery.test, r.start_payment(made["public_token"]).json()["payment"]["payment_intent_id"]
+    )
     Invoice.objects.filter(pk=made["id"]).update(next_letter_at=clock.real_now())
     send_reminders()
     assert letters(email_of(made)) == [OPEN, RECEIPT]
 
 
-def test_every_letter_has_text_and_html_and_leads_to_the_invoice_and_the_portal(bakery: Shop) -> None:
+def test_every_letter_has_text_and_html_and_leads_to_the_invoice_and_the_portal(
+    bakery: Shop,
+) -> None:
     change_store(bakery.store, brand_name="Brot & Büchse", support_email="hello@bakery.example")
     r.subscribe(bakery.test, grace_cycles=1)
     make.advance(bakery.test, 42 * DAY)
@@ -148,10 +175,22 @@ def test_every_letter_has_text_and_html_and_leads_to_the_invoice_and_the_portal(
     for letter in outbox.outbox:
         html, kind = letter.alternatives[0]  # type: ignore[attr-defined]
         assert kind == "text/html" and "/portal/" in html and "/portal/" in letter.body
-        assert ("/invoice/" in html) == ("/invoice/" in letter.body) == ("has ended" not in letter.subject)
-        assert "Brot & Büchse" in letter.body and "Brot &amp; Büchse" in html and letter.reply_to == ["hello@bakery.example"]
+        assert (
+            ("/invoice/" in html)
+            == ("/invoice/" in letter.body)
+            == ("has ended" not in letter.subject)
+        )
+        assert (
+            "Brot & Büchse" in letter.body
+            and "Brot &amp; Büchse" in html
+            and letter.reply_to == ["hello@bakery.example"]
+        )
         assert "{" not in letter.body and letter.subject and "\n" not in letter.subject
-        assert letter.subject.startswith("[TEST] ") and "no real money" in letter.body and "no real money" in html
+        assert (
+            letter.subject.startswith("[TEST] ")
+            and "no real money" in letter.body
+            and "no real money" in html
+        )
 
 
 def test_a_mailbox_that_refuses_stops_nothing(bakery: Shop, settings: Any) -> None:
@@ -179,5 +218,7 @@ MOMENTS = [
 
 @pytest.mark.parametrize(("due", "now", "expected"), MOMENTS)
 def test_when_a_customer_is_reminded(due: float | None, now: float, expected: float | None) -> None:
-    found = next_reminder(START, None if due is None else START + timedelta(days=due), START + timedelta(days=now))
+    found = next_reminder(
+        START, None if due is None else START + timedelta(days=due), START + timedelta(days=now)
+    )
     assert found == (None if expected is None else START + timedelta(days=expected))

@@ -1,4 +1,5 @@
-"""How an invoice is paid: one intent at a time for what is left, counted once, whatever became of the invoice meanwhile."""
+"""How an invoice is paid: one intent at a time for what is left, counted once, whatever became of
+the invoice meanwhile."""
 
 from typing import Any
 
@@ -22,7 +23,14 @@ def start(record: dict[str, Any], status: int = 201) -> dict[str, Any]:
 
 
 def test_a_draft_and_an_unknown_token_are_not_found(bakery: Shop) -> None:
-    for token in ("nosuchtoken", UNKNOWN, r.draft(bakery.test)["id"], r.opened(bakery.test)["id"], "%00", "é"):
+    for token in (
+        "nosuchtoken",
+        UNKNOWN,
+        r.draft(bakery.test)["id"],
+        r.opened(bakery.test)["id"],
+        "%00",
+        "é",
+    ):
         flat(Api().get(f"/billing/invoice/{token}"), "Invoice not found", 404)
         flat(r.start_payment(token), "Invoice not found", 404)
 
@@ -30,7 +38,18 @@ def test_a_draft_and_an_unknown_token_are_not_found(bakery: Shop) -> None:
 def test_the_hosted_view_shows_no_more_than_a_customer_may_see(bakery: Shop) -> None:
     sent = r.opened(bakery.test, metadata={"secret": "x"}, notes="N", po_number="PO")
     shown = r.view(sent["public_token"])
-    same = ("public_token", "number", "formatted_number", "po_number", "status", "currency", "total_cents", "due_at", "notes", "footer")
+    same = (
+        "public_token",
+        "number",
+        "formatted_number",
+        "po_number",
+        "status",
+        "currency",
+        "total_cents",
+        "due_at",
+        "notes",
+        "footer",
+    )
     assert {name: shown[name] for name in same} == {name: sent[name] for name in same}
     assert (shown["payment"], shown["merchant_name"]) == (None, bakery.store.name)
     assert shown["customer"] == {"name": "Ann", "email": sent["customer"]["email"]}
@@ -50,7 +69,11 @@ def test_a_credential_makes_no_difference_and_any_origin_may_ask(bakery: Shop) -
 def test_the_intent_is_made_once_and_expires_into_a_new_one_for_what_is_left(bakery: Shop) -> None:
     sent = r.opened(bakery.test)
     first = start(sent)
-    assert (first["status"], first["settlement_amount_cents"], first["settlement_currency"]) == ("pending", 1000, "EUR")
+    assert (first["status"], first["settlement_amount_cents"], first["settlement_currency"]) == (
+        "pending",
+        1000,
+        "EUR",
+    )
     assert first["success_url"] == first["failed_url"] == sent["hosted_url"]
     assert start(sent, 200)["token"] == first["token"]
     make.advance(bakery.test, 3601)
@@ -63,7 +86,11 @@ def test_the_intent_is_made_once_and_expires_into_a_new_one_for_what_is_left(bak
 def test_a_full_payment_pays_it_and_is_told(bakery: Shop) -> None:
     sent = r.opened(bakery.test, tax_rate_bps=1900)
     paid = r.pay(bakery.test, sent)
-    assert (paid["status"], paid["amount_paid_cents"], paid["needs_attention"]) == ("paid", 1190, None)
+    assert (paid["status"], paid["amount_paid_cents"], paid["needs_attention"]) == (
+        "paid",
+        1190,
+        None,
+    )
     assert paid["paid_at"] is not None
     event = Event.objects.get(store=bakery.store, type="invoice.paid")
     assert (event.object["id"], event.object["amount_paid_cents"]) == (sent["id"], 1190)
@@ -75,7 +102,9 @@ def test_the_sweep_counts_a_payment_once_however_often_it_runs(bakery: Shop) -> 
     make.simulated(bakery.test, start(sent)["payment_intent_id"])
     assert [settle_invoices(), settle_invoices(), settle_invoices()] == [1, 0, 0]
     assert r.invoice(bakery.test, sent["id"])["amount_paid_cents"] == 1000
-    assert InvoiceChange.objects.filter(invoice_id=sent["id"], change="payment_counted").count() == 1
+    assert (
+        InvoiceChange.objects.filter(invoice_id=sent["id"], change="payment_counted").count() == 1
+    )
 
 
 def test_what_came_short_within_the_tolerance_counts_in_full(bakery: Shop) -> None:
@@ -106,12 +135,19 @@ def test_what_is_left_in_yen_is_asked_for_in_whole_yen(bakery: Shop) -> None:
 
 
 def test_voiding_expires_the_waiting_intent_and_refuses_while_money_is_coming(bakery: Shop) -> None:
-    waiting, coming = r.opened(bakery.test), r.opened(bakery.test)
-    first, second = start(waiting), start(coming)
+    waiting = r.opened(bakery.test)
+    coming = r.opened(bakery.test)
+    first = start(waiting)
+    second = start(coming)
     r.ok(r.act(bakery.test, waiting["id"], "void"))
     ended = make.detail(bakery.test, first["payment_intent_id"])
     assert (ended["status"], ended["state_reason"]) == ("expired", "expired_timeout")
-    assert Event.objects.filter(store=bakery.store, type="payment_intent.expired", object__reference=first["token"]).count() == 1
+    assert (
+        Event.objects.filter(
+            store=bakery.store, type="payment_intent.expired", object__reference=first["token"]
+        ).count()
+        == 1
+    )
     flat(r.start_payment(waiting["public_token"]), "Invoice can't be paid")
     make.simulated(bakery.test, second["payment_intent_id"], "unconfirmed")
     flat(r.act(bakery.test, coming["id"], "void"), "Invoice has a payment in progress")
@@ -131,7 +167,11 @@ def test_what_completes_on_an_uncollectible_invoice_asks_for_attention(bakery: S
     make.simulated(bakery.test, made["payment_intent_id"])
     settle_invoices()
     now = r.invoice(bakery.test, sent["id"])
-    assert (now["status"], now["amount_paid_cents"], now["needs_attention"]) == ("uncollectible", 1000, "paid_uncollectible")
+    assert (now["status"], now["amount_paid_cents"], now["needs_attention"]) == (
+        "uncollectible",
+        1000,
+        "paid_uncollectible",
+    )
 
 
 @pytest.mark.parametrize("amount", [None, "0.001"])
@@ -140,7 +180,10 @@ def test_a_refund_leaves_it_paid_and_is_told_in_cents(bakery: Shop, amount: str 
     paid = r.pay(bakery.test, sent)
     make.paid(bakery.test, amount="100.00")
     payment = r.view(sent["public_token"])["payment"]["payment_intent_id"]
-    body = {"destination_address": "0x1111111111111111111111111111111111111111", **({"amount": amount} if amount else {})}
+    body = {
+        "destination_address": "0x1111111111111111111111111111111111111111",
+        **({"amount": amount} if amount else {}),
+    }
     r.ok(bakery.test.post(f"/payments/{payment}/refunds", {"refund": body}, key="k"), 201)
     make.advance(bakery.test, 61)
     make.advance(bakery.test, 61)
@@ -167,9 +210,12 @@ def accepted_late(shop: Shop, made: dict[str, Any], cents: int | None = None) ->
 
 
 @pytest.mark.parametrize(
-    ("cents", "expected"), [(400, ("open", 400)), (996, ("paid", 1000)), (1000, ("paid", 1000)), (5000, ("paid", 1000))]
+    ("cents", "expected"),
+    [(400, ("open", 400)), (996, ("paid", 1000)), (1000, ("paid", 1000)), (5000, ("paid", 1000))],
 )
-def test_a_late_deposit_counts_as_a_payment_of_its_amount_once_accepted(bakery: Shop, cents: int, expected: tuple[str, int]) -> None:
+def test_a_late_deposit_counts_as_a_payment_of_its_amount_once_accepted(
+    bakery: Shop, cents: int, expected: tuple[str, int]
+) -> None:
     made = r.opened(bakery.test)
     accepted_late(bakery, made, cents)
     now = r.invoice(bakery.test, made["id"])
@@ -194,7 +240,9 @@ def test_a_refund_of_accepted_late_money_is_told_in_cents(bakery: Shop) -> None:
     assert settle_invoices() == 0
 
 
-def test_money_that_was_never_accepted_counts_nowhere_not_even_when_it_goes_back(bakery: Shop) -> None:
+def test_money_that_was_never_accepted_counts_nowhere_not_even_when_it_goes_back(
+    bakery: Shop,
+) -> None:
     made = r.opened(bakery.test)
     payment_id = str(start(made)["payment_intent_id"])
     make.advance(bakery.test, 3601)

@@ -1,4 +1,5 @@
-"""The dates of billing: contiguous, strictly forward, and on the anchor's day wherever the month has it."""
+"""The dates of billing: contiguous, strictly forward, and on the anchor's day wherever the month
+has it."""
 
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
@@ -46,12 +47,18 @@ def counted_from_anchor(anchor: datetime, interval: str, count: int, periods: in
     """The same dates counted at one stroke from the anchor."""
     if interval in DAYS:
         return anchor + timedelta(days=DAYS[interval] * count * periods)
-    year, month = divmod(anchor.year * 12 + anchor.month - 1 + MONTHS[interval] * count * periods, 12)
-    return anchor.replace(year=year, month=month + 1, day=min(anchor.day, monthrange(year, month + 1)[1]))
+    year, month = divmod(
+        anchor.year * 12 + anchor.month - 1 + MONTHS[interval] * count * periods, 12
+    )
+    return anchor.replace(
+        year=year, month=month + 1, day=min(anchor.day, monthrange(year, month + 1)[1])
+    )
 
 
 @given(MOMENTS, INTERVALS, st.integers(1, 12), st.integers(1, 30))
-def test_period_after_period_is_what_counting_from_the_anchor_gives(anchor: datetime, interval: str, count: int, periods: int) -> None:
+def test_period_after_period_is_what_counting_from_the_anchor_gives(
+    anchor: datetime, interval: str, count: int, periods: int
+) -> None:
     start = anchor
     for n in range(1, periods + 1):
         start = period_end(start, interval, count, anchor.day)
@@ -59,16 +66,22 @@ def test_period_after_period_is_what_counting_from_the_anchor_gives(anchor: date
 
 
 @given(MOMENTS, INTERVALS, COUNTS)
-def test_a_period_is_forward_and_keeps_the_time_of_day(start: datetime, interval: str, count: int) -> None:
+def test_a_period_is_forward_and_keeps_the_time_of_day(
+    start: datetime, interval: str, count: int
+) -> None:
     end = period_end(start, interval, count, start.day)
     assert end > start
     assert end.timetz() == start.timetz()
 
 
 @given(MOMENTS, INTERVALS, COUNTS, st.integers(0, 400))
-def test_an_invoice_is_due_within_its_cycle(start: datetime, interval: str, count: int, days: int) -> None:
+def test_an_invoice_is_due_within_its_cycle(
+    start: datetime, interval: str, count: int, days: int
+) -> None:
     end = period_end(start, interval, count, start.day)
     assert start <= due_at(start, start, end, days) <= end
-    assert due_at(start + timedelta(minutes=1), start, end, days) == min(start + timedelta(days=days), end)
+    assert due_at(start + timedelta(minutes=1), start, end, days) == min(
+        start + timedelta(days=days), end
+    )
     late = start + timedelta(days=2)
     assert due_at(late, start, end, days) == late + min(timedelta(days=days), end - start)

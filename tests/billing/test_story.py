@@ -1,4 +1,5 @@
-"""Random subscriptions under the test clock, with payments, failures, pauses, cancellations and jobs that run twice, against a plain model.
+"""Random subscriptions under the test clock, with payments, failures, pauses, cancellations and
+jobs that run twice, against a plain model.
 
 TILLGATE_STORY="200 730" runs the long story: two years of 200 subscriptions.
 """
@@ -17,7 +18,15 @@ from tests.billing.plain import Plain
 from tests.cast import Api, Shop
 
 SUBSCRIPTIONS, DAYS = (int(one) for one in os.environ.get("TILLGATE_STORY", "12 100").split())
-CYCLES = [("daily", 5), ("weekly", 1), ("weekly", 2), ("monthly", 1), ("monthly", 1), ("monthly", 3), ("yearly", 1)]
+CYCLES = [
+    ("daily", 5),
+    ("weekly", 1),
+    ("weekly", 2),
+    ("monthly", 1),
+    ("monthly", 1),
+    ("monthly", 3),
+    ("yearly", 1),
+]
 
 
 def when(text: str) -> datetime:
@@ -28,14 +37,16 @@ class Story:
     """Every action is done to the service and to the model; then both must tell the same."""
 
     def __init__(self, api: Api, seed: int) -> None:
-        self.api, self.chance = api, random.Random(seed)
+        self.api = api
+        self.chance = random.Random(seed)
         self.now = when(r.ok(api.get("/test_clock"))["now"])
         self.pairs: dict[str, Plain] = {}
         self.prices: dict[tuple[str, int, int], str] = {}
 
     def begin(self) -> None:
         interval, step = self.chance.choice(CYCLES)
-        cents, trial = self.chance.choice([0, 1000, 1000]), self.chance.choice([0, 0, 3, 14])
+        cents = self.chance.choice([0, 1000, 1000])
+        trial = self.chance.choice([0, 0, 3, 14])
         price = self.prices.get((interval, step, cents)) or r.price(
             self.api, interval=interval, interval_count=step, unit_amount_cents=cents
         )["id"]  # fmt: skip
@@ -44,7 +55,15 @@ class Story:
         made = r.subscribe(self.api, price_id=price, trial_period_days=trial, grace_cycles=grace)
         started = when(made["started_at"])
         trial_end = started + timedelta(days=trial) if trial else None
-        plain = Plain(interval, step, cents, trial_end or started, "trialing" if trial else "active", grace, trial_end)
+        plain = Plain(
+            interval,
+            step,
+            cents,
+            trial_end or started,
+            "trialing" if trial else "active",
+            grace,
+            trial_end,
+        )
         if not trial:
             plain.bill()
         self.pairs[made["id"]] = plain
@@ -80,11 +99,17 @@ class Story:
         """Pay, void or write off the oldest open invoice, or pay them all."""
         how = self.chance.choice(["paid", "paid", "all", "all", "void", "uncollectible"])
         for bill in plain.open_bills()[: None if how == "all" else 1]:
-            record = next(one for one in r.invoices_of(self.api, id) if when(one["period_key"].partition(":")[2]) == bill.start)
+            record = next(
+                one
+                for one in r.invoices_of(self.api, id)
+                if when(one["period_key"].partition(":")[2]) == bill.start
+            )
             if how in ("paid", "all"):
                 r.pay(self.api, record)
             else:
-                r.ok(r.act(self.api, record["id"], "void" if how == "void" else "mark_uncollectible"))
+                r.ok(
+                    r.act(self.api, record["id"], "void" if how == "void" else "mark_uncollectible")
+                )
             plain.close(bill, "paid" if how == "all" else how)
 
     def pause(self, id: str, plain: Plain) -> None:
@@ -107,22 +132,30 @@ class Story:
         plain.status = "canceled"
 
     def compare(self, id: str) -> None:
-        now, plain = r.subscription(self.api, id), self.pairs[id]
+        now = r.subscription(self.api, id)
+        plain = self.pairs[id]
         told: list[Any] = [now["status"], now["failed_cycle_count"]]
         assert told == [plain.status, plain.failed], (id, plain)
         bills = []
         for page in range(1, 20):
-            rows = r.ok(self.api.get(f"/billing/invoices?subscription_id={id}&per_page=100&page={page}"))["data"]
+            rows = r.ok(
+                self.api.get(f"/billing/invoices?subscription_id={id}&per_page=100&page={page}")
+            )["data"]
             bills += [(one["period_key"].partition(":")[2], one["status"]) for one in rows]
             if len(rows) < 100:
                 break
-        assert sorted(bills) == sorted((iso(one.start), one.status) for one in plain.bills), (id, plain)
+        assert sorted(bills) == sorted((iso(one.start), one.status) for one in plain.bills), (
+            id,
+            plain,
+        )
         if plain.status in ("active", "past_due"):
             assert when(now["current_period_end"]) == plain.boundary(plain.count), (id, plain)
 
 
 def test_the_service_and_a_plain_model_tell_the_same_story(bakery: Shop, settings: Any) -> None:
-    settings.LIMITS = {name: dict.fromkeys(rows, (10**6, 10**6)) for name, rows in settings.LIMITS.items()}
+    settings.LIMITS = {
+        name: dict.fromkeys(rows, (10**6, 10**6)) for name, rows in settings.LIMITS.items()
+    }
     story = Story(bakery.test, seed=20261121)
     for _ in range(SUBSCRIPTIONS):
         story.begin()

@@ -1,4 +1,5 @@
-"""What callers do to subscriptions: begin, read back, change, pause, resume, cancel, and every move of the table."""
+"""What callers do to subscriptions: begin, read back, change, pause, resume, cancel, and every move
+of the table."""
 
 from typing import Any
 
@@ -20,7 +21,9 @@ def patch(api: Api, id: str, **fields: Any) -> Any:
 
 
 def told(made: dict[str, Any]) -> list[str]:
-    rows = Event.objects.filter(object__id=made["id"], type__startswith="subscription.").order_by("created_at")
+    rows = Event.objects.filter(object__id=made["id"], type__startswith="subscription.").order_by(
+        "created_at"
+    )
     return [one.removeprefix("subscription.") for one in rows.values_list("type", flat=True)]
 
 
@@ -49,16 +52,21 @@ def test_a_subscription_is_refused_by_name(bakery: Shop, fields: Any, text: str)
     assert r.ok(bakery.test.get("/billing/subscriptions")) == []
 
 
-@pytest.mark.parametrize("other", [{"currency": "USD"}, {"interval": "yearly"}, {"interval_count": 2}])
+@pytest.mark.parametrize(
+    "other", [{"currency": "USD"}, {"interval": "yearly"}, {"interval_count": 2}]
+)
 def test_prices_of_different_cycles_do_not_mix(bakery: Shop, other: Any) -> None:
-    items = [{"price_id": r.price(bakery.test, **fields)["id"], "quantity": 1} for fields in ({}, other)]
+    items = [
+        {"price_id": r.price(bakery.test, **fields)["id"], "quantity": 1} for fields in ({}, other)
+    ]
     answer = r.ask_subscription(bakery.test, customer_id=r.customer(bakery.test)["id"], items=items)
     refused(answer, "items must all have the same interval, interval_count and currency")
 
 
 def test_what_is_named_must_be_the_stores_and_active(cast: Cast) -> None:
     api = cast.bakery.test
-    plan, owner = r.price(api), r.customer(api)["id"]
+    plan = r.price(api)
+    owner = r.customer(api)["id"]
     for id in (UNKNOWN, "x", r.price(cast.strangers.test)["id"], r.price(cast.bakery.live)["id"]):
         flat(r.ask_subscription(api, customer_id=owner, price_id=id), "Price not found")
     flat(r.ask_subscription(api, customer_id=UNKNOWN, price_id=plan["id"]), "Customer not found")
@@ -67,16 +75,32 @@ def test_what_is_named_must_be_the_stores_and_active(cast: Cast) -> None:
 
 
 def test_items_are_an_anchor_without_id_and_add_ons_and_can_be_sent_back(bakery: Shop) -> None:
-    api, owner = bakery.test, r.product(bakery.test)["id"]
-    first, second = r.price(api, owner)["id"], r.price(api, owner, unit_amount_cents=250)["id"]
+    api = bakery.test
+    owner = r.product(bakery.test)["id"]
+    first = r.price(api, owner)["id"]
+    second = r.price(api, owner, unit_amount_cents=250)["id"]
     made = r.subscribe(api, items=[{"price_id": first}, {"price_id": second, "quantity": 4}])
-    assert [(one["id"] is None, one["price"]["id"], one["quantity"]) for one in made["items"]] == [(True, first, 1), (False, second, 4)]
+    assert [(one["id"] is None, one["price"]["id"], one["quantity"]) for one in made["items"]] == [
+        (True, first, 1),
+        (False, second, 4),
+    ]
     assert (made["amount_cents"], made["price_id"]) == (2000, first)
     [bill] = r.invoices_of(api, made["id"])
     assert [one["amount_cents"] for one in bill["line_items"]] == [1000, 1000]
     r.ok(api.post(f"/billing/products/{owner}/prices/{second}/archive"))
     before = r.subscription(api, made["id"])
-    assert r.ok(patch(api, made["id"], items=before["items"], price_id=before["price_id"], quantity=before["quantity"])) == before
+    assert (
+        r.ok(
+            patch(
+                api,
+                made["id"],
+                items=before["items"],
+                price_id=before["price_id"],
+                quantity=before["quantity"],
+            )
+        )
+        == before
+    )
     assert told(made) == ["created"]
 
 
@@ -84,26 +108,42 @@ def test_swaps_count_from_the_next_cycle(bakery: Shop) -> None:
     api = bakery.test
     made = r.subscribe(api, price_id=r.price(api, unit_amount_cents=0)["id"])
     dearer = r.price(api, unit_amount_cents=0, interval="yearly")["id"]
-    changed = r.ok(patch(api, made["id"], price_id=dearer, quantity=3, grace_cycles=4, metadata={"a": "b"}))
-    assert (changed["price_id"], changed["quantity"], changed["grace_cycles"], changed["metadata"]) == (dearer, 3, 4, {"a": "b"})
+    changed = r.ok(
+        patch(api, made["id"], price_id=dearer, quantity=3, grace_cycles=4, metadata={"a": "b"})
+    )
+    assert (
+        changed["price_id"],
+        changed["quantity"],
+        changed["grace_cycles"],
+        changed["metadata"],
+    ) == (dearer, 3, 4, {"a": "b"})
     assert changed["current_period_end"] == made["current_period_end"]
     make.advance(api, 32 * DAY)
-    now, bills = r.subscription(api, made["id"]), r.invoices_of(api, made["id"])
+    now = r.subscription(api, made["id"])
+    bills = r.invoices_of(api, made["id"])
     assert [one["line_items"][0]["quantity"] for one in bills] == [1, 3]
-    assert (now["current_period_start"], int(now["current_period_end"][:4]) - int(now["current_period_start"][:4])) == (
-        made["current_period_end"], 1)  # fmt: skip
+    assert (
+        now["current_period_start"],
+        int(now["current_period_end"][:4]) - int(now["current_period_start"][:4]),
+    ) == (made["current_period_end"], 1)
     assert told(made) == ["created", "updated"]
 
 
 def test_a_price_swapped_alone_keeps_the_add_ons_and_must_fit_them(bakery: Shop) -> None:
     api = bakery.test
-    made = r.subscribe(api, items=[{"price_id": r.price(api)["id"]}, {"price_id": r.price(api)["id"]}])
+    made = r.subscribe(
+        api, items=[{"price_id": r.price(api)["id"]}, {"price_id": r.price(api)["id"]}]
+    )
     other = r.price(api)["id"]
-    assert [one["price"]["id"] for one in r.ok(patch(api, made["id"], price_id=other))["items"]] == [other, made["items"][1]["price"]["id"]]
+    assert [
+        one["price"]["id"] for one in r.ok(patch(api, made["id"], price_id=other))["items"]
+    ] == [other, made["items"][1]["price"]["id"]]
     refused(patch(api, made["id"], price_id=r.price(api, interval="daily")["id"]),
             "items must all have the same interval, interval_count and currency")  # fmt: skip
     flat(patch(api, made["id"], price_id=UNKNOWN), "Price not found")
-    assert len(r.ok(patch(api, made["id"], items=[{"price_id": other, "quantity": 2}]))["items"]) == 1
+    assert (
+        len(r.ok(patch(api, made["id"], items=[{"price_id": other, "quantity": 2}]))["items"]) == 1
+    )
 
 
 def of_status(api: Api, status: str) -> dict[str, Any]:
@@ -119,21 +159,34 @@ def of_status(api: Api, status: str) -> dict[str, Any]:
 
 UNCHANGED = object()
 CANCELED = "Cannot change a canceled subscription"
-MOVES: list[tuple[str, str, Any]] = [  # from, action, the status afterwards, or the sentence of the refusal, or UNCHANGED
+# from, action, the status afterwards, or the sentence of the refusal, or UNCHANGED
+MOVES: list[tuple[str, str, Any]] = [
     ("trialing", "pause", "Cannot move subscription from trialing to paused"),
     ("trialing", "resume", "Cannot move subscription from trialing to active"),
-    ("trialing", "cancel", "canceled"), ("trialing", "uncancel", UNCHANGED), ("trialing", "schedule", "trialing"),
-    ("active", "pause", "paused"), ("active", "resume", "Cannot move subscription from active to active"), ("active", "cancel", "canceled"),
-    ("active", "uncancel", UNCHANGED), ("active", "schedule", "active"),
+    ("trialing", "cancel", "canceled"),
+    ("trialing", "uncancel", UNCHANGED),
+    ("trialing", "schedule", "trialing"),
+    ("active", "pause", "paused"),
+    ("active", "resume", "Cannot move subscription from active to active"),
+    ("active", "cancel", "canceled"),
+    ("active", "uncancel", UNCHANGED),
+    ("active", "schedule", "active"),
     ("past_due", "pause", "Cannot move subscription from past_due to paused"),
-    ("past_due", "resume", "Cannot move subscription from past_due to active"), ("past_due", "cancel", "canceled"),
-    ("past_due", "uncancel", UNCHANGED), ("past_due", "schedule", "Cannot schedule cancellation of a past_due subscription"),
-    ("paused", "pause", "Cannot move subscription from paused to paused"), ("paused", "resume", "active"), ("paused", "cancel", "canceled"),
-    ("paused", "uncancel", UNCHANGED), ("paused", "schedule", "Cannot schedule cancellation of a paused subscription"),
-    ("canceled", "pause", CANCELED), ("canceled", "resume", CANCELED), ("canceled", "cancel", UNCHANGED),
+    ("past_due", "resume", "Cannot move subscription from past_due to active"),
+    ("past_due", "cancel", "canceled"),
+    ("past_due", "uncancel", UNCHANGED),
+    ("past_due", "schedule", "Cannot schedule cancellation of a past_due subscription"),
+    ("paused", "pause", "Cannot move subscription from paused to paused"),
+    ("paused", "resume", "active"),
+    ("paused", "cancel", "canceled"),
+    ("paused", "uncancel", UNCHANGED),
+    ("paused", "schedule", "Cannot schedule cancellation of a paused subscription"),
+    ("canceled", "pause", CANCELED),
+    ("canceled", "resume", CANCELED),
+    ("canceled", "cancel", UNCHANGED),
     ("canceled", "uncancel", UNCHANGED),
     ("canceled", "schedule", UNCHANGED),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("status", "action", "outcome"), MOVES)
@@ -167,46 +220,76 @@ def test_a_canceled_one_is_never_changed(bakery: Shop) -> None:
 def test_a_period_end_cancellation_is_scheduled_taken_back_and_carried_out(bakery: Shop) -> None:
     api = bakery.test
     made = r.subscribe(api, price_id=r.price(api, unit_amount_cents=0)["id"])
-    refused(r.change(api, made["id"], "cancel", at_period_end="yes"), "at_period_end must be true or false")
+    refused(
+        r.change(api, made["id"], "cancel", at_period_end="yes"),
+        "at_period_end must be true or false",
+    )
     planned = r.ok(r.change(api, made["id"], "cancel", at_period_end=True))
-    assert (planned["status"], planned["cancel_at_period_end"], planned["cancel_at"]) == ("active", True, made["current_period_end"])
+    assert (planned["status"], planned["cancel_at_period_end"], planned["cancel_at"]) == (
+        "active",
+        True,
+        made["current_period_end"],
+    )
     assert r.ok(r.change(api, made["id"], "cancel", at_period_end=True)) == planned
     cleared = r.ok(r.change(api, made["id"], "uncancel"))
     assert (cleared["cancel_at_period_end"], cleared["cancel_at"]) == (False, None)
     r.ok(r.change(api, made["id"], "cancel", at_period_end=True))
     make.advance(api, 32 * DAY)
-    assert (r.subscription(api, made["id"])["status"], len(r.invoices_of(api, made["id"]))) == ("canceled", 1)
+    assert (r.subscription(api, made["id"])["status"], len(r.invoices_of(api, made["id"]))) == (
+        "canceled",
+        1,
+    )
     assert told(made) == ["created", "updated", "updated", "updated", "canceled"]
 
 
-def test_a_pause_bills_nothing_and_a_resume_begins_a_period_and_forgets_failures(bakery: Shop) -> None:
+def test_a_pause_bills_nothing_and_a_resume_begins_a_period_and_forgets_failures(
+    bakery: Shop,
+) -> None:
     api = bakery.test
     made = r.subscribe(api)
     r.ok(r.change(api, made["id"], "pause"))
     make.advance(api, 100 * DAY)
     paused = r.subscription(api, made["id"])
-    assert (paused["status"], paused["failed_cycle_count"], len(r.invoices_of(api, made["id"]))) == ("paused", 0, 1)
+    assert (
+        paused["status"],
+        paused["failed_cycle_count"],
+        len(r.invoices_of(api, made["id"])),
+    ) == ("paused", 0, 1)
     resumed = r.ok(r.change(api, made["id"], "resume"))
-    assert (resumed["status"], resumed["paused_at"], resumed["failed_cycle_count"]) == ("active", None, 0)
+    assert (resumed["status"], resumed["paused_at"], resumed["failed_cycle_count"]) == (
+        "active",
+        None,
+        0,
+    )
     assert resumed["next_billing_at"] == resumed["current_period_end"]
-    assert r.invoices_of(api, made["id"])[1]["period_key"] == f"{made['id']}:{resumed['current_period_start']}"
+    assert (
+        r.invoices_of(api, made["id"])[1]["period_key"]
+        == f"{made['id']}:{resumed['current_period_start']}"
+    )
     make.advance(api, 6 * DAY)
     assert r.subscription(api, made["id"])["status"] == "active"
 
 
 def test_each_cycles_invoice_is_mailed_once_but_not_one_of_nothing(bakery: Shop) -> None:
     api = bakery.test
-    made, free = r.subscribe(api), r.subscribe(api, price_id=r.price(api, unit_amount_cents=0)["id"])
+    made = r.subscribe(api)
+    free = r.subscribe(api, price_id=r.price(api, unit_amount_cents=0)["id"])
     letters = OutgoingMail.objects.filter(template="invoice_open")
     assert [letters.filter(to=one["customer"]["email"]).count() for one in (made, free)] == [1, 0]
 
 
 def test_the_list_shows_everything_and_is_filtered(bakery: Shop) -> None:
     api = bakery.test
-    running, trying = r.subscribe(api, quantity=2), r.subscribe(api, trial_period_days=3)
+    running = r.subscribe(api, quantity=2)
+    trying = r.subscribe(api, trial_period_days=3)
     rows = r.ok(api.get("/billing/subscriptions"))
     assert rows == [trying, running]
     assert rows[1]["amount_cents"] == 2000
-    for query, expected in (("status=trialing", [trying]), ("status=x", rows), (f"customer_id={running['customer_id']}", [running]),
-                            ("customer_id=x", []), (f"customer_id={UNKNOWN}", [])):  # fmt: skip
+    for query, expected in (
+        ("status=trialing", [trying]),
+        ("status=x", rows),
+        (f"customer_id={running['customer_id']}", [running]),
+        ("customer_id=x", []),
+        (f"customer_id={UNKNOWN}", []),
+    ):
         assert r.ok(api.get(f"/billing/subscriptions?{query}")) == expected

@@ -1,4 +1,5 @@
-"""A real server on the test database and a real Chromium. What these tests make is committed: each makes its own stores.
+"""A real server on the test database and a real Chromium. What these tests make is committed: each
+makes its own stores.
 
 They run after the tests that roll back, and skip loudly on a machine without Chromium.
 """
@@ -29,7 +30,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in mine:
         item.add_marker(pytest.mark.browser)
         item.add_marker(pytest.mark.django_db(transaction=True))
-    left_out = set(looks.left_out((item.nodeid.partition("[")[0], parameters_of(item), item) for item in mine))
+    left_out = set(
+        looks.left_out((item.nodeid.partition("[")[0], parameters_of(item), item) for item in mine)
+    )
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
@@ -59,10 +62,12 @@ def server(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
             raise thread.error
         yield f"http://127.0.0.1:{thread.port}"
         thread.terminate()
-        # A look that was under way when its page was closed would keep the test database from being dropped.
+        # A look that was under way when its page was closed would keep the test database from being
+        # dropped.
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname ="
+                " current_database() AND pid <> pg_backend_pid()"
             )
 
 
@@ -84,7 +89,8 @@ def world(server: str, chromium: Browser) -> Cast:
     return assemble()
 
 
-# What takes milliseconds on a machine of its own takes seconds beside a full load; only a test that fails waits so long.
+# What takes milliseconds on a machine of its own takes seconds beside a full load; only a test that
+# fails waits so long.
 PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -93,14 +99,24 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture
 def open_page(server: str, chromium: Browser) -> Iterator[OpenPage]:
-    """Open a path in a browser of its own; at the end no page may have complained, of its policy least of all."""
-    contexts, complaints = [], []
+    """Open a path in a browser of its own; at the end no page may have complained, of its policy
+    least of all."""
+    contexts = []
+    complaints = []
 
     def note(message: Any) -> None:
         if message.type == "error" and "status of 4" not in message.text:
             complaints.append(message.text)
 
-    def open_path(path: str, *, width: int = 1280, height: int = 900, dark: bool = False, script: bool = True, **options: Any) -> Page:
+    def open_path(
+        path: str,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        script: bool = True,
+        **options: Any,
+    ) -> Page:
         context = chromium.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
@@ -134,7 +150,8 @@ def shoot(page: Page, name: str) -> None:
 
 
 def arrived(page: Page) -> None:
-    """Wait for the page that a click asked for: when the click returns, its document may not have a root yet."""
+    """Wait for the page that a click asked for: when the click returns, its document may not have a
+    root yet."""
     page.wait_for_load_state()
 
 
@@ -143,11 +160,17 @@ def barriers(page: Page) -> list[str]:
     arrived(page)
     page.evaluate(AXE)
     found = page.evaluate(JUDGED, WCAG)
-    return [f"{one['id']}: {[(node['target'], node['failureSummary'][:160]) for node in one['nodes'][:3]]}" for one in found]
+    return [
+        f"{one['id']}:"
+        f" {[(node['target'], node['failureSummary'][:160]) for node in one['nodes'][:3]]}"
+        for one in found
+    ]
 
 
 def overflow(page: Page) -> int:
     """How many pixels the page is wider than its window."""
     arrived(page)
-    width: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    width: int = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
     return width

@@ -10,9 +10,14 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--disable-features=LocalNetworkAccessChecks",  # the shops of the tests stand on this machine too
+    # the shops of the tests stand on this machine too
+    "--disable-features=LocalNetworkAccessChecks",
 ]
 AXE = (Path(__file__).parent / "axe-4.14.1.min.js").read_text()
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Every rule is asked; what passes is neither described nor brought here, which took more than the rules do.
-JUDGED = "tags => axe.run(document, {runOnly: tags, resultTypes: ['violations']}).then(found => found.violations)"
+# Every rule is asked; what passes is neither described nor brought here, which took more than the
+# rules do.
+JUDGED = (
+    "tags => axe.run(document, {runOnly: tags, resultTypes: ['violations']}).then(found =>"
+    " found.violations)"
+)

@@ -1,7 +1,8 @@
 """In which looks a page is seen: wide, on a phone, in the dark.
 
-The suite takes one of each test's, the narrowest and of those the dark one: a page that fits a phone fits elsewhere. Wide and
-light is what the tests without looks are in, the stories among them. `TEST_LOOKS=all` takes all.
+The suite takes one of each test's, the narrowest and of those the dark one: a page that fits a
+phone fits elsewhere. Wide and light is what the tests without looks are in, the stories among them.
+`TEST_LOOKS=all` takes all.
 """
 
 import os
@@ -11,16 +12,22 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 IS_ALL = os.environ.get("TEST_LOOKS") == "all"
-PHONE_WIDTH, USUAL_WIDTH = 390, 1280
+PHONE_WIDTH = 390
+USUAL_WIDTH = 1280
 NAMES = frozenset({"look", "width", "dark"})
 
 
 def is_of_looks(parameters: Mapping[str, Any]) -> bool:
-    """Whether a test's parameters tell how a page looks, and nothing else: without a script it is another test.
+    """Whether a test's parameters tell how a page looks, and nothing else: without a script it is
+    another test.
 
     So it is where a look is options of the browser, one of which may switch a policy off.
     """
-    return bool(parameters) and parameters.keys() <= NAMES and not isinstance(parameters.get("look"), dict)
+    return (
+        bool(parameters)
+        and parameters.keys() <= NAMES
+        and not isinstance(parameters.get("look"), dict)
+    )
 
 
 def rank(parameters: Mapping[str, Any]) -> tuple[int, bool]:
@@ -40,7 +47,8 @@ def left_out(of_tests: Iterable[tuple[str, Mapping[str, Any], T]]) -> list[T]:
     for name, parameters, test in of_tests:
         if IS_ALL or not is_of_looks(parameters):
             continue
-        mine, best = rank(parameters), taken.get(name)
+        mine = rank(parameters)
+        best = taken.get(name)
         if best is None or mine < best[0]:
             taken[name] = (mine, test)
             found += [best[1]] if best is not None else []

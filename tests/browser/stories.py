@@ -1,4 +1,5 @@
-"""What every story of a person at the dashboard begins with: somebody who is signed in, and pages that are judged as they are shown."""
+"""What every story of a person at the dashboard begins with: somebody who is signed in, and pages
+that are judged as they are shown."""
 
 import re
 from typing import Any
@@ -20,7 +21,9 @@ class Teller:
     """One person's browser. `name` is the story's, for the pictures."""
 
     def __init__(self, page: Page, name: str, person: User | None = None) -> None:
-        self.page, self.name, self.person = page, name, person
+        self.page = page
+        self.name = name
+        self.person = person
         self.base = page.url.split("/dashboard")[0] + "/dashboard/"
 
     def go(self, path: str) -> None:
@@ -38,7 +41,8 @@ class Teller:
         self.page.get_by_role("link", name=name, exact=True).first.click()
 
     def give_code(self) -> None:
-        """As asked for on the page; codes of one person are taken as often as the story needs them."""
+        """As asked for on the page; codes of one person are taken as often as the story needs
+        them."""
         assert self.person is not None
         buckets.client().flushdb()
         self.page.get_by_role("textbox", name=re.compile("^Code")).fill(next_code(self.person))
@@ -74,5 +78,6 @@ def letter_to(address: str) -> mailbox.Letter:
 
 
 def breaches() -> set[tuple[str, str]]:
-    """What breaks an invariant of the books. Other tests, whose rows stay, leave some on purpose."""
+    """What breaks an invariant of the books. Other tests, whose rows stay, leave some on
+    purpose."""
     return {(one.invariant, one.subject) for one in audit.findings()}

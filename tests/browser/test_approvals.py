@@ -1,4 +1,5 @@
-"""A payout of two people in a real browser: turned on, asked for, approved, rejected. Wide and on a phone, light and dark."""
+"""A payout of two people in a real browser: turned on, asked for, approved, rejected. Wide and on a
+phone, light and dark."""
 
 import pytest
 from playwright.sync_api import expect
@@ -14,11 +15,18 @@ from tests.cast import Cast
 from tests.payouts.two_people import LITTLE, MUCH, held_of, two_people
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-LOOKS = [("desktop", 1280, False), ("desktop-dark", 1280, True), ("phone", 390, False), ("phone-dark", 390, True)]
+LOOKS = [
+    ("desktop", 1280, False),
+    ("desktop-dark", 1280, True),
+    ("phone", 390, False),
+    ("phone-dark", 390, True),
+]
 
 
 @pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
-def test_an_owner_approves_what_an_admins_key_asked_for(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+def test_an_owner_approves_what_an_admins_key_asked_for(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
     two = two_people(world)
     factor = second_factor.confirmed(world.alice) or second_factor.switch_on(world.alice, SECRET)
     first = make.payout(two.key, MUCH, destination_address=WALLET)["id"]

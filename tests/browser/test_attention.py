@@ -1,4 +1,5 @@
-"""What needs a person in a real browser: on Home and its own page, wide, on a phone and in the dark; one button, and it is gone."""
+"""What needs a person in a real browser: on Home and its own page, wide, on a phone and in the
+dark; one button, and it is gone."""
 
 import re
 
@@ -24,7 +25,9 @@ def troubled(world: Cast) -> None:
     late(world)
     make.simulated(api, make.payment(api, title=UGLY[:150], amount="1234567.89")["id"], "overpaid")
     endpoint = endpoint_in_error(world)
-    Endpoint.objects.filter(pk=endpoint.pk).update(url=f"https://1.1.1.1/{'hook' * 60}", disabled_at=clock.real_now())
+    Endpoint.objects.filter(pk=endpoint.pk).update(
+        url=f"https://1.1.1.1/{'hook' * 60}", disabled_at=clock.real_now()
+    )
     sent = billing.opened(api)
     made = billing.start_payment(sent["public_token"]).json()["payment"]
     billing.act(api, sent["id"], "mark_uncollectible")
@@ -43,7 +46,9 @@ def test_all_clear_wide_and_on_a_phone(world: Cast, open_page: OpenPage) -> None
         shoot(page, f"attention-clear-{width}")
 
 
-def test_what_needs_somebody_is_told_everywhere_and_resolved_with_one_press(world: Cast, open_page: OpenPage) -> None:
+def test_what_needs_somebody_is_told_everywhere_and_resolved_with_one_press(
+    world: Cast, open_page: OpenPage
+) -> None:
     troubled(world)
     for width, dark in views((390, False), (390, True), (1280, False), (1920, True)):
         page = open_page("/dashboard/", width=width, dark=dark)

@@ -1,4 +1,5 @@
-"""The rooms of billing in a real browser: a draft is written with live totals, sent and looked at; wide, on a phone and in the dark."""
+"""The rooms of billing in a real browser: a draft is written with live totals, sent and looked at;
+wide, on a phone and in the dark."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,7 +15,9 @@ def seen(page: Page, name: str) -> None:
     shoot(page, f"dashboard-billing-{name}")
 
 
-def test_a_merchant_writes_an_invoice_and_sees_its_total_while_typing(world: Cast, open_page: OpenPage) -> None:
+def test_a_merchant_writes_an_invoice_and_sees_its_total_while_typing(
+    world: Cast, open_page: OpenPage
+) -> None:
     owner = billing.customer(world.bakery.test, name="Café Lumen")
     page = open_page(f"/dashboard/invoices/new?customer={owner['id']}")
     sign_in(page, world.bob.email)
@@ -36,12 +39,19 @@ def test_a_merchant_writes_an_invoice_and_sees_its_total_while_typing(world: Cas
     seen(page, "open")
 
 
-@pytest.mark.parametrize(("look", "width", "dark", "script"), [("desktop", 1280, False, True), ("phone-dark", 390, True, False)])
+@pytest.mark.parametrize(
+    ("look", "width", "dark", "script"),
+    [("desktop", 1280, False, True), ("phone-dark", 390, True, False)],
+)
 def test_the_rooms_of_billing_can_be_used_everywhere(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool, script: bool
 ) -> None:
     api = world.bakery.test
-    owner = billing.customer(api, email="a-very-long-address-of-somebody@a-rather-long-domain.example", address={"city": "Lyon"})
+    owner = billing.customer(
+        api,
+        email="a-very-long-address-of-somebody@a-rather-long-domain.example",
+        address={"city": "Lyon"},
+    )
     made = billing.subscribe(api, customer_id=owner["id"])
     billing.opened(api, customer_id=owner["id"], due_at="2020-01-01T00:00:00Z", tax_rate_bps=770)
     draft = billing.draft(api, customer_id=owner["id"])

@@ -1,4 +1,5 @@
-"""A customer pays by card in a real browser: in test mode up to the charge, in live mode on the local chain to the end."""
+"""A customer pays by card in a real browser: in test mode up to the charge, in live mode on the
+local chain to the end."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +21,11 @@ from tests.browser.test_dashboard import sign_in
 from tests.cast import Cast, Shop
 from tests.chain.local import LocalChain, program
 
-LOOKS: dict[str, dict[str, Any]] = {"desk": {}, "phone": {"width": 390, "height": 844}, "dark": {"dark": True}}
+LOOKS: dict[str, dict[str, Any]] = {
+    "desk": {},
+    "phone": {"width": 390, "height": 844},
+    "dark": {"dark": True},
+}
 
 
 @pytest.fixture
@@ -46,7 +51,9 @@ def test_the_card_room_is_readable_by_everybody(shop: Shop, open_page: OpenPage)
         assert overflow(page) <= 0, name
 
 
-def test_a_test_card_is_charged_and_the_page_waits_for_crypto(shop: Shop, open_page: OpenPage) -> None:
+def test_a_test_card_is_charged_and_the_page_waits_for_crypto(
+    shop: Shop, open_page: OpenPage
+) -> None:
     made = make.payment(shop.test, amount="50.00")
     page = open_page(f"/pay/{made['reference']}")
     page.get_by_role("link", name="Card or bank").click()
@@ -55,14 +62,21 @@ def test_a_test_card_is_charged_and_the_page_waits_for_crypto(shop: Shop, open_p
     shoot(page, "card-page-desk")
     assert barriers(page) == []
     page.get_by_role("button", name="The card is charged").click()
-    expect(page.get_by_role("heading", level=2, name="Card paid, waiting for crypto")).to_be_visible()
+    expect(
+        page.get_by_role("heading", level=2, name="Card paid, waiting for crypto")
+    ).to_be_visible()
     assert make.detail(shop.test, made["id"])["status"] == "pending"
     page.get_by_role("button", name="Exact amount").click()
     expect(page.get_by_role("heading", level=2, name="Paid (test)", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize(("button", "words"), [("It is declined", "The last card payment failed"), ("Still waiting", "is open")])
-def test_without_scripts_a_card_that_was_not_charged_can_be_tried_again(shop: Shop, open_page: OpenPage, button: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("button", "words"),
+    [("It is declined", "The last card payment failed"), ("Still waiting", "is open")],
+)
+def test_without_scripts_a_card_that_was_not_charged_can_be_tried_again(
+    shop: Shop, open_page: OpenPage, button: str, words: str
+) -> None:
     made = make.payment(shop.live, amount="50.00")
     page = open_page(f"/pay/{made['reference']}?pay=card", script=False, width=390, height=844)
     card_page(page)
@@ -92,9 +106,13 @@ def chain(settings: Any) -> Iterator[LocalChain]:
     if anvil is None:
         pytest.skip("anvil isn't installed")
     local = LocalChain(anvil)
-    settings.CHAIN_URLS, settings.CHAIN_START_BLOCKS = {"sepolia": [local.url]}, {"sepolia": 0}
+    settings.CHAIN_URLS = {"sepolia": [local.url]}
+    settings.CHAIN_START_BLOCKS = {"sepolia": 0}
     entry = {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {"delivers": True}}
-    settings.PROVIDERS = {**settings.PROVIDERS, "onramp": {**settings.PROVIDERS["onramp"], "test": [entry]}}
+    settings.PROVIDERS = {
+        **settings.PROVIDERS,
+        "onramp": {**settings.PROVIDERS["onramp"], "test": [entry]},
+    }
     yield local
     local.close()
     for model in (Block, Head):
@@ -102,12 +120,16 @@ def chain(settings: Any) -> Iterator[LocalChain]:
 
 
 @pytest.mark.chain
-def test_a_card_pays_to_the_end_with_coins_on_the_chain(shop: Shop, chain: LocalChain, open_page: OpenPage) -> None:
+def test_a_card_pays_to_the_end_with_coins_on_the_chain(
+    shop: Shop, chain: LocalChain, open_page: OpenPage
+) -> None:
     made = make.payment(shop.test, amount="50.00")
     page = open_page(f"/pay/{made['reference']}?pay=card")
     card_page(page)
     page.get_by_role("button", name="The card is charged").click()
-    expect(page.get_by_role("heading", level=2, name="Card paid, waiting for crypto")).to_be_visible()
+    expect(
+        page.get_by_role("heading", level=2, name="Card paid, waiting for crypto")
+    ).to_be_visible()
     deliver_due()
     (session,) = FundingSession.objects.filter(payment_id=made["id"])
     chain.wait(session.delivery_tx_hash)
@@ -117,14 +139,24 @@ def test_a_card_pays_to_the_end_with_coins_on_the_chain(shop: Shop, chain: Local
         pass
     watcher.close()
     settle_deposits()
-    expect(page.get_by_role("heading", level=2, name="Paid (test)", exact=True)).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", level=2, name="Paid (test)", exact=True)).to_be_visible(
+        timeout=20_000
+    )
     done = make.detail(shop.test, made["id"])
-    assert (done["state_reason"], done["transaction"]["amount_atomic"]) == ("completed_exact", str(session.expected_atomic))
+    assert (done["state_reason"], done["transaction"]["amount_atomic"]) == (
+        "completed_exact",
+        str(session.expected_atomic),
+    )
     deliver_due()
-    assert chain.call("eth_getTransactionCount", done["transaction"]["from_address"], "latest") == "0x1", "sent once"
+    assert (
+        chain.call("eth_getTransactionCount", done["transaction"]["from_address"], "latest")
+        == "0x1"
+    ), "sent once"
 
 
-def test_the_dashboard_says_which_payment_needs_somebody(shop: Shop, open_page: OpenPage, world: Cast) -> None:
+def test_the_dashboard_says_which_payment_needs_somebody(
+    shop: Shop, open_page: OpenPage, world: Cast
+) -> None:
     change_store(shop.store, accept_overpayments=False)
     made = make.payment(shop.test, amount="50.00")
     page = open_page(f"/pay/{made['reference']}?pay=card")

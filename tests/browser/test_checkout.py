@@ -1,4 +1,5 @@
-"""A customer pays, in a real browser: every stage of the page, on a desk and on a phone, light and dark, with and without scripts."""
+"""A customer pays, in a real browser: every stage of the page, on a desk and on a phone, light and
+dark, with and without scripts."""
 
 import contextlib
 import re
@@ -15,12 +16,20 @@ ITEMS = [
     {"description": "Sourdough loaf", "quantity": 2, "unit_amount_cents": 650},
     {"description": "Poppy seed roll", "quantity": 6, "unit_amount_cents": 95},
 ]
-WITH_AMOUNT, ADDRESS_ONLY = "QR code: opens a wallet with network, address and amount", "QR code: the address only"
+WITH_AMOUNT = "QR code: opens a wallet with network, address and amount"
+ADDRESS_ONLY = "QR code: the address only"
 RETURN = {"success_url": "https://shop.example/thanks", "failed_url": "https://shop.example/basket"}
 
 
 def order(shop: Shop, mode: str = "test", **fields: Any) -> dict[str, Any]:
-    given = {"amount": "18.70", "title": "Saturday basket", "description": "Pick up after ten", "line_items": ITEMS, **RETURN, **fields}
+    given = {
+        "amount": "18.70",
+        "title": "Saturday basket",
+        "description": "Pick up after ten",
+        "line_items": ITEMS,
+        **RETURN,
+        **fields,
+    }
     return make.payment(getattr(shop, mode), **given)
 
 
@@ -38,7 +47,9 @@ def choose(page: Page, asset_id: str) -> None:
 
 def other_coin(made: dict[str, Any]) -> dict[str, Any]:
     """The address of a coin that isn't the one the page begins with."""
-    (found,) = (one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH")
+    (found,) = (
+        one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH"
+    )
     return dict(found)
 
 
@@ -66,7 +77,11 @@ def test_every_stage_is_readable_by_everybody(stage: str, shop: Shop, open_page:
     made = order(shop)
     for scenario, more in deposits:
         make.simulated(shop.test, made["id"], scenario, **more)
-    for name, look in {"desk": {}, "phone": {"width": 390, "height": 844}, "dark": {"dark": True}}.items():
+    for name, look in {
+        "desk": {},
+        "phone": {"width": 390, "height": 844},
+        "dark": {"dark": True},
+    }.items():
         page = open_page(f"/pay/{made['reference']}", **look)
         expect(page.get_by_role("heading", level=2, name=heading)).to_be_visible()
         shoot(page, f"checkout-{stage}-{name}")
@@ -79,12 +94,16 @@ def test_an_expired_payment_says_what_to_do(shop: Shop, open_page: OpenPage) -> 
     make.advance(shop.test, 90_000)
     page = open_page(f"/{made['reference']}", width=390, height=844)
     expect(page.get_by_role("heading", name="This payment has expired")).to_be_visible()
-    expect(page.get_by_role("link", name="Return to Alice's Bakery")).to_have_attribute("href", RETURN["failed_url"])
+    expect(page.get_by_role("link", name="Return to Alice's Bakery")).to_have_attribute(
+        "href", RETURN["failed_url"]
+    )
     shoot(page, "checkout-expired-phone")
     assert barriers(page) == []
 
 
-def test_a_customer_pays_and_the_page_follows_without_a_reload(shop: Shop, open_page: OpenPage) -> None:
+def test_a_customer_pays_and_the_page_follows_without_a_reload(
+    shop: Shop, open_page: OpenPage
+) -> None:
     made = order(shop)
     page = open_page(f"/pay/{made['reference']}")
     page.evaluate("window.same = true")
@@ -92,10 +111,14 @@ def test_a_customer_pays_and_the_page_follows_without_a_reload(shop: Shop, open_
     expect(page.get_by_role("heading", name="Partially paid")).to_be_visible()
     make.simulated(shop.test, made["id"], "unconfirmed", reference="rest", confirmations=2)
     expect(page.get_by_role("heading", name="Confirming your payment")).to_be_visible()
-    expect(page.locator("#announcement")).to_have_text("Your payment has been seen and is being confirmed")
+    expect(page.locator("#announcement")).to_have_text(
+        "Your payment has been seen and is being confirmed"
+    )
     make.simulated(shop.test, made["id"], "exact", reference="rest")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
-    expect(page.get_by_role("link", name="Return to Alice's Bakery")).to_have_attribute("rel", "noopener noreferrer")
+    expect(page.get_by_role("link", name="Return to Alice's Bakery")).to_have_attribute(
+        "rel", "noopener noreferrer"
+    )
     assert page.evaluate("window.same")
 
 
@@ -124,16 +147,22 @@ def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage
     assert page.evaluate("navigator.clipboard.readText()") == other["address"]
     expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()
     scan, say = (page.locator(one).bounding_box() for one in (".scan .qr", ".say"))
-    assert scan and say and scan["x"] + scan["width"] < say["x"] and say["width"] > 220  # beside each other, with room to read
+    assert (
+        scan and say and scan["x"] + scan["width"] < say["x"] and say["width"] > 220
+    )  # beside each other, with room to read
     page.get_by_role("link", name="Address only").click()
     expect(page.get_by_role("img", name=ADDRESS_ONLY)).to_be_visible()
 
 
-def test_a_look_that_was_under_way_does_not_take_the_chosen_coin_back(shop: Shop, open_page: OpenPage) -> None:
+def test_a_look_that_was_under_way_does_not_take_the_chosen_coin_back(
+    shop: Shop, open_page: OpenPage
+) -> None:
     made = order(shop, "live")
     page = open_page(f"/pay/{made['reference']}")
     looks: list[Route] = []
-    page.route(re.compile(r"/pay/"), lambda route: route.continue_() if looks else looks.append(route))
+    page.route(
+        re.compile(r"/pay/"), lambda route: route.continue_() if looks else looks.append(route)
+    )
     page.evaluate("htmx.trigger('#checkout', 'refresh')")
     while not looks:
         page.wait_for_timeout(20)
@@ -178,20 +207,31 @@ def test_the_test_panel_plays_every_scenario(shop: Shop, open_page: OpenPage) ->
 
 
 def test_a_store_shows_its_own_name_and_colours(shop: Shop, open_page: OpenPage) -> None:
-    for name, value in {"brand_name": "Brot & Büchse", "primary_color": "#7b2d8b", "secondary_color": "#f2c14e"}.items():
+    for name, value in {
+        "brand_name": "Brot & Büchse",
+        "primary_color": "#7b2d8b",
+        "secondary_color": "#f2c14e",
+    }.items():
         setattr(shop.store, name, value)
     shop.store.remove_service_branding = True
     shop.store.save()
     page = open_page(f"/pay/{order(shop)['reference']}", width=390, height=844)
     expect(page.locator(".merchant")).to_have_text("Brot & Büchse")
     expect(page.get_by_text("Payments by")).to_have_count(0)
-    assert page.locator(".button.primary").evaluate("one => getComputedStyle(one).backgroundColor") == "rgb(123, 45, 139)"
+    assert (
+        page.locator(".button.primary").evaluate("one => getComputedStyle(one).backgroundColor")
+        == "rgb(123, 45, 139)"
+    )
     shoot(page, "checkout-branded-phone")
     assert barriers(page) == []
 
 
 def test_hostile_text_stays_text(shop: Shop, open_page: OpenPage) -> None:
-    made = order(shop, title='" onmouseover=alert(1) x="', description='<div hx-get="/x" hx-trigger="load"></div>{{7*7}} \u202egnp.exe')
+    made = order(
+        shop,
+        title='" onmouseover=alert(1) x="',
+        description='<div hx-get="/x" hx-trigger="load"></div>{{7*7}} \u202egnp.exe',
+    )
     page = open_page(f"/pay/{made['reference']}")
     expect(page.locator(".bill-title")).to_have_text('" onmouseover=alert(1) x="')
     assert page.locator("[onmouseover]").count() == 0
@@ -199,10 +239,17 @@ def test_hostile_text_stays_text(shop: Shop, open_page: OpenPage) -> None:
     expect(page.locator(".particulars")).to_contain_text("{{7*7}}")
 
 
-def test_a_page_that_frames_the_checkout_hears_what_happens(shop: Shop, open_page: OpenPage, server: str) -> None:
+def test_a_page_that_frames_the_checkout_hears_what_happens(
+    shop: Shop, open_page: OpenPage, server: str
+) -> None:
     made = order(shop)
     page = open_page("/healthz")
-    page.route("**/shop", lambda route: route.fulfill(content_type="text/html", body=SHOP % (server, made["reference"])))
+    page.route(
+        "**/shop",
+        lambda route: route.fulfill(
+            content_type="text/html", body=SHOP % (server, made["reference"])
+        ),
+    )
     page.goto(server.replace("127.0.0.1", "localhost") + "/shop")
     frame = page.frame_locator("iframe")
     expect(frame.get_by_role("heading", name="Pay with crypto")).to_be_visible()
@@ -211,34 +258,56 @@ def test_a_page_that_frames_the_checkout_hears_what_happens(shop: Shop, open_pag
     make.simulated(shop.test, made["id"], "exact")
     expect(page.locator("#heard")).to_contain_text("completed")
     heard = page.evaluate("heard")
-    assert [one["event"] for one in heard if one["event"] != "resize"] == ["ready", "status", "status", "completed"]
+    assert [one["event"] for one in heard if one["event"] != "resize"] == [
+        "ready",
+        "status",
+        "status",
+        "completed",
+    ]
     assert all(one["source"] == "service:checkout" for one in heard)
-    assert next(one for one in heard if one["event"] == "completed")["success_url"] == RETURN["success_url"]
+    assert (
+        next(one for one in heard if one["event"] == "completed")["success_url"]
+        == RETURN["success_url"]
+    )
     told = "heard.filter((one) => one.event === 'resize').at(-1).height"
     page.wait_for_function(f"document.querySelector('iframe').offsetHeight === {told}")
 
 
-def test_a_page_that_frames_what_isnt_there_hears_so_at_once(open_page: OpenPage, server: str) -> None:
+def test_a_page_that_frames_what_isnt_there_hears_so_at_once(
+    open_page: OpenPage, server: str
+) -> None:
     page = open_page("/healthz")
-    page.route("**/shop", lambda route: route.fulfill(content_type="text/html", body=SHOP % (server, "ABCDEFGHIJKLMNOP")))
+    page.route(
+        "**/shop",
+        lambda route: route.fulfill(
+            content_type="text/html", body=SHOP % (server, "ABCDEFGHIJKLMNOP")
+        ),
+    )
     page.goto(server.replace("127.0.0.1", "localhost") + "/shop")
-    expect(page.frame_locator("iframe").get_by_role("heading", name="Payment not found")).to_be_visible()
+    expect(
+        page.frame_locator("iframe").get_by_role("heading", name="Payment not found")
+    ).to_be_visible()
     expect(page.locator("#heard")).to_contain_text("failed")
     heard = page.evaluate("heard")
     assert [one["event"] for one in heard if one["event"] != "resize"] == ["ready", "failed"]
     shoot(page, "checkout-embedded-missing")
 
 
-SHOP = """<!doctype html><html lang=en><title>A shop</title><h1>A shop</h1><div id=pay></div><pre id=heard></pre>
+SHOP = """<!doctype html><html lang=en><title>A shop</title><h1>A shop</h1><div id=pay></div>
+<pre id=heard></pre>
 <script src="%s/embed.js"></script><script>
 var heard = [];
 for (const name of ["ready", "resize", "status", "completed", "failed", "expired"])
-  document.addEventListener("tillgate:" + name, (e) => { heard.push(e.detail); document.getElementById("heard").append(name + " "); });
+  document.addEventListener("tillgate:" + name, (e) => {
+    heard.push(e.detail);
+    document.getElementById("heard").append(name + " ");
+  });
 Tillgate.mount("#pay", {reference: "%s"});
 </script></html>"""
 
 
-KILOBYTES_MAX, REQUESTS_MAX = 97, 12
+KILOBYTES_MAX = 97
+REQUESTS_MAX = 12
 SHIFTS = """
 window.shifted = 0;
 new PerformanceObserver((list) => {
@@ -247,7 +316,9 @@ new PerformanceObserver((list) => {
 """
 
 
-def test_the_page_is_light_and_asks_nobody_else(shop: Shop, open_page: OpenPage, server: str) -> None:
+def test_the_page_is_light_and_asks_nobody_else(
+    shop: Shop, open_page: OpenPage, server: str
+) -> None:
     """Uncompressed, with an empty cache; the wallet's part only comes when it is asked for."""
     made = order(shop, "live")
     page = open_page("/healthz", width=390, height=660)
@@ -257,7 +328,11 @@ def test_the_page_is_light_and_asks_nobody_else(shop: Shop, open_page: OpenPage,
     page.goto(f"{server}/pay/{made['reference']}")
     page.wait_for_load_state("networkidle")
     page.evaluate("htmx.trigger('#checkout', 'refresh')")
-    sizes = {one.url.removeprefix(server): len(one.body()) for one in answers if one.request.headers.get("hx-request") != "true"}
+    sizes = {
+        one.url.removeprefix(server): len(one.body())
+        for one in answers
+        if one.request.headers.get("hx-request") != "true"
+    }
     assert all(url.startswith("/") for url in sizes), sizes
     assert len(sizes) <= REQUESTS_MAX, sizes
     assert sum(sizes.values()) <= KILOBYTES_MAX * 1024, sizes
@@ -267,7 +342,9 @@ def test_the_page_is_light_and_asks_nobody_else(shop: Shop, open_page: OpenPage,
 
 
 @pytest.mark.parametrize("mode", ["live", "test"])
-def test_all_that_it_takes_to_pay_is_in_the_first_look_of_a_phone(shop: Shop, open_page: OpenPage, mode: str) -> None:
+def test_all_that_it_takes_to_pay_is_in_the_first_look_of_a_phone(
+    shop: Shop, open_page: OpenPage, mode: str
+) -> None:
     made = order(shop, mode)
     page = open_page(f"/pay/{made['reference']}", width=390, height=660)
     action = page.locator(".cta").bounding_box()
@@ -280,5 +357,7 @@ def test_all_that_it_takes_to_pay_is_in_the_first_look_of_a_phone(shop: Shop, op
     expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()
     with page.expect_response(lambda answer: answer.request.headers.get("hx-request") == "true"):
         page.evaluate("htmx.trigger('#checkout', 'refresh')")
-    expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()  # it stays while the page follows
+    expect(
+        page.get_by_role("img", name=WITH_AMOUNT)
+    ).to_be_visible()  # it stays while the page follows
     assert barriers(page) == []

@@ -1,4 +1,5 @@
-"""A customer for whom it doesn't go straight: too late, in doubt, too little; with a script, without one, and in a frame."""
+"""A customer for whom it doesn't go straight: too late, in doubt, too little; with a script,
+without one, and in a frame."""
 
 import re
 
@@ -28,7 +29,9 @@ def is_whole(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_one_press_on_a_phone_gets_a_new_quote(shop: Shop, open_page: OpenPage, script: bool) -> None:
+def test_one_press_on_a_phone_gets_a_new_quote(
+    shop: Shop, open_page: OpenPage, script: bool
+) -> None:
     made = order(shop)
     make.advance(shop.test, 3601)
     page = open_page(f"/pay/{made['reference']}", width=390, height=660, script=script)
@@ -58,7 +61,12 @@ def test_a_frame_gets_its_new_quote_inside(shop: Shop, open_page: OpenPage, serv
     made = order(shop)
     make.advance(shop.test, 3601)
     page = open_page("/healthz")
-    page.route("**/shop", lambda route: route.fulfill(content_type="text/html", body=SHOP % (server, made["reference"])))
+    page.route(
+        "**/shop",
+        lambda route: route.fulfill(
+            content_type="text/html", body=SHOP % (server, made["reference"])
+        ),
+    )
     page.goto(server.replace("127.0.0.1", "localhost") + "/shop")
     expect(page.locator("#heard")).to_contain_text("expired")
     page.frame_locator("iframe").get_by_role("button", name="Get a new quote").click()
@@ -68,7 +76,9 @@ def test_a_frame_gets_its_new_quote_inside(shop: Shop, open_page: OpenPage, serv
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_who_has_paid_hears_what_became_of_it_while_the_page_goes_on(shop: Shop, open_page: OpenPage, script: bool) -> None:
+def test_who_has_paid_hears_what_became_of_it_while_the_page_goes_on(
+    shop: Shop, open_page: OpenPage, script: bool
+) -> None:
     made = order(shop)
     make.simulated(shop.test, made["id"], "underpaid")
     tx_hash = make.detail(shop.test, made["id"])["transaction"]["tx_hash"]
@@ -92,7 +102,10 @@ def test_what_is_said_of_a_hash_is_readable(shop: Shop, open_page: OpenPage, loo
     make.advance(shop.test, 3601)
     page = open_page(f"/pay/{made['reference']}", **LOOKS[look])
     is_whole(page, f"checkout-expired-{look}")
-    for typed, said in {"0x" + "ab" * 32: "We couldn’t find this transaction.", "hello": "That isn’t a transaction hash."}.items():
+    for typed, said in {
+        "0x" + "ab" * 32: "We couldn’t find this transaction.",
+        "hello": "That isn’t a transaction hash.",
+    }.items():
         page.get_by_label("Transaction hash").fill(typed)
         page.get_by_role("button", name="Find my payment").click()
         expect(page.get_by_text(said)).to_be_visible()

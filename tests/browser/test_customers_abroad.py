@@ -1,6 +1,8 @@
-"""Customers on a phone, in Japan, Egypt and Germany: by wallet, by QR code and by hand, too little, too late, and with a receipt.
+"""Customers on a phone, in Japan, Egypt and Germany: by wallet, by QR code and by hand, too little,
+too late, and with a receipt.
 
-Nothing here is found by English words: what they read is compared with the catalog of their language.
+Nothing here is found by English words: what they read is compared with the catalog of their
+language.
 """
 
 import re
@@ -17,7 +19,16 @@ from playwright.sync_api import Page, expect
 from apps.core import mail, mailbox
 from tests import make
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
-from tests.browser.test_wallet import _anvil, buried, chain, checkout, entry_of, shop, wallet, watched
+from tests.browser.test_wallet import (
+    _anvil,
+    buried,
+    chain,
+    checkout,
+    entry_of,
+    shop,
+    wallet,
+    watched,
+)
 from tests.browser.wallets import Wallet
 from tests.cast import Shop
 from tests.chain.local import LocalChain
@@ -39,7 +50,8 @@ def phone(language: str) -> dict[str, Any]:
 
 
 def speaks(page: Page, language: str) -> None:
-    """In their language and direction, readable by everybody, nothing beyond the edge of the phone."""
+    """In their language and direction, readable by everybody, nothing beyond the edge of the
+    phone."""
     expect(page.locator("html")).to_have_attribute("lang", language)
     expect(page.locator("html")).to_have_attribute("dir", PEOPLE[language][1])
     assert barriers(page) == []
@@ -67,7 +79,9 @@ def test_by_wallet(language: str, shop: Shop, wallet: Wallet, open_page: OpenPag
     shoot(page, f"abroad-{language}-pay")
     page.locator("#pay-with-wallet").click()
     page.get_by_role("button", name="Test Wallet").click()
-    expect(page.locator("[data-wallet-status]")).to_have_text(gettext("Sent, waiting for the network. You don't need to pay again."))
+    expect(page.locator("[data-wallet-status]")).to_have_text(
+        gettext("Sent, waiting for the network. You don't need to pay again.")
+    )
     speaks(page, language)
     shoot(page, f"abroad-{language}-sent")
     buried(wallet.chain)
@@ -82,7 +96,9 @@ def test_by_code(language: str, shop: Shop, chain: LocalChain, open_page: OpenPa
     page.locator("label[for=show-code]").click()
     address, amount = linked(page)
     drawn = segno.make_qr(page.locator("#pay-with-wallet").get_attribute("href") or "", error="m")
-    shape = re.findall(r' d="([^"]+)"', drawn.svg_inline(border=0, omitsize=True, svgclass=None, lineclass=None))
+    shape = re.findall(
+        r' d="([^"]+)"', drawn.svg_inline(border=0, omitsize=True, svgclass=None, lineclass=None)
+    )
     expect(page.locator(".qr")).to_be_visible()
     assert [page.locator(".qr path").get_attribute("d")] == shape, "the picture holds the link"
     speaks(page, language)
@@ -93,12 +109,15 @@ def test_by_code(language: str, shop: Shop, chain: LocalChain, open_page: OpenPa
     assert make.detail(shop.test, made["id"])["state_reason"] == "completed_exact"
 
 
-def test_by_hand_too_little_and_then_the_rest(language: str, shop: Shop, chain: LocalChain, open_page: OpenPage) -> None:
+def test_by_hand_too_little_and_then_the_rest(
+    language: str, shop: Shop, chain: LocalChain, open_page: OpenPage
+) -> None:
     watched()
     made = make.payment(shop.test, amount="12.50")
     page = open_page(f"/pay/{made['reference']}?asset=SETH", **phone(language))
     page.locator("label[for=show-code]").click()
-    address, whole = page.locator(".fours").inner_text(), linked(page)[1]
+    address = page.locator(".fours").inner_text()
+    whole = linked(page)[1]
     assert address == entry_of(made, "SETH")["address"], "as it is copied by hand"
     chain.pay(address, whole // 2)
     buried(chain)
@@ -116,7 +135,8 @@ def test_by_hand_too_little_and_then_the_rest(language: str, shop: Shop, chain: 
 def test_too_late_and_then_by_a_new_quote_with_a_receipt(
     language: str, shop: Shop, open_page: OpenPage, settings: Any, tmp_path: Any
 ) -> None:
-    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
+    settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
     made = make.payment(shop.test, amount="12.50", title="1042")
     make.advance(shop.test, 3601)
     page = open_page(f"/pay/{made['reference']}", **phone(language))
@@ -135,7 +155,11 @@ def test_too_late_and_then_by_a_new_quote_with_a_receipt(
     shoot(page, f"abroad-{language}-receipt")
     mail.send_due()
     (letter,) = (one for one in mailbox.letters() if one.to == "ann@abroad.example")
-    assert gettext("Thank you. %(merchant)s has received your payment.") % {"merchant": shop.store.name} in letter.text
+    assert (
+        gettext("Thank you. %(merchant)s has received your payment.")
+        % {"merchant": shop.store.name}
+        in letter.text
+    )
 
 
 def test_a_language_that_is_chosen_stays(shop: Shop, open_page: OpenPage) -> None:

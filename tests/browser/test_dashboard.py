@@ -1,4 +1,5 @@
-"""A merchant at the dashboard, in a real browser: sign in with a code, make a payment link, find the payment, look at it."""
+"""A merchant at the dashboard, in a real browser: sign in with a code, make a payment link, find
+the payment, look at it."""
 
 from binascii import unhexlify
 
@@ -29,7 +30,9 @@ def fine(page: Page) -> None:
     assert overflow(page) == 0
 
 
-def test_a_merchant_signs_in_with_a_code_makes_a_link_and_finds_the_payment(world: Cast, open_page: OpenPage) -> None:
+def test_a_merchant_signs_in_with_a_code_makes_a_link_and_finds_the_payment(
+    world: Cast, open_page: OpenPage
+) -> None:
     factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     page = open_page("/dashboard/payments")
     fine(page)
@@ -83,7 +86,9 @@ def test_the_tabs_swap_the_rows_and_keep_the_address(world: Cast, open_page: Ope
     expect(page.get_by_role("link", name="Open one")).to_be_visible()
 
 
-def test_an_open_payment_changes_on_the_page_while_it_is_looked_at(world: Cast, open_page: OpenPage) -> None:
+def test_an_open_payment_changes_on_the_page_while_it_is_looked_at(
+    world: Cast, open_page: OpenPage
+) -> None:
     made = payment(world.bakery.test)
     page = open_page(f"/dashboard/payments/{made['id']}")
     sign_in(page, world.alice.email)
@@ -105,7 +110,9 @@ def test_the_list_works_without_script(world: Cast, open_page: OpenPage) -> None
     expect(page.get_by_text("No real money moves")).to_have_count(0)
 
 
-def test_an_authenticator_app_is_set_up_on_the_account_page(world: Cast, open_page: OpenPage) -> None:
+def test_an_authenticator_app_is_set_up_on_the_account_page(
+    world: Cast, open_page: OpenPage
+) -> None:
     page = open_page("/dashboard/security")
     sign_in(page, world.bob.email)
     page.get_by_role("link", name="Set up an authenticator app").click()
@@ -132,12 +139,21 @@ ROOMS = {
 
 
 @pytest.mark.parametrize(
-    ("look", "width", "dark"), [("desktop", 1280, False), ("phone", 390, False), ("dark", 1280, True), ("phone-dark", 390, True)]
+    ("look", "width", "dark"),
+    [
+        ("desktop", 1280, False),
+        ("phone", 390, False),
+        ("dark", 1280, True),
+        ("phone-dark", 390, True),
+    ],
 )
-def test_every_room_fits_its_window_and_has_no_barrier(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+def test_every_room_fits_its_window_and_has_no_barrier(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
     api = world.bakery.test
     paid, underpaid = (
-        payment(api, amount=amount, title=title, order_id="A-7") for amount, title in (("129.00", "Wedding cake"), ("18.50", None))
+        payment(api, amount=amount, title=title, order_id="A-7")
+        for amount, title in (("129.00", "Wedding cake"), ("18.50", None))
     )
     simulated(api, paid["id"], "overpaid")
     simulated(api, underpaid["id"], "underpaid")
@@ -145,11 +161,19 @@ def test_every_room_fits_its_window_and_has_no_barrier(world: Cast, open_page: O
         payment(api, amount=f"{number + 4}.20", description="Bread " * 20, metadata={"table": "4"})
     api.post(
         "/webhook_endpoints",
-        {"webhook_endpoint": {"url": "https://1.1.1.1/hooks/tillgate", "subscribed_events": ["payment_intent.created"]}},
+        {
+            "webhook_endpoint": {
+                "url": "https://1.1.1.1/hooks/tillgate",
+                "subscribed_events": ["payment_intent.created"],
+            }
+        },
     )
     page = open_page("/dashboard/", width=width, dark=dark)
     sign_in(page, world.alice.email)
-    pages = ROOMS | {"payment": f"payments/{paid['id']}", "underpaid": f"payments/{underpaid['id']}"}
+    pages = ROOMS | {
+        "payment": f"payments/{paid['id']}",
+        "underpaid": f"payments/{underpaid['id']}",
+    }
     for name, path in pages.items():
         page.goto(page.url.split("/dashboard")[0] + f"/dashboard/{path}")
         shoot(page, f"dashboard-{name}-{look}")
@@ -157,7 +181,9 @@ def test_every_room_fits_its_window_and_has_no_barrier(world: Cast, open_page: O
         assert overflow(page) == 0, name
 
 
-def test_the_test_banner_stays_in_sight_however_far_one_scrolls(world: Cast, open_page: OpenPage) -> None:
+def test_the_test_banner_stays_in_sight_however_far_one_scrolls(
+    world: Cast, open_page: OpenPage
+) -> None:
     for _ in range(26):
         payment(world.bakery.test)
     page = open_page("/dashboard/payments", width=390, height=600)

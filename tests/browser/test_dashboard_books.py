@@ -1,4 +1,5 @@
-"""A merchant reads the books and makes a report in a real browser: wide, on a phone, in the dark and without scripts."""
+"""A merchant reads the books and makes a report in a real browser: wide, on a phone, in the dark
+and without scripts."""
 
 from playwright.sync_api import Page, expect
 
@@ -9,7 +10,11 @@ from tests.browser.test_dashboard import fine, sign_in
 from tests.cast import Cast
 from tests.make import paid
 
-LOOKS: dict[str, dict[str, int]] = {"phone": {"width": 360}, "dark": {"width": 1280, "dark": True}, "wide": {"width": 1280}}
+LOOKS: dict[str, dict[str, int]] = {
+    "phone": {"width": 360},
+    "dark": {"width": 1280, "dark": True},
+    "wide": {"width": 1280},
+}
 
 
 def fine_everywhere(page: Page, name: str) -> None:
@@ -20,7 +25,9 @@ def fine_everywhere(page: Page, name: str) -> None:
         shoot(page, f"dashboard-{name}-{look}")
 
 
-def test_a_report_is_made_while_one_looks_and_the_statement_is_filtered(world: Cast, open_page: OpenPage) -> None:
+def test_a_report_is_made_while_one_looks_and_the_statement_is_filtered(
+    world: Cast, open_page: OpenPage
+) -> None:
     for amount in ("18.00", "36.00"):
         paid(world.bakery.test, amount=amount)
     page = open_page("/dashboard/reports")

@@ -1,4 +1,5 @@
-"""The rooms where a merchant sends money back and sets the store up, in a real browser: wide, on a phone and in the dark."""
+"""The rooms where a merchant sends money back and sets the store up, in a real browser: wide, on a
+phone and in the dark."""
 
 import io
 
@@ -55,7 +56,9 @@ def upload_and_see(page: Page) -> None:
     page.get_by_label("Main color").fill("#ffd400")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("hard to tell from white")).to_be_visible()
-    page.get_by_label("Picture").set_input_files({"name": "logo.png", "mimeType": "image/png", "buffer": drawn.getvalue()})
+    page.get_by_label("Picture").set_input_files(
+        {"name": "logo.png", "mimeType": "image/png", "buffer": drawn.getvalue()}
+    )
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("The logo has been changed.")).to_be_visible()
     fine(page)

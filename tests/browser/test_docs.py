@@ -1,4 +1,5 @@
-"""The documentation in a real browser: tabs with and without a script, the search, a key of one's own; wide, on a phone and in the dark."""
+"""The documentation in a real browser: tabs with and without a script, the search, a key of one's
+own; wide, on a phone and in the dark."""
 
 import re
 from typing import Any
@@ -11,7 +12,9 @@ from tests.browser.looks import seen
 from tests.browser.test_dashboard import fine
 
 LOOKS: dict[str, dict[str, Any]] = {
-    f"{width}-{scheme}": {"width": width, "dark": scheme == "dark"} for width in (390, 1280) for scheme in ("light", "dark")
+    f"{width}-{scheme}": {"width": width, "dark": scheme == "dark"}
+    for width in (390, 1280)
+    for scheme in ("light", "dark")
 }
 PAGES = ("/docs", "/docs/quickstart", "/docs/errors", "/docs/reference/payments")
 
@@ -25,7 +28,9 @@ def test_a_page_has_no_barriers_and_fits(open_page: OpenPage, path: str) -> None
         shoot(page, f"{name}-{look}")
 
 
-def test_tabs_work_without_a_script_and_with_one_are_chosen_for_the_whole_page(open_page: OpenPage) -> None:
+def test_tabs_work_without_a_script_and_with_one_are_chosen_for_the_whole_page(
+    open_page: OpenPage,
+) -> None:
     plain = open_page("/docs/quickstart", script=False)
     sample = plain.locator(".code-tabs").nth(1)
     expect(sample.get_by_text("payment = tillgate.post(")).not_to_be_visible()

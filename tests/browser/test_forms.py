@@ -1,4 +1,5 @@
-"""What is wrong on a form in a real browser: the input has the focus and the sentence, at a code, a box and a group of choices too."""
+"""What is wrong on a form in a real browser: the input has the focus and the sentence, at a code, a
+box and a group of choices too."""
 
 import re
 
@@ -15,7 +16,12 @@ from tests.cast import Cast
 
 KNOWN = "0x52908400098527886E0F7030069857D2E4169EE7"
 TWIN = "0x5290000000000000000000000000000000009EE7"
-LOOKS = [("phone", 390, False), ("phone-dark", 390, True), ("wide", 1280, False), ("wide-dark", 1280, True)]
+LOOKS = [
+    ("phone", 390, False),
+    ("phone-dark", 390, True),
+    ("wide", 1280, False),
+    ("wide-dark", 1280, True),
+]
 
 
 def send(page: Page, button: str) -> None:
@@ -28,13 +34,17 @@ def led_to(page: Page, name: str, sentence: str) -> None:
     """The sentence stands there, and the focus is at what it is about."""
     expect(page.locator(f"#{name}-error")).to_contain_text(sentence)
     # A browser gives the focus with the first picture, which may come after the sentence.
-    expect(page.locator(":focus")).to_have_attribute("aria-describedby", re.compile(rf"(^| ){name}-error( |$)"))
+    expect(page.locator(":focus")).to_have_attribute(
+        "aria-describedby", re.compile(rf"(^| ){name}-error( |$)")
+    )
     page.evaluate("scrollTo(0, 0)")  # else the bar at the top lies on what the page was scrolled to
     fine(page)
 
 
 @pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
-def test_the_reader_is_led_to_what_is_wrong(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+def test_the_reader_is_led_to_what_is_wrong(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
     shop = world.bakery.store
     make.store_coins(shop, "SETH", 10**18)
     add_wallet(shop, "test", "sepolia", KNOWN)

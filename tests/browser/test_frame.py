@@ -1,4 +1,5 @@
-"""The frame of the dashboard in a real browser: everything in sight, menus, themes, the test clock; wide, on a phone and in the dark."""
+"""The frame of the dashboard in a real browser: everything in sight, menus, themes, the test clock;
+wide, on a phone and in the dark."""
 
 import re
 
@@ -22,7 +23,9 @@ def everything_on(world: Cast) -> None:
     create_agent_credential(world.bakery.store, Mode.TEST, name="Buyer")
 
 
-def test_the_side_bar_of_an_owner_with_everything_on_stands_whole_in_a_low_window(world: Cast, open_page: OpenPage) -> None:
+def test_the_side_bar_of_an_owner_with_everything_on_stands_whole_in_a_low_window(
+    world: Cast, open_page: OpenPage
+) -> None:
     everything_on(world)
     page = open_page("/dashboard/payouts", height=720)
     sign_in(page, world.alice.email)
@@ -31,9 +34,15 @@ def test_the_side_bar_of_an_owner_with_everything_on_stands_whole_in_a_low_windo
     for link in links.all():
         expect(link).to_be_in_viewport(ratio=1)
     assert (
-        page.evaluate("(() => { const nav = document.querySelector('.side > nav'); return nav.scrollHeight - nav.clientHeight; })()") == 0
+        page.evaluate(
+            "(() => { const nav = document.querySelector('.side > nav'); return nav.scrollHeight -"
+            " nav.clientHeight; })()"
+        )
+        == 0
     )
-    assert page.evaluate("document.documentElement.scrollHeight") == 720, "a short page doesn't scroll"
+    assert page.evaluate("document.documentElement.scrollHeight") == 720, (
+        "a short page doesn't scroll"
+    )
 
 
 def test_a_long_name_of_a_store_takes_one_line(world: Cast, open_page: OpenPage) -> None:
@@ -52,7 +61,9 @@ def _looked_at(page: Page, name: str) -> None:
     assert overflow(page) == 0, name
 
 
-def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(world: Cast, open_page: OpenPage) -> None:
+def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(
+    world: Cast, open_page: OpenPage
+) -> None:
     everything_on(world)
     paid(world.bakery.test, title=UGLY[:100], amount="99999.99")
     advance(world.bakery.test, 8 * 86_400)
@@ -62,7 +73,9 @@ def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(world: 
         sign_in(page, world.alice.email)
         page.get_by_text("Show as table").click()
         plot = page.locator(".plot").bounding_box()
-        assert plot is not None and plot["x"] + plot["width"] < width, "the table doesn't push the plot out of its card"
+        assert plot is not None and plot["x"] + plot["width"] < width, (
+            "the table doesn't push the plot out of its card"
+        )
         _looked_at(page, f"home-{width}-{'dark' if dark else 'light'}")
 
 
@@ -74,7 +87,9 @@ def test_a_new_store_fits_and_has_no_barrier(world: Cast, open_page: OpenPage) -
         _looked_at(page, f"new-{width}")
 
 
-def test_a_person_chooses_the_dark_and_switches_the_mode_without_script(world: Cast, open_page: OpenPage) -> None:
+def test_a_person_chooses_the_dark_and_switches_the_mode_without_script(
+    world: Cast, open_page: OpenPage
+) -> None:
     page = open_page("/dashboard/team", script=False)
     sign_in(page, world.alice.email)
     page.locator(".person-menu > summary").click()
@@ -85,7 +100,9 @@ def test_a_person_chooses_the_dark_and_switches_the_mode_without_script(world: C
     expect(page.get_by_role("region", name="Live mode")).to_be_visible()
 
 
-def test_a_theme_that_is_chosen_has_no_barrier_whatever_the_system_prefers(world: Cast, open_page: OpenPage) -> None:
+def test_a_theme_that_is_chosen_has_no_barrier_whatever_the_system_prefers(
+    world: Cast, open_page: OpenPage
+) -> None:
     for theme, dark in (("Dark", False), ("Light", True)):
         page = open_page("/dashboard/settings/features", dark=dark)
         sign_in(page, world.alice.email)
@@ -95,8 +112,15 @@ def test_a_theme_that_is_chosen_has_no_barrier_whatever_the_system_prefers(world
         _looked_at(page, f"theme-{theme.lower()}")
 
 
-def test_another_store_is_chosen_and_opened_from_the_stores_name(world: Cast, open_page: OpenPage) -> None:
-    Member.objects.create(store=world.strangers.store, user=world.alice, role=Role.VIEWER, created_at=world.bakery.store.created_at)
+def test_another_store_is_chosen_and_opened_from_the_stores_name(
+    world: Cast, open_page: OpenPage
+) -> None:
+    Member.objects.create(
+        store=world.strangers.store,
+        user=world.alice,
+        role=Role.VIEWER,
+        created_at=world.bakery.store.created_at,
+    )
     page = open_page("/dashboard/team")
     sign_in(page, world.alice.email)
     page.locator(".store-menu > summary").click()

@@ -1,4 +1,5 @@
-"""A customer and their invoices, in a real browser: each state on a desk and a phone, paying in the page, and their own page."""
+"""A customer and their invoices, in a real browser: each state on a desk and a phone, paying in the
+page, and their own page."""
 
 from datetime import timedelta
 from typing import Any
@@ -17,7 +18,11 @@ from tests.browser.looks import seen
 from tests.cast import Cast, Shop
 
 ADDRESS = {"line1": "Ringstrasse 1", "postal_code": "10115", "city": "Berlin", "country": "DE"}
-LOOKS: dict[str, dict[str, Any]] = {"desk": {}, "phone": {"width": 390, "height": 844}, "dark": {"dark": True}}
+LOOKS: dict[str, dict[str, Any]] = {
+    "desk": {},
+    "phone": {"width": 390, "height": 844},
+    "dark": {"dark": True},
+}
 
 
 @pytest.fixture
@@ -29,8 +34,17 @@ def shop(world: Cast) -> Shop:
 
 def bill(shop: Shop, **fields: Any) -> dict[str, Any]:
     owner = r.customer(shop.test, name="Ann Baker", address=ADDRESS)["id"]
-    lines = [r.line(21900, 2, "Rye flour, 10 kg"), r.line(48000, 1, "Baking lesson of a whole day with a name that is rather long")]
-    more = {"tax_rate_bps": 1950, "discount_type": "percent", "discount_value": 10, "notes": "Ring twice.", "footer": "Thank you."}
+    lines = [
+        r.line(21900, 2, "Rye flour, 10 kg"),
+        r.line(48000, 1, "Baking lesson of a whole day with a name that is rather long"),
+    ]
+    more = {
+        "tax_rate_bps": 1950,
+        "discount_type": "percent",
+        "discount_value": 10,
+        "notes": "Ring twice.",
+        "footer": "Thank you.",
+    }
     return r.opened(shop.test, customer_id=owner, line_items=lines, **{**more, **fields})
 
 
@@ -78,7 +92,9 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
-def test_a_customer_pays_in_the_page_and_it_becomes_the_receipt_without_a_reload(shop: Shop, open_page: OpenPage) -> None:
+def test_a_customer_pays_in_the_page_and_it_becomes_the_receipt_without_a_reload(
+    shop: Shop, open_page: OpenPage
+) -> None:
     made = bill(shop)
     page = open_page(path_of(made))
     press(page, "Pay €987.31")
@@ -115,7 +131,9 @@ def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None
     expect(page.get_by_text("look into your mailbox")).to_be_visible()
 
 
-def test_the_customers_own_page_is_readable_by_everybody_and_ends_a_subscription(shop: Shop, open_page: OpenPage) -> None:
+def test_the_customers_own_page_is_readable_by_everybody_and_ends_a_subscription(
+    shop: Shop, open_page: OpenPage
+) -> None:
     made = r.subscribe(shop.test, quantity=2)
     r.subscribe(shop.test, customer_id=made["customer_id"], trial_period_days=5)
     bill(shop)

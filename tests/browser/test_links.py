@@ -1,4 +1,5 @@
-"""A merchant without an integration, in a real browser: a link that two customers pay at, and a sale at the counter with a phone."""
+"""A merchant without an integration, in a real browser: a link that two customers pay at, and a
+sale at the counter with a phone."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -26,7 +27,9 @@ def pay(page: Page) -> None:
     expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible()
 
 
-def test_a_merchant_makes_a_link_and_two_customers_pay_until_it_is_sold_out(world: Cast, open_page: OpenPage) -> None:
+def test_a_merchant_makes_a_link_and_two_customers_pay_until_it_is_sold_out(
+    world: Cast, open_page: OpenPage
+) -> None:
     page = signed_in(world, open_page, "payment-links")
     fine(page)
     shoot(page, "links-empty")
@@ -86,15 +89,25 @@ def test_a_customer_without_scripts_chooses_an_amount(world: Cast, open_page: Op
 
 
 @pytest.mark.parametrize("look", ["wide", "phone", "dark", "huge"])
-def test_pages_of_links_and_the_till_can_be_used_everywhere(world: Cast, open_page: OpenPage, look: str) -> None:
+def test_pages_of_links_and_the_till_can_be_used_everywhere(
+    world: Cast, open_page: OpenPage, look: str
+) -> None:
     shop = world.bakery
-    ugly = made_link(shop, title=UGLY, description="x" * 300, stock=5, success_url="https://shop.example/" + "y" * 200)
+    ugly = made_link(
+        shop,
+        title=UGLY,
+        description="x" * 300,
+        stock=5,
+        success_url="https://shop.example/" + "y" * 200,
+    )
     bought(shop, ugly, "unconfirmed")
     opened = donation(shop, email="optional", name="required")
     bought(shop, opened, choice="500", name="ليلى " + "N" * 120, email="a" * 60 + "@example.com")
     sale = payment(shop.test, amount="12.00", title=UGLY[:150])["id"]
     page = signed_in(world, open_page, "payment-links")
-    size = {"phone": PHONE, "huge": {"width": 1920, "height": 1080}}.get(look, {"width": 1280, "height": 900})
+    size = {"phone": PHONE, "huge": {"width": 1920, "height": 1080}}.get(
+        look, {"width": 1280, "height": 900}
+    )
     page.set_viewport_size(size)  # type: ignore[arg-type]
     page.emulate_media(color_scheme="dark" if look == "dark" else "light")
     paths = {
@@ -153,7 +166,9 @@ def test_a_sale_with_a_tip_is_rung_up_on_a_phone(world: Cast, open_page: OpenPag
     expect(page.get_by_role("button", name="Charge")).to_be_visible()
 
 
-def test_a_link_whose_last_piece_is_being_paid_for_says_so(world: Cast, open_page: OpenPage) -> None:
+def test_a_link_whose_last_piece_is_being_paid_for_says_so(
+    world: Cast, open_page: OpenPage
+) -> None:
     link = made_link(world.bakery, stock=1)
     page = open_page(f"/pay/{link.token}", **PHONE)
     send(link)

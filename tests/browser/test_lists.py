@@ -1,4 +1,5 @@
-"""Lists and the page of a payment in a real browser: wide, on a phone, in the dark, without script, with names that break tables."""
+"""Lists and the page of a payment in a real browser: wide, on a phone, in the dark, without script,
+with names that break tables."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -31,8 +32,12 @@ def signed_in(open_page: OpenPage, world: Cast, path: str, **options: object) ->
     return page
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (1920, False), (390, False), (390, True)])
-def test_lists_and_a_payment_are_fine_at_every_width(world: Cast, open_page: OpenPage, ugly: str, width: int, dark: bool) -> None:
+@pytest.mark.parametrize(
+    ("width", "dark"), [(1280, False), (1280, True), (1920, False), (390, False), (390, True)]
+)
+def test_lists_and_a_payment_are_fine_at_every_width(
+    world: Cast, open_page: OpenPage, ugly: str, width: int, dark: bool
+) -> None:
     page = signed_in(open_page, world, "/dashboard/payments", width=width, dark=dark)
     look = f"{width}-{'dark' if dark else 'light'}"
     for name, path in {
@@ -50,7 +55,9 @@ def test_lists_and_a_payment_are_fine_at_every_width(world: Cast, open_page: Ope
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_columns_and_filters_are_chosen_with_and_without_script(world: Cast, open_page: OpenPage, ugly: str, script: bool) -> None:
+def test_columns_and_filters_are_chosen_with_and_without_script(
+    world: Cast, open_page: OpenPage, ugly: str, script: bool
+) -> None:
     page = signed_in(open_page, world, "/dashboard/payments", script=script)
     page.locator("summary", has_text="Columns").click()
     page.get_by_label("Fee", exact=True).check()

@@ -1,4 +1,5 @@
-"""The request log, the audit log and the checkout's domain in a real browser: wide, on a phone and in the dark."""
+"""The request log, the audit log and the checkout's domain in a real browser: wide, on a phone and
+in the dark."""
 
 import pytest
 from playwright.sync_api import expect
@@ -17,7 +18,11 @@ def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage,
     payment(api)
     api.post("/payments", {"payment_intent": {"amount": "0", "currency": "EUR"}})
     for amount in ("10.00", "11.00"):
-        api.post("/payments", {"payment_intent": {"amount": amount, "currency": "EUR"}}, key="order-1234567890-with-a-long-key")
+        api.post(
+            "/payments",
+            {"payment_intent": {"amount": amount, "currency": "EUR"}},
+            key="order-1234567890-with-a-long-key",
+        )
     request_log.flush()
     set_domain(world.bakery.store, "pay.bakery.example")
     page = open_page("/dashboard/requests", dark=look == "dark")
@@ -35,7 +40,11 @@ def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage,
     expect(page.get_by_text("amount must be greater than zero")).to_be_visible()
     fine(page)
     shoot(page, f"dashboard-request-{look}")
-    for path, name in (("audit-log", "audit"), ("settings/domain", "domain"), ("settings/domain/change", "domain-change")):
+    for path, name in (
+        ("audit-log", "audit"),
+        ("settings/domain", "domain"),
+        ("settings/domain/change", "domain-change"),
+    ):
         page.goto(page.url.split("/dashboard/")[0] + f"/dashboard/{path}")
         fine(page)
         shoot(page, f"dashboard-{name}-{look}")

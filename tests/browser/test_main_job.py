@@ -1,4 +1,5 @@
-"""The demo does its main job: a customer pays on a real chain, the page says so, the merchant is told, the books agree."""
+"""The demo does its main job: a customer pays on a real chain, the page says so, the merchant is
+told, the books agree."""
 
 import json
 import os
@@ -24,12 +25,19 @@ from tests.browser.conftest import OpenPage
 from tests.stack import ROOT, Demo, Remote, free_port, mine, wait_for
 from tests.webhooks.receivers import Receiver
 
-EVENTS = ["payment_intent.processing", "payment_intent.completed", "payment_intent.failed", "transaction.confirmed", "transaction.failed"]
+EVENTS = [
+    "payment_intent.processing",
+    "payment_intent.completed",
+    "payment_intent.failed",
+    "transaction.confirmed",
+    "transaction.failed",
+]
 
 
 @dataclass
 class Merchant:
-    """The demo's store in one mode, with an endpoint that is listening and a customer's wallet on its chain."""
+    """The demo's store in one mode, with an endpoint that is listening and a customer's wallet on
+    its chain."""
 
     demo: Demo
     api: Remote
@@ -42,16 +50,24 @@ class Merchant:
     def pay(self, entry: dict[str, Any], amount_atomic: int | None = None) -> str:
         amount = int(entry["crypto_amount_atomic"]) if amount_atomic is None else amount_atomic
         token = self.chain.get("tokens", {}).get(entry["supported_asset"]["asset_id"])
-        return self.wallet.transfer(token, entry["address"], amount) if token else self.wallet.send(entry["address"], amount)
+        return (
+            self.wallet.transfer(token, entry["address"], amount)
+            if token
+            else self.wallet.send(entry["address"], amount)
+        )
 
     def heard(self, type: str, payment: dict[str, Any]) -> dict[str, Any]:
         """The event of this payment, with both libraries' word that it is genuine."""
 
         def found() -> list[dict[str, Any]]:
-            return [one for one in self.receiver.requests if _is(json.loads(one["raw"]), type, payment)]
+            return [
+                one for one in self.receiver.requests if _is(json.loads(one["raw"]), type, payment)
+            ]
 
         request = wait_for(found, lambda some: bool(some))[0]
-        stripe.WebhookSignature.verify_header(request["raw"].decode(), request["headers"]["service-signature"], self.secret, 300)
+        stripe.WebhookSignature.verify_header(
+            request["raw"].decode(), request["headers"]["service-signature"], self.secret, 300
+        )
         standardwebhooks.Webhook(self.secret).verify(request["raw"], request["headers"])
         event: dict[str, Any] = json.loads(request["raw"])
         return event
@@ -71,7 +87,11 @@ def _is(event: dict[str, Any], type: str, payment: dict[str, Any]) -> bool:
 
 
 def entry_of(payment: dict[str, Any], asset_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(one for one in payment["payment_addresses"] if one["supported_asset"]["asset_id"] == asset_id)
+    found: dict[str, Any] = next(
+        one
+        for one in payment["payment_addresses"]
+        if one["supported_asset"]["asset_id"] == asset_id
+    )
     return found
 
 
@@ -86,9 +106,14 @@ def demo() -> Iterator[Demo]:
 
 def merchant_in(demo: Demo, mode: str, receiver: Receiver) -> Merchant:
     api = Remote(demo.info["base_url"], demo.info["store"]["keys"][mode]["secret"])
-    made = api("POST", "/webhook_endpoints", {"webhook_endpoint": {"url": receiver.url, "subscribed_events": EVENTS}})
+    made = api(
+        "POST",
+        "/webhook_endpoints",
+        {"webhook_endpoint": {"url": receiver.url, "subscribed_events": EVENTS}},
+    )
     chain = demo.info["chains"][mode]
-    wallet, key = Wallet(chain["rpc_url"], chain["funded_private_key"]), demo.info["store"]["keys"][mode]["secret"]
+    wallet = Wallet(chain["rpc_url"], chain["funded_private_key"])
+    key = demo.info["store"]["keys"][mode]["secret"]
     return Merchant(demo, api, wallet, chain, receiver, made["signing_secret"], key)
 
 
@@ -123,14 +148,18 @@ def sees(page: Page, words: str) -> None:
 
 
 @pytest.mark.parametrize("asset_id", ["ETH", "ETH_USDC"])
-def test_a_payment_from_a_wallet_turns_to_paid_and_the_merchant_is_told(live: Merchant, open_page: OpenPage, asset_id: str) -> None:
+def test_a_payment_from_a_wallet_turns_to_paid_and_the_merchant_is_told(
+    live: Merchant, open_page: OpenPage, asset_id: str
+) -> None:
     payment = live.api.payment(title="One coffee")
     page = watch(open_page, payment, asset_id)
     tx_hash = live.pay(entry_of(payment, asset_id))
     done = live.settled(payment, "completed")
     sees(page, "Paid")
     assert (done["state_reason"], done["transaction"]["tx_hash"]) == ("completed_exact", tx_hash)
-    assert live.heard("payment_intent.completed", payment)["data"]["object"]["status"] == "completed"
+    assert (
+        live.heard("payment_intent.completed", payment)["data"]["object"]["status"] == "completed"
+    )
 
 
 def test_half_the_amount_waits_for_the_rest(live: Merchant, open_page: OpenPage) -> None:
@@ -139,7 +168,10 @@ def test_half_the_amount_waits_for_the_rest(live: Merchant, open_page: OpenPage)
     page = watch(open_page, payment, "ETH_USDC")
     half = int(entry["crypto_amount_atomic"]) // 2
     live.pay(entry, half)
-    waiting = wait_for(lambda: live.api.detail(payment["id"]), lambda one: one["state_reason"] == "processing_underpaid")
+    waiting = wait_for(
+        lambda: live.api.detail(payment["id"]),
+        lambda one: one["state_reason"] == "processing_underpaid",
+    )
     assert waiting["status"] == "processing"
     sees(page, "missing")
     live.pay(entry, int(entry["crypto_amount_atomic"]) - half)
@@ -153,12 +185,20 @@ def test_too_much_is_paid_and_says_how_much(live: Merchant, open_page: OpenPage)
     page = watch(open_page, payment, "ETH")
     live.pay(entry, 2 * int(entry["crypto_amount_atomic"]))
     done = live.settled(payment, "completed")
-    assert (done["state_reason"], done["overpayment"]["excess_atomic"]) == ("completed_overpaid", entry["crypto_amount_atomic"])
+    assert (done["state_reason"], done["overpayment"]["excess_atomic"]) == (
+        "completed_overpaid",
+        entry["crypto_amount_atomic"],
+    )
     sees(page, "Paid")
-    assert live.heard("payment_intent.completed", payment)["data"]["object"]["state_reason"] == "completed_overpaid"
+    assert (
+        live.heard("payment_intent.completed", payment)["data"]["object"]["state_reason"]
+        == "completed_overpaid"
+    )
 
 
-def test_a_payment_after_expiry_is_held_as_a_late_deposit(test: Merchant, open_page: OpenPage) -> None:
+def test_a_payment_after_expiry_is_held_as_a_late_deposit(
+    test: Merchant, open_page: OpenPage
+) -> None:
     payment = test.api.payment(expires_in=300)
     page = watch(open_page, payment, "SETH")
     test.api("POST", "/test_clock/advance", {"seconds": 301})
@@ -177,18 +217,27 @@ def test_a_payment_after_expiry_is_held_as_a_late_deposit(test: Merchant, open_p
     test.heard("transaction.confirmed", payment)
 
 
-def test_a_reorganisation_in_between_credits_nothing_twice_and_loses_nothing(live: Merchant, open_page: OpenPage) -> None:
-    url, account = live.chain["rpc_url"], Account.from_key(live.chain["funded_private_key"])
+def test_a_reorganisation_in_between_credits_nothing_twice_and_loses_nothing(
+    live: Merchant, open_page: OpenPage
+) -> None:
+    url = live.chain["rpc_url"]
+    account = Account.from_key(live.chain["funded_private_key"])
     payment = live.api.payment()
     entry = entry_of(payment, "ETH")
     page = watch(open_page, payment, "ETH")
     nonce = int(local_chain.call(url, "eth_getTransactionCount", account.address, "pending"), 16)
     signed = account.sign_transaction(
         {
-            "type": 2, "chainId": live.chain["chain_id"], "nonce": nonce, "to": entry["address"], "gas": 21_000,
-            "value": int(entry["crypto_amount_atomic"]), "maxFeePerGas": 50 * GWEI, "maxPriorityFeePerGas": GWEI,
+            "type": 2,
+            "chainId": live.chain["chain_id"],
+            "nonce": nonce,
+            "to": entry["address"],
+            "gas": 21_000,
+            "value": int(entry["crypto_amount_atomic"]),
+            "maxFeePerGas": 50 * GWEI,
+            "maxPriorityFeePerGas": GWEI,
         }
-    )  # fmt: skip
+    )
     raw = "0x" + bytes(signed.raw_transaction).hex()
     local_chain.call(url, "eth_sendRawTransaction", raw)
     mine(url, 1)
@@ -198,19 +247,28 @@ def test_a_reorganisation_in_between_credits_nothing_twice_and_loses_nothing(liv
     local_chain.call(url, "eth_sendRawTransaction", raw)
     done = live.settled(payment, "completed")
     assert done["financials"]["assets"][0]["gross_atomic"] == entry["crypto_amount_atomic"]
-    assert [one["event_type"] for one in done["payment_events"]].count("payment_intent.completed") == 1
+    assert [one["event_type"] for one in done["payment_events"]].count(
+        "payment_intent.completed"
+    ) == 1
     sees(page, "Paid")
 
 
-# --- agents pay over x402 --------------------------------------------------------------------------
+# --- agents pay over x402 ---
 
 
 @pytest.fixture
 def x402_server(live: Merchant) -> Iterator[str]:
     """The example of the guide, as it stands there; its paid page."""
     port = free_port()
-    environ = {**os.environ, "TILLGATE_URL": live.api.base_url, "TILLGATE_KEY": live.key, "PORT": str(port)}
-    process = subprocess.Popen([sys.executable, "docs/examples/x402_server.py"], cwd=ROOT, env=environ)
+    environ = {
+        **os.environ,
+        "TILLGATE_URL": live.api.base_url,
+        "TILLGATE_KEY": live.key,
+        "PORT": str(port),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "docs/examples/x402_server.py"], cwd=ROOT, env=environ
+    )
     url = f"http://localhost:{port}/report"
     wait_for(lambda: is_up(url), lambda up: up)
     yield url
@@ -225,18 +283,29 @@ def is_up(url: str) -> bool:
         return False
 
 
-def test_an_agent_pays_a_server_over_x402_and_the_payment_is_completed(live: Merchant, x402_server: str) -> None:
+def test_an_agent_pays_a_server_over_x402_and_the_payment_is_completed(
+    live: Merchant, x402_server: str
+) -> None:
     agent = Account.create()
     token = live.chain["tokens"]["ETH_USDC"]
     live.wallet.receipt(live.wallet.transfer(token, agent.address, 2_500_000))
     environ = {**os.environ, "PRIVATE_KEY": agent.key.to_0x_hex()}
     command = [sys.executable, "docs/examples/x402_client.py", x402_server]
-    run = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False
+    )
     assert "200 " in run.stdout and "It will rain" in run.stdout, run.stdout + run.stderr
     tx_hash = run.stdout.rpartition(" ")[2].strip()
-    payment = next(one for one in live.api("GET", "/payments?per_page=5")["data"] if one["description"] == "Report")
+    payment = next(
+        one
+        for one in live.api("GET", "/payments?per_page=5")["data"]
+        if one["description"] == "Report"
+    )
     done = live.settled(live.api.detail(payment["id"]), "completed")
-    assert (done["transaction"]["tx_hash"], done["transaction"]["from_address"].lower()) == (tx_hash, agent.address.lower())
+    assert (done["transaction"]["tx_hash"], done["transaction"]["from_address"].lower()) == (
+        tx_hash,
+        agent.address.lower(),
+    )
     assert live.heard("payment_intent.completed", done)["data"]["object"]["status"] == "completed"
 
 
@@ -244,29 +313,64 @@ def test_ten_settlements_of_one_signature_at_once_move_the_coins_once(live: Merc
     payer = Payer()
     token = live.chain["tokens"]["ETH_USDC"]
     live.wallet.receipt(live.wallet.transfer(token, payer.address, 5_000_000))
-    asked = live.api("POST", "/x402/requirements", {"asset_id": "ETH_USDC", "amount_atomic": "1000000", "resource": "mcp://tool/search"})
+    asked = live.api(
+        "POST",
+        "/x402/requirements",
+        {"asset_id": "ETH_USDC", "amount_atomic": "1000000", "resource": "mcp://tool/search"},
+    )
     body = payer.signed(asked)
     assert live.api("POST", "/x402/verify", body)["isValid"]
     with ThreadPoolExecutor(10) as pool:
-        told = list(pool.map(lambda _: Remote(live.api.base_url, live.key)("POST", "/x402/settle", body), range(10)))
+        told = list(
+            pool.map(
+                lambda _: Remote(live.api.base_url, live.key)("POST", "/x402/settle", body),
+                range(10),
+            )
+        )
     assert [one["success"] for one in told].count(True) == 1, told
-    assert {one.get("errorReason") for one in told} <= {None, "duplicate_settlement", "invalid_exact_evm_nonce_already_used"}
+    assert {one.get("errorReason") for one in told} <= {
+        None,
+        "duplicate_settlement",
+        "invalid_exact_evm_nonce_already_used",
+    }
     mine(live.chain["rpc_url"], 12)
-    replay = wait_for(lambda: live.api("POST", "/x402/settle", body), lambda one: one["extra"]["state"] == "settled")
-    assert (replay["success"], replay["errorReason"]) == (False, "invalid_exact_evm_nonce_already_used")
-    holds = local_chain.call(live.chain["rpc_url"], "eth_call", {"to": token, "data": f"0x70a08231{payer.address[2:]:0>64}"}, "latest")
+    replay = wait_for(
+        lambda: live.api("POST", "/x402/settle", body),
+        lambda one: one["extra"]["state"] == "settled",
+    )
+    assert (replay["success"], replay["errorReason"]) == (
+        False,
+        "invalid_exact_evm_nonce_already_used",
+    )
+    holds = local_chain.call(
+        live.chain["rpc_url"],
+        "eth_call",
+        {"to": token, "data": f"0x70a08231{payer.address[2:]:0>64}"},
+        "latest",
+    )
     assert int(holds, 16) == 4_000_000
 
 
-def test_an_invoice_is_sent_opened_paid_from_a_wallet_and_receipted(live: Merchant, open_page: OpenPage) -> None:
-    owner = live.api("POST", "/billing/customers", {"customer": {"email": "ann@invoiced.example", "name": "Ann"}})["id"]
-    body = {"customer_id": owner, "currency": "EUR", "line_items": [{"description": "Beans", "quantity": 2, "unit_amount_cents": 700}]}
+def test_an_invoice_is_sent_opened_paid_from_a_wallet_and_receipted(
+    live: Merchant, open_page: OpenPage
+) -> None:
+    owner = live.api(
+        "POST", "/billing/customers", {"customer": {"email": "ann@invoiced.example", "name": "Ann"}}
+    )["id"]
+    body = {
+        "customer_id": owner,
+        "currency": "EUR",
+        "line_items": [{"description": "Beans", "quantity": 2, "unit_amount_cents": 700}],
+    }
     made = live.api("POST", "/billing/invoices", {"invoice": body})
     for act in ("finalize", "send"):
         made = live.api("POST", f"/billing/invoices/{made['id']}/{act}")
 
     def mailed(words: str) -> bool:
-        return any(words in letter.read_text() for letter in (Path(live.demo.folder.name) / "mailbox").glob("*.eml"))
+        return any(
+            words in letter.read_text()
+            for letter in (Path(live.demo.folder.name) / "mailbox").glob("*.eml")
+        )
 
     wait_for(lambda: mailed(f"Invoice {made['formatted_number']} from"), bool)
     page = open_page(made["hosted_url"])

@@ -1,4 +1,5 @@
-"""Where money goes out and what the books say of it, with ugly names, in a real browser: wide, on a phone and in the dark."""
+"""Where money goes out and what the books say of it, with ugly names, in a real browser: wide, on a
+phone and in the dark."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -15,11 +16,14 @@ WALLETS = 9
 
 
 def ugly(world: Cast) -> str:
-    """A store with a refund on its way, payouts and a swap; the id of a payment that can be refunded."""
+    """A store with a refund on its way, payouts and a swap; the id of a payment that can be
+    refunded."""
     shop = world.bakery
     make.paid(shop.test, amount="5000.00", currency="JPY", title=UGLY, order_id="A" * 200)
     for number in range(WALLETS):
-        saved = add_wallet(shop.store, "test", "sepolia", make.fresh_address(), f"{number} {UGLY}"[:100])
+        saved = add_wallet(
+            shop.store, "test", "sepolia", make.fresh_address(), f"{number} {UGLY}"[:100]
+        )
     make.swapped(shop)
     make.payout(shop.test, 123_456_789_012_345_678, crypto_payout_detail_id=str(saved.pk))
     refunded = make.paid(shop.test, title=UGLY)
@@ -28,8 +32,13 @@ def ugly(world: Cast) -> str:
     return str(make.paid(shop.test, amount="4000.00", title=UGLY, order_id="B" * 200)["id"])
 
 
-@pytest.mark.parametrize(("look", "width", "dark"), [("wide", 1280, False), ("phone", 390, False), ("phone-dark", 390, True)])
-def test_ugly_names_break_no_page(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+@pytest.mark.parametrize(
+    ("look", "width", "dark"),
+    [("wide", 1280, False), ("phone", 390, False), ("phone-dark", 390, True)],
+)
+def test_ugly_names_break_no_page(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
     id = ugly(world)
     page = open_page(f"/dashboard/payments/{id}/refund", width=width, dark=dark)
     sign_in(page, world.alice.email)
@@ -43,7 +52,14 @@ def test_ugly_names_break_no_page(world: Cast, open_page: OpenPage, look: str, w
     expect(page.get_by_role("heading", name="Confirm refund")).to_be_visible()
     see(page, f"refund-review-{look}")
     base = page.url.split("/payments/")[0]
-    for path in ("payouts/new", "payouts", "refunds", "swaps", "statement", "settings/account-codes?chart=skr03"):
+    for path in (
+        "payouts/new",
+        "payouts",
+        "refunds",
+        "swaps",
+        "statement",
+        "settings/account-codes?chart=skr03",
+    ):
         page.goto(f"{base}/{path}")
         see(page, f"{path.partition('?')[0].replace('/', '-')}-{look}")
 
@@ -53,7 +69,9 @@ def see(page: Page, name: str) -> None:
     shoot(page, f"money-{name}")
 
 
-def test_a_coin_and_its_maximum_are_chosen_while_the_address_stays(world: Cast, open_page: OpenPage) -> None:
+def test_a_coin_and_its_maximum_are_chosen_while_the_address_stays(
+    world: Cast, open_page: OpenPage
+) -> None:
     make.swapped(world.bakery)
     make.store_coins(world.bakery.store, "USDC_SETH", 5_000_000)
     page = open_page("/dashboard/payouts/new")

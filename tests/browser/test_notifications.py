@@ -1,4 +1,5 @@
-"""The bell, its page, the choice of emails and the link that ends them, in a real browser: wide, on a phone, in the dark."""
+"""The bell, its page, the choice of emails and the link that ends them, in a real browser: wide, on
+a phone, in the dark."""
 
 import pytest
 from playwright.sync_api import expect
@@ -12,14 +13,29 @@ from tests.cast import Cast
 
 
 @pytest.mark.parametrize(("width", "dark"), VIEWS)
-def test_what_is_new_is_seen_at_the_bell_and_on_its_page(world: Cast, open_page: OpenPage, width: int, dark: bool) -> None:
+def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
+    world: Cast, open_page: OpenPage, width: int, dark: bool
+) -> None:
     page = signed_in(open_page, world, width, dark)
     own = page.url.partition("/dashboard")[0] + "/dashboard/"
     page.goto(f"{own}notifications")
     expect(page.get_by_text("No notifications yet")).to_be_visible()
     judged(page, f"notifications-empty-{width}")
     titles = ("Payout of 0.5 ETH failed", "Payment of 24.90 EUR was underpaid", UGLY)
-    notifications.record(*(News(world.bakery.store.pk, "test", "payout_problem", one, one, "/dashboard/payouts", UGLY) for one in titles))
+    notifications.record(
+        *(
+            News(
+                world.bakery.store.pk,
+                "test",
+                "payout_problem",
+                one,
+                one,
+                "/dashboard/payouts",
+                UGLY,
+            )
+            for one in titles
+        )
+    )
     page.goto(f"{own}balances")
     shoot(page, f"notifications-bell-{width}")
     page.get_by_role("link", name="Notifications, 3 unread").click()

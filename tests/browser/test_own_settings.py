@@ -1,4 +1,5 @@
-"""A person's profile and what a store says of itself, in a real browser: wide, on a phone, in the dark, with ugly names."""
+"""A person's profile and what a store says of itself, in a real browser: wide, on a phone, in the
+dark, with ugly names."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -26,7 +27,9 @@ def signed_in(open_page: OpenPage, world: Cast, width: int, dark: bool) -> Page:
 
 
 @pytest.mark.parametrize(("width", "dark"), VIEWS)
-def test_a_person_sees_times_of_their_browser_and_chooses_a_zone(world: Cast, open_page: OpenPage, width: int, dark: bool) -> None:
+def test_a_person_sees_times_of_their_browser_and_chooses_a_zone(
+    world: Cast, open_page: OpenPage, width: int, dark: bool
+) -> None:
     page = signed_in(open_page, world, width, dark)
     page.goto(page.url.partition("/dashboard")[0] + "/dashboard/profile")
     expect(page.get_by_text("Pages show Asia/Tokyo")).to_be_visible()
@@ -41,8 +44,12 @@ def test_a_person_sees_times_of_their_browser_and_chooses_a_zone(world: Cast, op
 
 
 @pytest.mark.parametrize(("width", "dark"), VIEWS)
-def test_a_store_tells_who_it_is_and_who_may_embed_it(world: Cast, open_page: OpenPage, width: int, dark: bool) -> None:
-    Store.objects.filter(pk=world.bakery.store.pk).update(name=UGLY, street="Straße " * 20, city=UGLY)
+def test_a_store_tells_who_it_is_and_who_may_embed_it(
+    world: Cast, open_page: OpenPage, width: int, dark: bool
+) -> None:
+    Store.objects.filter(pk=world.bakery.store.pk).update(
+        name=UGLY, street="Straße " * 20, city=UGLY
+    )
     page = signed_in(open_page, world, width, dark)
     own = page.url.partition("/dashboard")[0] + "/dashboard/"
     page.goto(f"{own}settings/store")
@@ -59,7 +66,9 @@ def test_a_store_tells_who_it_is_and_who_may_embed_it(world: Cast, open_page: Op
 
 
 @pytest.mark.parametrize(("width", "dark"), VIEWS)
-def test_a_business_is_submitted_and_corrected(world: Cast, open_page: OpenPage, width: int, dark: bool) -> None:
+def test_a_business_is_submitted_and_corrected(
+    world: Cast, open_page: OpenPage, width: int, dark: bool
+) -> None:
     page = signed_in(open_page, world, width, dark)
     page.goto(page.url.partition("/dashboard")[0] + "/dashboard/verification")
     judged(page, f"verification-form-{width}")

@@ -1,4 +1,5 @@
-"""Passkeys in a real browser, with an authenticator that Chromium plays: added, taken alone, as second factor and to confirm."""
+"""Passkeys in a real browser, with an authenticator that Chromium plays: added, taken alone, as
+second factor and to confirm."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,9 +23,11 @@ def factor(world: Cast) -> SecondFactor:
 
 @pytest.fixture
 def open_with_device(server: str, open_page: OpenPage, settings: Any) -> Callable[[str], Page]:
-    """A page on a host that passkeys may be of, in a browser with a device that verifies its person."""
+    """A page on a host that passkeys may be of, in a browser with a device that verifies its
+    person."""
     site = server.replace("127.0.0.1", "localhost")
-    settings.OTP_WEBAUTHN_RP_ID, settings.OTP_WEBAUTHN_ALLOWED_ORIGINS = "localhost", [site]
+    settings.OTP_WEBAUTHN_RP_ID = "localhost"
+    settings.OTP_WEBAUTHN_ALLOWED_ORIGINS = [site]
 
     def open_path(path: str) -> Page:
         page = open_page(site + path)
@@ -45,7 +48,10 @@ def open_with_device(server: str, open_page: OpenPage, settings: Any) -> Callabl
 
 
 def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
-    world: Cast, factor: SecondFactor, open_with_device: Callable[[str], Page], monkeypatch: pytest.MonkeyPatch
+    world: Cast,
+    factor: SecondFactor,
+    open_with_device: Callable[[str], Page],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page = open_with_device("/dashboard/security/passkeys")
     sign_in(page, world.alice.email)
@@ -93,8 +99,12 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     expect(page.get_by_text("Saved: 0x52908400098527886E0F7030069857D2E4169EE7")).to_be_visible()
 
 
-def test_a_device_that_gives_no_passkey_is_told_about(world: Cast, open_page: OpenPage, server: str) -> None:
-    page = open_page(server + "/dashboard/sign-in/passkey", height=700)  # passkeys are of host names, and this is an address
+def test_a_device_that_gives_no_passkey_is_told_about(
+    world: Cast, open_page: OpenPage, server: str
+) -> None:
+    page = open_page(
+        server + "/dashboard/sign-in/passkey", height=700
+    )  # passkeys are of host names, and this is an address
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_text("Your device gave no passkey.")).to_be_visible()
     fine(page)

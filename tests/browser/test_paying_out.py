@@ -1,4 +1,5 @@
-"""The rooms of payouts in a real browser, as one story: a wallet, a payout, one that failed, a schedule. Wide, and dark on a phone."""
+"""The rooms of payouts in a real browser, as one story: a wallet, a payout, one that failed, a
+schedule. Wide, and dark on a phone."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -24,7 +25,9 @@ class Story:
     """A page that is looked at in each room."""
 
     def __init__(self, page: Page, look: str, person: User) -> None:
-        self.page, self.look, self.person = page, look, person
+        self.page = page
+        self.look = look
+        self.person = person
         self.base = page.url.split("/dashboard")[0] + "/dashboard/"
 
     def go(self, path: str) -> None:
@@ -46,8 +49,12 @@ class Story:
         shoot(self.page, f"payouts-{name}-{self.look}")
 
 
-@pytest.mark.parametrize(("look", "width", "dark"), [("desktop", 1280, False), ("phone-dark", 390, True)])
-def test_a_merchant_pays_out(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+@pytest.mark.parametrize(
+    ("look", "width", "dark"), [("desktop", 1280, False), ("phone-dark", 390, True)]
+)
+def test_a_merchant_pays_out(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
     make.store_coins(world.bakery.store, "SETH", 10**18)
     factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     buckets.client().flushdb()  # more codes than one person gives in a row
@@ -109,7 +116,16 @@ def fail_and_retry(story: Story) -> None:
 
 
 def keep_a_schedule(story: Story, world: Cast) -> None:
-    set_verified(add_bank(world.bakery.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000"), True)
+    set_verified(
+        add_bank(
+            world.bakery.store,
+            "test",
+            currency="EUR",
+            holder="Alice",
+            account="DE89370400440532013000",
+        ),
+        True,
+    )
     story.go("payouts/schedules/new")
     story.page.get_by_label("How often").select_option("weekly")
     story.choose_the_wallet()

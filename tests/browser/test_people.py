@@ -1,4 +1,5 @@
-"""The rooms about people and apps in a real browser: wide, on a phone and in the dark; somebody invited joins by the letter's link."""
+"""The rooms about people and apps in a real browser: wide, on a phone and in the dark; somebody
+invited joins by the letter's link."""
 
 import re
 from typing import Any
@@ -16,7 +17,8 @@ from tests.contract.test_oauth import App
 
 @pytest.fixture
 def folder(settings: Any, tmp_path: Any) -> None:
-    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
+    settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
 
 
 def letter_to(address: str) -> mailbox.Letter:
@@ -24,7 +26,9 @@ def letter_to(address: str) -> mailbox.Letter:
     return next(one for one in mailbox.letters() if one.to == address)
 
 
-def test_somebody_is_invited_reads_the_letter_and_joins(world: Cast, open_page: OpenPage, folder: None) -> None:
+def test_somebody_is_invited_reads_the_letter_and_joins(
+    world: Cast, open_page: OpenPage, folder: None
+) -> None:
     factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     page = open_page("/dashboard/team")
     sign_in(page, world.alice.email)
@@ -63,7 +67,9 @@ def test_somebody_is_invited_reads_the_letter_and_joins(world: Cast, open_page: 
 
 
 @pytest.mark.parametrize("look", ["wide", "phone", "dark"])
-def test_the_rooms_about_people_and_apps_can_be_used_everywhere(world: Cast, open_page: OpenPage, folder: None, look: str) -> None:
+def test_the_rooms_about_people_and_apps_can_be_used_everywhere(
+    world: Cast, open_page: OpenPage, folder: None, look: str
+) -> None:
     app = App(world)
     app.tokens()
     page = open_page("/dashboard/security")
@@ -73,18 +79,32 @@ def test_the_rooms_about_people_and_apps_can_be_used_everywhere(world: Cast, ope
         page.set_viewport_size({"width": 390, "height": 800})
     page.emulate_media(color_scheme="dark" if look == "dark" else "light")
     bob = world.bob.pk
-    for path in ("security", "security/sessions", "security/passkeys", "security/email", "team", f"team/{bob}/role", f"team/{bob}/remove",
-                 "apps", "apps/own", "apps/own/new", f"apps/own/{app.id}"):  # fmt: skip
+    for path in (
+        "security",
+        "security/sessions",
+        "security/passkeys",
+        "security/email",
+        "team",
+        f"team/{bob}/role",
+        f"team/{bob}/remove",
+        "apps",
+        "apps/own",
+        "apps/own/new",
+        f"apps/own/{app.id}",
+    ):
         go(page, path)
         fine(page)
-        shoot(page, f"people-{path.replace('/', '-').replace(str(bob), 'bob').replace(app.id, 'one')}-{look}")
+        place = path.replace("/", "-").replace(str(bob), "bob").replace(app.id, "one")
+        shoot(page, f"people-{place}-{look}")
 
 
 def go(page: Page, path: str) -> None:
     page.goto(f"{page.url.split('/dashboard/')[0]}/dashboard/{path}")
 
 
-def test_a_forgotten_password_is_replaced_on_a_phone(open_page: OpenPage, server: str, folder: None, chromium: Any) -> None:
+def test_a_forgotten_password_is_replaced_on_a_phone(
+    open_page: OpenPage, server: str, folder: None, chromium: Any
+) -> None:
     somebody = person("fred")
     page = open_page("/dashboard/sign-in", width=390, height=800)
     shoot(page, "sign-in-phone")

@@ -1,4 +1,5 @@
-"""Platforms and agents in a real browser: a merchant is added, onboarded by a link and overseen; an agent gets a credential."""
+"""Platforms and agents in a real browser: a merchant is added, onboarded by a link and overseen; an
+agent gets a credential."""
 
 from typing import Any
 
@@ -39,7 +40,9 @@ def see(page: Page, heading: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
-def test_a_platform_adds_a_merchant_who_onboards_by_a_link(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+def test_a_platform_adds_a_merchant_who_onboards_by_a_link(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
     change_store(world.bakery.store, is_platform=True)
     page = signed_in(world, open_page, "/dashboard/platform/accounts/new", width, dark)
     page.get_by_label("Name", exact=True).fill("Corner Shop")
@@ -50,9 +53,14 @@ def test_a_platform_adds_a_merchant_who_onboards_by_a_link(world: Cast, open_pag
     see(page, "Onboarding link", f"platform-link-new-{look}")
     page.get_by_role("button", name="Make link").click()
     see(page, "The link is made", f"platform-link-{look}")
-    base, token = page.url.split("/dashboard")[0], page.locator("#url").inner_text().rpartition("/")[2]
+    base = page.url.split("/dashboard")[0]
+    token = page.locator("#url").inner_text().rpartition("/")[2]
     onboard(open_page(f"/onboarding/{token}", width=width, dark=dark), look)
-    for path, heading in (("platform", "Platform"), ("platform/accounts", "Sub-merchants"), ("platform/payments", "Payments")):
+    for path, heading in (
+        ("platform", "Platform"),
+        ("platform/accounts", "Sub-merchants"),
+        ("platform/payments", "Payments"),
+    ):
         page.goto(f"{base}/dashboard/{path}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         fine(page)
@@ -85,7 +93,10 @@ def look_at(page: Page, heading: str, name: str, *, script: bool) -> None:
     shoot(page, name)
 
 
-@pytest.mark.parametrize(("look", "width", "dark", "script"), [("desktop", 1280, False, False), ("phone-dark", 390, True, True)])
+@pytest.mark.parametrize(
+    ("look", "width", "dark", "script"),
+    [("desktop", 1280, False, False), ("phone-dark", 390, True, True)],
+)
 def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool, script: bool
 ) -> None:
@@ -95,8 +106,13 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     contact = f"{merchant.id[:8]}@corner.example"
 
     def opened() -> Page:
-        link = platform.live.post(f"/platform/accounts/{merchant.id}/onboarding_links", {"return_url": "https://shop.example/back"})
-        return open_page(f"/onboarding/{link.json()['token']}", width=width, dark=dark, script=script)
+        link = platform.live.post(
+            f"/platform/accounts/{merchant.id}/onboarding_links",
+            {"return_url": "https://shop.example/back"},
+        )
+        return open_page(
+            f"/onboarding/{link.json()['token']}", width=width, dark=dark, script=script
+        )
 
     def name_wallet(page: Page) -> None:
         page.get_by_label("Address of your wallet").fill(make.fresh_address())
@@ -129,7 +145,10 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     page.get_by_label("Code from the email").fill(code_in(letter()))
     page.get_by_role("button", name="Use it now").click()
     look_at(page, "Ready for payouts", f"live-confirmed-{look}", script=script)
-    assert page.get_by_role("link", name="Continue to shop.example").get_attribute("href") == "https://shop.example/back"
+    assert (
+        page.get_by_role("link", name="Continue to shop.example").get_attribute("href")
+        == "https://shop.example/back"
+    )
 
     page = opened()
     page.get_by_role("link", name="Add another payout destination").click()
@@ -145,12 +164,22 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
 
 
 @pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
-def test_an_agent_gets_a_credential_and_its_mandate_is_seen(world: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
     Store.objects.filter(pk=world.bakery.store.pk).update(authorization_provider="policy")
     make.store_coins(world.bakery.store, "SETH", 10**18)
     agent = Api(world.bakery.secrets["test_agent"])
-    agent.post("/agentic/mandates", {"asset_id": "SETH", "total_cap_atomic": str(10**17), "mandate_ref": "books"})
-    drawn = {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": str(10**16), "pay_to": make.fresh_address()}
+    agent.post(
+        "/agentic/mandates",
+        {"asset_id": "SETH", "total_cap_atomic": str(10**17), "mandate_ref": "books"},
+    )
+    drawn = {
+        "asset_id": "SETH",
+        "mandate_ref": "books",
+        "amount_atomic": str(10**16),
+        "pay_to": make.fresh_address(),
+    }
     assert agent.post("/agentic/x402/settlements", drawn, key="k").status_code == 201
 
     page = signed_in(world, open_page, "/dashboard/agents/new", width, dark)
@@ -171,7 +200,9 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(world: Cast, open_pa
     page.get_by_label("Most per day").first.fill("a lot")
     page.get_by_role("button", name="Save caps").click()
     wrong = page.get_by_label("Most per day").first
-    expect(wrong).to_have_accessible_description("Most per day must be a decimal number of coins with at most 18 places.")
+    expect(wrong).to_have_accessible_description(
+        "Most per day must be a decimal number of coins with at most 18 places."
+    )
     expect(wrong).to_be_focused()
     fine(page)
     shoot(page, f"agents-caps-wrong-{look}")

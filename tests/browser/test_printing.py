@@ -1,4 +1,5 @@
-"""What comes out of a printer: a receipt of a test payment can't be taken for one of real money, and one of real money stays plain."""
+"""What comes out of a printer: a receipt of a test payment can't be taken for one of real money,
+and one of real money stays plain."""
 
 import io
 
@@ -26,7 +27,10 @@ def sheets(page: Page, name: str) -> list[str]:
 
 
 def test_every_sheet_of_a_test_receipt_says_test(shop: Shop, open_page: OpenPage) -> None:
-    items = [{"description": f"Loaf {number}", "quantity": 2, "unit_amount_cents": 100} for number in range(50)]
+    items = [
+        {"description": f"Loaf {number}", "quantity": 2, "unit_amount_cents": 100}
+        for number in range(50)
+    ]
     made = make.paid(shop.test, amount="100.00", line_items=items)
     page = open_page(f"/pay/{made['reference']}")
     expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible()
@@ -55,7 +59,9 @@ def test_a_test_receipt_says_test_in_every_language(shop: Shop, open_page: OpenP
         expect(page.locator(hidden).first).to_be_hidden()
 
 
-def test_the_pages_of_a_merchant_print_the_mode_too(world: Cast, shop: Shop, open_page: OpenPage) -> None:
+def test_the_pages_of_a_merchant_print_the_mode_too(
+    world: Cast, shop: Shop, open_page: OpenPage
+) -> None:
     make.paid(shop.test, amount="24.90")
     page = signed_in(world, open_page, "statement")
     page.emulate_media(media="print")

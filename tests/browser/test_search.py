@@ -1,4 +1,5 @@
-"""The one search in a real browser: results while somebody types, by Enter without JavaScript, on a phone and in the dark."""
+"""The one search in a real browser: results while somebody types, by Enter without JavaScript, on a
+phone and in the dark."""
 
 import re
 
@@ -47,7 +48,9 @@ def test_results_come_while_somebody_types(world: Cast, open_page: OpenPage) -> 
     expect(page).to_have_url(re.compile("/dashboard/payments/"))
 
 
-def test_it_works_without_script_on_a_phone_and_in_the_dark(world: Cast, open_page: OpenPage) -> None:
+def test_it_works_without_script_on_a_phone_and_in_the_dark(
+    world: Cast, open_page: OpenPage
+) -> None:
     stocked(world)
     made = payment(world.bakery.live, title="Live rye")
     plain = open_page("/dashboard/search", script=False)

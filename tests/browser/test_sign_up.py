@@ -1,4 +1,5 @@
-"""A stranger on a phone creates an account, names the store, and is in it; the same on a wide screen in the dark."""
+"""A stranger on a phone creates an account, names the store, and is in it; the same on a wide
+screen in the dark."""
 
 import re
 import uuid
@@ -27,8 +28,11 @@ def judged(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
-def test_an_account_is_made_in_three_screens(open_page: OpenPage, settings: Any, tmp_path: Any, width: int, dark: bool) -> None:
-    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
+def test_an_account_is_made_in_three_screens(
+    open_page: OpenPage, settings: Any, tmp_path: Any, width: int, dark: bool
+) -> None:
+    settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
     settings.SIGN_UP = sign_up.OPEN
     email = f"kim-{uuid.uuid4().hex[:8]}@example.com"
     page = open_page("/dashboard/sign-in", width=width, height=800, dark=dark)

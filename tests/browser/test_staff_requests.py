@@ -1,4 +1,5 @@
-"""What takes two members of staff in a real browser: one asks on a form, another sees exactly that and approves it; wide, narrow, dark."""
+"""What takes two members of staff in a real browser: one asks on a form, another sees exactly that
+and approves it; wide, narrow, dark."""
 
 import uuid
 from typing import Any
@@ -19,7 +20,8 @@ from tests.browser.test_dashboard import sign_in
 from tests.cast import PASSWORD, Cast
 from tests.dashboard.browse import next_code
 
-# axe writes styles of its own, which the site's policy refuses: it judges in a browser that lets it.
+# axe writes styles of its own, which the site's policy refuses: it judges in a browser that lets
+# it.
 UNDER_ITS_POLICY: dict[str, dict[str, Any]] = {"wide": {}, "phone": {"width": 390, "height": 800}}
 JUDGED: dict[str, dict[str, Any]] = {
     "judged in the dark": {"dark": True, "bypass_csp": True},
@@ -53,9 +55,12 @@ def fine(page: Page, look: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
-def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(world: Cast, open_page: OpenPage, look: dict[str, Any]) -> None:
+def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
+    world: Cast, open_page: OpenPage, look: dict[str, Any]
+) -> None:
     name = "-".join(["staff", *(str(value) for value in look.values())])
-    first, second = member("Sam"), member("Tess")
+    first = member("Sam")
+    second = member("Tess")
     page = enter(open_page, first, **look)
     shoot(page, f"{name}-index")
     page.get_by_role("link", name="Correct the books").click()
@@ -76,7 +81,9 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(world: Ca
 
     other = enter(open_page, second, **look)
     other.goto(page.url)
-    expect(other.get_by_text("A refund that the customer sent back by mistake").first).to_be_visible()
+    expect(
+        other.get_by_text("A refund that the customer sent back by mistake").first
+    ).to_be_visible()
     fine(other, look)
     shoot(other, f"{name}-decide")
     other.get_by_label("Reason").fill("Seen in the mail of the store")
@@ -90,9 +97,13 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(world: Ca
 
 
 @pytest.mark.parametrize("look", seen(JUDGED).values(), ids=seen(JUDGED))
-def test_earnings_are_asked_for_by_one_and_let_go_by_another(world: Cast, open_page: OpenPage, look: dict[str, Any], settings: Any) -> None:
+def test_earnings_are_asked_for_by_one_and_let_go_by_another(
+    world: Cast, open_page: OpenPage, look: dict[str, Any], settings: Any
+) -> None:
     settings.WITHDRAWAL_ADDRESSES = ["0x" + "a1" * 20]
-    first, second, reference = member("Sam"), member("Tess"), uuid.uuid4().hex
+    first = member("Sam")
+    second = member("Tess")
+    reference = uuid.uuid4().hex
     make.service_coins("SETH", 100 * 10**18)  # more than all corrections of other tests took
     make._correct("SETH", "service_fees", None, 10**18, first)
     page = enter(open_page, first, **look)

@@ -1,4 +1,5 @@
-"""Every page of the staff site in a real browser: no barrier for anybody, and nothing wider than a phone."""
+"""Every page of the staff site in a real browser: no barrier for anybody, and nothing wider than a
+phone."""
 
 import uuid
 from typing import Any
@@ -49,14 +50,24 @@ def pages(cast: Cast) -> list[str]:
         if isinstance(one, Queue):
             found.append(f"{page}/{made[page]}/decide/")
     stray = UnmatchedTransfer.objects.create(
-        chain_id="sepolia", asset_id="SETH", address=Address.objects.order_by("created_at").last(), tx_hash="0x" + uuid.uuid4().hex * 2,
-        log_index=0, from_address="0x" + "a1" * 20, amount_atomic=10**17, block_number=1, reason=UGLY, detected_at=clock.real_now(),
-    )  # fmt: skip
+        chain_id="sepolia",
+        asset_id="SETH",
+        address=Address.objects.order_by("created_at").last(),
+        tx_hash="0x" + uuid.uuid4().hex * 2,
+        log_index=0,
+        from_address="0x" + "a1" * 20,
+        amount_atomic=10**17,
+        block_number=1,
+        reason=UGLY,
+        detected_at=clock.real_now(),
+    )
     return [*found, f"chain/unmatchedtransfer/{stray.pk}/resolve/"]
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_no_page_of_the_staff_site_is_a_barrier_or_too_wide(world: Cast, open_page: OpenPage, look: str) -> None:
+def test_no_page_of_the_staff_site_is_a_barrier_or_too_wide(
+    world: Cast, open_page: OpenPage, look: str
+) -> None:
     store = world.bakery.store
     store.name = UGLY[:100]
     store.save(update_fields=["name"])

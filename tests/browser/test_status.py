@@ -9,23 +9,39 @@ from apps.console import status
 from apps.console.status import Component, Report, State
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 
-LOOKS: dict[str, dict[str, Any]] = {"desk": {"script": False}, "dark": {"dark": True}, "phone": {"width": 390, "height": 844}}
+LOOKS: dict[str, dict[str, Any]] = {
+    "desk": {"script": False},
+    "dark": {"dark": True},
+    "phone": {"width": 390, "height": 844},
+}
 AT = datetime(2026, 11, 21, 9, 14, tzinfo=UTC)
 SEEN_LATE = "Incoming payments are seen late. None are lost."
 REPORT = Report(
     AT,
     (
         Component("API", State.OPERATIONAL),
-        Component("Checkout", State.DOWN, AT, "New payments can't be priced. Payments that are open can be paid."),
+        Component(
+            "Checkout",
+            State.DOWN,
+            AT,
+            "New payments can't be priced. Payments that are open can be paid.",
+        ),
         Component("Ethereum deposits", State.DELAYED, AT, SEEN_LATE),
-        Component("Ethereum payouts", State.PAUSED, AT, "Payouts and refunds wait until we resume sending."),
+        Component(
+            "Ethereum payouts",
+            State.PAUSED,
+            AT,
+            "Payouts and refunds wait until we resume sending.",
+        ),
         Component("Base deposits", State.UNKNOWN),
     ),
 )
 
 
 @pytest.mark.parametrize("way", LOOKS)
-def test_the_status_page_is_readable_by_everyone(open_page: OpenPage, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_status_page_is_readable_by_everyone(
+    open_page: OpenPage, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(status, "current", lambda: REPORT)
     page = open_page("/status", **LOOKS[way])
     shoot(page, f"status-{way}")

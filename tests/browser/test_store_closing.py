@@ -14,7 +14,9 @@ from tests.cast import PASSWORD, Cast
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
-def test_an_owner_closes_the_store(world: Cast, open_page: OpenPage, width: int, dark: bool) -> None:
+def test_an_owner_closes_the_store(
+    world: Cast, open_page: OpenPage, width: int, dark: bool
+) -> None:
     factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     page = open_page("/dashboard/settings/store/close", width=width, dark=dark)
     sign_in(page, world.alice.email)
@@ -35,7 +37,9 @@ def test_an_owner_closes_the_store(world: Cast, open_page: OpenPage, width: int,
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
-def test_a_person_closes_their_account(world: Cast, open_page: OpenPage, width: int, dark: bool) -> None:
+def test_a_person_closes_their_account(
+    world: Cast, open_page: OpenPage, width: int, dark: bool
+) -> None:
     page = open_page("/dashboard/security/close", width=width, dark=dark)
     sign_in(page, world.alice.email)
     expect(page.get_by_text("You are the only owner of this store")).to_be_visible()

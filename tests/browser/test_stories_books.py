@@ -1,4 +1,5 @@
-"""A bookkeeper joins by invitation on a phone, reads a month in money, takes it away as files, and can't send anything anywhere."""
+"""A bookkeeper joins by invitation on a phone, reads a month in money, takes it away as files, and
+can't send anything anywhere."""
 
 import csv
 import io
@@ -19,7 +20,13 @@ from tests.browser.stories import Teller, begin, letter_to
 from tests.cast import Cast
 
 EMAIL = "dora@books.example"
-CLOSED_TO_READERS = ("payouts/new", "payouts/destinations/wallet", "swaps/new", "api-keys/new", "team/invite")
+CLOSED_TO_READERS = (
+    "payouts/new",
+    "payouts/destinations/wallet",
+    "swaps/new",
+    "api-keys/new",
+    "team/invite",
+)
 
 
 def decimals(text: str) -> Decimal:
@@ -58,7 +65,8 @@ def test_a_bookkeeper_reads_the_month_and_can_not_send_money(
     world: Cast, open_page: OpenPage, server: str, settings: Any, tmp_path: Path
 ) -> None:
     settings.PUBLIC_URL = server
-    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
+    settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
     payment = sold(world)
     dora = invited(world, open_page)
     dora.page.set_viewport_size({"width": 1280, "height": 900})
@@ -68,7 +76,8 @@ def test_a_bookkeeper_reads_the_month_and_can_not_send_money(
 
 
 def read_the_statement(dora: Teller, world: Cast) -> None:
-    page, today = dora.page, clock.now(world.bakery.store, "test").date()
+    page = dora.page
+    today = clock.now(world.bakery.store, "test").date()
     dora.go("statement")
     dora.follow("This month")
     expect(page.get_by_role("link", name="This month")).to_have_attribute("aria-current", "true")
@@ -78,16 +87,23 @@ def read_the_statement(dora: Teller, world: Cast) -> None:
     page.get_by_label("To (UTC)").fill(str(today + timedelta(days=1)))
     dora.press("Apply")
     page.wait_for_url(re.compile(f"from={today - timedelta(days=1)}"))
-    expect(page.get_by_role("link", name="This month")).not_to_have_attribute("aria-current", "true")
+    expect(page.get_by_role("link", name="This month")).not_to_have_attribute(
+        "aria-current", "true"
+    )
 
     foot = page.locator("tfoot")
-    told = {name: decimals(foot.locator(f"[data-label={name}]").inner_text()) for name in ("Amount", "Value")}
+    told = {
+        name: decimals(foot.locator(f"[data-label={name}]").inner_text())
+        for name in ("Amount", "Value")
+    }
     with page.expect_download() as taken:
         dora.follow("Export CSV")
     rows = list(csv.DictReader(io.StringIO(taken.value.path().read_text("utf-8-sig"))))
     assert len(rows) == page.locator("tbody tr").count() == 3
     assert sum(Decimal(row["value"]) for row in rows) == told["Value"] > 0
-    assert sum(Decimal(row["amount"]) for row in rows).quantize(Decimal("0.000001")) == told["Amount"].quantize(Decimal("0.000001"))
+    assert sum(Decimal(row["amount"]) for row in rows).quantize(Decimal("0.000001")) == told[
+        "Amount"
+    ].quantize(Decimal("0.000001"))
     assert {row["currency"] for row in rows} == {"EUR"} and all(row["rate"] for row in rows)
 
 
@@ -103,15 +119,23 @@ def take_a_report(dora: Teller) -> None:
 
 
 def find_no_way_to_send(dora: Teller, world: Cast, payment: str) -> None:
-    page, count = dora.page, Payout.objects.filter(store=world.bakery.store).count()
+    page = dora.page
+    count = Payout.objects.filter(store=world.bakery.store).count()
     for path in ("", "balances", "payouts", "payouts/destinations", f"payments/{payment}"):
         dora.go(path)
         expect(page.locator("main h1").first).to_be_visible()
         for name in ("Pay out", "Refund", "Add wallet", "New schedule"):
             sends = page.locator("main").get_by_role("link", name=name, exact=True)
-            expect(sends.or_(page.locator("main").get_by_role("button", name=name, exact=True))).to_have_count(0)
+            expect(
+                sends.or_(page.locator("main").get_by_role("button", name=name, exact=True))
+            ).to_have_count(0)
     token = page.locator("input[name=csrfmiddlewaretoken]").first.get_attribute("value") or ""
     for path in (*CLOSED_TO_READERS, f"payments/{payment}/refund"):
-        answer = page.request.post(dora.base + path, form={"csrfmiddlewaretoken": token}, headers={"Referer": dora.base}, max_redirects=0)
+        answer = page.request.post(
+            dora.base + path,
+            form={"csrfmiddlewaretoken": token},
+            headers={"Referer": dora.base},
+            max_redirects=0,
+        )
         assert answer.status == 403, path
     assert Payout.objects.filter(store=world.bakery.store).count() == count

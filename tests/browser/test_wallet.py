@@ -1,4 +1,5 @@
-"""A customer pays with the wallet of their browser, in one confirmation: a native coin and a token on a chain that is real."""
+"""A customer pays with the wallet of their browser, in one confirmation: a native coin and a token
+on a chain that is real."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +21,8 @@ from tests.cast import Cast, Shop
 from tests.chain.local import LocalChain, program
 
 PHONE = {"width": 390, "height": 660}
-TOKEN, DOLLAR = "USDC_SETH", 10**6
+TOKEN = "USDC_SETH"
+DOLLAR = 10**6
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,8 @@ def _anvil() -> Iterator[LocalChain]:
 
 @pytest.fixture
 def chain(_anvil: LocalChain, settings: Any) -> Iterator[LocalChain]:
-    settings.CHAIN_URLS, settings.CHAIN_START_BLOCKS = {"sepolia": [_anvil.url]}, {"sepolia": _anvil.height}
+    settings.CHAIN_URLS = {"sepolia": [_anvil.url]}
+    settings.CHAIN_START_BLOCKS = {"sepolia": _anvil.height}
     yield _anvil
     for model in (Block, Head):
         model.objects.filter(chain="sepolia").delete()
@@ -49,7 +52,9 @@ def shop(world: Cast, chain: LocalChain) -> Iterator[Shop]:
     accept_all_active(world.bakery.store)
     refresh()
     yield world.bakery
-    Asset.objects.filter(pk=TOKEN).update(contract_address=before.contract_address, is_active=before.is_active)
+    Asset.objects.filter(pk=TOKEN).update(
+        contract_address=before.contract_address, is_active=before.is_active
+    )
 
 
 @pytest.fixture
@@ -88,7 +93,9 @@ def buried(chain: LocalChain) -> None:
 
 
 def entry_of(made: dict[str, Any], asset_id: str) -> dict[str, Any]:
-    return next(one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == asset_id)
+    return next(
+        one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == asset_id
+    )
 
 
 def watched() -> None:
@@ -103,7 +110,9 @@ pytestmark = pytest.mark.chain
 
 
 @pytest.mark.parametrize(("asset_id", "look"), [("SETH", PHONE), (TOKEN, {})])
-def test_one_confirmation_pays(shop: Shop, wallet: Wallet, open_page: OpenPage, asset_id: str, look: dict[str, Any]) -> None:
+def test_one_confirmation_pays(
+    shop: Shop, wallet: Wallet, open_page: OpenPage, asset_id: str, look: dict[str, Any]
+) -> None:
     watched()
     made = make.payment(shop.test, amount="12.50", title="Poppy seed cake")
     page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset={asset_id}", **look)
@@ -120,9 +129,16 @@ def test_one_confirmation_pays(shop: Shop, wallet: Wallet, open_page: OpenPage, 
     entry, (sent,) = entry_of(made, asset_id), wallet.sent
     amount = int(entry["crypto_amount_atomic"])
     if asset_id == "SETH":
-        assert (sent["to"], int(sent["value"], 16), sent["data"]) == (entry["address"], amount, "0x")
+        assert (sent["to"], int(sent["value"], 16), sent["data"]) == (
+            entry["address"],
+            amount,
+            "0x",
+        )
     else:
-        assert int(sent["value"], 16) == 0 and sent["data"] == f"0xa9059cbb{entry['address'][2:].lower():0>64}{amount:064x}"
+        assert (
+            int(sent["value"], 16) == 0
+            and sent["data"] == f"0xa9059cbb{entry['address'][2:].lower():0>64}{amount:064x}"
+        )
         assert sent["to"].lower() == Asset.objects.get(pk=TOKEN).contract_address
     buried(wallet.chain)
     expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
@@ -133,28 +149,55 @@ def test_one_confirmation_pays(shop: Shop, wallet: Wallet, open_page: OpenPage, 
 def test_the_wallet_is_switched_to_the_network_and_told_of_one_that_it_does_not_know(
     shop: Shop, wallet: Wallet, open_page: OpenPage
 ) -> None:
-    wallet.network, wallet.known = 1, {1}
+    wallet.network = 1
+    wallet.known = {1}
     made = make.payment(shop.test)
     page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset=SETH")
     confirm(page)
     expect(page.locator("dialog").get_by_text("Sent, waiting for the network")).to_be_visible()
     methods = [method for method, _ in wallet.asked]
-    assert methods.index("wallet_switchEthereumChain") < methods.index("wallet_addEthereumChain") < methods.index("eth_sendTransaction")
+    assert (
+        methods.index("wallet_switchEthereumChain")
+        < methods.index("wallet_addEthereumChain")
+        < methods.index("eth_sendTransaction")
+    )
     (added,) = next(given for method, given in wallet.asked if method == "wallet_addEthereumChain")
     assert added["chainId"] == "0xaa36a7" and added["rpcUrls"][0].startswith("https://")
     assert wallet.chain.url not in str(wallet.asked), "an operator's own node is nobody's business"
 
 
 REFUSALS = [
-    ("eth_sendTransaction", (4001, "User rejected the request."), "You declined this in your wallet. Nothing was sent."),
-    ("eth_requestAccounts", (-32002, "Already processing eth_requestAccounts."), "Your wallet is locked or still has a request open."),
-    ("wallet_switchEthereumChain", (4001, "User rejected the request."), "You declined this in your wallet. Nothing was sent."),
-    ("eth_sendTransaction", (-32000, "insufficient funds for gas * price + value"), "doesn't have enough"),
-    ("eth_sendTransaction", (-32603, "Internal JSON-RPC error."), "Your wallet couldn't send the payment."),
+    (
+        "eth_sendTransaction",
+        (4001, "User rejected the request."),
+        "You declined this in your wallet. Nothing was sent.",
+    ),
+    (
+        "eth_requestAccounts",
+        (-32002, "Already processing eth_requestAccounts."),
+        "Your wallet is locked or still has a request open.",
+    ),
+    (
+        "wallet_switchEthereumChain",
+        (4001, "User rejected the request."),
+        "You declined this in your wallet. Nothing was sent.",
+    ),
+    (
+        "eth_sendTransaction",
+        (-32000, "insufficient funds for gas * price + value"),
+        "doesn't have enough",
+    ),
+    (
+        "eth_sendTransaction",
+        (-32603, "Internal JSON-RPC error."),
+        "Your wallet couldn't send the payment.",
+    ),
 ]
 
 
-def test_every_refusal_is_told_and_can_be_tried_again(shop: Shop, wallet: Wallet, open_page: OpenPage) -> None:
+def test_every_refusal_is_told_and_can_be_tried_again(
+    shop: Shop, wallet: Wallet, open_page: OpenPage
+) -> None:
     made = make.payment(shop.test)
     page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset=SETH", **PHONE)
     start(page)
@@ -169,7 +212,9 @@ def test_every_refusal_is_told_and_can_be_tried_again(shop: Shop, wallet: Wallet
     expect(page.locator("dialog").get_by_text("Sent, waiting for the network")).to_be_visible()
 
 
-def test_a_wallet_without_enough_is_told_before_it_is_asked(shop: Shop, wallet: Wallet, open_page: OpenPage) -> None:
+def test_a_wallet_without_enough_is_told_before_it_is_asked(
+    shop: Shop, wallet: Wallet, open_page: OpenPage
+) -> None:
     wallet.account = wallet.chain.accounts[4]  # has ether, and none of the token
     made = make.payment(shop.test)
     page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset={TOKEN}")
@@ -178,7 +223,9 @@ def test_a_wallet_without_enough_is_told_before_it_is_asked(shop: Shop, wallet: 
     assert wallet.sent == []
 
 
-def test_after_a_part_the_wallet_is_asked_for_the_rest(shop: Shop, wallet: Wallet, open_page: OpenPage) -> None:
+def test_after_a_part_the_wallet_is_asked_for_the_rest(
+    shop: Shop, wallet: Wallet, open_page: OpenPage
+) -> None:
     watched()
     made = make.payment(shop.test, amount="40.00")
     entry = entry_of(made, TOKEN)
@@ -199,7 +246,9 @@ def test_after_a_part_the_wallet_is_asked_for_the_rest(shop: Shop, wallet: Walle
     expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
 
 
-def test_nobody_pays_twice_by_pressing_twice(shop: Shop, wallet: Wallet, open_page: OpenPage) -> None:
+def test_nobody_pays_twice_by_pressing_twice(
+    shop: Shop, wallet: Wallet, open_page: OpenPage
+) -> None:
     made = make.payment(shop.test)
     page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset=SETH", **PHONE)
     confirm(page)
@@ -245,14 +294,18 @@ def test_a_phone_without_a_wallet_in_its_browser_opens_one(shop: Shop, open_page
         "Coinbase Wallet": r"https://go\.cb-w\.com/dapp\?cb_url=http%3A%2F%2F127.*%2Fpay%2F[A-Z0-9]{16}%3Fasset%3DSETH",
         "Another wallet app": r"ethereum:0x[0-9a-fA-F]{40}@11155111\?value=\d+",
     }.items():
-        expect(page.get_by_role("link", name=name)).to_have_attribute("href", re.compile(f"^{form}$"))
+        expect(page.get_by_role("link", name=name)).to_have_attribute(
+            "href", re.compile(f"^{form}$")
+        )
     shoot(page, "wallet-apps")
     assert barriers(page) == []
     page.get_by_role("button", name="Copy address").last.click()
     assert page.evaluate("navigator.clipboard.readText()") == entry_of(made, "SETH")["address"]
 
 
-def test_without_scripts_the_link_of_the_wallet_and_the_code_remain(shop: Shop, open_page: OpenPage) -> None:
+def test_without_scripts_the_link_of_the_wallet_and_the_code_remain(
+    shop: Shop, open_page: OpenPage
+) -> None:
     made = make.payment(shop.test)
     for look in (PHONE, {}):
         page = open_page(f"/pay/{made['reference']}?asset={TOKEN}", script=False, **look)

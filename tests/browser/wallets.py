@@ -1,4 +1,5 @@
-"""A wallet in the browser of a test: it announces itself by EIP-6963 and asks the local chain, which signs with its unlocked account."""
+"""A wallet in the browser of a test: it announces itself by EIP-6963 and asks the local chain,
+which signs with its unlocked account."""
 
 import json
 from dataclasses import dataclass, field
@@ -11,15 +12,20 @@ from tests.chain.local import SEPOLIA_ID, LocalChain
 
 ANNOUNCING = """
 (() => {
-  const icon = "data:image/svg+xml," + encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg"><rect width="9" height="9"/></svg>');
-  const info = Object.freeze({ uuid: "0d1f7b3e-2f7e-4a67-9c1a-000000000001", name: "Test Wallet", icon, rdns: "example.wallet" });
+  const icon = "data:image/svg+xml," + encodeURIComponent(
+    '<svg xmlns="http://www.w3.org/2000/svg"><rect width="9" height="9"/></svg>');
+  const info = Object.freeze({
+    uuid: "0d1f7b3e-2f7e-4a67-9c1a-000000000001", name: "Test Wallet", icon, rdns: "example.wallet"
+  });
   const request = async ({ method, params = [] }) => {
-    const { result, error } = JSON.parse(await window.walletAnswers(method, JSON.stringify(params)));
+    const { result, error } = JSON.parse(
+      await window.walletAnswers(method, JSON.stringify(params)));
     if (error) throw Object.assign(new Error(error.message), { code: error.code });
     return result;
   };
   const detail = Object.freeze({ info, provider: { request } });
-  const announce = () => window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+  const announce = () => window.dispatchEvent(
+    new CustomEvent("eip6963:announceProvider", { detail }));
   window.addEventListener("eip6963:requestProvider", announce);
   announce();
 })();
@@ -28,7 +34,8 @@ ANNOUNCING = """
 
 @dataclass
 class Wallet:
-    """Answers as its person decides: `refusals` has the error that a method is answered with, once."""
+    """Answers as its person decides: `refusals` has the error that a method is answered with,
+    once."""
 
     chain: LocalChain
     account: str

@@ -85,7 +85,9 @@ def address(db: None) -> str:
     return make_address()
 
 
-def make_address(mode: str = "test", native_chain: str | None = None, watch_balance_until: Any = None) -> str:
+def make_address(
+    mode: str = "test", native_chain: str | None = None, watch_balance_until: Any = None
+) -> str:
     """An address as a payment would get it."""
     [index] = addresses.next_indexes(1)
     return Address.objects.create(
@@ -100,7 +102,8 @@ def make_address(mode: str = "test", native_chain: str | None = None, watch_bala
 
 @pytest.fixture
 def woken(django_capture_on_commit_callbacks: Any) -> Callable[[Callable[[], None]], list[str]]:
-    """Does something and tells which deposits the settling job was woken for, as the broker holds them."""
+    """Does something and tells which deposits the settling job was woken for, as the broker holds
+    them."""
 
     def during(work: Callable[[], None]) -> list[str]:
         broker = buckets.client()
@@ -108,7 +111,11 @@ def woken(django_capture_on_commit_callbacks: Any) -> Callable[[Callable[[], Non
         with django_capture_on_commit_callbacks(execute=True):
             work()
         messages = [json.loads(one) for one in broker.lrange("celery", 0, -1)]
-        bodies = [json.loads(base64.b64decode(one["body"])) for one in messages if one["headers"]["task"] == "payments.settle_deposits"]
+        bodies = [
+            json.loads(base64.b64decode(one["body"]))
+            for one in messages
+            if one["headers"]["task"] == "payments.settle_deposits"
+        ]
         return sorted(deposit_id for [ids], *_ in bodies for deposit_id in ids)
 
     return during

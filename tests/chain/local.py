@@ -1,4 +1,5 @@
-"""A chain of one's own for a test: anvil with unlocked accounts, and small contracts that do what customers' contracts do."""
+"""A chain of one's own for a test: anvil with unlocked accounts, and small contracts that do what
+customers' contracts do."""
 
 import itertools
 import json
@@ -24,7 +25,12 @@ REVERTER = "0x5f5f5f5f345f355af1505f5ffd"
 # Sends half of the coins to each of the addresses in the first two words.
 SPLITTER = "0x5f5f5f5f600234045f355af1505f5f5f5f600234046020355af100"
 # Emits a Transfer log for each (to, amount) pair in the data, without keeping balances.
-LOGGER = "0x5f5b80361115603e5780602001355f52803533" + "7f" + TRANSFER_TOPIC[2:] + "60205fa36040016001565b00"
+LOGGER = (
+    "0x5f5b80361115603e5780602001355f52803533"
+    + "7f"
+    + TRANSFER_TOPIC[2:]
+    + "60205fa36040016001565b00"
+)
 
 
 class LocalChain:
@@ -37,7 +43,9 @@ class LocalChain:
         self.url = f"http://127.0.0.1:{port}"
         self._session = requests.Session()
         command = [program, "--port", str(port), "--chain-id", str(chain_id), "--quiet", *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         deadline = time.monotonic() + 20
         while True:
             try:
@@ -52,7 +60,9 @@ class LocalChain:
 
     def call(self, method: str, *parameters: Any) -> Any:
         answer = self._session.post(
-            self.url, json={"jsonrpc": "2.0", "id": 1, "method": method, "params": list(parameters)}, timeout=60
+            self.url,
+            json={"jsonrpc": "2.0", "id": 1, "method": method, "params": list(parameters)},
+            timeout=60,
         ).json()
         assert "error" not in answer, answer
         return answer["result"]
@@ -69,18 +79,31 @@ class LocalChain:
 
     def mine_after(self, moment: datetime) -> None:
         """A block whose timestamp is past the moment: whatever was mined by then is before it."""
-        self.call("evm_setNextBlockTimestamp", max(int(moment.timestamp()), int(self.block(self.height)["timestamp"], 16)) + 1)
+        self.call(
+            "evm_setNextBlockTimestamp",
+            max(int(moment.timestamp()), int(self.block(self.height)["timestamp"], 16)) + 1,
+        )
         self.mine()
 
     def put(self, code: str, address: str) -> str:
-        """A contract with this code, in a block of its own so that a reorg above leaves it standing."""
+        """A contract with this code, in a block of its own so that a reorg above leaves it
+        standing."""
         self.call("anvil_setCode", address, code)
         self.mine()
         return address
 
-    def send(self, to: str, amount_atomic: int = 0, data: str = "0x", sender: int = 0, **fields: Any) -> str:
+    def send(
+        self, to: str, amount_atomic: int = 0, data: str = "0x", sender: int = 0, **fields: Any
+    ) -> str:
         """Send a transaction; its hash. It is mined when the node mines."""
-        transaction = {"from": self.accounts[sender], "to": to, "value": hex(amount_atomic), "data": data, "gas": hex(2_000_000), **fields}
+        transaction = {
+            "from": self.accounts[sender],
+            "to": to,
+            "value": hex(amount_atomic),
+            "data": data,
+            "gas": hex(2_000_000),
+            **fields,
+        }
         tx_hash = self.call("eth_sendTransaction", transaction)
         assert isinstance(tx_hash, str)
         return tx_hash
@@ -96,27 +119,40 @@ class LocalChain:
 
     def through(self, contract: str, amount_atomic: int, *to: str) -> str:
         """Send coins by way of a contract."""
-        return self.wait(self.send(contract, amount_atomic, "0x" + encode(["address"] * len(to), list(to)).hex()))
+        return self.wait(
+            self.send(contract, amount_atomic, "0x" + encode(["address"] * len(to), list(to)).hex())
+        )
 
     def deploy_token(self, decimals: int = 6) -> str:
         """A real ERC-20; its address in lower case."""
         bytecode = json.loads(ARTIFACT.read_text())["bytecode"]
-        data = bytecode + encode(["string", "string", "uint8"], ["USD Coin", "USDC", decimals]).hex()
+        data = (
+            bytecode + encode(["string", "string", "uint8"], ["USD Coin", "USDC", decimals]).hex()
+        )
         transaction = {"from": self.accounts[0], "data": data, "gas": hex(5_000_000)}
         tx_hash = self.wait(self.call("eth_sendTransaction", transaction))
         return str(self.call("eth_getTransactionReceipt", tx_hash)["contractAddress"]).lower()
 
     def mint(self, token: str, to: str, amount_atomic: int) -> str:
-        return self.wait(self.send(token, data="0x40c10f19" + encode(["address", "uint256"], [to, amount_atomic]).hex()))
+        return self.wait(
+            self.send(
+                token, data="0x40c10f19" + encode(["address", "uint256"], [to, amount_atomic]).hex()
+            )
+        )
 
     def transfer(self, token: str, to: str, amount_atomic: int) -> str:
-        return self.wait(self.send(token, data="0xa9059cbb" + encode(["address", "uint256"], [to, amount_atomic]).hex()))
+        return self.wait(
+            self.send(
+                token, data="0xa9059cbb" + encode(["address", "uint256"], [to, amount_atomic]).hex()
+            )
+        )
 
     def raw(self, tx_hash: str) -> str:
         return str(self.call("eth_getRawTransactionByHash", tx_hash))
 
     def reorg(self, depth: int, *again: tuple[str, int]) -> None:
-        """Replace the newest blocks; raw transactions go into the new block at the given place again."""
+        """Replace the newest blocks; raw transactions go into the new block at the given place
+        again."""
         self.call("anvil_reorg", depth, [list(one) for one in again])
 
     def wait(self, tx_hash: str) -> str:

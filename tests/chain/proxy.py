@@ -9,11 +9,14 @@ from typing import Any
 
 import requests
 
-Change = Callable[[str, list[Any], Any], Any]  # method, parameters, the node's result -> what is told instead
+Change = Callable[
+    [str, list[Any], Any], Any
+]  # method, parameters, the node's result -> what is told instead
 
 
 class Proxy:
-    """`changes` alter single results, `whole` replaces the answer, `behind` hides the newest blocks, `unknown` and `pruned` refuse."""
+    """`changes` alter single results, `whole` replaces the answer, `behind` hides the newest
+    blocks, `unknown` and `pruned` refuse."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -40,11 +43,20 @@ class Proxy:
         self.changes.append(lambda called, _, result: tell(result) if called == method else result)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        method, parameters = request["method"], request["params"]
+        method = request["method"]
+        parameters = request["params"]
         self.calls.append(method)
         if method in self.unknown or (method == "eth_getBalance" and self.pruned(parameters)):
-            return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "not available"}}
-        tip = int(self._ask("eth_blockNumber", [])["result"], 16) - self.behind if self.behind else None
+            return {
+                "jsonrpc": "2.0",
+                "id": request["id"],
+                "error": {"code": -32601, "message": "not available"},
+            }
+        tip = (
+            int(self._ask("eth_blockNumber", [])["result"], 16) - self.behind
+            if self.behind
+            else None
+        )
         if tip is not None and method == "eth_getBlockByNumber" and parameters[0] == "latest":
             parameters = [hex(tip), *parameters[1:]]
         told = self._ask(method, parameters)
@@ -76,8 +88,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.proxy.whole is not None:
             status, body = self.proxy.whole
         else:
-            answers = [self.proxy.answer(one) for one in (asked if isinstance(asked, list) else [asked])]
-            status, body = 200, json.dumps(answers if isinstance(asked, list) else answers[0]).encode()
+            answers = [
+                self.proxy.answer(one) for one in (asked if isinstance(asked, list) else [asked])
+            ]
+            status = 200
+            body = json.dumps(answers if isinstance(asked, list) else answers[0]).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -16,11 +16,17 @@ from config.demo_secrets import DEMO_MNEMONIC, PUBLISHED
 
 
 @pytest.mark.parametrize(("mode", "account"), [("live", 0), ("test", 1)])
-def test_addresses_are_those_of_the_wallet_that_holds_the_seed(mode: str, account: int, settings: Any) -> None:
-    settings.DEPOSIT_XPUBS = {name.lower(): PUBLISHED[f"DEPOSIT_XPUB_{name}"] for name in ("LIVE", "TEST")}
+def test_addresses_are_those_of_the_wallet_that_holds_the_seed(
+    mode: str, account: int, settings: Any
+) -> None:
+    settings.DEPOSIT_XPUBS = {
+        name.lower(): PUBLISHED[f"DEPOSIT_XPUB_{name}"] for name in ("LIVE", "TEST")
+    }
     Account.enable_unaudited_hdwallet_features()
     for index in (0, 1, 7, 49, 50, 2**31 - 1):
-        wallet = Account.from_mnemonic(DEMO_MNEMONIC, account_path=f"m/44'/60'/{account}'/0/{index}")
+        wallet = Account.from_mnemonic(
+            DEMO_MNEMONIC, account_path=f"m/44'/60'/{account}'/0/{index}"
+        )
         assert checksummed(derive(mode, index)) == wallet.address
 
 

@@ -1,4 +1,5 @@
-"""Cold storage on a real chain: what the hot wallet holds above its float goes there, what is promised stays, and the books agree."""
+"""Cold storage on a real chain: what the hot wallet holds above its float goes there, what is
+promised stays, and the books agree."""
 
 from io import StringIO
 from typing import Any
@@ -25,15 +26,18 @@ from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
 
 pytestmark = pytest.mark.chain
-ETHER, DOLLAR = 10**18, 10**6
+ETHER = 10**18
+DOLLAR = 10**6
 COLD = "0x" + "c0" * 20
 
 
 class Desk:
-    """A hot wallet with a hundred coins on a chain of its own, as the books have it, and a float of five."""
+    """A hot wallet with a hundred coins on a chain of its own, as the books have it, and a float of
+    five."""
 
     def __init__(self, chain: LocalChain, watcher: Reader) -> None:
-        self.chain, self.watcher = chain, watcher
+        self.chain = chain
+        self.watcher = watcher
         self.hot = keystores.hot_key("test").address
         chain.call("anvil_setBalance", self.hot, hex(100 * ETHER))
         make.service_coins("SETH", 100 * ETHER)
@@ -57,7 +61,8 @@ class Desk:
 
 @pytest.fixture
 def desk(chain: LocalChain, watcher: Reader, settings: Any) -> Desk:
-    settings.COLD_FLOATS, settings.COLD_ADDRESSES = {"SETH": "5:8"}, {"SETH": COLD}
+    settings.COLD_FLOATS = {"SETH": "5:8"}
+    settings.COLD_ADDRESSES = {"SETH": COLD}
     signing.introduce()
     return Desk(chain, watcher)
 
@@ -72,7 +77,11 @@ def test_what_is_above_the_float_goes_to_cold_storage_once_and_stays_in_custody(
     desk.work()
 
     [row] = desk.sent()
-    assert (row.status, row.to_address, desk.balance(COLD)) == ("confirmed", COLD, row.amount_atomic)
+    assert (row.status, row.to_address, desk.balance(COLD)) == (
+        "confirmed",
+        COLD,
+        row.amount_atomic,
+    )
     assert 94 * ETHER < row.amount_atomic <= 95 * ETHER
     assert booked("custody_cold") == -row.amount_atomic
     assert booked("custody_hot") == -desk.balance(desk.hot)
@@ -83,7 +92,8 @@ def test_what_is_above_the_float_goes_to_cold_storage_once_and_stays_in_custody(
 
 
 def test_tokens_go_by_their_own_line(desk: Desk, settings: Any) -> None:
-    settings.COLD_FLOATS, settings.COLD_ADDRESSES = {"USDC_SETH": "200"}, {"USDC_SETH": COLD, "SETH": COLD}
+    settings.COLD_FLOATS = {"USDC_SETH": "200"}
+    settings.COLD_ADDRESSES = {"USDC_SETH": COLD, "SETH": COLD}
     token = desk.chain.deploy_token()
     Asset.objects.filter(pk="USDC_SETH").update(contract_address=token)
     desk.chain.mint(token, desk.hot, 399 * DOLLAR)
@@ -102,7 +112,9 @@ def test_tokens_go_by_their_own_line(desk: Desk, settings: Any) -> None:
 
 def test_what_payouts_wait_for_stays_wherever_they_have_got_to(desk: Desk, bakery: Shop) -> None:
     make.store_coins(bakery.store, "SETH", 90 * ETHER)
-    make.payout(bakery.test, 90 * ETHER)  # waits for a person: it is above the limit of one transaction
+    make.payout(
+        bakery.test, 90 * ETHER
+    )  # waits for a person: it is above the limit of one transaction
     advance_payouts()
     desk.work()
 
@@ -115,9 +127,15 @@ def test_what_payouts_wait_for_stays_wherever_they_have_got_to(desk: Desk, baker
 def test_a_payout_that_begins_to_wait_after_it_was_asked_for_comes_first(desk: Desk) -> None:
     move_to_cold()
     waiting = sender.request(
-        chain_id="sepolia", asset_id="SETH", to=make.fresh_address(), amount_atomic=1, purpose="refund", reference="first",
-        mode="test", at=clock.real_now(),
-    )  # fmt: skip
+        chain_id="sepolia",
+        asset_id="SETH",
+        to=make.fresh_address(),
+        amount_atomic=1,
+        purpose="refund",
+        reference="first",
+        mode="test",
+        at=clock.real_now(),
+    )
     lanes.wait([waiting], Reason.SHORT, lanes.WaitsFor.FUNDS, clock.real_now())
 
     signing.sign_due()
@@ -147,7 +165,9 @@ def test_an_xpub_gives_each_transfer_an_address_of_its_own(desk: Desk, settings:
         desk.work()
         desk.chain.call("anvil_setBalance", desk.hot, hex(100 * ETHER))
     first, second = (row.to_address for row in desk.sent())
-    assert [first, second] == [cold.address_of(root.derive(f"m/0/{number}").public.key) for number in range(2)]
+    assert [first, second] == [
+        cold.address_of(root.derive(f"m/0/{number}").public.key) for number in range(2)
+    ]
     assert cold.addresses("SETH") == {first, second, cold.address("SETH", 2)}
 
 
@@ -162,16 +182,23 @@ def test_an_xpub_gives_each_transfer_an_address_of_its_own(desk: Desk, settings:
 def test_no_row_adds_an_address(desk: Desk, to: str, reference: str, complaint: str) -> None:
     """Approved as it may be: the signer believes the settings of its own environment."""
     row = sender.request(
-        chain_id="sepolia", asset_id="SETH", to=to, amount_atomic=ETHER, purpose="cold", reference=reference, mode="test",
+        chain_id="sepolia",
+        asset_id="SETH",
+        to=to,
+        amount_atomic=ETHER,
+        purpose="cold",
+        reference=reference,
+        mode="test",
         at=clock.real_now(),
-    )  # fmt: skip
+    )
     desk.work()
     row.refresh_from_db()
     assert (row.status, row.reason, desk.balance(to)) == ("failed", complaint, 0)
 
 
 def test_no_cap_and_no_alarm_counts_it(desk: Desk, settings: Any) -> None:
-    settings.SIGNER_CAPS, settings.SIGNER_ALARMS = ["SETH=1:1"], ["SETH=1"]
+    settings.SIGNER_CAPS = ["SETH=1:1"]
+    settings.SIGNER_ALARMS = ["SETH=1"]
     move_to_cold()
     desk.work()
     [row] = desk.sent()
@@ -186,11 +213,27 @@ def test_what_comes_back_is_no_new_float_and_is_booked_once(desk: Desk, capsys: 
     desk.work()
     before = booked("custody_cold")
     desk.chain.call("anvil_impersonateAccount", COLD)
-    back = desk.chain.wait(desk.chain.call("eth_sendTransaction", {"from": COLD, "to": desk.hot, "value": hex(10 * ETHER)}))
-    desk.chain.call("anvil_setBalance", COLD, hex(-before - 10 * ETHER))  # whoever keeps it has paid the gas from elsewhere
+    back = desk.chain.wait(
+        desk.chain.call(
+            "eth_sendTransaction", {"from": COLD, "to": desk.hot, "value": hex(10 * ETHER)}
+        )
+    )
+    desk.chain.call(
+        "anvil_setBalance", COLD, hex(-before - 10 * ETHER)
+    )  # whoever keeps it has paid the gas from elsewhere
     desk.work()
 
-    fund = ("treasury", "fund", "--network", "sepolia", "--hash", back, "--staff", "sam@example.com", "--json")
+    fund = (
+        "treasury",
+        "fund",
+        "--network",
+        "sepolia",
+        "--hash",
+        back,
+        "--staff",
+        "sam@example.com",
+        "--json",
+    )
     call_command(*fund, stdout=StringIO())
     with pytest.raises(SystemExit):
         call_command(*fund)
@@ -221,7 +264,10 @@ def test_a_stopped_wallet_moves_nothing(desk: Desk) -> None:
     ("changed", "complaint"),
     [
         ({"COLD_ADDRESSES": {"SETH": "0x12"}}, "COLD_ADDRESSES names no address for SETH"),
-        ({"COLD_ADDRESSES": {"SETH": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"}}, "COLD_ADDRESSES names no address for SETH"),
+        (
+            {"COLD_ADDRESSES": {"SETH": "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"}},
+            "COLD_ADDRESSES names no address for SETH",
+        ),
         ({"COLD_ADDRESSES": {"SETH": "xpub123"}}, "extended key"),
         ({"COLD_FLOATS": {"SETH": "8:5"}}, "COLD_FLOATS can't be read for SETH"),
         ({"COLD_FLOATS": {"GOLD": "1"}}, "GOLD, which is no asset"),
@@ -239,14 +285,27 @@ def test_a_signer_with_a_mistyped_list_does_not_start(
 
 
 def test_the_books_by_example(db: None) -> None:
-    """A hundred in the hot wallet, sixty to the safe, ten back: what is owed to whom never moves."""
+    """A hundred in the hot wallet, sixty to the safe, ten back: what is owed to whom never
+    moves."""
     make.service_coins("SETH", 100)
     row = OutgoingTransaction.objects.create(
-        mode="test", chain_id="sepolia", asset_id="SETH", purpose="cold", reference="SETH:0", to_address=COLD, amount_atomic=60,
+        mode="test",
+        chain_id="sepolia",
+        asset_id="SETH",
+        purpose="cold",
+        reference="SETH:0",
+        to_address=COLD,
+        amount_atomic=60,
         requested_at=clock.real_now(),
-    )  # fmt: skip
+    )
     of = {"mode": "test", "asset_id": "SETH", "at": clock.real_now()}
-    movements.cold_transfer_sent(**of, outgoing_id=row.pk, amount_atomic=60, gas_asset_id="SETH", gas_atomic=2)
-    assert [booked(kind) for kind in ("custody_hot", "custody_cold", "network_fees", "treasury")] == [-38, -60, -2, 100]
+    movements.cold_transfer_sent(
+        **of, outgoing_id=row.pk, amount_atomic=60, gas_asset_id="SETH", gas_atomic=2
+    )
+    assert [
+        booked(kind) for kind in ("custody_hot", "custody_cold", "network_fees", "treasury")
+    ] == [-38, -60, -2, 100]
     movements.cold_returned(**of, tx_hash="0x1", amount_atomic=10)
-    assert [booked(kind) for kind in ("custody_hot", "custody_cold", "network_fees", "treasury")] == [-48, -50, -2, 100]
+    assert [
+        booked(kind) for kind in ("custody_hot", "custody_cold", "network_fees", "treasury")
+    ] == [-48, -50, -2, 100]

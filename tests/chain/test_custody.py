@@ -1,4 +1,5 @@
-"""`verify_ledger --chain`: what the books say we hold is compared with what the chain says, on a real chain."""
+"""`verify_ledger --chain`: what the books say we hold is compared with what the chain says, on a
+real chain."""
 
 from typing import Any
 
@@ -17,13 +18,20 @@ pytestmark = pytest.mark.chain
 
 
 def differences() -> list[str]:
-    return [f"{one.subject.split()[0]}{one.detail[one.detail.rindex(':') :]}" for one in audit.findings(check_chain=True)]
+    return [
+        f"{one.subject.split()[0]}{one.detail[one.detail.rindex(':') :]}"
+        for one in audit.findings(check_chain=True)
+    ]
 
 
 @pytest.fixture
 def paid(chain: LocalChain, watcher: Reader, bakery: Shop) -> dict[str, Any]:
     """A payment that was made on the chain and confirmed; its address and amount."""
-    [way] = [one for one in make.payment(bakery.test)["payment_addresses"] if one["supported_asset"]["asset_id"] == "SETH"]
+    [way] = [
+        one
+        for one in make.payment(bakery.test)["payment_addresses"]
+        if one["supported_asset"]["asset_id"] == "SETH"
+    ]
     chain.pay(way["address"], int(way["crypto_amount_atomic"]))
     chain.mine(2)
     watcher.read()
@@ -108,7 +116,9 @@ def test_a_deposit_lost_after_it_was_booked_is_found_until_staff_correct_it(
     assert differences() == []
 
 
-def test_a_chain_that_does_not_answer_is_no_clean_bill(chain: LocalChain, paid: dict[str, Any]) -> None:
+def test_a_chain_that_does_not_answer_is_no_clean_bill(
+    chain: LocalChain, paid: dict[str, Any]
+) -> None:
     chain.close()
 
     found = audit.findings(check_chain=True)

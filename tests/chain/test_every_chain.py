@@ -1,4 +1,5 @@
-"""Every chain that we know carries the whole story: a deposit, its sweep, a payout, a refund, and books that agree with the chain."""
+"""Every chain that we know carries the whole story: a deposit, its sweep, a payout, a refund, and
+books that agree with the chain."""
 
 import json
 from collections.abc import Iterator
@@ -35,16 +36,24 @@ from tests.cast import Api, Shop
 from tests.chain.local import LocalChain, program
 
 pytestmark = pytest.mark.chain
-TOKENS = {"ethereum": "ETH_USDC", "sepolia": "USDC_SETH", "polygon": "POL_USDC", "base": "BASE_USDC", "arbitrum": "ARB_USDC"}
+TOKENS = {
+    "ethereum": "ETH_USDC",
+    "sepolia": "USDC_SETH",
+    "polygon": "POL_USDC",
+    "base": "BASE_USDC",
+    "arbitrum": "ARB_USDC",
+}
 IDS = {"ethereum": 1, "sepolia": 11155111, "polygon": 137, "base": 8453, "arbitrum": 42161}
-ETHER, DOLLAR = 10**18, 10**6
+ETHER = 10**18
+DOLLAR = 10**6
 
 
 class Place:
     """A chain of one's own with this id, a dollar token, our watcher and our hot wallet."""
 
     def __init__(self, chain_id: str, local: LocalChain) -> None:
-        self.chain, self.local = Chain.objects.get(pk=chain_id), local
+        self.chain = Chain.objects.get(pk=chain_id)
+        self.local = local
         self.native = Asset.objects.get(chain=chain_id, token_standard="Native")
         self.token = Asset.objects.get(pk=TOKENS[chain_id])
         self.hot = keystores.hot_key(self.chain.mode).address
@@ -81,10 +90,16 @@ def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[P
         pytest.skip("anvil isn't installed")
     chain_id = request.param
     local = LocalChain(anvil, chain_id=IDS[chain_id])
-    settings.CHAIN_URLS, settings.CHAIN_START_BLOCKS = {chain_id: [local.url]}, {chain_id: 0}
+    settings.CHAIN_URLS = {chain_id: [local.url]}
+    settings.CHAIN_START_BLOCKS = {chain_id: 0}
     signing.introduce()
     refresh()
-    change_asset(TOKENS[chain_id], contract_address=local.deploy_token(), is_active=True, required_confirmations=3)
+    change_asset(
+        TOKENS[chain_id],
+        contract_address=local.deploy_token(),
+        is_active=True,
+        required_confirmations=3,
+    )
     found = Place(chain_id, local)
     found.read()
     yield found
@@ -97,18 +112,25 @@ def test_deposit_sweep_payout_refund_and_books(place: Place, bakery: Shop) -> No
 
 
 @pytest.fixture
-def kept(request: pytest.FixtureRequest, settings: Any, tmp_path: Path, monkeypatch: Any) -> Iterator[None]:
-    with made.of(request.param, tmp_path, monkeypatch) as entry, made.configured(entry, settings, tmp_path):
+def kept(
+    request: pytest.FixtureRequest, settings: Any, tmp_path: Path, monkeypatch: Any
+) -> Iterator[None]:
+    with (
+        made.of(request.param, tmp_path, monkeypatch) as entry,
+        made.configured(entry, settings, tmp_path),
+    ):
         yield
 
 
 @pytest.mark.parametrize("kept", made.ELSEWHERE, indirect=True)
 @pytest.mark.parametrize("place", ["ethereum"], indirect=True)
-def test_the_same_with_the_hot_keys_kept_elsewhere_and_the_seed_in_a_file_that_only_their_keeper_opens(
+def test_the_same_with_the_hot_keys_kept_elsewhere_and_the_seed_in_a_file_only_their_keeper_opens(
     kept: None, place: Place, bakery: Shop
 ) -> None:
     tell_the_story(place, bakery)
-    assert HotWallet.objects.get().address == place.hot != Seed(DEMO_MNEMONIC).hot_key("live").address
+    assert (
+        HotWallet.objects.get().address == place.hot != Seed(DEMO_MNEMONIC).hot_key("live").address
+    )
     sent = OutgoingTransaction.objects.exclude(purpose="sweep")
     assert set(sent.values_list("purpose", flat=True)) == {"sweep_gas", "payout", "refund"}
     assert set(sent.values_list("from_address", flat=True)) == {place.hot}
@@ -134,15 +156,26 @@ def tell_the_story(place: Place, bakery: Shop) -> None:
     place.work()
     assert (place.held(place.hot), place.held(entry.address_id)) == (entry.required_atomic, 0)
 
-    paid_to, refunded_to = make.fresh_address(), make.fresh_address()
-    answer = make.ask_payout(api, str(20 * DOLLAR), asset_id=place.token.pk, destination_address=paid_to)
+    paid_to = make.fresh_address()
+    refunded_to = make.fresh_address()
+    answer = make.ask_payout(
+        api, str(20 * DOLLAR), asset_id=place.token.pk, destination_address=paid_to
+    )
     assert answer.status_code == 201, answer.content
-    body = {"refund": {"asset_id": place.token.pk, "amount": "10.00", "destination_address": refunded_to}}
+    body = {
+        "refund": {
+            "asset_id": place.token.pk,
+            "amount": "10.00",
+            "destination_address": refunded_to,
+        }
+    }
     answer = api.post(f"/payments/{payment['id']}/refunds", body, key="refund")
     assert answer.status_code == 201, answer.content
     place.work()
     assert Payout.objects.get().status == "confirmed" and Refund.objects.get().status == "confirmed"
-    assert place.held(paid_to) == 20 * DOLLAR and place.held(refunded_to) == int(Refund.objects.get().amount_atomic)
+    assert place.held(paid_to) == 20 * DOLLAR and place.held(refunded_to) == int(
+        Refund.objects.get().amount_atomic
+    )
 
     assert not OutgoingTransaction.objects.exclude(status="confirmed").exists()
     assert audit.findings(check_chain=True) == []
@@ -152,14 +185,18 @@ def tell_the_story(place: Place, bakery: Shop) -> None:
 
 
 @pytest.mark.django_db
-def test_an_asset_of_a_chain_that_lacks_something_is_refused_with_all_of_it(settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_asset_of_a_chain_that_lacks_something_is_refused_with_all_of_it(
+    settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     settings.SIGNER_CAPS = []
     Asset.objects.filter(pk="BASE_ETH").update(token_standard="ERC20")
     with pytest.raises(NotReady) as refusal:
         change_asset("BASE_USDC", is_active=True)
-    assert refusal.value.text == (
-        "BASE_USDC can't be active yet: there is no native asset of Base, in which gas is paid, no node of Base (CHAIN_BASE_URL), "
-        "no hot wallet on Base (the signer makes it known when it starts), no limit of BASE_USDC (SIGNER_CAPS)"
+    assert (
+        refusal.value.text
+        == "BASE_USDC can't be active yet: there is no native asset of Base, in which gas is paid,"
+        " no node of Base (CHAIN_BASE_URL), no hot wallet on Base (the signer makes it known"
+        " when it starts), no limit of BASE_USDC (SIGNER_CAPS)"
     )
     with pytest.raises(SystemExit):
         call_command("set_asset", "BASE_USDC", "--active", "true")
@@ -183,7 +220,7 @@ def test_a_token_of_test_mode_needs_no_node(settings: Any) -> None:
     assert json.loads(output.getvalue())["active"] is True
 
 
-# --- payments on chains that nobody reads ----------------------------------------------------------
+# --- payments on chains that nobody reads ---
 
 
 def offered(api: Api) -> set[str]:
@@ -204,11 +241,15 @@ def test_a_chain_that_nobody_reads_is_not_offered_and_nobody_is_ready(
     assert json.loads(readyz(rf.get("/readyz")).content)["chain_watcher"]["without_node"] == []
 
 
-def test_without_any_node_a_production_offers_nothing_and_a_demo_everything(bakery: Shop, settings: Any) -> None:
+def test_without_any_node_a_production_offers_nothing_and_a_demo_everything(
+    bakery: Shop, settings: Any
+) -> None:
     settings.CHAIN_URLS = {}
     assert offered(bakery.live) == {"ethereum"} and offered(bakery.test) == {"sepolia"}
     settings.CHAINS_ARE_OPTIONAL = False
-    answer = bakery.live.post("/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}})
+    answer = bakery.live.post(
+        "/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
+    )
     assert answer.status_code == 503 and answer.headers["Retry-After"]
     assert offered(bakery.test) == {"sepolia"}
     assert selectors.chains_without_node() == ["ethereum"]
@@ -217,9 +258,13 @@ def test_without_any_node_a_production_offers_nothing_and_a_demo_everything(bake
 def test_no_live_payment_expires_while_nobody_reads_its_chain(bakery: Shop, settings: Any) -> None:
     live, test = (make.payment(api)["id"] for api in (bakery.live, bakery.test))
     Payment.objects.update(expires_at=clock.real_now() - timedelta(minutes=1))
-    settings.CHAIN_URLS, settings.CHAINS_ARE_OPTIONAL = {}, False
+    settings.CHAIN_URLS = {}
+    settings.CHAINS_ARE_OPTIONAL = False
     expire_due()
-    assert Payment.objects.get(pk=live).status == "pending" and Payment.objects.get(pk=test).status == "expired"
+    assert (
+        Payment.objects.get(pk=live).status == "pending"
+        and Payment.objects.get(pk=test).status == "expired"
+    )
 
 
 def test_a_hot_wallet_is_asked_for_by_its_chain(db: None, settings: Any) -> None:

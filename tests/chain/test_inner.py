@@ -1,4 +1,5 @@
-"""Coins that contracts send are found by the balances of open addresses, once each, with the transaction that moved them."""
+"""Coins that contracts send are found by the balances of open addresses, once each, with the
+transaction that moved them."""
 
 from datetime import timedelta
 
@@ -20,17 +21,25 @@ def address(db: None) -> str:
 
 
 def watched() -> str:
-    return make_address(native_chain="sepolia", watch_balance_until=clock.real_now() + timedelta(days=1))
+    return make_address(
+        native_chain="sepolia", watch_balance_until=clock.real_now() + timedelta(days=1)
+    )
 
 
-def test_coins_sent_by_a_contract_are_a_deposit_of_their_transaction(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_coins_sent_by_a_contract_are_a_deposit_of_their_transaction(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     chain.put(FORWARDER, CONTRACT)
     tx_hash = chain.through(CONTRACT, 10**15, address)
     chain.mine(12)
     watcher.read()
     deposit = Deposit.objects.get()
     assert (deposit.tx_hash, deposit.log_index, deposit.amount_atomic) == (tx_hash, -2, 10**15)
-    assert (deposit.from_address, deposit.asset_id, deposit.status) == (CONTRACT, "SETH", "confirmed")
+    assert (deposit.from_address, deposit.asset_id, deposit.status) == (
+        CONTRACT,
+        "SETH",
+        "confirmed",
+    )
     assert deposit.block_hash == chain.call("eth_getTransactionReceipt", tx_hash)["blockHash"]
 
 
@@ -44,7 +53,9 @@ def test_they_are_never_counted_twice(chain: LocalChain, watcher: Reader, addres
     assert Deposit.objects.count() == 1
 
 
-def test_coins_of_every_kind_are_told_apart(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_coins_of_every_kind_are_told_apart(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     other = watched()
     chain.put(SPLITTER, CONTRACT)
     chain.pay(address, 7)
@@ -59,7 +70,12 @@ def test_coins_of_every_kind_are_told_apart(chain: LocalChain, watcher: Reader, 
     rows = Deposit.objects.filter(log_index__lt=-1, tx_hash__in=[both, twice]).values_list(
         "tx_hash", "log_index", "address_id", "amount_atomic"
     )
-    assert set(rows) == {(both, -2, address, 1000), (both, -3, other, 1000), (twice, -2, address, 300), (twice, -3, address, 300)}
+    assert set(rows) == {
+        (both, -2, address, 1000),
+        (both, -3, other, 1000),
+        (twice, -2, address, 300),
+        (twice, -3, address, 300),
+    }
     for each in (address, other):
         held = int(chain.call("eth_getBalance", each, "latest"), 16)
         assert sum(one.amount_atomic for one in Deposit.objects.filter(address_id=each)) == held
@@ -78,7 +94,11 @@ def test_a_node_that_can_not_trace_leaves_the_block_as_the_transaction(
     chain.mine(12)
     watcher.read()
     first, second = Deposit.objects.order_by("block_number")
-    assert first.tx_hash == first.block_hash == chain.call("eth_getTransactionReceipt", tx_hash)["blockHash"]
+    assert (
+        first.tx_hash
+        == first.block_hash
+        == chain.call("eth_getTransactionReceipt", tx_hash)["blockHash"]
+    )
     assert (first.log_index, first.amount_atomic, second.amount_atomic) == (-2, 10**15, 3)
 
 
@@ -98,7 +118,9 @@ def test_a_node_without_older_balances_leaves_the_newest_block_as_the_transactio
     assert (deposit.tx_hash, deposit.block_number, deposit.amount_atomic) == (newest, 12, 10**15)
 
 
-def test_coins_of_a_contract_that_a_reorg_takes_away_fail_and_come_back(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_coins_of_a_contract_that_a_reorg_takes_away_fail_and_come_back(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     chain.put(FORWARDER, CONTRACT)
     chain.mine(9 - chain.height % 10)
     raw = chain.raw(chain.through(CONTRACT, 10**15, address))
@@ -114,13 +136,20 @@ def test_coins_of_a_contract_that_a_reorg_takes_away_fail_and_come_back(chain: L
     assert (Deposit.objects.get().pk, Deposit.objects.get().status) == (deposit.pk, "confirmed")
 
 
-def test_an_address_that_we_sent_from_is_followed_from_its_new_balance(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_an_address_that_we_sent_from_is_followed_from_its_new_balance(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     chain.put(FORWARDER, CONTRACT)
     chain.pay(address, 10**18)
     chain.mine(12)
     watcher.read()
     chain.call("anvil_impersonateAccount", address)
-    chain.wait(chain.call("eth_sendTransaction", {"from": address, "to": chain.accounts[0], "value": hex(10**17), "gas": hex(21000)}))
+    chain.wait(
+        chain.call(
+            "eth_sendTransaction",
+            {"from": address, "to": chain.accounts[0], "value": hex(10**17), "gas": hex(21000)},
+        )
+    )
     chain.mine(12)
     watcher.read()
     chain.through(CONTRACT, 55, address)
@@ -129,8 +158,12 @@ def test_an_address_that_we_sent_from_is_followed_from_its_new_balance(chain: Lo
     assert sorted(one.amount_atomic for one in Deposit.objects.all()) == [55, 10**18]
 
 
-def test_only_addresses_whose_time_is_not_over_are_looked_at(chain: LocalChain, watcher: Reader) -> None:
-    closed = make_address(native_chain="sepolia", watch_balance_until=clock.real_now() - timedelta(days=1))
+def test_only_addresses_whose_time_is_not_over_are_looked_at(
+    chain: LocalChain, watcher: Reader
+) -> None:
+    closed = make_address(
+        native_chain="sepolia", watch_balance_until=clock.real_now() - timedelta(days=1)
+    )
     chain.put(FORWARDER, CONTRACT)
     chain.through(CONTRACT, 10, closed)
     chain.mine(12)

@@ -1,4 +1,5 @@
-"""Keys and signatures against the vectors that their standards publish, and against another implementation."""
+"""Keys and signatures against the vectors that their standards publish, and against another
+implementation."""
 
 import hashlib
 from pathlib import Path
@@ -72,7 +73,9 @@ NO_XPUB = {
     "a point that isn't on the curve": (
         "xpub661MyMwAqRbcEYS8w7XLSVeEsBXy79zSzH1J8vCdxAZningWLdN3zgtU6Q5JXayek4PRsn35jii4veMimro1xefsM58PgBMrvdYre8QyULY"
     ),
-    "a wrong checksum": ("xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet9"),
+    "a wrong checksum": (
+        "xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet9"
+    ),
     "nothing": "",
     "more than there is room for": "x" * 200,
 }
@@ -81,7 +84,10 @@ NO_XPUB = {
 BIP39 = [
     (
         "00000000000000000000000000000000",
-        "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about",
+        (
+            "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon"
+            " abandon about"
+        ),
         "c55257c360c07c72029aebc1b53c05ed0362ada38ead3e3e9efa3708e53495531f09a6987599d18264c1e1c92f2cf141630c7a3c4ab7c81b2f001698e7463b04",
     ),
     (
@@ -91,7 +97,10 @@ BIP39 = [
     ),
     (
         "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
-        "zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo vote",
+        (
+            "zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo"
+            " zoo zoo vote"
+        ),
         "dd48c104698c30cfe2b6142103248622fb7bb0ff692eebb00089b32d22484e1613912f0a5b694407be899ffd31ed3992c456cdf60f5d4564b8ba3f05a69890ad",
     ),
 ]
@@ -127,17 +136,30 @@ def test_words_and_seeds_are_those_of_bip_39(entropy: str, words: str, seed: str
 
 def test_the_list_of_words_is_the_published_one() -> None:
     raw = (Path(bip39.__file__).parent / "bip39_english.txt").read_bytes()
-    assert hashlib.sha256(raw).hexdigest() == "2f5eed53a4727b4bf8880d8f3f199efc90e58503646d9ff8eff3a2ed3b24dbda"
+    assert (
+        hashlib.sha256(raw).hexdigest()
+        == "2f5eed53a4727b4bf8880d8f3f199efc90e58503646d9ff8eff3a2ed3b24dbda"
+    )
 
 
-@given(st.sampled_from((16, 20, 24, 28, 32)).flatmap(lambda size: st.binary(min_size=size, max_size=size)), st.integers(0, 11))
-def test_a_mnemonic_with_another_word_is_refused_as_often_as_its_checksum_tells(entropy: bytes, place: int) -> None:
+@given(
+    st.sampled_from((16, 20, 24, 28, 32)).flatmap(
+        lambda size: st.binary(min_size=size, max_size=size)
+    ),
+    st.integers(0, 11),
+)
+def test_a_mnemonic_with_another_word_is_refused_as_often_as_its_checksum_tells(
+    entropy: bytes, place: int
+) -> None:
     words = bip39.words_of(entropy).split()
     assert bip39.is_mnemonic(" ".join(words))
     assert not bip39.is_mnemonic(" ".join(words[:-1]))
     assert not bip39.is_mnemonic(" ".join([*words[:place], "tillgate", *words[place + 1 :]]))
     # One of so many last words at least is right, and not all are.
-    assert not all(bip39.is_mnemonic(" ".join([*words[:-1], last])) for last in ("abandon", "zoo", "vote", "art", "about", "able"))
+    assert not all(
+        bip39.is_mnemonic(" ".join([*words[:-1], last]))
+        for last in ("abandon", "zoo", "vote", "art", "about", "able")
+    )
 
 
 def test_new_words_are_twenty_four_and_never_the_same() -> None:
@@ -148,13 +170,17 @@ def test_new_words_are_twenty_four_and_never_the_same() -> None:
 
 def test_a_signature_is_the_one_in_eip_155() -> None:
     unsigned = rlp([9, 20 * 10**9, 21000, bytes.fromhex("35" * 20), 10**18, b"", 1, 0, 0])
-    assert unsigned.hex() == "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080"
+    expected = (
+        "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080"
+    )
+    assert unsigned.hex() == expected
     digest = keccak(unsigned)
     assert digest.hex() == "daf5a779ae972f972197303d7b574746c7ef83eadac0f2791ad23db92e4c8e53"
     parity, r, s = SigningKey(bytes.fromhex("46" * 32)).sign(digest)
     signed = rlp([9, 20 * 10**9, 21000, bytes.fromhex("35" * 20), 10**18, b"", 37 + parity, r, s])
-    assert signed.hex() == (
-        "f86c098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a76400008025"
+    assert (
+        signed.hex() == "f86c098504a817c800825208943535353535353535353535353535353535353535"
+        "880de0b6b3a76400008025"
         "a028ef61340bd939bc2195fe537567866003e1a15d3c71ff63e1590620aa636276"
         "a067cbe9d8997f761aecb703304b3800ccf555c9f3dc64214b297fb1966a3b6d83"
     )
@@ -185,18 +211,47 @@ ADDRESS = st.binary(min_size=20, max_size=20).map(lambda raw: f"0x{raw.hex()}")
 WEI = st.integers(0, 2**256 - 1)
 
 
-@given(st.integers(1, ORDER - 1), st.integers(1, 2**53), st.integers(0, 2**64 - 2), ADDRESS, WEI, st.binary(max_size=300), WEI, WEI)
+@given(
+    st.integers(1, ORDER - 1),
+    st.integers(1, 2**53),
+    st.integers(0, 2**64 - 2),
+    ADDRESS,
+    WEI,
+    st.binary(max_size=300),
+    WEI,
+    WEI,
+)
 @example(1, 1, 0, "0x" + "00" * 20, 0, b"", 0, 0)
 def test_a_transaction_is_the_one_that_another_implementation_signs(
-    secret: int, chain_id: int, nonce: int, to: str, value: int, data: bytes, max_fee: int, priority: int
+    secret: int,
+    chain_id: int,
+    nonce: int,
+    to: str,
+    value: int,
+    data: bytes,
+    max_fee: int,
+    priority: int,
 ) -> None:
     key = SigningKey(secret.to_bytes(32))
-    signed = Transaction(chain_id, nonce, to, value, f"0x{data.hex()}", 21000, max_fee, priority).signed(key)
+    signed = Transaction(
+        chain_id, nonce, to, value, f"0x{data.hex()}", 21000, max_fee, priority
+    ).signed(key)
     account = Account.from_key(secret.to_bytes(32))
     fees = {"gas": 21000, "maxFeePerGas": max_fee, "maxPriorityFeePerGas": priority}
-    told = {"type": 2, "chainId": chain_id, "nonce": nonce, "to": to_checksum_address(to), "value": value, "data": data, **fees}
+    told = {
+        "type": 2,
+        "chainId": chain_id,
+        "nonce": nonce,
+        "to": to_checksum_address(to),
+        "value": value,
+        "data": data,
+        **fees,
+    }
     expected = account.sign_transaction(told)
-    assert (signed.raw, signed.tx_hash) == ("0x" + expected.raw_transaction.hex(), "0x" + expected.hash.hex())
+    assert (signed.raw, signed.tx_hash) == (
+        "0x" + expected.raw_transaction.hex(),
+        "0x" + expected.hash.hex(),
+    )
     assert key.address == account.address.lower()
 
 
@@ -212,8 +267,15 @@ def test_a_digest_is_that_of_the_example_in_eip_712() -> None:
     assert domain.hex() == "f2cee375fa42b42143804025fc449deafd50cc031ca257e0b194a650a912090f"
     person = "Person(string name,address wallet)"
     ends = []
-    for name, wallet in (("Cow", "0xCD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826"), ("Bob", "0xbBbBBBBbbBBBbbbBbbBbbbbBBbBbbbbBbBbbBBbB")):
-        ends.append(typed_data.struct_hash(person, abi.encode(("bytes32", "address"), (typed_data.text_hash(name), wallet))))
+    for name, wallet in (
+        ("Cow", "0xCD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826"),
+        ("Bob", "0xbBbBBBBbbBBBbbbBbbBbbbbBBbBbbbbBbBbbBBbB"),
+    ):
+        ends.append(
+            typed_data.struct_hash(
+                person, abi.encode(("bytes32", "address"), (typed_data.text_hash(name), wallet))
+            )
+        )
     mail = "Mail(Person from,Person to,string contents)" + person
     struct = typed_data.struct_hash(mail, b"".join((*ends, typed_data.text_hash("Hello, Bob!"))))
     digest = typed_data.digest(domain, struct)
@@ -221,8 +283,9 @@ def test_a_digest_is_that_of_the_example_in_eip_712() -> None:
     key = SigningKey(keccak(b"cow"))
     assert key.address == "0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826"
     signature = key.signature(digest)
-    assert signature.hex() == (
-        "4355c47d63924e8a72e509b65029052eb6c299d53a04e167c5775fd466751c9d07299936d304c153f6443dfa05f40ff007d72911b6f72307f996231605b915621c"
+    assert (
+        signature.hex() == "4355c47d63924e8a72e509b65029052eb6c299d53a04e167c5775fd466751c9d"
+        "07299936d304c153f6443dfa05f40ff007d72911b6f72307f996231605b915621c"
     )
     assert recovered(digest, signature[64], signature[:32], signature[32:64]) == key.address
 
@@ -230,9 +293,13 @@ def test_a_digest_is_that_of_the_example_in_eip_712() -> None:
 @given(st.binary(min_size=32, max_size=32), st.integers(0, 255), WEI, WEI)
 @example(bytes(32), 27, 0, 1)
 @example(bytes(32), 29, 1, 1)
-def test_who_signed_is_whom_another_implementation_finds(digest: bytes, v: int, r: int, s: int) -> None:
+def test_who_signed_is_whom_another_implementation_finds(
+    digest: bytes, v: int, r: int, s: int
+) -> None:
     try:
-        expected: str | None = Account._recover_hash(digest, vrs=(v, r, s)).lower() if v in (27, 28) else None
+        expected: str | None = (
+            Account._recover_hash(digest, vrs=(v, r, s)).lower() if v in (27, 28) else None
+        )
     except Exception:
         expected = None
     try:
@@ -249,14 +316,39 @@ def test_an_authorization_has_the_digest_that_wallets_compute(
     from apps.assets.models import Asset, Chain
     from apps.chain import authorizations
 
-    asset = Asset(chain=Chain(chain_id=chain_id), contract_address=contract, eip712_name=name, eip712_version="2")
+    asset = Asset(
+        chain=Chain(chain_id=chain_id),
+        contract_address=contract,
+        eip712_name=name,
+        eip712_version="2",
+    )
     one = authorizations.Authorization(payer, payer, value, 0, before, f"0x{nonce.hex()}", "")
-    members = ("address from", "address to", "uint256 value", "uint256 validAfter", "uint256 validBefore", "bytes32 nonce")
-    types = {"TransferWithAuthorization": [dict(zip(("type", "name"), member.split(), strict=True)) for member in members]}
-    message = {"from": payer, "to": payer, "value": value, "validAfter": 0, "validBefore": before, "nonce": nonce}
+    members = (
+        "address from",
+        "address to",
+        "uint256 value",
+        "uint256 validAfter",
+        "uint256 validBefore",
+        "bytes32 nonce",
+    )
+    types = {
+        "TransferWithAuthorization": [
+            dict(zip(("type", "name"), member.split(), strict=True)) for member in members
+        ]
+    }
+    message = {
+        "from": payer,
+        "to": payer,
+        "value": value,
+        "validAfter": 0,
+        "validBefore": before,
+        "nonce": nonce,
+    }
     domain = {"name": name, "version": "2", "chainId": chain_id, "verifyingContract": contract}
     signable = encode_typed_data(domain_data=domain, message_types=types, message_data=message)
-    assert authorizations.digest(asset, one) == keccak(b"\x19" + signable.version + signable.header + signable.body)
+    assert authorizations.digest(asset, one) == keccak(
+        b"\x19" + signable.version + signable.header + signable.body
+    )
 
 
 VALUES = {
@@ -275,15 +367,23 @@ VALUES = {
         lambda kinds: st.tuples(*(st.tuples(st.just(one), VALUES[one]) for one in kinds))
     )
 )
-def test_arguments_are_written_and_read_as_another_implementation_does(typed: tuple[tuple[str, Any], ...]) -> None:
-    kinds, values = [kind for kind, _ in typed], tuple(value for _, value in typed)
+def test_arguments_are_written_and_read_as_another_implementation_does(
+    typed: tuple[tuple[str, Any], ...],
+) -> None:
+    kinds = [kind for kind, _ in typed]
+    values = tuple(value for _, value in typed)
     written = abi.encode(kinds, values)
     assert written == other_encode(kinds, values)
     assert abi.decode(kinds, written) == values == other_decode(kinds, written)
 
 
-@given(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=4), st.lists(st.integers(0, 3) | WEI, max_size=12))
-def test_what_is_read_is_what_another_implementation_reads_and_has_one_way_to_be_written(kinds: list[str], words: list[int]) -> None:
+@given(
+    st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3) | WEI, max_size=12),
+)
+def test_what_is_read_is_what_another_implementation_reads_and_has_one_way_to_be_written(
+    kinds: list[str], words: list[int]
+) -> None:
     raw = b"".join(one.to_bytes(32) for one in words)
     try:
         found = abi.decode(kinds, raw)
@@ -311,7 +411,10 @@ def test_bytes_that_no_contract_would_write_are_refused(kind: str, raw: bytes) -
         abi.decode([kind], raw)
 
 
-@pytest.mark.parametrize(("kind", "value"), [("uint8", 256), ("uint256", -1), ("uint256", 2**256), ("address", "0x12"), ("bytes32", b"1")])
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("uint8", 256), ("uint256", -1), ("uint256", 2**256), ("address", "0x12"), ("bytes32", b"1")],
+)
 def test_a_value_that_its_type_cannot_hold_is_refused(kind: str, value: Any) -> None:
     with pytest.raises((ValueError, OverflowError)):
         abi.encode([kind], [value])
@@ -319,7 +422,16 @@ def test_a_value_that_its_type_cannot_hold_is_refused(kind: str, value: Any) -> 
 
 @given(
     ADDRESS.flatmap(
-        lambda one: st.sampled_from((one, to_checksum_address(one), "0x" + one[2:].upper(), one[2:], one + "0", one.swapcase()))
+        lambda one: st.sampled_from(
+            (
+                one,
+                to_checksum_address(one),
+                "0x" + one[2:].upper(),
+                one[2:],
+                one + "0",
+                one.swapcase(),
+            )
+        )
     )
 )
 @example("0x52908400098527886E0F7030069857D2E4169EE7")
@@ -328,4 +440,6 @@ def test_a_value_that_its_type_cannot_hold_is_refused(kind: str, value: Any) -> 
 @example("0x" + "۱" * 40)
 def test_an_address_in_mixed_case_needs_the_checksum_of_eip_55(text: str) -> None:
     is_one = text.startswith("0x") and is_hex_address(text)
-    assert is_address(text) == (is_one and (not is_checksum_formatted_address(text) or to_checksum_address(text) == text))
+    assert is_address(text) == (
+        is_one and (not is_checksum_formatted_address(text) or to_checksum_address(text) == text)
+    )

@@ -1,4 +1,5 @@
-"""Nodes that contradict themselves or each other are not believed: the watcher asks again, or asks another."""
+"""Nodes that contradict themselves or each other are not believed: the watcher asks again, or asks
+another."""
 
 from datetime import timedelta
 from typing import Any
@@ -17,7 +18,9 @@ from tests.chain.test_deposits import USDC, blocks_are_linked
 pytestmark = pytest.mark.chain
 
 
-def test_a_log_told_twice_is_one_deposit(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
+def test_a_log_told_twice_is_one_deposit(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
+) -> None:
     chain.put(LOGGER, USDC)
     proxy.lie("eth_getLogs", lambda logs: logs + logs)
     chain.log_transfers(USDC, (address, 5))
@@ -34,9 +37,18 @@ def test_a_log_told_twice_is_one_deposit(chain: LocalChain, proxy: Proxy, watche
         ("eth_getLogs", lambda logs: None),
         ("eth_getTransactionReceipt", lambda receipt: None),
         ("eth_getTransactionReceipt", lambda receipt: {**receipt, "blockHash": "0x" + "1" * 64}),
-        ("eth_getTransactionReceipt", lambda receipt: {**receipt, "transactionHash": "0x" + "1" * 64}),
+        (
+            "eth_getTransactionReceipt",
+            lambda receipt: {**receipt, "transactionHash": "0x" + "1" * 64},
+        ),
         ("eth_getBlockByNumber", lambda block: {**block, "transactions": ["0x" + "1" * 64]}),
-        ("eth_getBlockByNumber", lambda block: {**block, "transactions": [{"hash": 5, "from": "0x1", "to": "0x1", "value": "0x5"}]}),
+        (
+            "eth_getBlockByNumber",
+            lambda block: {
+                **block,
+                "transactions": [{"hash": 5, "from": "0x1", "to": "0x1", "value": "0x5"}],
+            },
+        ),
     ],
 )
 def test_answers_that_contradict_each_other_are_not_believed(
@@ -66,7 +78,9 @@ def test_a_node_that_contradicts_itself_gives_way_to_another(
     assert Deposit.objects.get().amount_atomic == 10
 
 
-def test_balances_that_can_not_be_read_hold_nothing_up(chain: LocalChain, proxy: Proxy, watcher: Reader) -> None:
+def test_balances_that_can_not_be_read_hold_nothing_up(
+    chain: LocalChain, proxy: Proxy, watcher: Reader
+) -> None:
     make_address(native_chain="sepolia", watch_balance_until=clock.real_now() + timedelta(days=1))
     proxy.unknown.add("eth_getBalance")
     chain.mine(12)
@@ -76,10 +90,16 @@ def test_balances_that_can_not_be_read_hold_nothing_up(chain: LocalChain, proxy:
     assert is_caught_up("sepolia", deadline)
 
 
-def test_a_block_the_node_does_not_have_is_read_later(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
+def test_a_block_the_node_does_not_have_is_read_later(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
+) -> None:
     watcher.read()
     chain.pay(address, 10)
-    proxy.changes.append(lambda method, given, result: None if method == "eth_getBlockByNumber" and given[1] else result)
+    proxy.changes.append(
+        lambda method, given, result: (
+            None if method == "eth_getBlockByNumber" and given[1] else result
+        )
+    )
     with pytest.raises(Inconsistent):
         watcher.read()
     proxy.changes.clear()
@@ -98,7 +118,9 @@ def test_two_nodes_on_different_forks_do_not_make_credits_flap(
     settings.CHAIN_URLS = {"sepolia": [chain.url, twin.url]}
     seen = set()
     for place in range(4):
-        settings.CHAIN_URLS = {"sepolia": [chain.url, twin.url] if place % 2 else [twin.url, chain.url]}
+        settings.CHAIN_URLS = {
+            "sepolia": [chain.url, twin.url] if place % 2 else [twin.url, chain.url]
+        }
         watcher.read()
         watcher.restart()
         seen.add(Deposit.objects.get().status if Deposit.objects.exists() else "none")

@@ -1,4 +1,5 @@
-"""Live money and the gas of the moment: nothing leaves, or is carried out, that is worth less than the chain asks for it."""
+"""Live money and the gas of the moment: nothing leaves, or is carried out, that is worth less than
+the chain asks for it."""
 
 import base64
 import json
@@ -40,14 +41,18 @@ from tests.chain.local import LocalChain, program
 from tests.console.test_figures import told
 
 pytestmark = pytest.mark.chain
-ETHER, DOLLAR, GWEI = 10**18, 10**6, 10**9
+ETHER = 10**18
+DOLLAR = 10**6
+GWEI = 10**9
 
 
 class Live:
-    """The live chain with a dollar token, our hot wallet on it, and the price of gas as one likes."""
+    """The live chain with a dollar token, our hot wallet on it, and the price of gas as one
+    likes."""
 
     def __init__(self, local: LocalChain) -> None:
-        self.local, self.watcher = local, Watcher("ethereum")
+        self.local = local
+        self.watcher = Watcher("ethereum")
         self.hot = Seed(DEMO_MNEMONIC).hot_key("live").address
         self.confirmations = Chain.objects.get(pk="ethereum").required_confirmations
 
@@ -83,7 +88,8 @@ def live(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[L
     if anvil is None:
         pytest.skip("anvil isn't installed")
     local = LocalChain(anvil, chain_id=1)
-    settings.CHAIN_URLS, settings.CHAIN_START_BLOCKS = {"ethereum": [local.url]}, {"ethereum": 0}
+    settings.CHAIN_URLS = {"ethereum": [local.url]}
+    settings.CHAIN_START_BLOCKS = {"ethereum": 0}
     monkeypatch.setattr(costs, "_prices", {})
     monkeypatch.setattr(costs, "FRESH_SECONDS", 0.0)
     signing.introduce()
@@ -97,7 +103,7 @@ def live(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[L
     local.close()
 
 
-# --- payouts ----------------------------------------------------------------------------------------
+# --- payouts ---
 
 
 def answer_to(api: Api, amount_atomic: int, asset_id: str = "ETH") -> Any:
@@ -114,12 +120,18 @@ class TestPayouts:
         least = times * NATIVE_GAS * live.cost_gas(200)
         assert least > Asset.objects.get(pk="ETH").min_withdrawal_atomic
         refused = answer_to(bakery.live, least - 1)
-        assert (refused.status_code, refused.json()) == (422, {"error": "Amount is below the network minimum"})
+        assert (refused.status_code, refused.json()) == (
+            422,
+            {"error": "Amount is below the network minimum"},
+        )
         assert answer_to(bakery.live, least).status_code == 201
 
-    def test_a_tokens_gas_is_counted_at_what_it_costs_in_the_token(self, live: Live, bakery: Shop) -> None:
+    def test_a_tokens_gas_is_counted_at_what_it_costs_in_the_token(
+        self, live: Live, bakery: Shop
+    ) -> None:
         make.store_coins(bakery.store, "ETH_USDC", 10_000 * DOLLAR)
-        price, at = live.cost_gas(200), clock.real_now()
+        price = live.cost_gas(200)
+        at = clock.real_now()
         ether, dollar = (current_rate(one, "USD", at) for one in ("ETH", "ETH_USDC"))
         assert ether is not None and dollar is not None
         least = int(2 * TOKEN_GAS * price * ether.rate / dollar.rate) * DOLLAR // ETHER
@@ -127,7 +139,9 @@ class TestPayouts:
         assert answer_to(bakery.live, least - DOLLAR, "ETH_USDC").status_code == 422
         assert answer_to(bakery.live, least + DOLLAR, "ETH_USDC").status_code == 201
 
-    def test_while_gas_is_cheap_the_assets_own_minimum_holds_and_test_mode_asks_no_more(self, live: Live, bakery: Shop) -> None:
+    def test_while_gas_is_cheap_the_assets_own_minimum_holds_and_test_mode_asks_no_more(
+        self, live: Live, bakery: Shop
+    ) -> None:
         live.give(bakery, 1)
         make.funded(bakery.test)
         least = Asset.objects.get(pk="ETH").min_withdrawal_atomic
@@ -135,10 +149,15 @@ class TestPayouts:
         assert [answer_to(bakery.live, one).status_code for one in (least - 1, least)] == [422, 201]
         live.cost_gas(200)
         assert answer_to(bakery.live, least).status_code == 422
-        assert answer_to(bakery.test, Asset.objects.get(pk="SETH").min_withdrawal_atomic, "SETH").status_code == 201
+        assert (
+            answer_to(
+                bakery.test, Asset.objects.get(pk="SETH").min_withdrawal_atomic, "SETH"
+            ).status_code
+            == 201
+        )
 
 
-# --- refunds that nobody asked for ------------------------------------------------------------------
+# --- refunds that nobody asked for ---
 
 
 def paid_with(live: Live, shop: Shop, amount_atomic: int) -> str:
@@ -150,25 +169,36 @@ def paid_with(live: Live, shop: Shop, amount_atomic: int) -> str:
     return str(payment["id"])
 
 
-def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_merchant(live: Live, bakery: Shop) -> None:
+def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_merchant(
+    live: Live, bakery: Shop
+) -> None:
     accept_all_active(bakery.store)
     fee = NATIVE_GAS * live.cost_gas(100)
     live.give(bakery, 1)
-    dust, enough = paid_with(live, bakery, fee // 2), paid_with(live, bakery, 2 * fee)
+    dust = paid_with(live, bakery, fee // 2)
+    enough = paid_with(live, bakery, 2 * fee)
     live.work()
     live.cost_gas(100)
     Payment.objects.update(expires_at="2020-01-01T00:00:00Z")
     expire_due()
     assert [Payment.objects.get(pk=one).status for one in (dust, enough)] == ["failed", "failed"]
-    assert list(Refund.objects.values_list("payment_id", "amount_atomic")) == [(Payment.objects.get(pk=enough).pk, 2 * fee)]
-    assert [make.detail(bakery.live, one)["needs_attention"] for one in (dust, enough)] == ["dust_refund", None]
+    assert list(Refund.objects.values_list("payment_id", "amount_atomic")) == [
+        (Payment.objects.get(pk=enough).pk, 2 * fee)
+    ]
+    assert [make.detail(bakery.live, one)["needs_attention"] for one in (dust, enough)] == [
+        "dust_refund",
+        None,
+    ]
     assert account_balance(bakery.store.pk, "live", "ETH", "held") == fee // 2
 
     asked = bakery.live.post(f"/payments/{dust}/refunds", {"refund": {}}, key="by hand")
     assert asked.status_code == 201, asked.content
     live.work()
     live.work()
-    assert set(Refund.objects.values_list("status", flat=True)) == {"confirmed"} and Refund.objects.count() == 2
+    assert (
+        set(Refund.objects.values_list("status", flat=True)) == {"confirmed"}
+        and Refund.objects.count() == 2
+    )
     assert make.detail(bakery.live, dust)["needs_attention"] is None
     assert audit.findings(check_chain=True) == []
 
@@ -180,7 +210,9 @@ def test_live_refunds_go_out_whatever_waits_in_test_mode(live: Live, bakery: Sho
     make.funded(bakery.test)
     waiting = make.paid(bakery.test)
     body = {"refund": {"amount": "0.001", "destination_address": make.fresh_address()}}
-    assert bakery.test.post(f"/payments/{waiting['id']}/refunds", body, key="test").status_code == 201
+    assert (
+        bakery.test.post(f"/payments/{waiting['id']}/refunds", body, key="test").status_code == 201
+    )
     paid_with(live, bakery, ETHER // 100)
     live.work()
     Payment.objects.filter(mode="live").update(expires_at="2020-01-01T00:00:00Z")
@@ -193,7 +225,11 @@ def test_live_refunds_go_out_whatever_waits_in_test_mode(live: Live, bakery: Sho
 
 
 def test_a_paid_payments_document_is_drawn_before_anybody_asks(
-    live: Live, bakery: Shop, settings: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+    live: Live,
+    bakery: Shop,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
 ) -> None:
     settings.WORK_INLINE = False
     monkeypatch.setattr(drawings, "WAIT_SECONDS", 0.3)
@@ -216,7 +252,7 @@ def test_a_paid_payments_document_is_drawn_before_anybody_asks(
     assert (answer.status_code, answer.content[:5]) == (200, b"%PDF-")
 
 
-# --- payments that are carried out for somebody -----------------------------------------------------
+# --- payments that are carried out for somebody ---
 
 
 class LiveMarket(Market):
@@ -227,7 +263,9 @@ class LiveMarket(Market):
 
 @pytest.fixture
 def market(live: Live, bakery: Shop, settings: Any) -> LiveMarket:
-    settings.X402_SETTLE_SECONDS = 0  # whoever settles is told that it isn't known yet: the worker's part is played in between
+    settings.X402_SETTLE_SECONDS = (
+        0  # whoever settles is told that it isn't known yet: the worker's part is played in between
+    )
     Asset.objects.filter(pk="ETH_USDC").update(eip712_name="USD Coin", eip712_version="1")
     accept_all_active(bakery.store)
     token = str(Asset.objects.get(pk="ETH_USDC").contract_address)
@@ -237,14 +275,21 @@ def market(live: Live, bakery: Shop, settings: Any) -> LiveMarket:
 
 
 class TestSettling:
-    def test_what_is_worth_less_than_its_gas_is_not_carried_out(self, market: LiveMarket, live: Live) -> None:
+    def test_what_is_worth_less_than_its_gas_is_not_carried_out(
+        self, market: LiveMarket, live: Live
+    ) -> None:
         live.cost_gas(20)
         fee = costs.fee(Asset.objects.select_related("chain").get(pk="ETH_USDC"))
         assert fee is not None and fee > DOLLAR
         heard = []
         for amount in (1, fee - DOLLAR // 10, fee + DOLLAR // 10):
             signed = market.payer.signed(market.ask(asset_id="ETH_USDC", amount_atomic=str(amount)))
-            heard.append((market.verify(signed).get("invalidReason"), market.settle(signed).get("errorReason")))
+            heard.append(
+                (
+                    market.verify(signed).get("invalidReason"),
+                    market.settle(signed).get("errorReason"),
+                )
+            )
         short = "invalid_exact_evm_payload_authorization_value"
         assert heard == [(short, short), (short, short), (None, "settlement_pending")]
         assert SignedPayment.objects.count() == 1
@@ -259,38 +304,58 @@ class TestSettling:
         advance_signed_payments()
         sent = OutgoingTransaction.objects.get(purpose="x402")
         assert (sent.status, SignedPayment.objects.get().status) == ("confirmed", "settled")
-        assert balances(bakery.store.pk, "live")["ETH"].available_atomic == ETHER - sent.network_fee_atomic < ETHER
+        assert (
+            balances(bakery.store.pk, "live")["ETH"].available_atomic
+            == ETHER - sent.network_fee_atomic
+            < ETHER
+        )
         assert account_balance(None, "live", "ETH", "network_fees") == 0
         assert audit.findings(check_chain=True) == []
 
 
-# --- everything that leaves -------------------------------------------------------------------------
+# --- everything that leaves ---
 
 
 class TestAlarm:
     def test_more_than_is_usual_calls_somebody_and_stops_nothing(
         self, live: Live, cast: Cast, settings: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
-        settings.SIGNER_ALARMS, settings.SIGNER_CAPS = ["ETH=1"], ["ETH=5:2"]
+        settings.SIGNER_ALARMS = ["ETH=1"]
+        settings.SIGNER_CAPS = ["ETH=5:2"]
         for shop in (cast.bakery, cast.strangers):
             live.give(shop, 10)
         live.cost_gas(1)
         usual = make.payout(cast.bakery.live, 9 * ETHER // 10, asset_id="ETH")
         live.work()
         assert outflow.watch(clock.real_now()) == 0 and "outflow_above_alarm" not in caplog.text
-        above = [make.payout(shop.live, 8 * ETHER // 10, asset_id="ETH") for shop in (cast.strangers, cast.bakery)]
+        above = [
+            make.payout(shop.live, 8 * ETHER // 10, asset_id="ETH")
+            for shop in (cast.strangers, cast.bakery)
+        ]
         beyond = make.payout(cast.bakery.live, ETHER, asset_id="ETH")
         live.work()
         states = {str(one.pk): one.status for one in Payout.objects.all()}
-        assert [states[one["id"]] for one in (usual, *above, beyond)] == ["confirmed", "confirmed", "confirmed", "requires_review"]
+        assert [states[one["id"]] for one in (usual, *above, beyond)] == [
+            "confirmed",
+            "confirmed",
+            "confirmed",
+            "requires_review",
+        ]
         assert outflow.watch(clock.real_now()) == 1 and "outflow_above_alarm" in caplog.text
         figures = told()
-        assert figures['tillgate_outgoing_day{asset="ETH"}'] == 2.5 > figures['tillgate_outgoing_alarm{asset="ETH"}'] == 1.0
+        assert (
+            figures['tillgate_outgoing_day{asset="ETH"}']
+            == 2.5
+            > figures['tillgate_outgoing_alarm{asset="ETH"}']
+            == 1.0
+        )
         after = make.payout(cast.strangers.live, ETHER // 2, asset_id="ETH")
         live.work()
         assert Payout.objects.get(pk=after["id"]).status == "confirmed"
 
-    def test_what_goes_back_to_its_payer_counts_for_nothing(self, live: Live, bakery: Shop, settings: Any) -> None:
+    def test_what_goes_back_to_its_payer_counts_for_nothing(
+        self, live: Live, bakery: Shop, settings: Any
+    ) -> None:
         settings.SIGNER_ALARMS = ["ETH=0.001"]
         accept_all_active(bakery.store)
         live.give(bakery, 1)
@@ -301,7 +366,10 @@ class TestAlarm:
         expire_due()
         live.work()
         live.work()
-        assert (Refund.objects.get().status, OutgoingTransaction.objects.get().goes_back) == ("confirmed", True)
+        assert (Refund.objects.get().status, OutgoingTransaction.objects.get().goes_back) == (
+            "confirmed",
+            True,
+        )
         assert outflow.watch(clock.real_now()) == 0
         make.payout(bakery.live, ETHER // 100, asset_id="ETH")
         live.work()

@@ -1,4 +1,5 @@
-"""Nodes that lie, lag, fail or belong to another chain: the watcher is late at worst, never wrong."""
+"""Nodes that lie, lag, fail or belong to another chain: the watcher is late at worst, never
+wrong."""
 
 import json
 import signal
@@ -33,7 +34,10 @@ def break_with(proxy: Proxy, how: str) -> None:
         case "a page":
             proxy.whole = (200, b"<html>maintenance</html>")
         case "an error in a 200":
-            proxy.whole = (200, b'{"jsonrpc":"2.0","id":0,"error":{"code":-32005,"message":"limit exceeded"}}')
+            proxy.whole = (
+                200,
+                b'{"jsonrpc":"2.0","id":0,"error":{"code":-32005,"message":"limit exceeded"}}',
+            )
         case "another shape":
             proxy.whole = (200, b'{"jsonrpc":"2.0","id":0}')
         case "half an answer":
@@ -42,7 +46,15 @@ def break_with(proxy: Proxy, how: str) -> None:
             proxy.whole = (302, b"")
 
 
-FAILURES = ["too many requests", "server error", "a page", "an error in a 200", "another shape", "half an answer", "a redirect"]
+FAILURES = [
+    "too many requests",
+    "server error",
+    "a page",
+    "an error in a 200",
+    "another shape",
+    "half an answer",
+    "a redirect",
+]
 
 
 @pytest.mark.parametrize("how", FAILURES)
@@ -73,14 +85,17 @@ def test_without_another_node_the_watcher_waits_and_goes_on_where_it_was(
         watcher.read()
     assert Head.objects.get().hash == before.hash
     assert not is_caught_up("sepolia", deadline)
-    proxy.whole, proxy.cut = None, False
+    proxy.whole = None
+    proxy.cut = False
     chain.mine_after(deadline)
     watcher.read()
     assert is_caught_up("sepolia", deadline)
     assert Deposit.objects.get().status == "confirmed"
 
 
-def test_a_slow_node_is_given_up(chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_node_is_given_up(
+    chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jsonrpc, "READ_SECONDS", 0.2)
     proxy.delay_seconds = 1.0
     began = time.monotonic()
@@ -89,14 +104,18 @@ def test_a_slow_node_is_given_up(chain: LocalChain, proxy: Proxy, second: Proxy,
     assert time.monotonic() - began < 0.9
 
 
-def test_an_answer_that_is_too_large_is_not_read(chain: LocalChain, proxy: Proxy, watcher: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_is_too_large_is_not_read(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jsonrpc, "ANSWER_BYTES_MAX", 100_000)
     proxy.whole = (200, b" " * 200_000)
     with pytest.raises(RpcError, match="too large"):
         watcher.read()
 
 
-def test_a_node_of_another_chain_is_refused(chain: LocalChain, proxy: Proxy, watcher: Reader, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_node_of_another_chain_is_refused(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, caplog: pytest.LogCaptureFixture
+) -> None:
     proxy.lie("eth_chainId", lambda _: "0x1")
     with pytest.raises(RpcError, match="refused"):
         watcher.read()
@@ -104,7 +123,9 @@ def test_a_node_of_another_chain_is_refused(chain: LocalChain, proxy: Proxy, wat
     assert "node_refused" in caplog.text
 
 
-def test_a_node_that_changes_to_another_chain_is_refused(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_a_node_that_changes_to_another_chain_is_refused(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     watcher.read()
     before = Head.objects.get().number
     chain.call("anvil_setChainId", 1)
@@ -114,13 +135,17 @@ def test_a_node_that_changes_to_another_chain_is_refused(chain: LocalChain, watc
     assert Head.objects.get().number == before
 
 
-def test_a_refused_node_is_passed_over_for_a_right_one(chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader) -> None:
+def test_a_refused_node_is_passed_over_for_a_right_one(
+    chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader
+) -> None:
     proxy.lie("eth_chainId", lambda _: "0x1")
     watcher.read()
     assert Head.objects.get().number == chain.height
 
 
-def test_a_chain_that_began_with_another_block_is_refused(chain: LocalChain, watcher: Reader, settings: Any) -> None:
+def test_a_chain_that_began_with_another_block_is_refused(
+    chain: LocalChain, watcher: Reader, settings: Any
+) -> None:
     chain.mine(5)
     watcher.read()
     before = Head.objects.get().hash
@@ -134,7 +159,9 @@ def test_a_chain_that_began_with_another_block_is_refused(chain: LocalChain, wat
     assert Head.objects.get().hash == before
 
 
-def test_a_node_that_lags_makes_credits_late_and_never_wrong(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
+def test_a_node_that_lags_makes_credits_late_and_never_wrong(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
+) -> None:
     proxy.behind = 50
     chain.mine(60)
     chain.pay(address, 10)
@@ -150,18 +177,23 @@ def test_a_node_that_lags_makes_credits_late_and_never_wrong(chain: LocalChain, 
     assert Deposit.objects.get().status == "confirmed"
 
 
-def test_a_node_that_goes_backwards_is_no_reorg(chain: LocalChain, proxy: Proxy, watcher: Reader, address: str) -> None:
+def test_a_node_that_goes_backwards_is_no_reorg(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
+) -> None:
     chain.pay(address, 10)
     chain.mine(10)
     watcher.read()
-    before, deadline = Head.objects.get(), clock.real_now()
+    before = Head.objects.get()
+    deadline = clock.real_now()
     proxy.behind = 8
     watcher.read()
     assert (Head.objects.get().hash, Deposit.objects.get().status) == (before.hash, "confirmed")
     assert not is_caught_up("sepolia", deadline)
 
 
-def test_a_node_that_lags_gives_way_to_one_that_keeps_up(chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader) -> None:
+def test_a_node_that_lags_gives_way_to_one_that_keeps_up(
+    chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader
+) -> None:
     watcher.read()
     chain.mine(20)
     watcher.read()
@@ -174,7 +206,9 @@ def test_a_node_that_lags_gives_way_to_one_that_keeps_up(chain: LocalChain, prox
     assert is_caught_up("sepolia", deadline)
 
 
-def test_a_tip_that_is_old_judges_no_deadline(chain: LocalChain, watcher: Reader, settings: Any) -> None:
+def test_a_tip_that_is_old_judges_no_deadline(
+    chain: LocalChain, watcher: Reader, settings: Any
+) -> None:
     settings.CHAIN_TIP_MAX_AGE_SECONDS = 600
     chain.mine(1)
     deadline = clock.real_now()
@@ -182,13 +216,17 @@ def test_a_tip_that_is_old_judges_no_deadline(chain: LocalChain, watcher: Reader
         watcher.read()
         assert Head.objects.get().number == chain.height
         assert not is_caught_up("sepolia", deadline)
-        chain.call("evm_setNextBlockTimestamp", int((deadline + timedelta(seconds=690)).timestamp()))
+        chain.call(
+            "evm_setNextBlockTimestamp", int((deadline + timedelta(seconds=690)).timestamp())
+        )
         chain.mine(1)
         watcher.read()
         assert is_caught_up("sepolia", deadline)
 
 
-def test_a_hung_node_is_left_and_taken_up_again(chain: LocalChain, watcher: Reader, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hung_node_is_left_and_taken_up_again(
+    chain: LocalChain, watcher: Reader, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jsonrpc, "READ_SECONDS", 0.2)
     watcher.read()
     chain.pay(address, 10)
@@ -202,15 +240,20 @@ def test_a_hung_node_is_left_and_taken_up_again(chain: LocalChain, watcher: Read
     assert Deposit.objects.get().amount_atomic == 10
 
 
-def test_the_addresses_of_nodes_are_in_no_log_and_no_error(chain: LocalChain, proxy: Proxy, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_addresses_of_nodes_are_in_no_log_and_no_error(
+    chain: LocalChain, proxy: Proxy, caplog: pytest.LogCaptureFixture
+) -> None:
     for how in FAILURES:
         break_with(proxy, how)
         with pytest.raises(RpcError) as caught:
             JsonRpc("sepolia", SEPOLIA_ID, [proxy.url]).call("eth_blockNumber", [])
-        proxy.whole, proxy.cut = None, False
+        proxy.whole = None
+        proxy.cut = False
         assert "hunter2" not in str(caught.value) and "api-key" not in str(caught.value)
     with pytest.raises(RpcError) as caught:
-        JsonRpc("sepolia", SEPOLIA_ID, ["http://someone:hunter2@127.0.0.1:1/api-key"]).call("eth_blockNumber", [])
+        JsonRpc("sepolia", SEPOLIA_ID, ["http://someone:hunter2@127.0.0.1:1/api-key"]).call(
+            "eth_blockNumber", []
+        )
     told = caplog.text + str(caught.value)
     assert caplog.records and "hunter2" not in told and "api-key" not in told
 
@@ -224,13 +267,25 @@ REVERTS = {
     "without a code": {"message": "VM Exception while processing transaction: revert"},
 }
 REFUSALS = {
-    "too many": {"code": -32005, "message": "limit exceeded", "data": {"see": "https://example.com"}},
-    "no coins": {"code": -32000, "message": "insufficient funds for gas * price + value", "data": "0x"},
+    "too many": {
+        "code": -32005,
+        "message": "limit exceeded",
+        "data": {"see": "https://example.com"},
+    },
+    "no coins": {
+        "code": -32000,
+        "message": "insufficient funds for gas * price + value",
+        "data": "0x",
+    },
 }
 
 
-@pytest.mark.parametrize("error", [*REVERTS.values(), *REFUSALS.values()], ids=[*REVERTS, *REFUSALS])
-def test_a_revert_is_told_from_every_other_refusal_of_a_node(chain: LocalChain, proxy: Proxy, error: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "error", [*REVERTS.values(), *REFUSALS.values()], ids=[*REVERTS, *REFUSALS]
+)
+def test_a_revert_is_told_from_every_other_refusal_of_a_node(
+    chain: LocalChain, proxy: Proxy, error: dict[str, object]
+) -> None:
     node = JsonRpc("sepolia", SEPOLIA_ID, [proxy.url])
     node.call("eth_blockNumber", [])
     proxy.whole = (200, json.dumps({"jsonrpc": "2.0", "id": 0, "error": error}).encode())
@@ -239,10 +294,16 @@ def test_a_revert_is_told_from_every_other_refusal_of_a_node(chain: LocalChain, 
     assert refusal.value.code == ("reverted" if error in REVERTS.values() else "refused")
 
 
-def test_nodes_of_a_chain_can_be_asked_from_many_threads_each_with_its_own(chain: LocalChain) -> None:
+def test_nodes_of_a_chain_can_be_asked_from_many_threads_each_with_its_own(
+    chain: LocalChain,
+) -> None:
     heights: list[str] = []
     threads = [
-        threading.Thread(target=lambda: heights.append(JsonRpc("sepolia", SEPOLIA_ID, [chain.url]).call("eth_blockNumber", [])))
+        threading.Thread(
+            target=lambda: heights.append(
+                JsonRpc("sepolia", SEPOLIA_ID, [chain.url]).call("eth_blockNumber", [])
+            )
+        )
         for _ in range(8)
     ]
     for thread in threads:

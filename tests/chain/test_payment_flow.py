@@ -1,4 +1,5 @@
-"""A customer pays on the chain: from the intent over the API to the booked balance, and what a reorg or a sleeping watcher does to it."""
+"""A customer pays on the chain: from the intent over the API to the booked balance, and what a
+reorg or a sleeping watcher does to it."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,7 +26,11 @@ pytestmark = pytest.mark.chain
 
 
 def entry(payment: dict[str, Any], asset_id: str = "SETH") -> dict[str, Any]:
-    return next(one for one in payment["payment_addresses"] if one["supported_asset"]["asset_id"] == asset_id)
+    return next(
+        one
+        for one in payment["payment_addresses"]
+        if one["supported_asset"]["asset_id"] == asset_id
+    )
 
 
 @pytest.fixture
@@ -41,10 +46,16 @@ def after(watcher: Reader, shop: Shop, payment: dict[str, Any]) -> dict[str, Any
 
 
 def told(payment: dict[str, Any]) -> list[str]:
-    return list(PaymentEvent.objects.filter(payment_id=payment["id"]).order_by("created_at", "id").values_list("event_type", flat=True))
+    return list(
+        PaymentEvent.objects.filter(payment_id=payment["id"])
+        .order_by("created_at", "id")
+        .values_list("event_type", flat=True)
+    )
 
 
-def test_an_exact_payment_is_processing_then_completed(chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]) -> None:
+def test_an_exact_payment_is_processing_then_completed(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
     way = entry(payment)
     chain.pay(way["address"], int(way["crypto_amount_atomic"]))
     assert after(watcher, bakery, payment)["status"] == "processing"
@@ -56,7 +67,9 @@ def test_an_exact_payment_is_processing_then_completed(chain: LocalChain, watche
     assert told(payment).count("transaction.confirmed") == 1
 
 
-def test_a_contract_pays_like_anyone(chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]) -> None:
+def test_a_contract_pays_like_anyone(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
     way = entry(payment)
     chain.put(FORWARDER, CONTRACT)
     chain.through(CONTRACT, int(way["crypto_amount_atomic"]), way["address"])
@@ -91,7 +104,10 @@ def test_a_deposit_lost_after_it_was_credited_stops_the_asset_for_review(
     chain.reorg(5)
     after(watcher, bakery, payment)
     assert Deposit.objects.get().is_lost
-    assert AcceptedAsset.objects.get(store=bakery.store, mode="test", asset_id="SETH").suspended_at is not None
+    assert (
+        AcceptedAsset.objects.get(store=bakery.store, mode="test", asset_id="SETH").suspended_at
+        is not None
+    )
 
 
 def test_a_credited_deposit_in_another_block_is_booked_once(
@@ -128,7 +144,10 @@ def test_a_deposit_that_a_reorg_took_before_it_was_booked_is_booked_when_it_is_m
     assert told(payment).count("transaction.confirmed") == 1
     assert told(payment).count("transaction.failed") == 0
     assert booked_deposits(payment["id"]) == {"SETH": int(way["crypto_amount_atomic"])}
-    assert AcceptedAsset.objects.get(store=bakery.store, mode="test", asset_id="SETH").suspended_at is None
+    assert (
+        AcceptedAsset.objects.get(store=bakery.store, mode="test", asset_id="SETH").suspended_at
+        is None
+    )
     assert audit.findings(check_chain=True) == []
 
 
@@ -170,7 +189,10 @@ def test_coins_of_another_chain_than_the_address_is_for_go_to_staff(
     watcher.read()
     settle_deposits()
     assert make.detail(bakery.live, live["id"])["status"] == "pending"
-    assert (UnmatchedTransfer.objects.get().asset_id, Deposit.objects.get().status) == ("SETH", "unmatched")
+    assert (UnmatchedTransfer.objects.get().asset_id, Deposit.objects.get().status) == (
+        "SETH",
+        "unmatched",
+    )
 
 
 def test_a_sleeping_watcher_expires_nothing_that_was_paid_in_time(
@@ -284,7 +306,9 @@ def test_the_coins_of_an_open_card_session_are_on_time_after_the_deadline(
     chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
 ) -> None:
     way = entry(payment)
-    hold.begin_card_funding(Payment.objects.get(pk=payment["id"]), clock.real_now() + timedelta(hours=1), "SETH")
+    hold.begin_card_funding(
+        Payment.objects.get(pk=payment["id"]), clock.real_now() + timedelta(hours=1), "SETH"
+    )
     chain.pay(way["address"], int(way["crypto_amount_atomic"]))
     expires(payment, time_of(chain) - timedelta(seconds=1))
     chain.mine(3)

@@ -1,4 +1,5 @@
-"""`watch_chains` as a process: killed anywhere it goes on exactly, told to stop it stops, and what is away is waited for."""
+"""`watch_chains` as a process: killed anywhere it goes on exactly, told to stop it stops, and what
+is away is waited for."""
 
 import contextlib
 import os
@@ -21,7 +22,10 @@ from tests.chain.test_deposits import blocks_are_linked
 
 pytestmark = pytest.mark.chain
 ROOT = Path(__file__).parents[2]
-RUN = "from django.core.management import execute_from_command_line as run; run(['manage.py', 'watch_chains'])"
+RUN = (
+    "from django.core.management import execute_from_command_line as run; run(['manage.py',"
+    " 'watch_chains'])"
+)
 
 
 class Process:
@@ -30,7 +34,12 @@ class Process:
     def __init__(self, log: Path, url: str) -> None:
         self.log = log
         settings = connection.settings_dict
-        self.environment = {**os.environ, "DATABASE_URL": os.environ["DATABASE_URL"].replace("/tillgate?", f"/{settings['NAME']}?")}
+        self.environment = {
+            **os.environ,
+            "DATABASE_URL": (
+                os.environ["DATABASE_URL"].replace("/tillgate?", f"/{settings['NAME']}?")
+            ),
+        }
         assert settings["NAME"] in self.environment["DATABASE_URL"]
         self.environment |= {
             "CHAIN_SEPOLIA_URL": url,
@@ -42,7 +51,9 @@ class Process:
 
     def start(self) -> None:
         with self.log.open("ab") as log:
-            self.running = subprocess.Popen([sys.executable, "-c", RUN], env=self.environment, cwd=ROOT, stdout=log, stderr=log)
+            self.running = subprocess.Popen(
+                [sys.executable, "-c", RUN], env=self.environment, cwd=ROOT, stdout=log, stderr=log
+            )
 
     def end(self, how: int) -> float:
         """Send the signal; the seconds until the process was gone."""
@@ -70,7 +81,8 @@ def head_number() -> int:
 
 @pytest.fixture
 def committed(db: None) -> Iterator[None]:
-    """Beside the test's own transaction stands a connection whose rows the process can see; they are taken away afterwards."""
+    """Beside the test's own transaction stands a connection whose rows the process can see; they
+    are taken away afterwards."""
     inside = connections["default"]
     connections["default"] = connections.create_connection("default")
     others = list(Address.objects.values_list("pk", flat=True))  # of tests that keep what they made
@@ -94,7 +106,9 @@ def process(committed: None, chain: LocalChain, tmp_path: Path) -> Iterator[Proc
         found.end(signal.SIGKILL)
 
 
-def test_a_watcher_that_is_killed_again_and_again_loses_and_doubles_nothing(chain: LocalChain, process: Process) -> None:
+def test_a_watcher_that_is_killed_again_and_again_loses_and_doubles_nothing(
+    chain: LocalChain, process: Process
+) -> None:
     address = make_address()
     for place in range(40):
         chain.pay(address, 1 + place)
@@ -109,7 +123,9 @@ def test_a_watcher_that_is_killed_again_and_again_loses_and_doubles_nothing(chai
             make.leases_end()  # the last one's turn is waited for
     process.start()
     until(lambda: head_number() == chain.height, process)
-    assert sorted(one.amount_atomic for one in Deposit.objects.filter(status="confirmed")) == list(range(1, 41))
+    assert sorted(one.amount_atomic for one in Deposit.objects.filter(status="confirmed")) == list(
+        range(1, 41)
+    )
     blocks_are_linked()
 
 
@@ -122,13 +138,16 @@ def test_it_stops_in_time_while_a_node_hangs(chain: LocalChain, process: Process
     assert process.running is not None and process.running.returncode == 0
 
 
-def test_it_goes_on_when_its_connections_to_the_database_were_cut(chain: LocalChain, process: Process) -> None:
+def test_it_goes_on_when_its_connections_to_the_database_were_cut(
+    chain: LocalChain, process: Process
+) -> None:
     address = make_address()
     process.start()
     until(lambda: head_number() == chain.height, process)
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname ="
+            " current_database() AND pid <> pg_backend_pid()"
         )
     chain.pay(address, 10)
     chain.mine(3)
@@ -139,7 +158,11 @@ def test_it_goes_on_when_its_connections_to_the_database_were_cut(chain: LocalCh
 
 @pytest.mark.alone
 def test_without_any_chain_it_says_so_once_and_idles(process: Process) -> None:
-    process.environment |= {name: "" for name in process.environment if name.startswith("CHAIN_") and name.endswith("_URL")}
+    process.environment |= {
+        name: ""
+        for name in process.environment
+        if name.startswith("CHAIN_") and name.endswith("_URL")
+    }
     process.start()
     until(lambda: process.log.exists() and "watching" in process.log.read_text(), process)
     assert process.log.read_text().count("no_chain_configured") == 1

@@ -1,4 +1,5 @@
-"""Why a transaction failed is a code; the sentences of old rows became codes once, in a migration."""
+"""Why a transaction failed is a code; the sentences of old rows became codes once, in a
+migration."""
 
 import importlib
 import uuid
@@ -22,7 +23,10 @@ OLD = {
     "The chain is at nonce 7, our records end at 5": "nonce_ahead",
     "The wallet did the same before the records were restored: 0x12": "sent_before",
     "It was failed, the chain undid it, and the second time it moved coins": "undone",
-    "It was reverted and what it should have paid was given back; then the chain undid it. Sent again, it could pay": "given_back",
+    (
+        "It was reverted and what it should have paid was given back; then the chain undid it."
+        " Sent again, it could pay"
+    ): "given_back",
     "Written by hand": "",
     "": "",
 }
@@ -32,9 +36,17 @@ OLD = {
 def test_a_row_of_before_gets_the_code_of_its_sentence() -> None:
     for sentence in OLD:
         OutgoingTransaction.objects.create(
-            mode="live", chain_id="ethereum", asset_id="ETH", purpose="payout", reference=str(uuid.uuid4()), status="failed",
-            to_address="0x" + "1" * 40, amount_atomic=1, reason=sentence, requested_at=clock.real_now(),
-        )  # fmt: skip
+            mode="live",
+            chain_id="ethereum",
+            asset_id="ETH",
+            purpose="payout",
+            reference=str(uuid.uuid4()),
+            status="failed",
+            to_address="0x" + "1" * 40,
+            amount_atomic=1,
+            reason=sentence,
+            requested_at=clock.real_now(),
+        )
     with connection.schema_editor() as editor:
         migration.code_old_rows(None, editor)
     assert dict(OutgoingTransaction.objects.values_list("reason", "reason_code")) == OLD

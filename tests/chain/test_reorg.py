@@ -1,4 +1,5 @@
-"""When the chain goes back: what is lost fails, what is mined again is the same deposit, and what was credited is never lost silently."""
+"""When the chain goes back: what is lost fails, what is mined again is the same deposit, and what
+was credited is never lost silently."""
 
 import logging
 from typing import Any
@@ -29,11 +30,17 @@ def only() -> Deposit:
 
 
 def alerts(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.msg["event"] for record in caplog.records if record.levelno >= logging.ERROR and isinstance(record.msg, dict)]
+    return [
+        record.msg["event"]
+        for record in caplog.records
+        if record.levelno >= logging.ERROR and isinstance(record.msg, dict)
+    ]
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 6, 12, 40])
-def test_blocks_are_replaced_down_to_the_common_ancestor(chain: LocalChain, watcher: Reader, depth: int) -> None:
+def test_blocks_are_replaced_down_to_the_common_ancestor(
+    chain: LocalChain, watcher: Reader, depth: int
+) -> None:
     chain.mine(45)
     watcher.read()
     chain.reorg(depth)
@@ -45,7 +52,12 @@ def test_blocks_are_replaced_down_to_the_common_ancestor(chain: LocalChain, watc
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_a_deposit_lost_before_its_confirmations_fails(
-    chain: LocalChain, watcher: Reader, address: str, depth: int, woken: Woken, caplog: pytest.LogCaptureFixture
+    chain: LocalChain,
+    watcher: Reader,
+    address: str,
+    depth: int,
+    woken: Woken,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     chain.mine(5)
     chain.pay(address, 10)
@@ -80,7 +92,9 @@ def test_a_deposit_mined_again_in_the_same_reorg_stays_and_confirms_anew(
     blocks_are_linked()
 
 
-def test_a_deposit_mined_again_later_comes_back(chain: LocalChain, watcher: Reader, address: str, woken: Woken) -> None:
+def test_a_deposit_mined_again_later_comes_back(
+    chain: LocalChain, watcher: Reader, address: str, woken: Woken
+) -> None:
     chain.mine(3)
     tx_hash = chain.pay(address, 10)
     raw = chain.raw(tx_hash)
@@ -93,7 +107,11 @@ def test_a_deposit_mined_again_later_comes_back(chain: LocalChain, watcher: Read
     watcher.read()
     chain.wait(chain.call("eth_sendRawTransaction", raw))
     assert woken(watcher.read) == [str(only().pk)]
-    assert (only().status, only().handled_status, only().failed_at) == ("confirming", "failed", None)
+    assert (only().status, only().handled_status, only().failed_at) == (
+        "confirming",
+        "failed",
+        None,
+    )
     chain.mine(2)
     watcher.read()
     assert only().status == "confirmed"
@@ -135,7 +153,9 @@ def test_a_deposit_lost_before_anybody_acted_upon_it_is_no_alert_and_confirms_an
     assert "deposit_found_again" not in alerts(caplog)
 
 
-def test_a_deposit_nobody_acted_upon_that_moved_to_another_block_confirms_anew(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_a_deposit_nobody_acted_upon_that_moved_to_another_block_confirms_anew(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     chain.mine(3)
     tx_hash = chain.pay(address, 10)
     chain.mine(3)
@@ -158,7 +178,11 @@ def test_a_credited_deposit_that_moved_to_another_block_is_not_credited_again(
     handled()
     chain.reorg(6, (chain.raw(tx_hash), 5))
     watcher.read()
-    assert (only().status, only().handled_status, only().is_lost) == ("confirmed", "confirmed", False)
+    assert (only().status, only().handled_status, only().is_lost) == (
+        "confirmed",
+        "confirmed",
+        False,
+    )
     assert only().block_number == chain.height
     assert "deposit_lost" not in alerts(caplog)
     chain.mine(4)
@@ -184,32 +208,51 @@ def test_a_lost_deposit_that_comes_back_counts_again_without_being_booked_again(
     assert (only().status, only().is_lost) == ("failed", True)
     chain.mine(1)
     watcher.read()
-    assert (only().status, only().handled_status, only().is_lost, only().failed_at) == ("confirmed", "confirmed", False, None)
+    assert (only().status, only().handled_status, only().is_lost, only().failed_at) == (
+        "confirmed",
+        "confirmed",
+        False,
+        None,
+    )
     assert "deposit_found_again" in alerts(caplog)
 
 
-def test_tokens_with_another_log_number_in_the_new_block_are_the_same_deposits(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_tokens_with_another_log_number_in_the_new_block_are_the_same_deposits(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     chain.put(LOGGER, USDC)
     paid = chain.log_transfers(USDC, (address, 5), (address, 7), (address, 5))
     watcher.read()
     before = {(one.pk, one.amount_atomic) for one in Deposit.objects.all()}
-    ahead = {"from": chain.accounts[4], "to": USDC, "data": "0x" + "0" * 24 + STRANGER[2:] + "1".rjust(64, "0")}
+    ahead = {
+        "from": chain.accounts[4],
+        "to": USDC,
+        "data": "0x" + "0" * 24 + STRANGER[2:] + "1".rjust(64, "0"),
+    }
     chain.reorg(1, (ahead, 0), (chain.raw(paid), 0))
     watcher.read()
     rows = Deposit.objects.order_by("log_index")
     assert {(one.pk, one.amount_atomic) for one in rows} == before
     assert {one.status for one in rows} == {"confirming"}
     first = rows[0].log_index
-    assert [(one.log_index, one.amount_atomic) for one in rows] == [(first, 5), (first + 1, 7), (first + 2, 5)]
+    assert [(one.log_index, one.amount_atomic) for one in rows] == [
+        (first, 5),
+        (first + 1, 7),
+        (first + 2, 5),
+    ]
 
 
-def test_a_replaced_transaction_fails_and_the_other_is_seen(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_a_replaced_transaction_fails_and_the_other_is_seen(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     chain.mine(2)
     lost = chain.pay(address, 10, sender=2)
     watcher.read()
     chain.reorg(1, ({"from": chain.accounts[2], "to": address, "value": "0x14"}, 0))
     watcher.read()
-    assert {(one.tx_hash == lost, one.amount_atomic, one.status) for one in Deposit.objects.all()} == {
+    assert {
+        (one.tx_hash == lost, one.amount_atomic, one.status) for one in Deposit.objects.all()
+    } == {
         (True, 10, "failed"),
         (False, 20, "confirming"),
     }
@@ -231,12 +274,18 @@ def test_a_chain_that_swings_back_to_the_old_branch_gives_the_deposit_back(
     assert only().status == "failed"
     proxy.target = chain.url
     watcher.read()
-    assert (only().pk, only().status, only().block_hash) == (first.pk, "confirming", first.block_hash)
+    assert (only().pk, only().status, only().block_hash) == (
+        first.pk,
+        "confirming",
+        first.block_hash,
+    )
     assert not only().is_lost
     blocks_are_linked()
 
 
-def test_a_reorg_during_downtime_is_noticed_at_the_next_start(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_a_reorg_during_downtime_is_noticed_at_the_next_start(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     chain.mine(3)
     chain.pay(address, 10)
     chain.mine(1)
@@ -246,12 +295,17 @@ def test_a_reorg_during_downtime_is_noticed_at_the_next_start(chain: LocalChain,
     chain.mine(30)
     paid = chain.pay(address, 20)
     watcher.read()
-    assert {(one.amount_atomic, one.status) for one in Deposit.objects.all()} == {(10, "failed"), (20, "confirming")}
+    assert {(one.amount_atomic, one.status) for one in Deposit.objects.all()} == {
+        (10, "failed"),
+        (20, "confirming"),
+    }
     assert Deposit.objects.get(status="confirming").tx_hash == paid
     blocks_are_linked()
 
 
-def test_even_the_first_block_that_was_read_may_be_replaced(chain: LocalChain, watcher: Reader, settings: Any) -> None:
+def test_even_the_first_block_that_was_read_may_be_replaced(
+    chain: LocalChain, watcher: Reader, settings: Any
+) -> None:
     settings.CHAIN_START_BLOCKS = {"sepolia": 10}
     chain.mine(10)
     watcher.read()
@@ -262,7 +316,9 @@ def test_even_the_first_block_that_was_read_may_be_replaced(chain: LocalChain, w
     blocks_are_linked()
 
 
-def test_what_was_set_aside_for_staff_stays_set_aside(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_what_was_set_aside_for_staff_stays_set_aside(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     chain.mine(2)
     tx_hash = chain.pay(address, 10)
     watcher.read()
@@ -290,7 +346,9 @@ def test_a_branch_without_any_common_block_is_not_followed_and_is_an_alert(
     assert "branch_too_deep" in alerts(caplog)
 
 
-def test_the_figures_for_operators_name_what_was_lost(chain: LocalChain, watcher: Reader, address: str) -> None:
+def test_the_figures_for_operators_name_what_was_lost(
+    chain: LocalChain, watcher: Reader, address: str
+) -> None:
     chain.mine(2)
     chain.pay(address, 10)
     chain.mine(3)

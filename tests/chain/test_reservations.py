@@ -1,4 +1,5 @@
-"""What the signer reads in the books before it signs: coins set aside for exactly this, and for nothing that is over."""
+"""What the signer reads in the books before it signs: coins set aside for exactly this, and for
+nothing that is over."""
 
 import uuid
 from typing import Any
@@ -20,8 +21,15 @@ def payout(bakery: Shop) -> OutgoingTransaction:
     """The transaction that a payout would ask for."""
     make.funded(bakery.test)
     made = make.payout(bakery.test, AMOUNT)
-    fields = {"store_id": bakery.store.pk, "mode": "test", "chain_id": "sepolia", "asset_id": "SETH"}
-    return OutgoingTransaction(purpose="payout", reference=f"{made['id']}-0", amount_atomic=AMOUNT, **fields)
+    fields = {
+        "store_id": bakery.store.pk,
+        "mode": "test",
+        "chain_id": "sepolia",
+        "asset_id": "SETH",
+    }
+    return OutgoingTransaction(
+        purpose="payout", reference=f"{made['id']}-0", amount_atomic=AMOUNT, **fields
+    )
 
 
 def is_backed(row: OutgoingTransaction) -> bool:
@@ -68,10 +76,15 @@ def test_what_was_given_back_may_not_be_sent(payout: OutgoingTransaction) -> Non
 
 
 def test_a_second_attempt_waits_for_the_end_of_the_first(payout: OutgoingTransaction) -> None:
-    payout.to_address, payout.requested_at = make.fresh_address(), clock.real_now()
+    payout.to_address = make.fresh_address()
+    payout.requested_at = clock.real_now()
     payout.save(force_insert=True)
-    second = OutgoingTransaction(purpose="payout", reference=f"{payout.reference[:36]}-1", amount_atomic=AMOUNT, mode="test")
-    second.store_id, second.chain_id, second.asset_id = payout.store_id, "sepolia", "SETH"
+    second = OutgoingTransaction(
+        purpose="payout", reference=f"{payout.reference[:36]}-1", amount_atomic=AMOUNT, mode="test"
+    )
+    second.store_id = payout.store_id
+    second.chain_id = "sepolia"
+    second.asset_id = "SETH"
     assert not is_backed(second)
     OutgoingTransaction.objects.filter(pk=payout.pk).update(status="failed")
     assert is_backed(second)

@@ -1,4 +1,5 @@
-"""A customer names the transaction they sent: what the chain says of it, and that the watcher finds what it had stopped to look for."""
+"""A customer names the transaction they sent: what the chain says of it, and that the watcher finds
+what it had stopped to look for."""
 
 from typing import Any
 
@@ -29,7 +30,9 @@ def row(made: dict[str, Any]) -> Payment:
     return Payment.objects.select_related("store").get(pk=made["id"])
 
 
-def test_each_step_of_a_transaction_is_told(chain: LocalChain, watcher: Reader, made: dict[str, Any]) -> None:
+def test_each_step_of_a_transaction_is_told(
+    chain: LocalChain, watcher: Reader, made: dict[str, Any]
+) -> None:
     watcher.read()
     way = entry(made)
     chain.call("evm_setAutomine", False)
@@ -37,11 +40,19 @@ def test_each_step_of_a_transaction_is_told(chain: LocalChain, watcher: Reader, 
     assert find_sent(row(made), tx_hash).found == Found.NOT_FINAL
     chain.mine()
     answer = find_sent(row(made), f"https://sepolia.etherscan.io/tx/{tx_hash}")
-    assert (answer.found, answer.chains, answer.tx_hash) == (Found.NOT_FINAL, ("Ethereum Sepolia",), tx_hash)
+    assert (answer.found, answer.chains, answer.tx_hash) == (
+        Found.NOT_FINAL,
+        ("Ethereum Sepolia",),
+        tx_hash,
+    )
     watcher.read()
     settle_deposits()
     answer = find_sent(row(made), tx_hash.upper().replace("0X", "0x"))
-    assert (answer.found, answer.confirmations, answer.required_confirmations) == (Found.CONFIRMING, 1, 3)
+    assert (answer.found, answer.confirmations, answer.required_confirmations) == (
+        Found.CONFIRMING,
+        1,
+        3,
+    )
     chain.mine(2)
     watcher.read()
     settle_deposits()
@@ -49,7 +60,9 @@ def test_each_step_of_a_transaction_is_told(chain: LocalChain, watcher: Reader, 
     assert row(made).status == "completed"
 
 
-def test_another_payments_transaction_only_pays_another_address(chain: LocalChain, watcher: Reader, bakery: Shop, made: Any) -> None:
+def test_another_payments_transaction_only_pays_another_address(
+    chain: LocalChain, watcher: Reader, bakery: Shop, made: Any
+) -> None:
     other = entry(make.payment(bakery.test))
     tx_hash = chain.pay(other["address"], int(other["crypto_amount_atomic"]))
     watcher.read()
@@ -58,13 +71,17 @@ def test_another_payments_transaction_only_pays_another_address(chain: LocalChai
     assert (answer.found, answer.confirmations) == (Found.OTHER_ADDRESS, 0)
 
 
-def test_a_transaction_that_was_undone_is_said_to_have_failed(chain: LocalChain, made: dict[str, Any]) -> None:
+def test_a_transaction_that_was_undone_is_said_to_have_failed(
+    chain: LocalChain, made: dict[str, Any]
+) -> None:
     reverts = chain.put("0x60006000fd", "0x" + "e1" * 20)
     tx_hash = chain.wait(chain.send(reverts))
     assert find_sent(row(made), tx_hash).found == Found.FAILED
 
 
-def test_a_coin_that_nobody_knows_is_the_wrong_coin(chain: LocalChain, watcher: Reader, made: dict[str, Any]) -> None:
+def test_a_coin_that_nobody_knows_is_the_wrong_coin(
+    chain: LocalChain, watcher: Reader, made: dict[str, Any]
+) -> None:
     chain.put(LOGGER, "0x" + "e2" * 20)
     tx_hash = chain.log_transfers("0x" + "e2" * 20, (entry(made)["address"], 5_000_000))
     watcher.read()
@@ -77,7 +94,9 @@ def test_what_no_chain_has_isnt_found_there(chain: LocalChain, made: dict[str, A
     assert (answer.found, answer.chains) == (Found.NOT_FOUND, ("Ethereum Sepolia",))
 
 
-def test_a_node_that_is_away_is_said_so(proxy: Proxy, chain: LocalChain, made: dict[str, Any]) -> None:
+def test_a_node_that_is_away_is_said_so(
+    proxy: Proxy, chain: LocalChain, made: dict[str, Any]
+) -> None:
     chain.close()
     assert find_sent(row(made), "0x" + "ab" * 32).found == Found.NOT_ASKED
 
@@ -87,7 +106,9 @@ def test_the_watcher_looks_again_for_what_a_contract_sent_too_late(
 ) -> None:
     way = entry(made)
     make.advance(bakery.test, 3601)
-    Address.objects.filter(address=way["address"].lower()).update(watch_balance_until=clock.real_now())
+    Address.objects.filter(address=way["address"].lower()).update(
+        watch_balance_until=clock.real_now()
+    )
     chain.put(FORWARDER, CONTRACT)
     tx_hash = chain.through(CONTRACT, int(way["crypto_amount_atomic"]), way["address"])
     chain.mine(12)

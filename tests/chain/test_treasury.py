@@ -1,4 +1,5 @@
-"""`treasury`: what operators put into a hot wallet is booked once, as the chain tells it; corrections carry a name and a reason."""
+"""`treasury`: what operators put into a hot wallet is booked once, as the chain tells it;
+corrections carry a name and a reason."""
 
 import json
 from io import StringIO
@@ -47,7 +48,14 @@ def wallet(chain: LocalChain, staff: User) -> HotWallet:
 
 
 def fund(tx_hash: str, *more: str) -> tuple[str, ...]:
-    return ("fund", "--network", "sepolia", "--hash", tx_hash, *(more or ("--staff", "sam@example.com")))
+    return (
+        "fund",
+        "--network",
+        "sepolia",
+        "--hash",
+        tx_hash,
+        *(more or ("--staff", "sam@example.com")),
+    )
 
 
 def test_coins_put_into_the_hot_wallet_are_booked_once_and_then_the_chain_agrees(
@@ -55,7 +63,8 @@ def test_coins_put_into_the_hot_wallet_are_booked_once_and_then_the_chain_agrees
 ) -> None:
     token = chain.deploy_token()
     Asset.objects.filter(pk="USDC_SETH").update(contract_address=token)
-    native, minted = chain.pay(HOT, 1000), chain.mint(token, HOT, 77)
+    native = chain.pay(HOT, 1000)
+    minted = chain.mint(token, HOT, 77)
     chain.mine(3)
     watcher.read()
     assert audit.findings(check_chain=True)
@@ -66,18 +75,32 @@ def test_coins_put_into_the_hot_wallet_are_booked_once_and_then_the_chain_agrees
     assert audit.findings(check_chain=True) == []
     assert "booked already" in refused(capsys, *fund(native))
     assert account_balance(None, "test", "SETH", "treasury") == 1000
-    assert {"mode": "test", "asset_id": "SETH", "account": "custody_hot", "balance_atomic": "-1000"} in run()["accounts"]
-    assert AuditEntry.objects.get(action="hot_wallet.funded", target_name=native).details == {"SETH": 1000}
+    assert {
+        "mode": "test",
+        "asset_id": "SETH",
+        "account": "custody_hot",
+        "balance_atomic": "-1000",
+    } in run()["accounts"]
+    assert AuditEntry.objects.get(action="hot_wallet.funded", target_name=native).details == {
+        "SETH": 1000
+    }
 
 
 def test_what_did_not_fund_the_wallet_is_refused_with_the_reason(
     chain: LocalChain, watcher: Reader, wallet: HotWallet, bakery: Shop, capsys: Any
 ) -> None:
-    [way] = [one for one in make.payment(bakery.test)["payment_addresses"] if one["supported_asset"]["asset_id"] == "SETH"]
-    elsewhere, deposit = chain.pay("0x" + "cd" * 20, 5), way["address"].lower()
+    [way] = [
+        one
+        for one in make.payment(bakery.test)["payment_addresses"]
+        if one["supported_asset"]["asset_id"] == "SETH"
+    ]
+    elsewhere = chain.pay("0x" + "cd" * 20, 5)
+    deposit = way["address"].lower()
     chain.call("anvil_setBalance", deposit, hex(10**18))
     chain.call("anvil_impersonateAccount", deposit)
-    ours = chain.wait(chain.call("eth_sendTransaction", {"from": deposit, "to": HOT, "value": "0x5"}))
+    ours = chain.wait(
+        chain.call("eth_sendTransaction", {"from": deposit, "to": HOT, "value": "0x5"})
+    )
     chain.mine(3)
     young = chain.pay(HOT, 5)
 
@@ -86,7 +109,9 @@ def test_what_did_not_fund_the_wallet_is_refused_with_the_reason(
     assert "confirmations: try again later" in refused(capsys, *fund(young))
     assert "knows no such transaction" in refused(capsys, *fund("0x" + "0" * 64))
     assert "Give --hash" in refused(capsys, *fund("0x12"))
-    assert "give --network" in refused(capsys, "fund", "--network", "base", "--hash", young, "--staff", "sam@example.com")
+    assert "give --network" in refused(
+        capsys, "fund", "--network", "base", "--hash", young, "--staff", "sam@example.com"
+    )
     chain.mine(3)
     assert "Give --staff" in refused(capsys, *fund(young, "--staff", bakery.owner.email))
     assert not Movement.objects.exists()
@@ -96,13 +121,29 @@ def by_two(staff: User) -> tuple[str, ...]:
     return ("--staff", staff.email, "--approved-by", make.clerk().email)
 
 
-CORRECTION = ("--asset", "SETH", "--account", "custody_hot", "--amount-atomic", "-5", "--reason", "A fee of the exchange", "--key", "one")
+CORRECTION = (
+    "--asset",
+    "SETH",
+    "--account",
+    "custody_hot",
+    "--amount-atomic",
+    "-5",
+    "--reason",
+    "A fee of the exchange",
+    "--key",
+    "one",
+)
 
 
-def test_a_correction_is_booked_once_against_the_treasury_with_a_name_and_a_reason(staff: User, capsys: Any) -> None:
+def test_a_correction_is_booked_once_against_the_treasury_with_a_name_and_a_reason(
+    staff: User, capsys: Any
+) -> None:
     assert run("correct", *CORRECTION, *by_two(staff))["state"] == "approved"
 
-    assert (account_balance(None, "test", "SETH", "custody_hot"), account_balance(None, "test", "SETH", "treasury")) == (-5, 5)
+    assert (
+        account_balance(None, "test", "SETH", "custody_hot"),
+        account_balance(None, "test", "SETH", "treasury"),
+    ) == (-5, 5)
     made = Movement.objects.get(kind="correction")
     assert (made.reason, made.staff_user) == ("A fee of the exchange", staff)
     assert AuditEntry.objects.get(action="books.corrected").reason == "A fee of the exchange"
@@ -113,12 +154,32 @@ def test_a_correction_is_booked_once_against_the_treasury_with_a_name_and_a_reas
 def test_a_correction_that_one_asked_for_waits_for_another(staff: User, capsys: Any) -> None:
     asked = run("correct", *CORRECTION, "--staff", staff.email)
     assert asked["state"] == "pending" and not Movement.objects.exists()
-    assert "waits among the staff requests" in refused(capsys, "correct", *CORRECTION, "--staff", staff.email)
+    assert "waits among the staff requests" in refused(
+        capsys, "correct", *CORRECTION, "--staff", staff.email
+    )
     assert "not the one who asked" in refused(
-        capsys, "correct", *CORRECTION, "--key", "b", "--staff", staff.email, "--approved-by", staff.email
+        capsys,
+        "correct",
+        *CORRECTION,
+        "--key",
+        "b",
+        "--staff",
+        staff.email,
+        "--approved-by",
+        staff.email,
     )
     out = StringIO()
-    call_command("staff", "approve", asked["request"], "--staff", make.clerk().email, "--reason", "Seen", "--json", stdout=out)
+    call_command(
+        "staff",
+        "approve",
+        asked["request"],
+        "--staff",
+        make.clerk().email,
+        "--reason",
+        "Seen",
+        "--json",
+        stdout=out,
+    )
     assert json.loads(out.getvalue())["state"] == "approved"
     assert account_balance(None, "test", "SETH", "custody_hot") == -5
 
@@ -133,11 +194,19 @@ def test_a_correction_that_one_asked_for_waits_for_another(staff: User, capsys: 
         (("--account", "available"), "can't be corrected"),
         (("--account", "available", "--store", "{store}"), "below zero"),
         (("--account", "held", "--store", "{store}"), "corrected for its payment"),
-        (("--account", "held", "--store", "{store}", "--payment", "NOSUCHPAYMENT123"), "no payment"),
+        (
+            ("--account", "held", "--store", "{store}", "--payment", "NOSUCHPAYMENT123"),
+            "no payment",
+        ),
         (("--staff", "nobody@example.com"), "Give --staff"),
     ],
 )
-def test_a_correction_that_can_not_be_is_refused(staff: User, bakery: Shop, capsys: Any, changed: tuple[str, ...], says: str) -> None:
-    arguments = [one.format(store=bakery.store.pk) for one in ("correct", *CORRECTION, *by_two(staff), *changed)]
+def test_a_correction_that_can_not_be_is_refused(
+    staff: User, bakery: Shop, capsys: Any, changed: tuple[str, ...], says: str
+) -> None:
+    arguments = [
+        one.format(store=bakery.store.pk)
+        for one in ("correct", *CORRECTION, *by_two(staff), *changed)
+    ]
     assert says in refused(capsys, *arguments)
     assert not Movement.objects.exists()

@@ -1,4 +1,5 @@
-"""A reorg undoes what we had sent and counted as final: the same bytes go out again, a person is told, nothing is booked twice."""
+"""A reorg undoes what we had sent and counted as final: the same bytes go out again, a person is
+told, nothing is booked twice."""
 
 import logging
 from datetime import timedelta
@@ -27,18 +28,26 @@ from tests.sending.test_signer import DEMO_MNEMONIC
 pytestmark = pytest.mark.chain
 HOT = Seed(DEMO_MNEMONIC).hot_key("test").address
 TO = "0x" + "7a" * 20
-AMOUNT, REVERTS = 10**15, "0x60006000fd"
+AMOUNT = 10**15
+REVERTS = "0x60006000fd"
 
 
 class Sending:
-    """A shop with a payment that was made on the chain, and a funded hot wallet that the books know of."""
+    """A shop with a payment that was made on the chain, and a funded hot wallet that the books know
+    of."""
 
     def __init__(self, chain: LocalChain, watcher: Reader, shop: Shop) -> None:
-        self.chain, self.watcher, self.shop = chain, watcher, shop
+        self.chain = chain
+        self.watcher = watcher
+        self.shop = shop
         chain.call("anvil_setBalance", HOT, hex(10**20))
         make.service_coins("SETH", 10**20)
         self.payment = make.payment(shop.test)
-        [way] = [one for one in self.payment["payment_addresses"] if one["supported_asset"]["asset_id"] == "SETH"]
+        [way] = [
+            one
+            for one in self.payment["payment_addresses"]
+            if one["supported_asset"]["asset_id"] == "SETH"
+        ]
         self.address = way["address"].lower()
         chain.mine(2)
         chain.pay(way["address"], int(way["crypto_amount_atomic"]))
@@ -49,13 +58,20 @@ class Sending:
     def refund(self) -> OutgoingTransaction:
         """A refund that is on the chain for good and booked."""
         answer = self.shop.test.post(
-            f"/payments/{self.payment['id']}/refunds", {"refund": {"amount": "0.001", "destination_address": TO}}, key="refund"
+            f"/payments/{self.payment['id']}/refunds",
+            {"refund": {"amount": "0.001", "destination_address": TO}},
+            key="refund",
         )
         assert answer.status_code == 201, answer.content
         self.work()
         self.bury()
         row = self.sent()
-        assert (row.status, row.handled_status, Refund.objects.get().status, self.got()) == ("confirmed", "confirmed", "confirmed", AMOUNT)
+        assert (row.status, row.handled_status, Refund.objects.get().status, self.got()) == (
+            "confirmed",
+            "confirmed",
+            "confirmed",
+            AMOUNT,
+        )
         return row
 
     def work(self) -> None:
@@ -92,12 +108,20 @@ def sending(chain: LocalChain, watcher: Reader, bakery: Shop) -> Sending:
 
 
 def alerts(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.msg["event"] for record in caplog.records if record.levelno >= logging.ERROR and isinstance(record.msg, dict)]
+    return [
+        record.msg["event"]
+        for record in caplog.records
+        if record.levelno >= logging.ERROR and isinstance(record.msg, dict)
+    ]
 
 
 def undone_figure() -> float:
     samples = [one for family in ChainCollector().collect() for one in family.samples]
-    return next(one.value for one in samples if one.name == "tillgate_chain_transactions_undone" and one.labels["chain"] == "sepolia")
+    return next(
+        one.value
+        for one in samples
+        if one.name == "tillgate_chain_transactions_undone" and one.labels["chain"] == "sepolia"
+    )
 
 
 def test_an_undone_refund_goes_out_again_as_the_same_bytes_and_the_wallet_goes_on(
@@ -110,24 +134,43 @@ def test_an_undone_refund_goes_out_again_as_the_same_bytes_and_the_wallet_goes_o
     assert sending.got() == 0
     sending.chain.call("evm_setAutomine", False)
     sending.work()
-    assert (sending.sent().status, sending.sent().handled_status, undone_figure()) == ("submitted", "confirmed", 1)
+    assert (sending.sent().status, sending.sent().handled_status, undone_figure()) == (
+        "submitted",
+        "confirmed",
+        1,
+    )
     assert "outgoing_undone" in alerts(caplog)
     assert sending.chain.call("eth_getTransactionByHash", row.tx_hash) is not None
-    assert sending.shop.test.get(f"/payments/{sending.payment['id']}/refunds").json()[0]["status"] == "confirmed"
+    assert (
+        sending.shop.test.get(f"/payments/{sending.payment['id']}/refunds").json()[0]["status"]
+        == "confirmed"
+    )
     sending.chain.call("evm_setAutomine", True)
     sending.bury()
     sending.bury()
     again = sending.sent()
-    assert (again.status, again.tx_hash, again.nonce, sending.got(), undone_figure()) == ("confirmed", row.tx_hash, row.nonce, AMOUNT, 0)
+    assert (again.status, again.tx_hash, again.nonce, sending.got(), undone_figure()) == (
+        "confirmed",
+        row.tx_hash,
+        row.nonce,
+        AMOUNT,
+        0,
+    )
     assert (again.candidates.count(), HotWallet.objects.get().next_nonce) == (1, row.nonce + 1)
     told = UndoneTransaction.objects.get()
-    assert (told.status, told.tx_hash, told.block_hash) == ("confirmed", row.tx_hash, row.block_hash)
+    assert (told.status, told.tx_hash, told.block_hash) == (
+        "confirmed",
+        row.tx_hash,
+        row.block_hash,
+    )
     assert Movement.objects.exclude(kind="mined_again").count() == booked
     assert sending.fees() == again.network_fee_atomic
     assert audit.findings(check_chain=True) == []
 
 
-def test_what_it_costs_otherwise_the_second_time_is_booked_as_a_difference(sending: Sending) -> None:
+def test_what_it_costs_otherwise_the_second_time_is_booked_as_a_difference(
+    sending: Sending,
+) -> None:
     row = sending.refund()
     sending.chain.reorg(6)
     sending.chain.call("anvil_setNextBlockBaseFeePerGas", hex(10**6))
@@ -154,7 +197,9 @@ def test_one_that_is_mined_in_another_block_at_once_is_followed_there(sending: S
     assert audit.findings(check_chain=True) == []
 
 
-def test_one_that_is_reverted_the_second_time_waits_for_a_person(sending: Sending, caplog: pytest.LogCaptureFixture) -> None:
+def test_one_that_is_reverted_the_second_time_waits_for_a_person(
+    sending: Sending, caplog: pytest.LogCaptureFixture
+) -> None:
     sending.refund()
     sending.chain.reorg(6)
     sending.chain.call("anvil_setCode", TO, REVERTS)
@@ -165,21 +210,30 @@ def test_one_that_is_reverted_the_second_time_waits_for_a_person(sending: Sendin
     assert (row.status, row.handled_status, sending.got()) == ("review", "confirmed", 0)
     assert "second time it was reverted" in row.reason
     assert "outgoing_needs_review" in alerts(caplog)
-    # The coins are in the wallet, the books say that they left: the audit names the refund and not a loss of coins.
+    # The coins are in the wallet, the books say that they left: the audit names the refund and not
+    # a loss of coins.
     assert {one.invariant for one in audit.findings(check_chain=True)} == {"sent_once"}
 
 
-def test_one_that_failed_and_was_given_back_is_sent_again_by_a_person_only(sending: Sending) -> None:
+def test_one_that_failed_and_was_given_back_is_sent_again_by_a_person_only(
+    sending: Sending,
+) -> None:
     sending.chain.call("evm_setAutomine", False)
     sending.shop.test.post(
-        f"/payments/{sending.payment['id']}/refunds", {"refund": {"amount": "0.001", "destination_address": TO}}, key="refund"
+        f"/payments/{sending.payment['id']}/refunds",
+        {"refund": {"amount": "0.001", "destination_address": TO}},
+        key="refund",
     )
     sending.work()
     sending.chain.call("anvil_setCode", TO, REVERTS)
     sending.chain.call("evm_setAutomine", True)
     sending.bury()
     sending.bury()
-    assert (sending.sent().status, sending.sent().handled_status, Refund.objects.get().status) == ("failed", "failed", "failed")
+    assert (sending.sent().status, sending.sent().handled_status, Refund.objects.get().status) == (
+        "failed",
+        "failed",
+        "failed",
+    )
     sending.chain.reorg(8)
     sending.work()
     sending.later()
@@ -216,8 +270,17 @@ def test_a_node_that_lags_undoes_nothing(sending: Sending, twin: LocalChain, set
     assert not UndoneTransaction.objects.exists()
 
 
-def test_an_undone_sweep_and_the_next_one_of_its_address_are_both_mined_in_the_end(sending: Sending) -> None:
-    options = {"chain_id": "sepolia", "asset_id": "SETH", "to": HOT, "purpose": "sweep", "mode": "test", "sweeps": sending.address}
+def test_an_undone_sweep_and_the_next_one_of_its_address_are_both_mined_in_the_end(
+    sending: Sending,
+) -> None:
+    options = {
+        "chain_id": "sepolia",
+        "asset_id": "SETH",
+        "to": HOT,
+        "purpose": "sweep",
+        "mode": "test",
+        "sweeps": sending.address,
+    }
     for number in range(2):
         reference = f"sepolia:{sending.address}:{number}"
         sender.request(**options, amount_atomic=AMOUNT, reference=reference, at=clock.real_now())
@@ -230,7 +293,10 @@ def test_an_undone_sweep_and_the_next_one_of_its_address_are_both_mined_in_the_e
     sending.bury()
     sending.bury()
     rows = OutgoingTransaction.objects.order_by("nonce")
-    assert [(row.status, row.nonce, row.undone_count) for row in rows] == [("confirmed", 0, 1), ("confirmed", 1, 1)]
+    assert [(row.status, row.nonce, row.undone_count) for row in rows] == [
+        ("confirmed", 0, 1),
+        ("confirmed", 1, 1),
+    ]
     assert [row.tx_hash for row in rows] == hashes
     assert Movement.objects.filter(kind="sweep_confirmed").count() == 2
     assert audit.findings(check_chain=True) == []

@@ -1,4 +1,5 @@
-"""The operator's own earnings: taken out by two people, to listed addresses, never more than was earned, and booked to the unit."""
+"""The operator's own earnings: taken out by two people, to listed addresses, never more than was
+earned, and booked to the unit."""
 
 import json
 from io import StringIO
@@ -21,7 +22,12 @@ from apps.ledger.selectors import account_balance
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
 from apps.payments.services.cold import move_to_cold
-from apps.payments.services.withdrawals import WithdrawalRefused, WithdrawalRequest, advance_withdrawals, withdrawable
+from apps.payments.services.withdrawals import (
+    WithdrawalRefused,
+    WithdrawalRequest,
+    advance_withdrawals,
+    withdrawable,
+)
 from apps.payments.tasks import advance_treasury
 from apps.stores.models import AuditEntry, User
 from apps.stores.services import create_user
@@ -54,7 +60,9 @@ def desk(chain: LocalChain, watcher: Reader, people: tuple[User, User]) -> Desk:
     return Desk(chain, watcher)
 
 
-def wanted(amount: int = ETHER, reference: str = "may", to: str = OWNER, reason: str = "Salaries") -> WithdrawalRequest:
+def wanted(
+    amount: int = ETHER, reference: str = "may", to: str = OWNER, reason: str = "Salaries"
+) -> WithdrawalRequest:
     asset = Asset.objects.select_related("chain").get(pk=ASSET)
     return WithdrawalRequest(reference, asset, amount, to, reason)
 
@@ -63,13 +71,19 @@ def letters() -> list[tuple[str, str]]:
     """To whom, and about what, of the emails that left just now."""
     outbox.outbox.clear()
     mail.send_due()
-    assert all("/admin/payments/withdrawal/" in str(one.body) and "Salaries" in str(one.body) for one in outbox.outbox)
+    assert all(
+        "/admin/payments/withdrawal/" in str(one.body) and "Salaries" in str(one.body)
+        for one in outbox.outbox
+    )
     return [(one.to[0], one.subject) for one in outbox.outbox]
 
 
-def test_whoever_may_let_it_go_hears_that_it_waits_and_whoever_asked_what_became_of_it(people: tuple[User, User]) -> None:
+def test_whoever_may_let_it_go_hears_that_it_waits_and_whoever_asked_what_became_of_it(
+    people: tuple[User, User],
+) -> None:
     make.service_coins(ASSET, 5 * ETHER)
-    support, waits = make.clerk(StaffRole.SUPPORT), "A withdrawal of earnings waits for a second member of staff"
+    support = make.clerk(StaffRole.SUPPORT)
+    waits = "A withdrawal of earnings waits for a second member of staff"
     row = asked(people[0])
     told = letters()
     assert (people[1].email, waits) in told and {subject for _, subject in told} == {waits}
@@ -102,15 +116,31 @@ def run(*arguments: str) -> dict[str, Any]:
 
 @pytest.mark.chain
 class TestOnTheChain:
-    def test_two_people_take_out_what_was_earned_and_the_books_agree_with_the_chain(self, desk: Desk, people: tuple[User, User]) -> None:
-        order = ("--asset", ASSET, "--amount-atomic", str(2 * ETHER), "--to", OWNER, "--reason", "Salaries", "--reference", "may")
+    def test_two_people_take_out_what_was_earned_and_the_books_agree_with_the_chain(
+        self, desk: Desk, people: tuple[User, User]
+    ) -> None:
+        order = (
+            "--asset",
+            ASSET,
+            "--amount-atomic",
+            str(2 * ETHER),
+            "--to",
+            OWNER,
+            "--reason",
+            "Salaries",
+            "--reference",
+            "may",
+        )
         assert run()["withdrawable"] == {ASSET: str(3 * ETHER)}
 
         told = run("withdraw", *order, "--staff", "sam@example.com")
         assert (told["status"], told["decided_by"]) == ("requested", None)
         advance_treasury()
         assert not OutgoingTransaction.objects.filter(purpose="withdrawal").exists()
-        assert run("approve", "--reference", "may", "--staff", "tess@example.com")["status"] == "approved"
+        assert (
+            run("approve", "--reference", "may", "--staff", "tess@example.com")["status"]
+            == "approved"
+        )
         assert (booked("service_fees"), booked("withdrawal_clearing")) == (ETHER, 2 * ETHER)
         advance_treasury()
         advance_treasury()
@@ -125,15 +155,30 @@ class TestOnTheChain:
         assert 0 < withdrawable(row.asset) < ETHER  # the gas was the service's
         assert audit.findings(check_chain=True) == []
         # Once, however often the command is run.
-        assert run("withdraw", *order, "--staff", "sam@example.com", "--approved-by", "tess@example.com")["status"] == "confirmed"
+        assert (
+            run(
+                "withdraw",
+                *order,
+                "--staff",
+                "sam@example.com",
+                "--approved-by",
+                "tess@example.com",
+            )["status"]
+            == "confirmed"
+        )
         assert OutgoingTransaction.objects.filter(purpose="withdrawal").count() == 1
-        assert [one.action for one in AuditEntry.objects.filter(target_id=str(row.pk)).order_by("id")] == [
+        assert [
+            one.action for one in AuditEntry.objects.filter(target_id=str(row.pk)).order_by("id")
+        ] == [
             "withdrawal.requested",
             "withdrawal.approved",
         ]
 
-    def test_each_process_does_its_part_as_its_own_role(self, desk: Desk, people: tuple[User, User], settings: Any) -> None:
-        settings.COLD_FLOATS, settings.COLD_ADDRESSES = {ASSET: "5:8"}, {ASSET: COLD}
+    def test_each_process_does_its_part_as_its_own_role(
+        self, desk: Desk, people: tuple[User, User], settings: Any
+    ) -> None:
+        settings.COLD_FLOATS = {ASSET: "5:8"}
+        settings.COLD_ADDRESSES = {ASSET: COLD}
         with acting_as(WEB), tenancy.everyone("staff"):
             let_go(asked(people[0]), people[1])
         for _ in range(2):
@@ -152,7 +197,9 @@ class TestOnTheChain:
         assert (Withdrawal.objects.get().status, desk.balance(OWNER)) == ("confirmed", ETHER)
         assert booked("custody_cold") == -desk.balance(COLD) < -90 * ETHER
 
-    def test_one_that_is_given_up_is_earnings_again(self, desk: Desk, people: tuple[User, User], settings: Any) -> None:
+    def test_one_that_is_given_up_is_earnings_again(
+        self, desk: Desk, people: tuple[User, User], settings: Any
+    ) -> None:
         settings.SIGNER_CAPS = [f"{ASSET}=1:1"]
         row = let_go(asked(people[0], amount=2 * ETHER), people[1])
         advance_withdrawals()
@@ -167,7 +214,9 @@ class TestOnTheChain:
         assert (booked("service_fees"), booked("withdrawal_clearing")) == (3 * ETHER, 0)
         assert audit.findings(check_chain=True) == []
 
-    def test_one_that_the_chain_reverts_is_earnings_again_less_its_gas(self, desk: Desk, people: tuple[User, User], settings: Any) -> None:
+    def test_one_that_the_chain_reverts_is_earnings_again_less_its_gas(
+        self, desk: Desk, people: tuple[User, User], settings: Any
+    ) -> None:
         """A contract that takes nothing when it is mined, though it did when it was asked."""
         row = let_go(asked(people[0]), people[1])
         advance_withdrawals()
@@ -183,7 +232,9 @@ class TestOnTheChain:
         assert booked("network_fees") < 0
         assert audit.findings(check_chain=True) == []
 
-    def test_the_signer_has_a_list_of_its_own_and_looks_into_the_books(self, desk: Desk, people: tuple[User, User], settings: Any) -> None:
+    def test_the_signer_has_a_list_of_its_own_and_looks_into_the_books(
+        self, desk: Desk, people: tuple[User, User], settings: Any
+    ) -> None:
         row = let_go(asked(people[0]), people[1])
         advance_withdrawals()
         settings.WITHDRAWAL_ADDRESSES = []  # of the signer's environment
@@ -193,7 +244,10 @@ class TestOnTheChain:
         )  # fmt: skip
         desk.work()
         sent = OutgoingTransaction.objects.get(reference=str(row.pk))
-        assert (sent.status, sent.reason) == ("failed", "The destination is not on the operator's list")
+        assert (sent.status, sent.reason) == (
+            "failed",
+            "The destination is not on the operator's list",
+        )
         settings.WITHDRAWAL_ADDRESSES = [OWNER]
         OutgoingTransaction.objects.filter(pk=invented.pk).update(status="requested", reason="")
         desk.work()
@@ -217,42 +271,56 @@ class TestWhatIsRefused:
             ({"reference": ""}, "a reference and a reason"),
         ],
     )
-    def test_what_is_not_earned_listed_or_explained(self, people: tuple[User, User], changes: dict[str, Any], complaint: str) -> None:
+    def test_what_is_not_earned_listed_or_explained(
+        self, people: tuple[User, User], changes: dict[str, Any], complaint: str
+    ) -> None:
         with pytest.raises(WithdrawalRefused, match=complaint):
             asked(people[0], **changes)
         assert not Withdrawal.objects.exists()
 
-    def test_whoever_asked_does_not_let_it_go_and_the_database_sees_to_it(self, people: tuple[User, User]) -> None:
+    def test_whoever_asked_does_not_let_it_go_and_the_database_sees_to_it(
+        self, people: tuple[User, User]
+    ) -> None:
         row = asked(people[0])
         for one in (people[0], person("bob", is_staff=False)):
             with pytest.raises(WithdrawalRefused, match="A second member of finance staff"):
                 let_go(row, one)
         for decided_by in (people[0], None):
             with pytest.raises(IntegrityError, match="withdrawal_takes_two"), transaction.atomic():
-                Withdrawal.objects.filter(pk=row.pk).update(status="approved", decided_by=decided_by, decided_at=clock.real_now())
+                Withdrawal.objects.filter(pk=row.pk).update(
+                    status="approved", decided_by=decided_by, decided_at=clock.real_now()
+                )
 
     def test_only_staff_ask(self, people: tuple[User, User]) -> None:
         with pytest.raises(WithdrawalRefused, match="Only finance staff"):
             asked(person("bob", is_staff=False))
 
     def test_two_that_are_each_earned_are_not_both_let_go(self, people: tuple[User, User]) -> None:
-        first, second = asked(people[0], amount=2 * ETHER), asked(people[0], amount=2 * ETHER, reference="june")
+        first = asked(people[0], amount=2 * ETHER)
+        second = asked(people[0], amount=2 * ETHER, reference="june")
         let_go(first, people[1])
         with pytest.raises(WithdrawalRefused, match="less than"):
             let_go(second, people[1])
         assert booked("service_fees") == ETHER
 
-    def test_what_the_service_no_longer_has_of_its_own_is_not_withdrawn(self, people: tuple[User, User]) -> None:
+    def test_what_the_service_no_longer_has_of_its_own_is_not_withdrawn(
+        self, people: tuple[User, User]
+    ) -> None:
         """Swaps against its own coins, or a correction, have taken the float and more."""
         make._correct(ASSET, "swap_clearing", None, -99 * ETHER, people[0])
         make._correct(ASSET, "custody_hot", None, 98 * ETHER, people[0])
         asset = wanted().asset
-        own = sum(account_balance(None, "test", ASSET, kind) for kind in ("treasury", "service_fees", "network_fees", "swap_clearing"))
+        own = sum(
+            account_balance(None, "test", ASSET, kind)
+            for kind in ("treasury", "service_fees", "network_fees", "swap_clearing")
+        )
         assert withdrawable(asset) == own < 3 * ETHER
         with pytest.raises(WithdrawalRefused, match="less than"):
             asked(people[0], amount=own + 1)
 
-    def test_gas_lessens_it_and_what_stores_paid_for_gas_adds_nothing(self, people: tuple[User, User]) -> None:
+    def test_gas_lessens_it_and_what_stores_paid_for_gas_adds_nothing(
+        self, people: tuple[User, User]
+    ) -> None:
         make._correct(ASSET, "network_fees", None, -ETHER, people[0])
         assert withdrawable(wanted().asset) == 2 * ETHER
         make._correct(ASSET, "network_fees", None, 5 * ETHER, people[0])
@@ -274,8 +342,14 @@ class TestWhatIsRefused:
 
     def test_the_command_says_what_is_missing(self, people: tuple[User, User], capsys: Any) -> None:
         for arguments, complaint in (
-            (("withdraw", "--staff", "sam@example.com"), "Give --asset and a whole --amount-atomic"),
-            (("approve", "--reference", "none", "--staff", "sam@example.com"), "There is no withdrawal 'none'"),
+            (
+                ("withdraw", "--staff", "sam@example.com"),
+                "Give --asset and a whole --amount-atomic",
+            ),
+            (
+                ("approve", "--reference", "none", "--staff", "sam@example.com"),
+                "There is no withdrawal 'none'",
+            ),
         ):
             with pytest.raises(SystemExit):
                 call_command("treasury", *arguments)

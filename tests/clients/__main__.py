@@ -3,7 +3,8 @@
     .venv/bin/uv pip install --group clients
     .venv/bin/python -m tests.clients
 
-A client in Python by openapi-python-client, and types for TypeScript by openapi-typescript, which npx fetches.
+A client in Python by openapi-python-client, and types for TypeScript by openapi-typescript, which
+npx fetches.
 """
 
 import os
@@ -51,9 +52,21 @@ def missing_in_python(path: Path, documents: Documents) -> list[str]:
     """Fields that the models of the Python client don't read."""
     client = path.parent / "client"
     tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    command = [shutil.which("openapi-python-client", path=tools) or sys.exit("openapi-python-client isn't installed"), "generate"]
-    subprocess.run([*command, "--path", path, "--meta", "none", "--output-path", client], check=True, env={**os.environ, "PATH": tools})
-    models = {name: text for file in (client / "models").glob("*.py") for name, text in _classes(file.read_text())}
+    command = [
+        shutil.which("openapi-python-client", path=tools)
+        or sys.exit("openapi-python-client isn't installed"),
+        "generate",
+    ]
+    subprocess.run(
+        [*command, "--path", path, "--meta", "none", "--output-path", client],
+        check=True,
+        env={**os.environ, "PATH": tools},
+    )
+    models = {
+        name: text
+        for file in (client / "models").glob("*.py")
+        for name, text in _classes(file.read_text())
+    }
     return [
         f"Python: {name} lacks {field}"
         for name, fields in documents.items()
@@ -76,7 +89,9 @@ def missing_in_typescript(path: Path, documents: Documents) -> list[str]:
     """Fields that the TypeScript types don't name."""
     types = path.parent / "types.ts"
     subprocess.run(["npx", "--yes", TYPESCRIPT, str(path), "-o", str(types)], check=True)
-    blocks = dict(re.findall(r"^ {8}(\w+): \{\n(.*?)^ {8}\};", types.read_text(), re.MULTILINE | re.DOTALL))
+    blocks = dict(
+        re.findall(r"^ {8}(\w+): \{\n(.*?)^ {8}\};", types.read_text(), re.MULTILINE | re.DOTALL)
+    )
     return [
         f"TypeScript: {name} lacks {field}"
         for name, fields in documents.items()

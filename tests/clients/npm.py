@@ -1,4 +1,5 @@
-"""The TypeScript package as npm makes it: built and packed in a folder of its own, so that the repository stays as it is."""
+"""The TypeScript package as npm makes it: built and packed in a folder of its own, so that the
+repository stays as it is."""
 
 import hashlib
 import os
@@ -14,9 +15,27 @@ from config import embedded
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "clients" / "typescript"
 SECONDS = 300
-OWN = ("package.json", "package-lock.json", ".npmrc", "tsconfig.json", "README.md", "src", "scripts", "test")
+OWN = (
+    "package.json",
+    "package-lock.json",
+    ".npmrc",
+    "tsconfig.json",
+    "README.md",
+    "src",
+    "scripts",
+    "test",
+)
 # What npm says when no registry answers.
-UNREACHABLE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "ENOTCACHED", "network")
+UNREACHABLE = (
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ETIMEDOUT",
+    "ENETUNREACH",
+    "ENOTCACHED",
+    "network",
+)
 
 
 @cache
@@ -49,18 +68,32 @@ def tarball() -> Path:
 def install(folder: Path) -> Path:
     """The tarball in an empty folder. It has no dependencies, so this asks no registry."""
     (folder / "package.json").write_text('{"name": "empty", "private": true, "type": "module"}')
-    run(["npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", str(tarball())], folder)
+    run(
+        ["npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", str(tarball())],
+        folder,
+    )
     return folder
 
 
 def run(
-    command: list[str], folder: Path, environment: dict[str, str] | None = None, seconds: int = SECONDS
+    command: list[str],
+    folder: Path,
+    environment: dict[str, str] | None = None,
+    seconds: int = SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     """It must succeed."""
     done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **(environment or {})}, capture_output=True, text=True, timeout=seconds, check=False
+        command,
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
     )
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-6000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode == 0, (
+        f"{' '.join(command)}\n{done.stdout[-6000:]}\n{done.stderr[-4000:]}"
+    )
     return done
 
 
@@ -68,7 +101,9 @@ def _require_node() -> None:
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} isn't installed")
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
+    version = subprocess.run(
+        ["node", "--version"], capture_output=True, text=True, check=True
+    ).stdout
     if tuple(map(int, version.strip().lstrip("v").split(".")[:2])) < (20, 3):
         pytest.skip(f"node {version.strip()} is older than 20.3")
 
@@ -83,7 +118,9 @@ def _copy(source: Path, target: Path) -> None:
 
 def _fetch(place: Path) -> None:
     command = ["npm", "ci", "--prefer-offline", "--ignore-scripts"]
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=SECONDS, check=False)
+    done = subprocess.run(
+        command, cwd=place, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     if done.returncode and any(word in done.stderr for word in UNREACHABLE):
         pytest.skip("npm packages can't be fetched here")
     assert done.returncode == 0, done.stderr[-4000:]
@@ -91,6 +128,22 @@ def _fetch(place: Path) -> None:
 
 def compile_typescript(folder: Path, name: str) -> None:
     """Type-check `name` as strictly as the package itself, and write the JavaScript beside it."""
-    options = ["--strict", "--target", "ES2022", "--module", "NodeNext", "--moduleResolution", "NodeNext", "--lib", "ES2023,DOM"]
-    types = ["--types", "node", "--typeRoots", str(package() / "node_modules" / "@types"), "--skipLibCheck"]
+    options = [
+        "--strict",
+        "--target",
+        "ES2022",
+        "--module",
+        "NodeNext",
+        "--moduleResolution",
+        "NodeNext",
+        "--lib",
+        "ES2023,DOM",
+    ]
+    types = [
+        "--types",
+        "node",
+        "--typeRoots",
+        str(package() / "node_modules" / "@types"),
+        "--skipLibCheck",
+    ]
     run([str(package() / "node_modules" / ".bin" / "tsc"), *options, *types, name], folder)

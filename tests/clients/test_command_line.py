@@ -1,4 +1,5 @@
-"""The command line as a newcomer has it: the wheel in an empty folder, a key, and a receiver on their own computer."""
+"""The command line as a newcomer has it: the wheel in an empty folder, a key, and a receiver on
+their own computer."""
 
 import json
 import os
@@ -31,23 +32,39 @@ class Terminal:
     """A home of its own."""
 
     def __init__(self, program: Path, home: Path, **environment: str) -> None:
-        self.program, self.home = program, home
+        self.program = program
+        self.home = home
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         self.environment = {**kept, "HOME": str(home), "BROWSER": "true", **environment}
 
-    def __call__(self, *arguments: str, input: str = "", code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+    def __call__(
+        self, *arguments: str, input: str = "", code: int = 0, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [self.program, *arguments], env={**self.environment, **environment}, input=input, capture_output=True, text=True,
-            timeout=SECONDS, check=False,
-        )  # fmt: skip
-        assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+            [self.program, *arguments],
+            env={**self.environment, **environment},
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == code, (
+            f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        )
         return done
 
     def json(self, *arguments: str) -> Any:
         return json.loads(self(*arguments, "--json").stdout)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen([self.program, *arguments], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [self.program, *arguments],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
 
 @pytest.fixture
@@ -84,7 +101,9 @@ def listening(terminal: Terminal, *arguments: str) -> tuple[subprocess.Popen[str
     return process, found[1]
 
 
-def test_from_an_empty_folder_to_a_verified_webhook(terminal: Terminal, receiver: HTTPServer) -> None:
+def test_from_an_empty_folder_to_a_verified_webhook(
+    terminal: Terminal, receiver: HTTPServer
+) -> None:
     got: list[Request] = []
 
     def take(request: Request) -> Response:
@@ -93,7 +112,9 @@ def test_from_an_empty_folder_to_a_verified_webhook(terminal: Terminal, receiver
 
     receiver.expect_request("/hooks").respond_with_handler(take)
     wanted = "payment_intent.created,payment_intent.completed"
-    process, secret = listening(terminal, "--forward-to", receiver.url_for("/hooks"), "--events", wanted, "--count", "2")
+    process, secret = listening(
+        terminal, "--forward-to", receiver.url_for("/hooks"), "--events", wanted, "--count", "2"
+    )
 
     made = terminal.json("payments", "create", "12.50", "EUR", "--title", "Coffee")
     assert "completed" in terminal("pay", made["reference"], "--scenario", "exact").stdout
@@ -106,15 +127,21 @@ def test_from_an_empty_folder_to_a_verified_webhook(terminal: Terminal, receiver
     ]
     assert [json.loads(one.data)["type"] for one in got] == wanted.split(",")
     for one in got:
-        stripe.WebhookSignature.verify_header(one.data.decode(), one.headers["Service-Signature"], secret, 300)
+        stripe.WebhookSignature.verify_header(
+            one.data.decode(), one.headers["Service-Signature"], secret, 300
+        )
         event = Webhook(secret).verify(one.data, dict(one.headers.items()))
         assert event["data"]["object"]["id"] == made["reference"]
     assert terminal("listen", "--print-secret").stdout.strip() == secret
 
 
-def test_what_was_there_before_is_not_forwarded_and_a_dead_receiver_stops_nothing(terminal: Terminal, receiver: HTTPServer) -> None:
+def test_what_was_there_before_is_not_forwarded_and_a_dead_receiver_stops_nothing(
+    terminal: Terminal, receiver: HTTPServer
+) -> None:
     terminal("trigger", "payment_intent.created")
-    process, _ = listening(terminal, "--forward-to", "http://127.0.0.1:9/hooks", "--count", "2", "--json")
+    process, _ = listening(
+        terminal, "--forward-to", "http://127.0.0.1:9/hooks", "--count", "2", "--json"
+    )
     first = terminal.json("trigger", "payment_intent.created")["id"]
     second = terminal.json("trigger", "payment_intent.created")["id"]
     told, _ = process.communicate(timeout=SECONDS)
@@ -125,25 +152,34 @@ def test_what_was_there_before_is_not_forwarded_and_a_dead_receiver_stops_nothin
 
 def test_the_credential_is_saved_for_its_owner_alone(terminal: Terminal, key: str) -> None:
     file = terminal.home / ".config" / "tillgate" / "profiles.json"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert (
+        stat.S_IMODE(file.stat().st_mode) == 0o600
+        and stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    )
     assert key in file.read_text()
     shown = terminal("status").stdout
     assert "test" in shown and key not in shown and key[-4:] in shown
-    terminal("--profile", "other", "login", input=f"{key}\n", TILLGATE_URL=terminal.json("status")["url"])
+    terminal(
+        "--profile", "other", "login", input=f"{key}\n", TILLGATE_URL=terminal.json("status")["url"]
+    )
     assert terminal.json("status")["profiles"] == ["default", "other"]
     terminal("logout")
     assert terminal.json("--profile", "other", "status")["profiles"] == ["other"]
     assert "tillgate login" in terminal("status", code=3).stderr
 
 
-def test_a_second_sign_in_keeps_the_signing_secret_and_a_broken_file_is_told(terminal: Terminal, demo: Demo, key: str) -> None:
+def test_a_second_sign_in_keeps_the_signing_secret_and_a_broken_file_is_told(
+    terminal: Terminal, demo: Demo, key: str
+) -> None:
     secret = terminal("listen", "--print-secret").stdout
     terminal("--url", demo.info["base_url"], "login", input=f"{key}\n")
     assert terminal("listen", "--print-secret").stdout == secret
     (terminal.home / ".config" / "tillgate" / "profiles.json").write_text("{")
     told = terminal("status", code=1).stderr
     assert "profiles.json" in told and "Traceback" not in told
-    told = terminal("payments", "list", code=1, TILLGATE_API_KEY=key, TILLGATE_URL="http://till.example:x").stderr
+    told = terminal(
+        "payments", "list", code=1, TILLGATE_API_KEY=key, TILLGATE_URL="http://till.example:x"
+    ).stderr
     assert "Traceback" not in told
 
 
@@ -166,13 +202,22 @@ def test_the_shell_is_told_what_became_of_it(terminal: Terminal, demo: Demo, key
     assert "test key" in terminal("pay", "x", code=1, TILLGATE_API_KEY=live).stderr
     assert "--live" in terminal("listen", code=1, TILLGATE_API_KEY=live).stderr
     publishable = demo.info["store"]["keys"]["test"].get("publishable", "svc_pk_test_x")
-    assert "secret key" in terminal("login", input=f"{publishable}\n", code=1, TILLGATE_URL=demo.info["base_url"]).stderr
+    assert (
+        "secret key"
+        in terminal(
+            "login", input=f"{publishable}\n", code=1, TILLGATE_URL=demo.info["base_url"]
+        ).stderr
+    )
 
 
 def test_payments_are_listed_and_looked_up_by_reference(terminal: Terminal) -> None:
     title = "\x1b[31mRed \N{HOT BEVERAGE} 日本語 " + "x" * 80
-    made = terminal.json("payments", "create", "7.00", "EUR", "--title", title, "--idempotency-key", "cli-7")
-    again = terminal.json("payments", "create", "7.00", "EUR", "--title", title, "--idempotency-key", "cli-7")
+    made = terminal.json(
+        "payments", "create", "7.00", "EUR", "--title", title, "--idempotency-key", "cli-7"
+    )
+    again = terminal.json(
+        "payments", "create", "7.00", "EUR", "--title", title, "--idempotency-key", "cli-7"
+    )
     assert made["id"] == again["id"]
     table = terminal("payments", "list", "--limit", "3").stdout
     assert made["reference"] in table and "\x1b" not in table and len(table.splitlines()) == 4
@@ -183,11 +228,15 @@ def test_payments_are_listed_and_looked_up_by_reference(terminal: Terminal) -> N
 
 def test_the_request_log_is_shown(terminal: Terminal) -> None:
     terminal("payments", "create", "0", "EUR", code=1)
-    process = terminal.start("logs", "tail", "--interval", "0.5", "--last", "0", "--status", "4", "--json")
+    process = terminal.start(
+        "logs", "tail", "--interval", "0.5", "--last", "0", "--status", "4", "--json"
+    )
     threading.Timer(SECONDS, process.kill).start()
     assert process.stdout is not None
     lines: list[str] = []
-    reading = threading.Thread(target=lambda: lines.append(process.stdout.readline() if process.stdout else ""))
+    reading = threading.Thread(
+        target=lambda: lines.append(process.stdout.readline() if process.stdout else "")
+    )
     reading.start()
     while reading.is_alive():
         terminal("payments", "create", "0", "EUR", code=1)
@@ -195,16 +244,30 @@ def test_the_request_log_is_shown(terminal: Terminal) -> None:
     process.terminate()
     process.wait(SECONDS)
     entry = json.loads(lines[0])
-    assert (entry["status"], entry["path"], entry["error_message"]) == (422, "/payments", "amount must be greater than zero")
+    assert (entry["status"], entry["path"], entry["error_message"]) == (
+        422,
+        "/payments",
+        "amount must be greater than zero",
+    )
     shown = terminal("logs", "tail", "--no-follow", "--last", "5").stdout
     assert "422  POST    /payments" in shown
 
 
 TRIGGERED = [
-    "payment_intent.created", "payment_intent.processing", "payment_intent.completed", "payment_intent.refunded",
-    "transaction.confirming", "transaction.confirmed", "transaction.failed", "invoice.finalized", "invoice.paid", "invoice.voided",
-    "subscription.created", "subscription.updated", "subscription.canceled",
-]  # fmt: skip
+    "payment_intent.created",
+    "payment_intent.processing",
+    "payment_intent.completed",
+    "payment_intent.refunded",
+    "transaction.confirming",
+    "transaction.confirmed",
+    "transaction.failed",
+    "invoice.finalized",
+    "invoice.paid",
+    "invoice.voided",
+    "subscription.created",
+    "subscription.updated",
+    "subscription.canceled",
+]
 
 
 def test_every_event_that_can_be_triggered_comes(terminal: Terminal) -> None:
@@ -227,7 +290,9 @@ def test_every_event_that_can_be_triggered_comes(terminal: Terminal) -> None:
 def test_a_shell_can_complete_it(stranger: Terminal, shell: str) -> None:
     script = stranger("completion", shell).stdout
     assert "_TILLGATE_COMPLETE" in script and "tillgate" in script
-    told = stranger(_TILLGATE_COMPLETE="bash_complete", COMP_WORDS="tillgate pay", COMP_CWORD="1").stdout
+    told = stranger(
+        _TILLGATE_COMPLETE="bash_complete", COMP_WORDS="tillgate pay", COMP_CWORD="1"
+    ).stdout
     assert "payments" in told and "pay" in told
 
 

@@ -1,4 +1,5 @@
-"""The command line signs in by OAuth: PKCE, a loopback address on any port, and a token that is renewed and revoked."""
+"""The command line signs in by OAuth: PKCE, a loopback address on any port, and a token that is
+renewed and revoked."""
 
 import json
 import subprocess
@@ -35,18 +36,47 @@ def address(site: str, settings: Any) -> str:
     return site
 
 
-def test_a_person_lets_the_command_line_in(committed: Cast, address: str, program: Path, tmp_path: Path) -> None:
+def test_a_person_lets_the_command_line_in(
+    committed: Cast, address: str, program: Path, tmp_path: Path
+) -> None:
     app = App(committed, confidential=False)
-    loopback = {"oauth_application": {"redirect_uris": ["http://127.0.0.1/callback"], "scopes": ["payments:read", "offline_access"]}}
-    assert app.alice.client.patch(f"/api/v2/merchants/oauth_apps/{app.id}", loopback, content_type="application/json").status_code == 200
+    loopback = {
+        "oauth_application": {
+            "redirect_uris": ["http://127.0.0.1/callback"],
+            "scopes": ["payments:read", "offline_access"],
+        }
+    }
+    assert (
+        app.alice.client.patch(
+            f"/api/v2/merchants/oauth_apps/{app.id}", loopback, content_type="application/json"
+        ).status_code
+        == 200
+    )
     environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "BROWSER": "true"}
 
     def tillgate(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [program, *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
 
-    asked = ("--url", address, "login", "--oauth", "--client-id", app.client_id, "--scope", "payments:read offline_access")
-    process = subprocess.Popen([program, *asked], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    asked = (
+        "--url",
+        address,
+        "login",
+        "--oauth",
+        "--client-id",
+        app.client_id,
+        "--scope",
+        "payments:read offline_access",
+    )
+    process = subprocess.Popen(
+        [program, *asked],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     threading.Timer(SECONDS, process.kill).start()
     assert process.stderr is not None
     process.stderr.readline()
@@ -54,9 +84,16 @@ def test_a_person_lets_the_command_line_in(committed: Cast, address: str, progra
     back = query["redirect_uri"]
     assert back.startswith("http://127.0.0.1:") and query["code_challenge_method"] == "S256"
     # Another page of the browser can call the address as well, and is no answer.
-    assert requests.get(back, params={"code": "evil", "state": "guess", "iss": "x"}, timeout=10).status_code == 404
+    assert (
+        requests.get(
+            back, params={"code": "evil", "state": "guess", "iss": "x"}, timeout=10
+        ).status_code
+        == 404
+    )
     decision = {**query, "store_id": str(app.store.pk), "decision": "allow"}
-    decided = app.alice.client.post("/api/v2/oauth/authorize", decision, content_type="application/json")
+    decided = app.alice.client.post(
+        "/api/v2/oauth/authorize", decision, content_type="application/json"
+    )
     assert decided.status_code == 200, decided.content
     assert requests.get(decided.json()["redirect_to"], timeout=10).status_code == 200
     told, errors = process.communicate(timeout=SECONDS)
@@ -88,14 +125,34 @@ def test_a_person_lets_the_command_line_in(committed: Cast, address: str, progra
 
 def test_a_refusal_ends_it(committed: Cast, address: str, program: Path, tmp_path: Path) -> None:
     app = App(committed, confidential=False)
-    asked = ("--url", address, "login", "--oauth", "--client-id", app.client_id, "--scope", "payments:read")
+    asked = (
+        "--url",
+        address,
+        "login",
+        "--oauth",
+        "--client-id",
+        app.client_id,
+        "--scope",
+        "payments:read",
+    )
     environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "BROWSER": "true"}
-    process = subprocess.Popen([program, *asked], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [program, *asked],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     threading.Timer(SECONDS, process.kill).start()
     assert process.stderr is not None
     process.stderr.readline()
     query = dict(parse_qsl(urlsplit(process.stderr.readline().strip()).query))
-    told = {"error": "access_denied", "error_description": "Not today", "state": query["state"], "iss": address}
+    told = {
+        "error": "access_denied",
+        "error_description": "Not today",
+        "state": query["state"],
+        "iss": address,
+    }
     requests.get(query["redirect_uri"], params=told, timeout=10)
     _, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 3 and "Not today" in errors

@@ -1,4 +1,5 @@
-"""The Python client: generated from the description as it is, and used from its wheel against a running Tillgate."""
+"""The Python client: generated from the description as it is, and used from its wheel against a
+running Tillgate."""
 
 import ast
 import json
@@ -30,21 +31,28 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reader(demo: Demo) -> dict[str, str]:
-    return {"TILLGATE_URL": demo.info["base_url"], "TILLGATE_API_KEY": demo.info["store"]["keys"]["test"]["secret"]}
+    return {
+        "TILLGATE_URL": demo.info["base_url"],
+        "TILLGATE_API_KEY": demo.info["store"]["keys"]["test"]["secret"],
+    }
 
 
 def test_what_is_committed_is_what_the_description_gives(tmp_path: Path) -> None:
     description = tmp_path / "openapi.json"
     description.write_bytes(_document())
     command = [sys.executable, wheel.SOURCES / "generate.py", description, tmp_path / "made"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=wheel.SECONDS, check=False)
-    if done.returncode and re.search(r"Failed to (fetch|download|resolve)|error sending request|dns error", done.stderr):
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=wheel.SECONDS, check=False
+    )
+    if done.returncode and re.search(
+        r"Failed to (fetch|download|resolve)|error sending request|dns error", done.stderr
+    ):
         pytest.skip("no package index is reachable")
     assert done.returncode == 0, done.stderr[-4000:]
     for name in GENERATED:
-        assert (PACKAGE / "generated" / name).read_text() == (tmp_path / "made" / name).read_text(), (
-            f"run clients/python/generate.py: {name}"
-        )
+        assert (PACKAGE / "generated" / name).read_text() == (
+            tmp_path / "made" / name
+        ).read_text(), f"run clients/python/generate.py: {name}"
 
 
 def fields_of(tree: ast.Module) -> dict[str, set[str]]:
@@ -53,7 +61,9 @@ def fields_of(tree: ast.Module) -> dict[str, set[str]]:
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             named = [one.target for one in node.body if isinstance(one, ast.AnnAssign)]
-            found[node.name] = {one.id.removesuffix("_") for one in named if isinstance(one, ast.Name)}
+            found[node.name] = {
+                one.id.removesuffix("_") for one in named if isinstance(one, ast.Name)
+            }
     return found
 
 
@@ -63,16 +73,31 @@ def test_every_document_and_operation_is_there() -> None:
     classes = fields_of(ast.parse((PACKAGE / "generated" / "models.py").read_text()))
     for name, schema in document["components"]["schemas"].items():
         if "properties" in schema:
-            assert set(schema["properties"]) == classes[name[:1].upper() + name[1:]], f"run clients/python/generate.py: {name}"
+            assert set(schema["properties"]) == classes[name[:1].upper() + name[1:]], (
+                f"run clients/python/generate.py: {name}"
+            )
     told = (PACKAGE / "generated" / "resources.py").read_text()
-    paths = {path.removeprefix("/api/v2") for path in document["paths"] if path.startswith("/api/v2/")}
+    paths = {
+        path.removeprefix("/api/v2") for path in document["paths"] if path.startswith("/api/v2/")
+    }
     shown = set(re.findall(r"`[A-Z]+ (/\S+)`", told))
-    assert {path for path in paths - shown if not re.match(r"/(oauth/|offramp_|onramp_callbacks|api_keys|merchants/)", path)} == set()
+    assert {
+        path
+        for path in paths - shown
+        if not re.match(r"/(oauth/|offramp_|onramp_callbacks|api_keys|merchants/)", path)
+    } == set()
 
 
 def test_it_is_typed() -> None:
     command = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "src"]
-    done = subprocess.run(command, cwd=wheel.SOURCES, capture_output=True, text=True, timeout=wheel.SECONDS, check=False)
+    done = subprocess.run(
+        command,
+        cwd=wheel.SOURCES,
+        capture_output=True,
+        text=True,
+        timeout=wheel.SECONDS,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
 
 
@@ -89,7 +114,14 @@ client.payments.simulate("one", scenario="nothing")
 
 def test_types_refuse_what_the_api_would(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(WRONG)
-    command = [sys.executable, "-m", "mypy", "--config-file", wheel.SOURCES / "pyproject.toml", tmp_path / "wrong.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file",
+        wheel.SOURCES / "pyproject.toml",
+        tmp_path / "wrong.py",
+    ]
     done = subprocess.run(
         command,
         cwd=PACKAGE.parent,
@@ -99,7 +131,13 @@ def test_types_refuse_what_the_api_would(tmp_path: Path) -> None:
         timeout=wheel.SECONDS,
         check=False,
     )
-    assert set(map(int, re.findall(r"wrong\.py:(\d+): error", done.stdout))) == {4, 5, 6, 7, 8}, done.stdout
+    assert set(map(int, re.findall(r"wrong\.py:(\d+): error", done.stdout))) == {
+        4,
+        5,
+        6,
+        7,
+        8,
+    }, done.stdout
 
 
 def test_the_wheel_holds_the_package_and_asks_for_httpx_alone() -> None:
@@ -107,7 +145,11 @@ def test_the_wheel_holds_the_package_and_asks_for_httpx_alone() -> None:
         names = set(archive.namelist())
         metadata = archive.read("tillgate-0.1.0.dist-info/METADATA").decode()
     assert {"tillgate/py.typed", "tillgate/webhooks.py", "tillgate/generated/models.py"} <= names
-    needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra" not in line]
+    needed = [
+        line
+        for line in metadata.splitlines()
+        if line.startswith("Requires-Dist:") and "extra" not in line
+    ]
     assert len(needed) == 1 and needed[0].startswith("Requires-Dist: httpx")
     assert "Requires-Python: >=3.10" in metadata
 
@@ -116,18 +158,29 @@ VERIFY = """
 import json, sys, tillgate
 for one in json.load(sys.stdin):
     body, secret = one["body"].encode(), one["secret"]
-    print(tillgate.webhooks.verify(body, one["header"], secret).id, tillgate.webhooks.sign(body, secret, one["moment"]))
+    event = tillgate.webhooks.verify(body, one["header"], secret)
+    print(event.id, tillgate.webhooks.sign(body, secret, one["moment"]))
 """
 
 
 def test_signatures_are_those_of_the_service_and_of_another_library(python: Path) -> None:
-    now, told = int(time.time()), []
+    now = int(time.time())
+    told = []
     for secret in (f"whsec_{character * 64}" for character in "0af"):
         event = uuid.uuid4()
         body = f'{{"id":"{event}","data":{{"object":{{"notes":"Ä ☕ مرحبا \\\\u0000"}}}}}}'
         header = signing.signatures(secret, event, body.encode(), now)["Service-Signature"]
-        told.append({"id": str(event), "secret": secret, "body": body, "header": header, "moment": now})
-    done = subprocess.run([python, "-c", VERIFY], input=json.dumps(told), capture_output=True, text=True, timeout=60, check=False)
+        told.append(
+            {"id": str(event), "secret": secret, "body": body, "header": header, "moment": now}
+        )
+    done = subprocess.run(
+        [python, "-c", VERIFY],
+        input=json.dumps(told),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     for one, line in zip(told, done.stdout.splitlines(), strict=True):
         id, _, header = line.partition(" ")
@@ -135,14 +188,26 @@ def test_signatures_are_those_of_the_service_and_of_another_library(python: Path
         stripe.WebhookSignature.verify_header(one["body"], header, one["secret"], 300)
 
 
-def test_its_own_tests_pass_where_nothing_else_is_installed(demo: Demo, python: Path, reader: dict[str, str], tmp_path: Path) -> None:
+def test_its_own_tests_pass_where_nothing_else_is_installed(
+    demo: Demo, python: Path, reader: dict[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "tests").symlink_to(wheel.SOURCES / "tests")
-    done = wheel.run([python, "-m", "unittest", "-v", "tests.test_calls", "tests.test_running"], tmp_path, reader)
-    assert re.search(r"^Ran [2-9]\d tests", done.stderr, re.MULTILINE) and "skipped" not in done.stderr
+    done = wheel.run(
+        [python, "-m", "unittest", "-v", "tests.test_calls", "tests.test_running"], tmp_path, reader
+    )
+    assert (
+        re.search(r"^Ran [2-9]\d tests", done.stderr, re.MULTILINE) and "skipped" not in done.stderr
+    )
 
 
-def test_the_examples_of_its_readme_run(demo: Demo, python: Path, reader: dict[str, str], tmp_path: Path) -> None:
-    blocks: list[Any] = re.findall(r"^```python\n(.*?)^```$", (wheel.SOURCES / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+def test_the_examples_of_its_readme_run(
+    demo: Demo, python: Path, reader: dict[str, str], tmp_path: Path
+) -> None:
+    blocks: list[Any] = re.findall(
+        r"^```python\n(.*?)^```$",
+        (wheel.SOURCES / "README.md").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
     (tmp_path / "readme.py").write_text("\n".join(blocks))
     told = wheel.run([python, "readme.py"], tmp_path, reader).stdout
     assert "completed" in told and "422 None amount" in told and "fulfill A-1001" in told

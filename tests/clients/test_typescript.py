@@ -1,4 +1,5 @@
-"""The TypeScript client: generated from the description as it is, and used from its tarball against a running Tillgate."""
+"""The TypeScript client: generated from the description as it is, and used from its tarball against
+a running Tillgate."""
 
 import json
 import re
@@ -21,7 +22,8 @@ BODIES = [
     '{"id":"%s","type":"invoice.paid","data":{"object":{"notes":"Ä ☕ مرحبا \\u0000"}}}',
     '{"id":"%s","type":"store.deleted","data":{"object":{}}}',
 ]
-# Sent once by the client's own methods, or by call(): the price of a generated table is that nobody forgets a line of it.
+# Sent once by the client's own methods, or by call(): the price of a generated table is that nobody
+# forgets a line of it.
 METHOD = re.compile(r'api\.(?:call|download)\(\s*"(\w+)"')
 
 
@@ -31,7 +33,13 @@ def vectors() -> list[dict[str, Any]]:
     for secret, template in zip(SECRETS, BODIES, strict=True):
         event = uuid.uuid4()
         body = template % event
-        made.append({"secret": secret, "body": body, "headers": signing.signatures(secret, event, body.encode(), int(time.time()))})
+        made.append(
+            {
+                "secret": secret,
+                "body": body,
+                "headers": signing.signatures(secret, event, body.encode(), int(time.time())),
+            }
+        )
     return made
 
 
@@ -45,13 +53,19 @@ def test_what_is_committed_is_what_the_description_gives(tmp_path: Path) -> None
     description.write_bytes(_document())
     npm.run(["node", "scripts/generate.mjs", str(description), str(tmp_path)], npm.package())
     for name in ("openapi.ts", "operations.ts"):
-        assert (npm.SOURCES / "src" / name).read_text() == (tmp_path / name).read_text(), f"run `npm run generate`: {name}"
+        assert (npm.SOURCES / "src" / name).read_text() == (tmp_path / name).read_text(), (
+            f"run `npm run generate`: {name}"
+        )
 
 
 def test_every_operation_has_a_method() -> None:
     table = (npm.SOURCES / "src" / "operations.ts").read_text()
     operations = set(re.findall(r"^  (\w+): \{", table, re.MULTILINE))
-    called = {name for path in (npm.SOURCES / "src").glob("*.ts") for name in METHOD.findall(path.read_text())}
+    called = {
+        name
+        for path in (npm.SOURCES / "src").glob("*.ts")
+        for name in METHOD.findall(path.read_text())
+    }
     assert called == operations
 
 
@@ -63,7 +77,11 @@ def test_the_lock_names_no_host() -> None:
 
 
 def test_the_package_has_no_dependencies_and_holds_its_types(installed: Path) -> None:
-    assert [path.name for path in (installed / "node_modules").iterdir() if not path.name.startswith(".")] == ["tillgate"]
+    assert [
+        path.name
+        for path in (installed / "node_modules").iterdir()
+        if not path.name.startswith(".")
+    ] == ["tillgate"]
     names = {path.name for path in (installed / "node_modules" / "tillgate" / "dist").iterdir()}
     assert {"index.js", "index.d.ts", "openapi.d.ts"} <= names
 
@@ -81,7 +99,9 @@ def test_it_works_against_a_running_service(demo: Demo, installed: Path) -> None
     }
     names = sorted(path.name for path in installed.glob("*.test.mjs"))
     done = npm.run(["node", "--test", "--test-reporter=tap", *names], installed, environment)
-    assert re.search(r"^# pass [1-9]\d+$", done.stdout, re.MULTILINE) and "# skipped 0" in done.stdout
+    assert (
+        re.search(r"^# pass [1-9]\d+$", done.stdout, re.MULTILINE) and "# skipped 0" in done.stdout
+    )
 
 
 WRONG = """
@@ -104,7 +124,9 @@ def test_types_refuse_what_the_api_would(installed: Path) -> None:
 
 
 def test_the_examples_of_its_readme_run(demo: Demo, installed: Path) -> None:
-    reader = snippets.Reader(demo.info["base_url"], demo.info["store"]["keys"]["test"]["secret"], free_port(), installed)
+    reader = snippets.Reader(
+        demo.info["base_url"], demo.info["store"]["keys"]["test"]["secret"], free_port(), installed
+    )
     blocks = [one for one in snippets.snippets(npm.SOURCES / "README.md") if one.language == "ts"]
     told = snippets.run(blocks, reader)
     assert "completed" in told and "invalid_request 422 null amount" in told

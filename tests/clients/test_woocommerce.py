@@ -1,4 +1,5 @@
-"""The WooCommerce plugin: its own tests against a running Tillgate and a shop that hears its webhooks, and the zip of it."""
+"""The WooCommerce plugin: its own tests against a running Tillgate and a shop that hears its
+webhooks, and the zip of it."""
 
 import os
 import re
@@ -21,13 +22,21 @@ EXTENSIONS = ("curl", "json", "mbstring")
 BLOCK = """
 const made = [];
 global.window = {
-  wc: { wcBlocksRegistry: { registerPaymentMethod: (one) => made.push(one) }, wcSettings: { getSetting: () => ({ title: "A &amp; B" }) } },
-  wp: { element: { createElement: (...all) => all }, htmlEntities: { decodeEntities: (text) => text.replace("&amp;", "&") } },
+  wc: {
+    wcBlocksRegistry: { registerPaymentMethod: (one) => made.push(one) },
+    wcSettings: { getSetting: () => ({ title: "A &amp; B" }) },
+  },
+  wp: {
+    element: { createElement: (...all) => all },
+    htmlEntities: { decodeEntities: (text) => text.replace("&amp;", "&") },
+  },
 };
 require(process.argv[1]);
 const [one] = made;
-if (made.length !== 1 || one.name !== "tillgate" || one.ariaLabel !== "A & B" || !one.canMakePayment()) process.exit(1);
-if (!one.content || !one.edit || !one.label || !one.supports.features.includes("products")) process.exit(1);
+if (made.length !== 1 || one.name !== "tillgate" || one.ariaLabel !== "A & B"
+    || !one.canMakePayment()) process.exit(1);
+if (!one.content || !one.edit || !one.label || !one.supports.features.includes("products"))
+  process.exit(1);
 """
 
 
@@ -36,7 +45,9 @@ def php() -> str:
     found = shutil.which("php")
     if found is None:
         pytest.skip("php isn't installed (Debian: php-cli php-curl php-mbstring)")
-    loaded = subprocess.run([found, "-m"], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [found, "-m"], capture_output=True, text=True, check=True
+    ).stdout.split()
     if missing := [name for name in EXTENSIONS if name not in loaded]:
         pytest.skip(f"php lacks {', '.join(missing)}")
     return found
@@ -45,7 +56,13 @@ def php() -> str:
 @pytest.fixture
 def plugin(tmp_path: Path) -> Path:
     """As it is installed: out of the zip."""
-    packed = subprocess.run([sys.executable, "pack.py", str(tmp_path)], cwd=PLACE, capture_output=True, text=True, check=True)
+    packed = subprocess.run(
+        [sys.executable, "pack.py", str(tmp_path)],
+        cwd=PLACE,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     with zipfile.ZipFile(packed.stdout.strip()) as opened:
         opened.extractall(tmp_path)
     return tmp_path / "tillgate"
@@ -67,7 +84,9 @@ def shop(php: str, demo: Demo, plugin: Path, tmp_path: Path) -> Iterator[dict[st
     command = [php, "-d", "variables_order=EGPCS", "-S", f"127.0.0.1:{port}", "tests/shop.php"]
     # The server forks, and its children outlive it: all of them are one group.
     log = (tmp_path / "shop.log").open("w")
-    server = subprocess.Popen(command, cwd=PLACE, env=environment, stdout=log, stderr=log, start_new_session=True)
+    server = subprocess.Popen(
+        command, cwd=PLACE, env=environment, stdout=log, stderr=log, start_new_session=True
+    )
     wait_for(lambda: "started" in (tmp_path / "shop.log").read_text(), bool)
     yield environment
     os.killpg(server.pid, signal.SIGTERM)
@@ -78,7 +97,9 @@ def shop(php: str, demo: Demo, plugin: Path, tmp_path: Path) -> Iterator[dict[st
 def test_it_works_against_a_running_service(php: str, shop: dict[str, str], tmp_path: Path) -> None:
     command = [php, "-d", "variables_order=EGPCS", "tests/run.php"]
     run = subprocess.run(command, cwd=PLACE, env=shop, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, f"{run.stdout}\n{run.stderr}\n{(tmp_path / 'shop.log').read_text()[-4000:]}"
+    assert run.returncode == 0, (
+        f"{run.stdout}\n{run.stderr}\n{(tmp_path / 'shop.log').read_text()[-4000:]}"
+    )
     assert run.stdout.count("\nok ") >= 25
 
 
@@ -98,7 +119,12 @@ def test_the_same_sources_are_the_same_zip(tmp_path: Path) -> None:
     made = []
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
-        subprocess.run([sys.executable, "pack.py", str(tmp_path / name)], cwd=PLACE, capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "pack.py", str(tmp_path / name)],
+            cwd=PLACE,
+            capture_output=True,
+            check=True,
+        )
         made.append(next((tmp_path / name).glob("*.zip")))
     assert made[0].read_bytes() == made[1].read_bytes()
     names = zipfile.ZipFile(made[0]).namelist()
@@ -122,5 +148,10 @@ def test_the_block_is_registered() -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node isn't installed")
-    run = subprocess.run([node, "-e", BLOCK, str(PLUGIN / "assets" / "blocks.js")], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [node, "-e", BLOCK, str(PLUGIN / "assets" / "blocks.js")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 0, run.stderr

@@ -1,4 +1,5 @@
-"""The Python package as others get it: built, and installed into an environment that has nothing else."""
+"""The Python package as others get it: built, and installed into an environment that has nothing
+else."""
 
 import os
 import subprocess
@@ -14,13 +15,30 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "clients" / "python"
 SECONDS = 300
 # What pip says when no index answers.
-UNREACHABLE = ("Temporary failure in name resolution", "NewConnectionError", "Network is unreachable", "Connection refused", "timed out")
+UNREACHABLE = (
+    "Temporary failure in name resolution",
+    "NewConnectionError",
+    "Network is unreachable",
+    "Connection refused",
+    "timed out",
+)
 
 
 @cache
 def wheel() -> Path:
     place = embedded.var_folder(embedded.TEST) / "clients-python"
-    run([Path(sys.executable).parent / "uv", "build", "--quiet", "--wheel", "--offline", SOURCES, "--out-dir", place])
+    run(
+        [
+            Path(sys.executable).parent / "uv",
+            "build",
+            "--quiet",
+            "--wheel",
+            "--offline",
+            SOURCES,
+            "--out-dir",
+            place,
+        ]
+    )
     return next(place.glob("tillgate-*.whl"))
 
 
@@ -40,9 +58,21 @@ def run(
     command: list[Path | str], folder: Path | None = None, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """It must succeed. Nothing of ours is on its path."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TILLGATE_", "DJANGO_"))}
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "TILLGATE_", "DJANGO_"))
+    }
     done = subprocess.run(
-        command, cwd=folder, env={**clean, **(environment or {})}, capture_output=True, text=True, timeout=SECONDS, check=False
+        command,
+        cwd=folder,
+        env={**clean, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
     )
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout[-6000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode == 0, (
+        f"{' '.join(map(str, command))}\n{done.stdout[-6000:]}\n{done.stderr[-4000:]}"
+    )
     return done

@@ -20,7 +20,8 @@ from tests.cast import Cast, Shop
 from tests.console import test_verify_ledger
 from tests.console.test_verify_ledger import tamper
 
-day, world = test_verify_ledger.day, test_verify_ledger.world
+day = test_verify_ledger.day
+world = test_verify_ledger.world
 _MOMENTS = """
 SELECT c.table_name, c.column_name
 FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
@@ -30,7 +31,12 @@ WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE'
 
 
 def listen(shop: Shop) -> str:
-    body = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.completed"]}}
+    body = {
+        "webhook_endpoint": {
+            "url": "https://1.1.1.1/hook",
+            "subscribed_events": ["payment_intent.completed"],
+        }
+    }
     answer = shop.test.post("/webhook_endpoints", body)
     assert answer.status_code == 201, answer.content
     return str(answer.json()["id"])
@@ -43,8 +49,13 @@ def age(days: int) -> None:
         moved: dict[str, list[str]] = {}
         for table, column in cursor.fetchall():
             moved.setdefault(table, []).append(f"{column} = {column} - interval '{days} days'")
-    tamper("; ".join(f"UPDATE {table} SET {', '.join(columns)}" for table, columns in moved.items()))
-    tamper("UPDATE webhooks_delivery SET status = 'ignored', next_attempt_at = NULL WHERE status = 'pending'")
+    tamper(
+        "; ".join(f"UPDATE {table} SET {', '.join(columns)}" for table, columns in moved.items())
+    )
+    tamper(
+        "UPDATE webhooks_delivery SET status = 'ignored', next_attempt_at = NULL WHERE status ="
+        " 'pending'"
+    )
     seals.seal_lines(clock.real_now())
     seal_payments(clock.real_now())
 
@@ -63,7 +74,10 @@ def test_books_that_grew_old_and_were_pruned_stay_clean(world: Cast, days: int) 
 def test_what_should_still_be_there_is_missed(world: Cast) -> None:
     """The bound leaves out what may have been pruned and nothing else."""
     age(85)
-    tamper("DELETE FROM webhooks_delivery; DELETE FROM webhooks_event WHERE type = 'payment_intent.completed'")
+    tamper(
+        "DELETE FROM webhooks_delivery; DELETE FROM webhooks_event WHERE type ="
+        " 'payment_intent.completed'"
+    )
 
     assert {finding.invariant for finding in audit.findings()} == {"events_told"}
 
@@ -71,7 +85,10 @@ def test_what_should_still_be_there_is_missed(world: Cast) -> None:
 def test_a_test_event_is_told_to_one_endpoint_alone(world: Cast) -> None:
     first, second, third = (listen(world.bakery) for _ in range(3))
     for endpoint in (first, second, second, third):
-        assert world.bakery.test.post(f"/webhook_endpoints/{endpoint}/send_test").status_code in (200, 201)
+        assert world.bakery.test.post(f"/webhook_endpoints/{endpoint}/send_test").status_code in (
+            200,
+            201,
+        )
 
     assert Delivery.objects.filter(is_test=True).count() == 4
     assert audit.findings() == []
@@ -81,17 +98,21 @@ def test_an_event_of_a_payment_is_not_hidden_among_test_events(world: Cast) -> N
     listen(world.bakery)
     listen(world.bakery)
     make.paid(world.bakery.test)
-    tamper("UPDATE webhooks_delivery SET is_test = true WHERE id = (SELECT id FROM webhooks_delivery ORDER BY created_at DESC LIMIT 1)")
+    tamper(
+        "UPDATE webhooks_delivery SET is_test = true WHERE id = (SELECT id FROM webhooks_delivery"
+        " ORDER BY created_at DESC LIMIT 1)"
+    )
 
     assert "events_told" in {finding.invariant for finding in audit.findings()}
 
 
 def test_a_flood_is_counted_and_cut(world: Cast, capsys: Any) -> None:
-    """As many as are told fit on a screen and in memory; how many there are is told all the same."""
+    """As many as are told fit on a screen and in memory; how many there are is told all the
+    same."""
     many = 3 * audit.FINDINGS_MAX
     tamper(
-        "INSERT INTO ledger_movement (key, kind, mode, reason, at) SELECT 'empty:' || n, 'sweep_confirmed', 'test', '', now() "
-        f"FROM generate_series(1, {many}) n"
+        "INSERT INTO ledger_movement (key, kind, mode, reason, at) SELECT 'empty:' || n,"
+        f" 'sweep_confirmed', 'test', '', now() FROM generate_series(1, {many}) n"
     )
     verdict = next(one for one in audit.verdicts() if one.name == "movements_balance")
     assert (verdict.broken, len(verdict.findings)) == (many, audit.FINDINGS_MAX)

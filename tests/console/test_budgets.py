@@ -1,4 +1,5 @@
-"""What a process may load and ask for before its work begins: whoever makes every start dearer is told here, by name."""
+"""What a process may load and ask for before its work begins: whoever makes every start dearer is
+told here, by name."""
 
 import json
 import os
@@ -10,9 +11,17 @@ import pytest
 
 from config import bootstrap
 
-# Each is for few requests, one provider or one kind of process, and is imported where that is served.
+# Each is for few requests, one provider or one kind of process, and is imported where that is
+# served.
 HEAVY = {
-    *("aiohttp", "boto3", "storages", "anymail", "dns", "requests_toolbelt"),  # talking to strangers, buckets, mail services
+    *(
+        "aiohttp",
+        "boto3",
+        "storages",
+        "anymail",
+        "dns",
+        "requests_toolbelt",
+    ),  # talking to strangers, buckets, mail services
     *("weasyprint", "pypdf", "PIL", "fontTools"),  # documents and pictures
     *(
         "drf_spectacular.generators",
@@ -22,29 +31,77 @@ HEAVY = {
         "markdown_it",
     ),  # the description and docs
     *("mcp", "pydantic"),
-    *("webauthn", "OpenSSL", "pyasn1_modules", "cbor2", "cryptography", "jwcrypto"),  # passkeys, signed tokens, some of the keystores
-    *("charset_normalizer", "greenlet", "rich", "yaml", "pygments", "opentelemetry"),  # found only because they are installed
-    *("eth_account", "eth_utils", "eth_abi", "bip_utils", "web3", "py_ecc"),  # tests compare with them
+    *(
+        "webauthn",
+        "OpenSSL",
+        "pyasn1_modules",
+        "cbor2",
+        "cryptography",
+        "jwcrypto",
+    ),  # passkeys, signed tokens, some of the keystores
+    *(
+        "charset_normalizer",
+        "greenlet",
+        "rich",
+        "yaml",
+        "pygments",
+        "opentelemetry",
+    ),  # found only because they are installed
+    *(
+        "eth_account",
+        "eth_utils",
+        "eth_abi",
+        "bip_utils",
+        "web3",
+        "py_ecc",
+    ),  # tests compare with them
     *("pytest", "hypothesis", "django.test"),
 }
 CELERY = {"celery", "kombu"}
 REDIS = {"redis", "throttled"}
 HTTP = {"requests", "urllib3"}
-DOORS = {"rest_framework.views", "apps.api.urls", "apps.dashboard.urls", "apps.hosted.urls", "config.urls", "config.staff_site"}
+DOORS = {
+    "rest_framework.views",
+    "apps.api.urls",
+    "apps.dashboard.urls",
+    "apps.hosted.urls",
+    "config.urls",
+    "config.staff_site",
+}
 
-# Process -> what it does until its work begins, what it must not have loaded by then, how many modules there may be.
+# Process -> what it does until its work begins, what it must not have loaded by then, how many
+# modules there may be.
 STARTS = {
-    "web": ("import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns", HEAVY | CELERY | HTTP, 1700),
+    "web": (
+        "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
+        HEAVY | CELERY | HTTP,
+        1700,
+    ),
     "worker": (
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
         1700,
     ),
-    "watcher": ("from apps.console.management.commands import watch_chains", HEAVY | CELERY | REDIS | DOORS, 1150),
-    "signer": ("from apps.console.management.commands import signer", HEAVY | CELERY | REDIS | DOORS, 1200),
-    "check": ("from django.core.management import call_command; call_command('check')", HEAVY | CELERY | REDIS | HTTP, 1760),
+    "watcher": (
+        "from apps.console.management.commands import watch_chains",
+        HEAVY | CELERY | REDIS | DOORS,
+        1150,
+    ),
+    "signer": (
+        "from apps.console.management.commands import signer",
+        HEAVY | CELERY | REDIS | DOORS,
+        1200,
+    ),
+    "check": (
+        "from django.core.management import call_command; call_command('check')",
+        HEAVY | CELERY | REDIS | HTTP,
+        1760,
+    ),
     "migrate": (
-        "from django.core.management import call_command; call_command('showmigrations', '--plan', stdout=open('/dev/null', 'w'))",
+        (
+            "from django.core.management import call_command; call_command('showmigrations',"
+            " '--plan', stdout=open('/dev/null', 'w'))"
+        ),
         HEAVY | CELERY | REDIS | DOORS,
         1500,
     ),
@@ -82,58 +139,114 @@ libc.malloc_info(0, told), libc.fclose(told)
 @pytest.fixture(scope="module")
 def started() -> dict[str, dict[str, Any]]:
     """What each process holds and has asked for when its work begins."""
-    environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "EMAIL_BACKEND": "apps.core.mailbox.Folder"}
+    environ = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "EMAIL_BACKEND": "apps.core.mailbox.Folder",
+    }
     running = {
         name: subprocess.Popen(
-            [sys.executable, "-c", REPORT.format(start=start)], cwd=bootstrap.ROOT, env=environ, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", REPORT.format(start=start)],
+            cwd=bootstrap.ROOT,
+            env=environ,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for name, (start, _, _) in STARTS.items()
     }
-    return {name: json.loads(process.communicate()[0].splitlines()[-1]) for name, process in running.items()}
+    return {
+        name: json.loads(process.communicate()[0].splitlines()[-1])
+        for name, process in running.items()
+    }
 
 
 @pytest.mark.parametrize("name", STARTS)
-def test_a_process_loads_nothing_that_it_may_never_need(name: str, started: dict[str, dict[str, Any]]) -> None:
+def test_a_process_loads_nothing_that_it_may_never_need(
+    name: str, started: dict[str, dict[str, Any]]
+) -> None:
     _, unwanted, _ = STARTS[name]
     assert unwanted & set(started[name]["modules"]) == set()
 
 
 @pytest.mark.parametrize("name", STARTS)
-def test_a_process_stays_within_its_number_of_modules(name: str, started: dict[str, dict[str, Any]]) -> None:
+def test_a_process_stays_within_its_number_of_modules(
+    name: str, started: dict[str, dict[str, Any]]
+) -> None:
     assert len(started[name]["modules"]) <= STARTS[name][2]
 
 
 @pytest.mark.parametrize("name", sorted(set(STARTS) - {"migrate", "check"}))
-def test_a_process_asks_the_database_nothing_before_its_work(name: str, started: dict[str, dict[str, Any]]) -> None:
+def test_a_process_asks_the_database_nothing_before_its_work(
+    name: str, started: dict[str, dict[str, Any]]
+) -> None:
     assert started[name]["queries"] == []
 
 
 def test_asking_strangers_for_a_passkey_loads_nothing_that_verifies_one() -> None:
-    asks = "from apps.access import passkeys; from datetime import datetime; passkeys.begin_asking({}, None, datetime.now())"
-    lines = f"import django, json, sys; django.setup(); {asks}; print(json.dumps(sorted(sys.modules)))"
+    asks = (
+        "from apps.access import passkeys; from datetime import datetime; passkeys.begin_asking({},"
+        " None, datetime.now())"
+    )
+    lines = (
+        f"import django, json, sys; django.setup(); {asks}; print(json.dumps(sorted(sys.modules)))"
+    )
     environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    said = subprocess.run([sys.executable, "-c", lines], cwd=bootstrap.ROOT, env=environ, capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", lines],
+        cwd=bootstrap.ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert HEAVY & set(json.loads(said.stdout.splitlines()[-1])) == set()
 
 
 def test_the_documentation_loads_nothing_that_draws_it() -> None:
-    asks = "from apps.docs.views import explorer, show; from django.http import HttpRequest; page = HttpRequest(); page.method = 'GET'"
-    lines = f"import django, json, sys; django.setup(); {asks}; explorer(page); show(page); print(json.dumps(sorted(sys.modules)))"
+    asks = (
+        "from apps.docs.views import explorer, show; from django.http import HttpRequest; page ="
+        " HttpRequest(); page.method = 'GET'"
+    )
+    lines = (
+        f"import django, json, sys; django.setup(); {asks}; explorer(page); show(page);"
+        " print(json.dumps(sorted(sys.modules)))"
+    )
     environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    said = subprocess.run([sys.executable, "-c", lines], cwd=bootstrap.ROOT, env=environ, capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", lines],
+        cwd=bootstrap.ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert HEAVY & set(json.loads(said.stdout.splitlines()[-1])) == set()
 
 
 def test_the_threads_of_the_web_server_share_two_heaps() -> None:
     environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    said = subprocess.run([sys.executable, "-c", HEAPS], cwd=bootstrap.ROOT, env=environ, capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", HEAPS],
+        cwd=bootstrap.ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert 0 < said.stdout.count("<heap nr=") <= 2
 
 
 def test_a_command_ends_without_looking_through_all_that_it_has_loaded() -> None:
     begins = "import atexit, gc, sys; sys.argv = ['manage.py', 'check']; import manage"
-    tells = "atexit.register(lambda: print(gc.isenabled(), gc.get_freeze_count() > 100_000, len(gc.get_objects()) < 1_000))"
+    tells = (
+        "atexit.register(lambda: print(gc.isenabled(), gc.get_freeze_count() > 100_000,"
+        " len(gc.get_objects()) < 1_000))"
+    )
     said = subprocess.run(
-        [sys.executable, "-c", f"{begins}; {tells}; manage.main()"], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{begins}; {tells}; manage.main()"],
+        cwd=bootstrap.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert said.stdout.splitlines()[-1] == "False True True"

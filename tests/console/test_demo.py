@@ -21,7 +21,12 @@ from apps.console.management.commands.demo import Command as DemoCommand
 from config import demo_environment, embedded, local_chain
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.chain, pytest.mark.skipif(local_chain.anvil_program() is None, reason="no local chain on this machine")]
+pytestmark = [
+    pytest.mark.chain,
+    pytest.mark.skipif(
+        local_chain.anvil_program() is None, reason="no local chain on this machine"
+    ),
+]
 
 
 class Demo:
@@ -56,7 +61,11 @@ def manage(*arguments: str) -> list[str]:
 
 def environment(folder: Path) -> dict[str, str]:
     ours = {*embedded.SERVICES, "PUBLIC_URL", "WEBHOOK_ALLOW_HOSTS", "LOG_LEVEL"}
-    kept = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("TILLGATE_")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ours and not name.startswith("TILLGATE_")
+    }
     return kept | {"TILLGATE_VAR": str(folder)}
 
 
@@ -66,8 +75,14 @@ def processes_of(folder: Path) -> dict[int, str]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                if f"TILLGATE_VAR={folder}".encode() in (entry / "environ").read_bytes().split(b"\0") or str(folder) in command:
+                command = (
+                    (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
+                if (
+                    f"TILLGATE_VAR={folder}".encode()
+                    in (entry / "environ").read_bytes().split(b"\0")
+                    or str(folder) in command
+                ):
                     found[int(entry.name)] = command
     return found
 
@@ -89,16 +104,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.alone
-def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_process_that_died(folder: Path, port: int) -> None:
+def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_process_that_died(
+    folder: Path, port: int
+) -> None:
     demo = Demo(folder, port)
     assert demo.document == json.loads((folder / "demo.json").read_text())
     assert set(demo.document) == {"base_url", "dashboard", "admin", "store", "chains", "mailbox"}
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
         assert all(part["ready"] for part in json.load(answer).values())
-    beside = manage("create_store", "--name", "B", "--email", "b@example.com", "--password", "a long password", "--json")
-    store = subprocess.run(beside, env=environment(folder), capture_output=True, text=True, check=True)
+    beside = manage(
+        "create_store",
+        "--name",
+        "B",
+        "--email",
+        "b@example.com",
+        "--password",
+        "a long password",
+        "--json",
+    )
+    store = subprocess.run(
+        beside, env=environment(folder), capture_output=True, text=True, check=True
+    )
     assert set(json.loads(store.stdout)) == {"store", "user", "keys", "agents"}
-    second = subprocess.run(manage("demo", "--port", str(port + 1)), env=environment(folder), capture_output=True, text=True, check=False)
+    second = subprocess.run(
+        manage("demo", "--port", str(port + 1)),
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (second.returncode, second.stderr.count("\n")) == (1, 1)
     assert "already running" in second.stderr
 
@@ -108,14 +142,23 @@ def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_proce
     assert "Traceback" not in told
     assert "could not be finished" not in told
     # What a person looks for stands last.
-    assert told.index("documentation") < told.index("Ctrl-C") < told.index("merchant@demo.example") < told.index("curl -s")
+    assert (
+        told.index("documentation")
+        < told.index("Ctrl-C")
+        < told.index("merchant@demo.example")
+        < told.index("curl -s")
+    )
     assert processes_of(folder) == {}
     assert not (folder / "demo.json").exists()
 
     again = Demo(folder, port)
     assert again.document["store"] == demo.document["store"]
     assert again.document["chains"]["live"]["tokens"] == demo.document["chains"]["live"]["tokens"]
-    beat = next(number for number in processes_of(folder) if Path(f"/proc/{number}/comm").read_text() == "tillgate beat\n")
+    beat = next(
+        number
+        for number in processes_of(folder)
+        if Path(f"/proc/{number}/comm").read_text() == "tillgate beat\n"
+    )
     os.kill(beat, signal.SIGKILL)
     again.process.communicate(timeout=20)
     assert again.process.returncode == 1
@@ -124,10 +167,17 @@ def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_proce
 
 
 @pytest.mark.parametrize("told", ["Redis ready", "exchange rates ready"])
-def test_ctrl_c_while_it_starts_leaves_no_process_and_no_traceback(folder: Path, port: int, told: str) -> None:
+def test_ctrl_c_while_it_starts_leaves_no_process_and_no_traceback(
+    folder: Path, port: int, told: str
+) -> None:
     errors = folder.parent / f"{folder.name}.errors"
     with errors.open("w") as file:
-        demo = subprocess.Popen(manage("demo", "--port", str(port)), env=environment(folder), stdout=subprocess.DEVNULL, stderr=file)
+        demo = subprocess.Popen(
+            manage("demo", "--port", str(port)),
+            env=environment(folder),
+            stdout=subprocess.DEVNULL,
+            stderr=file,
+        )
     while told not in errors.read_text():
         assert demo.poll() is None, errors.read_text()
         time.sleep(0.05)
@@ -157,7 +207,16 @@ def test_ctrl_c_is_remembered_where_python_drops_it(monkeypatch: pytest.MonkeyPa
 def test_a_taken_port_is_one_line_and_nothing_is_started(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        run = subprocess.run(manage("demo", "--port", str(port)), env=environment(folder), capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            manage("demo", "--port", str(port)),
+            env=environment(folder),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert run.returncode == 1
-    assert run.stderr == f"port {port} is taken: stop what listens there, or choose another with --port\n"
+    assert (
+        run.stderr
+        == f"port {port} is taken: stop what listens there, or choose another with --port\n"
+    )
     assert not (folder / "postgres").exists()

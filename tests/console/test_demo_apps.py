@@ -1,4 +1,5 @@
-"""The demo's OAuth apps are connected as their users' programs would: by a client id that never changes, with PKCE and without a secret."""
+"""The demo's OAuth apps are connected as their users' programs would: by a client id that never
+changes, with PKCE and without a secret."""
 
 import base64
 import hashlib
@@ -13,7 +14,9 @@ from tests.cast import Cast
 from tests.dashboard.browse import Browser
 
 VERIFIER = "v" * 64
-CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+CHALLENGE = (
+    base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+)
 FORM = "application/x-www-form-urlencoded"
 IDS = ("tillgate-demo-workflow", "tillgate-demo-mcp", "tillgate-demo-shop")
 
@@ -28,7 +31,9 @@ def test_every_start_of_the_demo_finds_the_same_apps(seeded: Cast) -> None:
     before = sorted(Application.objects.values_list("pk", "client_id", "client_type"))
     oauth_apps.seed_apps(seeded.bakery.store, seeded.alice)
     assert sorted(Application.objects.values_list("pk", "client_id", "client_type")) == before
-    assert sorted(one[1] for one in before) == sorted(IDS) and {one[2] for one in before} == {"public"}
+    assert sorted(one[1] for one in before) == sorted(IDS) and {one[2] for one in before} == {
+        "public"
+    }
 
 
 @pytest.mark.parametrize("client_id", IDS)
@@ -46,10 +51,20 @@ def test_a_program_on_the_same_machine_connects(seeded: Cast, client_id: str, pl
         "state": "s",
     }
     agreed = urlencode({"store_id": str(seeded.bakery.store.pk), "decision": "allow"})
-    sent = Browser(seeded.alice).client.post(f"/oauth/authorize?{urlencode(asked)}", agreed, content_type=FORM).headers["Location"]
+    sent = (
+        Browser(seeded.alice)
+        .client.post(f"/oauth/authorize?{urlencode(asked)}", agreed, content_type=FORM)
+        .headers["Location"]
+    )
     assert sent.startswith(back)
     code = parse_qs(urlsplit(sent).query)["code"][0]
-    fields = {"grant_type": "authorization_code", "code": code, "redirect_uri": back, "client_id": client_id, "code_verifier": VERIFIER}
+    fields = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": back,
+        "client_id": client_id,
+        "code_verifier": VERIFIER,
+    }
     tokens = Client().post("/oauth/token", urlencode(fields), content_type=FORM).json()
     assert tokens["livemode"] is False and tokens["refresh_token"]
     with_token = {"Authorization": f"Bearer {tokens['access_token']}"}

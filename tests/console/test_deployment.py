@@ -33,12 +33,17 @@ PRODUCTION = {
 
 
 def variables_explained() -> set[str]:
-    return set(re.findall(r"^#?([A-Z][A-Z0-9_]*)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+    return set(
+        re.findall(r"^#?([A-Z][A-Z0-9_]*)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    )
 
 
 def test_every_variable_that_is_read_is_explained_and_the_reverse() -> None:
     assert variables_explained() - COMPOSE_ONLY == environment.env.names
-    assert COMPOSE_ONLY | environment.env.names == variables_explained() and COMPOSE_ONLY <= reader.OTHERS
+    assert (
+        COMPOSE_ONLY | environment.env.names == variables_explained()
+        and COMPOSE_ONLY <= reader.OTHERS
+    )
 
 
 def test_the_environment_is_read_in_one_place() -> None:
@@ -55,9 +60,21 @@ def test_the_example_holds_no_published_secret() -> None:
 
 def test_compose_runs_each_process_once_and_publishes_only_the_web_and_its_proxy() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-    assert {"migrate", "web", "worker", "reports", "beat", "watcher", "signer", "postgres", "redis"} <= set(services)
+    assert {
+        "migrate",
+        "web",
+        "worker",
+        "reports",
+        "beat",
+        "watcher",
+        "signer",
+        "postgres",
+        "redis",
+    } <= set(services)
     holders = [
-        name for name, service in services.items() if "signer.env" in service.get("env_file", []) or "keys" in str(service.get("volumes"))
+        name
+        for name, service in services.items()
+        if "signer.env" in service.get("env_file", []) or "keys" in str(service.get("volumes"))
     ]
     assert holders == ["signer"]
     assert [name for name, service in services.items() if service.get("ports")] == ["web", "proxy"]
@@ -70,21 +87,40 @@ import django
 django.setup()
 from django.conf import settings
 from config.celery import app
-folders = [one["OPTIONS"]["location"] for one in settings.STORAGES.values() if "location" in one.get("OPTIONS", {})]
-print(json.dumps({"shared": folders, "beat": os.path.dirname(app.conf.beat_schedule_filename), "mail": settings.EMAIL_BACKEND}))
+options = [one.get("OPTIONS", {}) for one in settings.STORAGES.values()]
+folders = [one["location"] for one in options if "location" in one]
+beat = os.path.dirname(app.conf.beat_schedule_filename)
+print(json.dumps({"shared": folders, "beat": beat, "mail": settings.EMAIL_BACKEND}))
 """
 INSIDE = "/srv/tillgate"
 
 
 def mounts(service: dict[str, Any]) -> set[str]:
-    return {str(one).split(":")[1] for one in service.get("volumes", ())} | set(service.get("tmpfs", ()))
+    return {str(one).split(":")[1] for one in service.get("volumes", ())} | set(
+        service.get("tmpfs", ())
+    )
 
 
 def test_every_folder_that_is_written_to_is_a_volume_where_the_rest_can_not_be_written() -> None:
     """What web and workers share outlives a container; what beat notes for itself needn't."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    environ = kept | PRODUCTION | {"TILLGATE_VAR": f"{INSIDE}/var", "DJANGO_SETTINGS_MODULE": "config.settings"}
-    run = subprocess.run([sys.executable, "-c", FOLDERS], env=environ, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    environ = (
+        kept
+        | PRODUCTION
+        | {
+            "TILLGATE_VAR": f"{INSIDE}/var",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", FOLDERS],
+        env=environ,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
     written = json.loads(run.stdout)
     assert {Path(one).name for one in written["shared"]} == {"media", "private"}
     assert "smtp" in written["mail"]
@@ -97,7 +133,11 @@ def test_every_folder_that_is_written_to_is_a_volume_where_the_rest_can_not_be_w
     beat = compose["services"]["beat"]
     schedule = beat["command"][beat["command"].index("--schedule") + 1]
     assert str(Path(schedule).parent) in mounts(beat)
-    assert all("/tmp" in mounts(service) for service in compose["services"].values() if service.get("read_only"))
+    assert all(
+        "/tmp" in mounts(service)
+        for service in compose["services"].values()
+        if service.get("read_only")
+    )
     made = re.findall(r"mkdir -p (.*?) &&", (ROOT / "Dockerfile").read_text())[0].split()
     assert {f"{INSIDE}/{one}" for one in made} >= {*written["shared"], str(Path(schedule).parent)}
 
@@ -106,7 +146,9 @@ def start(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     """`manage.py check` with this environment and nothing else of ours."""
     command = [sys.executable, str(ROOT / "manage.py"), "check"]
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return subprocess.run(command, env=kept | environment, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        command, env=kept | environment, capture_output=True, text=True, check=False, timeout=60
+    )
 
 
 def test_a_production_start_with_everything_it_needs_is_accepted() -> None:
@@ -116,30 +158,61 @@ def test_a_production_start_with_everything_it_needs_is_accepted() -> None:
 
 def test_every_queue_has_a_worker_and_live_money_waits_for_no_report_and_no_test() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"].values()
-    commands = [service["command"] for service in services if "worker" in service.get("command", ())]
+    commands = [
+        service["command"] for service in services if "worker" in service.get("command", ())
+    ]
     served = [command[command.index("--queues") + 1] for command in commands]
-    assert sorted(served) == sorted(celery.amqp.queues) == ["celery", "documents", "reports", "test", "test_clocks", "webhooks"]
-    routed = {name: celery.amqp.router.route({}, name)["queue"] for name in ("reports.generate", "payouts.advance")}
+    assert (
+        sorted(served)
+        == sorted(celery.amqp.queues)
+        == ["celery", "documents", "reports", "test", "test_clocks", "webhooks"]
+    )
+    routed = {
+        name: celery.amqp.router.route({}, name)["queue"]
+        for name in ("reports.generate", "payouts.advance")
+    }
     assert {name: (queue.name, queue.routing_key) for name, queue in routed.items()} == {
         "reports.generate": ("reports", "reports"),
         "payouts.advance": ("celery", "celery"),
     }
     runs = celery.conf.beat_schedule
-    sending = ("chain.send_due", "chain.sweep", "payouts.advance", "payments.advance_refunds", "swaps.advance", "swaps.auto_swap")
+    sending = (
+        "chain.send_due",
+        "chain.sweep",
+        "payouts.advance",
+        "payments.advance_refunds",
+        "swaps.advance",
+        "swaps.auto_swap",
+    )
     for name in (*sending, "agents.advance_settlements", "agents.advance_x402"):
-        assert {mode: runs[f"{name}:{mode}"]["options"]["queue"] for mode in ("live", "test")} == {"live": "celery", "test": "test"}
-        assert {runs[f"{name}:{mode}"]["kwargs"]["mode"] for mode in ("live", "test")} == {"live", "test"}
+        assert {mode: runs[f"{name}:{mode}"]["options"]["queue"] for mode in ("live", "test")} == {
+            "live": "celery",
+            "test": "test",
+        }
+        assert {runs[f"{name}:{mode}"]["kwargs"]["mode"] for mode in ("live", "test")} == {
+            "live",
+            "test",
+        }
 
 
 def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> None:
-    """Passwords of other roles, keys of approvals and the passphrase stand in files that the process doesn't get."""
+    """Passwords of other roles, keys of approvals and the passphrase stand in files that the
+    process doesn't get."""
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-    given = {name: service["env_file"] for name, service in services.items() if "env_file" in service}
+    given = {
+        name: service["env_file"] for name, service in services.items() if "env_file" in service
+    }
     assert given == {
         **{name: [".env", "owner.env"] for name in ("migrate", "backup")},
         "web": [".env", "web.env"],
-        **{name: [".env", "worker.env", "approvals.env"] for name in ("worker", "worker-test", "clocks")},
-        **{name: [".env", "worker.env"] for name in ("reports", "documents", "webhooks", "beat", "watcher")},
+        **{
+            name: [".env", "worker.env", "approvals.env"]
+            for name in ("worker", "worker-test", "clocks")
+        },
+        **{
+            name: [".env", "worker.env"]
+            for name in ("reports", "documents", "webhooks", "beat", "watcher")
+        },
         "signer": [".env", "approvals.env", "signer.env"],
         "postgres": ["postgres.env"],
     }
@@ -149,15 +222,30 @@ def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> N
 def test_the_files_of_the_processes_are_written_once_and_agree(tmp_path: Path) -> None:
     run = ["sh", str(ROOT / "config/postgres/new_env.sh")]
     subprocess.run(run, cwd=tmp_path, check=True)
-    told = {path.stem: dict(line.split("=", 1) for line in path.read_text().splitlines()) for path in tmp_path.glob("*.env")}
+    told = {
+        path.stem: dict(line.split("=", 1) for line in path.read_text().splitlines())
+        for path in tmp_path.glob("*.env")
+    }
     assert not any(path.stat().st_mode & 0o077 for path in tmp_path.glob("*.env"))
-    roles = {"owner": "", "web": "WEB_", "worker": "WORKER_", "signer": "SIGNER_", "reader": "READER_"}
+    roles = {
+        "owner": "",
+        "web": "WEB_",
+        "worker": "WORKER_",
+        "signer": "SIGNER_",
+        "reader": "READER_",
+    }
     passwords = {name: told["postgres"][f"POSTGRES_{role}PASSWORD"] for name, role in roles.items()}
     assert len(set(passwords.values())) == len(roles)
     users = {name: "tillgate" if name == "owner" else f"tillgate_{name}" for name in roles}
     for name in roles:
-        assert told[name]["DATABASE_URL"] == f"postgresql://{users[name]}:{passwords[name]}@postgres:5432/tillgate"
-    made = {name: told[file][name] for file, name in (("approvals", "APPROVAL_KEYS"), ("signer", "SIGNER_PASSPHRASE"))}
+        assert (
+            told[name]["DATABASE_URL"]
+            == f"postgresql://{users[name]}:{passwords[name]}@postgres:5432/tillgate"
+        )
+    made = {
+        name: told[file][name]
+        for file, name in (("approvals", "APPROVAL_KEYS"), ("signer", "SIGNER_PASSPHRASE"))
+    }
     assert start(PRODUCTION | made).returncode == 0
     again = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 1 and "never overwritten" in again.stderr

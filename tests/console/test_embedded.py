@@ -1,4 +1,5 @@
-"""The services that manage.py brings: shared by whoever uses the folder, gone with the last of them."""
+"""The services that manage.py brings: shared by whoever uses the folder, gone with the last of
+them."""
 
 import json
 import os
@@ -19,7 +20,8 @@ import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from config import embedded
 embedded.ensure(services=(embedded.REDIS, embedded.SEPOLIA))
-print(json.dumps({name: os.environ.get(name) for name in (embedded.REDIS, embedded.SEPOLIA)}), flush=True)
+addresses = {name: os.environ.get(name) for name in (embedded.REDIS, embedded.SEPOLIA)}
+print(json.dumps(addresses), flush=True)
 sys.stdin.readline()
 """
 SERVICES = set(embedded.SERVICES)
@@ -29,7 +31,11 @@ class User:
     """A process that uses the services of a folder until it is told to go."""
 
     def __init__(self, folder: Path) -> None:
-        environment = {name: value for name, value in os.environ.items() if name not in SERVICES and not name.startswith("TILLGATE_")}
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in SERVICES and not name.startswith("TILLGATE_")
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(ROOT)],
             env=environment | {"TILLGATE_VAR": str(folder)},
@@ -61,7 +67,8 @@ def redis_answers(user: User) -> bool:
 
 
 def test_two_commands_share_the_services_and_the_last_one_stops_them(folder: Path) -> None:
-    first, second = User(folder), User(folder)
+    first = User(folder)
+    second = User(folder)
     assert first.found == second.found
     first.go()
     assert redis_answers(second)
@@ -89,7 +96,9 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL"])
-def test_production_starts_nothing(monkeypatch: pytest.MonkeyPatch, name: str, tmp_path: Path) -> None:
+def test_production_starts_nothing(
+    monkeypatch: pytest.MonkeyPatch, name: str, tmp_path: Path
+) -> None:
     monkeypatch.delenv(embedded.WITHOUT, raising=False)
     monkeypatch.setenv("TILLGATE_ENV", "production")
     monkeypatch.setenv("TILLGATE_VAR", str(tmp_path))

@@ -1,6 +1,7 @@
 """The list of guards is what the migrations make.
 
-After a migration that changes one: `WRITE_GUARDS=1 python3 manage.py test tests/console/test_guards.py`.
+After a migration that changes one: `WRITE_GUARDS=1 python3 manage.py test
+tests/console/test_guards.py`.
 """
 
 import os
@@ -24,26 +25,56 @@ def test_the_list_is_what_the_migrations_made() -> None:
 @pytest.mark.parametrize(
     ("statement", "subject"),
     [
-        ("ALTER TABLE ledger_entry DISABLE TRIGGER entry_checked", "trigger ledger_entry.entry_checked"),
-        ("ALTER TABLE ledger_entry ENABLE REPLICA TRIGGER entry_checked", "trigger ledger_entry.entry_checked"),
-        ("DROP TRIGGER movement_append_only ON ledger_movement", "trigger ledger_movement.movement_append_only"),
-        ("ALTER TABLE payments_refund DISABLE TRIGGER ALL", "foreign keys of payments_refund"),
-        ("ALTER TABLE agents_mandate DROP CONSTRAINT mandate_never_overspent", "constraint agents_mandate.mandate_never_overspent"),
         (
-            "ALTER TABLE agents_mandate DROP CONSTRAINT mandate_never_overspent, "
-            "ADD CONSTRAINT mandate_never_overspent CHECK (spent_atomic >= 0 AND spent_atomic <= total_cap_atomic) NOT VALID",
+            "ALTER TABLE ledger_entry DISABLE TRIGGER entry_checked",
+            "trigger ledger_entry.entry_checked",
+        ),
+        (
+            "ALTER TABLE ledger_entry ENABLE REPLICA TRIGGER entry_checked",
+            "trigger ledger_entry.entry_checked",
+        ),
+        (
+            "DROP TRIGGER movement_append_only ON ledger_movement",
+            "trigger ledger_movement.movement_append_only",
+        ),
+        ("ALTER TABLE payments_refund DISABLE TRIGGER ALL", "foreign keys of payments_refund"),
+        (
+            "ALTER TABLE agents_mandate DROP CONSTRAINT mandate_never_overspent",
             "constraint agents_mandate.mandate_never_overspent",
         ),
-        ("DROP INDEX payment_idempotency_key_once", "index payments_payment.payment_idempotency_key_once"),
-        ("CREATE RULE kept AS ON INSERT TO ledger_entry DO INSTEAD NOTHING", "rule ledger_entry.kept"),
         (
-            "CREATE OR REPLACE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+            (
+                "ALTER TABLE agents_mandate DROP CONSTRAINT mandate_never_overspent, ADD CONSTRAINT"
+                " mandate_never_overspent CHECK (spent_atomic >= 0 AND spent_atomic <="
+                " total_cap_atomic) NOT VALID"
+            ),
+            "constraint agents_mandate.mandate_never_overspent",
+        ),
+        (
+            "DROP INDEX payment_idempotency_key_once",
+            "index payments_payment.payment_idempotency_key_once",
+        ),
+        (
+            "CREATE RULE kept AS ON INSERT TO ledger_entry DO INSTEAD NOTHING",
+            "rule ledger_entry.kept",
+        ),
+        (
+            (
+                "CREATE OR REPLACE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql"
+                " AS 'BEGIN RETURN NEW; END'"
+            ),
             "function ledger_refuse_change()",
         ),
-        ("ALTER FUNCTION ledger_check_entries() RESET enable_seqscan", "function ledger_check_entries()"),
         (
-            "CREATE FUNCTION thief() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; "
-            "CREATE TRIGGER hidden BEFORE INSERT ON payments_refund FOR EACH ROW EXECUTE FUNCTION thief()",
+            "ALTER FUNCTION ledger_check_entries() RESET enable_seqscan",
+            "function ledger_check_entries()",
+        ),
+        (
+            (
+                "CREATE FUNCTION thief() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL;"
+                " END'; CREATE TRIGGER hidden BEFORE INSERT ON payments_refund FOR EACH ROW EXECUTE"
+                " FUNCTION thief()"
+            ),
             "trigger payments_refund.hidden",
         ),
     ],
@@ -57,21 +88,27 @@ def test_a_guard_that_was_taken_off_is_named(statement: str, subject: str) -> No
 
 
 def test_a_restored_dump_has_the_same_guards() -> None:
-    """PostgreSQL writes what it reads from a dump with other casts than what the migrations said."""
+    """PostgreSQL writes what it reads from a dump with other casts than what the migrations
+    said."""
     before = guard_invariants.current()
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT format('ALTER TABLE %1$s DROP CONSTRAINT %2$I, ADD CONSTRAINT %2$I %3$s', conrelid::regclass, conname, "
-            "pg_get_constraintdef(oid)) FROM pg_constraint WHERE contype = 'c' AND conrelid <> 0"
+            "SELECT format('ALTER TABLE %1$s DROP CONSTRAINT %2$I, ADD CONSTRAINT %2$I %3$s',"
+            " conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint WHERE"
+            " contype = 'c' AND conrelid <> 0"
         )
         again = [one for (one,) in cursor.fetchall()]
         cursor.execute(
-            "SELECT format('DROP INDEX %s; %s', indexrelid::regclass, pg_get_indexdef(indexrelid)) FROM pg_index "
-            "WHERE indpred IS NOT NULL AND indisunique AND indrelid::regclass::text !~ '^pg_'"
+            "SELECT format('DROP INDEX %s; %s', indexrelid::regclass, pg_get_indexdef(indexrelid))"
+            " FROM pg_index WHERE indpred IS NOT NULL AND indisunique AND indrelid::regclass::text"
+            " !~ '^pg_'"
         )
         again += [one for (one,) in cursor.fetchall()]
         cursor.execute("; ".join(again))
-        cursor.execute("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'payment_status_is_known'")
+        cursor.execute(
+            "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname ="
+            " 'payment_status_is_known'"
+        )
         assert "::character varying)::text" in cursor.fetchone()[0]
 
     assert len(again) > 50

@@ -22,12 +22,11 @@ from tests.cast import person
 from tests.ledger.books import AT, Books, open_books
 
 # The little of Beancount's grammar that the export uses.
-_DAY, _NAME, _COIN = (
-    r"\d{4}-\d{2}-\d{2}",
-    r"(?:Assets|Liabilities|Equity|Income|Expenses)(?::[A-Z0-9][A-Za-z0-9-]*)+",
-    r"[A-Z][A-Z0-9._'-]{0,22}[A-Z0-9]",
-)
-_STRING, _NUMBER = r'"(?:[^"\\]|\\.)*"', r"-?\d+(?:\.\d+)?"
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_NAME = r"(?:Assets|Liabilities|Equity|Income|Expenses)(?::[A-Z0-9][A-Za-z0-9-]*)+"
+_COIN = r"[A-Z][A-Z0-9._'-]{0,22}[A-Z0-9]"
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_NUMBER = r"-?\d+(?:\.\d+)?"
 GRAMMAR = {
     "option": re.compile(rf"option {_STRING} {_STRING}"),
     "open": re.compile(rf"({_DAY}) open ({_NAME})"),
@@ -42,13 +41,18 @@ Sums = dict[tuple[str, str], Fraction]
 def lines(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Every line, as what it is; a line that is nothing fails."""
     for line in filter(None, text.splitlines()):
-        found = [(what, match.groups()) for what, pattern in GRAMMAR.items() if (match := pattern.fullmatch(line))]
+        found = [
+            (what, match.groups())
+            for what, pattern in GRAMMAR.items()
+            if (match := pattern.fullmatch(line))
+        ]
         assert len(found) == 1, line
         yield found[0]
 
 
 def checked(text: str) -> Sums:
-    """What bean-check does: every transaction balances, accounts are open, and each assertion is what the postings say."""
+    """What bean-check does: every transaction balances, accounts are open, and each assertion is
+    what the postings say."""
     opened: set[str] = set()
     sums: Sums = defaultdict(Fraction)
     open_transaction: dict[str, Fraction] = defaultdict(Fraction)
@@ -73,20 +77,29 @@ def checked(text: str) -> Sums:
 
 def exported(tmp_path: Path, *arguments: str) -> tuple[str, dict[str, Any]]:
     """What the file holds, and what was told of it."""
-    path, told = tmp_path / f"{uuid.uuid4()}", io.StringIO()
+    path = tmp_path / f"{uuid.uuid4()}"
+    told = io.StringIO()
     call_command("ledger", "export", "--json", "--output", str(path), *arguments, stdout=told)
     return path.read_bytes().decode(), json.loads(told.getvalue())
 
 
 def in_the_ledger() -> dict[str, int]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT mode, coalesce(store_id::text, ''), kind, asset_id, ledger_balance(id) FROM ledger_account")
-        return {f"{mode} {store} {kind} {coin}": int(amount) for mode, store, kind, coin, amount in cursor.fetchall() if amount}
+        cursor.execute(
+            "SELECT mode, coalesce(store_id::text, ''), kind, asset_id, ledger_balance(id) FROM"
+            " ledger_account"
+        )
+        return {
+            f"{mode} {store} {kind} {coin}": int(amount)
+            for mode, store, kind, coin, amount in cursor.fetchall()
+            if amount
+        }
 
 
 @pytest.fixture
 def books(db: None) -> Books:
-    """Both modes, two stores, gas in another coin, a correction with a reason that is hard to quote."""
+    """Both modes, two stores, gas in another coin, a correction with a reason that is hard to
+    quote."""
     books = open_books()
     payment = uuid.uuid4()
     books.deposit(9_000_001, payment)
@@ -97,11 +110,21 @@ def books(db: None) -> Books:
     other.earn(77)
     of_test = {"store_id": books.store.pk, "mode": "test", "asset_id": "SETH", "at": AT}
     of_payment = {**of_test, "payment_id": uuid.uuid4()}
-    movements.deposit_confirmed(**of_payment, deposit_id=uuid.uuid4(), amount_atomic=10**30, is_simulated=True)
+    movements.deposit_confirmed(
+        **of_payment, deposit_id=uuid.uuid4(), amount_atomic=10**30, is_simulated=True
+    )
     movements.correction(
-        key="one", mode="live", asset_id="ETH_USDC", kind="held", store_id=books.store.pk, payment_id=payment, amount_atomic=5,
-        reason='He said: "a \\ b"\n=1+1', staff_id=person("bob").pk, at=AT + timedelta(days=3),
-    )  # fmt: skip
+        key="one",
+        mode="live",
+        asset_id="ETH_USDC",
+        kind="held",
+        store_id=books.store.pk,
+        payment_id=payment,
+        amount_atomic=5,
+        reason='He said: "a \\ b"\n=1+1',
+        staff_id=person("bob").pk,
+        at=AT + timedelta(days=3),
+    )
     return books
 
 
@@ -114,7 +137,9 @@ def test_beancount_balances_and_asserts_what_the_ledger_says(books: Books, tmp_p
     assert atomic == sorted(in_the_ledger().values())
     for (name, coin), amount in sums.items():
         assert told["balances_atomic"][f"{name} {coin}"] == str(-amount * 10 ** decimals[coin])
-    assert told["movements"] == text.count("\n  key: ") and told["entries"] == text.count("    role: ")
+    assert told["movements"] == text.count("\n  key: ") and told["entries"] == text.count(
+        "    role: "
+    )
 
 
 def test_csv_holds_every_entry_and_no_formula(books: Books, tmp_path: Path) -> None:
@@ -122,9 +147,14 @@ def test_csv_holds_every_entry_and_no_formula(books: Books, tmp_path: Path) -> N
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
     sums: dict[str, int] = defaultdict(int)
     for row in rows:
-        sums[f"{row['mode']} {row['store']} {row['account']} {row['asset']}"] += int(row["amount_atomic"])
+        sums[f"{row['mode']} {row['store']} {row['account']} {row['asset']}"] += int(
+            row["amount_atomic"]
+        )
     assert {name: amount for name, amount in sums.items() if amount} == in_the_ledger()
-    assert (len(rows), len({row["movement_id"] for row in rows})) == (told["entries"], told["movements"])
+    assert (len(rows), len({row["movement_id"] for row in rows})) == (
+        told["entries"],
+        told["movements"],
+    )
     assert next(row for row in rows if row["kind"] == "correction")["reason"].endswith("=1+1")
 
 
@@ -133,15 +163,22 @@ def test_one_store_and_mode_is_told_with_both_sides(books: Books, tmp_path: Path
     sums = checked(text)
     assert not any("Test" in name for name, _ in sums)
     assert f"Liabilities:Live:Store-{books.store.pk}:Available ETH_USDC" in told["balances_atomic"]
-    assert told["balances_atomic"][f"Liabilities:Live:Store-{books.platform.pk}:Available ETH_USDC"] == "45000"
+    assert (
+        told["balances_atomic"][f"Liabilities:Live:Store-{books.platform.pk}:Available ETH_USDC"]
+        == "45000"
+    )
     assert set(told["sums_atomic"].values()) == {"0"}
 
 
-def test_a_range_begins_with_opening_balances_and_ends_as_the_whole_does(books: Books, tmp_path: Path) -> None:
+def test_a_range_begins_with_opening_balances_and_ends_as_the_whole_does(
+    books: Books, tmp_path: Path
+) -> None:
     whole, _ = exported(tmp_path)
     later, told = exported(tmp_path, "--from", str((AT + timedelta(days=1)).date()))
     assert "Opening balances" in later and told["movements"] == 1
-    assert {key: amount for key, amount in checked(later).items() if amount} == {key: one for key, one in checked(whole).items() if one}
+    assert {key: amount for key, amount in checked(later).items() if amount} == {
+        key: one for key, one in checked(whole).items() if one
+    }
     earlier, told = exported(tmp_path, "--to", str(AT.date()))
     assert "correction" not in earlier and checked(earlier)
 
@@ -168,7 +205,9 @@ def test_without_a_file_the_books_and_nothing_else_go_to_standard_output(books: 
         (["--output", "/nowhere/at/all"], "can't be written"),
     ],
 )
-def test_a_call_that_cannot_be_is_one_line_and_exit_1(db: None, arguments: list[str], sentence: str, capsys: Any) -> None:
+def test_a_call_that_cannot_be_is_one_line_and_exit_1(
+    db: None, arguments: list[str], sentence: str, capsys: Any
+) -> None:
     with pytest.raises(SystemExit) as ended:
         call_command("ledger", "export", *arguments)
     told = capsys.readouterr().err

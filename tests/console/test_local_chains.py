@@ -1,4 +1,5 @@
-"""A chain of this machine never passes for a network with real coins: not in the database, not on a page, not in a link for wallets."""
+"""A chain of this machine never passes for a network with real coins: not in the database, not on a
+page, not in a link for wallets."""
 
 from typing import Any
 
@@ -22,8 +23,14 @@ def both_local(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_stand_in_of_ethereum_has_an_id_of_its_own_and_no_explorer(both_local: None) -> None:
-    live, test = Chain.objects.get(pk="ethereum"), Chain.objects.get(pk="sepolia")
-    assert (live.chain_id, live.name, live.explorer_url, live.is_local) == (31337, "Local Ethereum", "", True)
+    live = Chain.objects.get(pk="ethereum")
+    test = Chain.objects.get(pk="sepolia")
+    assert (live.chain_id, live.name, live.explorer_url, live.is_local) == (
+        31337,
+        "Local Ethereum",
+        "",
+        True,
+    )
     assert (test.chain_id, test.explorer_url, test.is_local) == (11155111, "", False)
     assert embedded.CHAIN_IDS[embedded.ETHEREUM] == live.chain_id
 
@@ -32,19 +39,31 @@ def test_a_service_with_nodes_of_its_own_keeps_ethereum(monkeypatch: pytest.Monk
     monkeypatch.delenv(embedded.LOCAL_CHAINS, raising=False)
     local_chains.introduce()
     chain = Chain.objects.get(pk="ethereum")
-    assert (chain.chain_id, chain.name, chain.explorer_url, chain.is_local) == (1, "Ethereum", "https://etherscan.io", False)
+    assert (chain.chain_id, chain.name, chain.explorer_url, chain.is_local) == (
+        1,
+        "Ethereum",
+        "https://etherscan.io",
+        False,
+    )
 
 
 def checkout(made: dict[str, Any]) -> str:
     return Client().get(f"/pay/{made['reference']}").content.decode()
 
 
-def test_its_checkout_says_in_plain_words_that_real_coins_would_be_lost(bakery: Shop, both_local: None) -> None:
+def test_its_checkout_says_in_plain_words_that_real_coins_would_be_lost(
+    bakery: Shop, both_local: None
+) -> None:
     made = make.payment(bakery.live)
     page = checkout(made)
     assert WARNING in page and "Don’t pay this with a real wallet" in page
     links = [one["payment_uri"] for one in made["payment_addresses"]]
-    assert links and all("@31337" in link for link in links) and "@1?" not in page and "@1/" not in page
+    assert (
+        links
+        and all("@31337" in link for link in links)
+        and "@1?" not in page
+        and "@1/" not in page
+    )
     told = Client().get(f"/api/v2/checkout/{made['reference']}").json()
     assert {one["asset"]["chain_id"] for one in told["payment_addresses"]} == {31337}
     assert WARNING not in checkout(make.payment(bakery.test))
@@ -52,4 +71,9 @@ def test_its_checkout_says_in_plain_words_that_real_coins_would_be_lost(bakery: 
 
 def test_a_checkout_on_ethereum_itself_warns_of_other_networks_alone(bakery: Shop) -> None:
     page = checkout(make.payment(bakery.live))
-    assert WARNING not in page and "Don’t pay this" not in page and "@1/transfer?" in page and "on <b>Ethereum</b>" in page
+    assert (
+        WARNING not in page
+        and "Don’t pay this" not in page
+        and "@1/transfer?" in page
+        and "on <b>Ethereum</b>" in page
+    )

@@ -1,4 +1,5 @@
-"""What deploy/monitoring asks Prometheus for is exported, and each alert leads to a page that says what to do."""
+"""What deploy/monitoring asks Prometheus for is exported, and each alert leads to a page that says
+what to do."""
 
 import json
 import re
@@ -16,7 +17,8 @@ from tests import make
 from tests.cast import Shop
 
 ROOT = Path(__file__).resolve().parents[2]
-ALERTS, DASHBOARD = ROOT / "deploy/monitoring/alerts.yml", ROOT / "deploy/monitoring/dashboard.json"
+ALERTS = ROOT / "deploy/monitoring/alerts.yml"
+DASHBOARD = ROOT / "deploy/monitoring/dashboard.json"
 # A metric's name with its matchers, of ours or of django-prometheus.
 _SELECTOR = re.compile(r"\b((?:tillgate|django)_\w+)(?:\{([^}]*)\})?")
 _MATCHER = re.compile(r'(\w+)=(~?)"([^"]*)"')
@@ -36,8 +38,13 @@ def exported(bakery: Shop) -> Exported:
     """What a scrape of a service with something in it tells."""
     make.service_coins("ETH", 10**18)
     at = clock.real_now()
-    Head.objects.get_or_create(chain_id="ethereum", defaults={"number": 1, "hash": "0x" + "00" * 32, "block_time": at, "synced_at": at})
-    answer = bakery.test.client.get("/metrics", headers={"Authorization": f"Bearer {settings.METRICS_TOKEN}"})
+    Head.objects.get_or_create(
+        chain_id="ethereum",
+        defaults={"number": 1, "hash": "0x" + "00" * 32, "block_time": at, "synced_at": at},
+    )
+    answer = bakery.test.client.get(
+        "/metrics", headers={"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
+    )
     names: set[str] = set()
     labels: dict[tuple[str, str], set[str]] = {}
     for family in text_string_to_metric_families(answer.content.decode()):
@@ -55,7 +62,11 @@ def alerts() -> list[dict[str, object]]:
 
 
 def panels() -> list[str]:
-    return [target["expr"] for panel in json.loads(DASHBOARD.read_text())["panels"] for target in panel["targets"]]
+    return [
+        target["expr"]
+        for panel in json.loads(DASHBOARD.read_text())["panels"]
+        for target in panel["targets"]
+    ]
 
 
 def unknown(expression: str, exported: Exported) -> list[str]:
@@ -107,7 +118,17 @@ def test_an_alert_says_how_urgent_it_is_and_what_to_do(rule: dict[str, dict[str,
 def test_every_figure_that_people_are_called_for_has_an_alert() -> None:
     """What is in review or in trouble is somebody's business."""
     asked = " ".join(str(rule["expr"]) for rule in alerts())
-    for name in ("tillgate_review", "tillgate_rows_dead", "tillgate_chain_lag_seconds", "tillgate_jobs_queued"):
+    for name in (
+        "tillgate_review",
+        "tillgate_rows_dead",
+        "tillgate_chain_lag_seconds",
+        "tillgate_jobs_queued",
+    ):
         assert name in asked
-    for trouble in ("hot_wallet_halted", "unapproved_transaction", "mail_given_up", "unmatched_transfer"):
+    for trouble in (
+        "hot_wallet_halted",
+        "unapproved_transaction",
+        "mail_given_up",
+        "unmatched_transfer",
+    ):
         assert trouble in asked

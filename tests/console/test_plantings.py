@@ -1,4 +1,5 @@
-"""61 things that somebody with the database's keys might change, planted one by one into sound books: each is named.
+"""61 things that somebody with the database's keys might change, planted one by one into sound
+books: each is named.
 
 The sound books themselves are clean.
 """
@@ -15,7 +16,14 @@ from django.test import override_settings
 
 from apps.assets.models import Asset
 from apps.chain import sender
-from apps.chain.models import Block, Deposit, Head, HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.models import (
+    Block,
+    Deposit,
+    Head,
+    HotWallet,
+    OutgoingTransaction,
+    SignedTransaction,
+)
 from apps.console import audit
 from apps.core import clock
 from apps.ledger import posting
@@ -40,13 +48,16 @@ from tests.console.plantings import HARD, MORE, PLAIN
 from tests.console.test_verify_ledger import refund
 from tests.links.makers import bought, made_link, send
 
-HOT, SAFE = "0x" + "ab" * 20, "0x" + "5a" * 20
-FIRST, LAST = 100, 110
+HOT = "0x" + "ab" * 20
+SAFE = "0x" + "5a" * 20
+FIRST = 100
+LAST = 110
 
 
 @contextmanager
 def rolled_back() -> Iterator[None]:
-    """Whatever happens inside has not happened; entries are checked at their statement, so that tables can be altered."""
+    """Whatever happens inside has not happened; entries are checked at their statement, so that
+    tables can be altered."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -61,7 +72,10 @@ def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
         cast = assemble()
         shop = cast.bakery
         change_store(
-            shop.store, platform_id=cast.strangers.store.pk, platform_fee_fraction=Decimal("0.02"), kyc_confirmed_at=clock.real_now()
+            shop.store,
+            platform_id=cast.strangers.store.pk,
+            platform_fee_fraction=Decimal("0.02"),
+            kyc_confirmed_at=clock.real_now(),
         )
         Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
         make.paid(cast.strangers.test)
@@ -97,7 +111,10 @@ def _sell(shop: Shop) -> None:
 
 
 def _bill(shop: Shop) -> None:
-    billing.pay(shop.test, billing.opened(shop.test, tax_rate_bps=1900, discount_type="percent", discount_value=10))
+    billing.pay(
+        shop.test,
+        billing.opened(shop.test, tax_rate_bps=1900, discount_type="percent", discount_value=10),
+    )
     billing.opened(shop.test)
     billing.subscribe(shop.test)
     billing.subscribe(shop.test, trial_period_days=30)
@@ -115,14 +132,21 @@ def _spend(shop: Shop) -> None:
     agent = Api(shop.secrets["test_agent"])
     mandate = {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}
     assert agent.post("/agentic/mandates", mandate).status_code == 201
-    draw = {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "300", "pay_to": make.fresh_address()}
+    draw = {
+        "asset_id": "SETH",
+        "mandate_ref": "books",
+        "amount_atomic": "300",
+        "pay_to": make.fresh_address(),
+    }
     assert agent.post("/agentic/x402/settlements", draw, key="draw").status_code == 201
 
 
 def _ask_two(shop: Shop) -> None:
     """A payout that a second person has approved."""
     admin = person("adam")
-    Member.objects.create(store=shop.store, user=admin, role=Role.ADMIN, created_at=clock.real_now())
+    Member.objects.create(
+        store=shop.store, user=admin, role=Role.ADMIN, created_at=clock.real_now()
+    )
     change_rule(shop.owner_access(), 100)
     make.advance(shop.test, 120)
     make.payout(shop.test, 10**15)
@@ -133,7 +157,12 @@ def _ask_two(shop: Shop) -> None:
 
 def _tell(shop: Shop) -> None:
     """A sale that an endpoint is still to be told of."""
-    body = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.completed"]}}
+    body = {
+        "webhook_endpoint": {
+            "url": "https://1.1.1.1/hook",
+            "subscribed_events": ["payment_intent.completed"],
+        }
+    }
     assert shop.test.post("/webhook_endpoints", body).status_code == 201
     make.paid(shop.test)
 
@@ -143,15 +172,32 @@ def _receive_on_chain(shop: Shop) -> None:
     at = clock.real_now()
     for number in range(FIRST, LAST + 1):
         Block.objects.create(
-            chain_id="sepolia", number=number, hash=f"0x{number:064x}", parent_hash=f"0x{number - 1:064x}", mined_at=at, scanned_at=at
+            chain_id="sepolia",
+            number=number,
+            hash=f"0x{number:064x}",
+            parent_hash=f"0x{number - 1:064x}",
+            mined_at=at,
+            scanned_at=at,
         )
-    Head.objects.create(chain_id="sepolia", number=LAST, hash=f"0x{LAST:064x}", block_time=at, synced_at=at)
+    Head.objects.create(
+        chain_id="sepolia", number=LAST, hash=f"0x{LAST:064x}", block_time=at, synced_at=at
+    )
     entry = PaymentAddress.objects.get(payment_id=make.payment(shop.test)["id"], asset_id="SETH")
     Deposit.objects.create(
-        chain_id="sepolia", asset_id="SETH", address_id=entry.address_id, tx_hash=f"0x{1:064x}", log_index=-1, from_address=HOT,
-        amount_atomic=entry.required_atomic, block_number=103, block_hash=f"0x{103:064x}", status="confirmed", confirmed_at=at,
-        required_confirmations=3, detected_at=at,
-    )  # fmt: skip
+        chain_id="sepolia",
+        asset_id="SETH",
+        address_id=entry.address_id,
+        tx_hash=f"0x{1:064x}",
+        log_index=-1,
+        from_address=HOT,
+        amount_atomic=entry.required_atomic,
+        block_number=103,
+        block_hash=f"0x{103:064x}",
+        status="confirmed",
+        confirmed_at=at,
+        required_confirmations=3,
+        detected_at=at,
+    )
     settle_payment(entry.payment_id)
 
 
@@ -165,7 +211,12 @@ def _send_on_chain(shop: Shop) -> None:
         asked = OutgoingTransaction.objects.get(status="requested")
         raw = f"0x02{nonce:064x}{asked.to_address[2:]}"
         SignedTransaction.objects.create(
-            outgoing=asked, tx_hash=f"0x{nonce:064x}", raw=raw, max_fee_wei=1, priority_fee_wei=1, signed_at=clock.real_now()
+            outgoing=asked,
+            tx_hash=f"0x{nonce:064x}",
+            raw=raw,
+            max_fee_wei=1,
+            priority_fee_wei=1,
+            signed_at=clock.real_now(),
         )
         sent = OutgoingTransaction.objects.filter(pk=asked.pk)
         sent.update(status="submitted", nonce=nonce, tx_hash=f"0x{nonce:064x}", from_address=HOT)
@@ -191,12 +242,22 @@ def _put_away(shop: Shop) -> None:
         asked = OutgoingTransaction.objects.filter(purpose=purpose)
         tx_hash = f"0x{nonce + 16:064x}"
         SignedTransaction.objects.create(
-            outgoing=asked.get(), tx_hash=tx_hash, raw=f"0x02{SAFE[2:]}", max_fee_wei=1, priority_fee_wei=1, signed_at=clock.real_now()
+            outgoing=asked.get(),
+            tx_hash=tx_hash,
+            raw=f"0x02{SAFE[2:]}",
+            max_fee_wei=1,
+            priority_fee_wei=1,
+            signed_at=clock.real_now(),
         )
         asked.update(
-            status="confirmed", nonce=nonce, tx_hash=tx_hash, from_address=HOT, network_fee_atomic=5, block_number=1,
+            status="confirmed",
+            nonce=nonce,
+            tx_hash=tx_hash,
+            from_address=HOT,
+            network_fee_atomic=5,
+            block_number=1,
             finished_at=clock.real_now(),
-        )  # fmt: skip
+        )
     advance_treasury()
 
 
@@ -208,7 +269,9 @@ def test_the_untouched_books_are_clean(books: Shop) -> None:
     verdicts = audit.verdicts()
     assert [one for verdict in verdicts for one in verdict.findings] == []
     asked = {name for _, name in (PLAIN | HARD | MORE).values()}
-    assert [verdict.name for verdict in verdicts if verdict.name in asked and not verdict.counted] == []
+    assert [
+        verdict.name for verdict in verdicts if verdict.name in asked and not verdict.counted
+    ] == []
     assert max(verdict.took for verdict in verdicts) < timedelta(seconds=30)
 
 

@@ -1,4 +1,5 @@
-"""Row-level security, the second line behind `seen_by`: what PostgreSQL itself shows the web's role, whatever is asked."""
+"""Row-level security, the second line behind `seen_by`: what PostgreSQL itself shows the web's
+role, whatever is asked."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,7 +51,9 @@ UNLIKE_THEIR_COLUMNS = {"stores_auditentry", "payments_latedeposit"}
 
 def test_every_table_says_which_rows_the_web_is_shown(db: None) -> None:
     """A new table has its line in apps/console/policies.txt: its rule, or why it has none."""
-    columns = {name: found for name, found in grants.columns().items() if not name.endswith("_index")}
+    columns = {
+        name: found for name, found in grants.columns().items() if not name.endswith("_index")
+    }
     assert set(policies.decided()) == set(columns)
     for table, (rule, reason) in policies.decided().items():
         assert rule in policies.RULES or (rule == "-" and reason), table
@@ -75,10 +78,16 @@ def test_what_somebody_changed_is_put_right_once(db: None) -> None:
 
 
 @pytest.mark.parametrize("table", OWNED)
-def test_a_connection_that_has_not_said_for_whom_it_asks_is_shown_nothing(cast: Cast, table: str) -> None:
+def test_a_connection_that_has_not_said_for_whom_it_asks_is_shown_nothing(
+    cast: Cast, table: str
+) -> None:
     make.payment(cast.bakery.test)
     with acting_as(WEB), tenancy.within(tenancy.NOBODY):
-        column = "store_id" if table in ("ledger_account", "chain_outgoingtransaction", "onramp_credential") else "id"
+        column = (
+            "store_id"
+            if table in ("ledger_account", "chain_outgoingtransaction", "onramp_credential")
+            else "id"
+        )
         where = "WHERE store_id IS NOT NULL" if column == "store_id" else ""
         allowed = "S" in grants.decided()[table][0].replace("S(", "")
         if allowed:
@@ -90,7 +99,9 @@ def test_nobody_writes_a_row_of_another_store(cast: Cast, table: str) -> None:
     columns, theirs = ("store_id, mode", "test") if table in WITH_MODE else ("store_id", "")
     values = [cast.strangers.store.pk, *filter(None, [theirs])]
     with shown(cast.bakery):
-        refused(f"INSERT INTO {table} ({columns}) VALUES ({', '.join('%s' for _ in values)})", *values)
+        refused(
+            f"INSERT INTO {table} ({columns}) VALUES ({', '.join('%s' for _ in values)})", *values
+        )
 
 
 @pytest.mark.parametrize("table", WITH_MODE)
@@ -100,7 +111,8 @@ def test_nobody_writes_a_row_of_the_other_mode(cast: Cast, table: str) -> None:
 
 
 def test_a_query_without_its_filter_finds_the_own_rows_alone(cast: Cast) -> None:
-    mine, theirs = make.payment(cast.bakery.test), make.payment(cast.strangers.test)
+    mine = make.payment(cast.bakery.test)
+    theirs = make.payment(cast.strangers.test)
     live = make.payment(cast.bakery.live)
     with shown(cast.bakery):
         assert {str(one) for one in Payment.objects.values_list("id", flat=True)} == {mine["id"]}
@@ -114,20 +126,30 @@ def test_a_query_without_its_filter_finds_the_own_rows_alone(cast: Cast) -> None
 
 
 def test_a_row_is_not_given_to_another_store_or_mode(cast: Cast) -> None:
-    mine, other = make.payment(cast.bakery.test), cast.strangers.store.pk
+    mine = make.payment(cast.bakery.test)
+    other = cast.strangers.store.pk
     with shown(cast.bakery):
         refused("UPDATE payments_payment SET store_id = %s WHERE id = %s", other, mine["id"])
         refused("UPDATE payments_payment SET mode = 'live' WHERE id = %s", mine["id"])
 
 
-def test_a_list_whose_filter_was_forgotten_shows_a_store_its_own(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_whose_filter_was_forgotten_shows_a_store_its_own(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The attack on every list at once: `seen_by` lets everything through."""
     theirs = [make.payment(cast.strangers.test)["id"], records.customer(cast.strangers.test)["id"]]
     theirs += [make.payment(cast.bakery.live)["id"]]
     mine = make.payment(cast.bakery.test)["id"]
     monkeypatch.setattr(OwnedQuerySet, "seen_by", lambda rows, viewer: rows.all())
     answers = [
-        cast.bakery.test.get(f"/{path}") for path in ("payments", "billing/customers", "payouts", "webhook_endpoints", "balance_swaps")
+        cast.bakery.test.get(f"/{path}")
+        for path in (
+            "payments",
+            "billing/customers",
+            "payouts",
+            "webhook_endpoints",
+            "balance_swaps",
+        )
     ]
     assert [one.status_code for one in answers] == [200] * len(answers)
     assert mine in answers[0].content.decode()
@@ -152,5 +174,7 @@ def test_a_credential_is_found_by_its_hash_alone(cast: Cast) -> None:
 
     with acting_as(WEB), tenancy.within(tenancy.NOBODY):
         assert ask("SELECT count(*) FROM access_apikey") == [(0,)]
-        assert ask("SELECT store_id FROM access_apikey_by_hash(%s)", credentials.digest(secret)) == [(cast.bakery.store.pk,)]
+        assert ask(
+            "SELECT store_id FROM access_apikey_by_hash(%s)", credentials.digest(secret)
+        ) == [(cast.bakery.store.pk,)]
         assert ask("SELECT store_id FROM access_apikey_by_hash(%s)", b"x" * 32) == []

@@ -1,4 +1,5 @@
-"""A production start that no operator should get away with is refused by name and cure: every row of the table, and all at once."""
+"""A production start that no operator should get away with is refused by name and cure: every row
+of the table, and all at once."""
 
 import json
 import os
@@ -21,35 +22,85 @@ SMTP = {"EMAIL_USE_TLS": "false"}
 
 # The rule, what is changed of a right environment (None: left out), and how its refusal begins.
 ROWS: list[tuple[str, dict[str, str | None], str]] = [
-    *[("missing", {name: None}, f"{name} is missing: set it") for name in sorted(set(PRODUCTION) - {"TILLGATE_ENV", "EMAIL_HOST", *SMTP})],
+    *[
+        ("missing", {name: None}, f"{name} is missing: set it")
+        for name in sorted(set(PRODUCTION) - {"TILLGATE_ENV", "EMAIL_HOST", *SMTP})
+    ],
     ("unreadable", {"SIGNER_MAX_FEE_GWEI": "many"}, "SIGNER_MAX_FEE_GWEI can't be read"),
     ("unreadable", {"ANYMAIL": "{"}, "ANYMAIL can't be read"),
     ("unreadable", {"ADMIN_NETWORKS": "10.0.0.0/99"}, "ADMIN_NETWORKS holds networks such as"),
     ("unreadable", {"API_HOST": "https://api.example.com"}, "API_HOST is a host name alone"),
-    *[("published_secret", {name: value}, f"{name} holds the published demo value") for name, value in sorted(PUBLISHED.items())],
-    ("published_secret", {"SIGNER_PASSPHRASE": SIGNER_PASSPHRASE}, "SIGNER_PASSPHRASE holds the published demo value"),
+    *[
+        ("published_secret", {name: value}, f"{name} holds the published demo value")
+        for name, value in sorted(PUBLISHED.items())
+    ],
+    (
+        "published_secret",
+        {"SIGNER_PASSPHRASE": SIGNER_PASSPHRASE},
+        "SIGNER_PASSPHRASE holds the published demo value",
+    ),
     ("short_secret", {"SECRET_KEY": "x"}, "SECRET_KEY is shorter than 50 characters"),
     ("short_secret", {"SECRET_KEY": "k" * 60}, "SECRET_KEY is made of the same few characters"),
     ("short_secret", {"METRICS_TOKEN": "m"}, "METRICS_TOKEN is shorter than 20 characters"),
     ("short_secret", {"OFFRAMP_CALLBACK_SECRET": "abcdefgh"}, "OFFRAMP_CALLBACK_SECRET is shorter"),
-    ("short_secret", {"SIGNER_PASSPHRASE": "0" * 20}, "SIGNER_PASSPHRASE is made of the same few characters"),
-    ("repeated_secret", {"METRICS_TOKEN": PRODUCTION["SECRET_KEY"]}, "SECRET_KEY is the same secret as METRICS_TOKEN"),
-    ("repeated_secret", {"OFFRAMP_CALLBACK_SECRET": PRODUCTION["METRICS_TOKEN"]}, "OFFRAMP_CALLBACK_SECRET is the same secret as"),
-    ("encryption_key", {"ENCRYPTION_KEYS": f"one:{ZERO_KEY}"}, "ENCRYPTION_KEYS: the key one was not made by chance"),
-    ("encryption_key", {"ENCRYPTION_KEYS": f"new:{GOOD_KEY},old:{ZERO_KEY}"}, "ENCRYPTION_KEYS: the key old was not made by chance"),
+    (
+        "short_secret",
+        {"SIGNER_PASSPHRASE": "0" * 20},
+        "SIGNER_PASSPHRASE is made of the same few characters",
+    ),
+    (
+        "repeated_secret",
+        {"METRICS_TOKEN": PRODUCTION["SECRET_KEY"]},
+        "SECRET_KEY is the same secret as METRICS_TOKEN",
+    ),
+    (
+        "repeated_secret",
+        {"OFFRAMP_CALLBACK_SECRET": PRODUCTION["METRICS_TOKEN"]},
+        "OFFRAMP_CALLBACK_SECRET is the same secret as",
+    ),
+    (
+        "encryption_key",
+        {"ENCRYPTION_KEYS": f"one:{ZERO_KEY}"},
+        "ENCRYPTION_KEYS: the key one was not made by chance",
+    ),
+    (
+        "encryption_key",
+        {"ENCRYPTION_KEYS": f"new:{GOOD_KEY},old:{ZERO_KEY}"},
+        "ENCRYPTION_KEYS: the key old was not made by chance",
+    ),
     ("encryption_key", {"ENCRYPTION_KEYS": "one:c2hvcnQ="}, "ENCRYPTION_KEYS: one is not name:key"),
-    ("encryption_key", {"ENCRYPTION_KEYS": GOOD_KEY}, f"ENCRYPTION_KEYS: {GOOD_KEY} is not name:key"),
-    ("encryption_key", {"ENCRYPTION_KEYS": f"one:{GOOD_KEY},two:{GOOD_KEY}"}, "ENCRYPTION_KEYS holds a name or a key twice"),
-    ("approval_key", {"APPROVAL_KEYS": f"one:{ZERO_KEY}"}, "APPROVAL_KEYS: the key one was not made by chance"),
+    (
+        "encryption_key",
+        {"ENCRYPTION_KEYS": GOOD_KEY},
+        f"ENCRYPTION_KEYS: {GOOD_KEY} is not name:key",
+    ),
+    (
+        "encryption_key",
+        {"ENCRYPTION_KEYS": f"one:{GOOD_KEY},two:{GOOD_KEY}"},
+        "ENCRYPTION_KEYS holds a name or a key twice",
+    ),
+    (
+        "approval_key",
+        {"APPROVAL_KEYS": f"one:{ZERO_KEY}"},
+        "APPROVAL_KEYS: the key one was not made by chance",
+    ),
     ("approval_key", {"APPROVAL_KEYS": GOOD_KEY}, f"APPROVAL_KEYS: {GOOD_KEY} is not name:key"),
-    ("published_secret", {"APPROVAL_KEYS": f"one:{GOOD_KEY},{PUBLISHED['APPROVAL_KEYS']}"}, "APPROVAL_KEYS holds the published demo value"),
+    (
+        "published_secret",
+        {"APPROVAL_KEYS": f"one:{GOOD_KEY},{PUBLISHED['APPROVAL_KEYS']}"},
+        "APPROVAL_KEYS holds the published demo value",
+    ),
     (
         "one_xpub_for_both_modes",
         {"DEPOSIT_XPUB_TEST": PRODUCTION["DEPOSIT_XPUB_LIVE"]},
         "DEPOSIT_XPUB_LIVE is the same as DEPOSIT_XPUB_TEST",
     ),
     ("any_host", {"ALLOWED_HOSTS": "pay.example.com,*"}, "ALLOWED_HOSTS holds *"),
-    ("plain_http", {"PUBLIC_URL": "http://pay.example.com"}, "PUBLIC_URL is not an https:// address"),
+    (
+        "plain_http",
+        {"PUBLIC_URL": "http://pay.example.com"},
+        "PUBLIC_URL is not an https:// address",
+    ),
     ("plain_http", {"PUBLIC_URL": "https://"}, "PUBLIC_URL is not an https:// address"),
     *[
         (
@@ -69,32 +120,89 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
             "nas.LOCAL",
         )
     ],
-    ("mail_without_tls", {"EMAIL_USE_TLS": None}, "EMAIL_USE_TLS is off: letters with links that open accounts go to smtp.example.com"),
-    ("mail_without_tls", {"EMAIL_USE_TLS": "false", "EMAIL_HOST": None}, "EMAIL_HOST is missing, and EMAIL_USE_TLS is off"),
-    ("mail_without_tls", {"EMAIL_USE_SSL": "true"}, "EMAIL_USE_TLS and EMAIL_USE_SSL are both true"),
-    ("mail_to_nobody", {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}, "EMAIL_BACKEND sends nothing to anybody"),
-    ("mail_to_nobody", {"EMAIL_BACKEND": "apps.core.mailbox.Folder"}, "EMAIL_BACKEND sends nothing to anybody"),
+    (
+        "mail_without_tls",
+        {"EMAIL_USE_TLS": None},
+        "EMAIL_USE_TLS is off: letters with links that open accounts go to smtp.example.com",
+    ),
+    (
+        "mail_without_tls",
+        {"EMAIL_USE_TLS": "false", "EMAIL_HOST": None},
+        "EMAIL_HOST is missing, and EMAIL_USE_TLS is off",
+    ),
+    (
+        "mail_without_tls",
+        {"EMAIL_USE_SSL": "true"},
+        "EMAIL_USE_TLS and EMAIL_USE_SSL are both true",
+    ),
+    (
+        "mail_to_nobody",
+        {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"},
+        "EMAIL_BACKEND sends nothing to anybody",
+    ),
+    (
+        "mail_to_nobody",
+        {"EMAIL_BACKEND": "apps.core.mailbox.Folder"},
+        "EMAIL_BACKEND sends nothing to anybody",
+    ),
     ("made_up_rates", {"RATE_PROVIDERS": "kraken,fixed"}, "RATE_PROVIDERS holds fixed"),
     ("made_up_rates", {"RATE_PROVIDERS": ""}, "RATE_PROVIDERS is empty"),
-    ("old_rates", {"RATE_MAX_AGE_SECONDS": "3601"}, "RATE_MAX_AGE_SECONDS is not between 1 and 3600"),
+    (
+        "old_rates",
+        {"RATE_MAX_AGE_SECONDS": "3601"},
+        "RATE_MAX_AGE_SECONDS is not between 1 and 3600",
+    ),
     ("old_rates", {"RATE_MAX_AGE_SECONDS": "0"}, "RATE_MAX_AGE_SECONDS is not between 1 and 3600"),
     ("sandbox_in_live_mode", {"OFFRAMP_PROVIDER": "sandbox"}, "OFFRAMP_PROVIDER is sandbox"),
-    ("sandbox_in_live_mode", {"CARD_NETWORKS_LIVE": "onramper,sandbox"}, "CARD_NETWORKS_LIVE can't hold sandbox"),
-    ("unknown_choice", {"SWAP_PROVIDER": "simulated"}, "SWAP_PROVIDER names simulated, which is none of treasury, uniswap"),
+    (
+        "sandbox_in_live_mode",
+        {"CARD_NETWORKS_LIVE": "onramper,sandbox"},
+        "CARD_NETWORKS_LIVE can't hold sandbox",
+    ),
+    (
+        "unknown_choice",
+        {"SWAP_PROVIDER": "simulated"},
+        "SWAP_PROVIDER names simulated, which is none of treasury, uniswap",
+    ),
     ("unknown_choice", {"RATE_PROVIDERS": "coingeko"}, "RATE_PROVIDERS names coingeko"),
-    ("unknown_choice", {"SIGNER_KEYSTORE": "paper"}, "SIGNER_KEYSTORE names paper, which is none of file, pkcs11, kms"),
-    ("keystore_without_keys", {"SIGNER_KEYSTORE": "kms"}, "SIGNER_HOT_KEYS is missing for SIGNER_KEYSTORE=kms"),
+    (
+        "unknown_choice",
+        {"SIGNER_KEYSTORE": "paper"},
+        "SIGNER_KEYSTORE names paper, which is none of file, pkcs11, kms",
+    ),
     (
         "keystore_without_keys",
-        {"SIGNER_KEYSTORE": "pkcs11", "SIGNER_HOT_KEYS": "live=a,test=b", "SIGNER_WRAPPING_KEY": "c", "PKCS11_TOKEN": "d"},
+        {"SIGNER_KEYSTORE": "kms"},
+        "SIGNER_HOT_KEYS is missing for SIGNER_KEYSTORE=kms",
+    ),
+    (
+        "keystore_without_keys",
+        {
+            "SIGNER_KEYSTORE": "pkcs11",
+            "SIGNER_HOT_KEYS": "live=a,test=b",
+            "SIGNER_WRAPPING_KEY": "c",
+            "PKCS11_TOKEN": "d",
+        },
         "PKCS11_MODULE is missing for SIGNER_KEYSTORE=pkcs11",
     ),
     ("unreadable", {"SIGNER_HOT_KEYS": "hot"}, "SIGNER_HOT_KEYS holds pairs such as"),
     ("open_redis", {"REDIS_URL": "redis://redis:6379/0"}, "REDIS_URL has no password"),
     ("open_redis", {"REDIS_URL": "rediss://user@redis:6379/0"}, "REDIS_URL has no password"),
-    ("unknown_variable", {"SWAP_PROVIDR": "uniswap"}, "SWAP_PROVIDR is no variable of Tillgate (did you mean SWAP_PROVIDER?)"),
-    ("unknown_variable", {"ALOWED_HOSTS": "a"}, "ALOWED_HOSTS is no variable of Tillgate (did you mean ALLOWED_HOSTS?)"),
-    ("unknown_variable", {"metrics_token": "a"}, "metrics_token is no variable of Tillgate (did you mean METRICS_TOKEN?)"),
+    (
+        "unknown_variable",
+        {"SWAP_PROVIDR": "uniswap"},
+        "SWAP_PROVIDR is no variable of Tillgate (did you mean SWAP_PROVIDER?)",
+    ),
+    (
+        "unknown_variable",
+        {"ALOWED_HOSTS": "a"},
+        "ALOWED_HOSTS is no variable of Tillgate (did you mean ALLOWED_HOSTS?)",
+    ),
+    (
+        "unknown_variable",
+        {"metrics_token": "a"},
+        "metrics_token is no variable of Tillgate (did you mean METRICS_TOKEN?)",
+    ),
     ("unknown_variable", {"TILLGATE_COLOR": "red"}, "TILLGATE_COLOR is no variable of Tillgate"),
 ]
 # What is right, although it looks like a row above.
@@ -104,13 +212,28 @@ RIGHT: list[dict[str, str]] = [
     {"REDIS_URL": "redis://redis:6379/0?password=cG9ydHVndWVzZS1zYXJkaW5l"},
     {"EMAIL_HOST": "localhost", "EMAIL_USE_TLS": "false"},
     {"EMAIL_USE_TLS": "false", "EMAIL_USE_SSL": "true", "EMAIL_PORT": "465"},
-    {"EMAIL_BACKEND": "anymail.backends.postmark.EmailBackend", "EMAIL_USE_TLS": "false", "ANYMAIL": '{"POSTMARK_SERVER_TOKEN": "x"}'},
+    {
+        "EMAIL_BACKEND": "anymail.backends.postmark.EmailBackend",
+        "EMAIL_USE_TLS": "false",
+        "ANYMAIL": '{"POSTMARK_SERVER_TOKEN": "x"}',
+    },
     {"WEBHOOK_ALLOW_HOSTS": "hooks.example.com,1.1.1.1"},
     {"RATE_PROVIDERS": "kraken", "RATE_MAX_AGE_SECONDS": "3600", "SWAP_PROVIDER": "uniswap"},
     {"IGNORED_VARIABLES": "TILLGATE_COLOR,APP_HOST", "TILLGATE_COLOR": "red", "APP_HOST": "x"},
     # Kubernetes, Docker's own and a base image's.
-    {"TILLGATE_WEB_SERVICE_HOST": "10.0.0.1", "TILLGATE_WEB_PORT_8000_TCP": "tcp://10.0.0.1:8000", "SIGNER_PORT": "tcp://10.0.0.1:1"},
-    {"HOSTNAME": "a", "GPG_KEY": "a", "PYTHON_VERSION": "3.11", "PYTHON_SHA256": "a", "MAIL": "/var/mail/a", "POSTGRES_DB": "tillgate"},
+    {
+        "TILLGATE_WEB_SERVICE_HOST": "10.0.0.1",
+        "TILLGATE_WEB_PORT_8000_TCP": "tcp://10.0.0.1:8000",
+        "SIGNER_PORT": "tcp://10.0.0.1:1",
+    },
+    {
+        "HOSTNAME": "a",
+        "GPG_KEY": "a",
+        "PYTHON_VERSION": "3.11",
+        "PYTHON_SHA256": "a",
+        "MAIL": "/var/mail/a",
+        "POSTGRES_DB": "tillgate",
+    },
 ]
 
 
@@ -125,7 +248,9 @@ def started(changes: Mapping[str, str | None], *command: str) -> "subprocess.Com
     """Python with this environment and nothing else of ours."""
     told = production(changes)
     run = [sys.executable, *(command or ("-c", "import config.environment"))]
-    return subprocess.run(run, env=KEPT | told, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        run, env=KEPT | told, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
 
 
 # One process loads what every start loads, and nothing of ours; each start is a fork of it.
@@ -167,7 +292,9 @@ def refusals(run: "subprocess.CompletedProcess[str]") -> list[str]:
 
 
 @pytest.mark.parametrize(("rule", "changes", "begins"), ROWS, ids=lambda one: str(one)[:60])
-def test_production_refuses_it_by_name_with_its_cure(start: Start, rule: str, changes: dict[str, str | None], begins: str) -> None:
+def test_production_refuses_it_by_name_with_its_cure(
+    start: Start, rule: str, changes: dict[str, str | None], begins: str
+) -> None:
     run = start(changes)
     cure = next(one.cure for one in RULES if one.name == rule)
     mine = [line for line in refusals(run) if line.startswith(begins)]
@@ -183,7 +310,8 @@ def test_production_accepts_what_is_right(start: Start, changes: dict[str, str])
 
 def test_a_fork_is_told_what_a_process_of_its_own_is_told(start: Start) -> None:
     for changes in ({}, {"SECRET_KEY": "x", "PUBLIC_URL": None}):
-        one, other = start(changes), started(changes)
+        one = start(changes)
+        other = started(changes)
         assert one.returncode == other.returncode
         assert refusals(one) == refusals(other) and bool(refusals(one)) is bool(changes)
 
@@ -212,18 +340,30 @@ def test_everything_that_is_wrong_is_told_at_once_and_the_demo_bears_it(start: S
     assert start({**wrong, "TILLGATE_ENV": "demo"}).returncode == 0
 
 
-@pytest.mark.parametrize("command", [("manage.py", "verify_ledger"), ("-c", "import config.celery"), ("-c", "import config.asgi")], ids=str)
+@pytest.mark.parametrize(
+    "command",
+    [("manage.py", "verify_ledger"), ("-c", "import config.celery"), ("-c", "import config.asgi")],
+    ids=str,
+)
 def test_no_process_gets_past_it(command: tuple[str, ...]) -> None:
     """The database of this environment isn't there: a process that went on would say so."""
     run = started({"SECRET_KEY": "x"}, *command)
     assert run.returncode != 0
-    assert [line.partition(":")[0] for line in refusals(run)] == ["SECRET_KEY is shorter than 50 characters"]
+    assert [line.partition(":")[0] for line in refusals(run)] == [
+        "SECRET_KEY is shorter than 50 characters"
+    ]
 
 
 def test_what_makes_the_keys_runs_without_them(tmp_path: Path) -> None:
     assert "create_wallet" in MENDING
-    without = {"DEPOSIT_XPUB_LIVE": None, "DEPOSIT_XPUB_TEST": None, "SIGNER_PASSPHRASE": "correct horse battery staple"}
-    run = started({**without, "SIGNER_KEY_FILE": str(tmp_path / "signer.key")}, "manage.py", "create_wallet")
+    without = {
+        "DEPOSIT_XPUB_LIVE": None,
+        "DEPOSIT_XPUB_TEST": None,
+        "SIGNER_PASSPHRASE": "correct horse battery staple",
+    }
+    run = started(
+        {**without, "SIGNER_KEY_FILE": str(tmp_path / "signer.key")}, "manage.py", "create_wallet"
+    )
     assert run.returncode == 0 and "xpub" in run.stdout, run.stderr
 
 

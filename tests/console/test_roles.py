@@ -23,8 +23,9 @@ from tests.swaps.conftest import Venue, chain, place, proxy, watcher
 __all__ = ["chain", "place", "proxy", "watcher"]
 EVERYBODY = (*ROLES,)
 OUTGOING = (
-    "INSERT INTO chain_outgoingtransaction (id, mode, chain_id, asset_id, purpose, reference, to_address, amount_atomic, requested_at) "
-    "VALUES (gen_random_uuid(), 'test', 'sepolia', 'SETH', 'payout', 'x', '0x1', 1, now())"
+    "INSERT INTO chain_outgoingtransaction (id, mode, chain_id, asset_id, purpose, reference,"
+    " to_address, amount_atomic, requested_at) VALUES (gen_random_uuid(), 'test', 'sepolia',"
+    " 'SETH', 'payout', 'x', '0x1', 1, now())"
 )
 FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
     *[
@@ -36,7 +37,10 @@ FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
             "TRUNCATE ledger_entry",
             "DROP TABLE stores_auditentry",
             "SET session_replication_role = replica",
-            "CREATE OR REPLACE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+            (
+                "CREATE OR REPLACE FUNCTION ledger_refuse_change() RETURNS trigger LANGUAGE plpgsql"
+                " AS 'BEGIN RETURN NEW; END'"
+            ),
             "CREATE TABLE mine (id int)",
             "UPDATE ledger_entry SET amount_atomic = 1",
             "DELETE FROM ledger_entry",
@@ -55,7 +59,16 @@ FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
     ((WEB, READER), "UPDATE chain_outgoingtransaction SET status = 'requested'"),
     *[
         (EVERYBODY, f"UPDATE chain_outgoingtransaction SET {column} = {column}")
-        for column in ("to_address", "amount_atomic", "call_data", "purpose", "reference", "asset_id", "store_id", "mode")
+        for column in (
+            "to_address",
+            "amount_atomic",
+            "call_data",
+            "purpose",
+            "reference",
+            "asset_id",
+            "store_id",
+            "mode",
+        )
     ],
     ((SIGNER,), "UPDATE chain_outgoingtransaction SET approval = 'x'"),
     *[
@@ -79,9 +92,15 @@ FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("role", "statement"), [(role, statement) for roles, statement in FORBIDDEN for role in roles])
+@pytest.mark.parametrize(
+    ("role", "statement"), [(role, statement) for roles, statement in FORBIDDEN for role in roles]
+)
 def test_what_a_role_can_not_do(db: None, role: str, statement: str) -> None:
-    with acting_as(role), pytest.raises(ProgrammingError, match=r"must be owner|permission denied"), transaction.atomic():
+    with (
+        acting_as(role),
+        pytest.raises(ProgrammingError, match=r"must be owner|permission denied"),
+        transaction.atomic(),
+    ):
         connection.cursor().execute(statement)
 
 
@@ -97,8 +116,14 @@ def test_the_database_gives_what_the_file_says_and_nobody_anything_else(db: None
 
 def test_what_somebody_changed_is_put_right_once(db: None) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("GRANT UPDATE ON ledger_entry TO tillgate_web; REVOKE SELECT ON stores_store FROM tillgate_worker")
-        cursor.execute("GRANT SELECT (password) ON stores_user TO tillgate_reader; GRANT SELECT ON django_session TO PUBLIC")
+        cursor.execute(
+            "GRANT UPDATE ON ledger_entry TO tillgate_web; REVOKE SELECT ON stores_store FROM"
+            " tillgate_worker"
+        )
+        cursor.execute(
+            "GRANT SELECT (password) ON stores_user TO tillgate_reader; GRANT SELECT ON"
+            " django_session TO PUBLIC"
+        )
     assert (grants.apply(), grants.apply()) == (4, 0)
     assert grants.differences() == (set(), set())
 
@@ -108,12 +133,18 @@ def test_a_table_without_a_line_is_nobodys(db: None) -> None:
         cursor.execute("CREATE TABLE newcomer (id int)")
     grants.apply()
     for role in ROLES:
-        with acting_as(role), pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
+        with (
+            acting_as(role),
+            pytest.raises(ProgrammingError, match="permission denied"),
+            transaction.atomic(),
+        ):
             connection.cursor().execute("SELECT * FROM newcomer")
 
 
 @pytest.mark.chain
-def test_a_payment_is_booked_paid_out_and_swept_with_each_process_as_its_role(place: Venue, bakery: Shop, settings: Any) -> None:
+def test_a_payment_is_booked_paid_out_and_swept_with_each_process_as_its_role(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
     place.fund_hot(5)
     payment = make.payment(bakery.test, amount="500.00")  # requests are the web's
     entry = PaymentAddress.objects.get(payment_id=payment["id"], asset_id="SETH")
@@ -139,6 +170,9 @@ def test_a_payment_is_booked_paid_out_and_swept_with_each_process_as_its_role(pl
             advance_payouts()
             book_sweeps()
     assert make.detail_of_payout(bakery.test, paid_out["id"])["status"] == "confirmed"
-    assert set(OutgoingTransaction.objects.values_list("purpose", "status")) == {("payout", "confirmed"), ("sweep", "confirmed")}
+    assert set(OutgoingTransaction.objects.values_list("purpose", "status")) == {
+        ("payout", "confirmed"),
+        ("sweep", "confirmed"),
+    }
     with acting_as(READER):
         assert audit.findings(check_chain=True) == []

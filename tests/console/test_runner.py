@@ -1,4 +1,5 @@
-"""Processes under one roof: what one says is passed on, one that dies ends all, and none is left."""
+"""Processes under one roof: what one says is passed on, one that dies ends all, and none is
+left."""
 
 import os
 import signal
@@ -10,9 +11,13 @@ import pytest
 
 from apps.console.demo.runner import Processes
 
-STUBBORN = "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('here', flush=True); time.sleep(60)"
+STUBBORN = (
+    "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    " print('here', flush=True); time.sleep(60)"
+)
 PARENT = (
-    f"import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', {STUBBORN!r}]); print(child.pid, flush=True); child.wait()"
+    f"import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', {STUBBORN!r}]);"
+    " print(child.pid, flush=True); child.wait()"
 )
 
 
@@ -36,7 +41,9 @@ def until(happened: object) -> None:
         time.sleep(0.02)
 
 
-def test_one_that_dies_is_named_and_the_others_are_stopped(capfd: pytest.CaptureFixture[str]) -> None:
+def test_one_that_dies_is_named_and_the_others_are_stopped(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     processes = Processes()
     processes.start("long", python("import time; print('begun', flush=True); time.sleep(60)"))
     processes.start("short", python("import sys; print('last words', flush=True); sys.exit(3)"))
@@ -46,8 +53,11 @@ def test_one_that_dies_is_named_and_the_others_are_stopped(capfd: pytest.Capture
     assert "short   | last words" in told
 
 
-def test_a_stop_ends_what_ignores_it_and_what_that_has_started(capfd: pytest.CaptureFixture[str]) -> None:
-    processes, told = Processes(), ""
+def test_a_stop_ends_what_ignores_it_and_what_that_has_started(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    processes = Processes()
+    told = ""
     processes.start("parent", python(PARENT))
     for _ in range(1500):
         told += capfd.readouterr().err
@@ -69,7 +79,10 @@ def test_once_it_stops_nothing_is_started() -> None:
 
 
 def test_ctrl_c_is_a_stop_and_no_failure() -> None:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {
+        number: signal.getsignal(number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
     processes = Processes()
     try:
         processes.take_signals()

@@ -1,4 +1,5 @@
-"""The command `staff`: the first of the staff, roles by two, what waits; and who was staff before there were roles."""
+"""The command `staff`: the first of the staff, roles by two, what waits; and who was staff before
+there were roles."""
 
 from importlib import import_module
 
@@ -12,11 +13,25 @@ from tests import make
 from tests.console.test_commands import run
 
 
-def test_the_first_admins_need_nobody_and_the_third_needs_two(db: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_admins_need_nobody_and_the_third_needs_two(
+    db: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("one", "two"):
-        made = run("staff", "set", f"{name}@example.com", "--password", "pw-0123456789", "--roles", "admin")
+        made = run(
+            "staff", "set", f"{name}@example.com", "--password", "pw-0123456789", "--roles", "admin"
+        )
         assert made == {"email": f"{name}@example.com", "roles": ["admin"]}
-    third = ("staff", "set", "three@example.com", "--password", "pw-0123456789", "--roles", "finance", "--reason", "Joined us")
+    third = (
+        "staff",
+        "set",
+        "three@example.com",
+        "--password",
+        "pw-0123456789",
+        "--roles",
+        "finance",
+        "--reason",
+        "Joined us",
+    )
     with pytest.raises(SystemExit):
         run(*third)
     assert "Give --staff" in capsys.readouterr().err
@@ -26,22 +41,45 @@ def test_the_first_admins_need_nobody_and_the_third_needs_two(db: None, capsys: 
     assert waiting["lines"] == [["Staff roles", "none", "finance"]]
     with pytest.raises(SystemExit):
         run("staff", "approve", waiting["id"], "--staff", "one@example.com")
-    assert run("staff", "approve", waiting["id"], "--staff", "two@example.com")["state"] == "approved"
-    assert {"email": "three@example.com", "active": True, "roles": ["finance"]} in run("staff")["staff"]
+    assert (
+        run("staff", "approve", waiting["id"], "--staff", "two@example.com")["state"] == "approved"
+    )
+    assert {"email": "three@example.com", "active": True, "roles": ["finance"]} in run("staff")[
+        "staff"
+    ]
     assert audit.findings() == []
 
 
 def test_both_are_named_at_once_or_somebody_rejects(db: None) -> None:
-    one, two, person = make.clerk("admin"), make.clerk("admin"), make.clerk("support")
-    asked = ("staff", "set", person.email, "--roles", "support,finance", "--reason", "Moved", "--staff", one.email)
+    one = make.clerk("admin")
+    two = make.clerk("admin")
+    person = make.clerk("support")
+    asked = (
+        "staff",
+        "set",
+        person.email,
+        "--roles",
+        "support,finance",
+        "--reason",
+        "Moved",
+        "--staff",
+        one.email,
+    )
     request = run(*asked)
-    assert run("staff", "reject", request["id"], "--staff", two.email, "--reason", "Not yet")["state"] == "rejected"
-    assert run(*asked, "--approved-by", two.email) == {"email": person.email, "roles": ["finance", "support"]}
+    assert (
+        run("staff", "reject", request["id"], "--staff", two.email, "--reason", "Not yet")["state"]
+        == "rejected"
+    )
+    assert run(*asked, "--approved-by", two.email) == {
+        "email": person.email,
+        "roles": ["finance", "support"],
+    }
     assert StaffRequest.objects.filter(state="approved").count() == 1
 
 
 def test_who_was_staff_before_there_were_roles_is_finance_and_admin(db: None) -> None:
-    before, reader = make.clerk(), make.clerk("support")
+    before = make.clerk()
+    reader = make.clerk("support")
     User.objects.filter(pk=before.pk).update(staff_roles=[])
     with connection.cursor() as cursor:
         cursor.execute(import_module("apps.stores.migrations.0015_staff_of_before").STAFF)

@@ -1,4 +1,5 @@
-"""What verify_ledger finds of the doings of one: somebody with the database's keys, or code that asked nobody."""
+"""What verify_ledger finds of the doings of one: somebody with the database's keys, or code that
+asked nobody."""
 
 import uuid
 from typing import Any
@@ -47,20 +48,37 @@ def found() -> set[str]:
 
 def test_a_correction_of_one(cast: Cast) -> None:
     movements.correction(
-        key="alone", mode="test", asset_id="SETH", kind="service_fees", store_id=None, amount_atomic=5, reason="x",
-        staff_id=cast.alice.pk, at=clock.real_now(),
-    )  # fmt: skip
+        key="alone",
+        mode="test",
+        asset_id="SETH",
+        kind="service_fees",
+        store_id=None,
+        amount_atomic=5,
+        reason="x",
+        staff_id=cast.alice.pk,
+        at=clock.real_now(),
+    )
     assert "corrections_by_two" in found()
 
 
-def test_a_correction_of_another_amount_than_two_approved(cast: Cast, people: tuple[User, User]) -> None:
+def test_a_correction_of_another_amount_than_two_approved(
+    cast: Cast, people: tuple[User, User]
+) -> None:
     kind, row, _ = asked_for("correction", cast, people[0])
     approve(kind, row, people[1])
     assert "corrections_by_two" not in found()
     movements.correction(
-        key="more", mode="test", asset_id="SETH", kind="available", store_id=cast.bakery.store.pk, amount_atomic=7, reason="x",
-        staff_id=people[0].pk, at=clock.real_now(), request_id=row.pk,
-    )  # fmt: skip
+        key="more",
+        mode="test",
+        asset_id="SETH",
+        kind="available",
+        store_id=cast.bakery.store.pk,
+        amount_atomic=7,
+        reason="x",
+        staff_id=people[0].pk,
+        at=clock.real_now(),
+        request_id=row.pk,
+    )
     assert "corrections_by_two" in found()
 
 

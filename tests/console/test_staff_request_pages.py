@@ -1,4 +1,5 @@
-"""The page on which a second person decides: what is requested with its worth, what is known beside it, and one main button."""
+"""The page on which a second person decides: what is requested with its worth, what is known beside
+it, and one main button."""
 
 import re
 from typing import Any
@@ -36,7 +37,9 @@ def page_of(row: StaffRequest) -> str:
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_each_kind_stands_beside_what_is_known_of_it_with_one_main_button(name: str, cast: Cast) -> None:
+def test_each_kind_stands_beside_what_is_known_of_it_with_one_main_button(
+    name: str, cast: Cast
+) -> None:
     kind, row, _ = asked_for(name, cast, make.clerk(*StaffRole.values))
     shown = text(signed_in(make.clerk(*StaffRole.values)).get(page_of(row)))
     for title in ("What is requested", "History", "Earlier requests", *BESIDE[name]):

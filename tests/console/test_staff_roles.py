@@ -1,4 +1,5 @@
-"""Who of the staff may do what: every page and button of the staff site is a row of one table, and each role gets that and no more."""
+"""Who of the staff may do what: every page and button of the staff site is a row of one table, and
+each role gets that and no more."""
 
 import os
 import uuid
@@ -32,7 +33,10 @@ from tests.platforms.makers import VERIFICATION
 
 ROOT = Path(__file__).resolve().parents[2]
 admin.autodiscover()
-REGISTRY: dict[str, Any] = {f"{model._meta.app_label}/{model._meta.model_name}": one for model, one in admin.site._registry.items()}
+REGISTRY: dict[str, Any] = {
+    f"{model._meta.app_label}/{model._meta.model_name}": one
+    for model, one in admin.site._registry.items()
+}
 QUEUES = {name: one for name, one in REGISTRY.items() if isinstance(one, Queue)}
 FORMS_OF_ROWS = {name: one for name, one in REGISTRY.items() if one.operation is not None}
 ROLES = [(), *((role,) for role in StaffRole.values)]
@@ -44,10 +48,17 @@ def operation_of(button: Any) -> StaffOperation | None:
 
 
 def buttons(one: Any) -> dict[str, Any]:
-    return {name: getattr(type(one), name) if isinstance(name, str) else name for name in one.actions or ()}
+    return {
+        name: getattr(type(one), name) if isinstance(name, str) else name
+        for name in one.actions or ()
+    }
 
 
-BUTTONS = [(page, name, operation_of(function)) for page, one in REGISTRY.items() for name, function in buttons(one).items()]
+BUTTONS = [
+    (page, name, operation_of(function))
+    for page, one in REGISTRY.items()
+    for name, function in buttons(one).items()
+]
 
 
 # --- the house ------------------------------------------------------------------------------------
@@ -55,13 +66,25 @@ BUTTONS = [(page, name, operation_of(function)) for page, one in REGISTRY.items(
 
 def unknown(one: Any) -> list[str]:
     """What a page would let somebody do that isn't a row of the table."""
-    found = [str(name) for name, function in buttons(one).items() if operation_of(function) not in TABLE]
-    found += [part.__name__ for part in one.inlines if not issubclass(part, Part) or part.operation not in (None, *TABLE)]
+    found = [
+        str(name) for name, function in buttons(one).items() if operation_of(function) not in TABLE
+    ]
+    found += [
+        part.__name__
+        for part in one.inlines
+        if not issubclass(part, Part) or part.operation not in (None, *TABLE)
+    ]
     if not isinstance(one, ReadOnly) or one.operation not in (None, *TABLE):
         found.append("its form")
     if isinstance(one, Queue) and {one.approving, one.rejecting} - set(TABLE):
         found.append("its decision")
-    for name in ("has_add_permission", "has_change_permission", "has_delete_permission", "has_view_permission", "get_actions"):
+    for name in (
+        "has_add_permission",
+        "has_change_permission",
+        "has_delete_permission",
+        "has_view_permission",
+        "get_actions",
+    ):
         if getattr(type(one), name) is not getattr(ReadOnly, name):
             found.append(name)
     return found
@@ -89,11 +112,15 @@ def _registered(bad: type[Any]) -> Any:
 
 
 def test_every_row_is_asked_for_somewhere_and_what_takes_two_has_a_kind() -> None:
-    text = "".join(path.read_text() for path in (ROOT / "apps").rglob("*.py") if path.name != "staff_roles.py")
+    text = "".join(
+        path.read_text() for path in (ROOT / "apps").rglob("*.py") if path.name != "staff_roles.py"
+    )
     names = {name for name, value in vars(staff_roles).items() if isinstance(value, StaffOperation)}
     assert {name for name in names if f"staff_roles.{name}" not in text} == set()
     by_two = {row.name for row in TABLE if row.people != staff_roles.ONE}
-    assert by_two == {kind.operation.name for kind in KINDS.values()} | {staff_roles.WITHDRAWAL.name}
+    assert by_two == {kind.operation.name for kind in KINDS.values()} | {
+        staff_roles.WITHDRAWAL.name
+    }
     assert len({row.name for row in TABLE}) == len(TABLE)
 
 
@@ -123,7 +150,9 @@ def rows(cast: Cast) -> dict[str, Any]:
         "assets/asset": "SETH",
         "payouts/storepayoutcap": set_store_cap(store, "SETH", daily_atomic=10**18).pk,
         "payouts/payout": make.payout(cast.bakery.test, 10**16)["id"],
-        "platforms/accessrequest": request_access(cast.bakery.access(), PlatformAccess(reason="A market hall")).pk,
+        "platforms/accessrequest": request_access(
+            cast.bakery.access(), PlatformAccess(reason="A market hall")
+        ).pk,
         "stores/verification": submit_verification(store, VerificationRequest(**VERIFICATION)).pk,
         "payments/withdrawal": withdrawal().pk,
     }
@@ -161,7 +190,9 @@ def test_each_role_gets_what_the_table_says_and_no_more(roles: tuple[str, ...], 
         assert (browser.get(f"/admin/{page}/").status_code == 200) == bool(roles), page
         assert browser.get(f"/admin/{page}/add/").status_code == 403 or not roles
         offered = one.get_actions(_asked_by(person))
-        assert set(offered) == {name for on, name, operation in BUTTONS if on == page and allowed(operation)}, page
+        assert set(offered) == {
+            name for on, name, operation in BUTTONS if on == page and allowed(operation)
+        }, page
     if not roles:
         return
     for page, one in FORMS_OF_ROWS.items():
@@ -171,12 +202,16 @@ def test_each_role_gets_what_the_table_says_and_no_more(roles: tuple[str, ...], 
         assert browser.get(f"/admin/{page}/{made[page]}/decide/").status_code == 200
         for decision, operation in (("approve", one.approving), ("reject", one.rejecting)):
             if not allowed(operation):
-                answer = browser.post(f"/admin/{page}/{made[page]}/decide/", decision=decision, reason="x")
+                answer = browser.post(
+                    f"/admin/{page}/{made[page]}/decide/", decision=decision, reason="x"
+                )
                 assert answer.status_code == 403, page
     asked = browser.get("/admin/payments/withdrawal/ask/").status_code
     assert (asked == 200) == allowed(staff_roles.WITHDRAWAL)
     for kind in FORMS:
-        assert (browser.get(f"/admin/stores/staffrequest/ask/{kind}/").status_code == 200) == allowed(KINDS[kind].operation), kind
+        assert (
+            browser.get(f"/admin/stores/staffrequest/ask/{kind}/").status_code == 200
+        ) == allowed(KINDS[kind].operation), kind
 
 
 def _asked_by(person: User) -> Any:
@@ -185,11 +220,15 @@ def _asked_by(person: User) -> Any:
     return request
 
 
-@pytest.mark.parametrize(("page", "name", "operation"), BUTTONS, ids=lambda one: str(getattr(one, "name", one)))
+@pytest.mark.parametrize(
+    ("page", "name", "operation"), BUTTONS, ids=lambda one: str(getattr(one, "name", one))
+)
 def test_a_button_that_somebody_presses_without_being_offered_it_does_nothing(
     page: str, name: str, operation: StaffOperation, db: None
 ) -> None:
-    request = _asked_by(make.clerk(*(role for role in StaffRole.values if role not in operation.roles)))
+    request = _asked_by(
+        make.clerk(*(role for role in StaffRole.values if role not in operation.roles))
+    )
     with pytest.raises(PermissionDenied):
         buttons(REGISTRY[page])[name](REGISTRY[page], request, None)
 
@@ -211,29 +250,47 @@ def test_a_superuser_has_every_role_and_who_was_switched_off_none(db: None) -> N
 
 
 def test_switching_an_account_off_takes_its_roles_and_somebody_stays_admin(cast: Cast) -> None:
-    first, second = make.clerk("admin"), make.clerk("admin", "finance")
+    first = make.clerk("admin")
+    second = make.clerk("admin", "finance")
     browser = signed_in(first)
     page = "/admin/stores/user/{}/change/"
     assert browser.post(page.format(second.pk), name="Gone", reason="Left us").status_code == 302
     second.refresh_from_db()
-    assert (second.is_active, second.is_staff, second.staff_roles, second.name) == (False, False, [], "Gone")
+    assert (second.is_active, second.is_staff, second.staff_roles, second.name) == (
+        False,
+        False,
+        [],
+        "Gone",
+    )
     refused = browser.post(page.format(first.pk), name="Me", reason="x")
     assert refused.status_code == 200 and "the only admin" in text(refused)
-    assert browser.post(page.format(second.pk), name="Back", is_active="on", reason="Is back").status_code == 302
+    assert (
+        browser.post(
+            page.format(second.pk), name="Back", is_active="on", reason="Is back"
+        ).status_code
+        == 302
+    )
     second.refresh_from_db()
     assert (second.is_active, staff_roles.roles_of(second)) == (True, frozenset())
 
 
-# --- what people read ------------------------------------------------------------------------------
+# --- what people read ---
 
 DOCUMENT = ROOT / "docs" / "security.md"
-BEGIN, END = "<!-- staff operations: written by WRITE_OPERATIONS=1 -->", "<!-- end of staff operations -->"
+BEGIN = "<!-- staff operations: written by WRITE_OPERATIONS=1 -->"
+END = "<!-- end of staff operations -->"
 
 
 def rendered() -> str:
-    yes: Callable[[StaffOperation, str], str] = lambda row, role: "yes" if role in row.roles else "no"  # noqa: E731
+    yes: Callable[[StaffOperation, str], str] = lambda row, role: (  # noqa: E731
+        "yes" if role in row.roles else "no"
+    )
     head = ["What", *(role.capitalize() for role in StaffRole.values), "People"]
-    lines = [head, ["---"] * len(head), *([row.does, *(yes(row, role) for role in StaffRole.values), row.people] for row in TABLE)]
+    lines = [
+        head,
+        ["---"] * len(head),
+        *([row.does, *(yes(row, role) for role in StaffRole.values), row.people] for row in TABLE),
+    ]
     return "\n".join([BEGIN, *("| " + " | ".join(cells) + " |" for cells in lines), END])
 
 

@@ -1,4 +1,5 @@
-"""Earnings leave by the staff site too: one of finance asks on a form, another lets them go with a code, and only that."""
+"""Earnings leave by the staff site too: one of finance asks on a form, another lets them go with a
+code, and only that."""
 
 from typing import Any
 
@@ -11,7 +12,8 @@ from tests import make
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, next_code, text
 
-OWNER, ETHER = "0x" + "a1" * 20, 10**18
+OWNER = "0x" + "a1" * 20
+ETHER = 10**18
 ASK = "/admin/payments/withdrawal/ask/"
 
 
@@ -19,20 +21,30 @@ ASK = "/admin/payments/withdrawal/ask/"
 def people(db: None, settings: Any) -> tuple[Browser, Browser]:
     """Two of finance; three coins are earned."""
     settings.WITHDRAWAL_ADDRESSES = [OWNER]
-    asker, second = make.clerk("finance"), make.clerk("finance")
+    asker = make.clerk("finance")
+    second = make.clerk("finance")
     make.service_coins("SETH", 100 * ETHER)
     make._correct("SETH", "service_fees", None, 3 * ETHER, asker)
     return signed_in(asker), signed_in(second)
 
 
 def ask(browser: Browser, **changes: str) -> Any:
-    fields = {"asset": "SETH", "amount": "1.5", "to_address": OWNER, "reference": "may", "reason": "Salaries", **changes}
+    fields = {
+        "asset": "SETH",
+        "amount": "1.5",
+        "to_address": OWNER,
+        "reference": "may",
+        "reason": "Salaries",
+        **changes,
+    }
     return browser.post(ASK, **fields)
 
 
 def decide(browser: Browser, decision: str, code: str = "", reason: str = "") -> Any:
     row = Withdrawal.objects.get()
-    return browser.post(f"/admin/payments/withdrawal/{row.pk}/decide/", decision=decision, code=code, reason=reason)
+    return browser.post(
+        f"/admin/payments/withdrawal/{row.pk}/decide/", decision=decision, code=code, reason=reason
+    )
 
 
 def person_of(browser: Browser) -> User:
@@ -42,7 +54,10 @@ def person_of(browser: Browser) -> User:
 def test_one_asks_and_another_lets_it_go_with_a_code(people: tuple[Browser, Browser]) -> None:
     first, second = people
     answer = ask(first)
-    assert (answer.status_code, answer.headers.get("Location")) == (302, "/admin/payments/withdrawal/")
+    assert (answer.status_code, answer.headers.get("Location")) == (
+        302,
+        "/admin/payments/withdrawal/",
+    )
     row = Withdrawal.objects.get()
     assert (row.amount_atomic, row.to_address, row.status) == (15 * 10**17, OWNER, "requested")
     page = text(second.get(f"/admin/payments/withdrawal/{row.pk}/decide/"))
@@ -81,7 +96,9 @@ def test_who_asked_lets_nothing_go_and_may_take_it_back(people: tuple[Browser, B
         ({"reference": ""}, "This field is required"),
     ],
 )
-def test_what_can_not_be_withdrawn_is_said_on_the_form(people: tuple[Browser, Browser], changes: dict[str, str], told: str) -> None:
+def test_what_can_not_be_withdrawn_is_said_on_the_form(
+    people: tuple[Browser, Browser], changes: dict[str, str], told: str
+) -> None:
     answer = ask(people[0], **changes)
     assert answer.status_code == 422 and told in text(answer)
     assert not Withdrawal.objects.exists()

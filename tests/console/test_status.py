@@ -1,4 +1,5 @@
-"""/status tells anybody how the service is: in words, since when, and nothing that is nobody's business."""
+"""/status tells anybody how the service is: in words, since when, and nothing that is nobody's
+business."""
 
 from datetime import timedelta
 from typing import Any
@@ -26,7 +27,10 @@ from tests.cast import Shop
 def _asked_anew(db: None, settings: Any) -> None:
     settings.CHAIN_URLS = {"ethereum": ["http://127.0.0.1:1"]}
     at = clock.real_now()
-    Head.objects.update_or_create(chain_id="ethereum", defaults={"number": 1, "hash": "0x" + "00" * 32, "block_time": at, "synced_at": at})
+    Head.objects.update_or_create(
+        chain_id="ethereum",
+        defaults={"number": 1, "hash": "0x" + "00" * 32, "block_time": at, "synced_at": at},
+    )
     status.forget()
 
 
@@ -44,7 +48,14 @@ def page() -> str:
 
 def test_a_service_that_is_well_says_so() -> None:
     assert set(states().values()) == {State.OPERATIONAL}
-    assert set(states()) == {"API", "Checkout", "Webhooks", "Ethereum deposits", "Ethereum payouts", "Email"}
+    assert set(states()) == {
+        "API",
+        "Checkout",
+        "Webhooks",
+        "Ethereum deposits",
+        "Ethereum payouts",
+        "Email",
+    }
     text = page()
     assert "All systems operational" in text and "Since" not in text
 
@@ -53,9 +64,15 @@ def test_what_is_late_is_told_with_its_time(bakery: Shop) -> None:
     since = clock.real_now() - timedelta(minutes=40)
     Head.objects.update(synced_at=since)
     HotWallet.objects.create(
-        chain_id="ethereum", address="0x" + "ab" * 20, next_nonce=4711, halted_at=since, halted_reason="a secret of ours"
+        chain_id="ethereum",
+        address="0x" + "ab" * 20,
+        next_nonce=4711,
+        halted_at=since,
+        halted_reason="a secret of ours",
     )
-    OutgoingMail.objects.create(key="x", to="anna@customer.example", template="x", created_at=since, next_attempt_at=since)
+    OutgoingMail.objects.create(
+        key="x", to="anna@customer.example", template="x", created_at=since, next_attempt_at=since
+    )
     Rate.objects.update(valid_until=since)
     assert states() == {
         "API": State.OPERATIONAL,
@@ -66,14 +83,20 @@ def test_what_is_late_is_told_with_its_time(bakery: Shop) -> None:
         "Email": State.DELAYED,
     }
     text = page()
-    assert text.count(f'datetime="{since.isoformat()}"') == 4 and "Some systems are affected" in text
+    assert (
+        text.count(f'datetime="{since.isoformat()}"') == 4 and "Some systems are affected" in text
+    )
     for private in ("a secret of ours", "anna@", "4711", "abab", bakery.store.name):
         assert private not in text
 
 
 def test_webhooks_are_late_only_for_those_who_answer(bakery: Shop) -> None:
-    """Anybody can name a receiver that hangs; nobody makes the page say that everybody's webhooks are late."""
-    register_endpoint(bakery.access("live"), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]))
+    """Anybody can name a receiver that hangs; nobody makes the page say that everybody's webhooks
+    are late."""
+    register_endpoint(
+        bakery.access("live"),
+        EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]),
+    )
     make.payment(bakery.live)
     Delivery.objects.update(next_attempt_at=clock.real_now() - timedelta(minutes=6))
     assert states()["Webhooks"] == State.OPERATIONAL

@@ -32,13 +32,18 @@ def registry(httpserver: HTTPServer) -> str:
 
     def manifest(request: Request) -> Response:
         if request.headers.get("Authorization") != "Bearer anybody":
-            challenge = f'Bearer realm="{httpserver.url_for("/token")}",service="registry",scope="repository:x:pull"'
+            realm = httpserver.url_for("/token")
+            challenge = f'Bearer realm="{realm}",service="registry",scope="repository:x:pull"'
             return Response(status=401, headers={"WWW-Authenticate": challenge})
         assert "application/vnd.oci.image.index.v1+json" in request.headers["Accept"]
         return Response(headers={"Docker-Content-Digest": NEW})
 
-    httpserver.expect_request(re.compile("/v2/library/[a-z]+/manifests/.*"), method="HEAD").respond_with_handler(manifest)
-    httpserver.expect_request("/token", query_string="service=registry&scope=repository%3Ax%3Apull").respond_with_json({"token": "anybody"})
+    httpserver.expect_request(
+        re.compile("/v2/library/[a-z]+/manifests/.*"), method="HEAD"
+    ).respond_with_handler(manifest)
+    httpserver.expect_request(
+        "/token", query_string="service=registry&scope=repository%3Ax%3Apull"
+    ).respond_with_json({"token": "anybody"})
     return httpserver.url_for("").rstrip("/")
 
 
@@ -62,17 +67,23 @@ def test_every_base_image_is_pinned_to_one_digest() -> None:
     assert len(re.findall(r"^(?:FROM|\s+image:) ", lines, re.MULTILINE)) == 6  # ours among them
 
 
-def test_pins_are_renewed_from_the_registry_and_nothing_else_changes(copy: Path, registry: str) -> None:
+def test_pins_are_renewed_from_the_registry_and_nothing_else_changes(
+    copy: Path, registry: str
+) -> None:
     before = (copy / "compose.yaml").read_text()
     assert run(copy, "--registry", registry, "--check") == 1
     assert (copy / "compose.yaml").read_text() == before
     assert run(copy, "--registry", registry) == 1
     assert set.union(*digests(copy).values()) == {NEW}
-    assert re.sub("@sha256:[0-9a-f]+", "", (copy / "compose.yaml").read_text()) == re.sub("@sha256:[0-9a-f]+", "", before)
+    assert re.sub("@sha256:[0-9a-f]+", "", (copy / "compose.yaml").read_text()) == re.sub(
+        "@sha256:[0-9a-f]+", "", before
+    )
     assert run(copy, "--registry", registry) == 0
 
 
-def test_a_registry_that_can_not_be_reached_changes_nothing_and_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_registry_that_can_not_be_reached_changes_nothing_and_is_named(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = digests(copy)
     assert run(copy, "--registry", NOBODY) == 2
     assert digests(copy) == before
@@ -83,22 +94,40 @@ def test_the_bill_of_materials_lists_every_locked_package_and_needs_no_network()
     command = ["unshare", "-rn", sys.executable, str(ROOT / "dev/dependencies.py"), "sbom"]
     if subprocess.run([*command[:2], "true"], capture_output=True, check=False).returncode:
         command = command[2:]
-    first, second = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2))
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)
+    )
     assert first == second
     bill = json.loads(first)
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
-    listed = {(one["name"], one["version"]) for one in bill["components"] if one["type"] == "library"}
-    assert listed == set(re.findall(r"^([a-z0-9._-]+)(?:\[.*?\])?==(\S+)", (ROOT / "requirements/base.txt").read_text(), re.MULTILINE))
+    listed = {
+        (one["name"], one["version"]) for one in bill["components"] if one["type"] == "library"
+    }
+    assert listed == set(
+        re.findall(
+            r"^([a-z0-9._-]+)(?:\[.*?\])?==(\S+)",
+            (ROOT / "requirements/base.txt").read_text(),
+            re.MULTILINE,
+        )
+    )
     assert all(one["hashes"] for one in bill["components"])
-    refs = [one["bom-ref"] for one in bill["components"]] + [bill["metadata"]["component"]["bom-ref"]]
+    refs = [one["bom-ref"] for one in bill["components"]] + [
+        bill["metadata"]["component"]["bom-ref"]
+    ]
     assert len(set(refs)) == len(refs)
-    assert {ref for one in bill["dependencies"] for ref in (one["ref"], *one["dependsOn"])} <= set(refs)
+    assert {ref for one in bill["dependencies"] for ref in (one["ref"], *one["dependsOn"])} <= set(
+        refs
+    )
     own = next(one for one in bill["dependencies"] if one["ref"].startswith("pkg:pypi/tillgate@"))
     assert any(ref.startswith("pkg:pypi/django@") for ref in own["dependsOn"])
 
 
 ASKED = {"name": "a", "version": "1", "vulns": []}
-NAMED = {"name": "b", "version": "1", "vulns": [{"id": "PYSEC-1", "fix_versions": ["2"], "aliases": [], "description": ""}]}
+NAMED = {
+    "name": "b",
+    "version": "1",
+    "vulns": [{"id": "PYSEC-1", "fix_versions": ["2"], "aliases": [], "description": ""}],
+}
 SKIPPED = {"name": "c", "skip_reason": "Dependency not found and could not be audited: c (1)"}
 
 
@@ -114,12 +143,23 @@ SKIPPED = {"name": "c", "skip_reason": "Dependency not found and could not be au
     ],
 )
 def test_an_audit_never_calls_clean_what_nobody_could_tell_about(
-    tmp_path: Path, said: list[Any] | None, status: int, told: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    said: list[Any] | None,
+    status: int,
+    told: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The program is a stand-in that says what pip-audit says: without a network it tells no package apart from a clean one."""
+    """The program is a stand-in that says what pip-audit says: without a network it tells no
+    package apart from a clean one."""
     program = tmp_path / "pip-audit"
-    line = "print(json.dumps({'dependencies': said}))" if said is not None else "sys.exit('ConnectionError: no such host')"
+    line = (
+        "print(json.dumps({'dependencies': said}))"
+        if said is not None
+        else "sys.exit('ConnectionError: no such host')"
+    )
     program.write_text(f"import json, sys\nsaid = {said!r}\n{line}\n")
-    assert dependencies.audit(ROOT / "requirements/base.txt", [sys.executable, str(program)]) == status
+    assert (
+        dependencies.audit(ROOT / "requirements/base.txt", [sys.executable, str(program)]) == status
+    )
     out = capsys.readouterr()
     assert told in out.out + out.err

@@ -1,4 +1,5 @@
-"""The units of deploy/systemd run what compose.yaml runs, with what each process may know and nothing else, in a locked-down place."""
+"""The units of deploy/systemd run what compose.yaml runs, with what each process may know and
+nothing else, in a locked-down place."""
 
 import re
 import shutil
@@ -56,7 +57,8 @@ def command(name: str) -> list[str]:
 
 
 def words(name: str) -> list[str]:
-    """What the unit runs, as compose says it: without the folder of programs, the shell of credentials and a node's name."""
+    """What the unit runs, as compose says it: without the folder of programs, the shell of
+    credentials and a node's name."""
     line = unit(name)["ExecStart"][0].removeprefix(PROGRAMS)
     line = re.sub(r"^/bin/sh -c '.*; exec (.*)'$", r"\1", line)
     return re.sub(r" --hostname \S+", "", line).split()
@@ -64,7 +66,9 @@ def words(name: str) -> list[str]:
 
 def test_every_process_of_compose_has_a_unit() -> None:
     assert set(SERVICES) == set(compose()) - NOT_OURS
-    wanted = re.findall(r"^Wants=tillgate-(\S+)\.service$", (UNITS / "tillgate.target").read_text(), re.MULTILINE)
+    wanted = re.findall(
+        r"^Wants=tillgate-(\S+)\.service$", (UNITS / "tillgate.target").read_text(), re.MULTILINE
+    )
     assert sorted(wanted) == sorted(set(SERVICES) - ONCE)
     for name in wanted:
         assert unit(name)["PartOf"] == unit(name)["WantedBy"] == ["tillgate.target"]
@@ -91,7 +95,11 @@ def test_what_a_unit_names_exists(name: str) -> None:
             assert wanted in get_commands()
     for pair in " ".join(unit(name)["Environment"]).split():
         variable = pair.partition("=")[0]
-        assert variable in environment.env.names or variable in ("PATH", "DJANGO_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE")
+        assert variable in environment.env.names or variable in (
+            "PATH",
+            "DJANGO_SETTINGS_MODULE",
+            "PYTHONDONTWRITEBYTECODE",
+        )
     written = (ROOT / "config/postgres/new_env.sh").read_text()
     for file in known_to(unit(name)):
         assert file == ".env" or file.removesuffix(".env") in written
@@ -100,7 +108,11 @@ def test_what_a_unit_names_exists(name: str) -> None:
 def known_to(found: Unit) -> list[str]:
     """The files with variables that a unit is given, by the names that compose has for them."""
     given = [Path(one).name for one in found["EnvironmentFile"]]
-    given += [one.partition(":")[0] for one in found.get("LoadCredential", ()) if one.partition(":")[0].endswith(".env")]
+    given += [
+        one.partition(":")[0]
+        for one in found.get("LoadCredential", ())
+        if one.partition(":")[0].endswith(".env")
+    ]
     return [".env" if one == "tillgate.env" else one for one in given]
 
 
@@ -117,7 +129,11 @@ def test_no_process_can_gain_a_right_or_write_elsewhere(name: str) -> None:
 
 
 def test_the_signer_alone_is_handed_the_seed() -> None:
-    holders = [name for name in SERVICES if "signer.key" in str(unit(name)) or "signer.env" in str(unit(name))]
+    holders = [
+        name
+        for name in SERVICES
+        if "signer.key" in str(unit(name)) or "signer.env" in str(unit(name))
+    ]
     assert holders == ["signer"]
     assert "StateDirectory" not in unit("signer") and unit("signer")["LimitCORE"] == ["0"]
 
@@ -132,6 +148,11 @@ def test_systemd_reads_every_unit(tmp_path: Path) -> None:
     for path in UNITS.glob("tillgate*.*"):
         (tmp_path / path.name).write_text(path.read_text().replace(PROGRAMS, f"{programs}/"))
     units = sorted(str(path) for path in tmp_path.glob("tillgate*.*"))
-    run = subprocess.run(["systemd-analyze", "verify", "--man=no", *units], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *units],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     told = [line for line in run.stderr.splitlines() if "tillgate" in line]
     assert told == []

@@ -1,4 +1,5 @@
-"""The migrated database that tests and demos begin with: it is what the migrations make, and new ones make a new one."""
+"""The migrated database that tests and demos begin with: it is what the migrations make, and new
+ones make a new one."""
 
 from pathlib import Path
 
@@ -28,8 +29,17 @@ def test_what_migrations_bring_is_there() -> None:
     assert min(chains[0], kinds[0], triggers[0]) > 1
 
 
-@pytest.mark.parametrize("name", ["apps/ledger/migrations/0001_any.py", "apps/ledger/sql/functions.sql", "requirements/base.txt"])
-def test_a_change_of_what_decides_its_content_makes_a_new_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "apps/ledger/migrations/0001_any.py",
+        "apps/ledger/sql/functions.sql",
+        "requirements/base.txt",
+    ],
+)
+def test_a_change_of_what_decides_its_content_makes_a_new_one(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text("one")
     (tmp_path / "README.md").write_text("one")
@@ -42,7 +52,11 @@ def test_a_change_of_what_decides_its_content_makes_a_new_one(name: str, tmp_pat
 
 
 def test_every_file_that_a_migration_reads_is_among_what_decides() -> None:
-    known = {path for pattern in template_database.SOURCES for path in template_database.ROOT.glob(pattern)}
+    known = {
+        path
+        for pattern in template_database.SOURCES
+        for path in template_database.ROOT.glob(pattern)
+    }
     assert {path for path in template_database.ROOT.glob("apps/*/sql/*") if path.is_file()} <= known
 
 
@@ -50,5 +64,7 @@ def test_every_file_that_a_migration_reads_is_among_what_decides() -> None:
 def test_a_demo_applies_migrations_only_when_one_has_not_run() -> None:
     assert database.is_up_to_date()
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'ledger' AND name LIKE '0001_squashed%'")
+        cursor.execute(
+            "DELETE FROM django_migrations WHERE app = 'ledger' AND name LIKE '0001_squashed%'"
+        )
     assert not database.is_up_to_date()

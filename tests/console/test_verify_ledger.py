@@ -1,4 +1,5 @@
-"""The self-audit: silent on books that were kept properly, and not on any that were tampered with."""
+"""The self-audit: silent on books that were kept properly, and not on any that were tampered
+with."""
 
 import json
 import uuid
@@ -34,10 +35,16 @@ def refund(shop: Shop, payment: dict[str, Any], amount: str, key: str) -> str:
 
 
 def trade() -> Cast:
-    """A day of it: sales with a platform's share, too little, too late, refunds done and under way, coins sent, events told."""
+    """A day of it: sales with a platform's share, too little, too late, refunds done and under way,
+    coins sent, events told."""
     cast = assemble()
     shop = cast.bakery
-    change_store(shop.store, platform_id=cast.strangers.store.pk, platform_fee_fraction=Decimal("0.02"), kyc_confirmed_at=clock.real_now())
+    change_store(
+        shop.store,
+        platform_id=cast.strangers.store.pk,
+        platform_fee_fraction=Decimal("0.02"),
+        kyc_confirmed_at=clock.real_now(),
+    )
     make.paid(shop.test, amount="50.00")
     sale = make.paid(shop.test, amount="20.00")
     late = make.payment(shop.test)
@@ -66,28 +73,56 @@ def world(day: Cast, db: None) -> Cast:
 
 
 def _listen(shop: Shop) -> None:
-    body = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.completed"]}}
+    body = {
+        "webhook_endpoint": {
+            "url": "https://1.1.1.1/hook",
+            "subscribed_events": ["payment_intent.completed"],
+        }
+    }
     answer = shop.test.post("/webhook_endpoints", body)
     assert answer.status_code == 201, answer.content
 
 
 def _send(shop: Shop) -> None:
-    """What a day of sending leaves behind: two transfers of the hot wallet, mined and dealt with."""
-    at, hot = clock.real_now(), "0x" + "ab" * 20
+    """What a day of sending leaves behind: two transfers of the hot wallet, mined and dealt
+    with."""
+    at = clock.real_now()
+    hot = "0x" + "ab" * 20
     HotWallet.objects.create(chain_id="sepolia", address=hot, next_nonce=2)
     for nonce in range(2):
         OutgoingTransaction.objects.create(
-            mode="test", chain_id="sepolia", asset_id="SETH", purpose="test_payment", reference=str(uuid.uuid4()), to_address=DESTINATION,
-            amount_atomic=5, status="confirmed", handled_status="confirmed", from_address=hot, nonce=nonce, requested_at=at,
+            mode="test",
+            chain_id="sepolia",
+            asset_id="SETH",
+            purpose="test_payment",
+            reference=str(uuid.uuid4()),
+            to_address=DESTINATION,
+            amount_atomic=5,
+            status="confirmed",
+            handled_status="confirmed",
+            from_address=hot,
+            nonce=nonce,
+            requested_at=at,
             tx_hash=f"0x{nonce}",
-        )  # fmt: skip
+        )
 
 
 def test_the_world_is_as_rich_as_the_audit_needs(world: Cast) -> None:
     kinds = set(Movement.objects.values_list("kind", flat=True))
-    assert kinds >= {"deposit_confirmed", "payment_settled", "refund_created", "refund_confirmed", "platform_fee_returned"}
+    assert kinds >= {
+        "deposit_confirmed",
+        "payment_settled",
+        "refund_created",
+        "refund_confirmed",
+        "platform_fee_returned",
+    }
     assert set(Refund.objects.values_list("status", flat=True)) == {"pending", "confirmed"}
-    assert set(Payment.objects.values_list("status", flat=True)) >= {"completed", "expired", "processing", "refunded"}
+    assert set(Payment.objects.values_list("status", flat=True)) >= {
+        "completed",
+        "expired",
+        "processing",
+        "refunded",
+    }
 
 
 def test_books_that_were_kept_properly_have_no_findings(world: Cast) -> None:
@@ -95,7 +130,11 @@ def test_books_that_were_kept_properly_have_no_findings(world: Cast) -> None:
 
     assert [finding for verdict in verdicts for finding in verdict.findings] == []
     asked_of_this_world = {invariant.name for invariant in LEDGER + PAYMENTS + TOLD}
-    assert [verdict.name for verdict in verdicts if not verdict.counted and verdict.name in asked_of_this_world] == []
+    assert [
+        verdict.name
+        for verdict in verdicts
+        if not verdict.counted and verdict.name in asked_of_this_world
+    ] == []
 
 
 def test_the_command_prints_a_line_per_invariant(world: Cast, capsys: Any) -> None:
@@ -107,8 +146,13 @@ def test_the_command_prints_a_line_per_invariant(world: Cast, capsys: Any) -> No
     assert all(" OK " in line for line in lines[:-2])
 
 
-def test_the_command_fails_with_the_findings_when_something_is_broken(world: Cast, capsys: Any) -> None:
-    tamper("UPDATE ledger_entry SET amount_atomic = amount_atomic + 1 WHERE id = (SELECT max(id) FROM ledger_entry)")
+def test_the_command_fails_with_the_findings_when_something_is_broken(
+    world: Cast, capsys: Any
+) -> None:
+    tamper(
+        "UPDATE ledger_entry SET amount_atomic = amount_atomic + 1 WHERE id = (SELECT max(id) FROM"
+        " ledger_entry)"
+    )
 
     with pytest.raises(SystemExit) as stop:
         call_command("verify_ledger", "--json")
@@ -125,129 +169,271 @@ FIRST_SETTLED = "(SELECT min(id) FROM ledger_movement WHERE kind = 'payment_sett
 SETTLED = LAST_OF.format(kind="payment_settled")
 DEPOSITED = LAST_OF.format(kind="deposit_confirmed")
 RETURNED = LAST_OF.format(kind="platform_fee_returned")
-COPY = "INSERT INTO ledger_movement (key, kind, mode, reference, reason, at) SELECT 'again', kind, mode, reference, reason, at "
-LEGS = (
-    "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) SELECT (SELECT max(id) FROM ledger_movement), "
-    "account_id, asset_id, {sign}amount_atomic, role FROM ledger_entry WHERE movement_id = {movement}"
+COPY = (
+    "INSERT INTO ledger_movement (key, kind, mode, reference, reason, at) SELECT 'again', kind,"
+    " mode, reference, reason, at "
 )
-LAST_COMPLETED = "(SELECT id FROM payments_payment WHERE status = 'completed' ORDER BY created_at DESC LIMIT 1)"
+LEGS = (
+    "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) SELECT"
+    " (SELECT max(id) FROM ledger_movement), account_id, asset_id, {sign}amount_atomic, role FROM"
+    " ledger_entry WHERE movement_id = {movement}"
+)
+LAST_COMPLETED = (
+    "(SELECT id FROM payments_payment WHERE status = 'completed' ORDER BY created_at DESC LIMIT 1)"
+)
 CONFIRMED = "(SELECT id FROM chain_deposit WHERE status = 'confirmed' LIMIT 1)"
 CONFIRMED_REFUND = "(SELECT id FROM payments_refund WHERE status = 'confirmed' LIMIT 1)"
-LAST_EVENT = "(SELECT max(sequence) FROM payments_paymentevent WHERE event_type = 'payment_intent.completed')"
+LAST_EVENT = (
+    "(SELECT max(sequence) FROM payments_paymentevent WHERE event_type ="
+    " 'payment_intent.completed')"
+)
 
 CORRUPTIONS: dict[str, tuple[str, str]] = {
     "an amount is raised by one": (
-        f"UPDATE ledger_entry SET amount_atomic = amount_atomic + 1 WHERE movement_id = {SETTLED} AND role = 'net'",
+        (
+            "UPDATE ledger_entry SET amount_atomic = amount_atomic + 1 WHERE movement_id ="
+            f" {SETTLED} AND role = 'net'"
+        ),
         "movements_balance",
     ),
-    "an entry is deleted": (f"DELETE FROM ledger_entry WHERE movement_id = {SETTLED} AND role = 'service_fee'", "movements_balance"),
-    "every entry of a movement is deleted": (f"DELETE FROM ledger_entry WHERE movement_id = {RETURNED}", "movements_balance"),
-    "a sign is turned": (f"UPDATE ledger_entry SET amount_atomic = -amount_atomic WHERE movement_id = {SETTLED} AND role = 'net'",
-                         "books_close"),
+    "an entry is deleted": (
+        f"DELETE FROM ledger_entry WHERE movement_id = {SETTLED} AND role = 'service_fee'",
+        "movements_balance",
+    ),
+    "every entry of a movement is deleted": (
+        f"DELETE FROM ledger_entry WHERE movement_id = {RETURNED}",
+        "movements_balance",
+    ),
+    "a sign is turned": (
+        (
+            f"UPDATE ledger_entry SET amount_atomic = -amount_atomic WHERE movement_id = {SETTLED}"
+            " AND role = 'net'"
+        ),
+        "books_close",
+    ),
     "an entry is given to another asset": (
-        f"UPDATE ledger_entry SET asset_id = 'ETH' WHERE movement_id = {DEPOSITED}", "entries_fit"),
-    "a movement is deleted and its entries are not": (f"DELETE FROM ledger_movement WHERE id = {DEPOSITED}", "entries_fit"),
-    "a movement is moved to live mode": (f"UPDATE ledger_movement SET mode = 'live' WHERE id = {DEPOSITED}", "entries_fit"),
-    "an account is moved to live mode": ("UPDATE ledger_account SET mode = 'live' WHERE kind = 'custody_simulated'", "entries_fit"),
+        f"UPDATE ledger_entry SET asset_id = 'ETH' WHERE movement_id = {DEPOSITED}",
+        "entries_fit",
+    ),
+    "a movement is deleted and its entries are not": (
+        f"DELETE FROM ledger_movement WHERE id = {DEPOSITED}",
+        "entries_fit",
+    ),
+    "a movement is moved to live mode": (
+        f"UPDATE ledger_movement SET mode = 'live' WHERE id = {DEPOSITED}",
+        "entries_fit",
+    ),
+    "an account is moved to live mode": (
+        "UPDATE ledger_account SET mode = 'live' WHERE kind = 'custody_simulated'",
+        "entries_fit",
+    ),
     "more is spent than there was, and given back later": (
-        f"{COPY} FROM ledger_movement WHERE id = {SETTLED}; "
-        "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) SELECT (SELECT max(id) FROM ledger_movement), "
-        "id, asset_id, CASE kind WHEN 'reserved' THEN -(10::numeric ^ 30) ELSE 10::numeric ^ 30 END, 'principal' FROM ledger_account "
-        "WHERE kind IN ('reserved', 'held') AND asset_id = 'SETH' AND store_id = '{store}'; "
-        f"{COPY.replace('again', 'back')} FROM ledger_movement WHERE id = {SETTLED}; "
-        "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) SELECT (SELECT max(id) FROM ledger_movement), "
-        "id, asset_id, CASE kind WHEN 'reserved' THEN 10::numeric ^ 30 ELSE -(10::numeric ^ 30) END, 'principal' FROM ledger_account "
-        "WHERE kind IN ('reserved', 'held') AND asset_id = 'SETH' AND store_id = '{store}'",
+        (
+            f"{COPY} FROM ledger_movement WHERE id = {SETTLED}; INSERT INTO ledger_entry"
+            " (movement_id, account_id, asset_id, amount_atomic, role) SELECT (SELECT max(id) FROM"
+            " ledger_movement), id, asset_id, CASE kind WHEN 'reserved' THEN -(10::numeric ^ 30)"
+            " ELSE 10::numeric ^ 30 END, 'principal' FROM ledger_account WHERE kind IN"
+            " ('reserved', 'held') AND asset_id = 'SETH' AND store_id = '{store}';"
+            f" {COPY.replace('again', 'back')} FROM ledger_movement WHERE id = {SETTLED}; INSERT"
+            " INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) SELECT"
+            " (SELECT max(id) FROM ledger_movement), id, asset_id, CASE kind WHEN 'reserved' THEN"
+            " 10::numeric ^ 30 ELSE -(10::numeric ^ 30) END, 'principal' FROM ledger_account WHERE"
+            " kind IN ('reserved', 'held') AND asset_id = 'SETH' AND store_id = '{store}'"
+        ),
         "guarded_never_negative",
     ),
-    "a checkpoint is invented": ("UPDATE ledger_account SET checkpoint_atomic = 5 WHERE kind = 'available'", "checkpoints_true"),
+    "a checkpoint is invented": (
+        "UPDATE ledger_account SET checkpoint_atomic = 5 WHERE kind = 'available'",
+        "checkpoints_true",
+    ),
     "a checkpoint skips entries": (
-        "UPDATE ledger_account SET checkpoint_xid = '9000000000000' WHERE kind = 'available'", "checkpoints_true"),
+        "UPDATE ledger_account SET checkpoint_xid = '9000000000000' WHERE kind = 'available'",
+        "checkpoints_true",
+    ),
     "an entry bears a number from before a restore": (
-        f"UPDATE ledger_entry SET xid = '9000000000000' WHERE movement_id = {SETTLED}", "checkpoints_true"),
+        f"UPDATE ledger_entry SET xid = '9000000000000' WHERE movement_id = {SETTLED}",
+        "checkpoints_true",
+    ),
     "a deposit's booking is taken out": (
-        f"DELETE FROM ledger_entry WHERE movement_id = {DEPOSITED}; DELETE FROM ledger_movement WHERE id = {DEPOSITED}",
+        (
+            f"DELETE FROM ledger_entry WHERE movement_id = {DEPOSITED}; DELETE FROM ledger_movement"
+            f" WHERE id = {DEPOSITED}"
+        ),
         "deposits_booked_once",
     ),
     "a deposit is booked twice": (
-        COPY.replace("'again'", f"'deposit:' || {CONFIRMED} || ':again'") + f"FROM ledger_movement WHERE key = 'deposit:' || {CONFIRMED}; "
-        + LEGS.format(sign="", movement=f"(SELECT id FROM ledger_movement WHERE key = 'deposit:' || {CONFIRMED})"),
+        COPY.replace("'again'", f"'deposit:' || {CONFIRMED} || ':again'")
+        + f"FROM ledger_movement WHERE key = 'deposit:' || {CONFIRMED}; "
+        + LEGS.format(
+            sign="",
+            movement=f"(SELECT id FROM ledger_movement WHERE key = 'deposit:' || {CONFIRMED})",
+        ),
         "deposits_booked_once",
     ),
     "a deposit is made larger": (
-        f"UPDATE chain_deposit SET amount_atomic = amount_atomic + 1 WHERE id = {CONFIRMED}", "deposits_booked_once"),
+        f"UPDATE chain_deposit SET amount_atomic = amount_atomic + 1 WHERE id = {CONFIRMED}",
+        "deposits_booked_once",
+    ),
     "a booked deposit never confirmed": (
-        f"UPDATE chain_deposit SET status = 'confirming', handled_status = 'confirming' WHERE id = {CONFIRMED}", "deposits_booked_once"),
-    "a booked deposit is deleted": (f"DELETE FROM chain_deposit WHERE id = {CONFIRMED}", "deposits_booked_once"),
+        (
+            "UPDATE chain_deposit SET status = 'confirming', handled_status = 'confirming' WHERE"
+            f" id = {CONFIRMED}"
+        ),
+        "deposits_booked_once",
+    ),
+    "a booked deposit is deleted": (
+        f"DELETE FROM chain_deposit WHERE id = {CONFIRMED}",
+        "deposits_booked_once",
+    ),
     "a deposit is given to another payment": (
-        f"UPDATE ledger_movement SET reference = gen_random_uuid() WHERE id = {DEPOSITED}", "deposits_booked_once"),
+        f"UPDATE ledger_movement SET reference = gen_random_uuid() WHERE id = {DEPOSITED}",
+        "deposits_booked_once",
+    ),
     "a real deposit is booked as a simulated one": (
-        f"UPDATE chain_deposit SET is_simulated = false, block_number = 1 WHERE id = {CONFIRMED}", "deposits_booked_once"),
+        f"UPDATE chain_deposit SET is_simulated = false, block_number = 1 WHERE id = {CONFIRMED}",
+        "deposits_booked_once",
+    ),
     "a settlement is taken out": (
-        f"DELETE FROM ledger_entry WHERE movement_id = {SETTLED}; DELETE FROM ledger_movement WHERE id = {SETTLED}",
+        (
+            f"DELETE FROM ledger_entry WHERE movement_id = {SETTLED}; DELETE FROM ledger_movement"
+            f" WHERE id = {SETTLED}"
+        ),
         "payments_settled_once",
     ),
     "a payment is settled twice": (
-        f"{COPY} FROM ledger_movement WHERE id = {FIRST_SETTLED}; {LEGS.format(sign='', movement=FIRST_SETTLED)}", "payments_settled_once"),
+        (
+            f"{COPY} FROM ledger_movement WHERE id = {FIRST_SETTLED};"
+            f" {LEGS.format(sign='', movement=FIRST_SETTLED)}"
+        ),
+        "payments_settled_once",
+    ),
     "a payment that was settled never completed": (
-        f"UPDATE payments_payment SET completed_at = NULL WHERE id = {LAST_COMPLETED}", "payments_settled_once"),
-    "a settled payment is deleted": (f"DELETE FROM payments_payment WHERE id = {LAST_COMPLETED}", "payments_settled_once"),
-    "a late deposit is accepted and not settled": ("UPDATE payments_latedeposit SET accepted_at = now()", "payments_settled_once"),
+        f"UPDATE payments_payment SET completed_at = NULL WHERE id = {LAST_COMPLETED}",
+        "payments_settled_once",
+    ),
+    "a settled payment is deleted": (
+        f"DELETE FROM payments_payment WHERE id = {LAST_COMPLETED}",
+        "payments_settled_once",
+    ),
+    "a late deposit is accepted and not settled": (
+        "UPDATE payments_latedeposit SET accepted_at = now()",
+        "payments_settled_once",
+    ),
     "the fee is one unit more than agreed": (
-        f"UPDATE ledger_entry SET amount_atomic = amount_atomic + CASE role WHEN 'net' THEN -1 ELSE 1 END "
-        f"WHERE movement_id = {SETTLED} AND role IN ('net', 'service_fee')",
+        (
+            "UPDATE ledger_entry SET amount_atomic = amount_atomic + CASE role WHEN 'net' THEN -1"
+            f" ELSE 1 END WHERE movement_id = {SETTLED} AND role IN ('net', 'service_fee')"
+        ),
         "splits_add_up",
     ),
     "the platform's share goes to the merchant": (
-        "UPDATE ledger_entry SET account_id = (SELECT account_id FROM ledger_entry WHERE movement_id = "
-        f"{SETTLED} AND role = 'net') WHERE movement_id = {SETTLED} AND role = 'platform_fee'",
+        (
+            "UPDATE ledger_entry SET account_id = (SELECT account_id FROM ledger_entry WHERE"
+            f" movement_id = {SETTLED} AND role = 'net') WHERE movement_id = {SETTLED} AND role ="
+            " 'platform_fee'"
+        ),
         "splits_add_up",
     ),
     "a share is called by another name": (
-        f"UPDATE ledger_entry SET role = 'network_fee' WHERE movement_id = {SETTLED} AND role = 'service_fee'", "splits_add_up"),
-    "an open refund is deleted": ("DELETE FROM payments_refund WHERE status = 'pending'", "reserved_is_open"),
+        (
+            f"UPDATE ledger_entry SET role = 'network_fee' WHERE movement_id = {SETTLED} AND role ="
+            " 'service_fee'"
+        ),
+        "splits_add_up",
+    ),
+    "an open refund is deleted": (
+        "DELETE FROM payments_refund WHERE status = 'pending'",
+        "reserved_is_open",
+    ),
     "an open refund is made larger": (
-        "UPDATE payments_refund SET amount_atomic = amount_atomic + 1 WHERE status = 'pending'", "reserved_is_open"),
+        "UPDATE payments_refund SET amount_atomic = amount_atomic + 1 WHERE status = 'pending'",
+        "reserved_is_open",
+    ),
     "a refund is called failed that was confirmed": (
-        f"UPDATE payments_refund SET status = 'failed' WHERE id = {CONFIRMED_REFUND}", "refunds_booked"),
+        f"UPDATE payments_refund SET status = 'failed' WHERE id = {CONFIRMED_REFUND}",
+        "refunds_booked",
+    ),
     "a confirmed refund is made smaller": (
-        f"UPDATE payments_refund SET amount_atomic = amount_atomic - 1 WHERE id = {CONFIRMED_REFUND}", "refunds_booked"),
+        (
+            "UPDATE payments_refund SET amount_atomic = amount_atomic - 1 WHERE id ="
+            f" {CONFIRMED_REFUND}"
+        ),
+        "refunds_booked",
+    ),
     "more is refunded than came in": (
-        f"UPDATE payments_refund SET amount_atomic = 10::numeric ^ 40 WHERE id = {CONFIRMED_REFUND}", "refunds_booked"),
-    "a refund was never sent": (f"UPDATE payments_refund SET is_simulated = false WHERE id = {CONFIRMED_REFUND}", "sent_once"),
-    "a nonce is skipped": ("UPDATE chain_outgoingtransaction SET nonce = 2 WHERE nonce = 1; UPDATE chain_hotwallet SET next_nonce = 3",
-                           "sent_once"),
+        (
+            "UPDATE payments_refund SET amount_atomic = 10::numeric ^ 40 WHERE id ="
+            f" {CONFIRMED_REFUND}"
+        ),
+        "refunds_booked",
+    ),
+    "a refund was never sent": (
+        f"UPDATE payments_refund SET is_simulated = false WHERE id = {CONFIRMED_REFUND}",
+        "sent_once",
+    ),
+    "a nonce is skipped": (
+        (
+            "UPDATE chain_outgoingtransaction SET nonce = 2 WHERE nonce = 1; UPDATE chain_hotwallet"
+            " SET next_nonce = 3"
+        ),
+        "sent_once",
+    ),
     "the next nonce is a used one": ("UPDATE chain_hotwallet SET next_nonce = 1", "sent_once"),
     "a status is changed without a word": (
-        f"UPDATE payments_payment SET status = 'failed' WHERE id = {LAST_COMPLETED}", "history_whole"),
-    "a line of history is deleted": (
-        "DELETE FROM payments_paymentevent WHERE event_type = 'payment_intent.processing'", "history_whole"),
-    "a payment comes back from its end": (
-        "INSERT INTO payments_paymentevent (id, payment_id, event_type, from_status, to_status, payload, created_at) SELECT "
-        "gen_random_uuid(), id, 'payment_intent.processing', 'expired', 'processing', '{{}}', now() FROM payments_payment "
-        "WHERE status = 'expired'; UPDATE payments_payment SET status = 'processing' WHERE status = 'expired'",
+        f"UPDATE payments_payment SET status = 'failed' WHERE id = {LAST_COMPLETED}",
         "history_whole",
     ),
-    "history has no beginning": ("DELETE FROM payments_paymentevent WHERE event_type = 'payment_intent.created'", "history_whole"),
+    "a line of history is deleted": (
+        "DELETE FROM payments_paymentevent WHERE event_type = 'payment_intent.processing'",
+        "history_whole",
+    ),
+    "a payment comes back from its end": (
+        (
+            "INSERT INTO payments_paymentevent (id, payment_id, event_type, from_status, to_status,"
+            " payload, created_at) SELECT gen_random_uuid(), id, 'payment_intent.processing',"
+            " 'expired', 'processing', '{{}}', now() FROM payments_payment WHERE status ="
+            " 'expired'; UPDATE payments_payment SET status = 'processing' WHERE status = 'expired'"
+        ),
+        "history_whole",
+    ),
+    "history has no beginning": (
+        "DELETE FROM payments_paymentevent WHERE event_type = 'payment_intent.created'",
+        "history_whole",
+    ),
     "an event is deleted": (
-        "DELETE FROM webhooks_event WHERE id = (SELECT id FROM webhooks_event WHERE type = 'transaction.confirmed' LIMIT 1)",
+        (
+            "DELETE FROM webhooks_event WHERE id = (SELECT id FROM webhooks_event WHERE type ="
+            " 'transaction.confirmed' LIMIT 1)"
+        ),
         "events_told",
     ),
     "an event is told twice": (
-        f"UPDATE payments_paymentevent SET event_type = 'payment_intent.failed' WHERE sequence = {LAST_EVENT}", "events_told"),
+        (
+            "UPDATE payments_paymentevent SET event_type = 'payment_intent.failed' WHERE sequence"
+            f" = {LAST_EVENT}"
+        ),
+        "events_told",
+    ),
     "a delivery is deleted": ("DELETE FROM webhooks_delivery", "events_told"),
     "an event tells another price": (
-        "UPDATE webhooks_event SET object = object || '{{\"settlement_amount_cents\": 1}}' WHERE type = 'payment_intent.completed'",
+        (
+            "UPDATE webhooks_event SET object = object || '{{\"settlement_amount_cents\": 1}}'"
+            " WHERE type = 'payment_intent.completed'"
+        ),
         "events_true",
     ),
     "an event tells of other coins": (
-        "UPDATE webhooks_event SET object = jsonb_set(object, '{{transaction,amount_atomic}}', '\"1\"') "
-        "WHERE type = 'transaction.confirmed'",
+        (
+            "UPDATE webhooks_event SET object = jsonb_set(object, '{{transaction,amount_atomic}}',"
+            " '\"1\"') WHERE type = 'transaction.confirmed'"
+        ),
         "events_true",
     ),
     "a delivery that nobody answered is said to have arrived": (
-        "UPDATE webhooks_delivery SET status = 'delivered', delivered_at = now()", "deliveries_made"),
-}  # fmt: skip
+        "UPDATE webhooks_delivery SET status = 'delivered', delivered_at = now()",
+        "deliveries_made",
+    ),
+}
 
 
 def tamper(statements: str) -> None:
@@ -268,7 +454,9 @@ def test_the_audit_finds(name: str, world: Cast) -> None:
 
 
 def test_every_invariant_has_a_corruption_that_breaks_it() -> None:
-    assert {invariant for _, invariant in CORRUPTIONS.values()} == {invariant.name for invariant in LEDGER + PAYMENTS + TOLD}
+    assert {invariant for _, invariant in CORRUPTIONS.values()} == {
+        invariant.name for invariant in LEDGER + PAYMENTS + TOLD
+    }
 
 
 def test_a_payment_that_took_what_is_held_for_another_is_found(world: Cast) -> None:

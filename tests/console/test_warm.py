@@ -1,4 +1,5 @@
-"""What is forked with everything loaded runs the command it was made for, and never outlives the one that made it."""
+"""What is forked with everything loaded runs the command it was made for, and never outlives the
+one that made it."""
 
 import subprocess
 import sys
@@ -15,7 +16,8 @@ django.setup()
 from apps.console.demo.runner import Processes
 processes = Processes()
 manage = [sys.executable, "manage.py"]
-commands = {"one": [*manage, "version"], "two": [*manage, "shell", "-c", "import time; time.sleep(60)"]}
+sleeping = [*manage, "shell", "-c", "import time; time.sleep(60)"]
+commands = {"one": [*manage, "version"], "two": sleeping}
 processes.warm(commands)
 print(*(process.pid for process in processes._warm.values()), flush=True)
 """
@@ -23,7 +25,9 @@ print(*(process.pid for process in processes._warm.values()), flush=True)
 
 def run(rest: str) -> tuple[subprocess.CompletedProcess[str], list[int]]:
     command = [sys.executable, "-c", BEGIN + rest]
-    done = subprocess.run(command, cwd=bootstrap.ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=bootstrap.ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
     return done, [int(pid) for pid in done.stdout.split()]
 
 

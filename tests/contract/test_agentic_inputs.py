@@ -1,4 +1,5 @@
-"""What agents send and isn't right: each with its code, in the one shape of their API, and nothing moved."""
+"""What agents send and isn't right: each with its code, in the one shape of their API, and nothing
+moved."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +20,8 @@ TO = "0x52908400098527886E0F7030069857D2E4169EE7"
 
 @pytest.fixture
 def shop(cast: Cast) -> Iterator[Shop]:
-    """A store with coins and a mandate of a thousand units; nothing is ever drawn by what is refused."""
+    """A store with coins and a mandate of a thousand units; nothing is ever drawn by what is
+    refused."""
     Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
     make.paid(cast.bakery.test, amount="100.00")
     assert mandate(agent(cast.bakery)).status_code == 201
@@ -34,11 +36,20 @@ def agent(shop: Shop) -> Api:
 
 
 def mandate(api: Api, **fields: Any) -> Any:
-    return api.post("/agentic/mandates", {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books", **fields})
+    return api.post(
+        "/agentic/mandates",
+        {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books", **fields},
+    )
 
 
 def draw(api: Api, key: str | None = "k", **fields: Any) -> Any:
-    body = {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "10", "pay_to": TO, **fields}
+    body = {
+        "asset_id": "SETH",
+        "mandate_ref": "books",
+        "amount_atomic": "10",
+        "pay_to": TO,
+        **fields,
+    }
     return api.post("/agentic/x402/settlements", body, key=key)
 
 
@@ -83,30 +94,50 @@ def test_what_a_seller_asked_for_is_kept_as_text_and_decides_nothing(shop: Shop)
     made = draw(agent(shop), requirements=kept, nonce="<script>")
     assert made.status_code == 201
     assert (made.json()["amount_atomic"], Settlement.objects.get().amount_atomic) == ("10", 10)
-    assert b"<script>" not in agent(shop).get("/agentic/x402/settlements").content or made["Content-Type"].startswith("application/json")
+    assert b"<script>" not in agent(shop).get("/agentic/x402/settlements").content or made[
+        "Content-Type"
+    ].startswith("application/json")
 
 
 def test_another_credentials_mandate_is_like_none(shop: Shop) -> None:
     other = Api(create_agent_credential(shop.store, "test")[1])
-    known, unknown = draw(other, "a"), draw(other, "b", mandate_ref="nosuch")
-    assert (known.status_code, known.content) == (unknown.status_code, unknown.content) == (404, known.content)
+    known = draw(other, "a")
+    unknown = draw(other, "b", mandate_ref="nosuch")
+    assert (
+        (known.status_code, known.content)
+        == (unknown.status_code, unknown.content)
+        == (404, known.content)
+    )
     assert refusal(mandate(other, total_cap_atomic="x")) == (422, "invalid_cap")
 
 
-MANDATES, DRAWS = "/agentic/mandates", "/agentic/x402/settlements"
+MANDATES = "/agentic/mandates"
+DRAWS = "/agentic/x402/settlements"
 # What a body that is wrong in two ways is told first.
 ORDER: list[tuple[str, dict[str, Any], tuple[int, str | None]]] = [
     (MANDATES, {"mandate_ref": None, "asset_id": "NOPE"}, (422, "mandate_ref_required")),
-    (MANDATES, {"mandate_ref": "new", "asset_id": "NOPE", "total_cap_atomic": "x"}, (404, "asset_not_found")),
+    (
+        MANDATES,
+        {"mandate_ref": "new", "asset_id": "NOPE", "total_cap_atomic": "x"},
+        (404, "asset_not_found"),
+    ),
     (MANDATES, {"mandate_ref": "new", "asset_id": 5, "total_cap_atomic": "x"}, (422, None)),
     (MANDATES, {"mandate_ref": "x" * 256}, (422, None)),
     (DRAWS, {"amount_atomic": "x", "asset_id": "NOPE"}, (422, "invalid_amount")),
     (DRAWS, {"asset_id": "NOPE", "mandate_ref": ""}, (404, "asset_not_found")),
     (DRAWS, {"asset_id": "NOPE", "nonce": 5}, (404, "asset_not_found")),
     ("/agentic/payouts", {"asset_id": "NOPE", "amount_atomic": "x"}, (404, "asset_not_found")),
-    ("/agentic/payouts", {"amount_atomic": "x", "destination_address": ""}, (422, "invalid_amount")),
+    (
+        "/agentic/payouts",
+        {"amount_atomic": "x", "destination_address": ""},
+        (422, "invalid_amount"),
+    ),
     ("/agentic/payouts", {"destination_address": ""}, (422, "destination_required")),
-    ("/agentic/payouts", {"destination_address": TO, "crypto_payout_detail_id": "x"}, (422, "destination_required")),
+    (
+        "/agentic/payouts",
+        {"destination_address": TO, "crypto_payout_detail_id": "x"},
+        (422, "destination_required"),
+    ),
 ]
 
 
@@ -114,19 +145,37 @@ ORDER: list[tuple[str, dict[str, Any], tuple[int, str | None]]] = [
 def test_what_is_wrong_in_two_ways_is_told_in_the_documented_order(
     shop: Shop, path: str, fields: dict[str, Any], expected: tuple[int, str | None]
 ) -> None:
-    right = {"asset_id": "SETH", "amount_atomic": "10", "total_cap_atomic": "10", "mandate_ref": "books"}
+    right = {
+        "asset_id": "SETH",
+        "amount_atomic": "10",
+        "total_cap_atomic": "10",
+        "mandate_ref": "books",
+    }
     assert refusal(agent(shop).post(path, {**right, **fields}, key="k")) == expected
 
 
 def test_a_reference_and_a_key_that_are_known_answer_whatever_else_is_sent(shop: Shop) -> None:
-    first, draw_of_key = Mandate.objects.get(), draw(agent(shop))
+    first = Mandate.objects.get()
+    draw_of_key = draw(agent(shop))
     assert mandate(agent(shop), total_cap_atomic="x").json()["id"] == str(first.pk)
     again = draw(agent(shop), amount_atomic="x")
-    assert (again.status_code, again.json(), again.headers["Idempotent-Replayed"]) == (201, draw_of_key.json(), "true")
+    assert (again.status_code, again.json(), again.headers["Idempotent-Replayed"]) == (
+        201,
+        draw_of_key.json(),
+        "true",
+    )
 
 
 @pytest.mark.parametrize("amount", ["x", "1.", 5, "1" * 41])
 def test_a_refund_of_what_is_no_amount_says_so_by_its_code(shop: Shop, amount: Any) -> None:
-    made = agent(shop).post("/agentic/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}, key="p").json()
-    answer = agent(shop).post(f"/agentic/payments/{made['id']}/refunds", {"amount": amount}, key="k")
+    made = (
+        agent(shop)
+        .post(
+            "/agentic/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}, key="p"
+        )
+        .json()
+    )
+    answer = agent(shop).post(
+        f"/agentic/payments/{made['id']}/refunds", {"amount": amount}, key="k"
+    )
     assert refusal(answer) == (422, "invalid_amount")

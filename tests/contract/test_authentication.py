@@ -1,4 +1,5 @@
-"""Who gets in: every credential, on its own surface, with its own scopes, and what the others are told."""
+"""Who gets in: every credential, on its own surface, with its own scopes, and what the others are
+told."""
 
 import base64
 import re
@@ -34,15 +35,21 @@ def call(api: Api, route: Any, method: str) -> Any:
 def test_every_path_asks_for_a_credential(db: None, route: Any, method: str) -> None:
     answer = call(Api(), route, method)
     assert answer.status_code == 401
-    assert answer.json()["error"]["code"] == ("agent_credential_required" if route.view.for_agents else "authentication_required")
+    assert answer.json()["error"]["code"] == (
+        "agent_credential_required" if route.view.for_agents else "authentication_required"
+    )
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize(("route", "method"), SCOPED)
-def test_every_scope_is_needed_and_no_other_stands_in_for_it(bakery: Shop, route: Any, method: str) -> None:
+def test_every_scope_is_needed_and_no_other_stands_in_for_it(
+    bakery: Shop, route: Any, method: str
+) -> None:
     scope = route.scopes[method]
     every = scopes.AGENT if route.view.for_agents else scopes.ALL
-    change_store(bakery.store, is_platform=True)  # any other store is refused on the platform paths whatever its scopes
+    change_store(
+        bakery.store, is_platform=True
+    )  # any other store is refused on the platform paths whatever its scopes
     answer = call(holding(bakery, route, *(one for one in every if one != scope)), route, method)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "insufficient_scope")
     assert answer.json()["error"]["message"].startswith(f"Insufficient scope: {scope} required")
@@ -56,10 +63,19 @@ def holding(shop: Shop, route: Any, *wanted: str) -> Api:
     return shop.with_scopes(*wanted)
 
 
-@pytest.mark.parametrize(("route", "method"), [one for one in AUTHENTICATED if one.values[1] not in one.values[0].publishable])
-def test_a_publishable_key_is_refused_everywhere_but_at_its_one_path(bakery: Shop, route: Any, method: str) -> None:
+@pytest.mark.parametrize(
+    ("route", "method"),
+    [one for one in AUTHENTICATED if one.values[1] not in one.values[0].publishable],
+)
+def test_a_publishable_key_is_refused_everywhere_but_at_its_one_path(
+    bakery: Shop, route: Any, method: str
+) -> None:
     answer = call(Api(bakery.secrets["test_publishable"]), route, method)
-    wanted = (401, "agent_credential_required") if route.view.for_agents else (403, "publishable_key_forbidden")
+    wanted = (
+        (401, "agent_credential_required")
+        if route.view.for_agents
+        else (403, "publishable_key_forbidden")
+    )
     assert (answer.status_code, answer.json()["error"]["code"]) == wanted
 
 
@@ -101,7 +117,9 @@ def test_a_key_in_the_query_is_no_credential(bakery: Shop) -> None:
     assert Api().get(f"/payments?api_key={bakery.secrets['test']}").status_code == 401
 
 
-def test_a_mistyped_key_is_refused_without_a_look_up(bakery: Shop, django_assert_num_queries: Any) -> None:
+def test_a_mistyped_key_is_refused_without_a_look_up(
+    bakery: Shop, django_assert_num_queries: Any
+) -> None:
     key = bakery.secrets["test"]
     mistyped = key[:20] + ("A" if key[20] != "A" else "B") + key[21:]
     with django_assert_num_queries(0):
@@ -122,9 +140,14 @@ def test_an_agent_credential_is_no_api_key(bakery: Shop) -> None:
 
 def test_forty_failures_block_failing_credentials_of_an_address_only(bakery: Shop) -> None:
     bad = header(f"Bearer {SECRET}")
-    assert {bad.get("/payments").status_code for _ in range(settings.FAILED_AUTHENTICATIONS_MAX)} == {401}
+    assert {
+        bad.get("/payments").status_code for _ in range(settings.FAILED_AUTHENTICATIONS_MAX)
+    } == {401}
     refused = bad.get("/payments")
-    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "too_many_failed_attempts")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (
+        429,
+        "too_many_failed_attempts",
+    )
     assert int(refused.headers["Retry-After"]) >= 1
     assert bakery.test.get("/payments").status_code == 200
     elsewhere = bad.client.get("/api/v2/payments", headers=bad.headers, REMOTE_ADDR="10.9.8.7")
@@ -140,7 +163,9 @@ def test_a_forwarded_address_counts_only_behind_a_known_proxy(settings: Any, bak
     assert bad.get("/payments", **{"X-Forwarded-For": "203.0.113.99"}).status_code == 401
 
 
-@pytest.mark.parametrize("prefix", [*credentials.KEY_PREFIXES, *credentials.AGENT_PREFIXES.values()])
+@pytest.mark.parametrize(
+    "prefix", [*credentials.KEY_PREFIXES, *credentials.AGENT_PREFIXES.values()]
+)
 def test_a_credential_is_forty_characters_of_which_six_are_its_checksum(prefix: str) -> None:
     text = credentials.mint(prefix)
     assert len(text) == len(prefix) + 40

@@ -1,4 +1,5 @@
-"""What comes in an address and can't be read: every paged list answers with a page, every range of days with days, and none with a 500."""
+"""What comes in an address and can't be read: every paged list answers with a page, every range of
+days with days, and none with a 500."""
 
 from typing import Any
 
@@ -11,10 +12,31 @@ from apps.core import buckets
 from apps.stores.services import change_store
 from tests.cast import Api, Shop
 
-PAGED = [route.path for route in ROUTES if route.view.query is not None and issubclass(route.view.query, Paged)]
+PAGED = [
+    route.path
+    for route in ROUTES
+    if route.view.query is not None and issubclass(route.view.query, Paged)
+]
 # query -> page, per_page (0: the list's own)
 PAGES: list[tuple[str, int, int]] = [
-    *[(f"page={text}", 1, 0) for text in ("0", "-1", "abc", "", "1.5", "1e2", "%00", "%EF%BC%91", "null", "0x1", "+1", "%20", "1_0")],
+    *[
+        (f"page={text}", 1, 0)
+        for text in (
+            "0",
+            "-1",
+            "abc",
+            "",
+            "1.5",
+            "1e2",
+            "%00",
+            "%EF%BC%91",
+            "null",
+            "0x1",
+            "+1",
+            "%20",
+            "1_0",
+        )
+    ],
     ("page=99999999999999999999", 0, 0),
     *[(f"per_page={text}", 1, 1) for text in ("0", "-1")],
     *[(f"per_page={text}", 1, 100) for text in ("101", "99999999999999999999")],
@@ -25,7 +47,11 @@ PAGES: list[tuple[str, int, int]] = [
 @pytest.mark.parametrize("path", PAGED)
 def test_every_list_turns_an_odd_page_into_a_page(bakery: Shop, path: str) -> None:
     change_store(bakery.store, is_platform=True)
-    api = Api(bakery.secrets["test_agent"]) if path.startswith("agentic/") else bakery.with_scopes(*ALL)
+    api = (
+        Api(bakery.secrets["test_agent"])
+        if path.startswith("agentic/")
+        else bakery.with_scopes(*ALL)
+    )
     own = figures(api.get(f"/{path}"))["per_page"]
     for query, page, per_page in PAGES:
         buckets.client().flushdb()

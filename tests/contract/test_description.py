@@ -32,14 +32,34 @@ def test_the_description_is_valid_and_names_every_route(db: None) -> None:
     assert spec["openapi"].startswith("3.1")
     for route in ROUTES:
         described = spec["paths"]["/api/v2/" + route.path.replace("<str:", "{").replace(">", "}")]
-        assert {method.upper() for method in described if method in ("get", "post", "patch", "put", "delete")} == set(route.scopes)
+        assert {
+            method.upper()
+            for method in described
+            if method in ("get", "post", "patch", "put", "delete")
+        } == set(route.scopes)
 
 
 def test_every_write_tells_its_refusals_in_their_shapes(db: None) -> None:
     spec = Api().get("/openapi.json").json()
     create = spec["paths"]["/api/v2/payments"]["post"]
-    assert {"201", "400", "401", "403", "404", "409", "413", "415", "422", "429", "500", "502", "503"} == set(create["responses"])
-    fields = create["requestBody"]["content"]["application/json"]["schema"]["properties"]["payment_intent"]["properties"]
+    assert {
+        "201",
+        "400",
+        "401",
+        "403",
+        "404",
+        "409",
+        "413",
+        "415",
+        "422",
+        "429",
+        "500",
+        "502",
+        "503",
+    } == set(create["responses"])
+    fields = create["requestBody"]["content"]["application/json"]["schema"]["properties"][
+        "payment_intent"
+    ]["properties"]
     assert (fields["title"]["maxLength"], fields["expires_in"]["minimum"]) == (150, 300)
 
 
@@ -47,7 +67,12 @@ def test_every_write_tells_its_refusals_in_their_shapes(db: None) -> None:
     ("path", "method", "words", "schemes"),
     [
         ("/payments", "post", "Scope: `payments:write`.", ["bearer", "basic"]),
-        ("/payment_currencies", "get", "Any valid credential but a publishable key.", ["bearer", "basic"]),
+        (
+            "/payment_currencies",
+            "get",
+            "Any valid credential but a publishable key.",
+            ["bearer", "basic"],
+        ),
         ("/api_keys", "post", "For a person who is signed in", ["session"]),
         ("/merchants/oauth_apps/{id}", "patch", "For a person who is signed in", ["session"]),
         ("/agentic/mandates", "post", "Agent credentials with the scope `x402:write`.", ["bearer"]),
@@ -55,16 +80,23 @@ def test_every_write_tells_its_refusals_in_their_shapes(db: None) -> None:
         ("/checkout/{reference}", "get", "Public", []),
     ],
 )
-def test_every_operation_tells_who_may_call_it(path: str, method: str, words: str, schemes: list[str]) -> None:
+def test_every_operation_tells_who_may_call_it(
+    path: str, method: str, words: str, schemes: list[str]
+) -> None:
     operation = json.loads(_document())["paths"]["/api/v2" + path][method]
     assert words in operation["description"]
     assert [name for one in operation.get("security", []) for name in one] == schemes
 
 
 def test_a_field_with_few_values_names_them() -> None:
-    body = json.loads(_document())["paths"]["/api/v2/payout_schedules"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    body = json.loads(_document())["paths"]["/api/v2/payout_schedules"]["post"]["requestBody"][
+        "content"
+    ]["application/json"]["schema"]
     fields = body["properties"]["payout_schedule"]["properties"]
-    assert fields["frequency"]["enum"] == ["daily", "weekly", "monthly"] and "EUR" in fields["minimum_fiat_currency"]["enum"]
+    assert (
+        fields["frequency"]["enum"] == ["daily", "weekly", "monthly"]
+        and "EUR" in fields["minimum_fiat_currency"]["enum"]
+    )
 
 
 def test_the_pages_are_served_without_any_outside_host(db: None) -> None:
@@ -77,9 +109,20 @@ def test_the_pages_are_served_without_any_outside_host(db: None) -> None:
 def test_every_method_tells_what_a_success_looks_like() -> None:
     for route in ROUTES:
         for method in route.scopes:
-            assert method in route.view.answers or None not in answers(route.view, route, method).values() or method == "DELETE", route.path
-            declared = {*route.view.answers, *route.view.also, *route.view.further, *route.view.bodies}
-            assert declared <= set(route.scopes), f"{route.path} declares a method that it doesn't have"
+            assert (
+                method in route.view.answers
+                or None not in answers(route.view, route, method).values()
+                or method == "DELETE"
+            ), route.path
+            declared = {
+                *route.view.answers,
+                *route.view.also,
+                *route.view.further,
+                *route.view.bodies,
+            }
+            assert declared <= set(route.scopes), (
+                f"{route.path} declares a method that it doesn't have"
+            )
 
 
 def is_bare(schema: Any) -> bool:
@@ -96,14 +139,21 @@ def is_bare(schema: Any) -> bool:
 
 def test_no_operation_is_silent_about_its_body_or_its_answer() -> None:
     """Every body and every success has fields; what takes or gives none says so."""
-    paths, operations = json.loads(_document())["paths"], [(route, method) for route in ROUTES for method in route.scopes]
+    paths = json.loads(_document())["paths"]
+    operations = [(route, method) for route in ROUTES for method in route.scopes]
     for route, method in operations:
         name = f"{method} {route.path}"
-        told = paths["/api/v2/" + route.path.replace("<str:", "{").replace(">", "}")][method.lower()]
+        told = paths["/api/v2/" + route.path.replace("<str:", "{").replace(">", "}")][
+            method.lower()
+        ]
         if method in ("POST", "PATCH"):
             assert ("requestBody" in told) != (route.view.bodies[method] is None), name
         bodies = [one["schema"] for one in told.get("requestBody", {}).get("content", {}).values()]
-        done = [told["responses"][status] for status in told["responses"] if status in ("200", "201", "202")]
+        done = [
+            told["responses"][status]
+            for status in told["responses"]
+            if status in ("200", "201", "202")
+        ]
         schemas = [one["schema"] for answer in done for one in answer.get("content", {}).values()]
         assert not [schema for schema in [*bodies, *schemas] if is_bare(schema)], name
         empty = method in route.view.answers and route.view.answers[method] is None
@@ -113,7 +163,9 @@ def test_no_operation_is_silent_about_its_body_or_its_answer() -> None:
 def test_every_filter_that_a_list_reads_is_told() -> None:
     assert all("GET" in route.scopes for route in ROUTES if route.view.query is not None)
     paged = json.loads(_document())["paths"]["/api/v2/payouts"]["get"]["parameters"]
-    assert {"page", "per_page", "status", "payout_rail", "payout_schedule_id", "asset_id"} <= {one["name"] for one in paged}
+    assert {"page", "per_page", "status", "payout_rail", "payout_schedule_id", "asset_id"} <= {
+        one["name"] for one in paged
+    }
 
 
 def test_the_token_endpoint_takes_json_and_forms() -> None:
@@ -135,9 +187,16 @@ def test_the_events_that_are_really_recorded_have_the_described_shape(bakery: Sh
     make.detail(bakery.test, advance_past["id"])
     seen = set()
     for event in Event.objects.seen_by(bakery.access()):
-        Draft202012Validator(closed(envelope(event.type)["properties"]["data"])).validate({"object": event.object})
+        Draft202012Validator(closed(envelope(event.type)["properties"]["data"])).validate(
+            {"object": event.object}
+        )
         seen.add(event.type)
-    assert {"payment_intent.created", "payment_intent.completed", "payment_intent.expired", "transaction.confirming"} <= seen
+    assert {
+        "payment_intent.created",
+        "payment_intent.completed",
+        "payment_intent.expired",
+        "transaction.confirming",
+    } <= seen
 
 
 def test_every_operation_says_where_it_is_who_may_call_it_and_what_it_does() -> None:
@@ -153,9 +212,13 @@ def test_every_operation_says_where_it_is_who_may_call_it_and_what_it_does() -> 
 
 
 def test_a_client_tells_a_refusal_with_a_code_from_one_without() -> None:
-    """Generated clients take the first shape that fits: the one with a code stands before the bare sentence, which fits everything."""
+    """Generated clients take the first shape that fits: the one with a code stands before the bare
+    sentence, which fits everything."""
     schemas = json.loads(_document())["components"]["schemas"]
-    assert [one["$ref"].rpartition("/")[2] for one in schemas["AnyError"]["anyOf"]] == ["Error", "ErrorText"]
+    assert [one["$ref"].rpartition("/")[2] for one in schemas["AnyError"]["anyOf"]] == [
+        "Error",
+        "ErrorText",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +232,9 @@ def test_a_client_tells_a_refusal_with_a_code_from_one_without() -> None:
     ],
 )
 def test_a_wrapper_that_may_be_left_out_is_told_as_such(path: str, wrapper: str) -> None:
-    body = json.loads(_document())["paths"]["/api/v2" + path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    body = json.loads(_document())["paths"]["/api/v2" + path]["post"]["requestBody"]["content"][
+        "application/json"
+    ]["schema"]
     fields = {name: schema for name, schema in body["properties"].items() if name != wrapper}
     assert fields and body["properties"][wrapper]["properties"] == fields and "required" not in body
 
@@ -178,15 +243,39 @@ def test_documents_have_names_that_a_client_can_use() -> None:
     """A generated client has a class of each name, beside all the others."""
     document = json.loads(_document())
     names = set(document["components"]["schemas"])
-    assert {"PaymentIntent", "Payout", "PayoutPage", "Invoice", "OAuthApp", "WebhookEndpoint", "ErrorText"} <= names
-    assert not {"Array", "Created", "Detail", "Flat", "Either", "Object", "Document", "Item", "Line", "Data"} & names
+    assert {
+        "PaymentIntent",
+        "Payout",
+        "PayoutPage",
+        "Invoice",
+        "OAuthApp",
+        "WebhookEndpoint",
+        "ErrorText",
+    } <= names
+    assert (
+        not {
+            "Array",
+            "Created",
+            "Detail",
+            "Flat",
+            "Either",
+            "Object",
+            "Document",
+            "Item",
+            "Line",
+            "Data",
+        }
+        & names
+    )
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             for status, answer in operation["responses"].items():
                 for one in answer.get("content", {}).values():
                     schema = one["schema"]
                     told = schema.get("items", schema)
-                    assert "$ref" in told or "anyOf" in told or told.get("format") == "binary", f"{method} {path} {status}"
+                    assert "$ref" in told or "anyOf" in told or told.get("format") == "binary", (
+                        f"{method} {path} {status}"
+                    )
 
 
 def test_two_documents_of_one_name_are_an_error() -> None:
@@ -221,11 +310,18 @@ import django
 from django.test import Client
 django.setup()
 answer = Client(HTTP_HOST="localhost").get("/api/v2/openapi.json")
-print(answer.status_code, len(answer.content) > 100_000, "drf_spectacular.generators" in sys.modules)
+is_generated = "drf_spectacular.generators" in sys.modules
+print(answer.status_code, len(answer.content) > 100_000, is_generated)
 """
 
 
 def test_the_description_is_drawn_up_by_a_process_that_ends() -> None:
     """What draws it up stays out of the process that answers."""
-    run = subprocess.run([sys.executable, "-c", ASKED_FOR], cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", ASKED_FOR],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.stdout.split() == ["200", "True", "False"], run.stderr

@@ -1,4 +1,5 @@
-"""Objects that are kept as they came: no number in them that a reader wouldn't get back, and old ones stay readable."""
+"""Objects that are kept as they came: no number in them that a reader wouldn't get back, and old
+ones stay readable."""
 
 import json
 from typing import Any
@@ -9,7 +10,15 @@ from apps.webhooks.models import Endpoint
 from tests.cast import Api, Shop
 
 HOOK = {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.completed"]}
-BAD = ["1e999", "-1e999", str(2**53 + 1), str(-(2**53) - 1), "1e300", '[1, {"deep": 1e999}]', "9" * 40]
+BAD = [
+    "1e999",
+    "-1e999",
+    str(2**53 + 1),
+    str(-(2**53) - 1),
+    "1e300",
+    '[1, {"deep": 1e999}]',
+    "9" * 40,
+]
 
 
 def raw(wrapper: str, fields: dict[str, Any], name: str, number: str) -> bytes:
@@ -59,7 +68,12 @@ def test_an_agents_requirements_hold_no_such_number(bakery: Shop, number: str) -
     agent = Api(bakery.secrets["test_agent"])
     wanted = {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "m"}
     assert agent.post("/agentic/mandates", wanted, key="m").status_code == 201
-    fields = {"asset_id": "SETH", "amount_atomic": "0", "mandate_ref": "m", "requirements": {"n": "@"}}
+    fields = {
+        "asset_id": "SETH",
+        "amount_atomic": "0",
+        "mandate_ref": "m",
+        "requirements": {"n": "@"},
+    }
     sent = json.dumps(fields).replace('"@"', number).encode()
     answer = agent.post("/agentic/x402/settlements", raw=sent, key="s")
     assert answer.status_code == 422

@@ -1,4 +1,5 @@
-"""No oracle: an id of another store, of the other mode, or that is no id, is answered byte for byte like an unknown one."""
+"""No oracle: an id of another store, of the other mode, or that is no id, is answered byte for byte
+like an unknown one."""
 
 import re
 import uuid
@@ -17,7 +18,15 @@ from tests.billing import records
 from tests.cast import Api, Cast, Shop
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
-NOT_IDS = ["x", "ABCDEFGH12345678", UNKNOWN.replace("-", ""), "{" + UNKNOWN + "}", UNKNOWN[:-1] + "８", "%00", "-1"]
+NOT_IDS = [
+    "x",
+    "ABCDEFGH12345678",
+    UNKNOWN.replace("-", ""),
+    "{" + UNKNOWN + "}",
+    UNKNOWN[:-1] + "８",
+    "%00",
+    "-1",
+]
 SLOT = re.compile(r"([a-z_0-9]+)/<str:(\w+)>")
 # Made by people alone, or no record of a store: an asset's name.
 APART = ("api_keys", "oauth_apps", "tokens")
@@ -46,24 +55,38 @@ def _made(answer: Any) -> str:
 
 def _payment(shop: Shop, mode: str, path: str) -> str:
     if path.startswith("agentic/"):
-        return _made(api_of(shop, mode, path).post("/agentic/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}))
+        return _made(
+            api_of(shop, mode, path).post(
+                "/agentic/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
+            )
+        )
     return str(make.payment(api_of(shop, mode))["id"])
 
 
 def _endpoint(shop: Shop, mode: str, path: str) -> str:
-    body = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["invoice.paid"]}}
+    body = {
+        "webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["invoice.paid"]}
+    }
     return _made(api_of(shop, mode).post("/webhook_endpoints", body))
 
 
 def _payout(shop: Shop, mode: str, path: str) -> str:
     make.store_coins(shop.store, COIN[mode], 10**18)
-    body = {"asset_id": COIN[mode], "amount_atomic": str(10**16), "destination_address": make.fresh_address()}
+    body = {
+        "asset_id": COIN[mode],
+        "amount_atomic": str(10**16),
+        "destination_address": make.fresh_address(),
+    }
     prefix = "/agentic" if path.startswith("agentic/") else ""
     return _made(api_of(shop, mode, path).post(f"{prefix}/payouts", body, key=uuid.uuid4().hex))
 
 
 def _schedule(shop: Shop, mode: str, path: str) -> str:
-    body = {"asset_id": COIN[mode], "frequency": "daily", "destination_address": make.fresh_address()}
+    body = {
+        "asset_id": COIN[mode],
+        "frequency": "daily",
+        "destination_address": make.fresh_address(),
+    }
     return _made(api_of(shop, mode).post("/payout_schedules", {"payout_schedule": body}))
 
 
@@ -81,12 +104,20 @@ def _billing(make_one: Callable[[Api], dict[str, Any]]) -> Maker:
 
 
 def _account(shop: Shop, mode: str, path: str) -> str:
-    return _made(api_of(shop, mode).post("/platform/accounts", {"account": {"name": "Corner shop", "country": "DE"}}))
+    return _made(
+        api_of(shop, mode).post(
+            "/platform/accounts", {"account": {"name": "Corner shop", "country": "DE"}}
+        )
+    )
 
 
 def _link(shop: Shop, mode: str, path: str) -> str:
     body = {"purpose": "onboarding", "return_url": "https://platform.example/back"}
-    return _made(api_of(shop, mode).post(f"/platform/accounts/{_account(shop, mode, path)}/onboarding_links", body))
+    return _made(
+        api_of(shop, mode).post(
+            f"/platform/accounts/{_account(shop, mode, path)}/onboarding_links", body
+        )
+    )
 
 
 def _mandate(shop: Shop, mode: str, path: str) -> str:
@@ -96,7 +127,9 @@ def _mandate(shop: Shop, mode: str, path: str) -> str:
 
 def _settlement(shop: Shop, mode: str, path: str) -> str:
     body = {"asset_id": COIN[mode], "mandate_ref": _mandate(shop, mode, path), "amount_atomic": "0"}
-    return _made(api_of(shop, mode, path).post("/agentic/x402/settlements", body, key=uuid.uuid4().hex))
+    return _made(
+        api_of(shop, mode, path).post("/agentic/x402/settlements", body, key=uuid.uuid4().hex)
+    )
 
 
 # The noun before an id in a path -> what makes one.
@@ -136,11 +169,16 @@ def world(cast: Cast) -> Cast:
 
 
 @pytest.mark.parametrize(("route", "method", "noun", "slot"), CASES)
-def test_every_id_that_is_not_mine_is_unknown(world: Cast, route: Any, method: str, noun: str, slot: str) -> None:
-    api, path = api_of(world.bakery, "test", route.path), route.path
+def test_every_id_that_is_not_mine_is_unknown(
+    world: Cast, route: Any, method: str, noun: str, slot: str
+) -> None:
+    api = api_of(world.bakery, "test", route.path)
+    path = route.path
     for other_noun, other_slot in SLOT.findall(path):
         if other_slot != slot:
-            path = path.replace(f"<str:{other_slot}>", MAKERS[other_noun](world.bakery, "test", path))
+            path = path.replace(
+                f"<str:{other_slot}>", MAKERS[other_noun](world.bakery, "test", path)
+            )
 
     def ask(id: str) -> tuple[int, bytes]:
         return call(api, path.replace(f"<str:{slot}>", id), method)

@@ -1,4 +1,5 @@
-"""Token buckets: exact bursts, every header, buckets that are the store's, and what happens without Redis."""
+"""Token buckets: exact bursts, every header, buckets that are the store's, and what happens without
+Redis."""
 
 import re
 import time
@@ -30,7 +31,8 @@ def drain(policy: str, whose: str, mode: str = "live") -> None:
 
 
 def refused(call: Callable[[], Any], policy: str, whose: str, mode: str = "live") -> Any:
-    """The first answer that is refused, which is soon: the bucket is emptied before each call, and fills while a slow one runs."""
+    """The first answer that is refused, which is soon: the bucket is emptied before each call, and
+    fills while a slow one runs."""
     for _ in range(200):
         drain(policy, whose, mode)
         answer = call()
@@ -40,7 +42,9 @@ def refused(call: Callable[[], Any], policy: str, whose: str, mode: str = "live"
 
 
 @pytest.mark.parametrize("mode", ["live", "test"])
-def test_the_burst_of_a_store_is_exact_and_counted_over_all_its_keys(bakery: Shop, settings: Any, mode: str) -> None:
+def test_the_burst_of_a_store_is_exact_and_counted_over_all_its_keys(
+    bakery: Shop, settings: Any, mode: str
+) -> None:
     burst = project.LIMITS["payment_create"][mode][1]
     apis = [getattr(bakery, mode), bakery.with_scopes("payments:write", mode=mode)]
     for _ in range(burst - 2):
@@ -73,25 +77,43 @@ def test_a_refused_body_takes_a_token_too(bakery: Shop) -> None:
 def test_live_and_test_and_other_stores_have_buckets_of_their_own(cast: Cast) -> None:
     create(cast.bakery.test)
     for api, mode in ((cast.bakery.live, "live"), (cast.strangers.test, "test")):
-        assert create(api).headers["X-RateLimit-Remaining"] == str(project.LIMITS["payment_create"][mode][1] - 1)
+        assert create(api).headers["X-RateLimit-Remaining"] == str(
+            project.LIMITS["payment_create"][mode][1] - 1
+        )
 
 
 def test_a_path_without_a_budget_has_no_headers(bakery: Shop) -> None:
     assert "X-RateLimit-Limit" not in bakery.test.get("/payments").headers
 
 
-def test_a_checkout_is_budgeted_by_reference_with_a_ceiling_per_address_behind_it(bakery: Shop, settings: Any) -> None:
+def test_a_checkout_is_budgeted_by_reference_with_a_ceiling_per_address_behind_it(
+    bakery: Shop, settings: Any
+) -> None:
     # A hundred come back each second, faster than a busy machine answers.
-    settings.LIMITS = {**settings.LIMITS, "checkout_address": dict.fromkeys(("live", "test"), (60, 600))}
+    settings.LIMITS = {
+        **settings.LIMITS,
+        "checkout_address": dict.fromkeys(("live", "test"), (60, 600)),
+    }
     buckets._bucket.cache_clear()
-    first, second = make.payment(bakery.test), make.payment(bakery.test)
+    first = make.payment(bakery.test)
+    second = make.payment(bakery.test)
     answer = Api().get(f"/checkout/{first['reference']}")
     assert answer.headers["RateLimit-Policy"] == '"checkout";q=300;w=60'
     first_link = f"/checkout/{first['reference']}"
-    assert refused(lambda: Api().get(first_link), "checkout", first["reference"]).json()["error"]["code"] == "rate_limited"
+    assert (
+        refused(lambda: Api().get(first_link), "checkout", first["reference"]).json()["error"][
+            "code"
+        ]
+        == "rate_limited"
+    )
     assert Api().get(f"/checkout/{second['reference']}").status_code == 200
     second_link = f"/checkout/{second['reference']}"
-    assert refused(lambda: Api().get(second_link), "checkout_address", "127.0.0.1").json()["error"]["code"] == "rate_limited"
+    assert (
+        refused(lambda: Api().get(second_link), "checkout_address", "127.0.0.1").json()["error"][
+            "code"
+        ]
+        == "rate_limited"
+    )
     buckets._bucket.cache_clear()
 
 
@@ -136,13 +158,19 @@ def test_keys_apps_people_and_pages_have_buckets_of_their_own(cast: Cast, bakery
     for emptied, (whose, call) in callers.items():
         assert refused(call, "payment_create", whose, "test").status_code == 429
         others = {name: other() for name, (_, other) in callers.items() if name != emptied}
-        assert {name: answer.status_code for name, answer in others.items()} == dict.fromkeys(others, 201)
+        assert {name: answer.status_code for name, answer in others.items()} == dict.fromkeys(
+            others, 201
+        )
         for _, (one, _call) in callers.items():
-            buckets.client().delete(*buckets.client().keys(f"*payment_create:test:{one}") or ["none"])
+            buckets.client().delete(
+                *buckets.client().keys(f"*payment_create:test:{one}") or ["none"]
+            )
 
 
 @pytest.mark.parametrize("mode", ["live", "test"])
-def test_one_visitor_of_a_shops_page_leaves_its_bucket_to_the_others(bakery: Shop, mode: str) -> None:
+def test_one_visitor_of_a_shops_page_leaves_its_bucket_to_the_others(
+    bakery: Shop, mode: str
+) -> None:
     page = Api(bakery.secrets[f"{mode}_publishable"])
     answer = create(page)
     per_minute, burst = project.LIMITS["payment_create"][mode]
@@ -170,7 +198,9 @@ COSTLY: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("policy", "method", "path"), COSTLY)
-def test_what_costs_much_has_a_budget_per_store(policy: str, method: str, path: str, bakery: Shop) -> None:
+def test_what_costs_much_has_a_budget_per_store(
+    policy: str, method: str, path: str, bakery: Shop
+) -> None:
     path = path.replace("{id}", "00000000-0000-4000-8000-000000000000")
     whose = str(bakery.store.pk)
 
@@ -208,7 +238,12 @@ def test_rendering_files_has_a_budget_per_credential_and_per_link(cast: Cast, ba
     person = f"{bakery.store.pk}:session:{cast.alice.pk}"
     browser = Browser(cast.alice)
     assert browser.get(f"payments/{payment}/invoice").status_code == 200
-    assert refused(lambda: browser.get(f"payments/{payment}/invoice"), "pdf", person, "test").status_code == 429
+    assert (
+        refused(
+            lambda: browser.get(f"payments/{payment}/invoice"), "pdf", person, "test"
+        ).status_code
+        == 429
+    )
 
 
 def test_the_public_file_of_an_invoice_has_a_budget_per_link(bakery: Shop) -> None:
@@ -227,10 +262,12 @@ def test_each_budget_is_told_in_the_description(bakery: Shop) -> None:
     assert "publishable keys only" in told["/api/v2/payments"]["post"]["description"]
 
 
-# --- signing in ------------------------------------------------------------------------------------
+# --- signing in ---
 
 
-def signs_in(email: str, password: str = PASSWORD, place: str = "127.0.0.1", browser: Browser | None = None) -> int:
+def signs_in(
+    email: str, password: str = PASSWORD, place: str = "127.0.0.1", browser: Browser | None = None
+) -> int:
     one = browser or Browser()
     fields = {"email": email, "password": password}
     status: int = one.client.post("/dashboard/sign-in", fields, REMOTE_ADDR=place).status_code
@@ -246,7 +283,8 @@ def test_one_address_shuts_nobody_out(db: None) -> None:
 
 
 def test_who_signed_in_here_before_gets_in_while_strangers_guess(cast: Cast) -> None:
-    home, away = Browser(), Browser()
+    home = Browser()
+    away = Browser()
     assert signs_in(cast.alice.email, browser=home) == 302
     home.client.post("/dashboard/sign-out")
     for n in range(8):
@@ -303,7 +341,9 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("policy", "live", "test"), TABLE, ids=[row[0] for row in TABLE])
-def test_each_row_is_as_documented(policy: str, live: tuple[int, int], test: tuple[int, int]) -> None:
+def test_each_row_is_as_documented(
+    policy: str, live: tuple[int, int], test: tuple[int, int]
+) -> None:
     assert project.LIMITS[policy] == {"live": live, "test": test}
 
 
@@ -311,14 +351,22 @@ def test_no_row_is_undocumented() -> None:
     assert set(project.LIMITS) == {row[0] for row in TABLE}
 
 
-@pytest.mark.parametrize(("policy", "mode"), [("payment_create", "live"), ("checkout_address", "live")])
-def test_a_bucket_lets_through_its_burst_and_its_rate_within_one_percent(policy: str, mode: str) -> None:
-    """Asked without a pause for a second and a half, and until it is empty: what passes is the burst and what has come back.
+@pytest.mark.parametrize(
+    ("policy", "mode"), [("payment_create", "live"), ("checkout_address", "live")]
+)
+def test_a_bucket_lets_through_its_burst_and_its_rate_within_one_percent(
+    policy: str, mode: str
+) -> None:
+    """Asked without a pause for a second and a half, and until it is empty: what passes is the
+    burst and what has come back.
 
-    Each end of the time lies between the readings around its call, which a busy machine may draw apart.
+    Each end of the time lies between the readings around its call, which a busy machine may draw
+    apart.
     """
     before = time.monotonic()
-    first, passed, is_limited = before, 0, False
+    first = before
+    passed = 0
+    is_limited = False
     while not is_limited or time.monotonic() - before < 1.5:
         asked = time.monotonic()
         is_limited = buckets.take(policy, mode, "exact").is_limited
@@ -334,7 +382,8 @@ def test_a_bucket_fills_without_steps() -> None:
     """A token is back after exactly its share of a minute, and what is told to wait is enough."""
     per_minute, _ = project.LIMITS["payment_create"]["live"]
     drain("payment_create", "steps")
-    begin, waits = time.monotonic(), []
+    begin = time.monotonic()
+    waits = []
     for _ in range(10):
         while (taken := buckets.take("payment_create", "live", "steps")).is_limited:
             assert taken.retry_after_seconds == 1
@@ -343,22 +392,37 @@ def test_a_bucket_fills_without_steps() -> None:
 
 
 def test_agents_are_budgeted_by_credential(bakery: Shop) -> None:
-    first, second = Api(bakery.secrets["test_agent"]), Api(create_agent_credential(bakery.store, "test")[1])
+    first = Api(bakery.secrets["test_agent"])
+    second = Api(create_agent_credential(bakery.store, "test")[1])
     assert first.get("/agentic/account").headers["RateLimit-Policy"] == '"agentic";q=120;w=60'
     credential = str(authenticate(bakery.secrets["test_agent"], for_agents=True).credential_id)
     refusal = refused(lambda: first.get("/agentic/account"), "agentic", credential, "test")
-    assert refusal.json()["error"]["code"] == "rate_limited" and refusal.headers["X-RateLimit-Remaining"] == "0"
+    assert (
+        refusal.json()["error"]["code"] == "rate_limited"
+        and refusal.headers["X-RateLimit-Remaining"] == "0"
+    )
     assert second.get("/agentic/account").status_code == 200
 
 
 def test_market_data_is_budgeted_by_address() -> None:
-    assert Api().get("/agentic/market_data").headers["RateLimit-Policy"] == '"market_data";q=30;w=60'
-    assert refused(lambda: Api().get("/agentic/market_data"), "market_data", "127.0.0.1").json()["error"]["code"] == "rate_limited"
+    assert (
+        Api().get("/agentic/market_data").headers["RateLimit-Policy"] == '"market_data";q=30;w=60'
+    )
+    assert (
+        refused(lambda: Api().get("/agentic/market_data"), "market_data", "127.0.0.1").json()[
+            "error"
+        ]["code"]
+        == "rate_limited"
+    )
 
 
-@pytest.mark.parametrize(("policy", "method", "path"), [
-    ("onramp_methods", "GET", "onramp/payment_methods"), ("onramp_sessions", "POST", "onramp_sessions"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("policy", "method", "path"),
+    [
+        ("onramp_methods", "GET", "onramp/payment_methods"),
+        ("onramp_sessions", "POST", "onramp_sessions"),
+    ],
+)
 def test_card_paths_are_budgeted_by_reference_and_address_and_by_reference_behind(
     policy: str, method: str, path: str, bakery: Shop
 ) -> None:
@@ -369,10 +433,20 @@ def test_card_paths_are_budgeted_by_reference_and_address_and_by_reference_behin
 
     per_minute, burst = project.LIMITS[policy]["live"]
     told = call(first).headers
-    assert (told["RateLimit-Policy"], told["X-RateLimit-Limit"]) == (f'"{policy}";q={per_minute};w=60', str(burst))
-    assert refused(lambda: call(first), policy, f"{first}:127.0.0.1").headers["RateLimit-Policy"] == f'"{policy}";q={per_minute};w=60'
+    assert (told["RateLimit-Policy"], told["X-RateLimit-Limit"]) == (
+        f'"{policy}";q={per_minute};w=60',
+        str(burst),
+    )
+    assert (
+        refused(lambda: call(first), policy, f"{first}:127.0.0.1").headers["RateLimit-Policy"]
+        == f'"{policy}";q={per_minute};w=60'
+    )
     assert call(second).status_code != 429
-    assert refused(lambda: call(second), f"{policy}_reference", second).headers["RateLimit-Policy"].startswith(f'"{policy}"')
+    assert (
+        refused(lambda: call(second), f"{policy}_reference", second)
+        .headers["RateLimit-Policy"]
+        .startswith(f'"{policy}"')
+    )
 
 
 def test_a_bucket_that_refuses_spares_those_behind_it(bakery: Shop) -> None:
@@ -384,10 +458,13 @@ def test_a_bucket_that_refuses_spares_those_behind_it(bakery: Shop) -> None:
     assert left.remaining >= left.burst - 6
 
 
-def test_without_redis_customers_and_agents_pass_and_nobody_signs_in(cast: Cast, settings: Any) -> None:
+def test_without_redis_customers_and_agents_pass_and_nobody_signs_in(
+    cast: Cast, settings: Any
+) -> None:
     reference = make.payment(cast.bakery.test)["reference"]
     agent = Api(cast.bakery.secrets["test_agent"])
-    url, settings.REDIS_URL = settings.REDIS_URL, "redis://127.0.0.1:9"
+    url = settings.REDIS_URL
+    settings.REDIS_URL = "redis://127.0.0.1:9"
     for one in (buckets.client, buckets._bucket):
         one.cache_clear()
     try:

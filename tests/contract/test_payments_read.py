@@ -1,4 +1,5 @@
-"""What reading a payment tells: lists and filters, history, summary, reconciliation, catalogues and the public checkout."""
+"""What reading a payment tells: lists and filters, history, summary, reconciliation, catalogues and
+the public checkout."""
 
 import pytest
 from django.db import connection
@@ -9,10 +10,32 @@ from tests import make
 from tests.cast import Api, Shop
 
 CHECKOUT_FIELDS = {
-    "token", "payment_intent_id", "store_id", "store_name", "status", "state_reason", "settlement_amount_cents", "settlement_currency",
-    "expires_at", "expired", "terminal", "success_url", "failed_url", "customer_pays_fee", "fee_percentage", "payment_addresses",
-    "order_summary", "onramp", "transactions", "branding", "title", "description", "support_email", "seconds_left", "livemode",
-}  # fmt: skip
+    "token",
+    "payment_intent_id",
+    "store_id",
+    "store_name",
+    "status",
+    "state_reason",
+    "settlement_amount_cents",
+    "settlement_currency",
+    "expires_at",
+    "expired",
+    "terminal",
+    "success_url",
+    "failed_url",
+    "customer_pays_fee",
+    "fee_percentage",
+    "payment_addresses",
+    "order_summary",
+    "onramp",
+    "transactions",
+    "branding",
+    "title",
+    "description",
+    "support_email",
+    "seconds_left",
+    "livemode",
+}
 
 
 def ids(answer: object) -> list[str]:
@@ -28,14 +51,21 @@ def test_the_list_is_newest_first_without_addresses(bakery: Shop) -> None:
 
 
 def test_filters_find_by_status_reference_order_and_day(bakery: Shop) -> None:
-    first, second = make.payment(bakery.test, order_id="A"), make.paid(bakery.test, order_id="B")
+    first = make.payment(bakery.test, order_id="A")
+    second = make.paid(bakery.test, order_id="B")
     day = first["created_at"][:10]
     for query, found in (
-        ("status=completed", [second["id"]]), ("status=overpaid", [second["id"], first["id"]]), ("order_id=A", [first["id"]]),
+        ("status=completed", [second["id"]]),
+        ("status=overpaid", [second["id"], first["id"]]),
+        ("order_id=A", [first["id"]]),
         ("order_id=a", []),
-        (f"reference={first['reference'][2:12].lower()}", [first["id"]]), (f"q={second['reference']}", [second["id"]]), ("reference=_", []),
-        (f"from={day}&to={day}", [second["id"], first["id"]]), ("to=2020-01-01", []), ("from=soon", [second["id"], first["id"]]),
-    ):  # fmt: skip
+        (f"reference={first['reference'][2:12].lower()}", [first["id"]]),
+        (f"q={second['reference']}", [second["id"]]),
+        ("reference=_", []),
+        (f"from={day}&to={day}", [second["id"], first["id"]]),
+        ("to=2020-01-01", []),
+        ("from=soon", [second["id"], first["id"]]),
+    ):
         assert ids(bakery.test.get(f"/payments?{query}")) == found, query
 
 
@@ -56,7 +86,14 @@ def test_the_summary_is_zero_filled_and_never_converts(bakery: Shop) -> None:
     assert (body["totals"]["order_count"], body["totals"]["success_rate"]) == (3, 0.6667)
     assert body["totals"]["success_rate_by_currency"] == {"EUR": 0.5, "USD": 1.0}
     assert body["totals"]["avg_order_value_cents"] == {"EUR": 1000, "USD": 2000}
-    assert set(body["totals"]["status_counts"]) == {"pending", "processing", "completed", "expired", "failed", "refunded"}
+    assert set(body["totals"]["status_counts"]) == {
+        "pending",
+        "processing",
+        "completed",
+        "expired",
+        "failed",
+        "refunded",
+    }
     assert len(body["timeseries"]) == 30
     assert body["timeseries"][-1]["order_count"] == 3
 
@@ -71,47 +108,100 @@ def test_the_summary_is_zero_filled_and_never_converts(bakery: Shop) -> None:
         ("from=0001-01-01&to=0001-01-02", "0001-01-01", "0001-01-02", 2),
     ],
 )
-def test_the_range_of_a_summary_is_clamped(bakery: Shop, query: str, first: str, last: str, days: int) -> None:
+def test_the_range_of_a_summary_is_clamped(
+    bakery: Shop, query: str, first: str, last: str, days: int
+) -> None:
     body = bakery.test.get(f"/payments/summary?{query}").json()
-    assert (body["range"]["from"], body["range"]["to"], len(body["timeseries"])) == (first, last, days)
+    assert (body["range"]["from"], body["range"]["to"], len(body["timeseries"])) == (
+        first,
+        last,
+        days,
+    )
 
 
 def test_reconciliation_says_whether_chain_intent_and_ledger_agree(bakery: Shop) -> None:
     paid = make.paid(bakery.test)
     path = f"/payment_intents/{paid['id']}/reconciliation"
     before = bakery.test.get(path).json()
-    assert (before["status"], before["expected_amount"], before["expected_amount_atomic"], before["last_checked_at"]) == (
-        "under_investigation", None, "0", None,
-    )  # fmt: skip
+    assert (
+        before["status"],
+        before["expected_amount"],
+        before["expected_amount_atomic"],
+        before["last_checked_at"],
+    ) == (
+        "under_investigation",
+        None,
+        "0",
+        None,
+    )
     reconcile_due()
     after = bakery.test.get(path).json()
-    assert (after["status"], after["balanced"], after["currency"], after["swap_delta"]) == ("final", True, "ETH", "0")
-    assert after["expected_amount"] == after["received_amount"] == paid["payment_addresses"][0]["crypto_amount"]
+    assert (after["status"], after["balanced"], after["currency"], after["swap_delta"]) == (
+        "final",
+        True,
+        "ETH",
+        "0",
+    )
+    assert (
+        after["expected_amount"]
+        == after["received_amount"]
+        == paid["payment_addresses"][0]["crypto_amount"]
+    )
     assert make.detail(bakery.test, paid["id"])["reconciliation_status"] == "final"
 
 
 def test_catalogues_tell_currencies_and_assets(bakery: Shop) -> None:
     currencies = {row["code"]: row for row in bakery.test.get("/payment_currencies").json()}
     assert set(currencies) == {"USD", "EUR", "GBP", "HKD", "SGD", "JPY", "DKK", "CHF", "SEK", "NOK"}
-    assert (currencies["JPY"]["decimals"], currencies["EUR"]["label"], currencies["EUR"]["symbol"]) == (0, "Euro", "€")
+    assert (
+        currencies["JPY"]["decimals"],
+        currencies["EUR"]["label"],
+        currencies["EUR"]["symbol"],
+    ) == (0, "Euro", "€")
     assert [row["asset_id"] for row in bakery.test.get("/supported_assets").json()] == ["SETH"]
-    assert [row["asset_id"] for row in bakery.live.get("/supported_assets").json()] == ["ETH", "ETH_USDC", "ETH_USDT"]
+    assert [row["asset_id"] for row in bakery.live.get("/supported_assets").json()] == [
+        "ETH",
+        "ETH_USDC",
+        "ETH_USDT",
+    ]
 
 
-def test_the_public_checkout_tells_what_a_payer_needs_and_nothing_of_the_merchants(bakery: Shop) -> None:
+def test_the_public_checkout_tells_what_a_payer_needs_and_nothing_of_the_merchants(
+    bakery: Shop,
+) -> None:
     item = {"description": "Bread", "quantity": 2, "unit_amount_cents": 500}
-    paid = make.paid(bakery.test, order_id="secret-17", metadata={"margin": "secret-23"}, line_items=[item], title="Bread")
+    paid = make.paid(
+        bakery.test,
+        order_id="secret-17",
+        metadata={"margin": "secret-23"},
+        line_items=[item],
+        title="Bread",
+    )
     answer = Api().get(f"/checkout/{paid['reference']}")
     body = answer.json()
     assert set(body) == CHECKOUT_FIELDS
     assert "secret" not in answer.content.decode()
-    assert body["order_summary"] == {"image_url": None, "line_items": [item], "total_cents": 1000, "currency": "EUR"}
-    assert (body["fee_percentage"], body["branding"], body["onramp"]) == (None, None, {"available": False, "providers": []})
+    assert body["order_summary"] == {
+        "image_url": None,
+        "line_items": [item],
+        "total_cents": 1000,
+        "currency": "EUR",
+    }
+    assert (body["fee_percentage"], body["branding"], body["onramp"]) == (
+        None,
+        None,
+        {"available": False, "providers": []},
+    )
     (transaction,) = body["transactions"]
-    assert (transaction["status"], transaction["amount_atomic"]) == ("confirmed", paid["payment_addresses"][0]["crypto_amount_atomic"])
+    assert (transaction["status"], transaction["amount_atomic"]) == (
+        "confirmed",
+        paid["payment_addresses"][0]["crypto_amount_atomic"],
+    )
 
 
-@pytest.mark.parametrize("reference", ["Z" * 16, "not-a-reference", "ABC", "%00", "x" * 5000, "ＡＢＣ"])
+@pytest.mark.parametrize(
+    "reference", ["Z" * 16, "not-a-reference", "ABC", "%00", "x" * 5000, "ＡＢＣ"]
+)
 def test_an_unknown_checkout_is_told_flat(db: None, reference: str) -> None:
     answer = Api().get(f"/checkout/{reference}")
     assert (answer.status_code, answer.json()) == (404, {"error": "Checkout not found"})
@@ -122,8 +212,13 @@ def test_a_credential_is_ignored_on_a_public_path(bakery: Shop) -> None:
     assert Api("nonsense").get(f"/checkout/{payment['reference']}").status_code == 200
 
 
-@pytest.mark.parametrize(("path", "questions"), [("/payments/{pending}", 7), ("/payments/{paid}", 9), ("/payments", 3), ("/balances", 3)])
-def test_a_read_asks_the_database_a_few_questions_however_much_there_is(bakery: Shop, path: str, questions: int) -> None:
+@pytest.mark.parametrize(
+    ("path", "questions"),
+    [("/payments/{pending}", 7), ("/payments/{paid}", 9), ("/payments", 3), ("/balances", 3)],
+)
+def test_a_read_asks_the_database_a_few_questions_however_much_there_is(
+    bakery: Shop, path: str, questions: int
+) -> None:
     ids = {"pending": make.payment(bakery.test)["id"], "paid": make.paid(bakery.test)["id"]}
     make.payment(bakery.test)
     bakery.test.get("/payments")  # notes that the key is in use

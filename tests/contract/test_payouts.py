@@ -1,4 +1,5 @@
-"""POST /payouts and what follows: every documented refusal in its order, the record's fields, lists, retries, quotes."""
+"""POST /payouts and what follows: every documented refusal in its order, the record's fields,
+lists, retries, quotes."""
 
 import uuid
 from typing import Any
@@ -19,15 +20,42 @@ pytestmark = pytest.mark.django_db
 NOT_AN_AMOUNT = "Amount must be a positive integer string"
 IBAN = "DE89370400440532013000"
 FIELDS = {
-    "id", "status", "payout_rail", "payout_schedule_id", "amount_atomic", "amount_decimal", "destination_address", "provider_tx_id",
-    "tx_hash", "fiat_currency", "paid_fiat_amount_cents", "paid_fx_rate", "paid_fee_cents", "paid_at", "paid_external_reference",
-    "network_fee_decimal", "state_transitions", "failure_reason", "failure_code", "livemode", "simulated", "withheld_atomic",
-    "funds_returned", "next_retry_at", "pending_reason", "failed_gas_charged_atomic", "created_at", "updated_at", "asset",
-}  # fmt: skip
+    "id",
+    "status",
+    "payout_rail",
+    "payout_schedule_id",
+    "amount_atomic",
+    "amount_decimal",
+    "destination_address",
+    "provider_tx_id",
+    "tx_hash",
+    "fiat_currency",
+    "paid_fiat_amount_cents",
+    "paid_fx_rate",
+    "paid_fee_cents",
+    "paid_at",
+    "paid_external_reference",
+    "network_fee_decimal",
+    "state_transitions",
+    "failure_reason",
+    "failure_code",
+    "livemode",
+    "simulated",
+    "withheld_atomic",
+    "funds_returned",
+    "next_retry_at",
+    "pending_reason",
+    "failed_gas_charged_atomic",
+    "created_at",
+    "updated_at",
+    "asset",
+}
 
 
 def bank(shop: Shop, mode: str = "live", *, is_verified: bool = True) -> str:
-    made = add_bank(shop.store, mode, currency="EUR", holder="Alice", account=IBAN, is_verified=is_verified)
+    made = add_bank(
+        shop.store, mode, currency="EUR", holder="Alice", account=IBAN, is_verified=is_verified
+    )
     return str(made.pk)
 
 
@@ -39,7 +67,9 @@ def wallet(shop: Shop, network: str = "sepolia", mode: str = "test") -> str:
 def stablecoins(db: None) -> None:
     """The live chain's stablecoins have contracts, as in production."""
     for number, asset_id in enumerate(("ETH_USDC", "ETH_USDT"), start=1):
-        Asset.objects.filter(pk=asset_id).update(contract_address=f"0x{number:040x}"[:2] + "c" * 39 + str(number), is_active=True)
+        Asset.objects.filter(pk=asset_id).update(
+            contract_address=f"0x{number:040x}"[:2] + "c" * 39 + str(number), is_active=True
+        )
 
 
 def rich(shop: Shop, asset_id: str = "ETH_USDC", amount_atomic: int = 100_000_000) -> None:
@@ -48,19 +78,32 @@ def rich(shop: Shop, asset_id: str = "ETH_USDC", amount_atomic: int = 100_000_00
 
 
 def test_a_payout_to_a_raw_address_reserves_and_tells_everything(bakery: Shop) -> None:
-    funds, to = make.funded(bakery.test), make.fresh_address()
+    funds = make.funded(bakery.test)
+    to = make.fresh_address()
     made = make.payout(bakery.test, funds // 2, destination_address=to)
     assert set(made) == FIELDS
-    assert (made["status"], made["payout_rail"], made["destination_address"].lower()) == ("pending", "crypto", to)
+    assert (made["status"], made["payout_rail"], made["destination_address"].lower()) == (
+        "pending",
+        "crypto",
+        to,
+    )
     assert (made["amount_atomic"], made["livemode"]) == (str(funds // 2), False)
     assert [(one["from"], one["to"]) for one in made["state_transitions"]] == [(None, "pending")]
     entry = bakery.test.get("/balances").json()["balances"][0]
-    assert (int(entry["reserved_atomic"]), int(entry["balance_atomic"])) == (funds // 2, funds - funds // 2)
+    assert (int(entry["reserved_atomic"]), int(entry["balance_atomic"])) == (
+        funds // 2,
+        funds - funds // 2,
+    )
     assert bakery.test.get(f"/payouts/{made['id']}").json() == made
 
 
-@pytest.mark.parametrize(("atomic", "decimal"), [(10**16, "0.01"), (12_345_678_901_234_567, "0.012345678901234567"), (2 * 10**16, "0.02")])
-def test_the_decimal_amount_is_exact_and_has_no_trailing_zeros(bakery: Shop, atomic: int, decimal: str) -> None:
+@pytest.mark.parametrize(
+    ("atomic", "decimal"),
+    [(10**16, "0.01"), (12_345_678_901_234_567, "0.012345678901234567"), (2 * 10**16, "0.02")],
+)
+def test_the_decimal_amount_is_exact_and_has_no_trailing_zeros(
+    bakery: Shop, atomic: int, decimal: str
+) -> None:
     make.funded(bakery.test)
     assert make.payout(bakery.test, atomic)["amount_decimal"] == decimal
 
@@ -69,38 +112,116 @@ WRONG: list[tuple[str, dict[str, Any], int, str]] = [
     ("no asset", {"asset_id": None}, 422, "asset_id is required"),
     ("an asset that is no text", {"asset_id": 5}, 422, "asset_id must be a string"),
     ("an unknown asset", {"asset_id": "ETH_ETH"}, 404, "Asset not found"),
-    ("an asset before its amount", {"asset_id": "BSC_USDT", "amount_atomic": "x"}, 404, "Asset not found"),
+    (
+        "an asset before its amount",
+        {"asset_id": "BSC_USDT", "amount_atomic": "x"},
+        404,
+        "Asset not found",
+    ),
     ("an asset of live mode", {"asset_id": "ETH"}, 422, "Asset is not active"),
     ("an inactive asset", {"asset_id": "USDC_SETH"}, 422, "Asset is not active"),
     *[
-        (f"the amount {amount!r}", {"amount_atomic": amount}, 422, "Amount must be a positive integer string")
-        for amount in (None, "", "0", "000", "-1", "+1", "1.5", "1e18", " 1", "1\n", "\uff11", 1, 2**64, True, [], "1" * 61)
-    ],
-    ("an amount before its destination", {"amount_atomic": "x", "destination_address": None}, 422, NOT_AN_AMOUNT),
-    ("no destination", {"destination_address": None}, 422, "Exactly one destination is required"),
-    ("an address that is no text", {"destination_address": 5}, 422, "destination_address must be a string"),
-    *[
-        (f"the address {address!r}", {"destination_address": address}, 422, "Destination address is not valid for Ethereum Sepolia")
-        for address in (
-            "", "x", "0x" + "0" * 40, "0x" + "1" * 39, "1" * 40, "0x" + "1" * 41, "0x" + "1" * 40 + "\n", "0x" + "g" * 40,
-            "0x52908400098527886e0F7030069857D2E4169EE7", "0x000000000000000000000000000000000000dEaD", "0x" + "\u0415" + "1" * 39,
+        (
+            f"the amount {amount!r}",
+            {"amount_atomic": amount},
+            422,
+            "Amount must be a positive integer string",
+        )
+        for amount in (
+            None,
+            "",
+            "0",
+            "000",
+            "-1",
+            "+1",
+            "1.5",
+            "1e18",
+            " 1",
+            "1\n",
+            "\uff11",
+            1,
+            2**64,
+            True,
+            [],
+            "1" * 61,
         )
     ],
-    ("an unknown wallet", {"crypto_payout_detail_id": str(uuid.uuid4())}, 404, "Payout detail not found"),
+    (
+        "an amount before its destination",
+        {"amount_atomic": "x", "destination_address": None},
+        422,
+        NOT_AN_AMOUNT,
+    ),
+    ("no destination", {"destination_address": None}, 422, "Exactly one destination is required"),
+    (
+        "an address that is no text",
+        {"destination_address": 5},
+        422,
+        "destination_address must be a string",
+    ),
+    *[
+        (
+            f"the address {address!r}",
+            {"destination_address": address},
+            422,
+            "Destination address is not valid for Ethereum Sepolia",
+        )
+        for address in (
+            "",
+            "x",
+            "0x" + "0" * 40,
+            "0x" + "1" * 39,
+            "1" * 40,
+            "0x" + "1" * 41,
+            "0x" + "1" * 40 + "\n",
+            "0x" + "g" * 40,
+            "0x52908400098527886e0F7030069857D2E4169EE7",
+            "0x000000000000000000000000000000000000dEaD",
+            "0x" + "\u0415" + "1" * 39,
+        )
+    ],
+    (
+        "an unknown wallet",
+        {"crypto_payout_detail_id": str(uuid.uuid4())},
+        404,
+        "Payout detail not found",
+    ),
     ("a wallet that is no id", {"crypto_payout_detail_id": "x"}, 404, "Payout detail not found"),
-    ("an unknown bank", {"fiat_payout_detail_id": str(uuid.uuid4()), "destination_address": None}, 404, "Payout detail not found"),
-    ("a bank beside an address", {"fiat_payout_detail_id": str(uuid.uuid4())}, 422, "Exactly one destination is required"),
+    (
+        "an unknown bank",
+        {"fiat_payout_detail_id": str(uuid.uuid4()), "destination_address": None},
+        404,
+        "Payout detail not found",
+    ),
+    (
+        "a bank beside an address",
+        {"fiat_payout_detail_id": str(uuid.uuid4())},
+        422,
+        "Exactly one destination is required",
+    ),
     ("too little", {"amount_atomic": "99999999999999"}, 422, "Amount is below the network minimum"),
     ("more than there is", {"amount_atomic": "9" * 60}, 422, "Insufficient available balance"),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(("changes", "status", "sentence"), [one[1:] for one in WRONG], ids=[one[0] for one in WRONG])
-def test_what_is_wrong_is_refused_with_its_sentence(bakery: Shop, changes: dict[str, Any], status: int, sentence: str) -> None:
-    body = {"asset_id": "SETH", "amount_atomic": str(10**16), "destination_address": "0x" + "1" * 40, **changes}
+@pytest.mark.parametrize(
+    ("changes", "status", "sentence"), [one[1:] for one in WRONG], ids=[one[0] for one in WRONG]
+)
+def test_what_is_wrong_is_refused_with_its_sentence(
+    bakery: Shop, changes: dict[str, Any], status: int, sentence: str
+) -> None:
+    body = {
+        "asset_id": "SETH",
+        "amount_atomic": str(10**16),
+        "destination_address": "0x" + "1" * 40,
+        **changes,
+    }
     answer = bakery.test.post("/payouts", body, key="k")
     told = answer.json()["error"]
-    assert (answer.status_code, told if isinstance(told, str) else told["message"]) == (status, sentence)
+    assert (answer.status_code, told if isinstance(told, str) else told["message"]) == (
+        status,
+        sentence,
+    )
     assert bakery.test.get("/payouts").json()["pagination"]["total"] == 0
 
 
@@ -114,13 +235,24 @@ def test_a_saved_wallet_wins_over_an_address_and_must_be_on_the_assets_network(c
     shop = cast.bakery
     make.funded(shop.test)
     saved = add_wallet(shop.store, "test", "sepolia", make.fresh_address())
-    made = make.payout(shop.test, 10**16, crypto_payout_detail_id=str(saved.pk), destination_address=make.fresh_address())
+    made = make.payout(
+        shop.test,
+        10**16,
+        crypto_payout_detail_id=str(saved.pk),
+        destination_address=make.fresh_address(),
+    )
     assert made["destination_address"].lower() == saved.address
     other = make.ask_payout(shop.test, "1" + "0" * 16, crypto_payout_detail_id=wallet(shop, "bsc"))
-    assert (other.status_code, other.json()) == (422, {"error": "Wallet network does not match the asset's network"})
+    assert (other.status_code, other.json()) == (
+        422,
+        {"error": "Wallet network does not match the asset's network"},
+    )
     for foreign in (wallet(cast.strangers), wallet(shop, "sepolia", "live")):
         answer = make.ask_payout(shop.test, "1" + "0" * 16, crypto_payout_detail_id=foreign)
-        assert (answer.status_code, answer.json()["error"]["message"]) == (404, "Payout detail not found")
+        assert (answer.status_code, answer.json()["error"]["message"]) == (
+            404,
+            "Payout detail not found",
+        )
 
 
 def test_the_checks_of_a_bank_payout_come_in_their_order(bakery: Shop, stablecoins: None) -> None:
@@ -130,7 +262,10 @@ def test_the_checks_of_a_bank_payout_come_in_their_order(bakery: Shop, stablecoi
 
     account = {"fiat_payout_detail_id": bank(bakery)}
     assert ask("ETH", "x", **account) == (422, "Amount must be a positive integer string")
-    assert ask("ETH", "1", fiat_payout_detail_id=bank(bakery, is_verified=False)) == (422, "Bank account is not verified")
+    assert ask("ETH", "1", fiat_payout_detail_id=bank(bakery, is_verified=False)) == (
+        422,
+        "Bank account is not verified",
+    )
     assert ask("ETH", "1", **account) == (403, "Store KYC verification required")
     change_store(bakery.store, kyc_confirmed_at=clock.real_now())
     set_store_cap(bakery.store, "ETH_USDC", per_tx_atomic=50_000)
@@ -146,7 +281,9 @@ def test_a_daily_cap_counts_the_utc_day_and_not_what_came_back(bakery: Shop) -> 
     set_store_cap(bakery.store, "SETH", daily_atomic=3 * 10**16)
     change_store(bakery.store, payout_review_threshold_cents=0)
     first = make.payout(bakery.test, 2 * 10**16)
-    assert make.ask_payout(bakery.test, str(2 * 10**16)).json() == {"error": "Daily payout limit exceeded"}
+    assert make.ask_payout(bakery.test, str(2 * 10**16)).json() == {
+        "error": "Daily payout limit exceeded"
+    }
     assert make.payout(bakery.test, 10**16)["status"] == "requires_review"
     _reject(first["id"])
     assert make.payout(bakery.test, 2 * 10**16)
@@ -162,20 +299,34 @@ def _reject(payout_id: str) -> None:
 def test_one_key_makes_one_payout_whatever_its_body(bakery: Shop) -> None:
     make.funded(bakery.test)
     refused = make.ask_payout(bakery.test, "0", key="one")
-    first, again = make.ask_payout(bakery.test, str(10**16), key="one"), make.ask_payout(bakery.test, "2", key="one")
+    first = make.ask_payout(bakery.test, str(10**16), key="one")
+    again = make.ask_payout(bakery.test, "2", key="one")
     assert (refused.status_code, first.status_code, again.status_code) == (422, 201, 201)
     assert first.json()["id"] == again.json()["id"] and again["Idempotent-Replayed"] == "true"
-    assert bakery.test.post("/payouts", {}).json() == {"error": "Idempotency-Key header is required"}
-    assert make.ask_payout(bakery.test, "1", key="x" * 256).json() == {"error": "Idempotency-Key is invalid"}
+    assert bakery.test.post("/payouts", {}).json() == {
+        "error": "Idempotency-Key header is required"
+    }
+    assert make.ask_payout(bakery.test, "1", key="x" * 256).json() == {
+        "error": "Idempotency-Key is invalid"
+    }
 
 
 def test_a_body_that_is_no_payout_is_answered_with_what_its_key_made(bakery: Shop) -> None:
     make.funded(bakery.test)
     first = make.ask_payout(bakery.test, str(10**16), key="one").json()
     for broken in ({"amount_atomic": 5}, {"destination_address": None}, {"asset_id": "NOPE"}):
-        body = {"asset_id": "SETH", "amount_atomic": "1", "destination_address": make.fresh_address(), **broken}
+        body = {
+            "asset_id": "SETH",
+            "amount_atomic": "1",
+            "destination_address": make.fresh_address(),
+            **broken,
+        }
         again = bakery.test.post("/payouts", body, key="one")
-        assert (again.status_code, again.json()["id"], again["Idempotent-Replayed"]) == (201, first["id"], "true"), broken
+        assert (again.status_code, again.json()["id"], again["Idempotent-Replayed"]) == (
+            201,
+            first["id"],
+            "true",
+        ), broken
 
 
 @pytest.mark.parametrize(
@@ -192,10 +343,18 @@ def test_a_body_that_is_no_payout_is_answered_with_what_its_key_made(bakery: Sho
 def test_what_is_wrong_about_a_quote_is_told_in_the_same_order(
     bakery: Shop, stablecoins: None, changes: dict[str, Any], status: int, sentence: str
 ) -> None:
-    body = {"asset_id": "ETH_USDC", "amount_atomic": "2000000", "fiat_payout_detail_id": bank(bakery), **changes}
+    body = {
+        "asset_id": "ETH_USDC",
+        "amount_atomic": "2000000",
+        "fiat_payout_detail_id": bank(bakery),
+        **changes,
+    }
     answer = bakery.live.post("/payouts/quote", body)
     told = answer.json()["error"]
-    assert (answer.status_code, told if isinstance(told, str) else told["message"]) == (status, sentence)
+    assert (answer.status_code, told if isinstance(told, str) else told["message"]) == (
+        status,
+        sentence,
+    )
 
 
 def test_the_list_is_newest_first_paged_and_filtered(bakery: Shop) -> None:
@@ -204,13 +363,24 @@ def test_the_list_is_newest_first_paged_and_filtered(bakery: Shop) -> None:
     page = bakery.test.get("/payouts").json()
     assert [one["id"] for one in page["data"]] == made[::-1]
     assert page["pagination"] == {"page": 1, "per_page": 25, "total": 3, "total_pages": 1}
-    assert [one["id"] for one in bakery.test.get("/payouts?page=2&per_page=2").json()["data"]] == [made[0]]
+    assert [one["id"] for one in bakery.test.get("/payouts?page=2&per_page=2").json()["data"]] == [
+        made[0]
+    ]
     for name, value, count in [
-        ("status", "pending", 3), ("status", "confirmed", 0), ("status", "nonsense", 3), ("payout_rail", "crypto", 3),
-        ("payout_rail", "fiat_manual", 0), ("asset_id", "SETH", 3), ("asset_id", "%00", 0), ("payout_schedule_id", "x", 0),
+        ("status", "pending", 3),
+        ("status", "confirmed", 0),
+        ("status", "nonsense", 3),
+        ("payout_rail", "crypto", 3),
+        ("payout_rail", "fiat_manual", 0),
+        ("asset_id", "SETH", 3),
+        ("asset_id", "%00", 0),
+        ("payout_schedule_id", "x", 0),
         ("payout_schedule_id", str(uuid.uuid4()), 0),
-    ]:  # fmt: skip
-        assert bakery.test.get(f"/payouts?{name}={value}").json()["pagination"]["total"] == count, (name, value)
+    ]:
+        assert bakery.test.get(f"/payouts?{name}={value}").json()["pagination"]["total"] == count, (
+            name,
+            value,
+        )
 
 
 def test_nobody_else_sees_a_payout(cast: Cast) -> None:
@@ -218,19 +388,27 @@ def test_nobody_else_sees_a_payout(cast: Cast) -> None:
     payout_id = make.payout(cast.bakery.test, 10**16)["id"]
     for api in (cast.strangers.test, cast.bakery.live):
         for answer in (api.get(f"/payouts/{payout_id}"), api.post(f"/payouts/{payout_id}/retry")):
-            assert (answer.status_code, answer.json()["error"]) == (404, {"message": "Payout not found", "code": None})
+            assert (answer.status_code, answer.json()["error"]) == (
+                404,
+                {"message": "Payout not found", "code": None},
+            )
 
 
 @pytest.mark.parametrize(
     ("method", "path", "scope"),
     [
-        ("GET", "/payouts", "payouts:read"), ("GET", "/payouts/x", "payouts:read"), ("POST", "/payouts", "payouts:write"),
-        ("POST", "/payouts/quote", "payouts:write"), ("POST", "/payouts/x/retry", "payouts:write"),
-        ("GET", "/payout_schedules", "payouts:read"), ("POST", "/payout_schedules", "payouts:write"),
-        ("PATCH", "/payout_schedules/x", "payouts:write"), ("DELETE", "/payout_schedules/x", "payouts:write"),
+        ("GET", "/payouts", "payouts:read"),
+        ("GET", "/payouts/x", "payouts:read"),
+        ("POST", "/payouts", "payouts:write"),
+        ("POST", "/payouts/quote", "payouts:write"),
+        ("POST", "/payouts/x/retry", "payouts:write"),
+        ("GET", "/payout_schedules", "payouts:read"),
+        ("POST", "/payout_schedules", "payouts:write"),
+        ("PATCH", "/payout_schedules/x", "payouts:write"),
+        ("DELETE", "/payout_schedules/x", "payouts:write"),
         ("POST", "/payout_schedules/x/run", "payouts:write"),
     ],
-)  # fmt: skip
+)
 def test_each_path_asks_for_its_scope(bakery: Shop, method: str, path: str, scope: str) -> None:
     other = "payouts:write" if scope == "payouts:read" else "payouts:read"
     answer = bakery.with_scopes(other)(method, path, {} if method in ("POST", "PATCH") else None)
@@ -238,12 +416,27 @@ def test_each_path_asks_for_its_scope(bakery: Shop, method: str, path: str, scop
 
 
 def test_a_quote_tells_what_would_land_and_makes_nothing(bakery: Shop, stablecoins: None) -> None:
-    body = {"asset_id": "ETH_USDC", "amount_atomic": "2000000", "fiat_payout_detail_id": bank(bakery)}
+    body = {
+        "asset_id": "ETH_USDC",
+        "amount_atomic": "2000000",
+        "fiat_payout_detail_id": bank(bakery),
+    }
     told = bakery.live.post("/payouts/quote", body).json()
-    assert {key: told[key] for key in ("asset_id", "coin_symbol", "fiat_currency", "source_currency", "meets_minimum")} == {
-        "asset_id": "ETH_USDC", "coin_symbol": "USDC", "fiat_currency": "EUR", "source_currency": "USDC", "meets_minimum": True,
-    }  # fmt: skip
-    assert told["estimated_fiat_cents"] > 0 and told["estimated_fee_cents"] >= 0 and told["minimum_atomic"] == "100000"
+    assert {
+        key: told[key]
+        for key in ("asset_id", "coin_symbol", "fiat_currency", "source_currency", "meets_minimum")
+    } == {
+        "asset_id": "ETH_USDC",
+        "coin_symbol": "USDC",
+        "fiat_currency": "EUR",
+        "source_currency": "USDC",
+        "meets_minimum": True,
+    }
+    assert (
+        told["estimated_fiat_cents"] > 0
+        and told["estimated_fee_cents"] >= 0
+        and told["minimum_atomic"] == "100000"
+    )
     small = bakery.live.post("/payouts/quote", {**body, "amount_atomic": "5"}).json()
     assert small["meets_minimum"] is False
     eth = bakery.live.post("/payouts/quote", {**body, "asset_id": "ETH"})
@@ -255,10 +448,16 @@ def test_only_a_failed_payout_that_still_has_its_funds_can_be_retried(bakery: Sh
     make.funded(bakery.test)
     change_store(bakery.store, payout_review_threshold_cents=0)
     payout_id = make.payout(bakery.test, 10**16)["id"]
-    assert bakery.test.post(f"/payouts/{payout_id}/retry").json()["error"]["code"] == "not_retryable"
+    assert (
+        bakery.test.post(f"/payouts/{payout_id}/retry").json()["error"]["code"] == "not_retryable"
+    )
     _reject(payout_id)
     answer = bakery.test.post(f"/payouts/{payout_id}/retry")
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "not_retryable")
     told = bakery.test.get(f"/payouts/{payout_id}").json()
     assert [one["to"] for one in told["state_transitions"]] == ["pending", "failed"]
-    assert (told["failure_code"], told["failure_reason"], told["funds_returned"]) == ("unknown", "odd", True)
+    assert (told["failure_code"], told["failure_reason"], told["funds_returned"]) == (
+        "unknown",
+        "odd",
+        True,
+    )

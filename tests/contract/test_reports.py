@@ -23,7 +23,9 @@ def through(api: Api) -> date:
 def ask(api: Api, start: Any, end: Any, kind: str = TYPES[0], **more: str) -> Any:
     given = {"start_date": start, "end_date": end, **more}
     return api.client.get(
-        f"/api/v2/reports/{kind}", {key: str(value) for key, value in given.items() if value is not None}, headers=api.headers
+        f"/api/v2/reports/{kind}",
+        {key: str(value) for key, value in given.items() if value is not None},
+        headers=api.headers,
     )
 
 
@@ -47,14 +49,19 @@ def ask(api: Api, start: Any, end: Any, kind: str = TYPES[0], **more: str) -> An
         ("2999-01-02", "2999-01-01", "end_date must be on or after start_date"),
     ],
 )
-def test_a_date_is_refused_in_the_documented_order(bakery: Shop, kind: str, start: str | None, end: str | None, error: str) -> None:
+def test_a_date_is_refused_in_the_documented_order(
+    bakery: Shop, kind: str, start: str | None, end: str | None, error: str
+) -> None:
     answer = ask(bakery.test, start, end, kind)
     assert (answer.status_code, answer.json()) == (422, {"error": error})
 
 
 def test_a_range_that_cant_be_is_refused_as_described(bakery: Shop) -> None:
     """`Api` holds the answer against the description, whose shape has the days that are told."""
-    for first, last, told in (("2020-01-01", "2026-01-01", "max_days"), ("2999-01-01", "2999-01-02", "available_through")):
+    for first, last, told in (
+        ("2020-01-01", "2026-01-01", "max_days"),
+        ("2999-01-01", "2999-01-02", "available_through"),
+    ):
         answer = bakery.test.get(f"/reports/{TYPES[0]}?start_date={first}&end_date={last}")
         assert answer.status_code == 422 and told in answer.json()
 
@@ -62,7 +69,10 @@ def test_a_range_that_cant_be_is_refused_as_described(bakery: Shop) -> None:
 def test_a_range_has_at_most_366_days_and_ends_on_a_closed_day(bakery: Shop) -> None:
     last = through(bakery.test)
     day = timedelta(days=1)
-    assert ask(bakery.test, last - 366 * day, last).json() == {"error": "date_range_too_large", "max_days": 366}
+    assert ask(bakery.test, last - 366 * day, last).json() == {
+        "error": "date_range_too_large",
+        "max_days": 366,
+    }
     assert ask(bakery.test, last - 365 * day, last).status_code == 202
     unavailable = {"error": "date_range_unavailable", "available_through": last.isoformat()}
     assert ask(bakery.test, last, last + day).json() == unavailable
@@ -109,21 +119,29 @@ def test_polling_ends_with_a_link_that_opens_for_an_hour(bakery: Shop, client: A
 
 def test_the_format_is_pdf_or_csv_and_each_has_a_record(bakery: Shop) -> None:
     last = through(bakery.test)
-    plain, pdf, csv = (ask(bakery.test, last, last, **more).json() for more in ({}, {"format": "pdf"}, {"format": "csv"}))
+    plain, pdf, csv = (
+        ask(bakery.test, last, last, **more).json()
+        for more in ({}, {"format": "pdf"}, {"format": "csv"})
+    )
     assert plain == pdf != csv
     refused = ask(bakery.test, last, last, format="xlsx")
-    assert (refused.status_code, refused.json()) == (422, {"error": "format must be one of pdf, csv"})
+    assert (refused.status_code, refused.json()) == (
+        422,
+        {"error": "format must be one of pdf, csv"},
+    )
 
 
 @pytest.mark.parametrize("unknown", ["AUD", "usd", "", "x" * 500, "\x00"])
 def test_a_currency_that_is_not_known_covers_all(bakery: Shop, unknown: str) -> None:
     last = through(bakery.test)
-    every, euros = ask(bakery.test, last, last).json(), ask(bakery.test, last, last, currency="EUR").json()
+    every = ask(bakery.test, last, last).json()
+    euros = ask(bakery.test, last, last, currency="EUR").json()
     assert ask(bakery.test, last, last, currency=unknown).json() == every != euros
 
 
 def test_asking_again_finds_the_report_and_another_question_makes_another(cast: Cast) -> None:
-    api, last = cast.bakery.test, through(cast.bakery.test)
+    api = cast.bakery.test
+    last = through(cast.bakery.test)
     first = ask(api, last, last).json()["report_id"]
     assert ask(api, last, last).json()["report_id"] == first
     others = [
@@ -172,19 +190,30 @@ def test_a_store_has_a_limited_number_of_reports_under_way(bakery: Shop, monkeyp
     last = through(bakery.test)
     made = [ask(bakery.test, last - timedelta(days=n), last) for n in range(3)]
     assert [one.status_code for one in made] == [202, 202, 429]
-    assert made[2].json()["error"]["code"] == "rate_limited" and made[2].headers["Retry-After"] == "30"
+    assert (
+        made[2].json()["error"]["code"] == "rate_limited" and made[2].headers["Retry-After"] == "30"
+    )
     assert ask(bakery.test, last, last).status_code == 202
 
 
 def test_the_index_has_the_fifty_newest_of_the_store_and_mode(cast: Cast) -> None:
-    api, last = cast.bakery.test, through(cast.bakery.test)
-    made = [ask(api, last - timedelta(days=n), last, format="csv", currency="USD").json()["report_id"] for n in range(50)]
+    api = cast.bakery.test
+    last = through(cast.bakery.test)
+    made = [
+        ask(api, last - timedelta(days=n), last, format="csv", currency="USD").json()["report_id"]
+        for n in range(50)
+    ]
     generate_due()
     newest = ask(api, last, last, TYPES[1]).json()["report_id"]
     reports = api.get("/reports").json()["reports"]
     assert [one["id"] for one in reports] == [newest, *reversed(made[1:])]
-    assert cast.strangers.test.get("/reports").json()["reports"] == cast.bakery.live.get("/reports").json()["reports"] == []
-    pending, ready = reports[0], next(one for one in reports if one["status"] == "generated")
+    assert (
+        cast.strangers.test.get("/reports").json()["reports"]
+        == cast.bakery.live.get("/reports").json()["reports"]
+        == []
+    )
+    pending = reports[0]
+    ready = next(one for one in reports if one["status"] == "generated")
     keys = [
         *("id", "report_type", "status", "period_from", "period_to", "currency", "format"),
         *("created_at", "generated_at", "size_bytes", "error"),
@@ -196,13 +225,23 @@ def test_the_index_has_the_fifty_newest_of_the_store_and_mode(cast: Cast) -> Non
 
 def test_reports_ask_for_balances_read(bakery: Shop) -> None:
     for path in ("/reports", *(f"/reports/{kind}" for kind in TYPES)):
-        assert bakery.with_scopes("payments:read").get(path).json()["error"]["code"] == "insufficient_scope"
-        assert Api(bakery.secrets["test_publishable"]).get(path).json()["error"]["code"] == "publishable_key_forbidden"
+        assert (
+            bakery.with_scopes("payments:read").get(path).json()["error"]["code"]
+            == "insufficient_scope"
+        )
+        assert (
+            Api(bakery.secrets["test_publishable"]).get(path).json()["error"]["code"]
+            == "publishable_key_forbidden"
+        )
         assert bakery.with_scopes("balances:read").get(path).status_code in (200, 422)
 
 
 def test_the_description_names_what_is_asked_in_the_address(db: None) -> None:
-    asked = Api().get("/openapi.json").json()["paths"]["/api/v2/reports/merchant_statement"]["get"]["parameters"]
+    asked = (
+        Api()
+        .get("/openapi.json")
+        .json()["paths"]["/api/v2/reports/merchant_statement"]["get"]["parameters"]
+    )
     assert {one["name"]: one.get("required", False) for one in asked} == {
         "start_date": True, "end_date": True, "currency": False, "format": False,
     }  # fmt: skip

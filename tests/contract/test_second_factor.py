@@ -1,4 +1,5 @@
-"""A dashboard session on the API, where a second factor is asked for: every documented code, and that nobody else is asked."""
+"""A dashboard session on the API, where a second factor is asked for: every documented code, and
+that nobody else is asked."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -39,7 +40,9 @@ def no_counter(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def make_key(browser: Browser, **headers: str) -> Any:
-    return browser.client.post("/api/v2/api_keys", KEY, content_type="application/json", headers=headers)
+    return browser.client.post(
+        "/api/v2/api_keys", KEY, content_type="application/json", headers=headers
+    )
 
 
 def told(answer: Any) -> tuple[int, str | None]:
@@ -52,7 +55,9 @@ def test_without_a_code_it_is_otp_required(cast: Cast, factor: SecondFactor) -> 
 
 @pytest.mark.parametrize("code", ["000000", "12345", "１２３４５６", "x" * 2000])
 def test_a_wrong_code_is_otp_invalid(cast: Cast, factor: SecondFactor, code: str) -> None:
-    assert told(make_key(Browser(cast.alice), **{"X-OTP-Code": code.encode().decode("latin-1")})) == (403, "otp_invalid")
+    assert told(
+        make_key(Browser(cast.alice), **{"X-OTP-Code": code.encode().decode("latin-1")})
+    ) == (403, "otp_invalid")
 
 
 def test_a_code_that_was_used_is_otp_invalid(cast: Cast, factor: SecondFactor) -> None:
@@ -68,7 +73,9 @@ def test_too_many_codes_must_wait(cast: Cast, factor: SecondFactor) -> None:
     assert int(answers[-1]["Retry-After"]) >= 1
 
 
-def test_without_the_counter_it_is_otp_check_unavailable(cast: Cast, factor: SecondFactor, no_counter: None) -> None:
+def test_without_the_counter_it_is_otp_check_unavailable(
+    cast: Cast, factor: SecondFactor, no_counter: None
+) -> None:
     answer = make_key(Browser(cast.alice), **{"X-OTP-Code": code_of(factor)})
     assert told(answer) == (503, "otp_check_unavailable")
     assert answer["Retry-After"] == "5"
@@ -110,11 +117,15 @@ def strict(rf: Any, cast: Cast) -> Callable[..., tuple[int, str | None]]:
     return ask
 
 
-def test_where_money_leaves_a_session_without_a_second_factor_is_mfa_required(cast: Cast, strict: Any) -> None:
+def test_where_money_leaves_a_session_without_a_second_factor_is_mfa_required(
+    cast: Cast, strict: Any
+) -> None:
     assert strict(Browser(cast.alice)) == (403, "mfa_required")
 
 
-def test_where_money_leaves_a_second_factor_needs_a_fresh_code(cast: Cast, strict: Any, factor: SecondFactor) -> None:
+def test_where_money_leaves_a_second_factor_needs_a_fresh_code(
+    cast: Cast, strict: Any, factor: SecondFactor
+) -> None:
     browser = Browser(cast.alice)
     assert strict(browser) == (403, "otp_required")
     assert strict(browser, **{"X-OTP-Code": code_of(factor)}) == (200, None)
@@ -127,7 +138,9 @@ def test_where_money_leaves_a_key_is_not_asked(cast: Cast, strict: Any) -> None:
 def test_when_nobody_can_tell_it_is_mfa_check_unavailable(cast: Cast, strict: Any) -> None:
     """Somebody else holds the table for longer than a request may wait."""
     browser = Browser(cast.alice)
-    with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": None, "context": None}) as other:
+    with psycopg.connect(
+        **connection.get_connection_params() | {"cursor_factory": None, "context": None}
+    ) as other:
         other.execute("LOCK TABLE access_secondfactor IN ACCESS EXCLUSIVE MODE NOWAIT")
         with transaction.atomic():
             with connection.cursor() as cursor:

@@ -47,25 +47,48 @@ def test_each_refusal_has_its_code(bakery: Shop, body: dict[str, Any], code: str
         ({"reference": 5}, "reference must be a string of 1 to 255 characters"),
     ],
 )
-def test_a_broken_field_without_a_code_is_named(bakery: Shop, body: dict[str, Any], sentence: str) -> None:
+def test_a_broken_field_without_a_code_is_named(
+    bakery: Shop, body: dict[str, Any], sentence: str
+) -> None:
     answer = simulate(bakery, make.payment(bakery.test), **body)
-    assert (answer.status_code, answer.json()) == (422, {"error": {"message": sentence, "code": None}})
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {"error": {"message": sentence, "code": None}},
+    )
 
 
 def test_live_money_is_never_simulated(bakery: Shop) -> None:
     made = make.payment(bakery.live)
     answer = bakery.live.post(f"/payments/{made['id']}/simulated_payments", {})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "simulated_payment_live_mode")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (
+        403,
+        "simulated_payment_live_mode",
+    )
 
 
 def test_an_ended_payment_takes_no_more(bakery: Shop) -> None:
     answer = simulate(bakery, make.paid(bakery.test))
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "simulated_payment_already_finalized")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (
+        422,
+        "simulated_payment_already_finalized",
+    )
 
 
 def test_nulls_are_missing_and_negative_confirmations_none(bakery: Shop) -> None:
-    body = {"scenario": "unconfirmed", "amount": None, "asset_id": None, "late": None, "reference": "A", "confirmations": -3}
+    body = {
+        "scenario": "unconfirmed",
+        "amount": None,
+        "asset_id": None,
+        "late": None,
+        "reference": "A",
+        "confirmations": -3,
+    }
     answer = simulate(bakery, make.payment(bakery.test), **body)
     told = answer.json()["simulated_payment"]
-    assert (answer.status_code, told["confirmations"], told["reference"], told["status"]) == (201, 0, "A", "confirming")
+    assert (answer.status_code, told["confirmations"], told["reference"], told["status"]) == (
+        201,
+        0,
+        "A",
+        "confirming",
+    )
     assert answer.json()["payment_status"] == "processing"

@@ -1,4 +1,5 @@
-"""The test wallet: for test payments only, within its cap and allowance, and never when it is empty."""
+"""The test wallet: for test payments only, within its cap and allowance, and never when it is
+empty."""
 
 from typing import Any
 
@@ -18,7 +19,9 @@ WALLET = "0x2222222222222222222222222222222222222222"
 def funded_test_wallet(db: None) -> None:
     """The test chain's hot wallet, with more coins than a day's allowance."""
     local_chain.call(project.CHAIN_URLS["sepolia"][0], "anvil_setBalance", WALLET, hex(10**19))
-    HotWallet.objects.update_or_create(chain_id="sepolia", defaults={"address": WALLET, "next_nonce": 0})
+    HotWallet.objects.update_or_create(
+        chain_id="sepolia", defaults={"address": WALLET, "next_nonce": 0}
+    )
 
 
 def ask(shop: Shop, payment: dict[str, Any], **fields: Any) -> Any:
@@ -40,7 +43,10 @@ def test_what_the_test_wallet_refuses(bakery: Shop) -> None:
     ):
         assert code(ask(bakery, payment, **fields)) == expected
     live = make.payment(bakery.live)
-    assert code(bakery.live.post(f"/payments/{live['id']}/test_payments", {})) == (403, "test_payment_live_mode")
+    assert code(bakery.live.post(f"/payments/{live['id']}/test_payments", {})) == (
+        403,
+        "test_payment_live_mode",
+    )
     assert code(ask(bakery, make.paid(bakery.test))) == (422, "test_payment_already_finalized")
 
 
@@ -51,7 +57,9 @@ def test_an_empty_wallet_says_so(bakery: Shop, settings: Any) -> None:
     assert int(answer.headers["Retry-After"]) >= 1
 
 
-def test_the_allowance_is_the_stores_for_any_24_hours(bakery: Shop, funded_test_wallet: None) -> None:
+def test_the_allowance_is_the_stores_for_any_24_hours(
+    bakery: Shop, funded_test_wallet: None
+) -> None:
     payment = make.payment(bakery.test, amount="100000.00")
     for n in range(1, 6):
         body = ask(bakery, payment, amount_atomic=str(PER_PAYMENT_ATOMIC)).json()

@@ -1,4 +1,5 @@
-"""What every path does with broken transport: JSON answers of the documented shape, never a page, never a 500."""
+"""What every path does with broken transport: JSON answers of the documented shape, never a page,
+never a 500."""
 
 from typing import Any
 
@@ -14,10 +15,23 @@ VALID = b'{"payment_intent": {"amount": "10.00", "currency": "EUR"}}'
 @pytest.mark.parametrize(
     "raw",
     [
-        b"[]", b'"x"', b"5", b"null", b"{", b"", DEEP, NESTED, b'{"a": 1, "a": 2}', b'{"a": {"b": 1, "b": 1}}', b"\xef\xbb\xbf" + VALID,
-        b'{"payment_intent":{"amount":NaN,"currency":"EUR"}}', b'{"a": Infinity}', b"\xff\xfe", b'{"a": ' + b"9" * 5000 + b"}",
+        b"[]",
+        b'"x"',
+        b"5",
+        b"null",
+        b"{",
+        b"",
+        DEEP,
+        NESTED,
+        b'{"a": 1, "a": 2}',
+        b'{"a": {"b": 1, "b": 1}}',
+        b"\xef\xbb\xbf" + VALID,
+        b'{"payment_intent":{"amount":NaN,"currency":"EUR"}}',
+        b'{"a": Infinity}',
+        b"\xff\xfe",
+        b'{"a": ' + b"9" * 5000 + b"}",
     ],
-)  # fmt: skip
+)
 def test_a_body_that_is_no_json_object_is_refused(bakery: Shop, raw: bytes) -> None:
     answer = bakery.test("POST", "/payments", raw=raw)
     if raw == b"":
@@ -28,10 +42,18 @@ def test_a_body_that_is_no_json_object_is_refused(bakery: Shop, raw: bytes) -> N
 
 
 @pytest.mark.parametrize(
-    "content_type", ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x", "application/xml"]
+    "content_type",
+    [
+        "application/x-www-form-urlencoded",
+        "text/plain",
+        "multipart/form-data; boundary=x",
+        "application/xml",
+    ],
 )
 def test_another_content_type_is_415(bakery: Shop, content_type: str) -> None:
-    answer = bakery.test.client.post("/api/v2/payments", data=VALID, content_type=content_type, headers=bakery.test.headers)
+    answer = bakery.test.client.post(
+        "/api/v2/payments", data=VALID, content_type=content_type, headers=bakery.test.headers
+    )
     assert answer.status_code == 415
     assert answer.json()["error"]["code"] is None
 
@@ -46,18 +68,34 @@ def test_a_compressed_body_is_415(bakery: Shop) -> None:
     assert answer.status_code == 415
 
 
-@pytest.mark.parametrize("path", ["/no_such_thing", "//payments", "/payments/..%2f..%2fadmin", "/payments/", "/payments/x/y/z", ""])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/no_such_thing",
+        "//payments",
+        "/payments/..%2f..%2fadmin",
+        "/payments/",
+        "/payments/x/y/z",
+        "",
+    ],
+)
 def test_an_unknown_path_is_a_json_404(bakery: Shop, path: str) -> None:
     for api in (bakery.test, Api()):
         for method in ("GET", "POST"):
             answer = api(method, path, {} if method == "POST" else None)
-            assert (answer.status_code, answer.json()) == (404, {"error": {"message": "Not found", "code": None}})
+            assert (answer.status_code, answer.json()) == (
+                404,
+                {"error": {"message": "Not found", "code": None}},
+            )
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "allowed"), [("PUT", "/payments", {"GET", "POST"}), ("DELETE", "/checkout/ABCDEFGH12345678", {"GET"})]
+    ("method", "path", "allowed"),
+    [("PUT", "/payments", {"GET", "POST"}), ("DELETE", "/checkout/ABCDEFGH12345678", {"GET"})],
 )
-def test_an_unknown_method_is_405_and_says_what_is_allowed(bakery: Shop, method: str, path: str, allowed: set[str]) -> None:
+def test_an_unknown_method_is_405_and_says_what_is_allowed(
+    bakery: Shop, method: str, path: str, allowed: set[str]
+) -> None:
     answer = bakery.test(method, path, {})
     assert answer.status_code == 405
     assert {one.strip() for one in answer.headers["Allow"].split(",")} == allowed
@@ -86,28 +124,56 @@ def test_any_other_request_id_is_replaced(bakery: Shop, given: str) -> None:
 
 
 def test_a_foreign_host_is_refused_and_never_used_for_links(bakery: Shop) -> None:
-    answer = bakery.test.client.get("/api/v2/checkout/ABCDEFGH12345678", headers={"Host": "evil.example"})
+    answer = bakery.test.client.get(
+        "/api/v2/checkout/ABCDEFGH12345678", headers={"Host": "evil.example"}
+    )
     assert answer.status_code == 400
     assert answer.headers["Content-Type"] == "application/json"
-    made = bakery.test.post("/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR"}}, **{"X-Forwarded-Host": "evil.example"})
+    made = bakery.test.post(
+        "/payments",
+        {"payment_intent": {"amount": "1.00", "currency": "EUR"}},
+        **{"X-Forwarded-Host": "evil.example"},
+    )
     assert "evil.example" not in made.content.decode()
 
 
 def test_only_public_paths_and_publishable_creates_answer_any_origin(bakery: Shop) -> None:
     origin = {"Origin": "https://evil.example"}
-    public = Api()("OPTIONS", "/checkout/ABCDEFGH12345678", **origin, **{"Access-Control-Request-Headers": "X-Anything"})
-    assert (public.headers["Access-Control-Allow-Origin"], public.headers["Access-Control-Allow-Headers"]) == ("*", "X-Anything")
+    public = Api()(
+        "OPTIONS",
+        "/checkout/ABCDEFGH12345678",
+        **origin,
+        **{"Access-Control-Request-Headers": "X-Anything"},
+    )
+    assert (
+        public.headers["Access-Control-Allow-Origin"],
+        public.headers["Access-Control-Allow-Headers"],
+    ) == ("*", "X-Anything")
     assert "Access-Control-Allow-Credentials" not in public.headers
     assert "Access-Control-Allow-Origin" not in bakery.test.get("/payments", **origin).headers
-    assert "Access-Control-Allow-Origin" not in Api()("OPTIONS", "/webhook_endpoints", **origin).headers
+    assert (
+        "Access-Control-Allow-Origin"
+        not in Api()("OPTIONS", "/webhook_endpoints", **origin).headers
+    )
     body: Any = {"payment_intent": {"amount": "1.00", "currency": "EUR"}}
-    assert "Access-Control-Allow-Origin" not in bakery.test.post("/payments", body, **origin).headers
+    assert (
+        "Access-Control-Allow-Origin" not in bakery.test.post("/payments", body, **origin).headers
+    )
     made = Api(bakery.secrets["test_publishable"]).post("/payments", body, **origin)
     assert (made.status_code, made.headers["Access-Control-Allow-Origin"]) == (201, "*")
 
 
 @pytest.mark.parametrize(
-    "query", ["reference=%00", "order_id=%00", "q=%F0%9F%98%80", "from=%00", "to=9999-12-31", "status=%00", "page=%00"]
+    "query",
+    [
+        "reference=%00",
+        "order_id=%00",
+        "q=%F0%9F%98%80",
+        "from=%00",
+        "to=9999-12-31",
+        "status=%00",
+        "page=%00",
+    ],
 )
 def test_odd_queries_are_answered(bakery: Shop, query: str) -> None:
     assert bakery.test.get(f"/payments?{query}").status_code == 200
@@ -116,15 +182,33 @@ def test_odd_queries_are_answered(bakery: Shop, query: str) -> None:
 @pytest.mark.parametrize(
     ("query", "page", "per_page"),
     [
-        ("page=0", 1, 10), ("page=-1", 1, 10), ("page=abc", 1, 10), ("page=", 1, 10), ("page=1e2", 1, 10), ("page=1.5", 1, 10),
-        ("page=%00", 1, 10), ("page=１", 1, 10), ("page=null", 1, 10), 
-        ("per_page=0", 1, 1), ("per_page=-1", 1, 1), ("per_page=101", 1, 100),
-        ("per_page=abc", 1, 10), ("per_page=99999999999999999999", 1, 100), ("page=7&per_page=3", 7, 3),
+        ("page=0", 1, 10),
+        ("page=-1", 1, 10),
+        ("page=abc", 1, 10),
+        ("page=", 1, 10),
+        ("page=1e2", 1, 10),
+        ("page=1.5", 1, 10),
+        ("page=%00", 1, 10),
+        ("page=１", 1, 10),
+        ("page=null", 1, 10),
+        ("per_page=0", 1, 1),
+        ("per_page=-1", 1, 1),
+        ("per_page=101", 1, 100),
+        ("per_page=abc", 1, 10),
+        ("per_page=99999999999999999999", 1, 100),
+        ("page=7&per_page=3", 7, 3),
     ],
-)  # fmt: skip
-def test_paging_reads_what_it_can_and_clamps_the_rest(bakery: Shop, query: str, page: int, per_page: int) -> None:
+)
+def test_paging_reads_what_it_can_and_clamps_the_rest(
+    bakery: Shop, query: str, page: int, per_page: int
+) -> None:
     meta = bakery.test.get(f"/payments?{query}").json()["meta"]
-    assert (meta["page"], meta["per_page"], meta["total"], meta["total_pages"]) == (page, per_page, 0, 0)
+    assert (meta["page"], meta["per_page"], meta["total"], meta["total_pages"]) == (
+        page,
+        per_page,
+        0,
+        0,
+    )
 
 
 def test_a_page_past_the_end_is_empty(bakery: Shop) -> None:
@@ -133,5 +217,8 @@ def test_a_page_past_the_end_is_empty(bakery: Shop) -> None:
 
 
 def test_brackets_in_strings_are_no_nesting(bakery: Shop) -> None:
-    answer = bakery.test.post("/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR", "title": '[{"\\' * 35}})
+    answer = bakery.test.post(
+        "/payments",
+        {"payment_intent": {"amount": "1.00", "currency": "EUR", "title": '[{"\\' * 35}},
+    )
     assert answer.status_code == 201

@@ -1,4 +1,5 @@
-"""A refusal that hangs on a constraint of the database hangs on its name: whatever else a row breaks is never told as that."""
+"""A refusal that hangs on a constraint of the database hangs on its name: whatever else a row
+breaks is never told as that."""
 
 import ast
 
@@ -20,7 +21,9 @@ def test_only_the_constraint_that_was_named_is_the_refusal() -> None:
     with pytest.raises(IntegrityError) as error, refused_by(User.EMAIL_ONCE, EmailTaken):
         roles_of_nobody.save()
     assert constraint_of(error.value) == "user_with_staff_roles_is_staff"
-    assert [user.email for user in User.objects.filter(email__in=("ann@example.com", "bea@example.com"))] == ["ann@example.com"]
+    assert [
+        user.email for user in User.objects.filter(email__in=("ann@example.com", "bea@example.com"))
+    ] == ["ann@example.com"]
 
 
 @pytest.mark.django_db
@@ -40,7 +43,11 @@ def test_every_constraint_that_is_named_is_one_of_the_database() -> None:
         if path.suffix != ".py":
             continue
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "refused_by":
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "refused_by"
+            ):
                 named |= {node.args[0].value} if isinstance(node.args[0], ast.Constant) else set()
     assert len(named) > 10
     with connection.cursor() as cursor:

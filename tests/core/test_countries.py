@@ -13,7 +13,9 @@ from apps.core.countries import NAMES, countries, country_code, country_name
 from config import bootstrap
 
 # No countries, though the list of territories has them.
-NOT_COUNTRIES = frozenset({"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "XK", "ZZ"})
+NOT_COUNTRIES = frozenset(
+    {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "XK", "ZZ"}
+)
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "da", "nb", "sv", "pt", "pl")
 
 
@@ -28,7 +30,10 @@ def test_the_names_are_those_of_babel() -> None:
     for name, code in owners.items():
         names[code].append(name)
     if os.environ.get("WRITE_COUNTRIES"):
-        lines = (f"{json.dumps(code)}: {json.dumps(several, ensure_ascii=False)}" for code, several in names.items())
+        lines = (
+            f"{json.dumps(code)}: {json.dumps(several, ensure_ascii=False)}"
+            for code, several in names.items()
+        )
         NAMES.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
     assert json.loads(NAMES.read_text("utf-8")) == names
 
@@ -47,16 +52,28 @@ def test_a_form_offers_countries_by_their_names() -> None:
     names = [name for _, name in countries()]
     assert len(set(names)) == len(names)
     # An accent doesn't put a country behind Zimbabwe.
-    assert names.index("Åland Islands") < names.index("Albania") < names.index("Zimbabwe") == len(names) - 1
+    assert (
+        names.index("Åland Islands")
+        < names.index("Albania")
+        < names.index("Zimbabwe")
+        == len(names) - 1
+    )
     with translation.override("de"):
         assert {("DE", "Deutschland"), ("AT", "Österreich")} <= set(countries())
-        assert [code for code, _ in countries()].index("AT") < [code for code, _ in countries()].index("PK")
+        assert [code for code, _ in countries()].index("AT") < [
+            code for code, _ in countries()
+        ].index("PK")
     assert {("DE", "Germany"), ("XK", "Kosovo")} <= set(countries())
     assert not {code for code, _ in countries()} & {"EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"}
 
 
 def test_asking_for_a_country_keeps_no_language_but_english() -> None:
-    asks = "from babel import localedata; from apps.core.countries import *; country_code('Tyskland'); country_name('DE')"
+    asks = (
+        "from babel import localedata; from apps.core.countries import *; country_code('Tyskland');"
+        " country_name('DE')"
+    )
     asks += "; print(*localedata._cache)"
-    said = subprocess.run([sys.executable, "-c", asks], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", asks], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True
+    )
     assert set(said.stdout.split()) <= {"root", "en", "en_US"}

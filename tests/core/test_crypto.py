@@ -1,4 +1,5 @@
-"""Secrets at rest are standard AES-GCM: another library opens them, and they open in their place alone."""
+"""Secrets at rest are standard AES-GCM: another library opens them, and they open in their place
+alone."""
 
 import base64
 import os
@@ -13,9 +14,13 @@ PLACE = "webhooks_endpoint:1:secret"
 
 
 @pytest.mark.parametrize("key_bytes", [16, 32])
-@pytest.mark.parametrize("content", [b"", b"a secret", os.urandom(10_000)], ids=["nothing", "short", "long"])
+@pytest.mark.parametrize(
+    "content", [b"", b"a secret", os.urandom(10_000)], ids=["nothing", "short", "long"]
+)
 def test_what_one_library_seals_the_other_opens(content: bytes, key_bytes: int) -> None:
-    key, nonce, place = os.urandom(key_bytes), os.urandom(12), b"here"
+    key = os.urandom(key_bytes)
+    nonce = os.urandom(12)
+    place = b"here"
     sealed = crypto.seal(key, nonce, content, place)
     assert sealed == AESGCM(key).encrypt(nonce, content, place)
     assert crypto.unseal(key, nonce, sealed, place) == content
@@ -23,7 +28,8 @@ def test_what_one_library_seals_the_other_opens(content: bytes, key_bytes: int) 
 
 @pytest.mark.parametrize("changed", range(0, 24, 3))
 def test_a_changed_byte_opens_nothing(changed: int) -> None:
-    key, nonce = os.urandom(32), os.urandom(12)
+    key = os.urandom(32)
+    nonce = os.urandom(12)
     sealed = bytearray(crypto.seal(key, nonce, b"a secret", b"here"))
     sealed[changed] ^= 1
     with pytest.raises(InvalidTag):

@@ -24,7 +24,8 @@ def takes(told: object, value: object) -> bool:
     return Draft202012Validator(closed(schema_of(told))).is_valid(value)
 
 
-CRUMB, CAKE = {"name": "a"}, {"kind": "round", "crumbs": [{"name": "a", "note": None}], "weights": {"a": 1}}
+CRUMB = {"name": "a"}
+CAKE = {"kind": "round", "crumbs": [{"name": "a", "note": None}], "weights": {"a": 1}}
 
 
 def test_what_is_encoded_has_the_shape_told() -> None:
@@ -36,7 +37,9 @@ def test_what_is_encoded_has_the_shape_told() -> None:
 
 
 def test_a_page_is_told_with_its_figures() -> None:
-    page = Page(data=[Crumb(name="a")], meta=PageFigures(page=1, per_page=25, total=1, total_pages=1))
+    page = Page(
+        data=[Crumb(name="a")], meta=PageFigures(page=1, per_page=25, total=1, total_pages=1)
+    )
     assert takes(Page[Crumb], to_builtins(page))
     assert not takes(Page[Crumb], {"data": [CRUMB]})
     assert not takes(Page[Cake], to_builtins(page))

@@ -1,4 +1,5 @@
-"""A document is drawn once for what it says, by somebody who draws, and never waited for longer than a moment."""
+"""A document is drawn once for what it says, by somebody who draws, and never waited for longer
+than a moment."""
 
 import io
 import json
@@ -20,8 +21,17 @@ from tests.billing import records
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import Browser
 
-PAGE = '<!doctype html><html lang="en"><head><title>A page</title></head><body><h1>{}</h1></body></html>'
-INSIDE = pdf.Inside("data.xml", b"<a/>", "What it says", real_now(), Vocabulary("T", "urn:x:t#", "t", {"Word": ("1", "Text", "A word")}))
+PAGE = (
+    '<!doctype html><html lang="en"><head><title>A'
+    " page</title></head><body><h1>{}</h1></body></html>"
+)
+INSIDE = pdf.Inside(
+    "data.xml",
+    b"<a/>",
+    "What it says",
+    real_now(),
+    Vocabulary("T", "urn:x:t#", "t", {"Word": ("1", "Text", "A word")}),
+)
 
 
 @pytest.fixture
@@ -48,7 +58,9 @@ def test_a_file_inside_is_a_part_of_what_it_says(db: None) -> None:
     assert drawings.pdf_of(PAGE.format("x")) != drawings.pdf_of(PAGE.format("x"), INSIDE)
 
 
-def test_without_a_worker_it_is_503_with_retry_after_and_drawn_later(alone: None, bakery: Shop) -> None:
+def test_without_a_worker_it_is_503_with_retry_after_and_drawn_later(
+    alone: None, bakery: Shop
+) -> None:
     made = make.payment(bakery.test)
     refused = bakery.test.get(f"/payments/{made['id']}/invoice")
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
@@ -80,7 +92,9 @@ def test_what_can_not_be_drawn_is_tried_three_times_and_stops_nobody(alone: None
 def in_order(*texts: str) -> list[str]:
     """These pages as they were drawn."""
     by_digest = {drawings._digest(PAGE.format(one), None): one for one in texts}
-    return [by_digest[one.pk] for one in Drawing.objects.exclude(drawn_at=None).order_by("drawn_at")]
+    return [
+        by_digest[one.pk] for one in Drawing.objects.exclude(drawn_at=None).order_by("drawn_at")
+    ]
 
 
 class TestTurns:
@@ -93,7 +107,9 @@ class TestTurns:
         assert drawings.draw_due() == 10
         assert {"a", "c"} <= set(in_order("a", "c", *crowd)[:3])
 
-    def test_what_a_reader_waits_for_goes_before_what_is_drawn_ahead(self, alone: None, db: None) -> None:
+    def test_what_a_reader_waits_for_goes_before_what_is_drawn_ahead(
+        self, alone: None, db: None
+    ) -> None:
         ahead = [f"ahead {number}" for number in range(4)]
         for one in ahead:
             drawings.prepare(PAGE.format(one), owner="a")
@@ -105,22 +121,33 @@ class TestTurns:
         assert set(order[:2]) == {"asked for", "ahead 3"} and len(order) == 5
         assert drawings.pdf_of(PAGE.format("ahead 0"), owner="a")[:5] == b"%PDF-", "it is there"
 
-    def test_so_many_of_a_store_are_drawn_ahead_and_no_more(self, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_so_many_of_a_store_are_drawn_ahead_and_no_more(
+        self, db: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(drawings, "AHEAD_MAX", 2)
         for owner in ("a", "b"):
             for number in range(4):
                 drawings.prepare(PAGE.format(f"{owner}{number}"), owner=owner)
-        assert list(Drawing.objects.order_by("owner").values_list("owner", flat=True)) == ["a", "a", "b", "b"]
+        assert list(Drawing.objects.order_by("owner").values_list("owner", flat=True)) == [
+            "a",
+            "a",
+            "b",
+            "b",
+        ]
 
 
-def test_a_bill_is_drawn_when_it_is_final_and_served_as_a_file(alone: None, bakery: Shop, django_capture_on_commit_callbacks: Any) -> None:
+def test_a_bill_is_drawn_when_it_is_final_and_served_as_a_file(
+    alone: None, bakery: Shop, django_capture_on_commit_callbacks: Any
+) -> None:
     broker = buckets.client()
     for mode, api in (("live", bakery.live), ("test", bakery.test)):
         broker.delete("documents")
         with django_capture_on_commit_callbacks(execute=True):
             made = records.opened(api)
         asked = [json.loads(one)["headers"]["task"] for one in broker.lrange("documents", 0, -1)]
-        assert asked.count("documents.prepare_invoices") == (mode == "live"), "test documents are drawn when somebody asks"
+        assert asked.count("documents.prepare_invoices") == (mode == "live"), (
+            "test documents are drawn when somebody asks"
+        )
         link = f"/invoice/{made['public_token']}/invoice.pdf"
         assert bakery.live.client.get(link).status_code == 503
         Drawing.objects.all().delete()
@@ -142,7 +169,10 @@ def test_old_ones_are_forgotten_with_their_files(db: None) -> None:
 def test_documents_have_a_budget_of_their_own(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     answer = bakery.test.get(f"/payments/{made['id']}/invoice")
-    assert (answer.headers["X-RateLimit-Limit"], answer.headers["RateLimit-Policy"]) == ("200", '"pdf";q=600;w=60')
+    assert (answer.headers["X-RateLimit-Limit"], answer.headers["RateLimit-Policy"]) == (
+        "200",
+        '"pdf";q=600;w=60',
+    )
     assert "RateLimit" not in bakery.test.get(f"/payments/{made['id']}").headers
 
 
@@ -155,17 +185,24 @@ def small_budget(settings: Any) -> Iterator[None]:
     buckets._bucket.cache_clear()
 
 
-def test_what_has_to_be_drawn_takes_ten_times_what_is_there(small_budget: None, bakery: Shop) -> None:
+def test_what_has_to_be_drawn_takes_ten_times_what_is_there(
+    small_budget: None, bakery: Shop
+) -> None:
     first, second = (f"/payments/{make.payment(bakery.test)['id']}/invoice" for _ in range(2))
     assert bakery.test.get(first).status_code == 200
     assert [bakery.test.get(first).status_code for _ in range(2)] == [200, 200]
     refused = bakery.test.get(second)
-    assert (refused.status_code, refused.headers["RateLimit-Policy"]) == (429, '"pdf";q=1;w=60') and refused.headers["Retry-After"]
+    assert (refused.status_code, refused.headers["RateLimit-Policy"]) == (
+        429,
+        '"pdf";q=1;w=60',
+    ) and refused.headers["Retry-After"]
     assert not Drawing.objects.filter(drawn_at=None).exists()
 
 
 @pytest.mark.parametrize("door", ["link", "dashboard"])
-def test_every_door_charges_what_it_has_drawn(door: str, small_budget: None, cast: Cast, bakery: Shop) -> None:
+def test_every_door_charges_what_it_has_drawn(
+    door: str, small_budget: None, cast: Cast, bakery: Shop
+) -> None:
     if door == "link":
         path = f"/invoice/{records.opened(bakery.test)['public_token']}/invoice.pdf"
         statuses = [bakery.test.client.get(path).status_code for _ in range(3)]
@@ -174,5 +211,7 @@ def test_every_door_charges_what_it_has_drawn(door: str, small_budget: None, cas
     else:
         browser = Browser(cast.alice)
         paths = [f"payments/{make.payment(bakery.test)['id']}/invoice" for _ in range(2)]
-        statuses = [browser.get(path).status_code for path in (paths[0], paths[0], paths[0], paths[1])]
+        statuses = [
+            browser.get(path).status_code for path in (paths[0], paths[0], paths[0], paths[1])
+        ]
     assert statuses == [200, 200, 200, 429]

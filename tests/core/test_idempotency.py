@@ -1,4 +1,5 @@
-"""`once` on a real table: the first call makes the row, every later or simultaneous one answers with it."""
+"""`once` on a real table: the first call makes the row, every later or simultaneous one answers
+with it."""
 
 import threading
 
@@ -17,7 +18,9 @@ def rows_of(shop: Shop) -> "object":
 
 
 def make(shop: Shop) -> AcceptedAsset:
-    return AcceptedAsset.objects.create(store=shop.store, mode="test", asset_id="USDC_SETH", created_at=clock.real_now())
+    return AcceptedAsset.objects.create(
+        store=shop.store, mode="test", asset_id="USDC_SETH", created_at=clock.real_now()
+    )
 
 
 def test_the_first_call_makes_the_record_and_later_ones_answer_with_it(bakery: Shop) -> None:
@@ -36,9 +39,13 @@ def test_a_first_call_that_failed_leaves_the_key_free(bakery: Shop) -> None:
     assert once(rows_of(bakery), lambda: make(bakery))[1] is True
 
 
-def test_of_simultaneous_calls_one_makes_it_and_all_answer_with_it(django_db_setup: None, django_db_blocker: object) -> None:
+def test_of_simultaneous_calls_one_makes_it_and_all_answer_with_it(
+    django_db_setup: None, django_db_blocker: object
+) -> None:
     with django_db_blocker.unblock():  # type: ignore[attr-defined]
-        shop, answers, gate = shop_of(person("alice"), "Races"), [], threading.Barrier(8)
+        shop = shop_of(person("alice"), "Races")
+        answers = []
+        gate = threading.Barrier(8)
 
         def call() -> None:
             gate.wait()

@@ -1,4 +1,5 @@
-"""A job that is named anywhere reaches a worker as the message that Celery's own client would have sent."""
+"""A job that is named anywhere reaches a worker as the message that Celery's own client would have
+sent."""
 
 import ast
 import json
@@ -30,9 +31,18 @@ def taken(queue: str) -> Any:
 def meaning(message: Any) -> tuple[Any, ...]:
     """What a worker reads of it."""
     names = ("lang", "task", "parent_id", "group", "ignore_result")
-    own_number = message.headers["id"] == message.headers["root_id"] == message.properties["correlation_id"]
+    own_number = (
+        message.headers["id"] == message.headers["root_id"] == message.properties["correlation_id"]
+    )
     headers = [message.headers[name] for name in names]
-    return message.decode(), message.content_type, message.content_encoding, headers, own_number, message.delivery_info["routing_key"]
+    return (
+        message.decode(),
+        message.content_type,
+        message.content_encoding,
+        headers,
+        own_number,
+        message.delivery_info["routing_key"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +67,9 @@ def test_a_job_of_a_mode_is_one_message_in_that_modes_queue(mode: str, queue: st
     for _ in range(3):
         jobs.nudge("payouts.advance", mode=mode)
     ours = taken(queue)
-    app.send_task("payouts.advance", kwargs={"mode": mode}, queue=queue, ignore_result=True, retry=False)
+    app.send_task(
+        "payouts.advance", kwargs={"mode": mode}, queue=queue, ignore_result=True, retry=False
+    )
     assert meaning(ours) == meaning(taken(queue))
     assert taken(queue) is None
 
@@ -73,7 +85,8 @@ def test_the_broker_keeps_the_message_until_it_is_done() -> None:
 
 
 def names_of_jobs(tree: ast.AST) -> Iterator[str]:
-    """Every text of the form of a job's name: `enqueue("a.b")`, a table of them, `JOB = Job("a.b")`."""
+    """Every text of the form of a job's name: `enqueue("a.b")`, a table of them, `JOB =
+    Job("a.b")`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
             called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
@@ -83,9 +96,23 @@ def names_of_jobs(tree: ast.AST) -> Iterator[str]:
 
 
 def test_every_job_that_is_named_is_a_task() -> None:
-    """A task that was renamed would be woken by nobody, and its work come late, by the sweep alone."""
+    """A task that was renamed would be woken by nobody, and its work come late, by the sweep
+    alone."""
     app.loader.import_default_modules()
-    named = {name for path in sources("apps") if path.suffix == ".py" for name in names_of_jobs(ast.parse(path.read_text()))}
+    named = {
+        name
+        for path in sources("apps")
+        if path.suffix == ".py"
+        for name in names_of_jobs(ast.parse(path.read_text()))
+    }
     assert len(named) > 10
-    named |= {*HANDLERS.values(), *FOLLOWERS, *jobs.BY_MODE, deliveries.DELIVER, clock.JOB, drawings.JOB, batches.JOB.name}
+    named |= {
+        *HANDLERS.values(),
+        *FOLLOWERS,
+        *jobs.BY_MODE,
+        deliveries.DELIVER,
+        clock.JOB,
+        drawings.JOB,
+        batches.JOB.name,
+    }
     assert named <= set(app.tasks)

@@ -1,4 +1,5 @@
-"""What others can have sent to a person is bounded per mailbox and day; what tells people about their accounts never is."""
+"""What others can have sent to a person is bounded per mailbox and day; what tells people about
+their accounts never is."""
 
 import logging
 import uuid
@@ -18,13 +19,26 @@ from apps.stores import notices
 from tests.cast import Cast
 from tests.console.test_figures import told
 
-# Nobody but the person, staff or the service itself causes these, or they tell of what somebody does to the account.
+# Nobody but the person, staff or the service itself causes these, or they tell of what somebody
+# does to the account.
 NEVER_DROPPED = {
-    *("account_changed", "credentials_shrunk", "member_removed", "operation", "review_outcome", "webhook_endpoint_off"),
+    *(
+        "account_changed",
+        "credentials_shrunk",
+        "member_removed",
+        "operation",
+        "review_outcome",
+        "webhook_endpoint_off",
+    ),
     *("payout_approval", "payout_approval_decided", "staff_request"),
 }
 CUSTOMER = settings.LETTER_LIMITS["customer"]
-LINK = {"name": "C", "email": "c@example.com", "portal_url": "https://pay.example/portal/x", "is_test": True}
+LINK = {
+    "name": "C",
+    "email": "c@example.com",
+    "portal_url": "https://pay.example/portal/x",
+    "is_test": True,
+}
 
 
 @dataclass
@@ -36,7 +50,9 @@ class Shop:
 
 
 def letter(to: str, store: Shop, number: int, template: str = "portal_link") -> bool:
-    return mail.send(key=f"{store.pk}:{to}:{number}", to=to, template=template, context=LINK, store=store)
+    return mail.send(
+        key=f"{store.pk}:{to}:{number}", to=to, template=template, context=LINK, store=store
+    )
 
 
 def dropped() -> int:
@@ -49,8 +65,11 @@ def test_every_kind_of_letter_is_bounded_or_named_as_one_that_never_is() -> None
     assert sorted([*bounded, *NEVER_DROPPED]) == sorted(kinds)
 
 
-def test_a_stores_letters_to_one_mailbox_end_for_the_day_however_the_address_is_spelled(db: None) -> None:
-    store, spellings = Shop(), ("c@example.com", "C@Example.com", "c+1@example.com", "ｃ@example.com")
+def test_a_stores_letters_to_one_mailbox_end_for_the_day_however_the_address_is_spelled(
+    db: None,
+) -> None:
+    store = Shop()
+    spellings = ("c@example.com", "C@Example.com", "c+1@example.com", "ｃ@example.com")
     sent = [letter(spellings[number % 4], store, number) for number in range(CUSTOMER.by_store + 5)]
     assert sent == [True] * CUSTOMER.by_store + [False] * 5
     assert letter("c@example.com", Shop(), 0) and letter("d@example.com", store, 0)
@@ -82,7 +101,9 @@ def test_what_is_dropped_is_counted_and_logged_without_the_address_or_the_text(
     assert mail.send_due() == CUSTOMER.by_store
 
 
-def test_who_asks_for_reset_links_again_and_again_drops_no_notice_about_the_account(cast: Cast) -> None:
+def test_who_asks_for_reset_links_again_and_again_drops_no_notice_about_the_account(
+    cast: Cast,
+) -> None:
     for number in range(15):
         recovery.ask(cast.alice.email, f"192.0.2.{number}")
         buckets.client().flushdb()

@@ -6,7 +6,12 @@ import pytest
 
 from tests.browser import looks
 
-FOUR = [("desktop", 1280, False), ("desktop-dark", 1280, True), ("phone", 390, False), ("phone-dark", 390, True)]
+FOUR = [
+    ("desktop", 1280, False),
+    ("desktop-dark", 1280, True),
+    ("phone", 390, False),
+    ("phone-dark", 390, True),
+]
 
 
 def left_out(of_tests: list[dict[str, Any]]) -> list[int]:
@@ -18,7 +23,14 @@ def left_out(of_tests: list[dict[str, Any]]) -> list[int]:
     [
         ([dict(zip(("look", "width", "dark"), one, strict=True)) for one in FOUR], 3),
         ([{"look": one} for one in ("wide", "phone", "dark", "huge")], 1),
-        ([{"width": 390, "dark": False}, {"width": 1280, "dark": True}, {"width": 1920, "dark": False}], 0),
+        (
+            [
+                {"width": 390, "dark": False},
+                {"width": 1280, "dark": True},
+                {"width": 1920, "dark": False},
+            ],
+            0,
+        ),
         ([{"width": 390, "dark": False}], 0),
     ],
 )
@@ -40,18 +52,27 @@ def test_the_narrowest_is_taken_and_of_those_the_dark_one(
         [{}, {}],
     ],
 )
-def test_what_differs_in_more_than_its_look_is_all_taken(of_tests: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_differs_in_more_than_its_look_is_all_taken(
+    of_tests: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(looks, "IS_ALL", False)
     assert left_out(of_tests) == []
 
 
 def test_tests_of_two_names_each_keep_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looks, "IS_ALL", False)
-    of_tests = [("one", {"look": "phone"}, 1), ("two", {"look": "wide"}, 2), ("one", {"look": "wide"}, 3), ("two", {"look": "dark"}, 4)]
+    of_tests = [
+        ("one", {"look": "phone"}, 1),
+        ("two", {"look": "wide"}, 2),
+        ("one", {"look": "wide"}, 3),
+        ("two", {"look": "dark"}, 4),
+    ]
     assert sorted(looks.left_out(of_tests)) == [2, 3]
 
 
-def test_a_test_that_goes_through_its_looks_itself_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_test_that_goes_through_its_looks_itself_takes_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     every: dict[str, dict[str, Any]] = {"desk": {}, "dark": {"dark": True}, "phone": {"width": 390}}
     monkeypatch.setattr(looks, "IS_ALL", False)
     assert looks.seen(every) == {"phone": {"width": 390}}

@@ -1,4 +1,5 @@
-"""The one way in which a status changes: by the table, once, with its history in the same transaction."""
+"""The one way in which a status changes: by the table, once, with its history in the same
+transaction."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -13,13 +14,20 @@ from apps.core.models import OutgoingMail
 
 _Status = OutgoingMail.Status
 Letters = Machine[OutgoingMail, Noted]
-MOVES = {_Status.QUEUED: {_Status.QUEUED, _Status.SENT}, _Status.SENT: {_Status.DROPPED}, _Status.FAILED: (), _Status.DROPPED: ()}
+MOVES = {
+    _Status.QUEUED: {_Status.QUEUED, _Status.SENT},
+    _Status.SENT: {_Status.DROPPED},
+    _Status.FAILED: (),
+    _Status.DROPPED: (),
+}
 AT = real_now()
 
 
 def letter() -> OutgoingMail:
     to = "ann@example.com"
-    made: OutgoingMail = OutgoingMail.objects.create(key=str(uuid4()), to=to, mailbox=to, template="x", sealed_letter="", created_at=AT)
+    made: OutgoingMail = OutgoingMail.objects.create(
+        key=str(uuid4()), to=to, mailbox=to, template="x", sealed_letter="", created_at=AT
+    )
     return made
 
 
@@ -43,15 +51,21 @@ def machine(history: list[tuple[str, str, str]]) -> Letters:
     return made
 
 
-def test_every_step_is_recorded_and_the_row_is_written_once(db: None, machine: Letters, history: list[object]) -> None:
+def test_every_step_is_recorded_and_the_row_is_written_once(
+    db: None, machine: Letters, history: list[object]
+) -> None:
     row = letter()
-    assert machine.change_status(row, Noted(_Status.SENT), Noted(_Status.DROPPED, "too many"), at=AT, attempts=3)
+    assert machine.change_status(
+        row, Noted(_Status.SENT), Noted(_Status.DROPPED, "too many"), at=AT, attempts=3
+    )
     assert history == [("queued", "sent", ""), ("sent", "dropped", "too many")]
     kept = OutgoingMail.objects.get(pk=row.pk)
     assert (kept.status, kept.attempts) == (row.status, row.attempts) == ("dropped", 3)
 
 
-def test_a_step_that_the_table_does_not_have_changes_nothing(db: None, machine: Letters, history: list[object]) -> None:
+def test_a_step_that_the_table_does_not_have_changes_nothing(
+    db: None, machine: Letters, history: list[object]
+) -> None:
     row = letter()
     with pytest.raises(IllegalMove):
         machine.change_status(row, Noted(_Status.SENT), Noted(_Status.QUEUED), at=AT)
@@ -59,7 +73,9 @@ def test_a_step_that_the_table_does_not_have_changes_nothing(db: None, machine: 
     assert OutgoingMail.objects.get(pk=row.pk).status == row.status == "queued"
 
 
-def test_whoever_comes_second_changes_nothing_and_is_told(db: None, machine: Letters, history: list[object]) -> None:
+def test_whoever_comes_second_changes_nothing_and_is_told(
+    db: None, machine: Letters, history: list[object]
+) -> None:
     row = letter()
     other = OutgoingMail.objects.get(pk=row.pk)
     machine.change_status(other, Noted(_Status.SENT), at=AT)
@@ -71,8 +87,11 @@ def test_whoever_comes_second_changes_nothing_and_is_told(db: None, machine: Let
         machine.change_locked(row, Noted(_Status.SENT), at=AT)
 
 
-def test_a_history_that_cannot_be_written_leaves_nothing_of_the_change_to_be_committed(db: None) -> None:
-    machine, row = Letters(MOVES), letter()
+def test_a_history_that_cannot_be_written_leaves_nothing_of_the_change_to_be_committed(
+    db: None,
+) -> None:
+    machine = Letters(MOVES)
+    row = letter()
 
     @machine.recorder
     def record(changes: Sequence[Change[OutgoingMail, Noted]]) -> None:
@@ -90,7 +109,9 @@ def test_a_machine_whose_history_nobody_writes_changes_nothing(db: None) -> None
     with pytest.raises(IllegalMove, match="Nobody records"), transaction.atomic():
         Letters(MOVES).change_status(row, Noted(_Status.SENT), at=AT)
     assert OutgoingMail.objects.get(pk=row.pk).status == "queued"
-    assert Machine[OutgoingMail, Step](MOVES, has_history=False).change_status(letter(), Step(_Status.SENT), at=AT)
+    assert Machine[OutgoingMail, Step](MOVES, has_history=False).change_status(
+        letter(), Step(_Status.SENT), at=AT
+    )
 
 
 def test_many_rows_change_in_one_statement_each_with_its_own_columns(
@@ -100,15 +121,22 @@ def test_many_rows_change_in_one_statement_each_with_its_own_columns(
     OutgoingMail.objects.filter(pk=rows[1].pk).update(status=_Status.FAILED)
     ats = [AT + timedelta(minutes=number) for number in range(3)]
     with django_assert_num_queries(1):  # type: ignore[operator]  # pytest-django has no type for it
-        moved = machine.change_many(rows, Noted(_Status.SENT), ats=ats, each={"attempts": [1, 2, 3]}, error="none")
+        moved = machine.change_many(
+            rows, Noted(_Status.SENT), ats=ats, each={"attempts": [1, 2, 3]}, error="none"
+        )
     assert moved == [rows[0], rows[2]]
-    assert [(row.status, row.attempts, row.error) for row in rows] == [("sent", 1, "none"), ("queued", 0, ""), ("sent", 3, "none")]
+    assert [(row.status, row.attempts, row.error) for row in rows] == [
+        ("sent", 1, "none"),
+        ("queued", 0, ""),
+        ("sent", 3, "none"),
+    ]
     assert history == [("queued", "sent", "")] * 2
     assert machine.change_many([], Noted(_Status.SENT), ats=[], each={}) == []
 
 
 def test_rows_are_changed_unread_only_where_no_history_is_lost(db: None, machine: Letters) -> None:
-    row, rows = letter(), OutgoingMail.objects.all()
+    row = letter()
+    rows = OutgoingMail.objects.all()
     with pytest.raises(IllegalMove):
         machine.change_all(rows, _Status.QUEUED, Noted(_Status.SENT))
     silent = Machine[OutgoingMail, Step](MOVES, has_history=False)

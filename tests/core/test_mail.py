@@ -1,4 +1,5 @@
-"""Outgoing mail: queued with the caller's transaction, sent once, tried again, and wiped when it has left."""
+"""Outgoing mail: queued with the caller's transaction, sent once, tried again, and wiped when it
+has left."""
 
 import smtplib
 from datetime import timedelta
@@ -15,7 +16,12 @@ from apps.core import clock, mail, mailbox
 from apps.core.models import OutgoingMail
 from tests.cast import Cast
 
-VALUES = {"store": "Alice's Bakery", "mode": "test", "url": "https://shop.example/hook?a=1&b=2", "id": "x"}
+VALUES = {
+    "store": "Alice's Bakery",
+    "mode": "test",
+    "url": "https://shop.example/hook?a=1&b=2",
+    "id": "x",
+}
 
 
 class Broken(BaseEmailBackend):
@@ -53,7 +59,10 @@ def test_a_letter_has_text_and_html_and_says_who_sends_it(db: None) -> None:
     assert django_mail.outbox == []
     assert mail.send_due() == 1
     (letter,) = django_mail.outbox
-    assert (letter.subject, letter.to) == ("Webhook deliveries of Alice's Bakery were turned off", ["a@example.com"])
+    assert (letter.subject, letter.to) == (
+        "Webhook deliveries of Alice's Bakery were turned off",
+        ["a@example.com"],
+    )
     assert VALUES["url"] in letter.body and "Alice&#x27;s" not in letter.body
     html, kind = letter.alternatives[0]
     assert kind == "text/html" and "a=1&amp;b=2" in html and "Alice&#x27;s Bakery" in html
@@ -78,7 +87,8 @@ def test_a_letter_of_a_transaction_that_failed_is_never_sent(db: None) -> None:
 
 def test_customers_hear_from_the_store_and_answer_to_its_support(cast: Cast) -> None:
     store = cast.bakery.store
-    store.name, store.support_email = 'Alice\n"the" Bäckerei', "help@bakery.example"
+    store.name = 'Alice\n"the" Bäckerei'
+    store.support_email = "help@bakery.example"
     queue(store=store)
     mail.send_due()
     (letter,) = django_mail.outbox
@@ -97,7 +107,9 @@ def test_the_letter_is_sealed_while_it_waits_and_wiped_when_it_has_left(db: None
     assert (row().status, row().sealed_letter, row().next_attempt_at) == ("sent", "", None)
 
 
-def test_a_server_that_is_down_is_tried_again_later_and_later_and_at_last_given_up(db: None, settings: Any) -> None:
+def test_a_server_that_is_down_is_tried_again_later_and_later_and_at_last_given_up(
+    db: None, settings: Any
+) -> None:
     settings.EMAIL_BACKEND = "tests.core.test_mail.Broken"
     queue()
     at = clock.real_now()
@@ -110,12 +122,19 @@ def test_a_server_that_is_down_is_tried_again_later_and_later_and_at_last_given_
         at = due
     with time_machine.travel(at, tick=False):
         mail.send_due()
-    assert (row().status, row().error, row().attempts) == ("failed", "ConnectionRefusedError", len(mail.RETRY_SECONDS) + 1)
+    assert (row().status, row().error, row().attempts) == (
+        "failed",
+        "ConnectionRefusedError",
+        len(mail.RETRY_SECONDS) + 1,
+    )
     assert row().sealed_letter == ""
 
 
-def test_a_server_that_is_back_gets_what_waited_with_the_same_message_id(db: None, settings: Any) -> None:
-    working, settings.EMAIL_BACKEND = settings.EMAIL_BACKEND, "tests.core.test_mail.Broken"
+def test_a_server_that_is_back_gets_what_waited_with_the_same_message_id(
+    db: None, settings: Any
+) -> None:
+    working = settings.EMAIL_BACKEND
+    settings.EMAIL_BACKEND = "tests.core.test_mail.Broken"
     queue()
     mail.send_due()
     settings.EMAIL_BACKEND = working
@@ -124,8 +143,11 @@ def test_a_server_that_is_back_gets_what_waited_with_the_same_message_id(db: Non
     assert django_mail.outbox[0].message()["Message-ID"] == f"<{row().pk}@localhost>"
 
 
-def test_a_person_whom_the_server_does_not_know_is_not_tried_again_and_holds_nobody_up(db: None, settings: Any) -> None:
-    working, settings.EMAIL_BACKEND = settings.EMAIL_BACKEND, "tests.core.test_mail.Refusing"
+def test_a_person_whom_the_server_does_not_know_is_not_tried_again_and_holds_nobody_up(
+    db: None, settings: Any
+) -> None:
+    working = settings.EMAIL_BACKEND
+    settings.EMAIL_BACKEND = "tests.core.test_mail.Refusing"
     queue()
     mail.send_due()
     assert row().status == "failed"
@@ -150,7 +172,8 @@ def test_a_worker_that_was_overtaken_writes_nothing(db: None, settings: Any) -> 
 
 
 def test_a_demo_shows_what_it_would_have_sent(db: None, settings: Any, tmp_path: Any) -> None:
-    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
+    settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
     client = Client()
     assert "No email yet" in client.get("/dev/mailbox").content.decode()
     queue()
@@ -161,10 +184,16 @@ def test_a_demo_shows_what_it_would_have_sent(db: None, settings: Any, tmp_path:
     assert "https://shop.example/hook" in client.get(f"/dev/mailbox/{letter.name}").content.decode()
     drawn = client.get(f"/dev/mailbox/{letter.name}/html")
     assert "Webhook deliveries were turned off" in drawn.content.decode()
-    assert "sandbox" in drawn["Content-Security-Policy"] and "script-src 'self'" in drawn["Content-Security-Policy"]
+    assert (
+        "sandbox" in drawn["Content-Security-Policy"]
+        and "script-src 'self'" in drawn["Content-Security-Policy"]
+    )
     assert client.get("/dev/mailbox/../secret").status_code == 404
 
 
 def test_in_production_there_is_no_mailbox(db: None, settings: Any) -> None:
     settings.IS_PRODUCTION = True
-    assert [Client().get(path).status_code for path in ("/dev/mailbox", "/dev/mailbox/x", "/dev/mailbox/x/html")] == [404] * 3
+    assert [
+        Client().get(path).status_code
+        for path in ("/dev/mailbox", "/dev/mailbox/x", "/dev/mailbox/x/html")
+    ] == [404] * 3

@@ -1,4 +1,5 @@
-"""The ways out: an SMTP server, a mail service's API, the folder of a demo. Each carries the whole letter; a refusal is final or waits."""
+"""The ways out: an SMTP server, a mail service's API, the folder of a demo. Each carries the whole
+letter; a refusal is final or waits."""
 
 import email
 import email.policy
@@ -14,7 +15,12 @@ from pytest_httpserver import HTTPServer
 from apps.core import mail, mailbox
 from apps.core.models import OutgoingMail
 
-VALUES = {"store": "Alice's Bäckerei", "mode": "test", "url": "https://shop.example/hook", "id": "x"}
+VALUES = {
+    "store": "Alice's Bäckerei",
+    "mode": "test",
+    "url": "https://shop.example/hook",
+    "id": "x",
+}
 
 
 class Post:
@@ -24,7 +30,9 @@ class Post:
         self.letters: list[Any] = []
         self.refuses = ""
 
-    async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
+    async def handle_RCPT(
+        self, server: Any, session: Any, envelope: Any, address: str, options: Any
+    ) -> str:
         if self.refuses:
             return self.refuses
         envelope.rcpt_tos.append(address)
@@ -41,7 +49,8 @@ def smtp(settings: Any) -> Iterator[Post]:
     controller = Controller(post, hostname="127.0.0.1", port=_free_port())
     controller.start()
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", controller.port
+    settings.EMAIL_HOST = "127.0.0.1"
+    settings.EMAIL_PORT = controller.port
     yield post
     controller.stop()
 
@@ -55,7 +64,10 @@ def _free_port() -> int:
 @pytest.fixture
 def service(settings: Any, httpserver: HTTPServer) -> HTTPServer:
     settings.EMAIL_BACKEND = "anymail.backends.postmark.EmailBackend"
-    settings.ANYMAIL = {"POSTMARK_SERVER_TOKEN": "t0ken", "POSTMARK_API_URL": httpserver.url_for("/")}
+    settings.ANYMAIL = {
+        "POSTMARK_SERVER_TOKEN": "t0ken",
+        "POSTMARK_API_URL": httpserver.url_for("/"),
+    }
     return httpserver
 
 
@@ -73,34 +85,59 @@ def test_an_smtp_server_gets_text_and_html(smtp: Post, queue: Callable[[], Outgo
     assert queue().status == "sent"
     (letter,) = smtp.letters
     assert letter["Subject"].strip() == "Webhook deliveries of Alice's Bäckerei were turned off"
-    assert VALUES["url"] in letter.get_body(("plain",)).get_content() and "<h1>" in letter.get_body(("html",)).get_content()
+    assert (
+        VALUES["url"] in letter.get_body(("plain",)).get_content()
+        and "<h1>" in letter.get_body(("html",)).get_content()
+    )
     assert letter["Auto-Submitted"] == "auto-generated"
 
 
-@pytest.mark.parametrize(("answer", "status"), [("550 no such user", "failed"), ("450 mailbox busy", "queued")])
-def test_a_refused_recipient_is_final_or_waits(smtp: Post, queue: Callable[[], OutgoingMail], answer: str, status: str) -> None:
+@pytest.mark.parametrize(
+    ("answer", "status"), [("550 no such user", "failed"), ("450 mailbox busy", "queued")]
+)
+def test_a_refused_recipient_is_final_or_waits(
+    smtp: Post, queue: Callable[[], OutgoingMail], answer: str, status: str
+) -> None:
     smtp.refuses = answer
     assert queue().status == status
 
 
-def test_a_mail_service_gets_the_letter_by_its_api(service: HTTPServer, queue: Callable[[], OutgoingMail]) -> None:
+def test_a_mail_service_gets_the_letter_by_its_api(
+    service: HTTPServer, queue: Callable[[], OutgoingMail]
+) -> None:
     answer = {"To": "a@example.com", "MessageID": "1", "ErrorCode": 0, "Message": "OK"}
-    service.expect_ordered_request("/email", method="POST", headers={"X-Postmark-Server-Token": "t0ken"}).respond_with_json(answer)
+    service.expect_ordered_request(
+        "/email", method="POST", headers={"X-Postmark-Server-Token": "t0ken"}
+    ).respond_with_json(answer)
     assert queue().status == "sent"
     sent = json.loads(service.log[0][0].get_data())
-    assert sent["To"] == "a@example.com" and VALUES["url"] in sent["TextBody"] and "<h1>" in sent["HtmlBody"]
+    assert (
+        sent["To"] == "a@example.com"
+        and VALUES["url"] in sent["TextBody"]
+        and "<h1>" in sent["HtmlBody"]
+    )
 
 
 @pytest.mark.parametrize(("code", "status"), [(500, "queued"), (401, "queued")])
-def test_a_mail_service_that_fails_is_asked_again(service: HTTPServer, queue: Callable[[], OutgoingMail], code: int, status: str) -> None:
-    service.expect_request("/email").respond_with_json({"ErrorCode": 10, "Message": "no"}, status=code)
+def test_a_mail_service_that_fails_is_asked_again(
+    service: HTTPServer, queue: Callable[[], OutgoingMail], code: int, status: str
+) -> None:
+    service.expect_request("/email").respond_with_json(
+        {"ErrorCode": 10, "Message": "no"}, status=code
+    )
     row = queue()
     assert (row.status, row.attempts) == (status, 1)
 
 
-def test_a_folder_keeps_one_file_for_each_letter(settings: Any, tmp_path: Any, queue: Callable[[], OutgoingMail]) -> None:
-    settings.EMAIL_BACKEND, settings.EMAIL_FILE_PATH = "apps.core.mailbox.Folder", str(tmp_path)
+def test_a_folder_keeps_one_file_for_each_letter(
+    settings: Any, tmp_path: Any, queue: Callable[[], OutgoingMail]
+) -> None:
+    settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
     assert queue().status == "sent"
     (letter,) = mailbox.letters()
-    assert (letter.to, letter.subject) == ("a@example.com", "Webhook deliveries of Alice's Bäckerei were turned off")
+    assert (letter.to, letter.subject) == (
+        "a@example.com",
+        "Webhook deliveries of Alice's Bäckerei were turned off",
+    )
     assert [path.suffix for path in tmp_path.iterdir()] == [".eml"]

@@ -1,4 +1,5 @@
-"""Money that leaves does so per mode: what test mode asks for wakes test mode's own workers, and each mode has its place in a crowd."""
+"""Money that leaves does so per mode: what test mode asks for wakes test mode's own workers, and
+each mode has its place in a crowd."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -57,16 +58,22 @@ def test_what_test_mode_asks_for_is_no_work_of_those_who_send_live_money(
 
 def test_a_job_that_is_split_has_runs_and_messages_of_each_mode() -> None:
     renamed = {"chain.send_due": "chain.send"}
-    assert {renamed.get(one, one) for one in BY_MODE} == set(jobs.BY_MODE) and set(BY_MODE) <= set(PERIODIC)
+    assert {renamed.get(one, one) for one in BY_MODE} == set(jobs.BY_MODE) and set(BY_MODE) <= set(
+        PERIODIC
+    )
 
 
 def test_a_crowd_of_one_mode_does_not_move_the_others_place(db: None) -> None:
     for name in "01234":
         person(name)
-    job, seen = Job("tests.modes", limit=2), list[str]()
+    job = Job("tests.modes", limit=2)
+    seen = list[str]()
     rows = User.objects.filter(email__regex="^[0-4]-").order_by("email")
     for mode in ("live", "test", "test", "live"):
         job.walk(rows, lambda user, mode=mode: seen.append(mode + user.pk.hex), mode=mode)
     keys = sorted(user.pk.hex for user in rows)
     assert [one[4:] for one in seen if one.startswith("live")] == keys[:4]
-    assert set(RowTurn.objects.values_list("job", flat=True)) == {"tests.modes:live", "tests.modes:test"}
+    assert set(RowTurn.objects.values_list("job", flat=True)) == {
+        "tests.modes:live",
+        "tests.modes:test",
+    }

@@ -1,4 +1,5 @@
-"""Amounts that know their unit: they add up and compare within it, and refuse whatever mixes two."""
+"""Amounts that know their unit: they add up and compare within it, and refuse whatever mixes
+two."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ class Coin:
     unit: Unit
 
 
-ETH, USDC = Coin(Unit(AssetId("ETH"), 18)), Coin(Unit(AssetId("USDC"), 6))
+ETH = Coin(Unit(AssetId("ETH"), 18))
+USDC = Coin(Unit(AssetId("USDC"), 6))
 
 
 def test_money_of_one_currency_adds_up_and_compares() -> None:
@@ -44,8 +46,12 @@ MIXED: list[Callable[[], object]] = [
     lambda: Amount(ETH, 1) <= Amount(USDC, 1),
     lambda: Amount(ETH, 1) > Amount(USDC, 1),
     lambda: Price(ETH, Decimal(2000), "USD").worth(Amount(USDC, 1)),
-    lambda: exchanged(Amount(ETH, 1), Price(USDC, Decimal(1), "USD"), Price(ETH, Decimal(2000), "USD")),
-    lambda: exchanged(Amount(ETH, 1), Price(ETH, Decimal(2000), "USD"), Price(USDC, Decimal(1), "EUR")),
+    lambda: exchanged(
+        Amount(ETH, 1), Price(USDC, Decimal(1), "USD"), Price(ETH, Decimal(2000), "USD")
+    ),
+    lambda: exchanged(
+        Amount(ETH, 1), Price(ETH, Decimal(2000), "USD"), Price(USDC, Decimal(1), "EUR")
+    ),
 ]
 
 
@@ -65,7 +71,9 @@ def test_a_price_says_what_an_amount_is_worth_half_even_to_the_cent() -> None:
 
 
 def test_what_an_exchange_brings_is_rounded_down_and_less_the_spread() -> None:
-    sold, price, bought = Amount(ETH, 10**18), Price(ETH, Decimal(2000), "USD"), Price(USDC, Decimal(3), "USD")
+    sold = Amount(ETH, 10**18)
+    price = Price(ETH, Decimal(2000), "USD")
+    bought = Price(USDC, Decimal(3), "USD")
     assert exchanged(sold, price, bought) == Amount(USDC, 666_666_666)
     assert exchanged(sold, price, bought, Bps(50)) == Amount(USDC, 663_333_333)
     assert Amount(USDC, 999).after_slippage(Bps(100)) == Amount(USDC, 989)

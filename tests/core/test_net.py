@@ -15,13 +15,60 @@ from apps.core import net, posting
 from apps.core.errors import ProviderError
 
 PRIVATE = [
-    "127.0.0.1", "127.255.255.254", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
-    "169.254.170.2", "100.64.0.1", "192.0.0.8", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "192.88.99.1", "224.0.0.1",
-    "240.0.0.1", "255.255.255.255", "::", "::1", "::127.0.0.1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::ffff:10.0.0.1",
-    "64:ff9b::7f00:1", "64:ff9b:1::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1", "2001::1", "2001:db8::1",
-    "2002:7f00:1::", "3fff::1", "100::1", "5f00::1", "4000::1", "localhost", "", "127.1", "0x7f000001", "2130706433", "1.1.1.1.",
-]  # fmt: skip
-PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.216.34", "2606:4700:4700::1111", "2a00:1450:4001:81b::200e", "::ffff:1.1.1.1"]
+    "127.0.0.1",
+    "127.255.255.254",
+    "0.0.0.0",
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "169.254.169.254",
+    "169.254.170.2",
+    "100.64.0.1",
+    "192.0.0.8",
+    "192.0.2.1",
+    "198.18.0.1",
+    "198.51.100.1",
+    "203.0.113.1",
+    "192.88.99.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::127.0.0.1",
+    "::ffff:127.0.0.1",
+    "::ffff:169.254.169.254",
+    "::ffff:10.0.0.1",
+    "64:ff9b::7f00:1",
+    "64:ff9b:1::1",
+    "fe80::1",
+    "fe80::1%eth0",
+    "fc00::1",
+    "fd00:ec2::254",
+    "ff02::1",
+    "2001::1",
+    "2001:db8::1",
+    "2002:7f00:1::",
+    "3fff::1",
+    "100::1",
+    "5f00::1",
+    "4000::1",
+    "localhost",
+    "",
+    "127.1",
+    "0x7f000001",
+    "2130706433",
+    "1.1.1.1.",
+]
+PUBLIC = [
+    "1.1.1.1",
+    "8.8.8.8",
+    "93.184.216.34",
+    "2606:4700:4700::1111",
+    "2a00:1450:4001:81b::200e",
+    "::ffff:1.1.1.1",
+]
 
 
 @pytest.mark.parametrize("address", PRIVATE)
@@ -48,7 +95,20 @@ def test_this_service_itself_is_refused_whatever_it_resolves_to(settings: Any) -
         net.check_host("PAY.example.", ["1.1.1.1"])
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "localhost", "LOCALHOST.", "::1", "0"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "127.1",
+        "0x7f000001",
+        "2130706433",
+        "0177.0.0.1",
+        "localhost",
+        "LOCALHOST.",
+        "::1",
+        "0",
+    ],
+)
 def test_every_spelling_of_this_machine_is_refused_when_resolved(host: str) -> None:
     with pytest.raises((net.PrivateAddress, net.Unresolvable)):
         net.check_url_host(host, 443)
@@ -72,7 +132,8 @@ def test_a_resolver_that_takes_too_long_is_not_waited_for(monkeypatch: pytest.Mo
 
 
 def answers(*rounds: list[str]) -> posting.Lookup:
-    """A resolver that gives the next answer each time it is asked, and the last one from then on."""
+    """A resolver that gives the next answer each time it is asked, and the last one from then
+    on."""
     left = list(rounds)
 
     async def lookup(host: str, port: int) -> list[str]:
@@ -97,7 +158,9 @@ class Listener:
             except OSError:
                 return
             self.connections += 1
-            self.host = next(line for line in peer.recv(4096).split(b"\r\n") if line.lower().startswith(b"host:"))
+            self.host = next(
+                line for line in peer.recv(4096).split(b"\r\n") if line.lower().startswith(b"host:")
+            )
             peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             peer.close()
 
@@ -134,7 +197,9 @@ def test_a_name_that_turns_private_is_not_connected_to(listener: Listener) -> No
     assert listener.connections == 0
 
 
-def test_the_address_that_was_checked_is_the_one_connected_to(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_address_that_was_checked_is_the_one_connected_to(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever asks the resolver a second time would get another address; nobody asks."""
     monkeypatch.setattr(net, "is_public", lambda address: address == "127.0.0.1")
     url = f"http://rebind.test:{listener.port}/"
@@ -145,13 +210,18 @@ def test_the_address_that_was_checked_is_the_one_connected_to(listener: Listener
 def test_a_literal_private_address_is_not_connected_to(listener: Listener) -> None:
     urls = [f"http://127.0.0.1:{listener.port}/", f"http://[::ffff:127.0.0.1]:{listener.port}/"]
     assert posted(posting.system_lookup, *urls) == [net.PrivateAddress] * 2
-    odd = [f"http://{host}:{listener.port}/" for host in ("127.1", "2130706433", "0x7f000001", "localhost", "0", "127.0.0.1.", "[::1")]
+    odd = [
+        f"http://{host}:{listener.port}/"
+        for host in ("127.1", "2130706433", "0x7f000001", "localhost", "0", "127.0.0.1.", "[::1")
+    ]
     assert set(posted(posting.system_lookup, *odd)) <= {net.PrivateAddress, posting.NoAnswer}
     assert posted(posting.system_lookup, odd[0], odd[1]) == [net.PrivateAddress] * 2
     assert listener.connections == 0
 
 
-def test_no_proxy_of_the_environment_is_used(listener: Listener, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_no_proxy_of_the_environment_is_used(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     settings.WEBHOOK_ALLOW_HOSTS = ["127.0.0.1"]
     proxy = Listener()
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
@@ -202,14 +272,25 @@ def serve() -> Iterator[Callable[..., str]]:
 
 
 def test_a_providers_json_is_read(serve: Callable[..., str]) -> None:
-    assert net.get_json(serve(200, lambda out: out.write(b'{"price": "1.5"}')), {"a": "b"}) == {"price": "1.5"}
+    assert net.get_json(serve(200, lambda out: out.write(b'{"price": "1.5"}')), {"a": "b"}) == {
+        "price": "1.5"
+    }
 
 
 @pytest.mark.parametrize(
     ("status", "code"),
-    [(302, "unreachable"), (400, "refused"), (404, "refused"), (429, "throttled"), (500, "unreachable"), (503, "unreachable")],
+    [
+        (302, "unreachable"),
+        (400, "refused"),
+        (404, "refused"),
+        (429, "throttled"),
+        (500, "unreachable"),
+        (503, "unreachable"),
+    ],
 )
-def test_a_providers_status_says_whether_it_refused_the_call(serve: Callable[..., str], status: int, code: str) -> None:
+def test_a_providers_status_says_whether_it_refused_the_call(
+    serve: Callable[..., str], status: int, code: str
+) -> None:
     with pytest.raises(ProviderError) as refusal:
         net.get_json(serve(status, lambda out: out.write(b"{}")))
     assert refusal.value.code == code

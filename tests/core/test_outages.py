@@ -1,4 +1,5 @@
-"""A database that takes no writes, as after a failover or on a full disk: reads go on, and whoever writes is told when to come back."""
+"""A database that takes no writes, as after a failover or on a full disk: reads go on, and whoever
+writes is told when to come back."""
 
 from collections.abc import Iterator
 
@@ -23,7 +24,9 @@ def read_only(cast: Cast) -> Iterator[Cast]:
 
 def test_the_api_reads_on_and_refuses_writes_for_a_moment(read_only: Cast) -> None:
     assert read_only.bakery.test.get("/payments").status_code == 200
-    answer = read_only.bakery.test.post("/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}})
+    answer = read_only.bakery.test.post(
+        "/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
+    )
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert answer.json() == {"error": {"message": "Service temporarily unavailable", "code": None}}
 

@@ -9,7 +9,10 @@ from pytest_httpserver import HTTPServer
 
 from apps.core import pdf, pdf_listing
 
-PAGE = '<!doctype html><html lang="en"><head><title>A page</title>{head}</head><body><h1>Hello</h1>{body}</body></html>'
+PAGE = (
+    '<!doctype html><html lang="en"><head><title>A'
+    " page</title>{head}</head><body><h1>Hello</h1>{body}</body></html>"
+)
 
 
 def picture() -> str:
@@ -34,9 +37,18 @@ def test_a_pdf_is_tagged_and_has_a_title_and_a_language() -> None:
 
 def test_nothing_is_fetched_from_the_network_or_the_disk(httpserver: HTTPServer) -> None:
     url = httpserver.url_for("/secret")
-    head = f'<link rel="stylesheet" href="{url}"><link rel="attachment" href="file:///etc/passwd"><style>@import "{url}";</style>'
-    body = f'<img src="{url}" alt="x"><img src="file:///etc/passwd" alt="x"><div style="background:url({url})">y</div><object data="{url}">'
-    svg = f"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><image href='{url}'/></svg>"
+    head = (
+        f'<link rel="stylesheet" href="{url}"><link rel="attachment"'
+        f' href="file:///etc/passwd"><style>@import "{url}";</style>'
+    )
+    body = (
+        f'<img src="{url}" alt="x"><img src="file:///etc/passwd" alt="x"><div'
+        f' style="background:url({url})">y</div><object data="{url}">'
+    )
+    svg = (
+        "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><image"
+        f" href='{url}'/></svg>"
+    )
     reader = read(pdf.render(PAGE.format(head=head, body=f'{body}<img src="{svg}" alt="z">')))
     assert "Hello" in reader.pages[0].extract_text()
     assert httpserver.log == []
@@ -44,14 +56,30 @@ def test_nothing_is_fetched_from_the_network_or_the_disk(httpserver: HTTPServer)
 
 
 def test_a_picture_in_the_page_itself_is_drawn() -> None:
-    reader = read(pdf.render(PAGE.format(head="", body=f'<img src="{picture()}" alt="dot" width="10" height="10">')))
+    reader = read(
+        pdf.render(
+            PAGE.format(head="", body=f'<img src="{picture()}" alt="dot" width="10" height="10">')
+        )
+    )
     assert len(reader.pages[0].images) == 1
 
 
 def test_lines_behind_a_document_stay_on_their_paper_and_may_be_copied_from_it() -> None:
-    file, wide = io.BytesIO(), "x" * 400
-    pdf_listing.append(pdf.render(PAGE.format(head="", body="")), [["Straße (1\\2)", wide], ["<b>"]], file, columns=len(wide))
+    file = io.BytesIO()
+    wide = "x" * 400
+    pdf_listing.append(
+        pdf.render(PAGE.format(head="", body="")),
+        [["Straße (1\\2)", wide], ["<b>"]],
+        file,
+        columns=len(wide),
+    )
     reader = read(file.getvalue())
-    assert [page.extract_text().split() for page in reader.pages[1:]] == [["Stra?e", "(1\\2)", wide], ["<b>"]]
+    assert [page.extract_text().split() for page in reader.pages[1:]] == [
+        ["Stra?e", "(1\\2)", wide],
+        ["<b>"],
+    ]
     size = float(reader.pages[1].get_contents().get_data().split(b" Tf")[0].split()[-1])  # type: ignore[union-attr]
-    assert 400 * size * pdf_listing.ADVANCE <= float(reader.pages[1].mediabox.width) - 2 * pdf_listing.MARGIN + 1
+    assert (
+        400 * size * pdf_listing.ADVANCE
+        <= float(reader.pages[1].mediabox.width) - 2 * pdf_listing.MARGIN + 1
+    )

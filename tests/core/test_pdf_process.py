@@ -1,4 +1,5 @@
-"""What draws a document is a process of its own: it takes its memory with it, knows no secrets, and hurts nobody when it dies."""
+"""What draws a document is a process of its own: it takes its memory with it, knows no secrets, and
+hurts nobody when it dies."""
 
 import io
 import os
@@ -20,7 +21,13 @@ from apps.core.pdf_process import NotRendered, Process, render_apart, write_list
 from config import bootstrap
 
 PAGE = '<!doctype html><html lang="en"><head><title>A page</title></head><body>{}</body></html>'
-INSIDE = Inside("data.xml", b"<a/>", "What it says", datetime(2026, 1, 1, tzinfo=UTC), Vocabulary("T", "urn:x:t#", "t", {}))
+INSIDE = Inside(
+    "data.xml",
+    b"<a/>",
+    "What it says",
+    datetime(2026, 1, 1, tzinfo=UTC),
+    Vocabulary("T", "urn:x:t#", "t", {}),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -54,12 +61,15 @@ print(render_apart({PAGE.format("Hello")!r})[:5])
 write_listing({PAGE.format("Hello")!r}, [["a line"]], 10, listing := io.BytesIO())
 print(listing.getvalue()[:5], {{"weasyprint", "pypdf", "PIL", "fontTools"}} & set(sys.modules))
 """
-    said = subprocess.run([sys.executable, "-c", asks], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", asks], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True
+    )
     assert said.stdout.split("\n")[:2] == ["b'%PDF-'", "b'%PDF-' set()"]
 
 
 def test_one_process_draws_one_after_another_and_each_as_it_was_asked() -> None:
-    first, pid = render_apart(PAGE.format("First")), kept()
+    first = render_apart(PAGE.format("First"))
+    pid = kept()
     second = render_apart(PAGE.format("Second"), INSIDE)
     assert (words(first), words(second), kept()) == ("First", "Second", pid)
     assert PdfReader(io.BytesIO(second)).attachments["data.xml"] == [b"<a/>"]
@@ -76,10 +86,20 @@ def test_it_ends_when_nothing_was_drawn_for_a_moment(monkeypatch: pytest.MonkeyP
 
 
 def test_it_ends_with_whoever_started_it() -> None:
-    asks = "from apps.core.pdf_process import *; process = Process(); process.page('<p>x', None); print(process.pid, flush=True)"
+    asks = (
+        "from apps.core.pdf_process import *; process = Process(); process.page('<p>x', None);"
+        " print(process.pid, flush=True)"
+    )
     asks += "; os._exit(9)"
-    said = subprocess.run([sys.executable, "-c", asks], cwd=bootstrap.ROOT, capture_output=True, text=True, check=False)
-    proc, deadline = Path("/proc") / said.stdout.strip() / "stat", time.monotonic() + 20
+    said = subprocess.run(
+        [sys.executable, "-c", asks],
+        cwd=bootstrap.ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    proc = Path("/proc") / said.stdout.strip() / "stat"
+    deadline = time.monotonic() + 20
     while proc.exists() and proc.read_text().rpartition(")")[2].split()[0] != "Z":
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -89,11 +109,17 @@ def test_it_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENCRYPTION_KEYS", "a-secret")
     with Process() as process:
         process.page(PAGE.format("x"), None)
-        told = {one.partition("=")[0] for one in Path(f"/proc/{process.pid}/environ").read_text().split("\0") if one}
+        told = {
+            one.partition("=")[0]
+            for one in Path(f"/proc/{process.pid}/environ").read_text().split("\0")
+            if one
+        }
     assert told <= set(pdf_process._ENVIRONMENT)
 
 
-def test_one_that_takes_too_long_is_given_up_and_the_next_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_takes_too_long_is_given_up_and_the_next_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(pdf_process, "PAGE_SECONDS", 1)
     with pytest.raises(NotRendered, match="ended"):
         render_apart(PAGE.format("<table>" + "<tr><td>a<td>b<td>c" * 20_000))

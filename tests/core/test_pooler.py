@@ -1,4 +1,5 @@
-"""Behind a real PgBouncer in transaction mode: turns have one holder, long lists are whole, and nobody's settings are another's."""
+"""Behind a real PgBouncer in transaction mode: turns have one holder, long lists are whole, and
+nobody's settings are another's."""
 
 import getpass
 import os
@@ -47,14 +48,18 @@ class Pooler:
 
     def __init__(self, folder: Path) -> None:
         parts = urlsplit(os.environ["DATABASE_URL"])
-        host, name = str(parse_qs(parts.query).get("host", [parts.hostname])[0]), connection.settings_dict["NAME"]
+        host = str(parse_qs(parts.query).get("host", [parts.hostname])[0])
+        name = connection.settings_dict["NAME"]
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         user = parts.username or getpass.getuser()
         lines = [
             "[databases]",
-            f"{name} = host={host} port={parts.port or 5432} user={user} dbname={name} connect_query='SET synchronous_commit TO on'",
+            (
+                f"{name} = host={host} port={parts.port or 5432} user={user} dbname={name}"
+                " connect_query='SET synchronous_commit TO on'"
+            ),
             "[pgbouncer]",
             f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any",
             f"pool_mode = transaction\ndefault_pool_size = {POOL}\nmax_client_conn = 200",
@@ -63,9 +68,15 @@ class Pooler:
         file = folder / "pgbouncer.ini"
         file.write_text("\n".join(lines) + "\n")
         # It refuses to be root; the server's own user may open the server's socket.
-        as_somebody = ["-u", (Path(host) / f".s.PGSQL.{parts.port or 5432}").owner()] if os.geteuid() == 0 else []
+        as_somebody = (
+            ["-u", (Path(host) / f".s.PGSQL.{parts.port or 5432}").owner()]
+            if os.geteuid() == 0
+            else []
+        )
         self.log = (folder / "log").open("w+")
-        self.process = subprocess.Popen([str(bootstrap.pgbouncer()), *as_somebody, str(file)], stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(
+            [str(bootstrap.pgbouncer()), *as_somebody, str(file)], stdout=self.log, stderr=self.log
+        )
         self.url = f"postgresql://{user}@127.0.0.1:{port}/{name}"
         self._wait(port)
 
@@ -75,14 +86,29 @@ class Pooler:
             with socket.socket() as client:
                 if client.connect_ex(("127.0.0.1", port)) == 0:
                     return
-            assert time.monotonic() < deadline and self.process.poll() is None, Path(self.log.name).read_text()
+            assert time.monotonic() < deadline and self.process.poll() is None, Path(
+                self.log.name
+            ).read_text()
 
     def run(self, script: str) -> str:
         """What a process of ours prints whose database is the pooler."""
-        environment = {**os.environ, "DATABASE_URL": self.url, "DATABASE_POOLER": "true", "TILLGATE_ENV": "test"}
+        environment = {
+            **os.environ,
+            "DATABASE_URL": self.url,
+            "DATABASE_POOLER": "true",
+            "TILLGATE_ENV": "test",
+        }
         environment["DJANGO_SETTINGS_MODULE"] = "config.settings"
         command = [sys.executable, "-c", BEGIN + script]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr + Path(self.log.name).read_text()
         return done.stdout.strip()
 
@@ -115,7 +141,8 @@ def work(number):
                 turns.append(number)
 
 together(work, 8)
-with locks.hold(locks.Turn.TEST_CLOCK, "pooled"), locks.try_hold(locks.Turn.TEST_CLOCK, "pooled") as again:
+turn = locks.Turn.TEST_CLOCK
+with locks.hold(turn, "pooled"), locks.try_hold(turn, "pooled") as again:
     pass
 print(max(most), len(turns) > 1, again, ask("SELECT count(*) FROM core_lease WHERE key = 'pooled'"),
       ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"))
@@ -136,7 +163,8 @@ print(sorted(set(together(lambda _: ask("SHOW synchronous_commit")[0][0], 24))))
 def test_what_webhooks_record_does_not_wait_for_the_disk(pooler: Pooler) -> None:
     told = pooler.run("""
 from apps.webhooks.delivery import queue
-print(queue._rows("SELECT current_setting('synchronous_commit')", {}), ask("SHOW synchronous_commit"))
+print(queue._rows("SELECT current_setting('synchronous_commit')", {}),
+    ask("SHOW synchronous_commit"))
 """)
     assert told == "[('off',)] [('on',)]"
 

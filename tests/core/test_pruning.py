@@ -35,7 +35,10 @@ def test_the_request_log_is_kept_for_its_days(bakery: Shop) -> None:
 
 
 def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) -> None:
-    register_endpoint(bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]))
+    register_endpoint(
+        bakery.access(),
+        EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]),
+    )
     for _ in range(2):
         make.payment(bakery.test)
     ended = Delivery.objects.first()
@@ -47,15 +50,27 @@ def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) ->
 
 
 def test_codes_and_tokens_go_a_month_after_they_ended(cast: Cast) -> None:
-    app = Application.objects.create(store=cast.bakery.store, user=cast.alice, client_type="public", authorization_grant_type="code")
+    app = Application.objects.create(
+        store=cast.bakery.store,
+        user=cast.alice,
+        client_type="public",
+        authorization_grant_type="code",
+    )
     end = clock.real_now() + DAY
-    held: dict[str, Any] = {"application": app, "user": cast.alice, "store": cast.bakery.store, "mode": "test"}
+    held: dict[str, Any] = {
+        "application": app,
+        "user": cast.alice,
+        "store": cast.bakery.store,
+        "mode": "test",
+    }
     Grant.objects.create(**held, code="a", expires=end, redirect_uri="https://a.example")
     AccessToken.objects.create(**held, token="b", expires=end, token_family=app.pk)
     RefreshToken.objects.create(**held, token="c", expires_at=end + DAY, token_family=app.pk)
     assert not any(access_pruning.prune_all(later(30)).values())
     told = access_pruning.prune_all(later(33))
-    assert [told[kind] for kind in ("oauth_codes", "oauth_access_tokens", "oauth_refresh_tokens")] == [1, 1, 1]
+    assert [
+        told[kind] for kind in ("oauth_codes", "oauth_access_tokens", "oauth_refresh_tokens")
+    ] == [1, 1, 1]
     assert not Grant.objects.exists() and not AccessToken.objects.exists()
 
 
@@ -63,7 +78,9 @@ def test_letters_go_after_their_days_and_what_waits_stays(db: None) -> None:
     values = {"what": "x", "email": "a@b.example", "at": clock.real_now(), "address": ""}
     for key in ("left", "waits"):
         mail.send(key=key, to="a@b.example", template="account_changed", context=values)
-    OutgoingMail.objects.filter(key="left").update(status=OutgoingMail.Status.SENT, sealed_letter="")
+    OutgoingMail.objects.filter(key="left").update(
+        status=OutgoingMail.Status.SENT, sealed_letter=""
+    )
     assert mail.forget(later(89)) == {"letters": 0}
     assert mail.forget(later(91)) == {"letters": 1}
     assert OutgoingMail.objects.get().key == "waits"

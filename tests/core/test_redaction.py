@@ -16,13 +16,25 @@ KEPT = [
     "/files/report.pdf",
     "Not Found: /api/v2/payments/97f16b47-de09-4f0a-9d5b-0e1d0e8f2a11/refunds",
     "Not Found: /api/v2/wallets/0x52908400098527886E0F7030069857D2E4169EE7",
-    'File "/lib/python3.11/site-packages/django/contrib/staticfiles/a_module_with_quite_a_long_name.py", line 3',
+    (
+        'File "/lib/python3.11/site-packages/django/contrib/staticfiles/'
+        'a_module_with_quite_a_long_name.py", line 3'
+    ),
 ]
 CUT = [
-    ("Gone: /portal/442e3353fe994af5a672cbe3ff4958bc.1xUmnF.58C-FsOsZKbsfgVuFnTVbgC7/link", "Gone: /portal/[redacted]/link"),
-    ("Not Found: /invoice/h6X9q69Tn4GeVGcHUaOLrafcJs3MdKTa/pay", "Not Found: /invoice/[redacted]/pay"),
+    (
+        "Gone: /portal/442e3353fe994af5a672cbe3ff4958bc.1xUmnF.58C-FsOsZKbsfgVuFnTVbgC7/link",
+        "Gone: /portal/[redacted]/link",
+    ),
+    (
+        "Not Found: /invoice/h6X9q69Tn4GeVGcHUaOLrafcJs3MdKTa/pay",
+        "Not Found: /invoice/[redacted]/pay",
+    ),
     ("/billing/invoice/h6X9q69Tn4GeVGcHUaOLrafcJs3MdKTa", "/billing/invoice/[redacted]"),
-    ("Not Found: /files/InJlcG9ydHMvMS5wZGYi:1xUmnF:58C-FsOsZKbsfgVuFnTVb", "Not Found: /files/[redacted]"),
+    (
+        "Not Found: /files/InJlcG9ydHMvMS5wZGYi:1xUmnF:58C-FsOsZKbsfgVuFnTVb",
+        "Not Found: /files/[redacted]",
+    ),
     ("key svc_sk_test_2DTYUKp9dM561GgrFUCos0AsU0TDUyGlh22B791h", "key [redacted]"),
     ("whsec_00ff", "[redacted]"),
     ("Authorization: Bearer abcdefghijkl", "Authorization: [redacted]"),
@@ -46,7 +58,11 @@ TOKENS = {
 @pytest.mark.parametrize("kind", TOKENS)
 @pytest.mark.parametrize("path", [path for path in OPENED if "<str:token>" in path])
 def test_the_token_of_a_link_is_cut_out_of_its_path(path: str, kind: str) -> None:
-    asked = re.sub(r"<str:\w+>", "97f16b47-de09-4f0a-9d5b-0e1d0e8f2a11", path.replace("<str:token>", TOKENS[kind]))
+    asked = re.sub(
+        r"<str:\w+>",
+        "97f16b47-de09-4f0a-9d5b-0e1d0e8f2a11",
+        path.replace("<str:token>", TOKENS[kind]),
+    )
     assert TOKENS[kind] not in redact(f"Unprocessable Entity: {asked}")
 
 

@@ -1,4 +1,5 @@
-"""The form of dates and numbers is the reader's: pages follow it, and what is copied, exported or sent to others does not."""
+"""The form of dates and numbers is the reader's: pages follow it, and what is copied, exported or
+sent to others does not."""
 
 import re
 from datetime import UTC, datetime
@@ -8,7 +9,16 @@ import pytest
 from babel import Locale
 
 from apps.core import mail, regions
-from apps.core.templatetags.tillgate import coins, count, day, day_of_week, day_of_year, fiat, moment, percent
+from apps.core.templatetags.tillgate import (
+    coins,
+    count,
+    day,
+    day_of_week,
+    day_of_year,
+    fiat,
+    moment,
+    percent,
+)
 from apps.payments.documents import invoice
 from apps.payments.models import Payment
 from apps.stores import notices
@@ -31,7 +41,9 @@ SHOWN = {
 
 def plain(shown: str) -> str:
     """Without signs of direction, and each kind of space as one."""
-    return re.sub(r"\s", " ", re.sub("[\u200e\u200f\u2066-\u2069]", "", re.sub("<[^>]*>", "", shown)))
+    return re.sub(
+        r"\s", " ", re.sub("[\u200e\u200f\u2066-\u2069]", "", re.sub("<[^>]*>", "", shown))
+    )
 
 
 @pytest.mark.parametrize("region", SHOWN)
@@ -47,7 +59,9 @@ def test_days_and_shares_of_a_chart_follow_it_too() -> None:
     shown = {}
     for region in ("", "en-GB", "de", "ja"):
         with regions.shown_in(region):
-            shown[region] = plain(f"{day_of_year(AT.date())} {day_of_week(AT.date())} {percent(632)}")
+            shown[region] = plain(
+                f"{day_of_year(AT.date())} {day_of_week(AT.date())} {percent(632)}"
+            )
     assert shown == {
         "": "Nov 22 Sun, Nov 22 63.2%",
         "en-GB": "22 Nov Sun 22 Nov 63.2%",
@@ -80,7 +94,8 @@ def test_a_profile_keeps_the_form_and_pages_follow_it(cast: Cast) -> None:
 def test_files_and_documents_are_the_same_for_everybody(cast: Cast) -> None:
     browser = Browser(cast.alice)
     payment = Payment.objects.get(pk=make.paid(cast.bakery.test, amount="1234.50")["id"])
-    whole, listed = invoice._page(payment), b"".join(browser.get("payments.csv").streaming_content)
+    whole = invoice._page(payment)
+    listed = b"".join(browser.get("payments.csv").streaming_content)
     assert "€1,234.50" in plain(whole) and b"1234.50" in listed
     assert browser.post("profile", **FORM).status_code == 303
     assert b"".join(browser.get("payments.csv").streaming_content) == listed
@@ -88,7 +103,9 @@ def test_files_and_documents_are_the_same_for_everybody(cast: Cast) -> None:
         assert invoice._page(payment) == whole
 
 
-def test_an_email_is_in_its_readers_form_and_not_in_that_of_whoever_causes_it(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_email_is_in_its_readers_form_and_not_in_that_of_whoever_causes_it(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown: list[str] = []
     render = mail._render
 
@@ -98,5 +115,7 @@ def test_an_email_is_in_its_readers_form_and_not_in_that_of_whoever_causes_it(ca
 
     monkeypatch.setattr(mail, "_render", told)
     with regions.shown_in("de"):
-        notices.tell_owners(cast.bakery.store, "x", notices.Decision("A decision", "text", "/", "Open"))
+        notices.tell_owners(
+            cast.bakery.store, "x", notices.Decision("A decision", "text", "/", "Open")
+        )
     assert set(shown) == {"€1,234.50"}

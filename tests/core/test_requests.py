@@ -1,4 +1,5 @@
-"""Requests: msgspec's check in C and ours in words agree about every body, and every broken rule has a sentence that fits it."""
+"""Requests: msgspec's check in C and ours in words agree about every body, and every broken rule
+has a sentence that fits it."""
 
 import ast
 import random
@@ -62,11 +63,40 @@ FIELDS = Shape(
 )
 RIGHT: dict[str, Any] = {"amount": "19.90", "kind": "order"}
 ODD: tuple[Any, ...] = (
-    *(None, "", " ", "x", "0", "0.00", "1.5", "1\n", "١", "order", " Bob ", "https://a.example/x", "http://a.example"),
+    *(
+        None,
+        "",
+        " ",
+        "x",
+        "0",
+        "0.00",
+        "1.5",
+        "1\n",
+        "١",
+        "order",
+        " Bob ",
+        "https://a.example/x",
+        "http://a.example",
+    ),
     *(0, 1, -1, 5, 1.0, 2**70, True, False, [], {}, [None], {"a": "b"}, {"a": 1}, "y" * 300),
-    *({"name": " Bob "}, {"name": "   "}, {"name": None}, {"name": "x" * 9}, {"name": " " * 9 + "x"}),
-    *([{"description": "a"}], [{"description": "a", "quantity": None}], [{"description": "abcdef"}], [{}] * 4, [{"quantity": 0}]),
-    *([{"description": "a"}, {"description": "b", "image_url": "ftp://x"}], [{"description": "a", "more": {}}]),
+    *(
+        {"name": " Bob "},
+        {"name": "   "},
+        {"name": None},
+        {"name": "x" * 9},
+        {"name": " " * 9 + "x"},
+    ),
+    *(
+        [{"description": "a"}],
+        [{"description": "a", "quantity": None}],
+        [{"description": "abcdef"}],
+        [{}] * 4,
+        [{"quantity": 0}],
+    ),
+    *(
+        [{"description": "a"}, {"description": "b", "image_url": "ftp://x"}],
+        [{"description": "a", "more": {}}],
+    ),
 )
 
 
@@ -103,13 +133,24 @@ def test_a_class_takes_and_refuses_what_the_table_of_fields_did_in_the_same_word
 
 
 def test_a_refusal_names_the_first_broken_field_its_rule_and_its_figures() -> None:
-    body = {**RIGHT, "count": 101, "lines": [{"description": "a"}, {"description": "b", "quantity": 10}]}
+    body = {
+        **RIGHT,
+        "count": 101,
+        "lines": [{"description": "a"}, {"description": "b", "quantity": 10}],
+    }
     with pytest.raises(Invalid) as count:
         Body.read(body)
-    assert (count.value.field, count.value.rule, count.value.params) == ("count", "at_most", {"maximum": 100})
+    assert (count.value.field, count.value.rule, count.value.params) == (
+        "count",
+        "at_most",
+        {"maximum": 100},
+    )
     with pytest.raises(Invalid) as line:
         Body.read({**body, "count": 1})
-    assert (line.value.field, line.value.text) == ("lines[1].quantity", "lines[1].quantity must be at most 9")
+    assert (line.value.field, line.value.text) == (
+        "lines[1].quantity",
+        "lines[1].quantity must be at most 9",
+    )
 
 
 def test_changes_hold_what_was_sent_and_nothing_else() -> None:
@@ -134,7 +175,10 @@ def test_a_null_of_an_edit_makes_a_field_what_a_new_record_has_or_is_refused() -
     assert Product.read({}).sent() == {}
     nulls = {"text": None, "metadata": None, "lines": None, "unknown": 1}
     assert Product.read(nulls).sent() == {"text": None, "metadata": {}, "lines": None}
-    assert Product.read({"name": " Tea ", "lines": [{"description": "a"}]}).sent() == {"name": "Tea", "lines": [Line(description="a")]}
+    assert Product.read({"name": " Tea ", "lines": [{"description": "a"}]}).sent() == {
+        "name": "Tea",
+        "lines": [Line(description="a")],
+    }
     for body, words in (
         ({"active": None, "name": None}, "name is required"),
         ({"active": None}, "active is required"),
@@ -149,17 +193,28 @@ def raised() -> Iterator[tuple[str, str, set[str]]]:
     """(place, rule, names of its figures) of every refusal of ours whose rule is written out."""
     for path in (ROOT / "apps").rglob("*.py"):
         tree = ast.parse(path.read_text())
-        mine = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and "Invalid" in map(ast.unparse, node.bases)}
+        mine = {
+            node.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef) and "Invalid" in map(ast.unparse, node.bases)
+        }
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Invalid", *mine}:
-                place, rule = f"{path.relative_to(ROOT)}:{node.lineno}", node.args[1]
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in {"Invalid", *mine}
+            ):
+                place = f"{path.relative_to(ROOT)}:{node.lineno}"
+                rule = node.args[1]
                 several = [rule.body, rule.orelse] if isinstance(rule, ast.IfExp) else [rule]
                 for one in several:
                     if isinstance(one, ast.Constant):
                         yield place, one.value, {str(word.arg) for word in node.keywords}
 
 
-def test_every_rule_that_is_broken_somewhere_has_a_sentence_and_every_sentence_its_figures() -> None:
+def test_every_rule_that_is_broken_somewhere_has_a_sentence_and_every_sentence_its_figures() -> (
+    None
+):
     found = list(raised())
     assert len(found) > 60
     for place, rule, params in found:

@@ -1,4 +1,5 @@
-"""Hot statements: bound once, planned once; and a connection that the server has closed is noticed before it is used."""
+"""Hot statements: bound once, planned once; and a connection that the server has closed is noticed
+before it is used."""
 
 import pytest
 from django.db import connection, connections, transaction
@@ -20,9 +21,9 @@ def test_a_name_may_stand_in_a_statement_more_than_once() -> None:
 @pytest.mark.django_db
 def test_an_array_holds_what_was_put_in() -> None:
     texts = ["plain", "", 'a "quoted" one', "back\\slash", "com,ma", "{brace}", "NULL", " space "]
-    assert Statement("SELECT %(texts)s::text[], %(numbers)s::numeric[]").rows(texts=array(texts), numbers=array([1, -(10**70)])) == [
-        (texts, [1, -(10**70)])
-    ]
+    assert Statement("SELECT %(texts)s::text[], %(numbers)s::numeric[]").rows(
+        texts=array(texts), numbers=array([1, -(10**70)])
+    ) == [(texts, [1, -(10**70)])]
 
 
 @pytest.mark.django_db
@@ -54,7 +55,9 @@ def test_rows_of_a_statement_are_as_the_orm_gives_them(bakery: Shop) -> None:
         (Rows(PaymentEvent, "WHERE payment_id = %(id)s ORDER BY sequence"), PaymentEvent),
     ):
         told = [vars(one) for one in rows.read(id=made["id"])]
-        known = model._default_manager.filter(**{"pk" if model is Payment else "payment_id": made["id"]})
+        known = model._default_manager.filter(
+            **{"pk" if model is Payment else "payment_id": made["id"]}
+        )
         for mine, theirs in zip(told, [vars(one) for one in known], strict=True):
             assert {name: value for name, value in mine.items() if name != "_state"} == {
                 name: value for name, value in theirs.items() if name != "_state"

@@ -1,4 +1,5 @@
-"""How pages write things: amounts to the last place, times in UTC, statuses in words, nothing unescaped."""
+"""How pages write things: amounts to the last place, times in UTC, statuses in words, nothing
+unescaped."""
 
 import re
 from datetime import UTC, datetime
@@ -16,7 +17,10 @@ from apps.payments.models import Payment
 AT = datetime(2026, 11, 21, 9, 14, 5, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("cents", "currency", "shown"), [(125_000, "EUR", "€1,250.00"), (100_000, "JPY", "¥1,000"), (1, "USD", "$0.01")])
+@pytest.mark.parametrize(
+    ("cents", "currency", "shown"),
+    [(125_000, "EUR", "€1,250.00"), (100_000, "JPY", "¥1,000"), (1, "USD", "$0.01")],
+)
 def test_fiat_is_written_as_its_currency_is(cents: int, currency: str, shown: str) -> None:
     assert tillgate.fiat(cents, currency) == shown
 
@@ -28,7 +32,10 @@ def test_fiat_is_written_as_the_reader_writes() -> None:
 
 def test_coins_keep_every_place_and_no_grouping() -> None:
     assert tillgate.coins("123456789000000000000000001", 18) == "123456789.000000000000000001"
-    assert tillgate.crypto(5_000_000, 6, "<b>") == '<bdi class="amount">5 <span class="unit">&lt;b&gt;</span></bdi>'
+    assert (
+        tillgate.crypto(5_000_000, 6, "<b>")
+        == '<bdi class="amount">5 <span class="unit">&lt;b&gt;</span></bdi>'
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +58,13 @@ def test_a_length_of_time_is_told_in_words(seconds: int, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(-5, "just now"), (59, "just now"), (60, "1 minute ago"), (7_300, "2 hours ago"), (200_000, "2 days ago")],
+    [
+        (-5, "just now"),
+        (59, "just now"),
+        (60, "1 minute ago"),
+        (7_300, "2 hours ago"),
+        (200_000, "2 days ago"),
+    ],
 )
 def test_how_long_ago_something_was_is_told_by_the_largest_unit(seconds: int, words: str) -> None:
     assert tillgate.ago(seconds) == words
@@ -65,7 +78,10 @@ def test_the_period_of_an_invoice_is_told_in_days_and_other_words_stay_as_they_a
 
 
 def test_a_moment_is_utc_with_its_second_in_the_title() -> None:
-    shown = '<time datetime="2026-11-21T09:14:05+00:00" title="2026-11-21 09:14:05 UTC">21 Nov 2026, 09:14 UTC</time>'
+    shown = (
+        '<time datetime="2026-11-21T09:14:05+00:00" title="2026-11-21 09:14:05 UTC">21 Nov 2026,'
+        " 09:14 UTC</time>"
+    )
     assert tillgate.moment(AT) == tillgate.moment("2026-11-21T10:14:05.000000+01:00") == shown
     assert tillgate.moment(None) == ""
 
@@ -76,12 +92,23 @@ def test_every_status_of_a_payment_has_words(status: str) -> None:
 
 
 def test_an_unknown_status_is_shown_as_it_is_and_escaped() -> None:
-    assert tillgate.badge("payment", "on_<hold>") == '<span class="badge quiet">On &lt;hold&gt;</span>'
+    assert (
+        tillgate.badge("payment", "on_<hold>") == '<span class="badge quiet">On &lt;hold&gt;</span>'
+    )
 
 
 def test_an_icon_is_drawn_once_for_each_size_and_label() -> None:
     assert tillgate.icon("check", 20, "Paid") is tillgate.icon("check", 20, "Paid")
-    assert len({tillgate.icon("check", 20, "Paid"), tillgate.icon("check", 16, "Paid"), tillgate.icon("check", 20, "Sent")}) == 3
+    assert (
+        len(
+            {
+                tillgate.icon("check", 20, "Paid"),
+                tillgate.icon("check", 16, "Paid"),
+                tillgate.icon("check", 20, "Sent"),
+            }
+        )
+        == 3
+    )
 
 
 def test_an_icon_with_a_label_is_read_aloud_and_one_without_is_not() -> None:

@@ -58,7 +58,9 @@ def as_the_web() -> Iterator[None]:
         yield
 
 
-def test_the_look_up_of_a_key_sets_store_and_mode_without_a_statement_more(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_look_up_of_a_key_sets_store_and_mode_without_a_statement_more(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[Scope] = []
     cast.bakery.secrets["live"], cast.strangers.secrets["test"]
     cast.bakery.live.get("/payments"), cast.strangers.test.get("/payments")
@@ -68,8 +70,13 @@ def test_the_look_up_of_a_key_sets_store_and_mode_without_a_statement_more(cast:
         statements.append(sql)
         return execute(sql, *rest)
 
-    monkeypatch.setattr(DatabaseWrapper, "_telling", lambda _, wanted: told.append(wanted) or "SELECT 1")
-    for api, scope in ((cast.bakery.live, of(cast.bakery, "live")), (cast.strangers.test, of(cast.strangers))):
+    monkeypatch.setattr(
+        DatabaseWrapper, "_telling", lambda _, wanted: told.append(wanted) or "SELECT 1"
+    )
+    for api, scope in (
+        (cast.bakery.live, of(cast.bakery, "live")),
+        (cast.strangers.test, of(cast.strangers)),
+    ):
         told.clear()
         with connection.execute_wrapper(note):
             assert api.get("/payments").status_code == 200
@@ -96,7 +103,9 @@ def test_a_scope_goes_with_the_statement_that_needs_it(cast: Cast) -> None:
 
 
 def test_a_prepared_statement_takes_a_new_scope_with_it_and_is_prepared_again(cast: Cast) -> None:
-    asked = Statement("SELECT current_query(), %(text)s::text, %(ids)s::uuid[] WHERE 'ab' LIKE 'a%'")
+    asked = Statement(
+        "SELECT current_query(), %(text)s::text, %(ids)s::uuid[] WHERE 'ab' LIKE 'a%'"
+    )
     ids = [cast.bakery.store.pk, cast.strangers.store.pk]
     with tenancy.within(of(cast.bakery)):
         for is_first in (True, False, False):
@@ -106,7 +115,9 @@ def test_a_prepared_statement_takes_a_new_scope_with_it_and_is_prepared_again(ca
         assert on_the_server() == of(cast.bakery)
 
 
-def test_a_page_of_a_session_sends_no_statement_that_is_its_scope_alone(cast: Cast, mine: str, as_the_web: None) -> None:
+def test_a_page_of_a_session_sends_no_statement_that_is_its_scope_alone(
+    cast: Cast, mine: str, as_the_web: None
+) -> None:
     browser = Browser(cast.alice)
     browser.get("/dashboard/payments")
     texts: list[str] = []
@@ -125,14 +136,18 @@ def test_a_page_of_a_session_sends_no_statement_that_is_its_scope_alone(cast: Ca
     assert [text for text in texts if alone.match(text)] != []
 
 
-def test_two_stores_on_one_connection_are_shown_their_own(cast: Cast, mine: str, theirs: str) -> None:
+def test_two_stores_on_one_connection_are_shown_their_own(
+    cast: Cast, mine: str, theirs: str
+) -> None:
     for _ in range(3):
         for shop, id in ((cast.bakery, mine), (cast.strangers, theirs)):
             assert [one["id"] for one in shop.test.get("/payments").json()["data"]] == [id]
             assert on_the_server() == of(shop)
 
 
-def test_a_request_begins_with_nobodys_rows(cast: Cast, mine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_begins_with_nobodys_rows(
+    cast: Cast, mine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever the last one was, until a link or a credential says whose it is."""
     assert cast.bakery.test.get(f"/payments/{mine}").status_code == 200
     assert on_the_server() == of(cast.bakery)
@@ -142,7 +157,9 @@ def test_a_request_begins_with_nobodys_rows(cast: Cast, mine: str, monkeypatch: 
     assert shown == [set()]
 
 
-def test_a_rollback_that_takes_the_scope_back_is_noticed(cast: Cast, mine: str, theirs: str, as_the_web: None) -> None:
+def test_a_rollback_that_takes_the_scope_back_is_noticed(
+    cast: Cast, mine: str, theirs: str, as_the_web: None
+) -> None:
     with tenancy.within(of(cast.bakery)):
         assert ids() == {mine}
         with contextlib.suppress(ZeroDivisionError), transaction.atomic():
@@ -152,7 +169,9 @@ def test_a_rollback_that_takes_the_scope_back_is_noticed(cast: Cast, mine: str, 
         assert ids() == {theirs}  # not what PostgreSQL has gone back to
 
 
-def test_a_statement_that_fails_leaves_no_scope_behind(cast: Cast, mine: str, theirs: str, as_the_web: None) -> None:
+def test_a_statement_that_fails_leaves_no_scope_behind(
+    cast: Cast, mine: str, theirs: str, as_the_web: None
+) -> None:
     with tenancy.within(of(cast.bakery)):
         assert ids() == {mine}
     with tenancy.within(of(cast.strangers)):
@@ -162,7 +181,9 @@ def test_a_statement_that_fails_leaves_no_scope_behind(cast: Cast, mine: str, th
     assert ids() == set()
 
 
-def test_a_request_that_fails_leaves_no_scope_behind(cast: Cast, mine: str, theirs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_fails_leaves_no_scope_behind(
+    cast: Cast, mine: str, theirs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from apps.api import payments
 
     def fail(self: Any, *_: Any) -> None:
@@ -178,7 +199,9 @@ def test_a_request_that_fails_leaves_no_scope_behind(cast: Cast, mine: str, thei
     assert [one["id"] for one in cast.strangers.test.get("/payments").json()["data"]] == [theirs]
 
 
-def test_what_is_streamed_after_another_request_keeps_its_own_rows(cast: Cast, mine: str, theirs: str) -> None:
+def test_what_is_streamed_after_another_request_keeps_its_own_rows(
+    cast: Cast, mine: str, theirs: str
+) -> None:
     def streamed() -> Iterator[str]:
         for _ in range(3):
             yield ",".join(sorted(ids()))
@@ -195,7 +218,9 @@ def test_what_is_streamed_after_another_request_keeps_its_own_rows(cast: Cast, m
         assert (tenancy.current(), [first, *content]) == (tenancy.NOBODY, [mine.encode()] * 3)
 
 
-def test_a_list_that_is_downloaded_is_streamed_in_its_own_scope(cast: Cast, mine: str, theirs: str) -> None:
+def test_a_list_that_is_downloaded_is_streamed_in_its_own_scope(
+    cast: Cast, mine: str, theirs: str
+) -> None:
     answer = Browser(cast.alice).get("payments.csv")
     assert answer.streaming
     assert cast.strangers.test.get("/payments").status_code == 200
@@ -215,7 +240,9 @@ def test_a_public_link_opens_its_own_store(cast: Cast, mine: str, theirs: str) -
         assert by_reference("0" * 16) is None
 
 
-def test_a_platform_acts_in_two_stores(cast: Cast, mine: str, theirs: str, as_the_web: None) -> None:
+def test_a_platform_acts_in_two_stores(
+    cast: Cast, mine: str, theirs: str, as_the_web: None
+) -> None:
     with tenancy.within(of(cast.bakery)):
         with tenancy.also([cast.strangers.store], ["live"]):
             assert ids() == {mine, theirs}

@@ -1,4 +1,5 @@
-"""Turns that last longer than a transaction: one holder, who keeps it while it lives, and somebody else after its death."""
+"""Turns that last longer than a transaction: one holder, who keeps it while it lives, and somebody
+else after its death."""
 
 import threading
 from collections.abc import Iterator
@@ -39,7 +40,9 @@ def test_a_turn_is_one_holders_and_its_keys_are_apart(committed: None) -> None:
     with locks.hold(Turn.CARD_SESSION, "a"):
         assert not elsewhere(Turn.CARD_SESSION, "a")
         assert elsewhere(Turn.CARD_SESSION, "b") and elsewhere(Turn.TEST_CLOCK, "a")
-    assert elsewhere(Turn.CARD_SESSION, "a") and not Lease.objects.filter(key__in=("a", "b")).exists()
+    assert (
+        elsewhere(Turn.CARD_SESSION, "a") and not Lease.objects.filter(key__in=("a", "b")).exists()
+    )
 
 
 def test_a_dead_holders_turn_is_free_when_its_lease_is_over(committed: None) -> None:
@@ -47,14 +50,18 @@ def test_a_dead_holders_turn_is_free_when_its_lease_is_over(committed: None) -> 
     assert lease is not None and locks.is_held(lease) and not elsewhere(Turn.CHAIN_WATCHER, "a")
     locks._keeper.drop(lease)  # its process has died
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE core_lease SET until = clock_timestamp() - interval '1 second' WHERE key = 'a'")
+        cursor.execute(
+            "UPDATE core_lease SET until = clock_timestamp() - interval '1 second' WHERE key = 'a'"
+        )
     assert not locks.is_held(lease)
     with locks.hold(Turn.CHAIN_WATCHER, "a"):
         locks.release(lease)  # what the first one lets go of is not the second one's
         assert not elsewhere(Turn.CHAIN_WATCHER, "a")
 
 
-def test_a_living_holders_lease_is_renewed(committed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_living_holders_lease_is_renewed(
+    committed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(locks, "RENEWED_EVERY_SECONDS", 0.02)
     with locks.hold(Turn.CHAIN_SENDER, "renewed"):
         before = Lease.objects.get(key="renewed").until

@@ -1,4 +1,5 @@
-"""Squashed migrations: databases of before take them as applied, and one that stopped halfway is told so."""
+"""Squashed migrations: databases of before take them as applied, and one that stopped halfway is
+told so."""
 
 from typing import Any
 
@@ -10,7 +11,11 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
 pytestmark = pytest.mark.django_db
-SQUASHED = sorted(key for key, one in MigrationLoader(None).disk_migrations.items() if one.replaces and one.__module__.startswith("apps."))
+SQUASHED = sorted(
+    key
+    for key, one in MigrationLoader(None).disk_migrations.items()
+    if one.replaces and one.__module__.startswith("apps.")
+)
 
 
 def rows(sql: str, *given: Any) -> None:
@@ -35,7 +40,9 @@ def test_a_database_that_stopped_halfway_is_refused_with_one_sentence(app: str, 
     as_before_they_were_squashed()
     replaced = MigrationLoader(None).disk_migrations[app, name].replaces
     rows("DELETE FROM django_migrations WHERE app = %s AND name = %s", *replaced[-1])
-    with pytest.raises(SystemCheckError, match=f"{app} has migrations up to before {replaced[-1][1]}"):
+    with pytest.raises(
+        SystemCheckError, match=f"{app} has migrations up to before {replaced[-1][1]}"
+    ):
         call_command("migrate", verbosity=0, skip_checks=False)
 
 

@@ -18,7 +18,9 @@ class Browser:
     """A person who has signed in, or a visitor. (How one signs in is told in test_sign_in.)"""
 
     def __init__(self, user: User | None = None, *, answers: bool = False) -> None:
-        self.client, self.user, self.answers = Client(), user, answers
+        self.client = Client()
+        self.user = user
+        self.answers = answers
         if user is not None:
             self.client.force_login(user)
             session = self.client.session
@@ -43,7 +45,8 @@ class Browser:
         return self.client.post(address(path), sent)
 
     def prove(self) -> "Browser":
-        """Show a code of the person's app, which they set up when they have none; it holds for five minutes."""
+        """Show a code of the person's app, which they set up when they have none; it holds for five
+        minutes."""
         assert self.user is not None
         if second_factor.confirmed(self.user) is None:
             second_factor.switch_on(self.user, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
@@ -75,8 +78,14 @@ def next_code(user: User) -> str:
 
 def hidden_fields(answer: Any) -> dict[str, str]:
     """What the form of a page brings back by itself."""
-    found = re.findall(r'<input type="hidden" name="([\w.]+)" value="([^"]*)"', answer.content.decode())
-    return {name: unescape(value) for name, value in found if name not in ("csrfmiddlewaretoken", "next")}
+    found = re.findall(
+        r'<input type="hidden" name="([\w.]+)" value="([^"]*)"', answer.content.decode()
+    )
+    return {
+        name: unescape(value)
+        for name, value in found
+        if name not in ("csrfmiddlewaretoken", "next")
+    }
 
 
 def text(answer: Any) -> str:
@@ -87,8 +96,15 @@ def field_errors(answer: Any) -> dict[str, str]:
     """What a page says at its inputs, by input; each is marked as wrong and names its sentence."""
     page = answer.content.decode()
     told = {
-        name: unescape(sentence) for name, sentence in re.findall(r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page)
+        name: unescape(sentence)
+        for name, sentence in re.findall(
+            r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page
+        )
     }
-    marked = re.findall(r'<(?:input|select|textarea) id="(\w+)"[^>]*aria-invalid="true" aria-describedby="(?:[\w-]+ )?(\w+)-error"', page)
+    marked = re.findall(
+        r'<(?:input|select|textarea) id="(\w+)"[^>]*aria-invalid="true" aria-describedby="(?:[\w-]+'
+        r' )?(\w+)-error"',
+        page,
+    )
     assert marked == [(name, name) for name in told]
     return told

@@ -1,4 +1,5 @@
-"""A code for an act opens that act alone: on every page that moves money or opens a way for it, and on the API with a session."""
+"""A code for an act opens that act alone: on every page that moves money or opens a way for it, and
+on the API with a session."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,14 @@ from apps.core import clock
 from apps.dashboard.acts import ACTS
 from apps.dashboard.urls import PAGES
 from apps.payments.models import LateDeposit, Refund, TransferReturn
-from apps.payouts.models import ApprovalRule, Destination, Payout, PayoutApproval, PayoutBatch, Schedule
+from apps.payouts.models import (
+    ApprovalRule,
+    Destination,
+    Payout,
+    PayoutApproval,
+    PayoutBatch,
+    Schedule,
+)
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
 from apps.stores.models import Member, Role, Store
@@ -23,7 +31,8 @@ from tests import make
 from tests.cast import Cast, person, shop_of
 from tests.dashboard.browse import Browser, hidden_fields, next_code, text
 
-ADDRESS, OTHER = "0x52908400098527886E0F7030069857D2E4169EE7", "0x8617E340B3D01FA5F11F306F4090FD50E238070D"
+ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+OTHER = "0x8617E340B3D01FA5F11F306F4090FD50E238070D"
 SCHEDULE = {
     "asset_id": "SETH",
     "frequency": "weekly",
@@ -69,7 +78,9 @@ def a_refund(world: Cast, browser: Browser) -> Step:
 
 def a_swap(world: Cast, browser: Browser) -> Step:
     dollars()
-    return reviewed(browser, "swaps/new", source_asset_id="SETH", buy_asset_id="USDC_SETH", amount="0.1")
+    return reviewed(
+        browser, "swaps/new", source_asset_id="SETH", buy_asset_id="USDC_SETH", amount="0.1"
+    )
 
 
 def a_schedule(world: Cast, browser: Browser) -> Step:
@@ -81,7 +92,10 @@ def a_changed_schedule(world: Cast, browser: Browser) -> Step:
     path, fields = a_schedule(world, browser)
     Browser(world.alice, answers=True).post(path, **fields)
     other = add_wallet(world.bakery.store, "test", "sepolia", OTHER)
-    return f"payouts/schedules/{Schedule.objects.get().pk}/change", {**fields, "destination": f"wallet:{other.pk}"}
+    return f"payouts/schedules/{Schedule.objects.get().pk}/change", {
+        **fields,
+        "destination": f"wallet:{other.pk}",
+    }
 
 
 def a_run(world: Cast, browser: Browser) -> Step:
@@ -102,7 +116,9 @@ def automatic_swaps(world: Cast, browser: Browser) -> Step:
 def a_batch(world: Cast, browser: Browser) -> Step:
     raw = f"asset_id,amount,destination\nSETH,0.1,{ADDRESS}\n".encode()
     viewer = Access.for_session(world.alice, world.bakery.store, "test")
-    batch = open_batch(viewer, world.bakery.store, world.alice, filename="a.csv", raw=raw, form_key="a" * 32)
+    batch = open_batch(
+        viewer, world.bakery.store, world.alice, filename="a.csv", raw=raw, form_key="a" * 32
+    )
     return f"payouts/batches/{batch.pk}", {"agreed": batch.digest}
 
 
@@ -124,7 +140,9 @@ def a_stray_transfer(act: str) -> Callable[[Cast, Browser], Step]:
 
     def ask(world: Cast, browser: Browser) -> Step:
         payment = make.payment(world.bakery.test)
-        return f"transfers/{make.stray_transfer(payment['id'])}/{act}", {"reference": payment["reference"]}
+        return f"transfers/{make.stray_transfer(payment['id'])}/{act}", {
+            "reference": payment["reference"]
+        }
 
     return ask
 
@@ -133,7 +151,13 @@ def a_waiting_payout(world: Cast, browser: Browser) -> Step:
     """Of a key whose maker nobody knows."""
     a_second_person(world, browser)
     at = clock.real_now()
-    rule = {"store": world.bakery.store, "mode": "test", "created_at": at, "changed_at": at, "currency": "EUR"}
+    rule = {
+        "store": world.bakery.store,
+        "mode": "test",
+        "created_at": at,
+        "changed_at": at,
+        "currency": "EUR",
+    }
     ApprovalRule.objects.create(**rule, above_cents=0)
     make.payout(world.bakery.test, 10**16)
     page = f"approvals/{PayoutApproval.objects.get().pk}"
@@ -141,14 +165,19 @@ def a_waiting_payout(world: Cast, browser: Browser) -> Step:
 
 
 def a_second_person(world: Cast, browser: Browser) -> Step:
-    Member.objects.create(store=world.bakery.store, user=person("adam"), role=Role.ADMIN, created_at=clock.real_now())
+    Member.objects.create(
+        store=world.bakery.store, user=person("adam"), role=Role.ADMIN, created_at=clock.real_now()
+    )
     return "settings/approvals", {"above": "100"}
 
 
 BANK = {"currency": "EUR", "holder": "Alice", "account": "DE89370400440532013000", "label": ""}
 # page: how the act is asked for, and what there is more of once it is done
 TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] = {
-    "payout_create": (lambda world, browser: reviewed(browser, "payouts/new", **PAYOUT), Payout.objects.count),
+    "payout_create": (
+        lambda world, browser: reviewed(browser, "payouts/new", **PAYOUT),
+        Payout.objects.count,
+    ),
     "payout_batch": (a_batch, PayoutBatch.objects.exclude(released_at=None).count),
     "refund": (a_refund, Refund.objects.count),
     "swap_create": (a_swap, Swap.objects.count),
@@ -166,10 +195,19 @@ TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] =
     "approval_approve": (a_waiting_payout, Payout.objects.filter(status="pending").count),
     "settings_approvals": (a_second_person, ApprovalRule.objects.count),
     "payout_schedule_run": (a_run, Payout.objects.count),
-    "agent_create": (lambda *_: ("agents/new", {"name": "Bot", "scopes": ["payouts:write"]}), AgentCredential.objects.count),
+    "agent_create": (
+        lambda *_: ("agents/new", {"name": "Bot", "scopes": ["payouts:write"]}),
+        AgentCredential.objects.count,
+    ),
     "agent_caps": (caps, AgentPayoutCap.objects.count),
-    "settings_cooling": (lambda *_: ("settings/cooling", {"hours": "48"}), lambda: Store.objects.get(name="Alice's Bakery").cooling_hours),
-    "settings_auto_swap": (automatic_swaps, lambda: AutoSwap.objects.exclude(target_asset=None).count()),
+    "settings_cooling": (
+        lambda *_: ("settings/cooling", {"hours": "48"}),
+        lambda: Store.objects.get(name="Alice's Bakery").cooling_hours,
+    ),
+    "settings_auto_swap": (
+        automatic_swaps,
+        lambda: AutoSwap.objects.exclude(target_asset=None).count(),
+    ),
 }
 
 
@@ -185,41 +223,69 @@ def test_an_act_takes_a_code_of_its_own(rich: Cast, alice: Browser, page: str) -
     path, fields = ask(rich, alice)
     before = count()
     asked = alice.post(path, **fields)
-    assert asked.status_code == 200 and "Code from your authenticator app" in text(asked) and count() == before
-    fields = {**fields, **hidden_fields(asked)} if "scopes" not in fields else {**fields, "act": asked.context["act"]}
+    assert (
+        asked.status_code == 200
+        and "Code from your authenticator app" in text(asked)
+        and count() == before
+    )
+    fields = (
+        {**fields, **hidden_fields(asked)}
+        if "scopes" not in fields
+        else {**fields, "act": asked.context["act"]}
+    )
     wrong = alice.post(path, **fields, code="000000")
-    assert wrong.status_code == 422 and "That code is not right." in text(wrong) and count() == before
+    assert (
+        wrong.status_code == 422 and "That code is not right." in text(wrong) and count() == before
+    )
     SecondFactor.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
     moved = alice.post(path, **{**fields, "act": "0" * 64}, code=next_code(rich.alice))
-    assert moved.status_code == 422 and "That is not what the page showed" in text(moved) and count() == before
-    assert {**hidden_fields(wrong), "act": ""} == {**hidden_fields(asked), "act": ""}, "what was typed is kept"
+    assert (
+        moved.status_code == 422
+        and "That is not what the page showed" in text(moved)
+        and count() == before
+    )
+    assert {**hidden_fields(wrong), "act": ""} == {**hidden_fields(asked), "act": ""}, (
+        "what was typed is kept"
+    )
     assert alice.post(path, **fields, code=next_code(rich.alice)).status_code in (201, 303)
     assert count() != before
-    assert alice.get("api-keys/new").status_code == 200, "the code of before still opens what needs none of its own"
+    assert alice.get("api-keys/new").status_code == 200, (
+        "the code of before still opens what needs none of its own"
+    )
 
 
 @pytest.mark.parametrize("changed", [{"amount": "0.2"}, {"destination_address": OTHER}, {}])
-def test_a_code_for_one_payout_sends_no_other(rich: Cast, alice: Browser, changed: dict[str, str]) -> None:
+def test_a_code_for_one_payout_sends_no_other(
+    rich: Cast, alice: Browser, changed: dict[str, str]
+) -> None:
     path, fields = reviewed(alice, "payouts/new", **PAYOUT)
     assert alice.post(path, **fields, code=next_code(rich.alice)).status_code == 303
     assert alice.post(path, **fields).status_code == 303, "pressing twice"
     assert Payout.objects.count() == 1
-    other = hidden_fields(alice.post(path, **{**fields, **changed, "agreed": "", "form_key": "a" * 32}))
+    other = hidden_fields(
+        alice.post(path, **{**fields, **changed, "agreed": "", "form_key": "a" * 32})
+    )
     assert "Code from your authenticator app" in text(alice.post(path, **other))
     code = next_code(rich.alice)
     refused = alice.post(path, **{**other, "act": fields["act"]}, code=code)
     assert refused.status_code == 422 and Payout.objects.count() == 1
-    assert alice.post(path, **other, code=code).status_code == 303, "the code was not taken for what the page had not shown"
+    assert alice.post(path, **other, code=code).status_code == 303, (
+        "the code was not taken for what the page had not shown"
+    )
     assert Payout.objects.count() == 2
 
 
 def test_the_code_of_an_act_opens_nothing_else_nowhere_else(rich: Cast) -> None:
-    here, elsewhere = Browser(rich.alice), Browser(rich.alice)
+    here = Browser(rich.alice)
+    elsewhere = Browser(rich.alice)
     path, fields = reviewed(here, "payouts/new", **PAYOUT)
     code = next_code(rich.alice)
     assert here.post(path, **fields, code=code).status_code == 303
     assert here.get("api-keys/new").headers["Location"].startswith("/dashboard/confirm")
-    assert "asks_code" in elsewhere.post(path, **fields).context and elsewhere.post(path, **fields, code=code).status_code == 422
+    assert (
+        "asks_code" in elsewhere.post(path, **fields).context
+        and elsewhere.post(path, **fields, code=code).status_code == 422
+    )
     other = shop_of(rich.alice, "Second shop")
     here.post("store", store_id=other.store.pk)
     assert "Code from your authenticator app" in text(here.post(path, **fields))
@@ -229,20 +295,29 @@ def test_the_code_of_an_act_opens_nothing_else_nowhere_else(rich: Cast) -> None:
 
 
 def test_without_a_second_factor_nothing_is_asked(cast: Cast) -> None:
-    made = Browser(cast.alice).post("payouts/destinations/wallet", network="sepolia", address=ADDRESS)
+    made = Browser(cast.alice).post(
+        "payouts/destinations/wallet", network="sepolia", address=ADDRESS
+    )
     assert made.status_code == 303 and Destination.objects.count() == 1
 
 
 def test_what_would_be_refused_costs_no_code(rich: Cast, alice: Browser) -> None:
-    refused = alice.post("payouts/destinations/wallet", network="sepolia", address="0x12", label="Cold")
-    assert refused.status_code == 422 and "not valid" in text(refused) and 'value="Cold"' in refused.content.decode()
+    refused = alice.post(
+        "payouts/destinations/wallet", network="sepolia", address="0x12", label="Cold"
+    )
+    assert (
+        refused.status_code == 422
+        and "not valid" in text(refused)
+        and 'value="Cold"' in refused.content.decode()
+    )
     alice.post("payouts/destinations/wallet", network="sepolia", address=ADDRESS)
     assert not Destination.objects.exists(), "the rehearsal leaves nothing"
 
 
 def test_a_passkey_is_asked_for_one_act(rich: Cast) -> None:
     session: dict[str, Any] = {}
-    at, act = clock.real_now(), stepup.act_of("payout", 1)
+    at = clock.real_now()
+    act = stepup.act_of("payout", 1)
     for wanted, shown in (("", act), (act, ""), (stepup.act_of("payout", 2), act)):
         passkeys.begin_asking(session, rich.alice, at, shown)
         with pytest.raises(passkeys.NotTaken):
@@ -250,31 +325,46 @@ def test_a_passkey_is_asked_for_one_act(rich: Cast) -> None:
         assert not session, "a challenge is asked once"
 
 
-def ask_api(browser: Browser, key: str, *, amount: int = 10**16, **headers: str) -> tuple[int, str | None]:
+def ask_api(
+    browser: Browser, key: str, *, amount: int = 10**16, **headers: str
+) -> tuple[int, str | None]:
     body = {"asset_id": "SETH", "amount_atomic": str(amount), "destination_address": ADDRESS}
     sent = {"Idempotency-Key": key, **headers}
-    answer = browser.client.post("/api/v2/payouts", body, content_type="application/json", headers=sent)
+    answer = browser.client.post(
+        "/api/v2/payouts", body, content_type="application/json", headers=sent
+    )
     return answer.status_code, answer.json()["error"]["code"] if "error" in answer.json() else None
 
 
 def test_on_the_api_a_code_opens_one_call(rich: Cast, alice: Browser) -> None:
-    assert ask_api(alice, "one") == (403, "otp_required"), "the code of before is for what needs none of its own"
+    assert ask_api(alice, "one") == (403, "otp_required"), (
+        "the code of before is for what needs none of its own"
+    )
     assert ask_api(alice, "one", **{"X-OTP-Code": next_code(rich.alice)}) == (201, None)
     assert ask_api(alice, "one") == (201, None), "the same call again"
     assert ask_api(alice, "one", amount=2) == ask_api(alice, "two") == (403, "otp_required")
     assert Payout.objects.count() == 1
 
 
-def test_on_the_api_a_schedule_is_changed_and_run_with_a_code_each(rich: Cast, alice: Browser) -> None:
+def test_on_the_api_a_schedule_is_changed_and_run_with_a_code_each(
+    rich: Cast, alice: Browser
+) -> None:
     path, fields = a_schedule(rich, alice)
     Browser(rich.alice, answers=True).post(path, **fields)
     base = f"/api/v2/payout_schedules/{Schedule.objects.get().pk}"
     change = {"payout_schedule": {"frequency": "daily"}}
 
     def patch(**headers: str) -> int:
-        return int(alice.client.patch(base, change, content_type="application/json", headers=headers).status_code)
+        return int(
+            alice.client.patch(
+                base, change, content_type="application/json", headers=headers
+            ).status_code
+        )
 
     assert (patch(), patch(**{"X-OTP-Code": next_code(rich.alice)}), patch()) == (403, 200, 403)
     code = {"X-OTP-Code": next_code(rich.alice)}
-    ran = [alice.client.post(f"{base}/run", content_type="application/json", headers=given).status_code for given in (code, {})]
+    ran = [
+        alice.client.post(f"{base}/run", content_type="application/json", headers=given).status_code
+        for given in (code, {})
+    ]
     assert ran == [200, 403]

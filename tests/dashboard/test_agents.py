@@ -1,4 +1,5 @@
-"""Agents in the dashboard: a credential is shown once, caps are enforced as they are typed, a revoked mandate is dry."""
+"""Agents in the dashboard: a credential is shown once, caps are enforced as they are typed, a
+revoked mandate is dry."""
 
 import pytest
 
@@ -15,7 +16,9 @@ from tests.dashboard.browse import Browser, text
 def agent(cast: Cast) -> Api:
     Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
     answer = Browser(cast.alice).post(
-        "agents/new", name="Research bot", scopes=["payments:read", "payouts:write", "x402:write", "x402:read"]
+        "agents/new",
+        name="Research bot",
+        scopes=["payments:read", "payouts:write", "x402:write", "x402:read"],
     )
     assert answer.status_code == 201
     secret = answer.context["secret"]
@@ -37,13 +40,18 @@ def test_a_credential_is_shown_once_works_and_ends_when_revoked(cast: Cast, agen
 def test_caps_are_typed_in_coins_and_hold_for_the_agents_payouts(cast: Cast, agent: Api) -> None:
     make.paid(cast.bakery.test, amount="100.00")
     row = AgentCredential.objects.get(name="Research bot")
-    Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.per_tx": "0.001", "SETH.daily": "0.0015"})
+    Browser(cast.alice).post(
+        f"agents/{row.pk}/caps", **{"SETH.per_tx": "0.001", "SETH.daily": "0.0015"}
+    )
     cap = AgentPayoutCap.objects.get()
     assert (cap.per_tx_atomic, cap.daily_atomic) == (10**15, 15 * 10**14)
     body = {"asset_id": "SETH", "destination_address": "0x52908400098527886E0F7030069857D2E4169EE7"}
     refused = agent.post("/agentic/payouts", {**body, "amount_atomic": str(10**15 + 1)}, key="a")
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "per_tx_cap_exceeded")
-    assert agent.post("/agentic/payouts", {**body, "amount_atomic": str(10**15)}, key="b").status_code == 201
+    assert (
+        agent.post("/agentic/payouts", {**body, "amount_atomic": str(10**15)}, key="b").status_code
+        == 201
+    )
     refused = agent.post("/agentic/payouts", {**body, "amount_atomic": str(10**15)}, key="c")
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "daily_cap_exceeded")
     assert "0.001" in text(Browser(cast.alice).get(f"agents/{row.pk}/caps"))
@@ -54,48 +62,88 @@ def test_caps_are_typed_in_coins_and_hold_for_the_agents_payouts(cast: Cast, age
 @pytest.mark.parametrize("typed", ["-1", "a lot", "1e3", "0.0000000000000000001"])
 def test_a_cap_that_is_no_amount_is_refused(typed: str, cast: Cast, agent: Api) -> None:
     row = AgentCredential.objects.get(name="Research bot")
-    assert Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.per_tx": typed}).status_code == 422
+    assert (
+        Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.per_tx": typed}).status_code
+        == 422
+    )
     assert not AgentPayoutCap.objects.exists()
 
 
-def test_each_wrong_cap_is_told_at_its_input_and_the_first_has_the_focus(cast: Cast, agent: Api) -> None:
+def test_each_wrong_cap_is_told_at_its_input_and_the_first_has_the_focus(
+    cast: Cast, agent: Api
+) -> None:
     Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
     row = AgentCredential.objects.get(name="Research bot")
-    answer = Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.per_tx": "1", "SETH.daily": "a lot", "USDC_SETH.daily": "-1"})
+    answer = Browser(cast.alice).post(
+        f"agents/{row.pk}/caps",
+        **{"SETH.per_tx": "1", "SETH.daily": "a lot", "USDC_SETH.daily": "-1"},
+    )
     page = answer.content.decode()
-    assert answer.status_code == 422 and page.count('aria-invalid="true"') == 2 and page.count("autofocus") == 1
+    assert (
+        answer.status_code == 422
+        and page.count('aria-invalid="true"') == 2
+        and page.count("autofocus") == 1
+    )
     for name in ("SETH.daily", "USDC_SETH.daily"):
         assert f'aria-describedby="{name}-error"' in page and f'id="{name}-error"' in page
     assert page.index("autofocus") < page.index('id="USDC_SETH.daily"')
-    assert 'value="a lot"' in page and "Most per day must be a decimal number of coins with at most 18 places." in text(answer)
+    assert (
+        'value="a lot"' in page
+        and "Most per day must be a decimal number of coins with at most 18 places." in text(answer)
+    )
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 101])
 def test_a_credential_without_a_name_is_told_at_its_input(name: str, cast: Cast) -> None:
     answer = Browser(cast.alice).post("agents/new", name=name, scopes=["payments:read"])
     page = answer.content.decode()
-    assert answer.status_code == 422 and 'aria-describedby="name-error"' in page and 'id="name-error"' in page
+    assert (
+        answer.status_code == 422
+        and 'aria-describedby="name-error"' in page
+        and 'id="name-error"' in page
+    )
     assert page.count("autofocus") == 1 and not AgentCredential.objects.filter(name=name).exists()
 
 
 def test_an_unknown_scope_is_told_at_the_scopes_and_what_was_chosen_stays(cast: Cast) -> None:
-    answer = Browser(cast.alice).post("agents/new", name="Bot", scopes=["payments:read", "everything"])
+    answer = Browser(cast.alice).post(
+        "agents/new", name="Bot", scopes=["payments:read", "everything"]
+    )
     page = answer.content.decode()
     assert answer.status_code == 422 and 'id="scopes-error"' in page and "everything" in page
     assert 'value="Bot"' in page and 'value="payments:read" checked' in page
 
 
 def test_a_revoked_mandate_is_not_drawn_on(cast: Cast, agent: Api) -> None:
-    made = agent.post("/agentic/mandates", {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}).json()
+    made = agent.post(
+        "/agentic/mandates",
+        {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"},
+    ).json()
     browser = Browser(cast.alice)
-    assert "books" in text(browser.get("agents/mandates")) and "Revoke mandate" in text(browser.get(f"agents/mandates/{made['id']}"))
+    assert "books" in text(browser.get("agents/mandates")) and "Revoke mandate" in text(
+        browser.get(f"agents/mandates/{made['id']}")
+    )
     browser.post(f"agents/mandates/{made['id']}/revoke")
-    assert Mandate.objects.get().status == "revoked" and "Revoked" in text(browser.get(f"agents/mandates/{made['id']}"))
-    drawn = agent.post("/agentic/x402/settlements", {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "0"}, key="k")
+    assert Mandate.objects.get().status == "revoked" and "Revoked" in text(
+        browser.get(f"agents/mandates/{made['id']}")
+    )
+    drawn = agent.post(
+        "/agentic/x402/settlements",
+        {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": "0"},
+        key="k",
+    )
     assert (drawn.status_code, drawn.json()["error"]["code"]) == (403, "mandate_required")
 
 
 def test_a_stranger_sees_none_of_it(cast: Cast, agent: Api) -> None:
-    made = agent.post("/agentic/mandates", {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}).json()
+    made = agent.post(
+        "/agentic/mandates",
+        {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"},
+    ).json()
     assert Browser(cast.charlie).get(f"agents/mandates/{made['id']}").status_code == 404
-    assert Browser(cast.charlie).get(f"agents/{AgentCredential.objects.get(name='Research bot').pk}/caps").status_code == 404
+    assert (
+        Browser(cast.charlie)
+        .get(f"agents/{AgentCredential.objects.get(name='Research bot').pk}/caps")
+        .status_code
+        == 404
+    )

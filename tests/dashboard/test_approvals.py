@@ -1,4 +1,5 @@
-"""The room of approvals: what waits is shown whole, approved with a code for just that, or rejected with a reason."""
+"""The room of approvals: what waits is shown whole, approved with a code for just that, or rejected
+with a reason."""
 
 from typing import Any
 
@@ -38,7 +39,9 @@ def test_the_room_is_shown_only_to_a_store_that_has_to_do_with_it(cast: Cast) ->
     alice = Browser(cast.alice)
     assert "/dashboard/approvals" not in text(alice.get("payouts"))
     two = two_people(cast)
-    assert "/dashboard/approvals" in text(alice.get("payouts")) and "Payouts above 100.00 EUR wait" in text(alice.get("approvals"))
+    assert "/dashboard/approvals" in text(
+        alice.get("payouts")
+    ) and "Payouts above 100.00 EUR wait" in text(alice.get("approvals"))
     make.payout(two.key, MUCH)
     ApprovalRule.objects.update(above_cents=None)
     assert "/dashboard/approvals" in text(alice.get("payouts")), "one waits still"
@@ -47,21 +50,35 @@ def test_the_room_is_shown_only_to_a_store_that_has_to_do_with_it(cast: Cast) ->
 
 
 def test_what_waits_is_shown_whole_and_approved_with_a_code_for_it(two: Two) -> None:
-    made = make.payout(two.key, MUCH, destination_address="0x52908400098527886E0F7030069857D2E4169EE7")
-    held, alice = held_of(made["id"]), Browser(two.cast.alice)
+    made = make.payout(
+        two.key, MUCH, destination_address="0x52908400098527886E0F7030069857D2E4169EE7"
+    )
+    held = held_of(made["id"])
+    alice = Browser(two.cast.alice)
     listed = text(alice.get("approvals"))
-    assert "0.1 <span" in listed and "€180.00" in listed and "0x5290…9EE7" in listed and "API key" in listed
+    assert (
+        "0.1 <span" in listed
+        and "€180.00" in listed
+        and "0x5290…9EE7" in listed
+        and "API key" in listed
+    )
     page = text(alice.get(f"approvals/{held.pk}"))
     assert "0x52908400098527886E0F7030069857D2E4169EE7" in page and two.adam.email in page
     assert "Waiting for approval by a second person" in text(alice.get(f"payouts/{made['id']}"))
     path, fields = opened(alice, held)
     shown = text(alice.post(path, **fields))
-    assert "Approve a payout" in shown and "0.1 ETH" in shown and "0x52908400098527886E0F7030069857D2E4169EE7" in shown
+    assert (
+        "Approve a payout" in shown
+        and "0.1 ETH" in shown
+        and "0x52908400098527886E0F7030069857D2E4169EE7" in shown
+    )
     assert Payout.objects.get().status == "requires_review"
     assert answered(alice, path, fields).headers["Location"] == f"/dashboard/approvals/{held.pk}"
     assert Payout.objects.get().status == "pending"
     assert two.cast.alice.email in text(alice.get(f"approvals/{held.pk}"))
-    assert "0.1 <span" in text(alice.get("approvals?show=decided")) and "Nothing waits" in text(alice.get("approvals"))
+    assert "0.1 <span" in text(alice.get("approvals?show=decided")) and "Nothing waits" in text(
+        alice.get("approvals")
+    )
 
 
 def test_a_code_for_one_payout_approves_no_other(two: Two) -> None:
@@ -82,7 +99,11 @@ def test_opening_the_letters_link_approves_nothing(two: Two) -> None:
     make.payout(two.key, MUCH)
     mail.send_due()
     (letter,) = [one for one in django_mail.outbox if one.to == [two.cast.alice.email]]
-    path = next(line.strip().partition("8000")[2] for line in letter.body.splitlines() if "/dashboard/approvals/" in line)
+    path = next(
+        line.strip().partition("8000")[2]
+        for line in letter.body.splitlines()
+        if "/dashboard/approvals/" in line
+    )
     assert Browser().get(path).headers["Location"].startswith("/dashboard/sign-in")
     assert Browser(two.cast.alice).get(path).status_code == 200
     assert Browser(two.cast.alice).get(f"{path}/approve").status_code == 303
@@ -90,7 +111,8 @@ def test_opening_the_letters_link_approves_nothing(two: Two) -> None:
 
 
 def test_the_maker_is_told_that_somebody_else_has_to_and_may_reject(two: Two) -> None:
-    held, adam = held_of(make.payout(two.key, MUCH)["id"]), Browser(two.adam)
+    held = held_of(make.payout(two.key, MUCH)["id"])
+    adam = Browser(two.adam)
     page = text(adam.get(f"approvals/{held.pk}"))
     assert "Someone else has to approve it" in page and ">Approve</button>" not in page
     path, fields = opened(adam, held)
@@ -99,28 +121,43 @@ def test_the_maker_is_told_that_somebody_else_has_to_and_may_reject(two: Two) ->
     assert adam.post(f"approvals/{held.pk}/reject", reason="").status_code == 422
     assert adam.post(f"approvals/{held.pk}/reject", reason="A mistake").status_code == 303
     assert (Payout.objects.get().status, Payout.objects.get().funds) == ("failed", "returned")
-    assert "Rejected by an approver: A mistake" in text(adam.get(f"payouts/{Payout.objects.get().pk}"))
+    assert "Rejected by an approver: A mistake" in text(
+        adam.get(f"payouts/{Payout.objects.get().pk}")
+    )
 
 
 def test_who_may_only_look_sees_what_waits_and_decides_nothing(two: Two) -> None:
     held = held_of(make.payout(two.key, MUCH)["id"])
     accountant = person("ada")
-    Member.objects.create(store=two.cast.bakery.store, user=accountant, role=Role.ACCOUNTANT, created_at=held.created_at)
+    Member.objects.create(
+        store=two.cast.bakery.store,
+        user=accountant,
+        role=Role.ACCOUNTANT,
+        created_at=held.created_at,
+    )
     for user in (accountant, two.cast.bob):
         browser = Browser(user)
         page = text(browser.get(f"approvals/{held.pk}"))
         assert "Owners and admins decide about it." in page and ">Reject<" not in page
-        assert browser.post(f"approvals/{held.pk}/approve").status_code == browser.post(f"approvals/{held.pk}/reject").status_code == 403
+        assert (
+            browser.post(f"approvals/{held.pk}/approve").status_code
+            == browser.post(f"approvals/{held.pk}/reject").status_code
+            == 403
+        )
 
 
 def test_an_approver_without_a_second_factor_is_sent_to_set_it_up(two: Two) -> None:
     olga = person("olga")
     held = held_of(make.payout(two.key, MUCH)["id"])
-    Member.objects.create(store=two.cast.bakery.store, user=olga, role=Role.ADMIN, created_at=held.created_at)
+    Member.objects.create(
+        store=two.cast.bakery.store, user=olga, role=Role.ADMIN, created_at=held.created_at
+    )
     browser = Browser(olga)
     assert "Approving needs two-factor authentication" in text(browser.get(f"approvals/{held.pk}"))
     path, fields = opened(browser, held)
-    assert "Set up two-factor authentication first" in text(browser.get(browser.post(path, **fields).headers["Location"]))
+    assert "Set up two-factor authentication first" in text(
+        browser.get(browser.post(path, **fields).headers["Location"])
+    )
     assert Payout.objects.get().status == "requires_review"
 
 
@@ -130,17 +167,29 @@ def test_an_approver_without_a_second_factor_is_sent_to_set_it_up(two: Two) -> N
 def test_an_owner_turns_it_on_with_a_code_when_there_are_two(cast: Cast) -> None:
     second_factor.switch_on(cast.alice, SECRET)
     alice = Browser(cast.alice, answers=True)
-    assert "Only one person here may move money" in text(alice.post("settings/approvals", above="1000"))
-    Member.objects.create(store=cast.bakery.store, user=person("adam"), role=Role.ADMIN, created_at=cast.bakery.access().now())
+    assert "Only one person here may move money" in text(
+        alice.post("settings/approvals", above="1000")
+    )
+    Member.objects.create(
+        store=cast.bakery.store,
+        user=person("adam"),
+        role=Role.ADMIN,
+        created_at=cast.bakery.access().now(),
+    )
     for wrong in ("x", "-1", "1.234", "1e3", "٣"):
-        assert "Write the amount as a number" in text(alice.post("settings/approvals", above=wrong)), wrong
+        assert "Write the amount as a number" in text(
+            alice.post("settings/approvals", above=wrong)
+        ), wrong
     assert alice.post("settings/approvals", above="1000.5").status_code == 303
     assert ApprovalRule.objects.get().above_cents == 1000_50
     assert 'value="1000.50"' in text(alice.get("settings/approvals"))
     assert alice.post("settings/approvals", above="").status_code == 303
     assert ApprovalRule.objects.get().above_cents is None
     bob = Browser(cast.bob)
-    assert "Owners can change this." in text(bob.get("settings/approvals")) and bob.post("settings/approvals", above="1").status_code == 403
+    assert (
+        "Owners can change this." in text(bob.get("settings/approvals"))
+        and bob.post("settings/approvals", above="1").status_code == 403
+    )
 
 
 def test_a_looser_rule_of_live_mode_waits_and_a_link_stops_it(cast: Cast) -> None:
@@ -151,14 +200,24 @@ def test_a_looser_rule_of_live_mode_waits_and_a_link_stops_it(cast: Cast) -> Non
     assert "No payout needs a second person" in text(alice.get("settings/approvals"))
     mail.send_due()
     (letter,) = [one for one in django_mail.outbox if "/dashboard/stop/" in one.body]
-    path = next(line.strip().partition("8000")[2] for line in letter.body.splitlines() if "/dashboard/stop/" in line)
+    path = next(
+        line.strip().partition("8000")[2]
+        for line in letter.body.splitlines()
+        if "/dashboard/stop/" in line
+    )
     assert "The rule stays as it was." in text(Browser().post(path))
-    assert ApprovalRule.objects.get().next_from is None and ApprovalRule.objects.get().above_cents == 100_00
+    assert (
+        ApprovalRule.objects.get().next_from is None
+        and ApprovalRule.objects.get().above_cents == 100_00
+    )
 
 
 def test_taking_the_last_approvers_away_warns(two: Two) -> None:
-    alice, adam = Browser(two.cast.alice).prove(), Browser(two.adam)
+    alice = Browser(two.cast.alice).prove()
+    adam = Browser(two.adam)
     warning = "Payouts may have nobody to approve them."
-    assert warning in text(alice.get(f"team/{two.adam.pk}/remove")) and warning in text(alice.get(f"team/{two.adam.pk}/role"))
+    assert warning in text(alice.get(f"team/{two.adam.pk}/remove")) and warning in text(
+        alice.get(f"team/{two.adam.pk}/role")
+    )
     assert warning in text(adam.get("team/leave"))
     assert warning not in text(alice.get(f"team/{two.cast.bob.pk}/remove"))

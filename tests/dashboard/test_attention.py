@@ -1,4 +1,5 @@
-"""What needs a person: each kind comes about, is told to who may see it, is resolved where its button leads, and is gone."""
+"""What needs a person: each kind comes about, is told to who may see it, is resolved where its
+button leads, and is gone."""
 
 import threading
 from collections.abc import Callable
@@ -32,7 +33,11 @@ from apps.payments.states import REFUND_MACHINE
 from apps.payouts.services.destinations import add_bank, set_verified
 from apps.payouts.services.review import approve_payout
 from apps.platforms.requests import VerificationRequest
-from apps.platforms.services.verifications import approve_verification, reject_verification, submit_verification
+from apps.platforms.services.verifications import (
+    approve_verification,
+    reject_verification,
+    submit_verification,
+)
 from apps.stores.models import AuditEntry, Role
 from apps.stores.services import change_store
 from apps.webhooks.models import Delivery, Endpoint
@@ -77,14 +82,26 @@ def late(cast: Cast) -> tuple[str, str]:
     return made["id"], make.late_deposit(made["id"])
 
 
-def arrives(payment: dict[str, Any], asset_id: str = "", *, sender: str = "", share: int = 1) -> Deposit:
+def arrives(
+    payment: dict[str, Any], asset_id: str = "", *, sender: str = "", share: int = 1
+) -> Deposit:
     """A confirmed deposit at the payment's first address, of its coin or another."""
     row = Payment.objects.select_related("store").get(pk=payment["id"])
     entry = addresses_of(row)[0]
     asset = Asset.objects.get(pk=asset_id) if asset_id else entry.asset
-    amount, needed, at = entry.required_atomic * share, entry.required_confirmations, clock.now(row.store, row.mode)
+    amount = entry.required_atomic * share
+    needed = entry.required_confirmations
+    at = clock.now(row.store, row.mode)
     with transaction.atomic():
-        deposit, _ = put(entry.address, asset, "arrived", amount_atomic=amount, confirmations=needed, status="confirmed", at=at)
+        deposit, _ = put(
+            entry.address,
+            asset,
+            "arrived",
+            amount_atomic=amount,
+            confirmations=needed,
+            status="confirmed",
+            at=at,
+        )
         if sender:
             Deposit.objects.filter(pk=deposit.pk).update(from_address=sender)
     settle_payment(row.pk)
@@ -92,7 +109,9 @@ def arrives(payment: dict[str, Any], asset_id: str = "", *, sender: str = "", sh
 
 
 def endpoint_in_error(cast: Cast) -> Endpoint:
-    asked = EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.completed"])
+    asked = EndpointRequest(
+        url="https://1.1.1.1/hook", subscribed_events=["payment_intent.completed"]
+    )
     made = register_endpoint(cast.bakery.access(), asked).endpoint
     Endpoint.objects.filter(pk=made.pk).update(status="error", disabled_at=clock.real_now())
     return made
@@ -102,10 +121,16 @@ def test_all_clear_is_one_statement_and_says_so(cast: Cast) -> None:
     browser = Browser(cast.alice)
     assert "All clear" in text(browser.get("attention")) and "All clear" in text(browser.get(""))
     access = signed_in(cast.alice, cast.bakery.store)
-    with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])), CaptureQueriesContext(connection) as seen:
+    with (
+        acting_as(WEB),
+        tenancy.within(tenancy.of([cast.bakery.store], ["test"])),
+        CaptureQueriesContext(connection) as seen,
+    ):
         mine = Inbox(access)
         assert (mine.count, mine.lines(25)) == (0, [])
-    assert [one["sql"].count("UNION ALL") for one in seen if "kind_name" in one["sql"]] == [len(KINDS) - 1]
+    assert [one["sql"].count("UNION ALL") for one in seen if "kind_name" in one["sql"]] == [
+        len(KINDS) - 1
+    ]
     assert len(seen) == 1
 
 
@@ -113,13 +138,22 @@ def test_a_late_deposit_is_accepted_by_its_button(cast: Cast) -> None:
     payment, deposit = late(cast)
     browser = Browser(cast.alice).prove()
     line = only(browser)
-    assert (line.notice.title, line.notice.action) == ("Deposit arrived after the payment ended", "Accept deposit")
+    assert (line.notice.title, line.notice.action) == (
+        "Deposit arrived after the payment ended",
+        "Accept deposit",
+    )
     assert line.notice.detail.startswith("Rye · ") and line.notice.amount == "€10.00"
-    assert browser.get("").context["inbox"].count == 1 and "1<span" in browser.get("payments").content.decode()
+    assert (
+        browser.get("").context["inbox"].count == 1
+        and "1<span" in browser.get("payments").content.decode()
+    )
     assert browser.get(line.notice.url).status_code == 200
     assert browser.post(line.notice.url).status_code == 303
     assert told(browser) == []
-    assert PaymentEvent.objects.filter(payment=payment, event_type="late_deposit.accepted").count() == 1
+    assert (
+        PaymentEvent.objects.filter(payment=payment, event_type="late_deposit.accepted").count()
+        == 1
+    )
     assert Movement.objects.filter(kind="late_deposit_accepted").count() == 1
     assert AuditEntry.objects.filter(action="late_deposit.accepted").count() == 1
     assert LateDeposit.objects.get(deposit=deposit).store_id == cast.bakery.store.pk
@@ -128,7 +162,11 @@ def test_a_late_deposit_is_accepted_by_its_button(cast: Cast) -> None:
 
 def test_a_late_deposit_that_is_sent_back_is_gone_too(cast: Cast) -> None:
     payment, _ = late(cast)
-    answer = cast.bakery.test.post(f"/payments/{payment}/refunds", {"refund": {"destination_address": make.fresh_address()}}, key="back")
+    answer = cast.bakery.test.post(
+        f"/payments/{payment}/refunds",
+        {"refund": {"destination_address": make.fresh_address()}},
+        key="back",
+    )
     assert answer.status_code == 201, answer.content
     assert Refund.objects.get().is_from_held
     assert told(Browser(cast.alice)) == []
@@ -136,7 +174,9 @@ def test_a_late_deposit_that_is_sent_back_is_gone_too(cast: Cast) -> None:
 
 
 def test_an_overpayment_is_refunded_from_its_button(cast: Cast) -> None:
-    made = make.simulated(cast.bakery.test, make.payment(cast.bakery.test, title="Rye")["id"], "overpaid")
+    made = make.simulated(
+        cast.bakery.test, make.payment(cast.bakery.test, title="Rye")["id"], "overpaid"
+    )
     assert made["state_reason"] == "completed_overpaid"
     browser = Browser(cast.alice)
     line = only(browser)
@@ -145,7 +185,10 @@ def test_an_overpayment_is_refunded_from_its_button(cast: Cast) -> None:
     assert 0 < excess < 1000
     assert line.notice.detail == f"Rye · €{(1000 + excess) / 100:.2f} received, €10.00 due"
     assert line.notice.url.startswith(f"/dashboard/payments/{made['id']}/refund?")
-    assert f'value="{line.notice.amount.removeprefix("€")}"' in browser.get(line.notice.url).content.decode()
+    assert (
+        f'value="{line.notice.amount.removeprefix("€")}"'
+        in browser.get(line.notice.url).content.decode()
+    )
     confirmed(browser, made, reviewed(browser, made, amount="0.0001"))
     assert Refund.objects.count() == 1 and told(browser) == []
     books_are_right()
@@ -160,7 +203,9 @@ def test_an_overpayment_that_is_left_alone_is_shown_for_a_month(cast: Cast) -> N
     assert told(Browser(cast.alice)) == []
 
 
-def test_a_rejected_payment_of_an_unknown_sender_is_refunded_to_an_address_that_is_named(cast: Cast) -> None:
+def test_a_rejected_payment_of_an_unknown_sender_is_refunded_to_an_address_that_is_named(
+    cast: Cast,
+) -> None:
     change_store(cast.bakery.store, accept_overpayments=False)
     made = make.payment(cast.bakery.test, title="Rye")
     arrives(made, sender=ZERO_ADDRESS, share=2)
@@ -180,7 +225,10 @@ def test_a_rejected_card_payment_waits_for_the_merchants_address(cast: Cast) -> 
     hold.flag_card_refund(Payment.objects.get(pk=made["id"]))
     browser = Browser(cast.alice)
     line = only(browser)
-    assert (line.notice.title, line.notice.action) == ("Card payment has to be refunded", "Issue refund")
+    assert (line.notice.title, line.notice.action) == (
+        "Card payment has to be refunded",
+        "Issue refund",
+    )
     confirmed(browser, made, reviewed(browser, made, destination_address=make.fresh_address()))
     assert told(browser) == []
 
@@ -194,7 +242,10 @@ def test_a_refund_that_failed_is_made_again(cast: Cast) -> None:
     assert told(browser) == []
     REFUND_MACHINE.change_status(row, Step("failed"), at=clock.real_now())
     line = only(browser)
-    assert (line.notice.title, line.notice.url) == ("Refund failed", f"/dashboard/payments/{made['id']}/refund")
+    assert (line.notice.title, line.notice.url) == (
+        "Refund failed",
+        f"/dashboard/payments/{made['id']}/refund",
+    )
     Refund.objects.filter(pk=row.pk).update(status="submitted")
     assert told(browser) == []
 
@@ -205,7 +256,10 @@ def test_coins_that_an_address_was_not_made_for_are_told(cast: Cast) -> None:
     arrives(made, "USDC_SETH")
     browser = Browser(cast.alice)
     line = only(browser)
-    assert (line.notice.title, line.notice.action) == ("Unexpected coins arrived", "Review transfer")
+    assert (line.notice.title, line.notice.action) == (
+        "Unexpected coins arrived",
+        "Review transfer",
+    )
     assert "USDC" in line.notice.detail and "Rye" in text(browser.get(line.notice.url))
     assert told(Browser(cast.charlie)) == []
     make.advance(cast.bakery.test, 31 * DAY)
@@ -247,7 +301,10 @@ def test_who_asked_for_a_payout_isnt_asked_to_approve_it(cast: Cast) -> None:
     admin = joined(cast, Role.ADMIN)
     assert told(Browser(cast.alice)) == []
     line = only(admin)
-    assert (line.notice.title, line.notice.url) == ("Payout needs your approval", f"/dashboard/approvals/{held['id']}")
+    assert (line.notice.title, line.notice.url) == (
+        "Payout needs your approval",
+        f"/dashboard/approvals/{held['id']}",
+    )
     assert line.may_resolve and not only(joined(cast, Role.ACCOUNTANT)).may_resolve
     assert admin.post(f"approvals/{held['id']}/reject", reason="No").status_code == 303
     assert told(admin) == []
@@ -260,7 +317,10 @@ def test_a_payout_in_review_is_told_until_staff_have_decided(cast: Cast) -> None
     made = make.payout(cast.bakery.test, 10**16)
     browser = Browser(cast.alice)
     line = only(browser)
-    assert (line.notice.title, line.notice.url) == ("Payout is under review", f"/dashboard/payouts/{made['id']}")
+    assert (line.notice.title, line.notice.url) == (
+        "Payout is under review",
+        f"/dashboard/payouts/{made['id']}",
+    )
     from apps.payouts.models import Payout
 
     approve_payout(Payout.objects.select_related("store").get(pk=made["id"]))
@@ -269,14 +329,20 @@ def test_a_payout_in_review_is_told_until_staff_have_decided(cast: Cast) -> None
 
 
 def test_a_bank_account_waits_for_verification_and_a_rejected_one_is_told(cast: Cast) -> None:
-    account = add_bank(cast.bakery.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000")
+    account = add_bank(
+        cast.bakery.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000"
+    )
     browser = Browser(cast.alice)
     assert told(browser) == ["Business isn't verified"]
-    asked = submit_verification(cast.bakery.store, VerificationRequest(business_legal_name="Bakery", business_country="DE"))
+    asked = submit_verification(
+        cast.bakery.store, VerificationRequest(business_legal_name="Bakery", business_country="DE")
+    )
     reject_verification(asked, "The register says otherwise.")
     assert sorted(told(browser)) == ["Business isn't verified", "Verification was rejected"]
     assert "The register says otherwise." in text(browser.get("attention"))
-    again = submit_verification(cast.bakery.store, VerificationRequest(business_legal_name="Bakery", business_country="DE"))
+    again = submit_verification(
+        cast.bakery.store, VerificationRequest(business_legal_name="Bakery", business_country="DE")
+    )
     assert told(browser) == ["Business isn't verified"]
     approve_verification(again)
     assert told(browser) == []
@@ -315,7 +381,10 @@ def test_a_subscription_that_is_past_due_is_told_until_it_is_paid(cast: Cast) ->
     make.advance(cast.bakery.test, 7 * DAY + 60)
     browser = Browser(cast.alice)
     line = only(browser)
-    assert (line.notice.title, line.notice.url) == ("Subscription is past due", f"/dashboard/subscriptions/{made['id']}")
+    assert (line.notice.title, line.notice.url) == (
+        "Subscription is past due",
+        f"/dashboard/subscriptions/{made['id']}",
+    )
     (bill,) = billing.invoices_of(cast.bakery.test, made["id"])
     billing.pay(cast.bakery.test, bill)
     assert told(browser) == []
@@ -325,7 +394,10 @@ def test_an_endpoint_that_was_turned_off_is_turned_on_by_its_button(cast: Cast) 
     made = endpoint_in_error(cast)
     browser = Browser(cast.alice)
     line = only(browser)
-    assert (line.notice.title, line.notice.posts) == ("Webhook endpoint was turned off after failures", ("to", "active"))
+    assert (line.notice.title, line.notice.posts) == (
+        "Webhook endpoint was turned off after failures",
+        ("to", "active"),
+    )
     answer = browser.post(line.notice.url, to="active", next="/dashboard/attention")
     assert answer.headers["Location"] == "/dashboard/attention"
     made.refresh_from_db()
@@ -360,7 +432,9 @@ def test_nothing_of_another_store_or_mode_is_told(cast: Cast) -> None:
     assert told(browser) == told(Browser(cast.charlie)) == []
 
 
-def test_the_number_beside_home_is_counted_once_a_minute_and_after_ones_own_press(cast: Cast) -> None:
+def test_the_number_beside_home_is_counted_once_a_minute_and_after_ones_own_press(
+    cast: Cast,
+) -> None:
     payment, deposit = late(cast)
     browser = Browser(cast.alice).prove()
 
@@ -376,10 +450,16 @@ def test_the_number_beside_home_is_counted_once_a_minute_and_after_ones_own_pres
     assert browser.get("products").context["inbox"].badge == ""
     late(cast)
     assert browser.get("products").context["inbox"].badge == ""
-    assert browser.get("").context["inbox"].badge == browser.get("products").context["inbox"].badge == "1"
+    assert (
+        browser.get("").context["inbox"].badge
+        == browser.get("products").context["inbox"].badge
+        == "1"
+    )
 
 
-def test_pages_are_shown_while_nothing_can_be_kept(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_shown_while_nothing_can_be_kept(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
     late(cast)
     browser = Browser(cast.alice)
 
@@ -425,10 +505,20 @@ def test_many_cost_the_statements_of_few_and_are_paged(cast: Cast) -> None:
         return len(seen)
 
     few = asked()
-    new = {"id": "gen_random_uuid()", "reference": "upper(substr(md5(n::text), 1, 16))", "idempotency_key": "NULL"}
-    copies(Payment, new, f"(SELECT * FROM payments_payment WHERE id = '{made['id']}') s, generate_series(1, {KIND_MAX + 20}) n")
+    new = {
+        "id": "gen_random_uuid()",
+        "reference": "upper(substr(md5(n::text), 1, 16))",
+        "idempotency_key": "NULL",
+    }
+    copies(
+        Payment,
+        new,
+        f"(SELECT * FROM payments_payment WHERE id = '{made['id']}') s, generate_series(1,"
+        f" {KIND_MAX + 20}) n",
+    )
     assert asked() == few
-    first, last = browser.get("attention"), browser.get("attention", data={"page": "4"})
+    first = browser.get("attention")
+    last = browser.get("attention", data={"page": "4"})
     assert len(first.context["lines"]) == len(last.context["lines"]) == 25
     assert 'href="?page=2"' in first.content.decode() and 'href="?page=3"' in last.content.decode()
     assert "100+" in text(browser.get(""))
@@ -466,9 +556,17 @@ def test_two_people_who_press_turn_on_turn_it_on_once(committed: Cast) -> None:
     browsers = [Browser(committed.alice) for _ in range(4)]
     answers: list[int] = []
     path = f"webhooks/{made.pk}/switch"
-    together(*[lambda one=one: answers.append(one.post(path, to="active").status_code) for one in browsers])
+    together(
+        *[
+            lambda one=one: answers.append(one.post(path, to="active").status_code)
+            for one in browsers
+        ]
+    )
     assert answers == [303] * 4
-    assert AuditEntry.objects.filter(target_id=str(made.pk), action="webhook_endpoint.enabled").count() == 1
+    assert (
+        AuditEntry.objects.filter(target_id=str(made.pk), action="webhook_endpoint.enabled").count()
+        == 1
+    )
 
 
 def test_two_people_who_accept_a_late_deposit_accept_it_once(committed: Cast) -> None:
@@ -480,4 +578,7 @@ def test_two_people_who_accept_a_late_deposit_accept_it_once(committed: Cast) ->
     together(*[lambda one=one: answers.append(one.post(path).status_code) for one in browsers])
     assert sorted(answers) == [303, 422]
     assert Movement.objects.filter(kind="late_deposit_accepted").count() == 1
-    assert PaymentEvent.objects.filter(payment=payment, event_type="late_deposit.accepted").count() == 1
+    assert (
+        PaymentEvent.objects.filter(payment=payment, event_type="late_deposit.accepted").count()
+        == 1
+    )

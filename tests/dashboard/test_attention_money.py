@@ -1,4 +1,5 @@
-"""What needs a person of money on its way: payouts that failed or may be late, and coins that came to another coin's address."""
+"""What needs a person of money on its way: payouts that failed or may be late, and coins that came
+to another coin's address."""
 
 from datetime import timedelta
 
@@ -20,7 +21,9 @@ pytestmark = pytest.mark.django_db
 
 def failed_payout(cast: Cast, code: str = "unknown") -> Payout:
     make.store_coins(cast.bakery.store, "SETH", 10**18)
-    payout = Payout.objects.select_related("store").get(pk=make.payout(cast.bakery.test, 10**17)["id"])
+    payout = Payout.objects.select_related("store").get(
+        pk=make.payout(cast.bakery.test, 10**17)["id"]
+    )
     moves.fail(payout, code, "Declined", clock.real_now())
     Payout.objects.filter(pk=payout.pk).update(retry_at=None)
     return payout
@@ -31,7 +34,9 @@ def test_a_failed_payout_is_retried_by_its_button(cast: Cast) -> None:
     browser = Browser(cast.alice)
     line = only(browser)
     assert (line.notice.title, line.notice.action) == ("Payout failed", "Retry payout")
-    assert line.notice.detail.startswith("0.1 ETH to 0x") and line.notice.detail.endswith(" · Declined")
+    assert line.notice.detail.startswith("0.1 ETH to 0x") and line.notice.detail.endswith(
+        " · Declined"
+    )
     assert browser.post(line.notice.url, retry="1").status_code == 303
     payout.refresh_from_db()
     assert payout.status == "retrying" and told(browser) == []
@@ -41,7 +46,10 @@ def test_a_payout_that_cant_arrive_goes_elsewhere_by_its_button(cast: Cast) -> N
     payout = failed_payout(cast, "destination_invalid")
     browser = Browser(cast.alice)
     line = only(browser)
-    assert (line.notice.title, line.notice.action) == ("Payout failed and its coins are back in your balance", "Change destination")
+    assert (line.notice.title, line.notice.action) == (
+        "Payout failed and its coins are back in your balance",
+        "Change destination",
+    )
     assert line.notice.url == "/dashboard/payouts/new?asset=SETH&amount=0.1&destination="
     assert 'value="0.1"' in browser.get(line.notice.url).content.decode()
     make.payout(cast.bakery.test, 10**16)
@@ -57,7 +65,9 @@ def test_a_failed_payout_is_given_up_for_another_destination(cast: Cast) -> None
     assert payout.funds == "returned" and told(browser) == []
 
 
-def test_a_payout_whose_outcome_is_unknown_or_that_is_tried_again_by_itself_has_no_such_button(cast: Cast) -> None:
+def test_a_payout_whose_outcome_is_unknown_or_that_is_tried_again_by_itself_has_no_such_button(
+    cast: Cast,
+) -> None:
     payout = failed_payout(cast)
     browser = Browser(cast.alice)
     Payout.objects.filter(pk=payout.pk).update(is_outcome_unknown=True)
@@ -68,7 +78,8 @@ def test_a_payout_whose_outcome_is_unknown_or_that_is_tried_again_by_itself_has_
 
 def test_payouts_of_a_chain_whose_wallet_is_short_may_be_delayed(cast: Cast) -> None:
     wallet = HotWallet.objects.create(chain_id="sepolia", address="0x" + "1" * 40, next_nonce=0)
-    browser, at = Browser(cast.alice), clock.real_now()
+    browser = Browser(cast.alice)
+    at = clock.real_now()
     assert told(browser) == []
     HotWallet.objects.update(short_since=at - timedelta(minutes=1))
     assert told(browser) == [], "it is filled by then"
@@ -77,7 +88,9 @@ def test_payouts_of_a_chain_whose_wallet_is_short_may_be_delayed(cast: Cast) -> 
     assert (line.notice.title, line.notice.action) == ("Payouts may be delayed", "View payouts")
     make.advance(cast.bakery.test, 86_400)
     assert only(browser).age_seconds < 1_000, "by the store's clock"
-    assert wallet.address not in line.notice.detail and line.notice.detail.startswith("Ethereum Sepolia · ")
+    assert wallet.address not in line.notice.detail and line.notice.detail.startswith(
+        "Ethereum Sepolia · "
+    )
     HotWallet.objects.update(short_since=None, halted_at=at)
     assert told(browser) == ["Payouts may be delayed"]
     browser.switch("live")
@@ -88,9 +101,14 @@ def test_a_transfer_at_an_address_for_another_coin_is_told_until_it_is_decided(c
     make.stray_transfer(make.payment(cast.bakery.test)["id"])
     browser = Browser(cast.alice).prove()
     line = only(browser)
-    assert (line.notice.title, line.notice.action) == ("Unexpected coins arrived", "Review transfer")
+    assert (line.notice.title, line.notice.action) == (
+        "Unexpected coins arrived",
+        "Review transfer",
+    )
     assert "Accept transfer" in text(browser.get(line.notice.url))
-    assert "Accept transfer" not in text(joined(cast, Role.VIEWER).get(line.notice.url.removeprefix("/dashboard/")))
+    assert "Accept transfer" not in text(
+        joined(cast, Role.VIEWER).get(line.notice.url.removeprefix("/dashboard/"))
+    )
     page = f"{line.notice.url}/return"
     assert browser.confirm(browser.post(page), page)["Location"] == line.notice.url
     assert told(browser) == []

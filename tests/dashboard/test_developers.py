@@ -22,15 +22,23 @@ EVENTS = ["payment_intent.completed", "payment_intent.created"]
 
 
 def make_endpoint(browser: Browser, **fields: Any) -> Any:
-    return browser.post("webhooks/new", **{"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS, **fields})
+    return browser.post(
+        "webhooks/new", **{"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS, **fields}
+    )
 
 
 def test_a_new_key_is_shown_once_and_works_in_its_mode(cast: Cast) -> None:
     browser = Browser(cast.bob)
-    answer = browser.post("api-keys/new", name="Web shop", key_type="secret", scopes=["payments:read"])
+    answer = browser.post(
+        "api-keys/new", name="Web shop", key_type="secret", scopes=["payments:read"]
+    )
     secret = answer.context["secret"]
-    assert answer.status_code == 201 and secret.startswith("svc_sk_test_") and secret in text(answer)
-    assert secret not in text(browser.get("api-keys")) and "Web shop" in text(browser.get("api-keys"))
+    assert (
+        answer.status_code == 201 and secret.startswith("svc_sk_test_") and secret in text(answer)
+    )
+    assert secret not in text(browser.get("api-keys")) and "Web shop" in text(
+        browser.get("api-keys")
+    )
     assert Api(secret).get("/payments").status_code == 200
     assert Api(secret).get("/balances").status_code == 403
 
@@ -53,14 +61,18 @@ def test_keys_of_the_other_mode_are_not_listed(cast: Cast) -> None:
 )
 def test_a_refused_key_form_says_why(fields: dict[str, Any], sentence: str, cast: Cast) -> None:
     before = ApiKey.objects.count()
-    answer = Browser(cast.alice).post("api-keys/new", **{"name": "a", "key_type": "secret", "scopes": [], **fields})
+    answer = Browser(cast.alice).post(
+        "api-keys/new", **{"name": "a", "key_type": "secret", "scopes": [], **fields}
+    )
     assert answer.status_code == 422 and sentence in text(answer)
     assert ApiKey.objects.count() == before
 
 
 def test_a_key_is_revoked_after_asking(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    secret = browser.post("api-keys/new", name="Old", key_type="secret", scopes=["payments:read"]).context["secret"]
+    secret = browser.post(
+        "api-keys/new", name="Old", key_type="secret", scopes=["payments:read"]
+    ).context["secret"]
     key = ApiKey.objects.get(name="Old")
     assert "This can't be undone" in text(browser.get(f"api-keys/{key.pk}/revoke"))
     assert Api(secret).get("/payments").status_code == 200
@@ -80,7 +92,9 @@ def test_a_new_endpoint_shows_its_signing_secret_once(cast: Cast) -> None:
     assert "1.1.1.1" in text(browser.get("webhooks"))
 
 
-def test_a_refused_endpoint_form_says_why_at_each_input_and_keeps_what_was_typed(cast: Cast) -> None:
+def test_a_refused_endpoint_form_says_why_at_each_input_and_keeps_what_was_typed(
+    cast: Cast,
+) -> None:
     browser = Browser(cast.alice)
     for fields, errors in (
         ({"url": "ftp://1.1.1.1"}, {"url": "URL must be http or https."}),
@@ -89,16 +103,32 @@ def test_a_refused_endpoint_form_says_why_at_each_input_and_keeps_what_was_typed
         ({"subscribed_events": []}, {"subscribed_events": "Events can&#x27;t be blank."}),
         (
             {"url": "https://127.0.0.1/", "subscribed_events": ["nonsense"]},
-            {"url": "URL must resolve to a public address.", "subscribed_events": "Events contains unknown events: nonsense."},
+            {
+                "url": "URL must resolve to a public address.",
+                "subscribed_events": "Events contains unknown events: nonsense.",
+            },
         ),
     ):
         answer = make_endpoint(browser, **{"description": "kept", **fields})
         page = text(answer)
         assert answer.status_code == 422 and 'value="kept"' in page
-        assert dict(re.findall(r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page)) == errors
-        assert all(f'aria-describedby="{"url-hint " if name == "url" else ""}{name}-error"' in page for name in errors)
+        assert (
+            dict(
+                re.findall(
+                    r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page
+                )
+            )
+            == errors
+        )
+        assert all(
+            f'aria-describedby="{"url-hint " if name == "url" else ""}{name}-error"' in page
+            for name in errors
+        )
         (focused,) = re.findall(r'id="(\w+)-error" role="alert"', page)[:1]
-        assert re.search(rf'aria-describedby="[^"]*{focused}-error" autofocus', page) and page.count("autofocus") == 1
+        assert (
+            re.search(rf'aria-describedby="[^"]*{focused}-error" autofocus', page)
+            and page.count("autofocus") == 1
+        )
     assert not Endpoint.objects.exists()
 
 
@@ -107,7 +137,10 @@ def test_an_endpoint_is_turned_off_and_on(cast: Cast) -> None:
     make_endpoint(browser)
     endpoint = Endpoint.objects.get()
     for to in ("disabled", "active"):
-        assert browser.post(f"webhooks/{endpoint.pk}/switch", to=to).headers["Location"] == f"/dashboard/webhooks/{endpoint.pk}"
+        assert (
+            browser.post(f"webhooks/{endpoint.pk}/switch", to=to).headers["Location"]
+            == f"/dashboard/webhooks/{endpoint.pk}"
+        )
         endpoint.refresh_from_db()
         assert endpoint.status == to
 
@@ -136,7 +169,8 @@ def test_a_test_event_is_queued_for_this_endpoint(cast: Cast) -> None:
 def test_a_delivery_is_sent_again_only_when_it_can_be(cast: Cast) -> None:
     browser = Browser(cast.alice)
     make_endpoint(browser)
-    endpoint, made = Endpoint.objects.get(), payment(cast.bakery.test)
+    endpoint = Endpoint.objects.get()
+    made = payment(cast.bakery.test)
     delivery = Delivery.objects.get(endpoint=endpoint)
     assert "payment_intent.created" in text(browser.get(f"payments/{made['id']}"))
     path = f"webhooks/{endpoint.pk}/deliveries/{delivery.pk}"
@@ -164,11 +198,16 @@ def test_a_delivery_shows_what_was_sent_and_what_each_attempt_brought(cast: Cast
         queue.record([sender.result_of(attempt, clock.real_now(), answer, None, 120 + code)])
     page = browser.get(path)
     assert page.context["raw"].encode() == sent[0].body == sent[1].body
-    told = [(one.number, one.response_status, one.duration_ms, one.answer, one.is_arrived) for one in page.context["attempts"]]
+    told = [
+        (one.number, one.response_status, one.duration_ms, one.answer, one.is_arrived)
+        for one in page.context["attempts"]
+    ]
     assert told == [(2, 200, 320, "thanks", True), (1, 500, 620, "<b>down</b>", False)]
     shown = page.content.decode()
     assert "&lt;b&gt;down&lt;/b&gt;" in shown
-    for name, value in sent[1].headers.items() - {("webhook-timestamp", sent[1].headers["webhook-timestamp"])}:
+    for name, value in sent[1].headers.items() - {
+        ("webhook-timestamp", sent[1].headers["webhook-timestamp"])
+    }:
         assert (value in shown) is ("ignature" not in name), name
         assert name in shown
     assert "whsec_" not in shown
@@ -177,7 +216,12 @@ def test_a_delivery_shows_what_was_sent_and_what_each_attempt_brought(cast: Cast
 
 
 def test_an_attempt_goes_with_its_delivery(cast: Cast) -> None:
-    Attempt.objects.create(delivery_id=uuid.uuid4(), number=1, at=clock.real_now() - timedelta(days=4000), duration_ms=1)
+    Attempt.objects.create(
+        delivery_id=uuid.uuid4(),
+        number=1,
+        at=clock.real_now() - timedelta(days=4000),
+        duration_ms=1,
+    )
     assert pruning.prune_all(clock.real_now())["attempts"] == 1
 
 
@@ -193,13 +237,21 @@ def test_the_page_of_an_event_asks_as_much_for_many_deliveries_as_for_one(cast: 
             browser.get(path)
         return len(seen)
 
-    pages = ("events", f"events/{delivery.event_id}", f"webhooks/{delivery.endpoint_id}/deliveries/{delivery.pk}")
+    pages = (
+        "events",
+        f"events/{delivery.event_id}",
+        f"webhooks/{delivery.endpoint_id}/deliveries/{delivery.pk}",
+    )
     few = [asked(one) for one in pages]
     for number in range(5):
         Attempt.objects.create(delivery=delivery, number=number, at=clock.real_now(), duration_ms=1)
         payment(cast.bakery.test)
         Delivery.objects.create(
-            store=delivery.store, mode="test", event=delivery.event, endpoint=delivery.endpoint, created_at=clock.real_now()
+            store=delivery.store,
+            mode="test",
+            event=delivery.event,
+            endpoint=delivery.endpoint,
+            created_at=clock.real_now(),
         )
     assert [asked(one) for one in pages] == few
 
@@ -221,7 +273,10 @@ def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
     before = Delivery.objects.count()
     shown = text(browser.get(f"webhooks/{endpoint.pk}"))
     begins, ends = re.findall(r'datetime-local" required value="([^"]+)"', shown)
-    assert browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": begins, "to": ends}).status_code == 303
+    assert (
+        browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": begins, "to": ends}).status_code
+        == 303
+    )
     assert "1 event of that time is sent again." in text(browser.get(f"webhooks/{endpoint.pk}"))
     assert Delivery.objects.count() == before + 1
 
@@ -232,19 +287,34 @@ def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
         ("", "", "from", "Choose from when and to when."),
         ("2026-01-01", "x", "from", "Choose from when and to when."),
         ("2026-01-01T00:00", "x", "to", "Choose from when and to when."),
-        ("2026-01-02T00:00", "2026-01-01T00:00", "to", "The end of the range is before its beginning."),
+        (
+            "2026-01-02T00:00",
+            "2026-01-01T00:00",
+            "to",
+            "The end of the range is before its beginning.",
+        ),
     ],
 )
-def test_what_is_wrong_about_a_range_is_said_at_its_input(cast: Cast, begins: str, ends: str, name: str, sentence: str) -> None:
+def test_what_is_wrong_about_a_range_is_said_at_its_input(
+    cast: Cast, begins: str, ends: str, name: str, sentence: str
+) -> None:
     browser = Browser(cast.alice)
     make_endpoint(browser)
-    answer = browser.post(f"webhooks/{Endpoint.objects.get().pk}/resend", **{"from": begins, "to": ends})
+    answer = browser.post(
+        f"webhooks/{Endpoint.objects.get().pk}/resend", **{"from": begins, "to": ends}
+    )
     page = text(answer)
     assert answer.status_code == 422 and f'id="{name}-error" role="alert">{sentence}<' in page
-    assert f'required value="{begins}"' in page and f'aria-describedby="{name}-error" autofocus' in page
+    assert (
+        f'required value="{begins}"' in page
+        and f'aria-describedby="{name}-error" autofocus' in page
+    )
 
 
-@pytest.mark.parametrize(("begins", "ends"), [("2020-01-01T00:00", "2020-01-02T00:00"), ("9999-12-31T23:59", "9999-12-31T23:59")])
+@pytest.mark.parametrize(
+    ("begins", "ends"),
+    [("2020-01-01T00:00", "2020-01-02T00:00"), ("9999-12-31T23:59", "9999-12-31T23:59")],
+)
 def test_a_range_without_events_sends_none(cast: Cast, begins: str, ends: str) -> None:
     browser = Browser(cast.alice)
     make_endpoint(browser)
@@ -253,7 +323,9 @@ def test_a_range_without_events_sends_none(cast: Cast, begins: str, ends: str) -
     assert "0 events of that time are sent again." in text(browser.get(path))
 
 
-def test_a_range_of_too_many_events_is_refused_at_its_end(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_range_of_too_many_events_is_refused_at_its_end(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
     browser = Browser(cast.alice)
     make_endpoint(browser)
     monkeypatch.setattr("apps.webhooks.services.deliveries.RESEND_MAX", 1)
@@ -271,5 +343,10 @@ def test_nothing_is_sent_again_to_an_endpoint_that_is_off(cast: Cast) -> None:
     endpoint = Endpoint.objects.get()
     browser.post(f"webhooks/{endpoint.pk}/switch", to="disabled")
     assert "Resend events" not in text(browser.get(f"webhooks/{endpoint.pk}"))
-    browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": "2026-01-01T00:00", "to": "2026-01-02T00:00"})
-    assert "again." not in text(browser.get(f"webhooks/{endpoint.pk}")).split("<main")[1].split("Deliveries")[0]
+    browser.post(
+        f"webhooks/{endpoint.pk}/resend", **{"from": "2026-01-01T00:00", "to": "2026-01-02T00:00"}
+    )
+    assert (
+        "again."
+        not in text(browser.get(f"webhooks/{endpoint.pk}")).split("<main")[1].split("Deliveries")[0]
+    )

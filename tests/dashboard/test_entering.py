@@ -15,4 +15,6 @@ def test_a_page_asks_the_database_nothing_twice(bakery: Shop) -> None:
     with CaptureQueriesContext(connection) as asked:
         assert browser.get("settings").status_code == 200
     assert [sql for sql, times in Counter(one["sql"] for one in asked).items() if times > 1] == []
-    assert sum('FROM "stores_member"' in one["sql"] for one in asked) == 2, "the chosen store, and the list to choose from"
+    assert sum('FROM "stores_member"' in one["sql"] for one in asked) == 2, (
+        "the chosen store, and the list to choose from"
+    )

@@ -10,7 +10,9 @@ from apps.dashboard.exports import csv_answer
 from tests.cast import Shop
 
 
-def test_a_file_says_its_length_and_one_that_breaks_is_none(bakery: Shop, rf: RequestFactory) -> None:
+def test_a_file_says_its_length_and_one_that_breaks_is_none(
+    bakery: Shop, rf: RequestFactory
+) -> None:
     request: Any = rf.get("/")
     request.access = bakery.access()
     answer = csv_answer(request, "things", ["a"], [["1"], ["2"]])

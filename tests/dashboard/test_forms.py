@@ -1,4 +1,5 @@
-"""Every form of the dashboard: what is wrong stands at its input, is tied to it for a screen reader, and has the focus."""
+"""Every form of the dashboard: what is wrong stands at its input, is tied to it for a screen
+reader, and has the focus."""
 
 import re
 import uuid
@@ -56,7 +57,9 @@ class World:
         return self.cast.bakery.owner_access("test")
 
     def rich(self) -> "World":
-        Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
+        Asset.objects.filter(pk="USDC_SETH").update(
+            contract_address="0x" + "01" * 20, is_active=True
+        )
         make.store_coins(self.cast.bakery.store, "SETH", 10**18)
         return self
 
@@ -74,14 +77,20 @@ class World:
 
     def app(self) -> str:
         shop = self.cast.bakery
-        asked = AppRequest(name="App", redirect_uris=["https://a.example"], scopes=["payments:read"])
+        asked = AppRequest(
+            name="App", redirect_uris=["https://a.example"], scopes=["payments:read"]
+        )
         return f"apps/own/{oauth_apps.create_app(shop.store, self.cast.alice, asked)[0].pk}"
 
     def agent(self) -> str:
-        return f"agents/{create_agent_credential(self.cast.bakery.store, 'test', name='Bot')[0].pk}/caps"
+        agent = create_agent_credential(self.cast.bakery.store, "test", name="Bot")[0]
+        return f"agents/{agent.pk}/caps"
 
     def endpoint(self) -> str:
-        made = self.api.post("/webhook_endpoints", {"webhook_endpoint": {"url": "https://1.1.1.1/", "subscribed_events": EVENTS}})
+        made = self.api.post(
+            "/webhook_endpoints",
+            {"webhook_endpoint": {"url": "https://1.1.1.1/", "subscribed_events": EVENTS}},
+        )
         return f"webhooks/{made.json()['id']}/resend"
 
     def invitation(self) -> str:
@@ -131,7 +140,8 @@ def without_app(world: World) -> Browser:
 
 @dataclass(frozen=True)
 class Broken:
-    """A form with something wrong: where it is sent to, with what, and at which input it is said."""
+    """A form with something wrong: where it is sent to, with what, and at which input it is
+    said."""
 
     page: str
     path: Callable[[World], str]
@@ -143,7 +153,8 @@ class Broken:
     is_get: bool = False
 
     def sent(self, world: World) -> Any:
-        path, fields = self.path(world), self.fields(world) if callable(self.fields) else self.fields
+        path = self.path(world)
+        fields = self.fields(world) if callable(self.fields) else self.fields
         browser = self.who(world)
         if self.is_get:
             return browser.get(path, data=fields)
@@ -158,187 +169,723 @@ def schedule_fields(**changed: str) -> Callable[[World], Fields]:
 SWAP = {"source_asset_id": "SETH", "buy_asset_id": "USDC_SETH", "amount": "0.1"}
 APP = {"name": "App", "redirect_uris": "https://a.example", "scopes": ["payments:read"]}
 BANK = {"currency": "EUR", "holder": "Alice", "account": "DE89370400440532013000"}
-DAYS = {"report_type": "merchant_statement", "format": "pdf", "start_date": "2026-01-01", "end_date": "2026-01-31"}
-INVOICE = {"save": "1", "currency": "EUR", "due": "2027-01-31", "line_description": "Bread", "line_quantity": "1", "line_amount": "10"}
+DAYS = {
+    "report_type": "merchant_statement",
+    "format": "pdf",
+    "start_date": "2026-01-01",
+    "end_date": "2026-01-31",
+}
+INVOICE = {
+    "save": "1",
+    "currency": "EUR",
+    "due": "2027-01-31",
+    "line_description": "Bread",
+    "line_quantity": "1",
+    "line_amount": "10",
+}
 PRICE = {"unit_amount": "10", "currency": "EUR", "interval": "monthly", "interval_count": "1"}
-LINK = {"title": "Mug", "kind": "fixed", "amount": "12", "currency": "EUR", "email": "no", "name": "no"}
+LINK = {
+    "title": "Mug",
+    "kind": "fixed",
+    "amount": "12",
+    "currency": "EUR",
+    "email": "no",
+    "name": "no",
+}
 HOURS = "Choose from 0 to 72 hours."
 
 BROKEN = [
-    Broken("sign_in", at("sign-in"), {"email": "alice@example.com", "password": "no"}, "password",
-           "That email address and password don't belong together.", 401, visitor),
-    Broken("sign_in_code", at("sign-in/code"), {"code": "000"}, "code",
-           second_factor.WrongCode.message, 422, half_signed_in),
+    Broken(
+        "sign_in",
+        at("sign-in"),
+        {"email": "alice@example.com", "password": "no"},
+        "password",
+        "That email address and password don't belong together.",
+        401,
+        visitor,
+    ),
+    Broken(
+        "sign_in_code",
+        at("sign-in/code"),
+        {"code": "000"},
+        "code",
+        second_factor.WrongCode.message,
+        422,
+        half_signed_in,
+    ),
     Broken("stepup", at("confirm"), {"code": "000"}, "code", second_factor.WrongCode.message),
-    Broken("sign_up", at("sign-up"), {"email": "nobody"}, "email", "The email address is not valid.", 422, visitor),
-    Broken("sign_up_code", at("sign-up/code"), {"code": "000"}, "code",
-           "That code is wrong or has expired. Check your email, or request a new code.", 422, lambda world: sign_ups.asked()),
-    Broken("sign_up_store", at("sign-up/store"), {**sign_ups.FORM, "password": "short"}, "password",
-           "This password is too short. It must contain at least 10 characters.", 422, lambda world: sign_ups.proved()),
-    Broken("another_store", at("stores/new"), {"name": "", "settlement_currency": "EUR"}, "name",
-           "The store name is required."),
-    Broken("reset", World.reset, {"password": "short"}, "password",
-           "This password is too short. It must contain at least 10 characters.", 422, visitor),
-    Broken("join", World.invitation, {"name": "x" * 101, "password": "a long enough sentence"}, "name",
-           "A name has at most 100 characters, and none that can't be stored.", 422, visitor),
-    Broken("join", World.invitation, {"name": "Dora", "password": "short"}, "password",
-           "This password is too short. It must contain at least 10 characters.", 422, visitor),
-    Broken("security_enrol", at("security/authenticator"), {"code": "000000", "password": "no"}, "password",
-           "Your current password is not right.", 422, without_app),
-    Broken("security_enrol", at("security/authenticator"), {"code": "000", "password": PASSWORD}, "code",
-           second_factor.WrongCode.message, 422, without_app),
-    Broken("security_email", at("security/email"), {"email": "nobody", "password": PASSWORD}, "email",
-           "That is not an email address."),
-    Broken("security_email", at("security/email"), {"email": "new@example.com", "password": "no"}, "password",
-           "Your current password is not right."),
-    Broken("security_password", at("security/password"), {"old": "no", "new": "a long enough sentence"}, "old",
-           "Your current password is not right."),
-    Broken("security_password", at("security/password"), {"old": PASSWORD, "new": "short"}, "new",
-           "This password is too short. It must contain at least 10 characters."),
-    Broken("passkey_add", at("security/passkeys/new"), {"name": "", "passkey": "{}"}, "name", "A name has 1 to 60 characters."),
-    Broken("member_invite", at("team/invite"), {"email": "nobody", "role": "developer"}, "email", "That is not an email address."),
-    Broken("member_invite", at("team/invite"), {"email": "dora@example.com", "role": "king"}, "role", "Choose one of the roles."),
-    Broken("member_role", lambda world: f"team/{world.cast.bob.pk}/role", {"role": "king"}, "role", "Choose one of the roles."),
-    Broken("key_create", at("api-keys/new"), {"name": "", "key_type": "secret"}, "name", "Name can't be blank."),
-    Broken("key_create", at("api-keys/new"), {"name": "Shop", "key_type": "golden"}, "key_type",
-           "Key_type must be secret or publishable."),
-    Broken("key_create", at("api-keys/new"), {"name": "Shop", "key_type": "secret", "scopes": ["a", "b"]}, "scopes",
-           "Scopes contains unknown scopes: a, b."),
-    Broken("oauth_app_create", at("apps/own/new"), {**APP, "name": ""}, "name", "Name can't be blank."),
-    Broken("oauth_app_create", at("apps/own/new"), {**APP, "scopes": []}, "scopes", "Choose at least one scope."),
-    Broken("oauth_app_create", at("apps/own/new"), {**APP, "redirect_uris": "https://a.example ftp://b"}, "redirect_uris",
-           "Redirect addresses must be a valid URL."),
-    Broken("oauth_app", World.app, {**APP, "website_url": "nowhere"}, "website_url", "Website must be a valid URL."),
-    Broken("settings_store", at("settings/store"), {"name": ""}, "name", "The store name is required."),
-    Broken("settings_store", at("settings/store"), {"name": "A", "website": "nowhere"}, "website",
-           "The website must be a valid URL."),
-    Broken("settings_store_close", at("settings/store/close"), {"name": "Another"}, "name",
-           "Type the store's name exactly as it is shown."),
-    Broken("security_close",
-           lambda world: Member.objects.filter(user=world.cast.bob).update(role="owner") and "security/close",
-           {"password": "not it at all"}, "password", "Your current password is not right."),
-    Broken("settings_embedding", at("settings/embedding"), {"origins": "https://a.example/shop"}, "origins",
-           "Each line must be an origin such as https://shop.example.com, without a path."),
-    Broken("verification", at("verification"), {**BUSINESS, "street": ""}, "street", "The street is required."),
+    Broken(
+        "sign_up",
+        at("sign-up"),
+        {"email": "nobody"},
+        "email",
+        "The email address is not valid.",
+        422,
+        visitor,
+    ),
+    Broken(
+        "sign_up_code",
+        at("sign-up/code"),
+        {"code": "000"},
+        "code",
+        "That code is wrong or has expired. Check your email, or request a new code.",
+        422,
+        lambda world: sign_ups.asked(),
+    ),
+    Broken(
+        "sign_up_store",
+        at("sign-up/store"),
+        {**sign_ups.FORM, "password": "short"},
+        "password",
+        "This password is too short. It must contain at least 10 characters.",
+        422,
+        lambda world: sign_ups.proved(),
+    ),
+    Broken(
+        "another_store",
+        at("stores/new"),
+        {"name": "", "settlement_currency": "EUR"},
+        "name",
+        "The store name is required.",
+    ),
+    Broken(
+        "reset",
+        World.reset,
+        {"password": "short"},
+        "password",
+        "This password is too short. It must contain at least 10 characters.",
+        422,
+        visitor,
+    ),
+    Broken(
+        "join",
+        World.invitation,
+        {"name": "x" * 101, "password": "a long enough sentence"},
+        "name",
+        "A name has at most 100 characters, and none that can't be stored.",
+        422,
+        visitor,
+    ),
+    Broken(
+        "join",
+        World.invitation,
+        {"name": "Dora", "password": "short"},
+        "password",
+        "This password is too short. It must contain at least 10 characters.",
+        422,
+        visitor,
+    ),
+    Broken(
+        "security_enrol",
+        at("security/authenticator"),
+        {"code": "000000", "password": "no"},
+        "password",
+        "Your current password is not right.",
+        422,
+        without_app,
+    ),
+    Broken(
+        "security_enrol",
+        at("security/authenticator"),
+        {"code": "000", "password": PASSWORD},
+        "code",
+        second_factor.WrongCode.message,
+        422,
+        without_app,
+    ),
+    Broken(
+        "security_email",
+        at("security/email"),
+        {"email": "nobody", "password": PASSWORD},
+        "email",
+        "That is not an email address.",
+    ),
+    Broken(
+        "security_email",
+        at("security/email"),
+        {"email": "new@example.com", "password": "no"},
+        "password",
+        "Your current password is not right.",
+    ),
+    Broken(
+        "security_password",
+        at("security/password"),
+        {"old": "no", "new": "a long enough sentence"},
+        "old",
+        "Your current password is not right.",
+    ),
+    Broken(
+        "security_password",
+        at("security/password"),
+        {"old": PASSWORD, "new": "short"},
+        "new",
+        "This password is too short. It must contain at least 10 characters.",
+    ),
+    Broken(
+        "passkey_add",
+        at("security/passkeys/new"),
+        {"name": "", "passkey": "{}"},
+        "name",
+        "A name has 1 to 60 characters.",
+    ),
+    Broken(
+        "member_invite",
+        at("team/invite"),
+        {"email": "nobody", "role": "developer"},
+        "email",
+        "That is not an email address.",
+    ),
+    Broken(
+        "member_invite",
+        at("team/invite"),
+        {"email": "dora@example.com", "role": "king"},
+        "role",
+        "Choose one of the roles.",
+    ),
+    Broken(
+        "member_role",
+        lambda world: f"team/{world.cast.bob.pk}/role",
+        {"role": "king"},
+        "role",
+        "Choose one of the roles.",
+    ),
+    Broken(
+        "key_create",
+        at("api-keys/new"),
+        {"name": "", "key_type": "secret"},
+        "name",
+        "Name can't be blank.",
+    ),
+    Broken(
+        "key_create",
+        at("api-keys/new"),
+        {"name": "Shop", "key_type": "golden"},
+        "key_type",
+        "Key_type must be secret or publishable.",
+    ),
+    Broken(
+        "key_create",
+        at("api-keys/new"),
+        {"name": "Shop", "key_type": "secret", "scopes": ["a", "b"]},
+        "scopes",
+        "Scopes contains unknown scopes: a, b.",
+    ),
+    Broken(
+        "oauth_app_create", at("apps/own/new"), {**APP, "name": ""}, "name", "Name can't be blank."
+    ),
+    Broken(
+        "oauth_app_create",
+        at("apps/own/new"),
+        {**APP, "scopes": []},
+        "scopes",
+        "Choose at least one scope.",
+    ),
+    Broken(
+        "oauth_app_create",
+        at("apps/own/new"),
+        {**APP, "redirect_uris": "https://a.example ftp://b"},
+        "redirect_uris",
+        "Redirect addresses must be a valid URL.",
+    ),
+    Broken(
+        "oauth_app",
+        World.app,
+        {**APP, "website_url": "nowhere"},
+        "website_url",
+        "Website must be a valid URL.",
+    ),
+    Broken(
+        "settings_store", at("settings/store"), {"name": ""}, "name", "The store name is required."
+    ),
+    Broken(
+        "settings_store",
+        at("settings/store"),
+        {"name": "A", "website": "nowhere"},
+        "website",
+        "The website must be a valid URL.",
+    ),
+    Broken(
+        "settings_store_close",
+        at("settings/store/close"),
+        {"name": "Another"},
+        "name",
+        "Type the store's name exactly as it is shown.",
+    ),
+    Broken(
+        "security_close",
+        lambda world: (
+            Member.objects.filter(user=world.cast.bob).update(role="owner") and "security/close"
+        ),
+        {"password": "not it at all"},
+        "password",
+        "Your current password is not right.",
+    ),
+    Broken(
+        "settings_embedding",
+        at("settings/embedding"),
+        {"origins": "https://a.example/shop"},
+        "origins",
+        "Each line must be an origin such as https://shop.example.com, without a path.",
+    ),
+    Broken(
+        "verification",
+        at("verification"),
+        {**BUSINESS, "street": ""},
+        "street",
+        "The street is required.",
+    ),
     Broken("verification_upload", at("verification/documents"), {}, "document", "Choose a file."),
-    Broken("profile", at("profile"), {"name": "Alice", "time_zone": "Mars/Olympus", "language": "en"}, "time_zone",
-           "Choose a time zone from the list."),
-    Broken("profile", at("profile"), {"name": "Alice", "language": "en", "region": "tlh"}, "region", "Choose a format from the list."),
-    Broken("settings", at("settings"), {"settlement_currency": "EUR", "support_email": "nobody"}, "support_email",
-           "The support email is not an email address."),
-    Broken("settings", at("settings"), {"settlement_currency": "XXX"}, "settlement_currency",
-           "Unsupported settlement currency: XXX."),
-    Broken("settings_branding", at("settings/branding"), {"primary_color": "#0a6b4c", "secondary_color": "red"}, "secondary_color",
-           "A colour is # and six hexadecimal digits, such as #0a6b4c."),
-    Broken("settings_logo", at("settings/logo"), {}, "logo", "The logo must be a PNG, JPEG, WebP or GIF picture."),
-    Broken("settings_domain_change", at("settings/domain/change"), {"domain": "a b"}, "domain",
-           "Enter a domain name such as pay.example.com."),
-    Broken("settings_account_codes", at("settings/account-codes"), {"fees": "1" * 21}, "fees",
-           "Processing fees is too long (maximum is 20 characters)."),
+    Broken(
+        "profile",
+        at("profile"),
+        {"name": "Alice", "time_zone": "Mars/Olympus", "language": "en"},
+        "time_zone",
+        "Choose a time zone from the list.",
+    ),
+    Broken(
+        "profile",
+        at("profile"),
+        {"name": "Alice", "language": "en", "region": "tlh"},
+        "region",
+        "Choose a format from the list.",
+    ),
+    Broken(
+        "settings",
+        at("settings"),
+        {"settlement_currency": "EUR", "support_email": "nobody"},
+        "support_email",
+        "The support email is not an email address.",
+    ),
+    Broken(
+        "settings",
+        at("settings"),
+        {"settlement_currency": "XXX"},
+        "settlement_currency",
+        "Unsupported settlement currency: XXX.",
+    ),
+    Broken(
+        "settings_branding",
+        at("settings/branding"),
+        {"primary_color": "#0a6b4c", "secondary_color": "red"},
+        "secondary_color",
+        "A colour is # and six hexadecimal digits, such as #0a6b4c.",
+    ),
+    Broken(
+        "settings_logo",
+        at("settings/logo"),
+        {},
+        "logo",
+        "The logo must be a PNG, JPEG, WebP or GIF picture.",
+    ),
+    Broken(
+        "settings_domain_change",
+        at("settings/domain/change"),
+        {"domain": "a b"},
+        "domain",
+        "Enter a domain name such as pay.example.com.",
+    ),
+    Broken(
+        "settings_account_codes",
+        at("settings/account-codes"),
+        {"fees": "1" * 21},
+        "fees",
+        "Processing fees is too long (maximum is 20 characters).",
+    ),
     Broken("settings_cooling", at("settings/cooling"), {"hours": "100"}, "hours", HOURS),
     Broken("settings_cooling", at("settings/cooling"), {"hours": "soon"}, "hours", HOURS),
-    Broken("test_clock", at("test-clock"), {"amount": "soon", "unit": "days"}, "amount", "Enter a whole number from 1 to 9,999."),
-    Broken("settings_approvals", at("settings/approvals"), {"above": "much"}, "above",
-           "Write the amount as a number such as 1000 or 1000.00."),
-    Broken("settings_auto_swap", at("settings/auto-swap"), lambda world: {"target_asset_id": "NOPE"} if world.rich() else {},
-           "target_asset_id", "Choose one of the stablecoins offered."),
-    Broken("payout_create", lambda world: world.rich() and "payouts/new",
-           {"asset_id": "SETH", "amount": "x", "destination_address": WALLET}, "amount",
-           "Amount must be a decimal number of coins with at most 18 places."),
+    Broken(
+        "test_clock",
+        at("test-clock"),
+        {"amount": "soon", "unit": "days"},
+        "amount",
+        "Enter a whole number from 1 to 9,999.",
+    ),
+    Broken(
+        "settings_approvals",
+        at("settings/approvals"),
+        {"above": "much"},
+        "above",
+        "Write the amount as a number such as 1000 or 1000.00.",
+    ),
+    Broken(
+        "settings_auto_swap",
+        at("settings/auto-swap"),
+        lambda world: {"target_asset_id": "NOPE"} if world.rich() else {},
+        "target_asset_id",
+        "Choose one of the stablecoins offered.",
+    ),
+    Broken(
+        "payout_create",
+        lambda world: world.rich() and "payouts/new",
+        {"asset_id": "SETH", "amount": "x", "destination_address": WALLET},
+        "amount",
+        "Amount must be a decimal number of coins with at most 18 places.",
+    ),
     Broken("payout_batch_create", at("payouts/batches/new"), {}, "file", "Choose a CSV file."),
-    Broken("payout_wallet_add", at("payouts/destinations/wallet"), {"network": "sepolia", "address": "0x1"}, "address",
-           "Destination address is not valid for Ethereum Sepolia."),
-    Broken("payout_wallet_add", at("payouts/destinations/wallet"), {"network": "moon", "address": WALLET}, "network",
-           "Network is not supported."),
-    Broken("payout_bank_add", at("payouts/destinations/bank"), {**BANK, "account": "DE00"}, "account",
-           "That is not an account number."),
-    Broken("payout_bank_add", at("payouts/destinations/bank"), {**BANK, "holder": ""}, "holder", "Name the holder of the account."),
-    Broken("payout_schedule_create", at("payouts/schedules/new"), schedule_fields(frequency="hourly"), "frequency",
-           "Frequency must be daily, weekly or monthly."),
-    Broken("payout_schedule_create", at("payouts/schedules/new"), schedule_fields(destination="wallet:x"), "destination",
-           "Payout detail not found."),
-    Broken("payout_schedule_create", at("payouts/schedules/new"), schedule_fields(minimum="much"), "minimum",
-           "Minimum must be a decimal string with at most 2 decimals."),
-    Broken("payout_schedule_create", at("payouts/schedules/new"), schedule_fields(swap_target_asset_id="SETH"),
-           "swap_target_asset_id", "Source and buy asset must differ."),
-    Broken("payout_schedule_change", World.schedule, {"frequency": "weekly", "next_day": "2020-01-01"}, "next_day",
-           "The day must be in the future."),
+    Broken(
+        "payout_wallet_add",
+        at("payouts/destinations/wallet"),
+        {"network": "sepolia", "address": "0x1"},
+        "address",
+        "Destination address is not valid for Ethereum Sepolia.",
+    ),
+    Broken(
+        "payout_wallet_add",
+        at("payouts/destinations/wallet"),
+        {"network": "moon", "address": WALLET},
+        "network",
+        "Network is not supported.",
+    ),
+    Broken(
+        "payout_bank_add",
+        at("payouts/destinations/bank"),
+        {**BANK, "account": "DE00"},
+        "account",
+        "That is not an account number.",
+    ),
+    Broken(
+        "payout_bank_add",
+        at("payouts/destinations/bank"),
+        {**BANK, "holder": ""},
+        "holder",
+        "Name the holder of the account.",
+    ),
+    Broken(
+        "payout_schedule_create",
+        at("payouts/schedules/new"),
+        schedule_fields(frequency="hourly"),
+        "frequency",
+        "Frequency must be daily, weekly or monthly.",
+    ),
+    Broken(
+        "payout_schedule_create",
+        at("payouts/schedules/new"),
+        schedule_fields(destination="wallet:x"),
+        "destination",
+        "Payout detail not found.",
+    ),
+    Broken(
+        "payout_schedule_create",
+        at("payouts/schedules/new"),
+        schedule_fields(minimum="much"),
+        "minimum",
+        "Minimum must be a decimal string with at most 2 decimals.",
+    ),
+    Broken(
+        "payout_schedule_create",
+        at("payouts/schedules/new"),
+        schedule_fields(swap_target_asset_id="SETH"),
+        "swap_target_asset_id",
+        "Source and buy asset must differ.",
+    ),
+    Broken(
+        "payout_schedule_change",
+        World.schedule,
+        {"frequency": "weekly", "next_day": "2020-01-01"},
+        "next_day",
+        "The day must be in the future.",
+    ),
     Broken("approval_reject", World.held, {"reason": ""}, "reason", "A rejection needs a reason."),
-    Broken("swap_create", lambda world: world.rich() and "swaps/new", {**SWAP, "amount": "x"}, "amount",
-           "Amount must be a decimal number of coins with at most 18 places."),
-    Broken("reports", at("reports"), {**DAYS, "report_type": "x"}, "report_type", "Choose one of the offered values.", is_get=True),
-    Broken("reports", at("reports"), {**DAYS, "start_date": ""}, "start_date", "The first day is required.", is_get=True),
-    Broken("reports", at("reports"), {**DAYS, "start_date": "2020-01-01"}, "end_date", "A report covers at most 366 days.", is_get=True),
-    Broken("payment_create", at("payments/new"), {"amount": "10", "currency": "EUR", "expires_in": "5"}, "expires_in",
-           "Choose one of the offered values."),
-    Broken("link_create", at("payment-links/new"), {**LINK, "title": ""}, "title", "The title can't be blank."),
-    Broken("link_create", at("payment-links/new"), {**LINK, "amount": ""}, "amount", "The amount is required."),
-    Broken("link_create", at("payment-links/new"), {**LINK, "kind": "free"}, "kind", "Choose one of the offered values."),
-    Broken("link_create", at("payment-links/new"), {**LINK, "kind": "chosen", "suggested": "1, 2, 3, 4, 5"}, "suggested",
-           "Each suggested amount has too many items (maximum is 4)."),
-    Broken("link_create", at("payment-links/new"), {**LINK, "stock": "1.5"}, "stock", "The quantity must be a whole number."),
-    Broken("link_create", at("payment-links/new"), {**LINK, "ends": "2020-01-01"}, "ends", "The end date must be in the future."),
-    Broken("link_edit", lambda world: f"payment-links/{made_link(world.cast.bakery).pk}/edit", {**LINK, "success_url": "x"},
-           "success_url", "The address must be a valid URL."),
-    Broken("till", at("point-of-sale"), {"amount": "", "currency": "EUR"}, "amount", "The amount is required."),
-    Broken("till", at("point-of-sale"), {"amount": "10", "currency": "EUR", "tip": "9999"}, "tip_amount",
-           "Choose one of the offered values."),
-    Broken("till", at("point-of-sale"), {"amount": "10.50", "currency": "JPY"}, "amount",
-           "The amount must be a whole number in JPY."),
-    Broken("till_settings", at("point-of-sale/settings"), {"currency": "EUR", "tips": "5, much"}, "tips",
-           "Each tip must be a number such as 12.50."),
-    Broken("till_settings", at("point-of-sale/settings"), {"currency": "EUR", "tips": "101"}, "tips",
-           "Each tip must be at most 100 percent."),
-    Broken("refund", lambda world: f"payments/{make.paid(world.api)['id']}/refund", {"destination_address": "0x1"},
-           "destination_address", "Destination address is not valid for Ethereum Sepolia."),
-    Broken("transfer_accept", World.transfer, {"reference": "NOTHING"}, "reference",
-           "No payment of your store has this reference."),
+    Broken(
+        "swap_create",
+        lambda world: world.rich() and "swaps/new",
+        {**SWAP, "amount": "x"},
+        "amount",
+        "Amount must be a decimal number of coins with at most 18 places.",
+    ),
+    Broken(
+        "reports",
+        at("reports"),
+        {**DAYS, "report_type": "x"},
+        "report_type",
+        "Choose one of the offered values.",
+        is_get=True,
+    ),
+    Broken(
+        "reports",
+        at("reports"),
+        {**DAYS, "start_date": ""},
+        "start_date",
+        "The first day is required.",
+        is_get=True,
+    ),
+    Broken(
+        "reports",
+        at("reports"),
+        {**DAYS, "start_date": "2020-01-01"},
+        "end_date",
+        "A report covers at most 366 days.",
+        is_get=True,
+    ),
+    Broken(
+        "payment_create",
+        at("payments/new"),
+        {"amount": "10", "currency": "EUR", "expires_in": "5"},
+        "expires_in",
+        "Choose one of the offered values.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "title": ""},
+        "title",
+        "The title can't be blank.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "amount": ""},
+        "amount",
+        "The amount is required.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "kind": "free"},
+        "kind",
+        "Choose one of the offered values.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "kind": "chosen", "suggested": "1, 2, 3, 4, 5"},
+        "suggested",
+        "Each suggested amount has too many items (maximum is 4).",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "stock": "1.5"},
+        "stock",
+        "The quantity must be a whole number.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "ends": "2020-01-01"},
+        "ends",
+        "The end date must be in the future.",
+    ),
+    Broken(
+        "link_edit",
+        lambda world: f"payment-links/{made_link(world.cast.bakery).pk}/edit",
+        {**LINK, "success_url": "x"},
+        "success_url",
+        "The address must be a valid URL.",
+    ),
+    Broken(
+        "till",
+        at("point-of-sale"),
+        {"amount": "", "currency": "EUR"},
+        "amount",
+        "The amount is required.",
+    ),
+    Broken(
+        "till",
+        at("point-of-sale"),
+        {"amount": "10", "currency": "EUR", "tip": "9999"},
+        "tip_amount",
+        "Choose one of the offered values.",
+    ),
+    Broken(
+        "till",
+        at("point-of-sale"),
+        {"amount": "10.50", "currency": "JPY"},
+        "amount",
+        "The amount must be a whole number in JPY.",
+    ),
+    Broken(
+        "till_settings",
+        at("point-of-sale/settings"),
+        {"currency": "EUR", "tips": "5, much"},
+        "tips",
+        "Each tip must be a number such as 12.50.",
+    ),
+    Broken(
+        "till_settings",
+        at("point-of-sale/settings"),
+        {"currency": "EUR", "tips": "101"},
+        "tips",
+        "Each tip must be at most 100 percent.",
+    ),
+    Broken(
+        "refund",
+        lambda world: f"payments/{make.paid(world.api)['id']}/refund",
+        {"destination_address": "0x1"},
+        "destination_address",
+        "Destination address is not valid for Ethereum Sepolia.",
+    ),
+    Broken(
+        "transfer_accept",
+        World.transfer,
+        {"reference": "NOTHING"},
+        "reference",
+        "No payment of your store has this reference.",
+    ),
     Broken("agent_create", at("agents/new"), {"name": ""}, "name", "Name can't be blank."),
-    Broken("agent_caps", World.agent, {"SETH.per_tx": "much"}, "SETH.per_tx",
-           "Most per payout must be a decimal number of coins with at most 18 places."),
-    Broken("webhook_endpoint_create", at("webhooks/new"), {"url": "nowhere", "subscribed_events": EVENTS},
-           "url", "URL must be http or https."),
-    Broken("webhook_endpoint_resend", World.endpoint, {"from": "x", "to": "2026-01-01T00:00"}, "from", "Choose from when and to when."),
-    Broken("platform_ask", at("platform/ask"), {"reason": "x" * 2001}, "reason", "Reason is too long (maximum is 2000 characters)."),
+    Broken(
+        "agent_caps",
+        World.agent,
+        {"SETH.per_tx": "much"},
+        "SETH.per_tx",
+        "Most per payout must be a decimal number of coins with at most 18 places.",
+    ),
+    Broken(
+        "webhook_endpoint_create",
+        at("webhooks/new"),
+        {"url": "nowhere", "subscribed_events": EVENTS},
+        "url",
+        "URL must be http or https.",
+    ),
+    Broken(
+        "webhook_endpoint_resend",
+        World.endpoint,
+        {"from": "x", "to": "2026-01-01T00:00"},
+        "from",
+        "Choose from when and to when.",
+    ),
+    Broken(
+        "platform_ask",
+        at("platform/ask"),
+        {"reason": "x" * 2001},
+        "reason",
+        "Reason is too long (maximum is 2000 characters).",
+    ),
     Broken("platform_account_create", World.platform, {"name": ""}, "name", "Name is required."),
     Broken("platform_account", World.account, {"name": ""}, "name", "Name can't be blank."),
-    Broken("platform_link_create", lambda world: world.account("/link"), {"purpose": "kyb", "return_url": "x"}, "return_url",
-           "The address to return to must be a valid URL."),
-    Broken("platform_attest", lambda world: world.account("/verification"), {**VERIFICATION, "contact_email": "x"},
-           "contact_email", "Email is not an email address."),
-    Broken("customer_create", at("customers/new"), {"email": "x"}, "email", "Email is not a valid address."),
-    Broken("customer_edit", lambda world: f"customers/{billing.customer(world.api)['id']}/edit", {"email": "x"}, "email",
-           "Email is not a valid address."),
+    Broken(
+        "platform_link_create",
+        lambda world: world.account("/link"),
+        {"purpose": "kyb", "return_url": "x"},
+        "return_url",
+        "The address to return to must be a valid URL.",
+    ),
+    Broken(
+        "platform_attest",
+        lambda world: world.account("/verification"),
+        {**VERIFICATION, "contact_email": "x"},
+        "contact_email",
+        "Email is not an email address.",
+    ),
+    Broken(
+        "customer_create",
+        at("customers/new"),
+        {"email": "x"},
+        "email",
+        "Email is not a valid address.",
+    ),
+    Broken(
+        "customer_edit",
+        lambda world: f"customers/{billing.customer(world.api)['id']}/edit",
+        {"email": "x"},
+        "email",
+        "Email is not a valid address.",
+    ),
     Broken("product_create", at("products/new"), {"name": ""}, "name", "Name is required."),
-    Broken("product_edit", lambda world: f"products/{billing.product(world.api)['id']}/edit", {"name": ""}, "name",
-           "Name is required."),
-    Broken("price_create", lambda world: f"products/{billing.product(world.api)['id']}/prices/new",
-           {**PRICE, "unit_amount": "much"}, "unit_amount", "Amount must be a number such as 12.50."),
-    Broken("invoice_create", at("invoices/new"), {**INVOICE, "email": "nobody@example.com"}, "email",
-           "No customer has this email address; add the customer, or correct it."),
-    Broken("invoice_edit", lambda world: f"invoices/{billing.draft(world.api)['id']}/edit", {**INVOICE, "tax": "much"}, "tax",
-           "Tax must be a number such as 12.50."),
-    Broken("subscription_create", lambda world: billing.price(world.api) and "subscriptions/new", {"email": "nobody@example.com"},
-           "email", "No customer has this email address; add the customer, or correct it."),
-    Broken("subscription_change", lambda world: f"subscriptions/{billing.subscribe(world.api)['id']}/change", {"grace_cycles": "x"},
-           "grace_cycles", "The number of failed payments must be a whole number."),
-]  # fmt: skip
+    Broken(
+        "product_edit",
+        lambda world: f"products/{billing.product(world.api)['id']}/edit",
+        {"name": ""},
+        "name",
+        "Name is required.",
+    ),
+    Broken(
+        "price_create",
+        lambda world: f"products/{billing.product(world.api)['id']}/prices/new",
+        {**PRICE, "unit_amount": "much"},
+        "unit_amount",
+        "Amount must be a number such as 12.50.",
+    ),
+    Broken(
+        "invoice_create",
+        at("invoices/new"),
+        {**INVOICE, "email": "nobody@example.com"},
+        "email",
+        "No customer has this email address; add the customer, or correct it.",
+    ),
+    Broken(
+        "invoice_edit",
+        lambda world: f"invoices/{billing.draft(world.api)['id']}/edit",
+        {**INVOICE, "tax": "much"},
+        "tax",
+        "Tax must be a number such as 12.50.",
+    ),
+    Broken(
+        "subscription_create",
+        lambda world: billing.price(world.api) and "subscriptions/new",
+        {"email": "nobody@example.com"},
+        "email",
+        "No customer has this email address; add the customer, or correct it.",
+    ),
+    Broken(
+        "subscription_change",
+        lambda world: f"subscriptions/{billing.subscribe(world.api)['id']}/change",
+        {"grace_cycles": "x"},
+        "grace_cycles",
+        "The number of failed payments must be a whole number.",
+    ),
+]
 
 # What is asked with these has no input that can be wrong: a button, or a switch of known values.
 BUTTONS = {
-    "notification_settings", "unsubscribe", "switch_theme",
+    "notification_settings",
+    "unsubscribe",
+    "switch_theme",
     "payment_cancel",
-    "sign_in_passkey", "confirm_email", "sign_out", "switch_store", "switch_mode", "invoice_act", "subscription_act",
-    "customer_delete", "product", "price_switch", "platform_account_close", "platform_account_restore", "payout_batch_discard",
-    "payout_destination_remove", "payout_schedule_switch", "payout_schedule_delete", "payout_retry", "payout_give_up",
-    "approval_approve", "key_revoke", "key_take_over", "mandate_revoke", "agent_revoke", "agent_take_over",
-    "webhook_endpoint_switch", "webhook_endpoint_rotate", "webhook_endpoint_delete", "webhook_endpoint_test", "delivery",
-    "oauth_grant_revoke", "oauth_app_rotate", "oauth_app_deactivate", "invitation_resend", "invitation_revoke", "member_leave",
-    "member_remove", "member_hand_over", "stop",  "settings_assets", "settings_domain", "security_take_off", "security_codes",
-    "link_switch", "link_archive", "session_end_others", "session_end", "passkey_remove", "late_deposit", "transfer_return",
-    "new_sign_in", "verification_remove",
-    "payout_schedule_run", "payout_batch",  # a code alone: test_reviews
-}  # fmt: skip
+    "sign_in_passkey",
+    "confirm_email",
+    "sign_out",
+    "switch_store",
+    "switch_mode",
+    "invoice_act",
+    "subscription_act",
+    "customer_delete",
+    "product",
+    "price_switch",
+    "platform_account_close",
+    "platform_account_restore",
+    "payout_batch_discard",
+    "payout_destination_remove",
+    "payout_schedule_switch",
+    "payout_schedule_delete",
+    "payout_retry",
+    "payout_give_up",
+    "approval_approve",
+    "key_revoke",
+    "key_take_over",
+    "mandate_revoke",
+    "agent_revoke",
+    "agent_take_over",
+    "webhook_endpoint_switch",
+    "webhook_endpoint_rotate",
+    "webhook_endpoint_delete",
+    "webhook_endpoint_test",
+    "delivery",
+    "oauth_grant_revoke",
+    "oauth_app_rotate",
+    "oauth_app_deactivate",
+    "invitation_resend",
+    "invitation_revoke",
+    "member_leave",
+    "member_remove",
+    "member_hand_over",
+    "stop",
+    "settings_assets",
+    "settings_domain",
+    "security_take_off",
+    "security_codes",
+    "link_switch",
+    "link_archive",
+    "session_end_others",
+    "session_end",
+    "passkey_remove",
+    "late_deposit",
+    "transfer_return",
+    "new_sign_in",
+    "verification_remove",
+    "payout_schedule_run",
+    "payout_batch",  # a code alone: test_reviews
+}
 OTHERS = {
     "sign_up_invited": "the form of sign_up_store, reached by the link of an invitation",
     "forgot": "any address gets the same answer, so none is wrong",
@@ -351,10 +898,17 @@ def wrong(answer: Any, status: int) -> tuple[str, str]:
     """The one input that a page says something at, and what it says."""
     page = answer.content.decode()
     assert answer.status_code == status, text(answer)
-    ((name, sentence),) = re.findall(r'<span class="error" id="([\w.-]+)-error" role="alert">([^<]+)</span>', page)
-    (control,) = re.findall(rf'<(?:input|select|textarea|fieldset)\b[^>]*aria-describedby="[^"]*\b{re.escape(name)}-error"[^>]*>', page)
+    ((name, sentence),) = re.findall(
+        r'<span class="error" id="([\w.-]+)-error" role="alert">([^<]+)</span>', page
+    )
+    (control,) = re.findall(
+        rf'<(?:input|select|textarea|fieldset)\b[^>]*aria-describedby="[^"]*\b{re.escape(name)}-error"[^>]*>',
+        page,
+    )
     is_group = control.startswith("<fieldset")
-    assert (f'id="{name}"' in control and 'aria-invalid="true"' in control) or (is_group and 'tabindex="-1"' in control), control
+    assert (f'id="{name}"' in control and 'aria-invalid="true"' in control) or (
+        is_group and 'tabindex="-1"' in control
+    ), control
     assert "autofocus" in control and page.count("autofocus") == 1
     assert 'id="errors"' not in page
     return name, unescape(sentence)
@@ -372,6 +926,8 @@ def test_what_is_wrong_stands_at_its_input(cast: Cast, broken: Broken) -> None:
 
 def test_every_form_is_broken_here_or_has_nothing_to_break() -> None:
     broken = {one.page for one in BROKEN}
-    posted = {page.name for page in PAGES if "POST" in page.methods} | {one.page for one in BROKEN if one.is_get}
+    posted = {page.name for page in PAGES if "POST" in page.methods} | {
+        one.page for one in BROKEN if one.is_get
+    }
     assert broken | BUTTONS | OTHERS.keys() == posted
     assert not broken & (BUTTONS | OTHERS.keys())

@@ -1,4 +1,5 @@
-"""The first page: its figures beside those of the range before, the chart, balances, recent payments and the way to live mode."""
+"""The first page: its figures beside those of the range before, the chart, balances, recent
+payments and the way to live mode."""
 
 from datetime import date
 from typing import Any
@@ -48,9 +49,19 @@ def test_figures_are_those_of_the_summary(bakery: Shop) -> None:
     paid(bakery.test, amount="7.00", currency="USD")
     told = bakery.test.get("/payments/summary").json()
     shown = values(bakery)
-    assert shown["Gross volume"].value == fiat(told["totals"]["volume_cents"]["EUR"], "EUR") == "€37.83"
-    assert shown["Average payment"].value == fiat(told["totals"]["avg_order_value_cents"]["EUR"], "EUR")
-    assert shown["Success rate"].value == f"{told['totals']['success_rate_by_currency']['EUR'] * 100:.1f}%" == "75.0%"
+    assert (
+        shown["Gross volume"].value
+        == fiat(told["totals"]["volume_cents"]["EUR"], "EUR")
+        == "€37.83"
+    )
+    assert shown["Average payment"].value == fiat(
+        told["totals"]["avg_order_value_cents"]["EUR"], "EUR"
+    )
+    assert (
+        shown["Success rate"].value
+        == f"{told['totals']['success_rate_by_currency']['EUR'] * 100:.1f}%"
+        == "75.0%"
+    )
     assert home(bakery)["overview"].others == ["$7.00"]
     by_day = [one.cents for one in home(bakery)["overview"].chart.bars]
     assert by_day == [day["volume_cents"].get("EUR", 0) for day in told["timeseries"]]
@@ -71,9 +82,20 @@ def test_a_range_is_compared_with_the_one_before(bakery: Shop) -> None:
     advance(bakery.test, 8 * DAY)
     paid(bakery.test, amount="50.00")
     shown = values(bakery, range="7")
-    gross, rate = shown["Gross volume"], shown["Success rate"]
-    assert (gross.value, gross.before, gross.change, gross.is_up) == ("€50.00", "€40.00", "25.0%", True)
-    assert (rate.value, rate.before, rate.change, rate.is_up) == ("100.0%", "50.0%", "50.0 pts", True)
+    gross = shown["Gross volume"]
+    rate = shown["Success rate"]
+    assert (gross.value, gross.before, gross.change, gross.is_up) == (
+        "€50.00",
+        "€40.00",
+        "25.0%",
+        True,
+    )
+    assert (rate.value, rate.before, rate.change, rate.is_up) == (
+        "100.0%",
+        "50.0%",
+        "50.0 pts",
+        True,
+    )
     net = shown["Net after fees and refunds"]
     assert net.change == "25.0%" and net.before.startswith("€39.")
     assert values(bakery, range="30")["Gross volume"].value == "€90.00"
@@ -83,13 +105,21 @@ def test_a_range_is_compared_with_the_one_before(bakery: Shop) -> None:
 
 def test_an_unknown_range_is_the_usual_one(bakery: Shop) -> None:
     paid(bakery.test)
-    assert [one.key for one in home(bakery, range="x")["overview"].choices if one.is_current] == ["30"]
+    assert [one.key for one in home(bakery, range="x")["overview"].choices if one.is_current] == [
+        "30"
+    ]
 
 
 def test_a_range_ends_today_and_this_month_is_compared_with_the_same_days() -> None:
     today = date(2026, 3, 31)
-    assert ranges("7", today) == (Days(date(2026, 3, 25), today), Days(date(2026, 3, 18), date(2026, 3, 24)))
-    assert ranges("month", today) == (Days(date(2026, 3, 1), today), Days(date(2026, 2, 1), date(2026, 2, 28)))
+    assert ranges("7", today) == (
+        Days(date(2026, 3, 25), today),
+        Days(date(2026, 3, 18), date(2026, 3, 24)),
+    )
+    assert ranges("month", today) == (
+        Days(date(2026, 3, 1), today),
+        Days(date(2026, 2, 1), date(2026, 2, 28)),
+    )
     assert ranges("month", date(2026, 1, 5))[1] == Days(date(2025, 12, 1), date(2025, 12, 5))
 
 
@@ -108,7 +138,11 @@ def test_a_store_that_has_sold_nothing_lately_has_no_chart(bakery: Shop) -> None
 
 @pytest.mark.parametrize(
     ("most", "levels"),
-    [(1, [400, 300, 200, 100, 0]), (78160, [80000, 60000, 40000, 20000, 0]), (80001, [100000, 75000, 50000, 25000, 0])],
+    [
+        (1, [400, 300, 200, 100, 0]),
+        (78160, [80000, 60000, 40000, 20000, 0]),
+        (80001, [100000, 75000, 50000, 25000, 0]),
+    ],
 )
 def test_the_axis_holds_the_largest_sum_in_round_steps(most: int, levels: list[int]) -> None:
     assert line_chart(date(2026, 3, 1), [0, most], date(2026, 2, 1), [0, 0]).levels_cents == levels
@@ -116,7 +150,11 @@ def test_the_axis_holds_the_largest_sum_in_round_steps(most: int, levels: list[i
 
 def test_the_chart_runs_from_edge_to_edge_and_its_last_day_is_not_over() -> None:
     chart = line_chart(date(2026, 3, 1), [0, 40_000, 20_000], date(2026, 2, 27), [40_000, 0])
-    assert (chart.line, chart.partial, chart.before) == ("0,1000 500,0", "500,0 1000,500", "0,0 500,1000")
+    assert (chart.line, chart.partial, chart.before) == (
+        "0,1000 500,0",
+        "500,0 1000,500",
+        "0,0 500,1000",
+    )
     assert [(one.left, one.width) for one in chart.bars] == [(0, 250), (250, 500), (750, 250)]
     assert [one.day_before for one in chart.bars] == [date(2026, 2, 27), date(2026, 2, 28), None]
     assert [one.at for one in chart.ticks] == ["0.00%", "50.00%", "100.00%"]
@@ -146,25 +184,35 @@ def test_more_payments_and_coins_ask_no_more(bakery: Shop) -> None:
     assert statements(bakery) == few
 
 
-def test_the_ledger_of_a_large_store_is_asked_once_in_a_while(bakery: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ledger_of_a_large_store_is_asked_once_in_a_while(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(overview, "KEPT_FROM", 1)
     cache.clear()
     paid(bakery.test, amount="10.00")
     kept = values(bakery)["Net after fees and refunds"].value
     paid(bakery.test, amount="10.00")
     shown = values(bakery)
-    assert (shown["Gross volume"].value, shown["Net after fees and refunds"].value) == ("€20.00", kept)
+    assert (shown["Gross volume"].value, shown["Net after fees and refunds"].value) == (
+        "€20.00",
+        kept,
+    )
     cache.clear()
     assert values(bakery)["Net after fees and refunds"].value != kept
 
 
-def test_more_payments_than_one_look_may_cost_are_left_to_reports(bakery: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_payments_than_one_look_may_cost_are_left_to_reports(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(overview, "ASKED_MAX", 1)
     paid(bakery.test, amount="10.00")
     assert values(bakery)["Net after fees and refunds"].value == "€9.90"
     paid(bakery.test, amount="10.00")
     shown = values(bakery)
-    assert (shown["Gross volume"].value, shown["Net after fees and refunds"].value) == ("€20.00", "–")
+    assert (shown["Gross volume"].value, shown["Net after fees and refunds"].value) == (
+        "€20.00",
+        "–",
+    )
 
 
 def test_balances_have_their_worth_first_and_who_may_pays_them_out(cast: Cast) -> None:
@@ -172,7 +220,9 @@ def test_balances_have_their_worth_first_and_who_may_pays_them_out(cast: Cast) -
     shown = text(Browser(cast.alice).get())
     assert "≈ €1,800.00" in shown and 'href="/dashboard/payouts/new?asset=SETH"' in shown
     viewer = person("viewer")
-    Member.objects.create(store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now()
+    )
     assert "payouts/new" not in text(Browser(viewer).get())
 
 
@@ -186,25 +236,35 @@ def test_the_first_call_is_shown_with_the_readers_own_key(cast: Cast) -> None:
 
 def test_a_new_key_comes_with_a_call_that_works(cast: Cast) -> None:
     browser = Browser(cast.alice).prove()
-    shown = browser.post("api-keys/new", name="Website", key_type="secret", scopes=["payments:write"])
+    shown = browser.post(
+        "api-keys/new", name="Website", key_type="secret", scopes=["payments:write"]
+    )
     assert f"-u &#x27;{shown.context['secret']}:&#x27;" in text(shown)
 
 
 def test_a_payout_account_is_a_step_of_who_moves_money(cast: Cast) -> None:
     assert "Add a payout account" in text(Browser(cast.alice).get())
     viewer = person("viewer")
-    Member.objects.create(store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now()
+    )
     assert "Add a payout account" not in text(Browser(viewer).get())
 
 
 def verification(browser: Browser) -> Any:
-    return next(one for one in browser.get().context["steps"] if one.title == "Verify your business")
+    return next(
+        one for one in browser.get().context["steps"] if one.title == "Verify your business"
+    )
 
 
 def test_the_business_step_says_what_became_of_it_and_what_waits(cast: Cast) -> None:
     browser = Browser(cast.alice)
     step = verification(browser)
-    assert (step.is_done, step.action, step.url) == (False, "Start verification", "/dashboard/verification")
+    assert (step.is_done, step.action, step.url) == (
+        False,
+        "Start verification",
+        "/dashboard/verification",
+    )
     sent = submit_verification(cast.bakery.store, VerificationRequest.read(VERIFICATION))
     assert "reviewing your details" in verification(browser).explanation
     Verification.objects.filter(pk=sent.pk).update(status="rejected")

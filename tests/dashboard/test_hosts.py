@@ -1,4 +1,5 @@
-"""Hosts of their own for the API, the dashboard and the staff site: each path is at its own host and at no other."""
+"""Hosts of their own for the API, the dashboard and the staff site: each path is at its own host
+and at no other."""
 
 import os
 import subprocess
@@ -14,13 +15,20 @@ from config import environment
 from config.staff_site import StaffSite
 from tests.cast import Cast
 
-SHOP, API, DASH, ADMIN = "pay.example", "api.pay.example", "dashboard.pay.example", "staff.example"
+SHOP = "pay.example"
+API = "api.pay.example"
+DASH = "dashboard.pay.example"
+ADMIN = "staff.example"
 
 
 @pytest.fixture
 def hosts(settings: Any) -> Any:
-    settings.PUBLIC_HOST, settings.API_HOST, settings.DASHBOARD_HOST, settings.ADMIN_HOST = SHOP, API, DASH, ADMIN
-    settings.DASHBOARD_URL, settings.ALLOWED_HOSTS = f"https://{DASH}", [SHOP, API, DASH, ADMIN, "also.example"]
+    settings.PUBLIC_HOST = SHOP
+    settings.API_HOST = API
+    settings.DASHBOARD_HOST = DASH
+    settings.ADMIN_HOST = ADMIN
+    settings.DASHBOARD_URL = f"https://{DASH}"
+    settings.ALLOWED_HOSTS = [SHOP, API, DASH, ADMIN, "also.example"]
     settings.API_URL = f"https://{API}"
     return settings
 
@@ -48,12 +56,16 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("path", "status", "homes"), PLACES, ids=[path for path, *_ in PLACES])
-def test_a_path_is_at_its_host_and_at_no_other(hosts: Any, db: None, path: str, status: int, homes: set[str]) -> None:
+def test_a_path_is_at_its_host_and_at_no_other(
+    hosts: Any, db: None, path: str, status: int, homes: set[str]
+) -> None:
     found = {host: ask(host, path) for host in hosts.ALLOWED_HOSTS}
     assert found == {host: status if host in homes else 404 for host in hosts.ALLOWED_HOSTS}
 
 
-def test_the_dashboard_leads_to_the_documentation_at_the_host_of_the_api(hosts: Any, db: None) -> None:
+def test_the_dashboard_leads_to_the_documentation_at_the_host_of_the_api(
+    hosts: Any, db: None
+) -> None:
     page = Client().get("/dashboard/sign-in", headers={"Host": DASH}).content.decode()
     assert f'href="https://{API}/docs"' in page
     docs = Client().get("/docs", headers={"Host": API}).content.decode()
@@ -68,7 +80,9 @@ def test_the_wrong_host_answers_like_an_unknown_path(hosts: Any, db: None) -> No
 
 
 @pytest.mark.parametrize("only", ["API_HOST", "DASHBOARD_HOST", "ADMIN_HOST"])
-def test_one_that_is_bound_leaves_the_others_where_they_were(hosts: Any, db: None, only: str) -> None:
+def test_one_that_is_bound_leaves_the_others_where_they_were(
+    hosts: Any, db: None, only: str
+) -> None:
     bound = getattr(hosts, only)
     for name in {"API_HOST", "DASHBOARD_HOST", "ADMIN_HOST"} - {only}:
         setattr(hosts, name, "")
@@ -77,13 +91,19 @@ def test_one_that_is_bound_leaves_the_others_where_they_were(hosts: Any, db: Non
         ("/dashboard/", 302, "DASHBOARD_HOST"),
         ("/admin/", 302, "ADMIN_HOST"),
     ):
-        assert (ask(bound, path), ask(SHOP, path)) == ((status, 404) if name == only else (404, status))
+        assert (ask(bound, path), ask(SHOP, path)) == (
+            (status, 404) if name == only else (404, status)
+        )
     assert ask(SHOP, "/embed.js") == 200 and ask(bound, "/embed.js") == 404
 
 
 def test_a_host_that_is_that_of_customers_too_serves_both(hosts: Any, db: None) -> None:
     hosts.DASHBOARD_HOST = SHOP
-    assert (ask(SHOP, "/embed.js"), ask(SHOP, "/dashboard/"), ask(ADMIN, "/dashboard/")) == (200, 302, 404)
+    assert (ask(SHOP, "/embed.js"), ask(SHOP, "/dashboard/"), ask(ADMIN, "/dashboard/")) == (
+        200,
+        302,
+        404,
+    )
 
 
 def test_links_lead_to_the_right_host(hosts: Any, cast: Cast) -> None:
@@ -94,9 +114,15 @@ def test_links_lead_to_the_right_host(hosts: Any, cast: Cast) -> None:
     key = {"Host": API, "Authorization": f"Bearer {cast.bakery.secrets['test']}"}
     assert Client().get("/api/v2/payments", headers=key).status_code == 200
     browser = {"Host": API, "Accept": "text/html"}
-    assert Client().get("/api/v2/oauth/authorize?a=b", headers=browser)["Location"] == f"https://{DASH}/oauth/authorize?a=b"
+    assert (
+        Client().get("/api/v2/oauth/authorize?a=b", headers=browser)["Location"]
+        == f"https://{DASH}/oauth/authorize?a=b"
+    )
     found = Client().get("/.well-known/oauth-authorization-server", headers={"Host": SHOP}).json()
-    assert found["token_endpoint"] == f"https://{API}/api/v2/oauth/token" and found["issuer"] == hosts.PUBLIC_URL
+    assert (
+        found["token_endpoint"] == f"https://{API}/api/v2/oauth/token"
+        and found["issuer"] == hosts.PUBLIC_URL
+    )
 
 
 # X-Forwarded-For, trusted hops, and whether the staff site is there
@@ -114,8 +140,11 @@ SENDERS = [
 
 
 @pytest.mark.parametrize(("forwarded", "hops", "is_let_in"), SENDERS)
-def test_the_staff_site_is_there_for_its_networks_only(settings: Any, db: None, forwarded: str, hops: int, is_let_in: bool) -> None:
-    settings.ADMIN_NETWORKS, settings.TRUSTED_PROXY_HOPS = ["10.0.0.0/8", "2001:db8::/32"], hops
+def test_the_staff_site_is_there_for_its_networks_only(
+    settings: Any, db: None, forwarded: str, hops: int, is_let_in: bool
+) -> None:
+    settings.ADMIN_NETWORKS = ["10.0.0.0/8", "2001:db8::/32"]
+    settings.TRUSTED_PROXY_HOPS = hops
     client = Client(headers={"X-Forwarded-For": forwarded})
     assert client.get("/admin/").status_code == (302 if is_let_in else 404)
     assert client.get("/dashboard/sign-in").status_code == 200
@@ -129,7 +158,9 @@ ENVIRONMENTS = [
 
 
 @pytest.mark.parametrize(("given", "sentence"), ENVIRONMENTS)
-def test_a_setting_that_makes_no_sense_stops_the_start(given: dict[str, str], sentence: str) -> None:
+def test_a_setting_that_makes_no_sense_stops_the_start(
+    given: dict[str, str], sentence: str
+) -> None:
     ran = start(**given)
     assert ran.returncode != 0 and sentence in ran.stderr
 
@@ -154,7 +185,20 @@ def test_the_settings_are_read_from_the_environment() -> None:
 
 def start(**given: str) -> "subprocess.CompletedProcess[str]":
     """A process that reads the settings from this environment."""
-    told = "s.API_URL, s.DASHBOARD_URL, s.ADMIN_URL, s.OTP_WEBAUTHN_RP_ID, str(s.ADMIN_NETWORKS).replace(' ', '')"
-    code = f"import config.settings as s; print({told}, {{'api.localhost', 'dashboard.localhost'}} <= set(s.ALLOWED_HOSTS))"
+    told = (
+        "s.API_URL, s.DASHBOARD_URL, s.ADMIN_URL, s.OTP_WEBAUTHN_RP_ID,"
+        " str(s.ADMIN_NETWORKS).replace(' ', '')"
+    )
+    code = (
+        f"import config.settings as s; print({told}, {{'api.localhost', 'dashboard.localhost'}} <="
+        " set(s.ALLOWED_HOSTS))"
+    )
     env = {"PATH": os.environ["PATH"], "TILLGATE_ENV": "test", **given}
-    return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False, cwd=os.getcwd())
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=os.getcwd(),
+    )

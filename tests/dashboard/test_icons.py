@@ -1,4 +1,5 @@
-"""The dashboard can be put on a phone's home screen: its manifest names icons that are there, in the sizes that it says."""
+"""The dashboard can be put on a phone's home screen: its manifest names icons that are there, in
+the sizes that it says."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""Lists that people set up: columns, filters in the address, filters saved under a name, and the CSV of exactly that list."""
+"""Lists that people set up: columns, filters in the address, filters saved under a name, and the
+CSV of exactly that list."""
 
 import csv
 import io
@@ -45,7 +46,13 @@ def paid_invoice(cast: Cast) -> str:
 def test_a_payment_in_the_list_says_coin_network_customer_received_and_net(cast: Cast) -> None:
     paid_invoice(cast)
     shown = text(Browser(cast.alice).get("payments"))
-    for part in ("Ann Rye", "ann@rye.example", '<span class="on">on </span>Ethereum Sepolia', "ETH", "Net"):
+    for part in (
+        "Ann Rye",
+        "ann@rye.example",
+        '<span class="on">on </span>Ethereum Sepolia',
+        "ETH",
+        "Net",
+    ):
         assert part in shown, part
 
 
@@ -54,37 +61,63 @@ def test_the_figures_of_a_line_are_those_of_the_payment(cast: Cast) -> None:
     whole = simulated(cast.bakery.test, made["id"])
     (row,) = file_of(Browser(cast.alice).get("payments.csv?columns=all"))
     figures = whole["financials"]
-    assert row["received"] == money.decimal_from_atomic(int(figures["assets"][0]["gross_atomic"]), 18)
-    assert (row["gross"], row["fee"], row["net"]) == (figures["gross_amount"], figures["fee_amount"], figures["net_amount"])
+    assert row["received"] == money.decimal_from_atomic(
+        int(figures["assets"][0]["gross_atomic"]), 18
+    )
+    assert (row["gross"], row["fee"], row["net"]) == (
+        figures["gross_amount"],
+        figures["fee_amount"],
+        figures["net_amount"],
+    )
     assert row["id"] == made["id"] and row["refunded"] == "0.00"
 
 
 def test_what_is_not_booked_has_no_net_and_a_refund_is_taken_off_it(cast: Cast) -> None:
-    api, browser = cast.bakery.test, Browser(cast.alice)
+    api = cast.bakery.test
+    browser = Browser(cast.alice)
     half = simulated(api, payment(api)["id"], "underpaid")
     (row,) = file_of(browser.get("payments.csv?columns=all"))
-    assert row["reference"] == half["reference"] and row["received"] and (row["fee"], row["net"]) == ("", "")
+    assert (
+        row["reference"] == half["reference"]
+        and row["received"]
+        and (row["fee"], row["net"]) == ("", "")
+    )
     whole = simulated(api, payment(api, amount="80.00")["id"])
-    assert api.post(f"/payments/{whole['id']}/refunds", {"amount": "0.01"}, key="part").status_code == 201
+    assert (
+        api.post(f"/payments/{whole['id']}/refunds", {"amount": "0.01"}, key="part").status_code
+        == 201
+    )
     advance_refunds()
     advance(api, 60)
     advance_refunds()
     row = file_of(browser.get("payments.csv?columns=all"))[0]
-    left = money.cents_from_text(whole["financials"]["net_amount"]) - money.cents_from_text(row["refunded"])
+    left = money.cents_from_text(whole["financials"]["net_amount"]) - money.cents_from_text(
+        row["refunded"]
+    )
     assert row["refunded"] != "0.00" and row["net"] == money.text_from_cents(left)
 
 
 def test_people_choose_columns_for_the_page_and_the_file(cast: Cast) -> None:
     browser = Browser(cast.alice)
     payment(cast.bakery.test)
-    answer = browser.post("lists", list="payments", act="columns", column=["fee", "amount", "nonsense"], query="status=pending&page=2")
+    answer = browser.post(
+        "lists",
+        list="payments",
+        act="columns",
+        column=["fee", "amount", "nonsense"],
+        query="status=pending&page=2",
+    )
     assert answer.headers["Location"] == "/dashboard/payments?status=pending"
     assert setup(cast).columns == ("amount", "fee")
     table = browser.get("payments").context["table"]
     assert [one.key for one in table.columns] == ["payment", "amount", "fee"]
     (row,) = file_of(browser.get("payments.csv"))
     assert list(row) == ["reference", "order_id", "title", "amount", "currency", "fee"]
-    assert [one.key for one in Browser(cast.bob).get("payments").context["table"].columns] != ["payment", "amount", "fee"]
+    assert [one.key for one in Browser(cast.bob).get("payments").context["table"].columns] != [
+        "payment",
+        "amount",
+        "fee",
+    ]
     browser.post("lists", list="payments", act="reset")
     assert setup(cast).columns == ()
 
@@ -93,7 +126,9 @@ def test_a_filter_is_saved_shown_as_a_tab_and_deleted(cast: Cast) -> None:
     browser = Browser(cast.alice)
     payment(cast.bakery.test, amount="5.00")
     payment(cast.bakery.test, amount="500.00")
-    address = browser.post("lists", list="payments", act="save", name="Large <b>", query="min=100&page=3").headers["Location"]
+    address = browser.post(
+        "lists", list="payments", act="save", name="Large <b>", query="min=100&page=3"
+    ).headers["Location"]
     answer = browser.get(address)
     assert [one.settlement_amount_cents for one in answer.context["payments"]] == [50_000]
     assert answer.context["table"].current == "Large <b>"
@@ -119,20 +154,27 @@ def test_a_viewer_sets_up_lists_too(cast: Cast) -> None:
     Member.objects.filter(user=cast.bob, store=cast.bakery.store).update(role="viewer")
     browser = Browser(cast.bob)
     browser.post("lists", list="payments", act="columns", column=["net"])
-    assert [one.key for one in browser.get("payments").context["table"].columns] == ["payment", "net"]
+    assert [one.key for one in browser.get("payments").context["table"].columns] == [
+        "payment",
+        "net",
+    ]
 
 
 def test_payments_are_filtered_by_coin_network_amount_and_customer(cast: Cast) -> None:
-    browser, api = Browser(cast.alice), cast.bakery.test
+    browser = Browser(cast.alice)
+    api = cast.bakery.test
     bought = paid_invoice(cast)
-    small, large = payment(api, amount="5.00")["reference"], payment(api, amount="500.00")["reference"]
+    small = payment(api, amount="5.00")["reference"]
+    large = payment(api, amount="500.00")["reference"]
     customer = records.customer(api, email="new@rye.example")["id"]
     found = browser.get("payments").context["table"]
     assert len(found.rows) == 3
     assert references(browser.get("payments?coin=ETH")) == [bought]
     assert references(browser.get("payments?network=sepolia&coin=ETH")) == [bought]
     assert references(browser.get("payments?min=100")) == [large]
-    assert small in references(browser.get("payments?max=5")) and large not in references(browser.get("payments?max=5"))
+    assert small in references(browser.get("payments?max=5")) and large not in references(
+        browser.get("payments?max=5")
+    )
     assert references(browser.get("payments?min=1,000")) == []
     assert references(browser.get(f"payments?customer={customer}")) == []
     ann = Browser(cast.alice).get("customers?q=ann@rye.example").context["window"].rows[0].pk
@@ -142,7 +184,17 @@ def test_payments_are_filtered_by_coin_network_amount_and_customer(cast: Cast) -
 
 
 @pytest.mark.parametrize(
-    "query", ["coin=XYZ", "network=mars", "min=-1", "max=1e9", "min=%00", "customer=nobody", "from=1&to=x", "min=1.234"]
+    "query",
+    [
+        "coin=XYZ",
+        "network=mars",
+        "min=-1",
+        "max=1e9",
+        "min=%00",
+        "customer=nobody",
+        "from=1&to=x",
+        "min=1.234",
+    ],
 )
 def test_what_a_filter_cannot_mean_is_left_out(cast: Cast, query: str) -> None:
     payment(cast.bakery.test)
@@ -162,11 +214,19 @@ def test_each_filter_has_a_chip_that_leads_to_the_list_without_it(cast: Cast) ->
 def test_presets_are_ranges_of_days_that_keep_the_other_filters(cast: Cast) -> None:
     payment(cast.bakery.test)
     presets = Browser(cast.alice).get("payments?min=1").context["presets"]
-    assert [one.name for one in presets] == ["Today", "Last 7 days", "Last 30 days", "This month", "Last month"]
+    assert [one.name for one in presets] == [
+        "Today",
+        "Last 7 days",
+        "Last 30 days",
+        "This month",
+        "Last month",
+    ]
     for one in presets[:4]:
         answer = Browser(cast.alice).get(f"payments?{one.query}")
         assert len(references(answer)) == 1 and answer.context["filters"].least == "1"
-        assert next(preset for preset in answer.context["presets"] if preset.name == one.name).is_current
+        assert next(
+            preset for preset in answer.context["presets"] if preset.name == one.name
+        ).is_current
 
 
 def statements(browser: Browser, path: str) -> int:
@@ -181,14 +241,23 @@ def test_a_page_of_payments_asks_as_much_for_many_as_for_one(cast: Cast) -> None
     browser = Browser(cast.alice)
     paid_invoice(cast)
     browser.get("payments")
-    few = statements(browser, "payments"), statements(browser, "payments?coin=ETH&network=sepolia&min=1")
+    few = (
+        statements(browser, "payments"),
+        statements(browser, "payments?coin=ETH&network=sepolia&min=1"),
+    )
     for _ in range(6):
         simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
-    assert (statements(browser, "payments"), statements(browser, "payments?coin=ETH&network=sepolia&min=1")) == few
+    assert (
+        statements(browser, "payments"),
+        statements(browser, "payments?coin=ETH&network=sepolia&min=1"),
+    ) == few
 
 
-def test_the_lists_of_billing_have_columns_that_people_choose_and_the_file_has_the_same(cast: Cast) -> None:
-    browser, api = Browser(cast.alice), cast.bakery.test
+def test_the_lists_of_billing_have_columns_that_people_choose_and_the_file_has_the_same(
+    cast: Cast,
+) -> None:
+    browser = Browser(cast.alice)
+    api = cast.bakery.test
     customer = records.customer(api, email="ann@rye.example", name="=Ann")
     records.opened(api, customer_id=customer["id"])
     records.subscribe(api, customer_id=customer["id"])
@@ -198,7 +267,9 @@ def test_the_lists_of_billing_have_columns_that_people_choose_and_the_file_has_t
         ("products", "subscriptions", ["name", "description", "subscriptions"]),
         ("subscriptions", "failed", ["customer_email", "customer_name", "products", "failed"]),
     ):
-        answer = browser.post("lists", list=noun, act="columns", column=[column], query="q=a&page=9")
+        answer = browser.post(
+            "lists", list=noun, act="columns", column=[column], query="q=a&page=9"
+        )
         assert answer.headers["Location"] == f"/dashboard/{noun}?q=a"
         assert list(file_of(browser.get(f"{noun}.csv"))[0]) == names
         assert [one.key for one in browser.get(noun).context["table"].columns][1:] == [column]
@@ -209,7 +280,8 @@ def test_the_lists_of_billing_have_columns_that_people_choose_and_the_file_has_t
 
 @pytest.mark.parametrize("noun", ["customers", "invoices", "products", "subscriptions"])
 def test_a_list_of_billing_asks_as_much_for_many_as_for_one(cast: Cast, noun: str) -> None:
-    browser, api = Browser(cast.alice), cast.bakery.test
+    browser = Browser(cast.alice)
+    api = cast.bakery.test
     records.subscribe(api)
     browser.get(noun)
     few = statements(browser, noun)
@@ -221,7 +293,8 @@ def test_a_list_of_billing_asks_as_much_for_many_as_for_one(cast: Cast, noun: st
 def test_every_listing_names_its_columns_once_and_has_its_pages(cast: Cast) -> None:
     browser = Browser(cast.alice)
     for noun, one in LISTINGS.items():
-        keys, names = [column.key for column in one.columns], [name for column in one.columns for name in column.csv]
+        keys = [column.key for column in one.columns]
+        names = [name for column in one.columns for name in column.csv]
         assert len(set(keys)) == len(keys) and len(set(names)) == len(names), noun
         shown = browser.get(noun.replace("_", "/"))
         assert shown.status_code == 200, noun
@@ -242,5 +315,7 @@ def test_coins_in_lists_have_six_significant_digits_and_all_of_them_in_the_title
 
 
 def test_a_coin_is_told_by_sign_and_word_and_nothing_of_it_is_markup() -> None:
-    assert "ETH" in coin_badge("ETH", "Ethereum") and "on </span>Ethereum<" in coin_badge("ETH", "Ethereum")
+    assert "ETH" in coin_badge("ETH", "Ethereum") and "on </span>Ethereum<" in coin_badge(
+        "ETH", "Ethereum"
+    )
     assert "<b>" not in coin_badge("<b>", "<i>")

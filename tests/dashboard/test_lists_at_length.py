@@ -1,4 +1,5 @@
-"""The list of payments over a month's 20,000: whatever filter is chosen, every table is read by an index."""
+"""The list of payments over a month's 20,000: whatever filter is chosen, every table is read by an
+index."""
 
 import re
 
@@ -15,21 +16,40 @@ from tests.dashboard.browse import Browser
 from tests.dashboard.test_search import month_of_payments
 from tests.roles import acting_as
 
-TABLES = ("payments_payment", "payments_paymentaddress", "chain_deposit", "ledger_movement", "ledger_entry", "billing_invoicepayment")
+TABLES = (
+    "payments_payment",
+    "payments_paymentaddress",
+    "chain_deposit",
+    "ledger_movement",
+    "ledger_entry",
+    "billing_invoicepayment",
+)
 
 
 def plans(cast: Cast, path: str) -> list[tuple[str, float]]:
-    """How PostgreSQL answers each statement of the page that reads payments, and the milliseconds it takes."""
+    """How PostgreSQL answers each statement of the page that reads payments, and the milliseconds
+    it takes."""
     browser = Browser(cast.alice)
     with CaptureQueriesContext(connection) as seen:
         assert browser.get(path).status_code == 200
     told = [one["sql"] or "" for one in seen]
     asked = [one for one in told if one.lstrip().startswith("SELECT") and "payments_payment" in one]
-    found, page = [], [str(id) for id in Payment.objects.order_by("-created_at").values_list("pk", flat=True)[:25]]
-    with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")  # who owns the whole table is counted by reading it, else by an index
+    found = []
+    page = [
+        str(id) for id in Payment.objects.order_by("-created_at").values_list("pk", flat=True)[:25]
+    ]
+    with (
+        acting_as(WEB),
+        tenancy.within(tenancy.of([cast.bakery.store], ["test"])),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(
+            "SET LOCAL enable_seqscan = off"
+        )  # who owns the whole table is counted by reading it, else by an index
         for statement in asked:
-            written = statement.replace("$1", f"'{{{','.join(page)}}}'")  # a prepared statement is told without its values
+            written = statement.replace(
+                "$1", f"'{{{','.join(page)}}}'"
+            )  # a prepared statement is told without its values
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS OFF) {written}")
             plan = "\n".join(line for (line,) in cursor.fetchall())
             found.append((plan, float(re.findall(r"Execution Time: ([\d.]+) ms", plan)[0])))

@@ -1,4 +1,5 @@
-"""The lists of payouts, refunds and swaps: what their address asks for, what rows were worth, what the filtered ones come to, CSV."""
+"""The lists of payouts, refunds and swaps: what their address asks for, what rows were worth, what
+the filtered ones come to, CSV."""
 
 import csv
 import io
@@ -67,7 +68,9 @@ def test_a_row_has_its_value_and_the_list_its_sum(cast: Cast, browser: Browser, 
 
 
 @pytest.mark.parametrize("noun", LISTS)
-def test_a_list_asks_no_more_questions_with_more_rows(cast: Cast, browser: Browser, noun: str) -> None:
+def test_a_list_asks_no_more_questions_with_more_rows(
+    cast: Cast, browser: Browser, noun: str
+) -> None:
     def questions() -> int:
         with CaptureQueriesContext(connection) as asked:
             browser.get(noun)
@@ -82,10 +85,13 @@ def test_a_list_asks_no_more_questions_with_more_rows(cast: Cast, browser: Brows
 
 
 @pytest.mark.parametrize("noun", LISTS)
-def test_days_status_and_coin_narrow_a_list_and_its_file(cast: Cast, browser: Browser, noun: str) -> None:
+def test_days_status_and_coin_narrow_a_list_and_its_file(
+    cast: Cast, browser: Browser, noun: str
+) -> None:
     fill(cast, noun)
     today = cast.bakery.access().now().date()
-    before, after = today - timedelta(days=2), today + timedelta(days=2)
+    before = today - timedelta(days=2)
+    after = today + timedelta(days=2)
     for query, count in (
         ("", 1),
         (f"from={before}&to={after}", 1),
@@ -111,20 +117,34 @@ def test_a_payout_is_found_by_what_people_have_of_it(cast: Cast, browser: Browse
     for q in (made["id"], ADDRESS, "cold STORAGE"):
         assert [row["id"] for row in rows(browser, "payouts", f"q={q}")] == [made["id"]]
     (row,) = rows(browser, "payouts", f"q={ADDRESS}")
-    assert (row["amount"], row["destination_name"], row["value"]) == ("0.1", "Cold storage & more", "180.00")
+    assert (row["amount"], row["destination_name"], row["value"]) == (
+        "0.1",
+        "Cold storage & more",
+        "180.00",
+    )
     assert Browser(cast.charlie).get(f"payouts?q={ADDRESS}").context["is_empty"] is False
     assert not rows(Browser(cast.charlie), "payouts", f"q={ADDRESS}")
 
 
-def test_a_refund_is_found_by_its_payment_and_valued_at_its_locked_rate(cast: Cast, browser: Browser) -> None:
+def test_a_refund_is_found_by_its_payment_and_valued_at_its_locked_rate(
+    cast: Cast, browser: Browser
+) -> None:
     make.paid(cast.bakery.test, amount="90.00")
     made = refunded(cast, title="Two <b>cups</b>", order_id="A-17", currency="USD")
     Rate.objects.filter(asset="SETH").update(rate=1)
     for q in (made["id"], made["reference"].lower(), "A-17", "cups"):
         (row,) = rows(browser, "refunds", f"q={q}")
-        assert (row["payment_reference"], row["value"], row["currency"]) == (made["reference"], "10.00", "USD")
+        assert (row["payment_reference"], row["value"], row["currency"]) == (
+            made["reference"],
+            "10.00",
+            "USD",
+        )
     shown = text(browser.get("refunds"))
-    assert "Two &lt;b&gt;cups&lt;/b&gt;" in shown and "Requested" in shown and f"payments/{made['id']}" in shown
+    assert (
+        "Two &lt;b&gt;cups&lt;/b&gt;" in shown
+        and "Requested" in shown
+        and f"payments/{made['id']}" in shown
+    )
 
 
 def test_what_came_back_counts_for_nothing(cast: Cast, browser: Browser) -> None:
@@ -145,11 +165,15 @@ def test_a_row_is_valued_at_its_day_or_not_at_all(cast: Cast, browser: Browser) 
     (coin,) = browser.get("payouts").context["sums"].coins
     assert coin.worth == () and not coin.is_valued
     day = (clock.real_now() - timedelta(days=401)).date()
-    DailyRate.objects.create(asset_id="SETH", currency="EUR", day=day, rate=2500, source="kraken", as_of=clock.real_now())
+    DailyRate.objects.create(
+        asset_id="SETH", currency="EUR", day=day, rate=2500, source="kraken", as_of=clock.real_now()
+    )
     assert [row["value"] for row in rows(browser, "payouts")] == ["250.00"]
 
 
-def test_sums_of_a_long_list_say_that_they_are_not_whole(cast: Cast, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_of_a_long_list_say_that_they_are_not_whole(
+    cast: Cast, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for _ in range(3):
         fill(cast, "payouts")
     monkeypatch.setattr(money_lists, "SUMMED_MAX", 2)
@@ -181,5 +205,8 @@ def test_the_books_are_right_after_money_went_out_by_every_form(cast: Cast) -> N
         assert alice.post(path, **hidden_fields(review)).status_code == 303
     for _ in range(2):
         make.advance(shop.test, 61)
-    assert [row["value"] for noun in ("refunds", "payouts") for row in rows(alice, noun)] == ["33.33", "44.44"]
+    assert [row["value"] for noun in ("refunds", "payouts") for row in rows(alice, noun)] == [
+        "33.33",
+        "44.44",
+    ]
     assert audit.findings() == []

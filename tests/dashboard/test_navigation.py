@@ -1,4 +1,5 @@
-"""The frame of the dashboard: its sections and tabs by role, the store menu, the mode and the theme."""
+"""The frame of the dashboard: its sections and tabs by role, the store menu, the mode and the
+theme."""
 
 import re
 
@@ -15,7 +16,16 @@ from tests.cast import Cast, person
 from tests.dashboard.browse import Browser, text
 
 UNUSED = {"approvals", "platform", "agents"}
-PLAIN = ["Home", "Payments", "Customers", "Invoices", "Subscriptions", "Balances & payouts", "Developers", "Settings"]
+PLAIN = [
+    "Home",
+    "Payments",
+    "Customers",
+    "Invoices",
+    "Subscriptions",
+    "Balances & payouts",
+    "Developers",
+    "Settings",
+]
 
 
 def sections(role: str, path: str = "/dashboard/", without: set[str] = UNUSED) -> list[str]:
@@ -40,12 +50,24 @@ def test_a_section_without_an_entry_for_the_role_is_not_shown() -> None:
 def test_what_is_not_used_yet_is_there_while_one_looks_at_it() -> None:
     assert "Platform" in sections(Role.OWNER, "/dashboard/platform")
     assert tabs(Role.OWNER, "/dashboard/platform") == []
-    assert tabs(Role.OWNER, "/dashboard/platform", set()) == ["Platform", "Sub-merchants", "Platform payments"]
+    assert tabs(Role.OWNER, "/dashboard/platform", set()) == [
+        "Platform",
+        "Sub-merchants",
+        "Platform payments",
+    ]
 
 
 def test_tabs_stand_on_lists_and_not_on_records_and_forms() -> None:
-    assert tabs(Role.OWNER, "/dashboard/payouts") == ["Balances", "Payouts", "Swaps", "Statement", "Reports"]
-    assert tabs(Role.OWNER, "/dashboard/payouts/schedules") == tabs(Role.OWNER, "/dashboard/payouts")
+    assert tabs(Role.OWNER, "/dashboard/payouts") == [
+        "Balances",
+        "Payouts",
+        "Swaps",
+        "Statement",
+        "Reports",
+    ]
+    assert tabs(Role.OWNER, "/dashboard/payouts/schedules") == tabs(
+        Role.OWNER, "/dashboard/payouts"
+    )
     assert tabs(Role.OWNER, "/dashboard/payouts/new") == []
     assert tabs(Role.OWNER, "/dashboard/customers") == []
 
@@ -74,7 +96,9 @@ def test_features_lead_to_what_the_side_bar_does_not_show_yet(cast: Cast) -> Non
     change_store(cast.bakery.store, is_platform=True)
     assert "Open platform" in text(Browser(cast.alice).get("settings/features"))
     accountant = person("accountant")
-    Member.objects.create(store=cast.bakery.store, user=accountant, role=Role.ACCOUNTANT, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=accountant, role=Role.ACCOUNTANT, created_at=clock.real_now()
+    )
     assert "Set up agents" not in text(Browser(accountant).get("settings/features"))
 
 
@@ -92,10 +116,15 @@ def test_live_mode_says_so_as_loudly_as_test_mode(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_theme_is_kept_on_the_device_until_the_system_decides_again(cast: Cast, theme: str) -> None:
+def test_a_theme_is_kept_on_the_device_until_the_system_decides_again(
+    cast: Cast, theme: str
+) -> None:
     browser = Browser(cast.alice)
     assert "data-theme" not in text(browser.get())
-    assert browser.post("theme", theme=theme, next="/dashboard/payments").headers["Location"] == "/dashboard/payments"
+    assert (
+        browser.post("theme", theme=theme, next="/dashboard/payments").headers["Location"]
+        == "/dashboard/payments"
+    )
     assert f'data-theme="{theme}"' in text(browser.get())
     browser.post("theme", theme="system")
     assert "data-theme" not in text(browser.get())

@@ -1,4 +1,5 @@
-"""A sign-in from a new browser or network is told by email, whose link ends the session; a known one is no news."""
+"""A sign-in from a new browser or network is told by email, whose link ends the session; a known
+one is no news."""
 
 import re
 from datetime import timedelta
@@ -35,7 +36,9 @@ def test_a_new_browser_or_network_is_told_once_and_the_first_of_all_never(cast: 
     signed_in(cast.alice, address="198.51.100.9")
     signed_in(cast.bob, CHROME, "198.51.100.9")
     assert len(letters()) == 2
-    assert [one.to for one in django_mail.outbox if one.subject.startswith("New sign-in")] == [[cast.alice.email]] * 2
+    assert [one.to for one in django_mail.outbox if one.subject.startswith("New sign-in")] == [
+        [cast.alice.email]
+    ] * 2
 
 
 def test_the_link_ends_that_session_without_signing_in(cast: Cast) -> None:

@@ -1,4 +1,5 @@
-"""Apps in the dashboard: the store's own, and those that were let in; who lets an app out stops its agent too."""
+"""Apps in the dashboard: the store's own, and those that were let in; who lets an app out stops its
+agent too."""
 
 import re
 from datetime import timedelta
@@ -15,7 +16,11 @@ from tests.cast import Api, Cast, person
 from tests.contract.test_oauth import App, works
 from tests.dashboard.browse import Browser, text
 
-FORM = {"name": "Books", "redirect_uris": "https://app.example/back\n http://localhost:3000/back ", "scopes": ["payments:read", "profile"]}
+FORM = {
+    "name": "Books",
+    "redirect_uris": "https://app.example/back\n http://localhost:3000/back ",
+    "scopes": ["payments:read", "profile"],
+}
 
 
 @pytest.fixture
@@ -47,7 +52,9 @@ def let_out(browser: Browser) -> Any:
 
 
 def test_an_app_is_made_and_its_secret_shown_once(cast: Cast, alice: Browser) -> None:
-    shown = alice.post("apps/own/new", **FORM, kind="confidential", website_url="https://app.example")
+    shown = alice.post(
+        "apps/own/new", **FORM, kind="confidential", website_url="https://app.example"
+    )
     assert shown.status_code == 201
     secret = re.search(r"svccs_\w+", text(shown))
     app = Application.objects.get(store=cast.bakery.store)
@@ -74,14 +81,20 @@ def test_a_public_app_has_no_secret(cast: Cast, alice: Browser) -> None:
         ("redirect_uris", "http://app.example/back", "must be an https URL"),
         ("redirect_uris", "javascript:alert(1)", "must be a valid URL"),
         ("redirect_uris", "https://app.example/#x", "must not have a fragment"),
-        ("redirect_uris", "\n".join(f"https://app.example/{n}" for n in range(11)), "Redirect addresses"),
+        (
+            "redirect_uris",
+            "\n".join(f"https://app.example/{n}" for n in range(11)),
+            "Redirect addresses",
+        ),
         ("website_url", "ftp://x", "must be a valid URL"),
         ("scopes", [], "Choose at least one scope."),
         ("scopes", ["payments:own"], "unknown scopes"),
         ("name", "a\x00b", "ame"),
     ],
 )
-def test_what_an_app_needs(cast: Cast, alice: Browser, field: str, value: Any, sentence: str) -> None:
+def test_what_an_app_needs(
+    cast: Cast, alice: Browser, field: str, value: Any, sentence: str
+) -> None:
     answer = alice.post("apps/own/new", **{**FORM, field: value})
     assert answer.status_code == 422 and sentence in text(answer)
     assert not Application.objects.filter(store=cast.bakery.store).exists()
@@ -112,7 +125,9 @@ def test_the_app_of_another_store_is_not_found(cast: Cast, app: App) -> None:
     assert Browser(cast.charlie).get(f"apps/own/{app.id}").status_code == 404
 
 
-def test_an_app_that_was_let_in_is_listed_in_its_mode_with_its_last_use(cast: Cast, alice: Browser, app: App) -> None:
+def test_an_app_that_was_let_in_is_listed_in_its_mode_with_its_last_use(
+    cast: Cast, alice: Browser, app: App
+) -> None:
     token = app.tokens(scope="payments:read")["access_token"]
     shown = text(alice.get("apps"))
     assert "Books" in shown and "payments:read" in shown and "never" in shown
@@ -164,7 +179,9 @@ def test_a_refresh_keeps_the_agent_and_the_end_of_the_grant_ends_it(app: App) ->
 def test_a_viewer_sees_apps_and_lets_none_out(cast: Cast, app: App) -> None:
     app.tokens()
     user = person("vera")
-    Member.objects.create(store=cast.bakery.store, user=user, role=Role.VIEWER, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=user, role=Role.VIEWER, created_at=clock.real_now()
+    )
     viewer = Browser(user)
     assert "Revoke access" not in text(viewer.get("apps"))
     assert viewer.post(f"apps/own/{app.id}", **FORM).status_code == 403

@@ -1,4 +1,5 @@
-"""THE table of pages: who is let in, who is not, and what every answer carries. A page that is not covered here fails."""
+"""THE table of pages: who is let in, who is not, and what every answer carries. A page that is not
+covered here fails."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -33,12 +34,26 @@ from tests.cast import Api, Cast, assemble, person
 from tests.contract.test_oauth import App
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link
-from tests.make import advance, fresh_address, late_deposit, payment, payout, simulated, store_coins, stray_transfer, swapped
+from tests.make import (
+    advance,
+    fresh_address,
+    late_deposit,
+    payment,
+    payout,
+    simulated,
+    store_coins,
+    stray_transfer,
+    swapped,
+)
 from tests.stage import standing
 
 IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
 OF_A_RECORD = [page for page in IN_A_STORE if "<" in page.path]
-OF_ONE_MODE = [page for page in OF_A_RECORD if not page.path.startswith(("team/", "apps/own/", "platform/", "verification/"))]
+OF_ONE_MODE = [
+    page
+    for page in OF_A_RECORD
+    if not page.path.startswith(("team/", "apps/own/", "platform/", "verification/"))
+]
 WRITES = [page for page in IN_A_STORE if "POST" in page.methods]
 EVENTS = ["payment_intent.completed"]
 
@@ -62,12 +77,16 @@ def payment_with_a_late_deposit(cast: Cast) -> dict[str, str]:
 
 
 def report(cast: Cast) -> dict[str, str]:
-    asked = ReportRequest(report_type="merchant_statement", start_date="2026-01-01", end_date="2026-01-02")
+    asked = ReportRequest(
+        report_type="merchant_statement", start_date="2026-01-01", end_date="2026-01-02"
+    )
     return {"id": str(request_report(cast.bakery.access(), asked).pk)}
 
 
 def endpoint(cast: Cast) -> dict[str, str]:
-    made = register_endpoint(cast.bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=EVENTS)).endpoint
+    made = register_endpoint(
+        cast.bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=EVENTS)
+    ).endpoint
     return {"id": str(made.pk), "delivery_id": str(send_test(made, None, clock.real_now()).pk)}
 
 
@@ -79,7 +98,9 @@ def event(cast: Cast) -> dict[str, str]:
 def sub_merchant(cast: Cast) -> dict[str, str]:
     """An account of alice's store, which is a platform then."""
     change_store(cast.bakery.store, is_platform=True)
-    return {"id": str(create_account(cast.bakery.access(), AccountRequest(name="Corner Shop"))[0].pk)}
+    return {
+        "id": str(create_account(cast.bakery.access(), AccountRequest(name="Corner Shop"))[0].pk)
+    }
 
 
 def uploaded_document(cast: Cast) -> dict[str, str]:
@@ -91,7 +112,10 @@ def app_let_in(cast: Cast) -> dict[str, str]:
     """An app of alice's that was let into her store."""
     app = App(cast)
     app.tokens()
-    return {"id": app.id, "family": str(AccessToken.objects.get(application_id=app.id).token_family)}
+    return {
+        "id": app.id,
+        "family": str(AccessToken.objects.get(application_id=app.id).token_family),
+    }
 
 
 def sent_payout(cast: Cast) -> dict[str, str]:
@@ -116,13 +140,17 @@ def saved_wallet(cast: Cast) -> dict[str, str]:
 def payout_batch(cast: Cast) -> dict[str, str]:
     raw = f"asset_id,amount,destination\nSETH,0.1,{fresh_address()}\n".encode()
     viewer = cast.bakery.access()
-    made = open_batch(viewer, cast.bakery.store, cast.alice, filename="a.csv", raw=raw, form_key="a" * 32)
+    made = open_batch(
+        viewer, cast.bakery.store, cast.alice, filename="a.csv", raw=raw, form_key="a" * 32
+    )
     return {"id": str(made.pk)}
 
 
 def schedule(cast: Cast) -> dict[str, str]:
     body = {"asset_id": "SETH", "frequency": "daily", "destination_address": fresh_address()}
-    return {"id": cast.bakery.test.post("/payout_schedules", {"payout_schedule": body}).json()["id"]}
+    return {
+        "id": cast.bakery.test.post("/payout_schedules", {"payout_schedule": body}).json()["id"]
+    }
 
 
 def agent(cast: Cast) -> dict[str, str]:
@@ -132,10 +160,14 @@ def agent(cast: Cast) -> dict[str, str]:
 def mandate(cast: Cast) -> dict[str, str]:
     change_store(cast.bakery.store, authorization_provider="policy")
     asked = {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}
-    return {"id": Api(cast.bakery.secrets["test_agent"]).post("/agentic/mandates", asked).json()["id"]}
+    return {
+        "id": Api(cast.bakery.secrets["test_agent"]).post("/agentic/mandates", asked).json()["id"]
+    }
 
 
-def billed_by(make_one: Callable[[Api], dict[str, Any]], **more: str) -> Callable[[Cast], dict[str, str]]:
+def billed_by(
+    make_one: Callable[[Api], dict[str, Any]], **more: str
+) -> Callable[[Cast], dict[str, str]]:
     """A billing record of alice's, with what else its pages name."""
     return lambda cast: {"id": make_one(cast.bakery.test)["id"], **more}
 
@@ -191,7 +223,9 @@ class Records:
         self.made = made or {}
 
     def of(self, page: Page) -> dict[str, str]:
-        if "<" not in page.path and not page.path.startswith("platform/"):  # whose pages are for platforms alone
+        if "<" not in page.path and not page.path.startswith(
+            "platform/"
+        ):  # whose pages are for platforms alone
             return {}
         name = max((one for one in RECORDS if page.path.startswith(f"{one}/")), key=len)
         if name not in self.made:
@@ -231,11 +265,15 @@ def ask(browser: Browser, page: Page, path: str, method: str | None = None) -> A
 
 def joined(cast: Cast, role: str) -> User:
     user = person(role)
-    Member.objects.create(store=cast.bakery.store, user=user, role=role, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=user, role=role, created_at=clock.real_now()
+    )
     return user
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.permission != EVERYBODY], ids=named)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.permission != EVERYBODY], ids=named
+)
 def test_a_signed_out_visitor_is_sent_to_sign_in(page: Page, records: Records) -> None:
     for method in page.methods:
         answer = ask(Browser(), page, path_of(page, records), method)
@@ -245,7 +283,8 @@ def test_a_signed_out_visitor_is_sent_to_sign_in(page: Page, records: Records) -
 
 @pytest.mark.parametrize("page", OF_A_RECORD, ids=named)
 def test_a_stranger_gets_the_same_404_as_for_an_unknown_id(page: Page, records: Records) -> None:
-    stranger, path = Browser(records.cast.charlie), path_of(page, records)
+    stranger = Browser(records.cast.charlie)
+    path = path_of(page, records)
     unknown = path.replace(records.of(page)["id"], str(uuid.uuid4()))
     for method in page.methods:
         answers = [ask(stranger, page, one, method) for one in (path, unknown)]
@@ -272,20 +311,34 @@ def test_each_role_enters_what_the_table_of_roles_gives_it(role: str, records: R
     browser = Browser(joined(records.cast, role))
     for page in IN_A_STORE:
         buckets.client().flushdb()  # there are more pages than a fast machine may ask for in a row
-        refused = ask(browser, page, path_of(page, records), "GET" if "GET" in page.methods else "POST").status_code == 403
-        assert refused is not roles.may(role, page.permission if "GET" in page.methods else page.needs("POST")), page.name
+        refused = (
+            ask(
+                browser, page, path_of(page, records), "GET" if "GET" in page.methods else "POST"
+            ).status_code
+            == 403
+        )
+        assert refused is not roles.may(
+            role, page.permission if "GET" in page.methods else page.needs("POST")
+        ), page.name
 
 
 @pytest.mark.parametrize("page", [page for page in IN_A_STORE if "GET" in page.methods], ids=named)
-def test_no_page_may_be_kept_by_a_cache_and_none_runs_foreign_script(page: Page, records: Records) -> None:
+def test_no_page_may_be_kept_by_a_cache_and_none_runs_foreign_script(
+    page: Page, records: Records
+) -> None:
     answer = Browser(records.cast.alice).get(path_of(page, records))
     assert answer.headers["Cache-Control"] == "no-store, private"
     policy = answer.headers["Content-Security-Policy"]
-    assert "default-src 'none'" in policy and "script-src 'self'" in policy and "unsafe" not in policy
+    assert (
+        "default-src 'none'" in policy and "script-src 'self'" in policy and "unsafe" not in policy
+    )
     if answer.headers["Content-Type"].startswith("text/html"):
         page_text = answer.content.decode()
         assert (
-            "<script>" not in page_text and "<style" not in page_text and ' style="' not in page_text and " on" + "click=" not in page_text
+            "<script>" not in page_text
+            and "<style" not in page_text
+            and ' style="' not in page_text
+            and " on" + "click=" not in page_text
         )
 
 
@@ -301,12 +354,20 @@ def test_a_part_that_htmx_asks_for_sends_the_browser_to_sign_in(cast: Cast) -> N
     assert answer.status_code == 403
     assert answer.headers["HX-Redirect"] == "/dashboard/sign-in"
     headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/dashboard/payments?q=rye"}
-    assert Browser().get("payments", headers=headers).headers["HX-Redirect"].endswith("?next=%2Fdashboard%2Fpayments%3Fq%3Drye")
+    assert (
+        Browser()
+        .get("payments", headers=headers)
+        .headers["HX-Redirect"]
+        .endswith("?next=%2Fdashboard%2Fpayments%3Fq%3Drye")
+    )
 
 
 def test_who_was_signed_out_over_a_form_hears_it_and_comes_back_to_the_form(cast: Cast) -> None:
     answer = Browser().post("payments/new", amount="10.00")
-    assert answer.headers["Location"] == "/dashboard/sign-in?next=%2Fdashboard%2Fpayments%2Fnew&ended=1"
+    assert (
+        answer.headers["Location"]
+        == "/dashboard/sign-in?next=%2Fdashboard%2Fpayments%2Fnew&ended=1"
+    )
     shown = text(Browser().get(answer.headers["Location"]))
     assert "You were signed out meanwhile, and nothing was changed." in shown
     assert Browser().post("sign-out").headers["Location"] == "/dashboard/sign-in"
@@ -344,10 +405,15 @@ def test_the_mode_switch_knows_two_modes(cast: Cast) -> None:
 
 
 def test_a_person_with_two_stores_switches_between_them(cast: Cast) -> None:
-    Member.objects.create(store=cast.strangers.store, user=cast.alice, role=Role.VIEWER, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.strangers.store, user=cast.alice, role=Role.VIEWER, created_at=clock.real_now()
+    )
     browser = Browser(cast.alice)
     assert "<title>Home · Alice&#x27;s Bakery (test)" in browser.get().content.decode()
-    assert browser.post("store", store_id=str(cast.strangers.store.pk)).headers["Location"] == "/dashboard/"
+    assert (
+        browser.post("store", store_id=str(cast.strangers.store.pk)).headers["Location"]
+        == "/dashboard/"
+    )
     assert "<title>Home · Charlie&#x27;s (test)" in browser.get().content.decode()
     assert browser.get("payments/new").status_code == 403
 
@@ -362,7 +428,10 @@ def test_a_session_of_a_viewer_cannot_write_through_the_api_either(cast: Cast) -
     viewer = Browser(joined(cast, Role.VIEWER))
     body = {"payment_intent": {"amount": "1.00", "currency": "EUR"}}
     assert viewer.client.get("/api/v2/payments").status_code == 200
-    assert viewer.client.post("/api/v2/payments", body, content_type="application/json").status_code == 403
+    assert (
+        viewer.client.post("/api/v2/payments", body, content_type="application/json").status_code
+        == 403
+    )
 
 
 def test_removing_a_member_closes_the_dashboard_at_once(cast: Cast) -> None:
@@ -376,18 +445,25 @@ def test_a_session_that_asks_for_too_much_at_once_is_told_to_wait(cast: Cast) ->
     browser = Browser(cast.alice)
     assert browser.get("team").status_code == 200
     for _ in range(10):  # on a busy machine the bucket fills again meanwhile
-        while not buckets.take("dashboard", "live", str(browser.client.session.session_key)).is_limited:
+        while not buckets.take(
+            "dashboard", "live", str(browser.client.session.session_key)
+        ).is_limited:
             pass
         answer = browser.get("team")
         if answer.status_code == 429:
             break
     assert answer.status_code == 429
-    assert answer.headers["RateLimit-Policy"] == '"dashboard";q=600;w=60' and int(answer.headers["Retry-After"]) >= 1
+    assert (
+        answer.headers["RateLimit-Policy"] == '"dashboard";q=600;w=60'
+        and int(answer.headers["Retry-After"]) >= 1
+    )
 
 
 def test_the_first_page_says_the_next_step_until_everything_is_done(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    assert '<li class="next" aria-current="step">' in browser.get().content.decode().replace("\n", "")
+    assert '<li class="next" aria-current="step">' in browser.get().content.decode().replace(
+        "\n", ""
+    )
     first = browser.get().context["next_step"]
     assert first.title == "Take a test payment"
     simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
@@ -396,10 +472,18 @@ def test_the_first_page_says_the_next_step_until_everything_is_done(cast: Cast) 
 
 def test_a_key_counts_as_connected_with_its_first_call(cast: Cast) -> None:
     assert cast.bakery.secrets["test"]
-    step = next(one for one in Browser(cast.alice).get().context["steps"] if one.title == "Make your first API call")
+    step = next(
+        one
+        for one in Browser(cast.alice).get().context["steps"]
+        if one.title == "Make your first API call"
+    )
     assert (step.is_done, step.action, step.url) == (False, "View API keys", "/dashboard/api-keys")
     ApiKey.objects.filter(store=cast.bakery.store).update(last_used_at=clock.real_now())
-    assert next(one for one in Browser(cast.alice).get().context["steps"] if one.title == "Make your first API call").is_done
+    assert next(
+        one
+        for one in Browser(cast.alice).get().context["steps"]
+        if one.title == "Make your first API call"
+    ).is_done
 
 
 def test_who_was_paid_live_is_told_to_protect_the_sign_in_and_nothing_else(cast: Cast) -> None:

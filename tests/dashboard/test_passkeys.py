@@ -1,4 +1,5 @@
-"""Passkeys without a browser: who may have them, what is refused, and that no answer a device didn't give is taken."""
+"""Passkeys without a browser: who may have them, what is refused, and that no answer a device
+didn't give is taken."""
 
 import json
 from datetime import timedelta
@@ -17,13 +18,33 @@ from tests.cast import PASSWORD, Cast
 from tests.dashboard.browse import Browser, code_of, text
 
 ANSWER = {
-    "id": "AAAA", "rawId": "AAAA", "type": "public-key", "clientExtensionResults": {},
-    "response": {"clientDataJSON": "e30", "authenticatorData": "AAAA", "signature": "AAAA", "userHandle": None, "attestationObject": "oA"},
-}  # fmt: skip
+    "id": "AAAA",
+    "rawId": "AAAA",
+    "type": "public-key",
+    "clientExtensionResults": {},
+    "response": {
+        "clientDataJSON": "e30",
+        "authenticatorData": "AAAA",
+        "signature": "AAAA",
+        "userHandle": None,
+        "attestationObject": "oA",
+    },
+}
 BROKEN = [
-    "", "{", "[]", "null", "1", "{}", json.dumps({**ANSWER, "rawId": "%%%"}), json.dumps({**ANSWER, "response": {}}),
-    json.dumps({**ANSWER, "id": "a\x00"}), json.dumps(ANSWER), "[" * 5000, "x" * 60_000, '{"response": {"clientDataJSON": 5}}',
-]  # fmt: skip
+    "",
+    "{",
+    "[]",
+    "null",
+    "1",
+    "{}",
+    json.dumps({**ANSWER, "rawId": "%%%"}),
+    json.dumps({**ANSWER, "response": {}}),
+    json.dumps({**ANSWER, "id": "a\x00"}),
+    json.dumps(ANSWER),
+    "[" * 5000,
+    "x" * 60_000,
+    '{"response": {"clientDataJSON": 5}}',
+]
 
 
 @pytest.fixture
@@ -40,13 +61,17 @@ def alice(cast: Cast, factor: SecondFactor) -> Browser:
 
 
 def kept(user: Any, name: str = "Laptop") -> WebAuthnCredential:
-    return WebAuthnCredential.objects.create(user=user, name=name, credential_id=b"\x00\x00\x00", public_key=b"k", aaguid="")
+    return WebAuthnCredential.objects.create(
+        user=user, name=name, credential_id=b"\x00\x00\x00", public_key=b"k", aaguid=""
+    )
 
 
 def test_a_passkey_needs_an_authenticator_app_first(cast: Cast) -> None:
     browser = Browser(cast.bob)
     assert "An authenticator app first" in text(browser.get("security/passkeys"))
-    assert browser.get("security/passkeys/new").headers["Location"] == "/dashboard/security/passkeys"
+    assert (
+        browser.get("security/passkeys/new").headers["Location"] == "/dashboard/security/passkeys"
+    )
 
 
 @pytest.mark.parametrize("answer", BROKEN, ids=range(len(BROKEN)))
@@ -61,7 +86,10 @@ def test_strangers_are_asked_what_the_library_would_ask() -> None:
     kept_by_us: dict[str, Any] = {}
     asked = json.loads(passkeys.begin_asking(kept_by_us, None, clock.real_now()))
     theirs, state = Ceremonies(None).authenticate_begin(None, require_user_verification=True)
-    assert len(asked["challenge"]) == len(theirs["challenge"]) and asked["challenge"] != theirs["challenge"]
+    assert (
+        len(asked["challenge"]) == len(theirs["challenge"])
+        and asked["challenge"] != theirs["challenge"]
+    )
     assert {**asked, "challenge": ""} == {**theirs, "challenge": ""}
     (ours,) = kept_by_us.values()
     assert ours["challenge"] == asked["challenge"] and state.keys() <= ours.keys()
@@ -80,7 +108,10 @@ def test_what_no_device_gave_signs_nobody_in(cast: Cast, factor: SecondFactor, a
 
 def test_a_page_that_was_not_opened_or_is_old_is_no_good(cast: Cast, alice: Browser) -> None:
     assert Browser().post("sign-in/passkey", passkey=json.dumps(ANSWER)).status_code == 422
-    options = [text(alice.get("security/passkeys/new")).split("challenge&quot;: &quot;")[1][:20] for _ in range(2)]
+    options = [
+        text(alice.get("security/passkeys/new")).split("challenge&quot;: &quot;")[1][:20]
+        for _ in range(2)
+    ]
     assert options[0] != options[1]
     with time_machine.travel(clock.real_now() + timedelta(minutes=4), tick=True):
         assert alice.get("security/passkeys/new").status_code == 200
@@ -89,13 +120,17 @@ def test_a_page_that_was_not_opened_or_is_old_is_no_good(cast: Cast, alice: Brow
 @pytest.mark.parametrize("name", ["", " ", "x" * 61, "a\x00b"])
 def test_a_passkey_has_a_name(cast: Cast, alice: Browser, name: str) -> None:
     one = kept(cast.alice)
-    assert "A name has 1 to 60 characters." in text(alice.post("security/passkeys/new", passkey="{}", name=name))
+    assert "A name has 1 to 60 characters." in text(
+        alice.post("security/passkeys/new", passkey="{}", name=name)
+    )
     alice.post(f"security/passkeys/{one.pk}/rename", name=name)
     one.refresh_from_db()
     assert one.name == "Laptop"
 
 
-def test_a_passkey_is_renamed_and_removed_and_its_person_is_told(cast: Cast, alice: Browser) -> None:
+def test_a_passkey_is_renamed_and_removed_and_its_person_is_told(
+    cast: Cast, alice: Browser
+) -> None:
     one = kept(cast.alice)
     alice.post(f"security/passkeys/{one.pk}/rename", name=" My  phone ")
     assert "My phone" in text(alice.get("security/passkeys"))
@@ -107,7 +142,9 @@ def test_a_passkey_is_renamed_and_removed_and_its_person_is_told(cast: Cast, ali
 
 
 @pytest.mark.parametrize("id", ["x", "９", "-1", "9" * 30, "00000000-0000-4000-8000-000000000000"])
-def test_a_passkey_of_somebody_else_or_of_nobody_is_not_found(cast: Cast, alice: Browser, id: str) -> None:
+def test_a_passkey_of_somebody_else_or_of_nobody_is_not_found(
+    cast: Cast, alice: Browser, id: str
+) -> None:
     other = kept(cast.charlie)
     for one in (other.pk, id):
         assert alice.post(f"security/passkeys/{one}/remove").status_code == 404
@@ -132,4 +169,9 @@ def test_a_passkey_is_offered_where_a_code_is_asked_for(cast: Cast, factor: Seco
 
 
 def test_adding_a_passkey_asks_for_a_fresh_code(cast: Cast, factor: SecondFactor) -> None:
-    assert Browser(cast.alice).get("security/passkeys/new").headers["Location"].startswith("/dashboard/confirm")
+    assert (
+        Browser(cast.alice)
+        .get("security/passkeys/new")
+        .headers["Location"]
+        .startswith("/dashboard/confirm")
+    )

@@ -1,4 +1,5 @@
-"""One payment: its head, the one timeline, amounts, links, and the cancellation of an unpaid one."""
+"""One payment: its head, the one timeline, amounts, links, and the cancellation of an unpaid
+one."""
 
 from datetime import timedelta
 from typing import Any
@@ -32,7 +33,9 @@ def test_the_head_says_who_paid_what_where_and_what_is_left(cast: Cast) -> None:
     api = cast.bakery.test
     customer = records.customer(api, email="ann@rye.example", name="Ann Rye")
     bill = records.opened(api, customer_id=customer["id"])
-    made = simulated(api, records.start_payment(bill["public_token"]).json()["payment"]["payment_intent_id"])
+    made = simulated(
+        api, records.start_payment(bill["public_token"]).json()["payment"]["payment_intent_id"]
+    )
     shown = text(Browser(cast.alice).get(f"payments/{made['id']}"))
     head = shown.split('<p class="summary">')[1].split("</p>")[0]
     assert f"/dashboard/customers/{customer['id']}" in head and "Ann Rye" in head
@@ -47,12 +50,18 @@ def test_an_unpaid_payment_says_until_when_and_has_no_net(cast: Cast) -> None:
 
 
 def test_the_timeline_is_one_and_newest_first(cast: Cast) -> None:
-    api, browser = cast.bakery.test, Browser(cast.alice)
+    api = cast.bakery.test
+    browser = Browser(cast.alice)
     events = ["payment_intent.completed"]
-    register_endpoint(cast.bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=events))
+    register_endpoint(
+        cast.bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=events)
+    )
     made = simulated(api, payment(api)["id"])
     Delivery.objects.update(status="failed", error="connection_refused", attempts=3, duration_ms=12)
-    assert api.post(f"/payments/{made['id']}/refunds", {"amount": "0.001"}, key="back").status_code == 201
+    assert (
+        api.post(f"/payments/{made['id']}/refunds", {"amount": "0.001"}, key="back").status_code
+        == 201
+    )
     advance_refunds()
     advance(api, 60)
     advance_refunds()
@@ -93,13 +102,20 @@ def test_a_late_deposit_and_its_acceptance_stand_in_the_timeline(cast: Cast) -> 
     browser = Browser(cast.alice)
     browser.post(f"payments/{made['id']}/late-deposits/{late}")
     found = titles(browser.get(f"payments/{made['id']}"))
-    assert "Late deposit detected" in found and any(one.startswith("Late deposit accepted by ") for one in found)
+    assert "Late deposit detected" in found and any(
+        one.startswith("Late deposit accepted by ") for one in found
+    )
 
 
 def test_a_long_timeline_is_capped_and_shown_whole_on_demand(cast: Cast) -> None:
     made = payment(cast.bakery.test)
     row = Payment.objects.select_related("store").get(pk=made["id"])
-    events = [PaymentEvent(payment=row, event_type="payment_intent.underpaid_detected", created_at=row.created_at) for _ in range(150)]
+    events = [
+        PaymentEvent(
+            payment=row, event_type="payment_intent.underpaid_detected", created_at=row.created_at
+        )
+        for _ in range(150)
+    ]
     PaymentEvent.objects.bulk_create(events)
     browser = Browser(cast.alice)
     answer = browser.get(f"payments/{made['id']}")
@@ -117,9 +133,15 @@ def statements(browser: Browser, id: str) -> int:
 
 
 def test_a_payment_with_much_history_asks_as_much_as_one_with_little(cast: Cast) -> None:
-    api, browser = cast.bakery.test, Browser(cast.alice)
+    api = cast.bakery.test
+    browser = Browser(cast.alice)
     little = simulated(api, payment(api)["id"], "underpaid")
-    register_endpoint(cast.bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.processing"]))
+    register_endpoint(
+        cast.bakery.access(),
+        EndpointRequest(
+            url="https://1.1.1.1/hook", subscribed_events=["payment_intent.processing"]
+        ),
+    )
     much = simulated(api, payment(api)["id"], "underpaid")
     for _ in range(5):
         simulated(api, much["id"], None, amount_atomic="1000")

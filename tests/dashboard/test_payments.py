@@ -24,10 +24,14 @@ def test_the_list_shows_the_newest_first_and_only_this_store_and_mode(cast: Cast
     mine = [payment(cast.bakery.test, amount=f"{n}.00") for n in (1, 2)]
     payment(cast.bakery.live)
     payment(cast.strangers.test)
-    assert references(Browser(cast.alice).get("payments")) == [one["reference"] for one in reversed(mine)]
+    assert references(Browser(cast.alice).get("payments")) == [
+        one["reference"] for one in reversed(mine)
+    ]
 
 
-def test_an_empty_list_offers_to_begin_and_a_search_without_result_to_begin_anew(cast: Cast) -> None:
+def test_an_empty_list_offers_to_begin_and_a_search_without_result_to_begin_anew(
+    cast: Cast,
+) -> None:
     browser = Browser(cast.alice)
     assert "No test payments yet" in text(browser.get("payments"))
     payment(cast.bakery.test)
@@ -43,14 +47,24 @@ def test_the_search_finds_by_reference_order_id_amount_and_id(cast: Cast) -> Non
         assert references(browser.get("payments", data={"q": wanted})) == [one["reference"]]
 
 
-def test_the_search_finds_by_title_address_transaction_and_the_invoiced_customers_address(cast: Cast) -> None:
-    browser, api = Browser(cast.alice), cast.bakery.test
+def test_the_search_finds_by_title_address_transaction_and_the_invoiced_customers_address(
+    cast: Cast,
+) -> None:
+    browser = Browser(cast.alice)
+    api = cast.bakery.test
     one = simulated(api, payment(api, title="Two loaves of rye")["id"])
     payment(api, title="One roll")
     for stranger in (cast.strangers.test, cast.bakery.live):
         payment(stranger, title="Two loaves of rye")
-    address, tx_hash = one["payment_addresses"][0]["address"], one["transaction"]["tx_hash"]
-    for wanted in ("loaves", address, address.lower(), tx_hash, tx_hash.upper().replace("0X", "0x")):
+    address = one["payment_addresses"][0]["address"]
+    tx_hash = one["transaction"]["tx_hash"]
+    for wanted in (
+        "loaves",
+        address,
+        address.lower(),
+        tx_hash,
+        tx_hash.upper().replace("0X", "0x"),
+    ):
         assert references(browser.get("payments", data={"q": wanted})) == [one["reference"]], wanted
     assert references(Browser(cast.charlie).get("payments", data={"q": tx_hash})) == []
     bill = records.opened(api, customer_id=records.customer(api, email="ann@rye.example")["id"])
@@ -61,7 +75,8 @@ def test_the_search_finds_by_title_address_transaction_and_the_invoiced_customer
 
 
 def test_a_customer_has_the_payments_of_invoices_links_and_metadata_in_any_case(cast: Cast) -> None:
-    browser, api = Browser(cast.alice), cast.bakery.test
+    browser = Browser(cast.alice)
+    api = cast.bakery.test
     customer = records.customer(api, email="ann@rye.example")
     bill = records.opened(api, customer_id=customer["id"])
     billed = records.start_payment(bill["public_token"]).json()["payment"]["payment_intent_id"]
@@ -74,21 +89,35 @@ def test_a_customer_has_the_payments_of_invoices_links_and_metadata_in_any_case(
         assert {str(one.pk) for one in found} == {billed, named}, query
 
 
-def test_an_underpaid_payment_says_what_is_missing_and_its_timeline_speaks_plainly(cast: Cast) -> None:
-    browser, api = Browser(cast.alice), cast.bakery.test
+def test_an_underpaid_payment_says_what_is_missing_and_its_timeline_speaks_plainly(
+    cast: Cast,
+) -> None:
+    browser = Browser(cast.alice)
+    api = cast.bakery.test
     half = simulated(api, payment(api)["id"], "underpaid")
     shown = text(browser.get(f"payments/{half['id']}"))
     missing = browser.get(f"payments/{half['id']}").context["missing"]
-    received, asked = (int(half["payment_addresses"][0][name]) for name in ("received_atomic", "crypto_amount_atomic"))
+    received, asked = (
+        int(half["payment_addresses"][0][name])
+        for name in ("received_atomic", "crypto_amount_atomic")
+    )
     assert missing.amount_atomic == asked - received > 0
-    assert "is missing.</strong> The customer can pay the rest" in shown and "is sent back." in shown
+    assert (
+        "is missing.</strong> The customer can pay the rest" in shown and "is sent back." in shown
+    )
     assert "Partially paid" in shown and "payment_intent.underpaid_detected" not in shown
     simulated(api, half["id"], None, amount_atomic=str(missing.amount_atomic))
     assert browser.get(f"payments/{half['id']}").context["missing"] is None
 
 
 def test_every_event_of_a_payment_has_words() -> None:
-    types = {*states.EVENTS.values(), states.CREATED_EVENT, states.UNDERPAID_EVENT, states.CANCELED_EVENT, ACCEPTED_EVENT}
+    types = {
+        *states.EVENTS.values(),
+        states.CREATED_EVENT,
+        states.UNDERPAID_EVENT,
+        states.CANCELED_EVENT,
+        ACCEPTED_EVENT,
+    }
     types |= {f"transaction.{status}" for status in ("confirming", "confirmed", "failed")}
     assert types == set(BADGES["payment_event"])
 
@@ -111,7 +140,10 @@ def test_tabs_and_dates_narrow_the_list_and_unknown_values_are_left_out(cast: Ca
     assert references(browser.get("payments?status=completed")) == [done["reference"]]
     assert len(references(browser.get(f"payments?from={today}&to={today}"))) == 2
     assert references(browser.get("payments?to=2020-01-01")) == []
-    assert references(browser.get("payments?status=nonsense&from=yesterday")) == [waiting["reference"], done["reference"]]
+    assert references(browser.get("payments?status=nonsense&from=yesterday")) == [
+        waiting["reference"],
+        done["reference"],
+    ]
 
 
 def test_htmx_gets_the_rows_and_a_browser_the_page(cast: Cast) -> None:
@@ -125,7 +157,8 @@ def test_htmx_gets_the_rows_and_a_browser_the_page(cast: Cast) -> None:
 def test_the_list_has_pages_of_twenty_five(cast: Cast) -> None:
     made = [payment(cast.bakery.test)["reference"] for _ in range(27)][::-1]
     browser = Browser(cast.alice)
-    first, second = browser.get("payments"), browser.get("payments?page=2")
+    first = browser.get("payments")
+    second = browser.get("payments?page=2")
     assert references(first) == made[:25] and references(second) == made[25:]
     assert first.context["next_query"] == "page=2" and first.context["previous_query"] is None
     assert second.context["next_query"] is None and second.context["previous_query"] == "page=1"
@@ -147,7 +180,15 @@ def test_a_payment_shows_its_amounts_deposits_and_history(cast: Cast) -> None:
     made = payment(cast.bakery.test, amount="80.00", order_id="A-1", metadata={"table": "<b>4</b>"})
     simulated(cast.bakery.test, made["id"])
     shown = text(Browser(cast.alice).get(f"payments/{made['id']}"))
-    for part in ("€80.00", "Completed", "Paid in full", "Payment completed", "A-1", "&lt;b&gt;4&lt;/b&gt;", "simulated"):
+    for part in (
+        "€80.00",
+        "Completed",
+        "Paid in full",
+        "Payment completed",
+        "A-1",
+        "&lt;b&gt;4&lt;/b&gt;",
+        "simulated",
+    ):
         assert part in shown
     assert detail(cast.bakery.test, made["id"])["transaction"]["tx_hash"] in shown
 
@@ -162,7 +203,17 @@ def test_an_open_payment_is_looked_at_again_and_an_ended_one_is_not(cast: Cast) 
 
 def new_link(browser: Browser, **fields: Any) -> Any:
     key = browser.get("payments/new").context["form"].values["form_key"]
-    return browser.post("payments/new", **{"form_key": key, "amount": "25", "currency": "EUR", "expires_in": "3600", "fee": "", **fields})
+    return browser.post(
+        "payments/new",
+        **{
+            "form_key": key,
+            "amount": "25",
+            "currency": "EUR",
+            "expires_in": "3600",
+            "fee": "",
+            **fields,
+        },
+    )
 
 
 def test_a_payment_link_is_made_and_shown_with_its_code(cast: Cast) -> None:
@@ -170,7 +221,12 @@ def test_a_payment_link_is_made_and_shown_with_its_code(cast: Cast) -> None:
     answer = new_link(browser, title="Two loaves", order_id="9")
     made = Payment.objects.get(store=cast.bakery.store)
     assert answer.headers["Location"] == f"/dashboard/payments/{made.pk}/link"
-    assert (made.settlement_amount_cents, made.title, made.order_id, made.mode) == (2500, "Two loaves", "9", "test")
+    assert (made.settlement_amount_cents, made.title, made.order_id, made.mode) == (
+        2500,
+        "Two loaves",
+        "9",
+        "test",
+    )
     shown = browser.get(answer.headers["Location"]).content.decode()
     assert f"/pay/{made.reference}" in shown and "<svg" in shown
 
@@ -192,7 +248,11 @@ def test_a_refused_form_says_why_and_keeps_what_was_typed(cast: Cast) -> None:
         ({"currency": "XXX"}, "currency", "Unsupported settlement currency: XXX."),
         ({"currency": "JPY", "amount": "1.50"}, "amount", "Amount must be a whole number in JPY."),
         ({"title": "x" * 151}, "title", "Title is too long (maximum is 150 characters)."),
-        ({"order_id": "x" * 256}, "order_id", "Your order id is too long (maximum is 255 characters)."),
+        (
+            {"order_id": "x" * 256},
+            "order_id",
+            "Your order id is too long (maximum is 255 characters).",
+        ),
         ({"success_url": "javascript:alert(1)"}, "success_url", "The address must be a valid URL."),
         ({"expires_in": "5"}, "expires_in", "Choose one of the offered values."),
         ({"fee": "nobody"}, "fee", "Choose one of the offered values."),
@@ -202,7 +262,11 @@ def test_a_refused_form_says_why_and_keeps_what_was_typed(cast: Cast) -> None:
         assert field_errors(answer) == {name: sentence}
         assert ">kept</textarea>" in text(answer)
     answer = new_link(browser, form_key="old")
-    assert answer.status_code == 422 and field_errors(answer) == {} and "The form is too old; open it again." in text(answer)
+    assert (
+        answer.status_code == 422
+        and field_errors(answer) == {}
+        and "The form is too old; open it again." in text(answer)
+    )
     assert Payment.objects.count() == 0
 
 
@@ -222,7 +286,8 @@ def available(cast: Cast) -> tuple[int, int]:
 
 def test_a_late_deposit_is_shown_and_accepted_once_on_a_page_of_its_own(cast: Cast) -> None:
     row, one = late(cast)
-    amount, browser = one.deposit.amount_atomic, Browser(cast.alice)
+    amount = one.deposit.amount_atomic
+    browser = Browser(cast.alice)
     assert "arrived after this payment had ended" in text(browser.get(f"payments/{row.pk}"))
     path = f"payments/{row.pk}/late-deposits/{one.deposit_id}"
     assert "Accept this late deposit?" in text(browser.get(path))
@@ -254,4 +319,7 @@ def test_a_late_deposit_that_goes_back_cannot_be_accepted_too(cast: Cast) -> Non
 
 def test_a_developer_may_not_accept_a_late_deposit(cast: Cast) -> None:
     row, one = late(cast)
-    assert Browser(cast.bob).post(f"payments/{row.pk}/late-deposits/{one.deposit_id}").status_code == 403
+    assert (
+        Browser(cast.bob).post(f"payments/{row.pk}/late-deposits/{one.deposit_id}").status_code
+        == 403
+    )

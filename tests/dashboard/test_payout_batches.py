@@ -1,4 +1,5 @@
-"""Mass payouts at the dashboard: upload, review, one code for the whole list, and what became of each line."""
+"""Mass payouts at the dashboard: upload, review, one code for the whole list, and what became of
+each line."""
 
 from typing import Any
 
@@ -43,7 +44,9 @@ def review(browser: Browser, lines: str) -> tuple[str, Any]:
 
 
 def test_a_list_is_reviewed_as_a_whole_and_sent_with_one_code(rich: Cast, alice: Browser) -> None:
-    path, page = review(alice, f"SETH,0.1,{ADDRESS},Anna\nSETH,0.25,{TWIN[:-4]}beef,Ben\nSETH,x,{ADDRESS},Carl\n")
+    path, page = review(
+        alice, f"SETH,0.1,{ADDRESS},Anna\nSETH,0.25,{TWIN[:-4]}beef,Ben\nSETH,x,{ADDRESS},Carl\n"
+    )
     told = text(page)
     assert "Review 2 payouts" in told and "0.35 <span" in told and "≈ €" in told
     assert "Amount must be a decimal number" in told and "Anna" in told
@@ -53,7 +56,10 @@ def test_a_list_is_reviewed_as_a_whole_and_sent_with_one_code(rich: Cast, alice:
     assert asked.status_code == 200 and asked.context["asks_code"] and not Payout.objects.exists()
     assert alice.confirm(asked, path, **agreed).status_code == 303
     release_lines()
-    assert [one.amount_atomic for one in Payout.objects.order_by("amount_atomic")] == [10**17, 25 * 10**16]
+    assert [one.amount_atomic for one in Payout.objects.order_by("amount_atomic")] == [
+        10**17,
+        25 * 10**16,
+    ]
     after = text(alice.get(path))
     assert "Send 2 payouts" not in after and "Created" in after
     again = alice.post(path, **agreed)
@@ -101,7 +107,9 @@ def test_sending_needs_two_factor_authentication_and_the_role(rich: Cast) -> Non
     assert PayoutBatch.objects.get().status == "review"
 
 
-def test_a_balance_that_is_too_small_is_told_before_anything_is_sent(rich: Cast, alice: Browser) -> None:
+def test_a_balance_that_is_too_small_is_told_before_anything_is_sent(
+    rich: Cast, alice: Browser
+) -> None:
     path, page = review(alice, f"SETH,3,{ADDRESS}\n")
     assert "2 <span" in text(page) and "short" in text(page) and "Send 1 payout" not in text(page)
     assert alice.post(path, agreed=hidden_fields(page)["agreed"]).status_code == 422

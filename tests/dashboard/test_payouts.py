@@ -1,4 +1,5 @@
-"""The payouts rooms: everything once more before it leaves, destinations that look alike, retries, schedules, balances."""
+"""The payouts rooms: everything once more before it leaves, destinations that look alike, retries,
+schedules, balances."""
 
 import re
 from typing import Any
@@ -33,7 +34,8 @@ def rich(cast: Cast) -> Cast:
 
 @pytest.fixture
 def alice(rich: Cast) -> Browser:
-    """With two-factor authentication: whatever she confirms, she confirms with a code of its own."""
+    """With two-factor authentication: whatever she confirms, she confirms with a code of its
+    own."""
     second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     return Browser(rich.alice, answers=True)
 
@@ -46,14 +48,26 @@ def hidden(answer: Any, name: str) -> str:
 
 def wish(browser: Browser, **fields: str) -> dict[str, str]:
     key = hidden(browser.get("payouts/new"), "form_key")
-    return {"form_key": key, "asset_id": "SETH", "amount": "0.1", "destination": "", "destination_address": ADDRESS, **fields}
+    return {
+        "form_key": key,
+        "asset_id": "SETH",
+        "amount": "0.1",
+        "destination": "",
+        "destination_address": ADDRESS,
+        **fields,
+    }
 
 
 def test_everything_is_shown_once_more_before_it_leaves(rich: Cast, alice: Browser) -> None:
     asked = wish(alice)
     review = alice.post("payouts/new", **asked)
     told = text(review)
-    assert review.status_code == 200 and ADDRESS in told and "0.1 <span" in told and "This destination is new" in told
+    assert (
+        review.status_code == 200
+        and ADDRESS in told
+        and "0.1 <span" in told
+        and "This destination is new" in told
+    )
     assert "In live mode a payout can't be undone" in told
     assert not Payout.objects.exists()
     agreed = hidden(review, "agreed")
@@ -63,9 +77,14 @@ def test_everything_is_shown_once_more_before_it_leaves(rich: Cast, alice: Brows
     payout = Payout.objects.get()
     assert (made.status_code, made.headers["Location"]) == (303, f"/dashboard/payouts/{payout.pk}")
     alice.post("payouts/new", **asked, agreed=agreed)
-    assert Payout.objects.count() == 1 and balances(rich.bakery.store.pk, "test")["SETH"].reserved_atomic == 10**17
+    assert (
+        Payout.objects.count() == 1
+        and balances(rich.bakery.store.pk, "test")["SETH"].reserved_atomic == 10**17
+    )
     advance_payouts()
-    assert "Sent" in text(alice.get(f"payouts/{payout.pk}")) and "0.1 <span" in text(alice.get("payouts"))
+    assert "Sent" in text(alice.get(f"payouts/{payout.pk}")) and "0.1 <span" in text(
+        alice.get("payouts")
+    )
     assert "No matches" in text(alice.get("payouts?status=failed"))
 
 
@@ -79,7 +98,12 @@ def test_a_wallet_payout_needs_two_factor_authentication(rich: Cast) -> None:
 def test_a_developer_may_look_and_send_nothing(rich: Cast) -> None:
     bob = Browser(rich.bob)
     assert bob.get("payouts").status_code == bob.get("balances").status_code == 200
-    for path in ("payouts/new", "payouts/destinations/wallet", "payouts/destinations/bank", "payouts/schedules/new"):
+    for path in (
+        "payouts/new",
+        "payouts/destinations/wallet",
+        "payouts/destinations/bank",
+        "payouts/schedules/new",
+    ):
         assert bob.get(path).status_code == 403
 
 
@@ -96,7 +120,9 @@ def test_a_developer_may_look_and_send_nothing(rich: Cast) -> None:
         ({"form_key": "x"}, "The form is too old; open it again."),
     ],
 )
-def test_what_is_wrong_is_said_on_the_form(alice: Browser, fields: dict[str, str], sentence: str) -> None:
+def test_what_is_wrong_is_said_on_the_form(
+    alice: Browser, fields: dict[str, str], sentence: str
+) -> None:
     asked = {**wish(alice), **fields}
     answer = alice.post("payouts/new", **asked)
     assert answer.status_code in (404, 422) and sentence in text(answer)
@@ -106,29 +132,57 @@ def test_what_is_wrong_is_said_on_the_form(alice: Browser, fields: dict[str, str
 @pytest.mark.parametrize(
     ("fields", "name", "sentence"),
     [
-        ({"amount": "x"}, "amount", "Amount must be a decimal number of coins with at most 18 places."),
-        ({"amount": "1\0e"}, "amount", "Amount must be a decimal number of coins with at most 18 places."),
+        (
+            {"amount": "x"},
+            "amount",
+            "Amount must be a decimal number of coins with at most 18 places.",
+        ),
+        (
+            {"amount": "1\0e"},
+            "amount",
+            "Amount must be a decimal number of coins with at most 18 places.",
+        ),
         ({"amount": "0.00001"}, "amount", "Amount is below the network minimum."),
-        ({"destination_address": "0x1"}, "destination_address", "Destination address is not valid for Ethereum Sepolia."),
-        ({"destination_address": ""}, "destination_address", "Exactly one destination is required."),
+        (
+            {"destination_address": "0x1"},
+            "destination_address",
+            "Destination address is not valid for Ethereum Sepolia.",
+        ),
+        (
+            {"destination_address": ""},
+            "destination_address",
+            "Exactly one destination is required.",
+        ),
         ({"destination": "wallet:x"}, "destination", "Payout detail not found."),
         ({"asset_id": "ETH"}, "asset_id", "Asset is not active."),
     ],
 )
-def test_each_error_stands_at_its_input_which_has_the_focus(alice: Browser, fields: dict[str, str], name: str, sentence: str) -> None:
+def test_each_error_stands_at_its_input_which_has_the_focus(
+    alice: Browser, fields: dict[str, str], name: str, sentence: str
+) -> None:
     page = alice.post("payouts/new", **{**wish(alice), **fields}).content.decode()
-    (told,) = re.findall(r'<span class="error" id="([a-z_]+)-error" role="alert">([^<]+)</span>', page)
+    (told,) = re.findall(
+        r'<span class="error" id="([a-z_]+)-error" role="alert">([^<]+)</span>', page
+    )
     assert told == (name, sentence)
-    marked = r'<(?:input|select|fieldset)\b[^>]*aria-describedby="(?:[\w-]+ )?(\w+)-error" autofocus>'
+    marked = (
+        r'<(?:input|select|fieldset)\b[^>]*aria-describedby="(?:[\w-]+ )?(\w+)-error" autofocus>'
+    )
     assert re.findall(marked, page) == [name] and 'id="errors"' not in page
 
 
 def test_what_belongs_to_no_input_stands_above_them_all(alice: Browser) -> None:
     page = alice.post("payouts/new", **{**wish(alice), "form_key": "x"}).content.decode()
-    assert 'id="errors"' in page and "The form is too old; open it again." in page and "aria-invalid" not in page
+    assert (
+        'id="errors"' in page
+        and "The form is too old; open it again." in page
+        and "aria-invalid" not in page
+    )
 
 
-def test_an_address_that_only_looks_like_a_known_one_must_be_compared(rich: Cast, alice: Browser) -> None:
+def test_an_address_that_only_looks_like_a_known_one_must_be_compared(
+    rich: Cast, alice: Browser
+) -> None:
     add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
     asked = wish(alice, destination_address=TWIN)
     review = alice.post("payouts/new", **asked)
@@ -138,7 +192,12 @@ def test_an_address_that_only_looks_like_a_known_one_must_be_compared(rich: Cast
     assert alice.post("payouts/new", **asked, agreed=agreed, compared="yes").status_code == 303
     form = alice.post("payouts/destinations/wallet", network="sepolia", address=TWIN)
     assert "only looks like one that you know" in text(form)
-    assert alice.post("payouts/destinations/wallet", network="sepolia", address=TWIN, compared="yes").status_code == 303
+    assert (
+        alice.post(
+            "payouts/destinations/wallet", network="sepolia", address=TWIN, compared="yes"
+        ).status_code
+        == 303
+    )
 
 
 def test_a_failed_payout_is_tried_again_or_taken_back(rich: Cast, alice: Browser) -> None:
@@ -158,8 +217,15 @@ def test_a_failed_payout_is_tried_again_or_taken_back(rich: Cast, alice: Browser
     assert balances(rich.bakery.store.pk, "test")["SETH"].available_atomic == 10**18
 
 
-def test_destinations_are_added_and_removed_and_no_account_number_is_shown(rich: Cast, alice: Browser) -> None:
-    assert alice.post("payouts/destinations/wallet", network="sepolia", address=ADDRESS, label="Cold").status_code == 303
+def test_destinations_are_added_and_removed_and_no_account_number_is_shown(
+    rich: Cast, alice: Browser
+) -> None:
+    assert (
+        alice.post(
+            "payouts/destinations/wallet", network="sepolia", address=ADDRESS, label="Cold"
+        ).status_code
+        == 303
+    )
     again = alice.post("payouts/destinations/wallet", network="sepolia", address=ADDRESS)
     assert again.status_code == 422 and "already saved" in text(again)
     bank = {"currency": "EUR", "holder": "Alice", "account": "DE89 3704 0044 0532 0130 00"}
@@ -167,7 +233,12 @@ def test_destinations_are_added_and_removed_and_no_account_number_is_shown(rich:
     assert wrong.status_code == 422 and "That is not an account number." in text(wrong)
     assert alice.post("payouts/destinations/bank", **bank).status_code == 303
     page = text(alice.get("payouts/destinations"))
-    assert ADDRESS in page and "EUR account ending in 3000" in page and "Waits for verification" in page and "0532" not in page
+    assert (
+        ADDRESS in page
+        and "EUR account ending in 3000" in page
+        and "Waits for verification" in page
+        and "0532" not in page
+    )
     assert "EUR account" not in text(alice.get("payouts/new"))
     set_verified(Destination.objects.select_related("store").get(kind="bank"), True)
     offered = text(alice.get("payouts/new"))
@@ -189,12 +260,18 @@ def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Br
         "minimum": "10",
         "minimum_fiat_currency": "EUR",
     }
-    assert "Frequency must be" in text(alice.post("payouts/schedules/new", **{**asked, "frequency": "hourly"}))
+    assert "Frequency must be" in text(
+        alice.post("payouts/schedules/new", **{**asked, "frequency": "hourly"})
+    )
     made = alice.post("payouts/schedules/new", **asked)
     schedule = Schedule.objects.get()
     path = f"payouts/schedules/{schedule.pk}"
     assert made.headers["Location"] == f"/dashboard/{path}" and schedule.minimum_fiat_cents == 1000
-    assert ADDRESS in text(alice.get(path)) and "SETH" not in text(alice.get("payouts/schedules")) and "ETH weekly" in text(alice.get(path))
+    assert (
+        ADDRESS in text(alice.get(path))
+        and "SETH" not in text(alice.get("payouts/schedules"))
+        and "ETH weekly" in text(alice.get(path))
+    )
     assert "Pay out now?" in text(alice.get(f"{path}/run"))
     alice.post(f"{path}/run")
     assert Payout.objects.get().schedule_id == schedule.pk
@@ -204,22 +281,43 @@ def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Br
     assert "Paused" in text(alice.get(path))
     alice.post(f"{path}/switch", to="active")
     assert alice.get(f"{path}/change").status_code == 200
-    alice.post(f"{path}/change", frequency="monthly", minimum="", minimum_fiat_currency="USD", destination="")
+    alice.post(
+        f"{path}/change",
+        frequency="monthly",
+        minimum="",
+        minimum_fiat_currency="USD",
+        destination="",
+    )
     schedule.refresh_from_db()
     assert (schedule.frequency, schedule.is_active) == ("monthly", True)
     assert "Delete this schedule?" in text(alice.get(f"{path}/delete"))
     alice.post(f"{path}/delete")
-    assert alice.get(path).status_code == 404 and "No schedules" in text(alice.get("payouts/schedules"))
+    assert alice.get(path).status_code == 404 and "No schedules" in text(
+        alice.get("payouts/schedules")
+    )
 
 
 def test_a_bank_payout_shows_what_would_land(rich: Cast, alice: Browser) -> None:
     shop = rich.bakery
     change_store(shop.store, kyc_confirmed_at=clock.real_now())
-    Asset.objects.filter(pk="USDC_SETH").update(is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40)
+    Asset.objects.filter(pk="USDC_SETH").update(
+        is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40
+    )
     make.store_coins(shop.store, "USDC_SETH", 10**8)
-    account = add_bank(shop.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000", is_verified=True)
+    account = add_bank(
+        shop.store,
+        "test",
+        currency="EUR",
+        holder="Alice",
+        account="DE89370400440532013000",
+        is_verified=True,
+    )
     form = text(alice.get("payouts/new?asset=USDC_SETH"))
-    assert "EUR account ending in 3000" in form and "0.1 <span" in form and "EUR account" not in text(alice.get("payouts/new?asset=SETH"))
+    assert (
+        "EUR account ending in 3000" in form
+        and "0.1 <span" in form
+        and "EUR account" not in text(alice.get("payouts/new?asset=SETH"))
+    )
     asked = wish(alice, asset_id="USDC_SETH", amount="10", destination=f"bank:{account.pk}")
     review = alice.post("payouts/new", **asked)
     assert "Arrives in the bank, about" in text(review) and "€" in text(review)
@@ -251,7 +349,9 @@ def test_the_maximum_is_within_what_staff_have_set(rich: Cast, alice: Browser) -
     make.payout(rich.bakery.test, 2 * 10**17)
     assert filled_in(alice.get("payouts/new?maximum=1")) == "0.4"
     refused = alice.post("payouts/new", **wish(alice, amount="0.41"))
-    assert refused.status_code == 422 and field_errors(refused) == {"amount": "At most 0.4 ETH can be paid out now."}
+    assert refused.status_code == 422 and field_errors(refused) == {
+        "amount": "At most 0.4 ETH can be paid out now."
+    }
 
 
 def test_an_amount_in_fiat_is_reviewed_and_sent_in_coins(rich: Cast, alice: Browser) -> None:
@@ -264,14 +364,19 @@ def test_an_amount_in_fiat_is_reviewed_and_sent_in_coins(rich: Cast, alice: Brow
     assert field_errors(beyond) == {"amount": "Amount is more than the maximum of 3420.00 EUR."}
 
 
-def test_only_destinations_that_fit_are_offered_and_the_last_used_is_chosen(rich: Cast, alice: Browser) -> None:
+def test_only_destinations_that_fit_are_offered_and_the_last_used_is_chosen(
+    rich: Cast, alice: Browser
+) -> None:
     store = rich.bakery.store
     older = add_wallet(store, "test", "sepolia", ADDRESS)
     add_wallet(store, "test", "sepolia", TWIN)
     add_wallet(store, "test", "base", ADDRESS)
     make.payout(rich.bakery.test, 10**17, crypto_payout_detail_id=str(older.pk))
     page = alice.get("payouts/new").content.decode()
-    assert re.findall(r'name="destination" value="([^"]*)" (checked)?', page)[0] == (f"wallet:{older.pk}", "checked")
+    assert re.findall(r'name="destination" value="([^"]*)" (checked)?', page)[0] == (
+        f"wallet:{older.pk}",
+        "checked",
+    )
     assert page.count('name="destination"') == 3 and "(Base)" not in page
 
 
@@ -293,14 +398,21 @@ def test_balances_say_what_each_part_means(rich: Cast) -> None:
     page = text(browser.get("balances"))
     assert "0.75" in page and "0.25" in page and "How balances work" in page
     browser.switch("live")
-    assert "Nothing here yet" in text(browser.get("balances")) and "There is nothing to pay out" in text(browser.get("payouts/new"))
+    assert "Nothing here yet" in text(
+        browser.get("balances")
+    ) and "There is nothing to pay out" in text(browser.get("payouts/new"))
 
 
 def test_nobody_else_sees_them(rich: Cast) -> None:
     made = make.payout(rich.bakery.test, 10**17)
     saved = add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
     stranger = Browser(rich.charlie)
-    for path in (f"payouts/{made['id']}", f"payouts/destinations/{saved.pk}/remove", "payouts/x", f"payouts/schedules/{saved.pk}"):
+    for path in (
+        f"payouts/{made['id']}",
+        f"payouts/destinations/{saved.pk}/remove",
+        "payouts/x",
+        f"payouts/schedules/{saved.pk}",
+    ):
         assert stranger.get(path).status_code == 404
 
 
@@ -324,7 +436,12 @@ def test_staff_decide_about_a_payout_with_a_reason(rich: Cast) -> None:
         assert staff.get(f"/admin/payouts/{page}/").status_code == 200
     bank = Destination.objects.get()
     assert "0532" not in text(staff.get(f"/admin/payouts/destination/{bank.pk}/change/"))
-    staff.post("/admin/payouts/destination/", action="verify", reason="Seen a statement", _selected_action=str(bank.pk))
+    staff.post(
+        "/admin/payouts/destination/",
+        action="verify",
+        reason="Seen a statement",
+        _selected_action=str(bank.pk),
+    )
     bank.refresh_from_db()
     assert bank.verified_at is not None
 
@@ -335,7 +452,9 @@ def test_a_session_of_the_api_pays_out_to_a_wallet_with_two_factors_only(rich: C
 
     def ask(**headers: str) -> Any:
         sent = {"Idempotency-Key": "one", **headers}
-        return browser.client.post("/api/v2/payouts", body, content_type="application/json", headers=sent)
+        return browser.client.post(
+            "/api/v2/payouts", body, content_type="application/json", headers=sent
+        )
 
     assert (ask().status_code, ask().json()["error"]["code"]) == (403, "mfa_required")
     factor = second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")

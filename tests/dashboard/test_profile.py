@@ -1,4 +1,5 @@
-"""A person's profile: their zone is that of every page and email, a file is the same for everybody."""
+"""A person's profile: their zone is that of every page and email, a file is the same for
+everybody."""
 
 import re
 from datetime import UTC, datetime
@@ -80,7 +81,9 @@ def test_who_has_chosen_no_zone_sees_their_browsers(cast: Cast) -> None:
         ("language", "xx", "Choose a language from the list."),
     ],
 )
-def test_what_cannot_be_chosen_is_told_at_its_field(cast: Cast, field: str, value: str, said: str) -> None:
+def test_what_cannot_be_chosen_is_told_at_its_field(
+    cast: Cast, field: str, value: str, said: str
+) -> None:
     refused = Browser(cast.alice).post("profile", **{**FORM, field: value})
     assert refused.status_code == 422 and said in text(refused)
     cast.alice.refresh_from_db()
@@ -109,6 +112,8 @@ def test_a_file_is_the_same_for_every_reader(cast: Cast) -> None:
 
 def test_every_zone_that_is_offered_can_be_used() -> None:
     names = profile.zone_names()
-    assert names[0] == "UTC" and {"Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata"} <= set(names)
+    assert names[0] == "UTC" and {"Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata"} <= set(
+        names
+    )
     assert not {"EST", "Etc/GMT+5", "posixrules"} & set(names)
     assert [profile.zone_of(User(time_zone=one)).key for one in names] == list(names)

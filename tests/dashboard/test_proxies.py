@@ -1,4 +1,5 @@
-"""The staff site's page about proxies says which address it sees, and what TRUSTED_PROXY_HOPS should be."""
+"""The staff site's page about proxies says which address it sees, and what TRUSTED_PROXY_HOPS
+should be."""
 
 from typing import Any
 
@@ -10,7 +11,9 @@ from tests.dashboard.browse import Browser
 from tests.dashboard.test_staff import clerk, staff
 
 __all__ = ["clerk", "staff"]
-MINE, CDN, PROXY = "203.0.113.7", "198.51.100.2", "10.0.0.3"
+MINE = "203.0.113.7"
+CDN = "198.51.100.2"
+PROXY = "10.0.0.3"
 
 
 @pytest.mark.parametrize(
@@ -20,9 +23,23 @@ MINE, CDN, PROXY = "203.0.113.7", "198.51.100.2", "10.0.0.3"
         ([], "8.8.8.8", 1, "", 0, "is believed"),
         (["8.8.8.8"], PROXY, 1, "", 1, "The setting fits what arrived."),
         (["8.8.8.8"], PROXY, 0, "", 1, "counts as one client"),
-        (["8.8.8.8", CDN], PROXY, 1, "", 2, "Set TRUSTED_PROXY_HOPS=2. Now everybody who comes through the same proxy"),
+        (
+            ["8.8.8.8", CDN],
+            PROXY,
+            1,
+            "",
+            2,
+            "Set TRUSTED_PROXY_HOPS=2. Now everybody who comes through the same proxy",
+        ),
         (["8.8.8.8", CDN], PROXY, 2, "", 2, "The setting fits"),
-        (["8.8.8.8"], PROXY, 3, "", 1, "Set TRUSTED_PROXY_HOPS=1. Now a client can write any address"),
+        (
+            ["8.8.8.8"],
+            PROXY,
+            3,
+            "",
+            1,
+            "Set TRUSTED_PROXY_HOPS=1. Now a client can write any address",
+        ),
         ([], PROXY, 0, "", 0, "10.0.0.3 is an address of a private network"),
         (["10.9.9.9"], PROXY, 1, "", 1, "10.9.9.9 is an address of a private network"),
         # A company's proxy has written into the header before it came to ours.
@@ -34,18 +51,32 @@ MINE, CDN, PROXY = "203.0.113.7", "198.51.100.2", "10.0.0.3"
         ([CDN], PROXY, 1, "me", None, "me is not an address"),
     ],
 )
-def test_what_the_setting_should_be(forwarded: list[str], connection: str, hops: int, mine: str, should_be: int | None, says: str) -> None:
+def test_what_the_setting_should_be(
+    forwarded: list[str], connection: str, hops: int, mine: str, should_be: int | None, says: str
+) -> None:
     verdict = judge(forwarded, connection, hops, mine)
     assert verdict.hops == should_be and says in verdict.text
 
 
 def test_staff_see_what_arrived_and_what_is_believed_of_it(staff: Browser, settings: Any) -> None:
     settings.TRUSTED_PROXY_HOPS = 1
-    headers = {"X-Forwarded-For": f"8.8.4.4, ::ffff:{CDN}", "X-Forwarded-Proto": "https", "Via": "<script>1.1 cdn</script>"}
+    headers = {
+        "X-Forwarded-For": f"8.8.4.4, ::ffff:{CDN}",
+        "X-Forwarded-Proto": "https",
+        "Via": "<script>1.1 cdn</script>",
+    }
     page = staff.client.get("/admin/proxies/", headers=headers, REMOTE_ADDR=PROXY).content.decode()
-    for text in (f"8.8.4.4, ::ffff:{CDN}", PROXY, f"<td><bdi>{CDN}</bdi></td>", "Set TRUSTED_PROXY_HOPS=2", "&lt;script&gt;1.1 cdn"):
+    for text in (
+        f"8.8.4.4, ::ffff:{CDN}",
+        PROXY,
+        f"<td><bdi>{CDN}</bdi></td>",
+        "Set TRUSTED_PROXY_HOPS=2",
+        "&lt;script&gt;1.1 cdn",
+    ):
         assert text in page
-    fits = staff.client.get("/admin/proxies/", {"mine": CDN}, headers=headers, REMOTE_ADDR=PROXY).content.decode()
+    fits = staff.client.get(
+        "/admin/proxies/", {"mine": CDN}, headers=headers, REMOTE_ADDR=PROXY
+    ).content.decode()
     assert "Set TRUSTED_PROXY_HOPS" not in fits and "The setting fits" in fits
     assert 'href="/admin/proxies/"' in staff.client.get("/admin/").content.decode()
 

@@ -1,4 +1,5 @@
-"""A forgotten password and a new email address: letters whose links work once, and answers that tell strangers nothing."""
+"""A forgotten password and a new email address: letters whose links work once, and answers that
+tell strangers nothing."""
 
 import re
 from datetime import timedelta
@@ -37,7 +38,8 @@ def forgotten(cast: Cast) -> str:
 
 
 def test_a_forgotten_password_is_replaced_and_every_session_ends(cast: Cast) -> None:
-    inside, path = Browser(cast.alice), forgotten(cast)
+    inside = Browser(cast.alice)
+    path = forgotten(cast)
     visitor = Browser()
     assert cast.alice.email in text(visitor.get(path))
     assert visitor.post(path, password=NEW_PASSWORD).headers["Location"] == "/dashboard/sign-in"
@@ -45,9 +47,14 @@ def test_a_forgotten_password_is_replaced_and_every_session_ends(cast: Cast) -> 
     assert inside.get().status_code == 302
     assert visitor.get().status_code == 302
     assert Browser().post("sign-in", email=cast.alice.email, password=PASSWORD).status_code == 401
-    assert Browser().post("sign-in", email=cast.alice.email, password=NEW_PASSWORD).status_code == 302
+    assert (
+        Browser().post("sign-in", email=cast.alice.email, password=NEW_PASSWORD).status_code == 302
+    )
     assert "Your password was changed" in subjects(cast.alice.email)
-    assert AuditEntry.objects.filter(action="password.changed", target_id=str(cast.alice.pk)).count() == 1
+    assert (
+        AuditEntry.objects.filter(action="password.changed", target_id=str(cast.alice.pk)).count()
+        == 1
+    )
 
 
 def test_a_link_works_once_and_for_an_hour(cast: Cast) -> None:
@@ -76,7 +83,11 @@ def test_the_second_factor_is_still_asked_for(cast: Cast) -> None:
     factor = second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     Browser().post(forgotten(cast), password=NEW_PASSWORD)
     browser = Browser()
-    assert browser.post("sign-in", email=cast.alice.email, password=NEW_PASSWORD).headers["Location"].startswith("/dashboard/sign-in/code")
+    assert (
+        browser.post("sign-in", email=cast.alice.email, password=NEW_PASSWORD)
+        .headers["Location"]
+        .startswith("/dashboard/sign-in/code")
+    )
     assert browser.code(code_of(factor)).status_code == 302
 
 
@@ -86,8 +97,12 @@ def test_a_bad_password_is_told_and_the_link_stays(cast: Cast) -> None:
     assert Browser().post(path, password=NEW_PASSWORD).status_code == 303
 
 
-@pytest.mark.parametrize("email", ["nobody@example.com", "no address", "a\x00@example.com", "", "x" * 5000])
-def test_an_unknown_address_is_answered_like_a_known_one_and_gets_no_letter(cast: Cast, email: str) -> None:
+@pytest.mark.parametrize(
+    "email", ["nobody@example.com", "no address", "a\x00@example.com", "", "x" * 5000]
+)
+def test_an_unknown_address_is_answered_like_a_known_one_and_gets_no_letter(
+    cast: Cast, email: str
+) -> None:
     known, unknown = (Browser().post("forgot", email=one) for one in (cast.alice.email, email))
     assert (known.status_code, unknown.status_code) == (200, 200)
     assert "an email is on its way" in text(unknown)
@@ -108,7 +123,10 @@ def test_a_person_who_is_not_active_gets_no_letter(cast: Cast) -> None:
 
 def test_a_new_address_counts_when_its_link_was_opened(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    assert browser.post("security/email", email=NEW, password=PASSWORD).headers["Location"] == "/dashboard/security"
+    assert (
+        browser.post("security/email", email=NEW, password=PASSWORD).headers["Location"]
+        == "/dashboard/security"
+    )
     path = link(NEW, "email")
     assert NEW in text(Browser().get(path))
     cast.alice.refresh_from_db()
@@ -136,7 +154,12 @@ def test_what_a_new_address_needs(cast: Cast, email: str, password: str, sentenc
 
 
 def test_a_taken_address_is_answered_like_a_free_one_and_gets_no_letter(cast: Cast) -> None:
-    assert Browser(cast.alice).post("security/email", email=cast.charlie.email.upper(), password=PASSWORD).status_code == 303
+    assert (
+        Browser(cast.alice)
+        .post("security/email", email=cast.charlie.email.upper(), password=PASSWORD)
+        .status_code
+        == 303
+    )
     assert not OutgoingMail.objects.exists()
 
 

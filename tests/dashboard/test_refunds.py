@@ -1,4 +1,5 @@
-"""Refunds from the payment page: what is said before, that nothing else is sent, and that it is sent once."""
+"""Refunds from the payment page: what is said before, that nothing else is sent, and that it is
+sent once."""
 
 import re
 from decimal import Decimal
@@ -29,7 +30,9 @@ def made(cast: Cast) -> dict[str, Any]:
 
 def hidden(answer: Any) -> dict[str, str]:
     """The fields that a page's form brings back by itself."""
-    found = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', answer.content.decode())
+    found = re.findall(
+        r'<input type="hidden" name="(\w+)" value="([^"]*)"', answer.content.decode()
+    )
     return {name: value for name, value in found if name not in ("csrfmiddlewaretoken", "next")}
 
 
@@ -42,19 +45,31 @@ def confirmed(browser: Browser, made: dict[str, Any], review: Any, **changed: st
     return browser.post(f"payments/{made['id']}/refund", **{**hidden(review), **changed})
 
 
-def test_a_refund_says_what_leaves_and_where_to_before_it_is_sent(cast: Cast, made: dict[str, Any]) -> None:
+def test_a_refund_says_what_leaves_and_where_to_before_it_is_sent(
+    cast: Cast, made: dict[str, Any]
+) -> None:
     browser = Browser(cast.alice)
-    assert f"/dashboard/payments/{made['id']}/refund" in browser.get(f"payments/{made['id']}").content.decode()
+    assert (
+        f"/dashboard/payments/{made['id']}/refund"
+        in browser.get(f"payments/{made['id']}").content.decode()
+    )
     review = reviewed(browser, made)
     shown = text(review)
-    assert made["payment_addresses"][0]["crypto_amount"] in shown and made["transaction"]["from_address"] in shown
+    assert (
+        made["payment_addresses"][0]["crypto_amount"] in shown
+        and made["transaction"]["from_address"] in shown
+    )
     assert "the rest can't be refunded" not in shown and "Test mode: no real money moves" in shown
     assert not Refund.objects.exists()
     assert confirmed(browser, made, review)["Location"] == f"/dashboard/payments/{made['id']}"
     (refund,) = Refund.objects.all()
     assert str(refund.amount_atomic) == made["payment_addresses"][0]["crypto_amount_atomic"]
     page = text(browser.get(f"payments/{made['id']}"))
-    assert "Refund in progress" in page and "Refund requested" in page and made["transaction"]["from_address"] in page
+    assert (
+        "Refund in progress" in page
+        and "Refund requested" in page
+        and made["transaction"]["from_address"] in page
+    )
     assert f"/dashboard/payments/{made['id']}/refund" not in page
 
 
@@ -84,7 +99,11 @@ def test_a_part_is_warned_about_and_shown_as_partial(cast: Cast, made: dict[str,
         ({"amount": "1000"}, "amount", "Amount exceeds the refundable balance."),
         ({"amount": "0"}, "amount", "Amount must be greater than zero."),
         ({"amount": "0.1234567890123456789"}, "amount", "Amount must be a decimal string."),
-        ({"destination_address": "0x12"}, "destination_address", "Destination address is not valid for Ethereum Sepolia."),
+        (
+            {"destination_address": "0x12"},
+            "destination_address",
+            "Destination address is not valid for Ethereum Sepolia.",
+        ),
     ],
 )
 def test_a_request_that_can_not_be_met_comes_back_with_its_reason_at_its_input(
@@ -111,8 +130,12 @@ def test_what_is_wrong_about_no_input_of_the_page_stands_above_them(
     assert not Refund.objects.exists()
 
 
-@pytest.mark.parametrize("changed", [{"amount": "0.002"}, {"destination_address": "0x" + "2" * 40}, {"agreed": "other"}])
-def test_nothing_is_sent_that_was_not_on_the_page(cast: Cast, made: dict[str, Any], changed: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "changed", [{"amount": "0.002"}, {"destination_address": "0x" + "2" * 40}, {"agreed": "other"}]
+)
+def test_nothing_is_sent_that_was_not_on_the_page(
+    cast: Cast, made: dict[str, Any], changed: dict[str, str]
+) -> None:
     browser = Browser(cast.alice)
     review = reviewed(browser, made, amount="0.001", destination_address=TO)
     answer = confirmed(browser, made, review, **changed)
@@ -122,14 +145,19 @@ def test_nothing_is_sent_that_was_not_on_the_page(cast: Cast, made: dict[str, An
 
 
 def test_a_balance_that_does_not_reach_is_said(cast: Cast) -> None:
-    alone, browser = paid(cast.bakery.test), Browser(cast.alice)
+    alone = paid(cast.bakery.test)
+    browser = Browser(cast.alice)
     answer = confirmed(browser, alone, reviewed(browser, alone))
     assert answer.status_code == 422 and "Insufficient balance to refund." in text(answer)
 
 
 def test_a_late_deposit_goes_back_from_what_is_held(cast: Cast) -> None:
-    late, browser = payment(cast.bakery.test, expires_in=300), Browser(cast.alice)
-    assert f"/dashboard/payments/{late['id']}/refund" not in browser.get(f"payments/{late['id']}").content.decode()
+    late = payment(cast.bakery.test, expires_in=300)
+    browser = Browser(cast.alice)
+    assert (
+        f"/dashboard/payments/{late['id']}/refund"
+        not in browser.get(f"payments/{late['id']}").content.decode()
+    )
     advance(cast.bakery.test, 400)
     late_deposit(late["id"])
     review = reviewed(browser, late)
@@ -139,7 +167,8 @@ def test_a_late_deposit_goes_back_from_what_is_held(cast: Cast) -> None:
 
 
 def test_several_transfers_are_shown_each_with_what_they_come_to(cast: Cast) -> None:
-    late, browser = payment(cast.bakery.test, expires_in=300), Browser(cast.alice)
+    late = payment(cast.bakery.test, expires_in=300)
+    browser = Browser(cast.alice)
     advance(cast.bakery.test, 400)
     late_deposit(late["id"])
     Deposit.objects.update(simulated_reference="of somebody else", from_address=TO)
@@ -150,7 +179,9 @@ def test_several_transfers_are_shown_each_with_what_they_come_to(cast: Cast) -> 
     assert f"<dt>Total</dt><dd>{crypto(2 * one, 18, 'ETH')}" in shown
 
 
-def test_a_second_request_while_one_is_under_way_leads_back_to_it(cast: Cast, made: dict[str, Any]) -> None:
+def test_a_second_request_while_one_is_under_way_leads_back_to_it(
+    cast: Cast, made: dict[str, Any]
+) -> None:
     browser = Browser(cast.alice)
     confirmed(browser, made, reviewed(browser, made))
     assert reviewed(browser, made)["Location"] == f"/dashboard/payments/{made['id']}"
@@ -159,13 +190,17 @@ def test_a_second_request_while_one_is_under_way_leads_back_to_it(cast: Cast, ma
 
 def test_who_may_not_move_money_is_not_offered_a_refund(cast: Cast, made: dict[str, Any]) -> None:
     browser = Browser(cast.bob)
-    assert f"/dashboard/payments/{made['id']}/refund" not in browser.get(f"payments/{made['id']}").content.decode()
+    assert (
+        f"/dashboard/payments/{made['id']}/refund"
+        not in browser.get(f"payments/{made['id']}").content.decode()
+    )
     assert browser.get(f"payments/{made['id']}/refund").status_code == 403
 
 
 def test_other_figures_are_told_before_a_code_is_taken(cast: Cast, made: dict[str, Any]) -> None:
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    browser, code = Browser(cast.alice), next_code(cast.alice)
+    browser = Browser(cast.alice)
+    code = next_code(cast.alice)
     review = reviewed(browser, made, amount="0.001", destination_address=TO)
     changed = confirmed(browser, made, review, amount="0.002", code=code)
     assert changed.status_code == 422 and "look at the new figures" in text(changed)
@@ -188,13 +223,22 @@ def dearer(rate: str) -> None:
 def test_the_maximum_is_told_in_coins_and_at_both_rates(cast: Cast, made: dict[str, Any]) -> None:
     dearer("3600")
     page = text(Browser(cast.alice).get(f"payments/{made['id']}/refund"))
-    assert f"<dt>Maximum</dt><dd>{crypto(made['payment_addresses'][0]['crypto_amount_atomic'], 18, 'ETH')}" in page
-    assert "1 ETH = €1,800.00" in page and "1 ETH = €3,600.00" in page and "At today&#x27;s rate" in page
+    most = crypto(made["payment_addresses"][0]["crypto_amount_atomic"], 18, "ETH")
+    assert f"<dt>Maximum</dt><dd>{most}" in page
+    assert (
+        "1 ETH = €1,800.00" in page
+        and "1 ETH = €3,600.00" in page
+        and "At today&#x27;s rate" in page
+    )
     assert options(page)[-3:] == ["", "locked", "today"]
 
 
-@pytest.mark.parametrize(("unit", "atomic"), [("locked", 277_777 * 10**10), ("today", 138_888 * 10**10)])
-def test_an_amount_in_fiat_is_converted_at_the_rate_that_was_chosen(cast: Cast, made: dict[str, Any], unit: str, atomic: int) -> None:
+@pytest.mark.parametrize(
+    ("unit", "atomic"), [("locked", 277_777 * 10**10), ("today", 138_888 * 10**10)]
+)
+def test_an_amount_in_fiat_is_converted_at_the_rate_that_was_chosen(
+    cast: Cast, made: dict[str, Any], unit: str, atomic: int
+) -> None:
     dearer("3600")
     browser = Browser(cast.alice)
     review = reviewed(browser, made, amount="5", unit=unit)
@@ -216,7 +260,8 @@ def test_a_part_fills_in_the_amount(cast: Cast, made: dict[str, Any], part: str,
     assert review.status_code == 200
     confirmed(browser, made, review)
     paid_atomic = int(made["payment_addresses"][0]["crypto_amount_atomic"])
-    sent, wanted = Refund.objects.get().amount_atomic, paid_atomic * int(part) // 100
+    sent = Refund.objects.get().amount_atomic
+    wanted = paid_atomic * int(part) // 100
     assert sent == wanted if part == "100" or not unit else wanted - 10**13 < sent <= wanted
 
 
@@ -224,14 +269,21 @@ def test_a_part_fills_in_the_amount(cast: Cast, made: dict[str, Any], part: str,
     ("fields", "sentence"),
     [
         ({"amount": "10.01", "unit": "locked"}, "Amount is more than the maximum of 10.00 EUR."),
-        ({"amount": "x", "unit": "locked"}, "Amount must be a decimal string with at most 2 decimals."),
+        (
+            {"amount": "x", "unit": "locked"},
+            "Amount must be a decimal string with at most 2 decimals.",
+        ),
         ({"amount": "0", "unit": "locked"}, "Amount must be greater than zero."),
     ],
 )
-def test_fiat_beyond_the_maximum_is_refused_at_the_amount(cast: Cast, made: dict[str, Any], fields: dict[str, str], sentence: str) -> None:
+def test_fiat_beyond_the_maximum_is_refused_at_the_amount(
+    cast: Cast, made: dict[str, Any], fields: dict[str, str], sentence: str
+) -> None:
     answer = reviewed(Browser(cast.alice), made, **fields)
     assert answer.status_code == 422 and field_errors(answer) == {"amount": sentence}
-    assert f'value="{fields["amount"]}"' in text(answer) and '<option value="locked" selected>' in text(answer)
+    assert f'value="{fields["amount"]}"' in text(
+        answer
+    ) and '<option value="locked" selected>' in text(answer)
 
 
 def test_without_a_rate_of_today_none_is_offered(cast: Cast, made: dict[str, Any]) -> None:
@@ -240,13 +292,16 @@ def test_without_a_rate_of_today_none_is_offered(cast: Cast, made: dict[str, Any
     assert "today" not in options(text(browser.get(f"payments/{made['id']}/refund")))
     answer = reviewed(browser, made, amount="5", unit="today")
     assert answer.status_code == 422
-    assert field_errors(answer) == {"unit": "There is no current rate for this coin; enter the amount in coins."}
+    assert field_errors(answer) == {
+        "unit": "There is no current rate for this coin; enter the amount in coins."
+    }
 
 
 def test_the_review_says_which_payment_it_is(cast: Cast) -> None:
     ugly = "مرحبا <b>&amp; " + "x" * 120
     paid(cast.bakery.test, amount="50.00")
-    titled, browser = paid(cast.bakery.test, title=ugly, order_id="A-17"), Browser(cast.alice)
+    titled = paid(cast.bakery.test, title=ugly, order_id="A-17")
+    browser = Browser(cast.alice)
     told = unescape(text(reviewed(browser, titled)))
     assert ugly in told and "A-17" in told and "€10.00" in told
     assert "<dt>Not refunded</dt>" not in told

@@ -1,4 +1,5 @@
-"""Reports and statements in the dashboard: asked for in words, shown as far as they are, and told only to their store."""
+"""Reports and statements in the dashboard: asked for in words, shown as far as they are, and told
+only to their store."""
 
 import csv
 import io
@@ -34,8 +35,17 @@ def last_day(cast: Cast) -> date:
 
 
 def ask(browser: Browser, first: Any, last: Any, **more: Any) -> Any:
-    asked = {"report_type": "merchant_statement", "start_date": first, "end_date": last, "format": "csv", "currency": "", **more}
-    return browser.client.get("/dashboard/reports", {key: str(value) for key, value in asked.items()})
+    asked = {
+        "report_type": "merchant_statement",
+        "start_date": first,
+        "end_date": last,
+        "format": "csv",
+        "currency": "",
+        **more,
+    }
+    return browser.client.get(
+        "/dashboard/reports", {key: str(value) for key, value in asked.items()}
+    )
 
 
 def test_a_report_is_asked_for_followed_and_downloaded(cast: Cast, browser: Browser) -> None:
@@ -60,7 +70,9 @@ def test_progress_and_failure_are_told(cast: Cast, browser: Browser) -> None:
     ask(browser, last, last)
     Report.objects.update(lines_total=400, lines_done=100)
     assert "25 %" in text(browser.get("reports"))
-    Report.objects.update(status=states.FAILED, error="The report could not be made. Ask for it again.")
+    Report.objects.update(
+        status=states.FAILED, error="The report could not be made. Ask for it again."
+    )
     shown = text(browser.get("reports"))
     assert "Failed" in shown and "Ask for it again." in shown
 
@@ -75,7 +87,9 @@ def test_progress_and_failure_are_told(cast: Cast, browser: Browser) -> None:
         ("2998-12-31", "2999-01-01", "aren't closed yet."),
     ],
 )
-def test_a_range_that_cannot_be_is_told_in_words(browser: Browser, first: str, last: str, words: str) -> None:
+def test_a_range_that_cannot_be_is_told_in_words(
+    browser: Browser, first: str, last: str, words: str
+) -> None:
     answer = ask(browser, first, last)
     assert answer.status_code == 422
     assert words in text(answer).replace("&#x27;", "'")
@@ -92,7 +106,12 @@ def test_a_preset_overrules_the_dates(browser: Browser) -> None:
 
 
 def test_a_viewer_may_ask_for_reports(cast: Cast) -> None:
-    Member.objects.create(store=cast.bakery.store, user=cast.charlie, role=Role.VIEWER, created_at=cast.bakery.access().now())
+    Member.objects.create(
+        store=cast.bakery.store,
+        user=cast.charlie,
+        role=Role.VIEWER,
+        created_at=cast.bakery.access().now(),
+    )
     Member.objects.filter(store=cast.strangers.store, user=cast.charlie).delete()
     last = last_day(cast)
     assert ask(Browser(cast.charlie), last, last).status_code == 303
@@ -109,7 +128,9 @@ def test_an_empty_store_is_told_what_opens_its_books(browser: Browser) -> None:
     assert "No entries yet" in text(statement(browser))
 
 
-def test_a_statement_shows_every_entry_with_the_balance_it_left(cast: Cast, browser: Browser) -> None:
+def test_a_statement_shows_every_entry_with_the_balance_it_left(
+    cast: Cast, browser: Browser
+) -> None:
     paid = [make.paid(cast.bakery.test, amount=amount) for amount in ("18.00", "36.00")]
     shown = text(statement(browser, asset="SETH", account="available"))
     assert shown.count("Payment settled</td>") == 2
@@ -146,7 +167,9 @@ def test_days_narrow_a_statement(cast: Cast, browser: Browser) -> None:
         ({"from": "0001-01-01", "to": "9999-12-30"}, 2),
         ({"from": "garbage", "to": "9999-12-31", "kind": "garbage"}, 2),
     ):
-        assert len(statement(browser, account="available", **query).context["lines"]) == count, query
+        assert len(statement(browser, account="available", **query).context["lines"]) == count, (
+            query
+        )
 
 
 def test_the_csv_is_what_the_page_shows(cast: Cast, browser: Browser) -> None:
@@ -162,12 +185,21 @@ def test_the_csv_is_what_the_page_shows(cast: Cast, browser: Browser) -> None:
 def test_lines_say_what_they_were_for(cast: Cast, browser: Browser) -> None:
     shop = cast.bakery
     make.paid(shop.test, amount="100.00", title="Table <for> two", order_id="A-17")
-    saved = add_wallet(shop.store, "test", "sepolia", "0x52908400098527886E0F7030069857D2E4169EE7", "Cold one")
+    saved = add_wallet(
+        shop.store, "test", "sepolia", "0x52908400098527886E0F7030069857D2E4169EE7", "Cold one"
+    )
     make.payout(shop.test, 10**15, crypto_payout_detail_id=str(saved.pk))
     make.payout(shop.test, 10**15)
     make.swapped(shop)
     shown = text(statement(browser, asset="SETH", account="available"))
-    for part in ("Table &lt;for&gt; two", "A-17", "Payout to Cold one", "Payout to 0x", "Swap of ETH to USDC", "Correction by staff"):
+    for part in (
+        "Table &lt;for&gt; two",
+        "A-17",
+        "Payout to Cold one",
+        "Payout to 0x",
+        "Swap of ETH to USDC",
+        "Correction by staff",
+    ):
         assert part in shown, part
 
 
@@ -192,7 +224,10 @@ def test_presets_are_ranges_of_days(cast: Cast, browser: Browser) -> None:
     make.paid(cast.bakery.test)
     presets = {one.name: one.query for one in statement(browser).context["presets"]}
     today = cast.bakery.access().now().date()
-    assert presets["This month"].endswith(f"from={today.replace(day=1)}&to={today}") and presets["All time"] == ""
+    assert (
+        presets["This month"].endswith(f"from={today.replace(day=1)}&to={today}")
+        and presets["All time"] == ""
+    )
     for name, query in presets.items():
         page = browser.client.get(f"/dashboard/statement?{query}")
         assert [one.name for one in page.context["presets"] if one.is_current] == [name]
@@ -215,7 +250,12 @@ def test_account_codes_stand_in_the_csv(cast: Cast, browser: Browser) -> None:
     assert 'value="4400"' in text(browser.get("settings/account-codes"))
     (row,) = exported(browser, "account=available")
     assert (row["account_code"], row["fee_account_code"]) == ("4400", "'=6855")
-    assert (row["fee"], row["value"], row["fee_value"], row["currency"]) == ("0.0001", "17.82", "0.18", "EUR")
+    assert (row["fee"], row["value"], row["fee_value"], row["currency"]) == (
+        "0.0001",
+        "17.82",
+        "0.18",
+        "EUR",
+    )
     assert Browser(cast.charlie).get("settings/account-codes").context["rows"][0][2] == ""
 
 

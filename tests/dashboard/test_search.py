@@ -1,4 +1,5 @@
-"""One search over everything of a store: what is found by what, who finds it, and what the database does for it."""
+"""One search over everything of a store: what is found by what, who finds it, and what the database
+does for it."""
 
 import re
 import uuid
@@ -44,20 +45,36 @@ def groups(browser: Browser, typed: str) -> dict[str, list[str]]:
 
 def joined(cast: Cast, role: str) -> Browser:
     user = person(role)
-    Member.objects.create(store=cast.bakery.store, user=user, role=role, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=user, role=role, created_at=clock.real_now()
+    )
     return Browser(user)
 
 
 def test_a_payment_is_found_by_whatever_people_have_of_it(cast: Cast) -> None:
-    api, browser = cast.bakery.test, Browser(cast.alice)
+    api = cast.bakery.test
+    browser = Browser(cast.alice)
     made = payment(api, amount="1250.40", title="Flat white", order_id="Order-4471")
     payment(api, amount="7.00", title="Espresso", order_id="Other-1")
     row = Payment.objects.get(pk=made["id"])
     address = PaymentAddress.objects.filter(payment=row).values_list("address_id", flat=True)[0]
     for typed in (
-        made["id"], made["id"].upper(), row.reference, row.reference.lower(), "flat WH", "FLAT", "order-44", "ORDER-4471",
-        "1250.40", "€1,250.40", "1250.4", "1,250.40 EUR", address, address.upper().replace("0X", "0x"), " flat  white ",
-    ):  # fmt: skip
+        made["id"],
+        made["id"].upper(),
+        row.reference,
+        row.reference.lower(),
+        "flat WH",
+        "FLAT",
+        "order-44",
+        "ORDER-4471",
+        "1250.40",
+        "€1,250.40",
+        "1250.4",
+        "1,250.40 EUR",
+        address,
+        address.upper().replace("0X", "0x"),
+        " flat  white ",
+    ):
         assert groups(browser, typed).get("Payments") == ["Flat white"], typed
     for typed in ("latte", "white", "12.50", HASH, str(uuid.uuid4()), "%", "_", "'"):
         assert "Payments" not in groups(browser, typed), typed
@@ -71,11 +88,17 @@ def test_a_payment_is_found_by_the_transaction_that_paid_it(cast: Cast) -> None:
 
 
 def test_billing_records_are_found_by_customer_number_and_name(cast: Cast) -> None:
-    api, browser = cast.bakery.test, Browser(cast.alice)
+    api = cast.bakery.test
+    browser = Browser(cast.alice)
     subscribed = billing.subscribe(api)
     opened = billing.opened(api)
     row = Invoice.objects.select_related("customer").get(pk=opened["id"])
-    for typed in (str(row.customer.pk), row.customer.email, row.customer.email[:6], row.customer.email.upper()):
+    for typed in (
+        str(row.customer.pk),
+        row.customer.email,
+        row.customer.email[:6],
+        row.customer.email.upper(),
+    ):
         assert "Customers" in groups(browser, typed), typed
     number = f"INV-{row.number:04d}"
     for typed in (number, number.lower(), str(row.number), opened["id"], row.customer.email):
@@ -85,11 +108,20 @@ def test_billing_records_are_found_by_customer_number_and_name(cast: Cast) -> No
     assert groups(browser, "sourdough")["Products"] == ["Sourdough club"]
 
 
-def test_payment_links_are_found_by_title_and_address_and_payments_by_who_paid_there(cast: Cast) -> None:
-    browser, link = Browser(cast.alice), made_link(cast.bakery, title="Stoneware mug", email="required")
+def test_payment_links_are_found_by_title_and_address_and_payments_by_who_paid_there(
+    cast: Cast,
+) -> None:
+    browser = Browser(cast.alice)
+    link = made_link(cast.bakery, title="Stoneware mug", email="required")
     made_link(cast.strangers, title="Stoneware jug")
     send(link, email="Guest@example.com")
-    for typed in ("stone", "Stoneware mug", str(link.pk), link.token, f"https://pay.example/pay/{link.token}"):
+    for typed in (
+        "stone",
+        "Stoneware mug",
+        str(link.pk),
+        link.token,
+        f"https://pay.example/pay/{link.token}",
+    ):
         assert groups(browser, typed)["Payment links"] == ["Stoneware mug"], typed
     assert "Payment links" not in groups(browser, "mug")
     assert groups(browser, "Guest@example.com")["Payments"] == ["Stoneware mug"]
@@ -100,37 +132,64 @@ def test_payment_links_are_found_by_title_and_address_and_payments_by_who_paid_t
 
 
 def test_money_on_its_way_out_is_found_by_hash_address_and_label(cast: Cast) -> None:
-    api, browser, to = cast.bakery.test, Browser(cast.alice), fresh_address()
+    api = cast.bakery.test
+    browser = Browser(cast.alice)
+    to = fresh_address()
     store_coins(cast.bakery.store, "SETH", 10**18)
     raw = payout(api, 10**16, destination_address=to)
     saved = add_wallet(cast.bakery.store, "test", "sepolia", fresh_address(), label="Cold wallet")
     labelled = payout(api, 10**16, crypto_payout_detail_id=str(saved.pk))
     Payout.objects.filter(pk=raw["id"]).update(tx_hash=HASH)
-    assert len(groups(browser, HASH)["Payouts"]) == len(groups(browser, to)["Payouts"]) == len(groups(browser, raw["id"])["Payouts"]) == 1
-    assert groups(browser, "cold w")["Payouts"] == groups(browser, saved.address)["Payouts"] == ["Payout to Cold wallet"]
-    assert browser.get("search", data={"q": labelled["id"]}).headers["Location"] == f"/dashboard/payouts/{labelled['id']}"
+    assert (
+        len(groups(browser, HASH)["Payouts"])
+        == len(groups(browser, to)["Payouts"])
+        == len(groups(browser, raw["id"])["Payouts"])
+        == 1
+    )
+    assert (
+        groups(browser, "cold w")["Payouts"]
+        == groups(browser, saved.address)["Payouts"]
+        == ["Payout to Cold wallet"]
+    )
+    assert (
+        browser.get("search", data={"q": labelled["id"]}).headers["Location"]
+        == f"/dashboard/payouts/{labelled['id']}"
+    )
     swap = swapped(cast.bakery)
     Swap.objects.filter(pk=swap).update(tx_hash="0x" + "cd" * 32)
-    assert groups(browser, swap)["Swaps"] == groups(browser, "0x" + "cd" * 32)["Swaps"] == ["ETH to USDC"]
+    assert (
+        groups(browser, swap)["Swaps"]
+        == groups(browser, "0x" + "cd" * 32)["Swaps"]
+        == ["ETH to USDC"]
+    )
 
 
 def test_a_refund_is_found_by_id_and_transaction_and_leads_to_its_payment(cast: Cast) -> None:
     made = paid(cast.bakery.test, title="Rye")
     store_coins(cast.bakery.store, "SETH", 10**18)
-    refund = cast.bakery.test.post(f"/payments/{made['id']}/refunds", {"destination_address": fresh_address()}, key="rye")
+    refund = cast.bakery.test.post(
+        f"/payments/{made['id']}/refunds", {"destination_address": fresh_address()}, key="rye"
+    )
     assert refund.status_code in (200, 201), refund.content
     row = Refund.objects.get()
     assert groups(Browser(cast.alice), str(row.pk))["Refunds"] == ["Refund of Rye"]
-    assert Browser(cast.alice).get("search", data={"q": str(row.pk)}).headers["Location"] == f"/dashboard/payments/{made['id']}"
+    assert (
+        Browser(cast.alice).get("search", data={"q": str(row.pk)}).headers["Location"]
+        == f"/dashboard/payments/{made['id']}"
+    )
 
 
 def test_developers_things_are_found_by_those_who_may_see_them(cast: Cast) -> None:
     url = "https://1.1.1.1/hooks/tillgate"
-    endpoint = register_endpoint(cast.bakery.access(), EndpointRequest(url=url, subscribed_events=["payment_intent.completed"])).endpoint
+    endpoint = register_endpoint(
+        cast.bakery.access(),
+        EndpointRequest(url=url, subscribed_events=["payment_intent.completed"]),
+    ).endpoint
     paid(cast.bakery.test)
     delivery = Delivery.objects.get(endpoint=endpoint)
     key = ApiKey.objects.seen_by(cast.bakery.access()).filter(revoked_at=None)[0]
-    owner, accountant = Browser(cast.alice), joined(cast, Role.ACCOUNTANT)
+    owner = Browser(cast.alice)
+    accountant = joined(cast, Role.ACCOUNTANT)
     for typed, group in (
         (str(endpoint.pk), "Webhook endpoints"),
         ("hooks/till", "Webhook endpoints"),
@@ -160,16 +219,28 @@ def test_a_group_needs_what_the_list_of_its_pages_needs(group: Any) -> None:
         "Webhook endpoints": "webhook_endpoint",
         "Webhook deliveries": "webhook_endpoint",
     }
-    name = names.get(group.title, "keys" if group.title == "API keys" else group.title.lower().removesuffix("s"))
+    name = names.get(
+        group.title, "keys" if group.title == "API keys" else group.title.lower().removesuffix("s")
+    )
     assert group.permission == next(page.permission for page in PAGES if page.name == name)
 
 
 def test_nothing_of_another_store_is_found(cast: Cast) -> None:
     made = paid(cast.strangers.test, title="Secret cake", order_id="Secret-1", amount="99.99")
     row = Payment.objects.get(pk=made["id"])
-    for typed in (made["id"], row.reference, "secret", "99.99", str(PaymentAddress.objects.filter(payment=row)[0].address_id)):
+    for typed in (
+        made["id"],
+        row.reference,
+        "secret",
+        "99.99",
+        str(PaymentAddress.objects.filter(payment=row)[0].address_id),
+    ):
         answer = Browser(cast.alice).get("search", data={"q": typed})
-        assert answer.status_code == 200 and not answer.context["groups"] and answer.context["other"] is None, typed
+        assert (
+            answer.status_code == 200
+            and not answer.context["groups"]
+            and answer.context["other"] is None
+        ), typed
 
 
 def test_an_exact_hit_opens_its_page_and_a_list_stays_a_list(cast: Cast) -> None:
@@ -178,7 +249,10 @@ def test_an_exact_hit_opens_its_page_and_a_list_stays_a_list(cast: Cast) -> None
     reference = Payment.objects.get(pk=made["id"]).reference
     for typed in (made["id"], reference.lower()):
         answer = browser.get("search", data={"q": typed})
-        assert (answer.status_code, answer.headers["Location"]) == (302, f"/dashboard/payments/{made['id']}")
+        assert (answer.status_code, answer.headers["Location"]) == (
+            302,
+            f"/dashboard/payments/{made['id']}",
+        )
     assert browser.get("search", data={"q": "24.90"}).status_code == 200
     assert "Rye" in text(browser.get("search", data={"q": "24.90"}))
 
@@ -227,7 +301,10 @@ def test_odd_texts_break_nothing(cast: Cast) -> None:
     ):
         assert browser.get("search", data={"q": typed}).status_code == 200
     assert groups(browser, "مرحبا")["Payments"] == ["مرحبا بالعالم <script>"]
-    assert "<script>" not in browser.get("search", data={"q": "مرحبا"}).content.decode().split("<main")[1]
+    assert (
+        "<script>"
+        not in browser.get("search", data={"q": "مرحبا"}).content.decode().split("<main")[1]
+    )
 
 
 def test_a_search_asks_no_more_of_many_than_of_few(cast: Cast) -> None:
@@ -265,9 +342,14 @@ def month_of_payments(cast: Cast) -> Payment:
     """20,000 payments, each with an address and a deposit of its own."""
     first = Payment.objects.get(pk=paid(cast.bakery.test, title="Coffee", order_id="A-0")["id"])
     made = {
-        "id": "gen_random_uuid()", "reference": "upper(substr(md5(n::text), 1, 16))", "order_id": "'A-' || n", "title": "'Coffee ' || n",
-        "created_at": "created_at - n * interval '2 minutes'", "settlement_amount_cents": "n", "idempotency_key": "NULL",
-    }  # fmt: skip
+        "id": "gen_random_uuid()",
+        "reference": "upper(substr(md5(n::text), 1, 16))",
+        "order_id": "'A-' || n",
+        "title": "'Coffee ' || n",
+        "created_at": "created_at - n * interval '2 minutes'",
+        "settlement_amount_cents": "n",
+        "idempotency_key": "NULL",
+    }
     copies(Payment, made, f"payments_payment s, generate_series(1, {MANY}) n")
     address = "'0x' || lpad(to_hex(n), 40, '0')"
     copies(
@@ -275,10 +357,17 @@ def month_of_payments(cast: Cast) -> Payment:
         {"address": address, "index": "s.index + 1000000 + n"},
         f"(SELECT * FROM chain_address LIMIT 1) s, generate_series(1, {MANY}) n",
     )
-    rows = "(SELECT id AS payment, row_number() OVER (ORDER BY created_at) AS n FROM payments_payment WHERE order_id <> 'A-0') p"
+    rows = (
+        "(SELECT id AS payment, row_number() OVER (ORDER BY created_at) AS n FROM payments_payment"
+        " WHERE order_id <> 'A-0') p"
+    )
     made = {"id": "gen_random_uuid()", "payment_id": "p.payment", "address_id": address}
     copies(PaymentAddress, made, f"(SELECT * FROM payments_paymentaddress LIMIT 1) s, {rows}")
-    made = {"id": "gen_random_uuid()", "address_id": address, "tx_hash": "'0x' || md5(n::text) || md5((-n)::text)"}
+    made = {
+        "id": "gen_random_uuid()",
+        "address_id": address,
+        "tx_hash": "'0x' || md5(n::text) || md5((-n)::text)",
+    }
     copies(Deposit, made, f"(SELECT * FROM chain_deposit LIMIT 1) s, generate_series(1, {MANY}) n")
     return first
 
@@ -287,14 +376,27 @@ def test_a_month_of_payments_is_searched_by_indexes_in_no_time(cast: Cast) -> No
     first = month_of_payments(cast)
     viewer = cast.bakery.access()
     texts = (
-        str(first.pk), first.reference, "A-17777", "A-1", "coffee 199", "Coffee", "177.77", HASH, "17777", "nothing",
+        str(first.pk),
+        first.reference,
+        "A-17777",
+        "A-1",
+        "coffee 199",
+        "Coffee",
+        "177.77",
+        HASH,
+        "17777",
+        "nothing",
         PaymentAddress.objects.filter(payment=first)[0].address_id,
-    )  # fmt: skip
+    )
     for typed in texts:
         with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
             with CaptureQueriesContext(connection) as seen:
                 find_payments(viewer, Term.of(typed), 6)
-            (asked,) = [one["sql"] for one in seen if one["sql"].startswith("SELECT") and "payments_payment" in one["sql"]]
+            (asked,) = [
+                one["sql"]
+                for one in seen
+                if one["sql"].startswith("SELECT") and "payments_payment" in one["sql"]
+            ]
             with connection.cursor() as cursor:
                 cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS OFF) {asked}")
                 plan = "\n".join(line for (line,) in cursor.fetchall())

@@ -1,4 +1,5 @@
-"""The API with the session of the dashboard: the role's scopes, a token against forgery, a fresh code for what is sensitive."""
+"""The API with the session of the dashboard: the role's scopes, a token against forgery, a fresh
+code for what is sensitive."""
 
 from typing import Any
 
@@ -10,7 +11,12 @@ from tests.cast import Api, Cast
 from tests.dashboard.browse import Browser, code_of
 
 KEY = {"api_key": {"name": "Shop", "mode": "test", "scopes": ["payments:read"]}}
-HOOK = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.completed"]}}
+HOOK = {
+    "webhook_endpoint": {
+        "url": "https://1.1.1.1/hook",
+        "subscribed_events": ["payment_intent.completed"],
+    }
+}
 
 
 @pytest.fixture
@@ -19,7 +25,9 @@ def factor(cast: Cast) -> SecondFactor:
 
 
 def post(browser: Browser, path: str, body: dict[str, Any], **headers: str) -> Any:
-    return browser.client.post(f"/api/v2{path}", body, content_type="application/json", headers=headers)
+    return browser.client.post(
+        f"/api/v2{path}", body, content_type="application/json", headers=headers
+    )
 
 
 def test_a_session_without_a_second_factor_makes_a_key(cast: Cast) -> None:
@@ -35,7 +43,12 @@ def test_with_a_second_factor_a_sensitive_post_asks_for_a_fresh_code(
     browser = Browser(cast.alice)
     refused = post(browser, path, body)
     assert refused.status_code == 403
-    assert refused.json() == {"error": {"message": "Confirm with a code from your authenticator app", "code": "otp_required"}}
+    assert refused.json() == {
+        "error": {
+            "message": "Confirm with a code from your authenticator app",
+            "code": "otp_required",
+        }
+    }
     assert post(browser, path, body, **{"X-OTP-Code": code_of(factor)}).status_code == 201
     assert post(browser, path, body).status_code == 201
 
@@ -58,6 +71,11 @@ def test_the_session_needs_the_token_of_the_site(cast: Cast) -> None:
 
 
 def test_a_developer_may_not_refund_through_the_api_either(cast: Cast) -> None:
-    answer = post(Browser(cast.bob), "/payments/00000000-0000-0000-0000-000000000000/refunds", {}, **{"Idempotency-Key": "k"})
+    answer = post(
+        Browser(cast.bob),
+        "/payments/00000000-0000-0000-0000-000000000000/refunds",
+        {},
+        **{"Idempotency-Key": "k"},
+    )
     assert answer.status_code == 403
     assert answer.json()["error"]["code"] == "insufficient_scope"

@@ -1,4 +1,5 @@
-"""The list of a person's sessions: what stands in it, and that signing one out from elsewhere ends it at once."""
+"""The list of a person's sessions: what stands in it, and that signing one out from elsewhere ends
+it at once."""
 
 from datetime import timedelta
 
@@ -14,7 +15,10 @@ from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
-CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
+CHROME = (
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)"
+    " Chrome/140.0.0.0 Safari/537.36"
+)
 
 
 def signed_in(user: object, agent: str = FIREFOX, address: str = "203.0.113.7") -> Browser:
@@ -28,7 +32,9 @@ def row_of(browser: Browser) -> SignIn:
     return SignIn.objects.get(pk=browser.client.session[sessions.SIGN_IN_KEY])
 
 
-def test_each_browser_stands_in_the_list_with_its_address_and_the_current_is_marked(cast: Cast) -> None:
+def test_each_browser_stands_in_the_list_with_its_address_and_the_current_is_marked(
+    cast: Cast,
+) -> None:
     here = signed_in(cast.alice)
     signed_in(cast.alice, CHROME, "198.51.100.9")
     signed_in(cast.bob, CHROME, "192.0.2.1")
@@ -47,21 +53,26 @@ def test_one_session_is_signed_out_from_elsewhere_at_once(cast: Cast) -> None:
 
 
 def test_all_others_are_signed_out_and_this_one_stays(cast: Cast) -> None:
-    here, there = signed_in(cast.alice), signed_in(cast.alice)
+    here = signed_in(cast.alice)
+    there = signed_in(cast.alice)
     assert here.post("security/sessions/end-others").status_code == 303
     assert (here.get().status_code, there.get().status_code) == (200, 302)
-    assert [row.pk for row in sessions.open_of(row_of(here).user, clock.real_now())] == [row_of(here).pk]
+    assert [row.pk for row in sessions.open_of(row_of(here).user, clock.real_now())] == [
+        row_of(here).pk
+    ]
 
 
 def test_nobody_signs_out_somebody_else_or_the_session_they_are_in(cast: Cast) -> None:
-    here, charlie = signed_in(cast.alice), signed_in(cast.charlie)
+    here = signed_in(cast.alice)
+    charlie = signed_in(cast.charlie)
     assert charlie.post(f"security/sessions/{row_of(here).pk}/end").status_code == 404
     here.post(f"security/sessions/{row_of(here).pk}/end")
     assert "Sign out instead." in text(here.get("security/sessions"))
 
 
 def test_a_session_leaves_the_list_when_it_is_signed_out_idle_or_old(cast: Cast) -> None:
-    here, there = signed_in(cast.alice), signed_in(cast.alice)
+    here = signed_in(cast.alice)
+    there = signed_in(cast.alice)
     there.post("sign-out")
     assert sessions.open_of(cast.alice, clock.real_now()).count() == 1
     with time_machine.travel(clock.real_now() + timedelta(minutes=31), tick=True):
@@ -84,12 +95,18 @@ def test_what_ended_long_ago_is_forgotten(cast: Cast) -> None:
     [
         (FIREFOX, "Firefox on Linux"),
         (CHROME, "Chrome on Windows"),
-        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Mobile/15E148 Safari/604.1", "Safari on iPhone"),
+        (
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Version/18.5 Mobile/15E148"
+                " Safari/604.1"
+            ),
+            "Safari on iPhone",
+        ),
         ("Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 Safari/537.36 Edg/140.0", "Edge on Windows"),
         ("curl/8.5.0", "curl"),
         ("", "Unknown browser"),
         ("<script>" * 100, "<script><script><script><script><script>"),
     ],
-)  # fmt: skip
+)
 def test_browsers_are_named_as_people_know_them(agent: str, shown: str) -> None:
     assert device_of(agent) == shown

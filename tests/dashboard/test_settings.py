@@ -1,4 +1,5 @@
-"""The store's settings: what members see and managers change, what is refused, and what an uploaded logo becomes."""
+"""The store's settings: what members see and managers change, what is refused, and what an uploaded
+logo becomes."""
 
 import io
 from typing import Any
@@ -17,14 +18,21 @@ from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 from tests.make import payment
 
-CHECKOUT = {"settlement_currency": "USD", "support_email": "help@bakery.example", "customer_pays_fee": "on"}
+CHECKOUT = {
+    "settlement_currency": "USD",
+    "support_email": "help@bakery.example",
+    "customer_pays_fee": "on",
+}
 
 
 @pytest.fixture(autouse=True)
 def _own_folder(settings: Any, tmp_path: Any) -> None:
     """Uploads of a test stay with it."""
     storages = {**settings.STORAGES}
-    storages["default"] = {"BACKEND": storages["default"]["BACKEND"], "OPTIONS": {"location": str(tmp_path)}}
+    storages["default"] = {
+        "BACKEND": storages["default"]["BACKEND"],
+        "OPTIONS": {"location": str(tmp_path)},
+    }
     settings.STORAGES = storages
 
 
@@ -51,7 +59,9 @@ def test_checkout_settings_are_saved_and_hold_for_new_payments(cast: Cast) -> No
     assert Browser(cast.alice).post("settings", **CHECKOUT).status_code == 303
     saved = store(cast)
     assert (saved.settlement_currency, saved.support_email) == ("USD", "help@bakery.example")
-    assert saved.customer_pays_fee and not saved.accept_overpayments and not saved.accept_underpayments
+    assert (
+        saved.customer_pays_fee and not saved.accept_overpayments and not saved.accept_underpayments
+    )
     assert payment(cast.bakery.test)["customer_pays_fee"] is True
 
 
@@ -89,7 +99,13 @@ def test_the_sites_that_may_embed_are_kept_once_each(cast: Cast) -> None:
 @pytest.mark.parametrize(
     "typed",
     [
-        *["*", "https://*.example", "http://shop.example", "https://a.example/path", "shop.example"],
+        *[
+            "*",
+            "https://*.example",
+            "http://shop.example",
+            "https://a.example/path",
+            "shop.example",
+        ],
         *["https://a.example;script-src", "https://user@a.example", "https://-a.example"],
         "\n".join(f"https://a{number}.example" for number in range(21)),
     ],
@@ -107,7 +123,9 @@ def test_what_is_no_site_is_not_listed(cast: Cast, typed: str) -> None:
         ({"support_email": "no address"}, "The support email is not an email address."),
     ],
 )
-def test_checkout_settings_that_make_no_sense_are_refused(cast: Cast, changed: dict[str, str], sentence: str) -> None:
+def test_checkout_settings_that_make_no_sense_are_refused(
+    cast: Cast, changed: dict[str, str], sentence: str
+) -> None:
     answer = Browser(cast.alice).post("settings", **{**CHECKOUT, **changed})
     assert answer.status_code == 422 and sentence in text(answer)
     assert store(cast).settlement_currency == "EUR"
@@ -116,32 +134,46 @@ def test_checkout_settings_that_make_no_sense_are_refused(cast: Cast, changed: d
 def test_tolerances_and_the_fee_are_shown_but_not_a_merchants_to_change(cast: Cast) -> None:
     shown = text(Browser(cast.alice).get("settings"))
     assert "down to 0.5 % less, up to 1 % more" in shown and "1.00 %" in shown
-    Browser(cast.alice).post("settings", **CHECKOUT, underpayment_tolerance_bps="9000", fee_fraction="0")
+    Browser(cast.alice).post(
+        "settings", **CHECKOUT, underpayment_tolerance_bps="9000", fee_fraction="0"
+    )
     assert store(cast).underpayment_tolerance_bps == 50 and store(cast).fee_fraction > 0
 
 
 def test_a_developer_sees_settings_and_may_not_change_them(cast: Cast) -> None:
     browser = Browser(cast.bob)
-    for path in ("settings", "settings/store", "settings/embedding", "settings/assets", "settings/branding"):
+    for path in (
+        "settings",
+        "settings/store",
+        "settings/embedding",
+        "settings/assets",
+        "settings/branding",
+    ):
         assert "Owners and admins can change these" in text(browser.get(path))
         assert browser.post(path, **CHECKOUT).status_code == 403
     assert upload(browser, picture()).status_code == 403
 
 
 def test_coins_are_taken_and_left_but_the_last_one_stays(cast: Cast) -> None:
-    browser, where = Browser(cast.alice), (cast.bakery.store.pk, "test")
+    browser = Browser(cast.alice)
+    where = (cast.bakery.store.pk, "test")
     for asset in accepted_assets(*where)[1:]:
         assert browser.post("settings/assets", asset_id=asset.pk, to="refused").status_code == 303
     (last,) = accepted_assets(*where)
     answer = browser.post("settings/assets", asset_id=last.pk, to="refused")
-    assert answer.status_code == 422 and "The last accepted asset can&#x27;t be removed." in text(answer)
+    assert answer.status_code == 422 and "The last accepted asset can&#x27;t be removed." in text(
+        answer
+    )
     assert browser.post("settings/assets", asset_id=last.pk, to="accepted").status_code == 303
     assert accepted_assets(*where) == [last]
 
 
 @pytest.mark.parametrize("asset_id", ["NOSUCH", "ETH", "\x00", ""])
 def test_a_coin_that_does_not_exist_in_this_mode_is_not_found(cast: Cast, asset_id: str) -> None:
-    assert Browser(cast.alice).post("settings/assets", asset_id=asset_id, to="accepted").status_code == 404
+    assert (
+        Browser(cast.alice).post("settings/assets", asset_id=asset_id, to="accepted").status_code
+        == 404
+    )
 
 
 def test_branding_is_on_the_checkout_and_tells_how_it_reads(cast: Cast) -> None:
@@ -162,7 +194,9 @@ def test_what_is_no_colour_is_refused(cast: Cast, wrong: str) -> None:
     assert store(cast).primary_color == ""
 
 
-@pytest.mark.parametrize("ground", ["#000000", "#777777", "#757575", "#ffd400", "#ff0000", "#0a6b4c", "#ffffff"])
+@pytest.mark.parametrize(
+    "ground", ["#000000", "#777777", "#757575", "#ffd400", "#ff0000", "#0a6b4c", "#ffffff"]
+)
 def test_what_is_written_on_any_colour_is_readable(ground: str) -> None:
     assert contrast(ink_on(ground), ground) >= 4.5
 
@@ -174,9 +208,19 @@ def test_a_logo_is_drawn_anew_and_served_so_that_a_browser_can_only_show_it(cast
     saved = store(cast)
     assert saved.logo_url == f"http://localhost:8000/media/{saved.logo_name}"
     answer = Client().get(f"/media/{saved.logo_name}")
-    assert (answer.status_code, answer["Content-Type"], answer["X-Content-Type-Options"]) == (200, "image/png", "nosniff")
-    assert "immutable" in answer["Cache-Control"] and "default-src 'none'" in answer["Content-Security-Policy"]
-    assert Image.open(io.BytesIO(answer.content)).size == (800, 200) and b"script" not in answer.content
+    assert (answer.status_code, answer["Content-Type"], answer["X-Content-Type-Options"]) == (
+        200,
+        "image/png",
+        "nosniff",
+    )
+    assert (
+        "immutable" in answer["Cache-Control"]
+        and "default-src 'none'" in answer["Content-Security-Policy"]
+    )
+    assert (
+        Image.open(io.BytesIO(answer.content)).size == (800, 200)
+        and b"script" not in answer.content
+    )
     made = payment(cast.bakery.test)
     assert f"/media/{saved.logo_name}" in Client().get(f"/pay/{made['reference']}").content.decode()
     pdf = cast.bakery.test.get(f"/payments/{made['id']}/invoice").content
@@ -207,7 +251,9 @@ def test_every_offered_kind_becomes_a_png(cast: Cast, kind: str) -> None:
         assert Image.open(file).format == "PNG"
 
 
-def test_another_logo_takes_the_place_of_the_first_and_can_be_removed(cast: Cast, django_capture_on_commit_callbacks: Any) -> None:
+def test_another_logo_takes_the_place_of_the_first_and_can_be_removed(
+    cast: Cast, django_capture_on_commit_callbacks: Any
+) -> None:
     browser = Browser(cast.alice)
     upload(browser, picture())
     first = store(cast).logo_name

@@ -39,23 +39,36 @@ def no_redis(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_a_person_signs_in_with_e_mail_address_and_password(cast: Cast) -> None:
     browser = Browser()
-    assert browser.post("sign-in", email=cast.alice.email, password=PASSWORD).headers["Location"] == "/dashboard/"
+    assert (
+        browser.post("sign-in", email=cast.alice.email, password=PASSWORD).headers["Location"]
+        == "/dashboard/"
+    )
     assert browser.get().status_code == 200
 
 
 def test_the_address_is_compared_without_regard_to_case(cast: Cast) -> None:
-    assert Browser().post("sign-in", email=f" {cast.alice.email.upper()} ", password=PASSWORD).status_code == 302
+    assert (
+        Browser()
+        .post("sign-in", email=f" {cast.alice.email.upper()} ", password=PASSWORD)
+        .status_code
+        == 302
+    )
 
 
 def test_an_unknown_person_and_a_wrong_password_get_the_same_answer(cast: Cast) -> None:
-    answers = [Browser().post("sign-in", email=email, password="wrong") for email in ("nobody@example.com", cast.alice.email)]
+    answers = [
+        Browser().post("sign-in", email=email, password="wrong")
+        for email in ("nobody@example.com", cast.alice.email)
+    ]
     assert [one.status_code for one in answers] == [401, 401]
     shown = [one.content.decode().split("<h1>")[1].split("<form")[0] for one in answers]
     assert shown[0] == shown[1]
 
 
 def test_text_that_cannot_be_stored_is_a_wrong_password(cast: Cast) -> None:
-    assert Browser().post("sign-in", email="a\x00@example.com", password=PASSWORD).status_code == 401
+    assert (
+        Browser().post("sign-in", email="a\x00@example.com", password=PASSWORD).status_code == 401
+    )
 
 
 def test_a_person_who_is_not_active_is_an_unknown_one(cast: Cast) -> None:
@@ -77,7 +90,9 @@ def test_without_the_counter_nobody_signs_in(cast: Cast, no_redis: None) -> None
     assert int(answer["Retry-After"]) >= 1
 
 
-def test_with_an_authenticator_app_the_password_alone_opens_nothing(cast: Cast, factor: SecondFactor) -> None:
+def test_with_an_authenticator_app_the_password_alone_opens_nothing(
+    cast: Cast, factor: SecondFactor
+) -> None:
     browser = Browser()
     answer = browser.post("sign-in", email=cast.alice.email, password=PASSWORD)
     assert answer.headers["Location"].startswith("/dashboard/sign-in/code")
@@ -87,7 +102,8 @@ def test_with_an_authenticator_app_the_password_alone_opens_nothing(cast: Cast, 
 
 
 def test_a_code_works_once(cast: Cast, factor: SecondFactor) -> None:
-    first, second = Browser(), Browser()
+    first = Browser()
+    second = Browser()
     for browser in (first, second):
         browser.post("sign-in", email=cast.alice.email, password=PASSWORD)
     code = code_of(factor)
@@ -120,7 +136,8 @@ def test_a_backup_code_signs_in_once(cast: Cast) -> None:
     factor = second_factor.pending(cast.alice)
     codes = second_factor.confirm(cast.alice, code_of(factor))
     assert len(set(codes)) == 10
-    browser, again = Browser(), Browser()
+    browser = Browser()
+    again = Browser()
     for one in (browser, again):
         one.post("sign-in", email=cast.alice.email, password=PASSWORD)
     assert browser.code(codes[3].lower()).status_code == 302
@@ -160,7 +177,8 @@ def test_a_session_ends_after_thirty_idle_minutes(cast: Cast) -> None:
 
 
 def test_a_session_in_use_ends_after_twelve_hours(cast: Cast) -> None:
-    browser, began = Browser(cast.alice), clock.real_now()
+    browser = Browser(cast.alice)
+    began = clock.real_now()
     for half_hours in range(1, 25):
         with time_machine.travel(began + timedelta(minutes=29 * half_hours), tick=True):
             assert browser.get("team").status_code == 200
@@ -168,9 +186,15 @@ def test_a_session_in_use_ends_after_twelve_hours(cast: Cast) -> None:
         assert browser.get("team").status_code == 302
 
 
-def test_after_signing_in_one_is_where_one_wanted_to_be_and_never_on_another_site(cast: Cast) -> None:
+def test_after_signing_in_one_is_where_one_wanted_to_be_and_never_on_another_site(
+    cast: Cast,
+) -> None:
     browser = Browser()
-    assert browser.get("payments?status=completed").headers["Location"].endswith("next=%2Fdashboard%2Fpayments%3Fstatus%3Dcompleted")
+    assert (
+        browser.get("payments?status=completed")
+        .headers["Location"]
+        .endswith("next=%2Fdashboard%2Fpayments%3Fstatus%3Dcompleted")
+    )
     for wanted, reached in (
         ("/dashboard/payments?status=completed", "/dashboard/payments?status=completed"),
         ("https://evil.example/dashboard/", "/dashboard/"),
@@ -190,7 +214,8 @@ def test_forms_without_the_token_of_the_site_are_refused(cast: Cast) -> None:
 
 
 def test_a_new_password_ends_every_other_session(cast: Cast) -> None:
-    here, elsewhere = Browser(cast.alice), Browser(cast.alice)
+    here = Browser(cast.alice)
+    elsewhere = Browser(cast.alice)
     answer = here.post("security/password", old=PASSWORD, new="a longer sentence than before")
     assert answer.headers["Location"] == "/dashboard/security"
     assert here.get().status_code == 200
@@ -200,16 +225,23 @@ def test_a_new_password_ends_every_other_session(cast: Cast) -> None:
 
 def test_a_new_password_needs_the_current_one_and_must_be_a_good_one(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    assert "Your current password is not right." in text(browser.post("security/password", old="wrong", new="a longer sentence"))
+    assert "Your current password is not right." in text(
+        browser.post("security/password", old="wrong", new="a longer sentence")
+    )
     assert "too short" in text(browser.post("security/password", old=PASSWORD, new="short"))
 
 
-def test_setting_up_the_app_ends_every_other_session_and_shows_backup_codes_once(cast: Cast) -> None:
-    here, elsewhere = Browser(cast.alice), Browser(cast.alice)
+def test_setting_up_the_app_ends_every_other_session_and_shows_backup_codes_once(
+    cast: Cast,
+) -> None:
+    here = Browser(cast.alice)
+    elsewhere = Browser(cast.alice)
     assert "otpauth" not in text(here.get("security"))
     assert here.get("security/authenticator").status_code == 200
     assert second_factor.confirmed(cast.alice) is None
-    answer = here.post("security/authenticator", code=code_of(second_factor.pending(cast.alice)), password=PASSWORD)
+    answer = here.post(
+        "security/authenticator", code=code_of(second_factor.pending(cast.alice)), password=PASSWORD
+    )
     assert answer.content.decode().count("<li>") >= 10
     assert here.get().status_code == 200
     assert elsewhere.get().status_code == 302
@@ -227,7 +259,9 @@ def test_a_reload_of_the_set_up_page_keeps_the_same_key(cast: Cast) -> None:
 def test_a_wrong_first_code_does_not_turn_the_app_on(cast: Cast) -> None:
     browser = Browser(cast.alice)
     browser.get("security/authenticator")
-    assert browser.post("security/authenticator", code="000000", password=PASSWORD).status_code == 422
+    assert (
+        browser.post("security/authenticator", code="000000", password=PASSWORD).status_code == 422
+    )
     assert second_factor.confirmed(cast.alice) is None
 
 
@@ -241,7 +275,9 @@ def test_who_finds_somebody_signed_in_sets_up_no_app_of_their_own(cast: Cast) ->
     assert second_factor.confirmed(cast.alice) is None
     thief.post("security/authenticator", code=code, password=PASSWORD)
     mail.send_due()
-    assert "An authenticator app was set up" in django_mail.outbox[-1].subject and django_mail.outbox[-1].to == [cast.alice.email]
+    assert "An authenticator app was set up" in django_mail.outbox[
+        -1
+    ].subject and django_mail.outbox[-1].to == [cast.alice.email]
 
 
 def test_taking_the_app_off_asks_for_a_fresh_code_first(cast: Cast, factor: SecondFactor) -> None:
@@ -250,15 +286,26 @@ def test_taking_the_app_off_asks_for_a_fresh_code_first(cast: Cast, factor: Seco
     browser.code(code_of(factor))
     with time_machine.travel(clock.real_now() + timedelta(minutes=6), tick=True):
         asked = browser.post("security/authenticator/remove")
-        assert asked.headers["Location"] == "/dashboard/confirm?next=%2Fdashboard%2Fsecurity%2Fauthenticator%2Fremove"
+        assert (
+            asked.headers["Location"]
+            == "/dashboard/confirm?next=%2Fdashboard%2Fsecurity%2Fauthenticator%2Fremove"
+        )
         assert second_factor.confirmed(cast.alice) is not None
-        assert browser.post("confirm", code=code_of(factor), next="/dashboard/security").headers["Location"] == "/dashboard/security"
+        assert (
+            browser.post("confirm", code=code_of(factor), next="/dashboard/security").headers[
+                "Location"
+            ]
+            == "/dashboard/security"
+        )
         browser.post("security/authenticator/remove")
     assert second_factor.confirmed(cast.alice) is None
 
 
-def test_a_fresh_code_holds_for_five_minutes_in_its_own_session_only(cast: Cast, factor: SecondFactor) -> None:
-    browser, other = Browser(), Browser()
+def test_a_fresh_code_holds_for_five_minutes_in_its_own_session_only(
+    cast: Cast, factor: SecondFactor
+) -> None:
+    browser = Browser()
+    other = Browser()
     browser.post("sign-in", email=cast.alice.email, password=PASSWORD)
     browser.code(code_of(factor))
     began = clock.real_now()
@@ -271,7 +318,9 @@ def test_a_fresh_code_holds_for_five_minutes_in_its_own_session_only(cast: Cast,
         assert other.get("api-keys/new").status_code == 200
 
 
-def test_the_page_that_asks_for_a_code_says_what_for_and_where(cast: Cast, factor: SecondFactor) -> None:
+def test_the_page_that_asks_for_a_code_says_what_for_and_where(
+    cast: Cast, factor: SecondFactor
+) -> None:
     browser = Browser(cast.alice)
     asked = browser.get("api-keys/new")
     shown = text(browser.get(asked.headers["Location"]))

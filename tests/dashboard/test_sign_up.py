@@ -1,4 +1,5 @@
-"""Creating an account: a code proves the address, the store is there at once, and who may is the operator's choice."""
+"""Creating an account: a code proves the address, the store is there at once, and who may is the
+operator's choice."""
 
 import re
 from datetime import timedelta
@@ -53,7 +54,9 @@ def asked(email: str = NEW) -> Browser:
 
 def proved() -> Browser:
     browser = asked()
-    assert browser.post("sign-up/code", code=code()).headers["Location"] == "/dashboard/sign-up/store"
+    assert (
+        browser.post("sign-up/code", code=code()).headers["Location"] == "/dashboard/sign-up/store"
+    )
     return browser
 
 
@@ -65,11 +68,20 @@ def test_a_stranger_has_a_store_in_test_mode_after_three_screens(db: None) -> No
     assert "Kiosk of Carol" in home and "test mode" in home
     store = Store.objects.get(name="Kiosk of Carol")
     member = Member.objects.get(store=store)
-    assert (member.user.email, member.role, member.user.name, store.country) == (NEW, Role.OWNER, "Carol", "DE")
+    assert (member.user.email, member.role, member.user.name, store.country) == (
+        NEW,
+        Role.OWNER,
+        "Carol",
+        "DE",
+    )
     assert store.kyc_confirmed_at is None and not store.is_platform
     accepted = {(row.mode, row.asset_id) for row in AcceptedAsset.objects.filter(store=store)}
-    assert accepted == {(mode, asset.pk) for mode in ("live", "test") for asset in listed_assets(mode)}
-    assert AuditEntry.objects.get(action="store.opened", store_id=store.pk).actor_id == str(member.user.pk)
+    assert accepted == {
+        (mode, asset.pk) for mode in ("live", "test") for asset in listed_assets(mode)
+    }
+    assert AuditEntry.objects.get(action="store.opened", store_id=store.pk).actor_id == str(
+        member.user.pk
+    )
     assert Browser().post("sign-in", email=NEW, password=FORM["password"]).status_code == 302
 
 
@@ -102,7 +114,8 @@ def test_guessing_is_counted_for_the_address_too(db: None) -> None:
 
 
 def test_a_code_expires_after_fifteen_minutes_and_its_proof_after_an_hour(db: None) -> None:
-    late, slow = asked(), proved()
+    late = asked()
+    slow = proved()
     sent = code()
     with time_machine.travel(clock.real_now() + timedelta(minutes=16), tick=True):
         assert late.post("sign-up/code", code=sent).status_code == 422
@@ -112,22 +125,33 @@ def test_a_code_expires_after_fifteen_minutes_and_its_proof_after_an_hour(db: No
 
 
 def test_a_stranger_hears_the_same_of_an_address_that_has_an_account(cast: Cast) -> None:
-    known, unknown = asked(cast.alice.email), asked()
-    seen = [text(known.get("sign-up/code")).replace(cast.alice.email, ""), text(unknown.get("sign-up/code")).replace(NEW, "")]
+    known = asked(cast.alice.email)
+    unknown = asked()
+    seen = [
+        text(known.get("sign-up/code")).replace(cast.alice.email, ""),
+        text(unknown.get("sign-up/code")).replace(NEW, ""),
+    ]
     same, other = (re.sub(r'(csrfmiddlewaretoken" value|nonce)="[^"]+"', "", one) for one in seen)
     assert same == other
     told = letter(cast.alice.email)
     assert "already have" in told.subject and not re.search(r"\b\d{6}\b", told.body)
-    assert [known.post("sign-up/code", code=f"{one:06d}").status_code for one in range(3)] == [422] * 3
+    assert [known.post("sign-up/code", code=f"{one:06d}").status_code for one in range(3)] == [
+        422
+    ] * 3
 
 
 def test_two_browsers_with_one_address_make_one_account(db: None) -> None:
-    first, second = proved(), proved()
+    first = proved()
+    second = proved()
     buckets.client().flushdb()
     assert first.post("sign-up/store", **FORM).status_code == 302
     refused = second.post("sign-up/store", **FORM)
     assert refused.status_code == 422 and "already exists" in text(refused)
-    assert User.objects.filter(email=NEW).count() == Store.objects.filter(name=FORM["name"]).count() == 1
+    assert (
+        User.objects.filter(email=NEW).count()
+        == Store.objects.filter(name=FORM["name"]).count()
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,16 +166,26 @@ def test_two_browsers_with_one_address_make_one_account(db: None) -> None:
         ("settlement_currency", "XXX", "The currency must be one of"),
     ],
 )
-def test_what_is_wrong_is_told_at_its_field_and_nothing_is_made(db: None, field: str, value: str, said: str) -> None:
+def test_what_is_wrong_is_told_at_its_field_and_nothing_is_made(
+    db: None, field: str, value: str, said: str
+) -> None:
     browser = proved()
     refused = browser.post("sign-up/store", **{**FORM, field: value})
     assert refused.status_code == 422 and said in text(refused)
-    assert re.search(rf'id="{field}"[^>]*aria-describedby="[^"]*{field}-error"[^>]* autofocus'.encode(), refused.content)
-    assert not User.objects.filter(email=NEW).exists() and not Store.objects.filter(name__startswith="Kiosk").exists()
+    assert re.search(
+        rf'id="{field}"[^>]*aria-describedby="[^"]*{field}-error"[^>]* autofocus'.encode(),
+        refused.content,
+    )
+    assert (
+        not User.objects.filter(email=NEW).exists()
+        and not Store.objects.filter(name__startswith="Kiosk").exists()
+    )
     assert str(FORM["password"]).encode() not in refused.content
 
 
-@pytest.mark.parametrize("typed", ["", "nobody", "a@b", "x" * 260 + "@example.com", "cäröl@example.com"])
+@pytest.mark.parametrize(
+    "typed", ["", "nobody", "a@b", "x" * 260 + "@example.com", "cäröl@example.com"]
+)
 def test_an_address_that_is_none_is_told_at_its_field(db: None, typed: str) -> None:
     refused = Browser().post("sign-up", email=typed)
     assert refused.status_code == 422 and b'id="email-error"' in refused.content
@@ -181,8 +215,11 @@ def test_where_it_is_not_open_no_code_is_sent(db: None, settings: Any, policy: s
 
 
 @pytest.mark.parametrize("policy", [sign_up.INVITATION, sign_up.CLOSED])
-def test_what_was_proved_counts_for_nothing_once_it_is_not_open(db: None, settings: Any, policy: str) -> None:
-    begun, done = asked("dan@example.com"), proved()
+def test_what_was_proved_counts_for_nothing_once_it_is_not_open(
+    db: None, settings: Any, policy: str
+) -> None:
+    begun = asked("dan@example.com")
+    done = proved()
     sent = code("dan@example.com")
     settings.SIGN_UP = policy
     assert begun.get("sign-up/code").headers["Location"] == "/dashboard/sign-up"
@@ -211,17 +248,23 @@ def test_passwords_of_an_invitation_are_counted(db: None, settings: Any) -> None
     sign_up.invite(NEW)
     found = re.search(r"/dashboard/sign-up/invited/\S+", letter().body)
     assert found is not None
-    statuses = [Browser().post(found.group(), **{**FORM, "password": "password12"}).status_code for _ in range(12)]
+    statuses = [
+        Browser().post(found.group(), **{**FORM, "password": "password12"}).status_code
+        for _ in range(12)
+    ]
     assert statuses[0] == 422 and statuses[-1] == 429
     assert not User.objects.filter(email=NEW).exists()
 
 
-def test_whom_the_operator_invites_signs_up_by_the_link_once(db: None, settings: Any, capsys: Any) -> None:
+def test_whom_the_operator_invites_signs_up_by_the_link_once(
+    db: None, settings: Any, capsys: Any
+) -> None:
     settings.SIGN_UP = sign_up.INVITATION
     assert run("invite", NEW) == {"invited": NEW}
     found = re.search(r"/dashboard/sign-up/invited/\S+", letter().body)
     assert found is not None
-    path, browser = found.group(), Browser()
+    path = found.group()
+    browser = Browser()
     assert NEW in text(browser.get(path))
     assert browser.post(path, **FORM).headers["Location"] == "/dashboard/"
     assert Store.objects.get(name=FORM["name"]).members.get().user.email == NEW
@@ -231,7 +274,9 @@ def test_whom_the_operator_invites_signs_up_by_the_link_once(db: None, settings:
     assert "has an account" in capsys.readouterr().err
 
 
-def test_an_invitation_ends_after_a_week_and_when_the_operator_closes(db: None, settings: Any, capsys: Any) -> None:
+def test_an_invitation_ends_after_a_week_and_when_the_operator_closes(
+    db: None, settings: Any, capsys: Any
+) -> None:
     settings.SIGN_UP = sign_up.INVITATION
     sign_up.invite(NEW)
     found = re.search(r"/dashboard/sign-up/invited/\S+", letter().body)
@@ -248,7 +293,7 @@ def test_an_invitation_ends_after_a_week_and_when_the_operator_closes(db: None, 
     assert "closed" in capsys.readouterr().err
 
 
-# --- one more store ------------------------------------------------------------------------------------
+# --- one more store ---
 
 
 def test_an_owner_opens_another_store_and_is_in_it(cast: Cast) -> None:
@@ -261,15 +306,24 @@ def test_an_owner_opens_another_store_and_is_in_it(cast: Cast) -> None:
     assert refused.status_code == 422 and "The store name is required." in text(refused)
 
 
-@pytest.mark.parametrize(("policy", "owner", "member"), [("open", 303, 303), ("invitation", 303, 403), ("closed", 403, 403)])
-def test_who_may_open_another_store_is_the_operators_choice(cast: Cast, settings: Any, policy: str, owner: int, member: int) -> None:
+@pytest.mark.parametrize(
+    ("policy", "owner", "member"),
+    [("open", 303, 303), ("invitation", 303, 403), ("closed", 403, 403)],
+)
+def test_who_may_open_another_store_is_the_operators_choice(
+    cast: Cast, settings: Any, policy: str, owner: int, member: int
+) -> None:
     settings.SIGN_UP = policy
     bob = person("bob")
-    Member.objects.create(store=cast.bakery.store, user=bob, role=Role.ADMIN, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=bob, role=Role.ADMIN, created_at=clock.real_now()
+    )
     form = {"name": "Second", "settlement_currency": "EUR"}
     assert Browser(cast.alice).post("stores/new", **form).status_code == owner
     assert Browser(bob).post("stores/new", **form).status_code == member
-    assert ("You can't open another store" in text(Browser(bob).get("stores/new"))) == (member == 403)
+    assert ("You can't open another store" in text(Browser(bob).get("stores/new"))) == (
+        member == 403
+    )
 
 
 def test_nobody_opens_more_than_twenty(cast: Cast) -> None:

@@ -1,4 +1,5 @@
-"""The staff site: staff with a second factor, no secrets, and only the switches that staff decide."""
+"""The staff site: staff with a second factor, no secrets, and only the switches that staff
+decide."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,10 +21,20 @@ from tests.dashboard.browse import Browser, code_of, next_code, text
 from tests.make import paid
 
 PAGES = (
-    "stores/user", "stores/store", "stores/auditentry", "access/apikey", "access/requestentry", "access/agentcredential",
-    "access/secondfactor", "assets/chain", "assets/asset", "assets/acceptedasset", "assets/rate",
-    "core/rowfailure", "core/outgoingmail",
-)  # fmt: skip
+    "stores/user",
+    "stores/store",
+    "stores/auditentry",
+    "access/apikey",
+    "access/requestentry",
+    "access/agentcredential",
+    "access/secondfactor",
+    "assets/chain",
+    "assets/asset",
+    "assets/acceptedasset",
+    "assets/rate",
+    "core/rowfailure",
+    "core/outgoingmail",
+)
 
 
 @pytest.fixture
@@ -37,14 +48,20 @@ def staff(clerk: User) -> Browser:
     factor = second_factor.switch_on(clerk, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     browser = Browser()
     browser.post("sign-in", email=clerk.email, password=PASSWORD)
-    assert browser.post("sign-in/code", code=code_of(factor), next="/admin/").headers["Location"] == "/admin/"
+    assert (
+        browser.post("sign-in/code", code=code_of(factor), next="/admin/").headers["Location"]
+        == "/admin/"
+    )
     buckets.client().flushdb()
     return browser
 
 
 def test_a_visitor_signs_in_at_the_dashboard(db: None) -> None:
     first = Browser().get("/admin/")
-    assert Browser().get(first.headers["Location"]).headers["Location"] == "/dashboard/sign-in?next=%2Fadmin%2F"
+    assert (
+        Browser().get(first.headers["Location"]).headers["Location"]
+        == "/dashboard/sign-in?next=%2Fadmin%2F"
+    )
 
 
 def test_people_who_are_not_staff_find_nothing(cast: Cast) -> None:
@@ -54,14 +71,23 @@ def test_people_who_are_not_staff_find_nothing(cast: Cast) -> None:
 def test_staff_without_a_second_factor_set_one_up_first(clerk: User) -> None:
     browser = Browser(clerk)
     answer = browser.get("/admin/", follow=True)
-    assert answer.request["PATH_INFO"] == "/dashboard/security/authenticator" and answer.status_code == 200
-    codes = browser.post("security/authenticator?next=/admin/", code=code_of(second_factor.pending(clerk)), password=PASSWORD)
+    assert (
+        answer.request["PATH_INFO"] == "/dashboard/security/authenticator"
+        and answer.status_code == 200
+    )
+    codes = browser.post(
+        "security/authenticator?next=/admin/",
+        code=code_of(second_factor.pending(clerk)),
+        password=PASSWORD,
+    )
     assert 'href="/admin/"' in text(codes)
     assert browser.get("/admin/").status_code == 200
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_staff_read_every_list_and_no_secret_is_on_any_page(page: str, cast: Cast, staff: Browser) -> None:
+def test_staff_read_every_list_and_no_secret_is_on_any_page(
+    page: str, cast: Cast, staff: Browser
+) -> None:
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     answer = staff.get(f"/admin/{page}/")
     assert answer.status_code == 200
@@ -76,12 +102,20 @@ def test_staff_read_every_list_and_no_secret_is_on_any_page(page: str, cast: Cas
 def test_staff_read_billing_with_its_history_and_never_write_it(cast: Cast, staff: Browser) -> None:
     made = billing.subscribe(cast.bakery.test)
     (invoice,) = billing.invoices_of(cast.bakery.test, made["id"])
-    pages = {"invoice": invoice, "subscription": made, "customer": made["customer"], "product": {"id": made["price"]["product_id"]}}
+    pages = {
+        "invoice": invoice,
+        "subscription": made,
+        "customer": made["customer"],
+        "product": {"id": made["price"]["product_id"]},
+    }
     for noun, record in pages.items():
         assert staff.get(f"/admin/billing/{noun}/").status_code == 200
         one = staff.get(f"/admin/billing/{noun}/{record['id']}/change/")
         assert one.status_code == 200 and invoice["public_token"] not in text(one)
-        assert staff.post(f"/admin/billing/{noun}/{record['id']}/change/", status="paid").status_code == 403
+        assert (
+            staff.post(f"/admin/billing/{noun}/{record['id']}/change/", status="paid").status_code
+            == 403
+        )
         assert staff.get(f"/admin/billing/{noun}/{record['id']}/delete/").status_code == 403
 
 
@@ -89,14 +123,29 @@ def test_staff_find_what_a_customer_or_a_store_quotes(cast: Cast, staff: Browser
     made = paid(cast.bakery.test, order_id="A-77")
     address = Payment.objects.get(pk=made["id"]).addresses.get().address_id
     for quoted in (made["reference"], "A-77", address, made["id"]):
-        (found,) = staff.get("/admin/payments/payment/", data={"q": quoted}).context["cl"].result_list
+        (found,) = (
+            staff.get("/admin/payments/payment/", data={"q": quoted}).context["cl"].result_list
+        )
         assert found.reference == made["reference"]
-    (deposit,) = staff.get("/admin/chain/deposit/", data={"q": made["transaction"]["tx_hash"]}).context["cl"].result_list
+    (deposit,) = (
+        staff.get("/admin/chain/deposit/", data={"q": made["transaction"]["tx_hash"]})
+        .context["cl"]
+        .result_list
+    )
     assert deposit.address_id == address
     shown = text(staff.get(f"/admin/payments/payment/{made['id']}/change/"))
     assert "payment_intent.completed" in shown and address in shown
-    assert staff.post(f"/admin/payments/payment/{made['id']}/change/", status="refunded").status_code == 403
-    for page in ("chain/hotwallet", "chain/outgoingtransaction", "chain/unmatchedtransfer", "chain/unknowntransaction", "swaps/swap"):
+    assert (
+        staff.post(f"/admin/payments/payment/{made['id']}/change/", status="refunded").status_code
+        == 403
+    )
+    for page in (
+        "chain/hotwallet",
+        "chain/outgoingtransaction",
+        "chain/unmatchedtransfer",
+        "chain/unknowntransaction",
+        "swaps/swap",
+    ):
         assert staff.get(f"/admin/{page}/").status_code == 200
         assert staff.get(f"/admin/{page}/add/").status_code == 403
     assert staff.get("/admin/payments/refund/", data={"q": made["reference"]}).status_code == 200
@@ -105,7 +154,11 @@ def test_staff_find_what_a_customer_or_a_store_quotes(cast: Cast, staff: Browser
 def test_staff_turn_the_switches_of_a_store_and_nothing_else(cast: Cast, staff: Browser) -> None:
     store = cast.bakery.store
     page = staff.get(f"/admin/stores/store/{store.pk}/change/")
-    form: dict[str, Any] = {name: value for name, value in page.context["adminform"].form.initial.items() if value is not None}
+    form: dict[str, Any] = {
+        name: value
+        for name, value in page.context["adminform"].form.initial.items()
+        if value is not None
+    }
     member = store.members.order_by("pk").values_list("pk", "role")
     rows = {
         f"members-{n}-{name}": value
@@ -113,28 +166,52 @@ def test_staff_turn_the_switches_of_a_store_and_nothing_else(cast: Cast, staff: 
         for name, value in (("id", pk), ("store", store.pk), ("role", role))
     }
     counts = {"members-TOTAL_FORMS": len(member), "members-INITIAL_FORMS": len(member)}
-    wanted = {"accept_underpayments": "on", "fee_fraction": "0.02", "name": "Stolen", "test_offset_seconds": 9, "support_email": ""}
-    assert staff.post(f"/admin/stores/store/{store.pk}/change/", **{**form, **rows, **counts, **wanted}).status_code == 200
+    wanted = {
+        "accept_underpayments": "on",
+        "fee_fraction": "0.02",
+        "name": "Stolen",
+        "test_offset_seconds": 9,
+        "support_email": "",
+    }
+    assert (
+        staff.post(
+            f"/admin/stores/store/{store.pk}/change/", **{**form, **rows, **counts, **wanted}
+        ).status_code
+        == 200
+    )
     wanted["reason"] = "A new contract"
-    answer = staff.post(f"/admin/stores/store/{store.pk}/change/", **{**form, **rows, **counts, **wanted})
+    answer = staff.post(
+        f"/admin/stores/store/{store.pk}/change/", **{**form, **rows, **counts, **wanted}
+    )
     assert answer.status_code == 302, answer.context["errors"]
     store.refresh_from_db()
     assert store.accept_underpayments is True and str(store.fee_fraction) == "0.02000000"
     assert store.name == "Alice's Bakery" and store.test_offset_seconds == 0
-    assert AuditEntry.objects.get(action="staff.changed", target_id=str(store.pk)).reason == "A new contract"
+    assert (
+        AuditEntry.objects.get(action="staff.changed", target_id=str(store.pk)).reason
+        == "A new contract"
+    )
 
 
 def test_staff_revoke_a_key(cast: Cast, staff: Browser) -> None:
     key = ApiKey.objects.get(pk=cast.bakery.access().credential_id)
-    staff.post("/admin/access/apikey/", action="revoke", reason="Leaked", _selected_action=str(key.pk))
+    staff.post(
+        "/admin/access/apikey/", action="revoke", reason="Leaked", _selected_action=str(key.pk)
+    )
     assert Api(cast.bakery.secrets["test"]).get("/payments").status_code == 401
 
 
-def test_two_members_of_staff_take_off_the_second_factor_of_a_person_who_lost_it(cast: Cast, clerk: User, staff: Browser) -> None:
+def test_two_members_of_staff_take_off_the_second_factor_of_a_person_who_lost_it(
+    cast: Cast, clerk: User, staff: Browser
+) -> None:
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     signed_in = Browser(cast.alice)
-    assert "?" + urlencode({"email": cast.alice.email}) in text(staff.get("/admin/access/secondfactor/"))
-    lost_factor.request_removal(cast.alice, "Showed her passport", make.clerk("admin"), clock.real_now())
+    assert "?" + urlencode({"email": cast.alice.email}) in text(
+        staff.get("/admin/access/secondfactor/")
+    )
+    lost_factor.request_removal(
+        cast.alice, "Showed her passport", make.clerk("admin"), clock.real_now()
+    )
     asked = StaffRequest.objects.get()
     page = f"/admin/stores/staffrequest/{asked.pk}/decide/"
     shown = text(staff.get(page))
@@ -150,10 +227,23 @@ def test_two_members_of_staff_take_off_the_second_factor_of_a_person_who_lost_it
 
 def test_staff_see_the_rows_that_jobs_gave_up_and_have_them_retried(staff: Browser) -> None:
     at = clock.real_now()
-    facts = {"tries": 12, "error": "ValueError (apps/x.py:1)", "since": at, "not_before": at + timedelta(hours=1), "dead_at": at}
+    facts = {
+        "tries": 12,
+        "error": "ValueError (apps/x.py:1)",
+        "since": at,
+        "not_before": at + timedelta(hours=1),
+        "dead_at": at,
+    }
     failure = RowFailure.objects.create(job="payments.expire_due", row_id="a-row", **facts)
     shown = text(staff.get("/admin/core/rowfailure/?dead_at__isempty=0"))
     assert "payments.expire_due" in shown and "a-row" in shown and "ValueError" in shown
-    staff.post("/admin/core/rowfailure/", action="retry", reason="The bug is mended", _selected_action=str(failure.pk))
+    staff.post(
+        "/admin/core/rowfailure/",
+        action="retry",
+        reason="The bug is mended",
+        _selected_action=str(failure.pk),
+    )
     failure.refresh_from_db()
-    assert failure.dead_at is None and failure.not_before <= clock.real_now() and failure.tries == 12
+    assert (
+        failure.dead_at is None and failure.not_before <= clock.real_now() and failure.tries == 12
+    )

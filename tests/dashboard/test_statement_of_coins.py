@@ -1,4 +1,5 @@
-"""The statement of all coins at once: one list in the order of booking, each line with the balance it left its coin, and sums of each."""
+"""The statement of all coins at once: one list in the order of booking, each line with the balance
+it left its coin, and sums of each."""
 
 import csv
 import io
@@ -28,7 +29,11 @@ def booked(cast: Cast, times: int = 3) -> list[int]:
         make.store_coins(cast.bakery.store, "SETH", 10**17)
         make.store_coins(cast.bakery.store, "USDC_SETH", 10**6)
         make.paid(cast.bakery.test)
-    return [one.account_id for one in store_accounts(cast.bakery.store.pk, "test") if one.kind == "available"]
+    return [
+        one.account_id
+        for one in store_accounts(cast.bakery.store.pk, "test")
+        if one.kind == "available"
+    ]
 
 
 def every(ids: list[int], wanted: Wanted = ALL, limit: int = 2) -> list[Any]:
@@ -48,17 +53,25 @@ def plain(one: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("scan_max", [10_000, 6])
-def test_the_merged_pages_hold_what_the_accounts_hold(cast: Cast, monkeypatch: pytest.MonkeyPatch, scan_max: int) -> None:
+def test_the_merged_pages_hold_what_the_accounts_hold(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, scan_max: int
+) -> None:
     ids = booked(cast)
     monkeypatch.setattr(statements, "SCAN_MAX", scan_max)
     apart = [one for id in ids for one in statements.page(id, limit=100).lines]
     expected = [plain(one) for one in sorted(apart, key=lambda one: one.entry_id, reverse=True)]
     assert len(ids) > 1 and [plain(one) for one in every(ids)] == expected
     corrections = [one for one in expected if one[1] == "correction"]
-    assert [plain(one) for one in every(ids, Wanted(kind="correction"))] == corrections and corrections
+    assert [
+        plain(one) for one in every(ids, Wanted(kind="correction"))
+    ] == corrections and corrections
     middle = sorted(one.at for one in apart)[len(apart) // 2]
     until = [plain(one) for one in every(ids, Wanted(until=middle))]
-    assert until == [plain(one) for one in sorted(apart, key=lambda one: one.entry_id, reverse=True) if one.at < middle]
+    assert until == [
+        plain(one)
+        for one in sorted(apart, key=lambda one: one.entry_id, reverse=True)
+        if one.at < middle
+    ]
 
 
 def test_all_coins_are_the_default_and_one_can_be_chosen(cast: Cast) -> None:
@@ -69,19 +82,26 @@ def test_all_coins_are_the_default_and_one_can_be_chosen(cast: Cast) -> None:
     assert "By coin" in shown and '<option value="">All coins</option>' in page.content.decode()
     assert {one.asset.pk for one in page.context["lines"]} == {"SETH", "USDC_SETH"}
     assert {coin.pk for _, coin in page.context["by_coin"]} == {"SETH", "USDC_SETH"}
-    assert page.context["total"].entries == len(page.context["lines"]) and "EUR" in page.context["total"].worth
+    assert (
+        page.context["total"].entries == len(page.context["lines"])
+        and "EUR" in page.context["total"].worth
+    )
     for one, coin in page.context["by_coin"]:
         newest = next(line for line in page.context["lines"] if line.asset == coin)
         assert one.closing_atomic == newest.line.balance_atomic
     alone = browser.get("statement?account=available&asset=USDC_SETH")
-    assert {one.asset.pk for one in alone.context["lines"]} == {"USDC_SETH"} and "By coin" not in text(alone)
+    assert {one.asset.pk for one in alone.context["lines"]} == {
+        "USDC_SETH"
+    } and "By coin" not in text(alone)
 
 
 def test_the_file_has_every_coin(cast: Cast) -> None:
     booked(cast)
     answer = Browser(cast.alice).get("statement.csv?account=available")
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
-    assert {row["asset"] for row in rows} == {"SETH", "USDC_SETH"} and all(row["at"].endswith("Z") for row in rows)
+    assert {row["asset"] for row in rows} == {"SETH", "USDC_SETH"} and all(
+        row["at"].endswith("Z") for row in rows
+    )
 
 
 def test_many_lines_of_several_coins_cost_the_statements_of_few(cast: Cast) -> None:
@@ -109,4 +129,8 @@ def test_days_are_those_of_the_reader(cast: Cast) -> None:
         page = Browser(cast.alice).get(f"statement?account=available&from={day}&to={day}")
         assert f"From ({label}" in text(page) and len(page.context["lines"]) == 1
         for other in (day - timedelta(days=1), day + timedelta(days=1)):
-            assert not Browser(cast.alice).get(f"statement?account=available&from={other}&to={other}").context["lines"]
+            assert (
+                not Browser(cast.alice)
+                .get(f"statement?account=available&from={other}&to={other}")
+                .context["lines"]
+            )

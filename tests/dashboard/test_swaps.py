@@ -26,7 +26,8 @@ def rich(cast: Cast) -> Cast:
 
 @pytest.fixture
 def seller(rich: Cast) -> Browser:
-    """With two-factor authentication: whatever she confirms, she confirms with a code of its own."""
+    """With two-factor authentication: whatever she confirms, she confirms with a code of its
+    own."""
     second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     return Browser(rich.alice, answers=True)
 
@@ -48,7 +49,12 @@ def test_the_figures_are_shown_before_anything_is_sold(rich: Cast, seller: Brows
     key = form_key(browser.get("swaps/new"))
     review = browser.post("swaps/new", **WISH, form_key=key)
     told = text(review)
-    assert review.status_code == 200 and "199 <span" in told and "198.005 <span" in told and "the estimate less 0.5 %" in told
+    assert (
+        review.status_code == 200
+        and "199 <span" in told
+        and "198.005 <span" in told
+        and "the estimate less 0.5 %" in told
+    )
     assert not Swap.objects.exists()
     made = browser.post("swaps/new", **WISH, form_key=key, agreed=agreed(review))
     swap = Swap.objects.get()
@@ -58,7 +64,9 @@ def test_the_figures_are_shown_before_anything_is_sold(rich: Cast, seller: Brows
     assert Swap.objects.count() == 1
     assert "Waiting" in text(browser.get(f"swaps/{swap.pk}"))
     advance_swaps()
-    assert "Completed" in text(browser.get(f"swaps/{swap.pk}")) and "199 <span" in text(browser.get("swaps"))
+    assert "Completed" in text(browser.get(f"swaps/{swap.pk}")) and "199 <span" in text(
+        browser.get("swaps")
+    )
 
 
 def test_a_rate_that_moved_is_shown_again_and_not_sold_at(rich: Cast, seller: Browser) -> None:
@@ -67,7 +75,10 @@ def test_a_rate_that_moved_is_shown_again_and_not_sold_at(rich: Cast, seller: Br
     review = browser.post("swaps/new", **WISH, form_key=key)
     Rate.objects.filter(asset="USDC_SETH").update(rate="1.1")
     again = browser.post("swaps/new", **WISH, form_key=key, agreed=agreed(review))
-    assert again.status_code == 422 and "The rate has moved; look at the new figures and confirm again." in text(again)
+    assert (
+        again.status_code == 422
+        and "The rate has moved; look at the new figures and confirm again." in text(again)
+    )
     assert agreed(again) != agreed(review) and not Swap.objects.exists()
     assert browser.post("swaps/new", **WISH, form_key=key, agreed=agreed(again)).status_code == 303
 
@@ -75,7 +86,10 @@ def test_a_rate_that_moved_is_shown_again_and_not_sold_at(rich: Cast, seller: Br
 REFUSED = [
     ({"amount": "0"}, "Amount must be greater than zero."),
     ({"amount": "1,5"}, "Amount must be a decimal number of coins with at most 18 places."),
-    ({"amount": "0." + "1" * 19}, "Amount must be a decimal number of coins with at most 18 places."),
+    (
+        {"amount": "0." + "1" * 19},
+        "Amount must be a decimal number of coins with at most 18 places.",
+    ),
     ({"amount": "x" * 60}, "Amount must be a decimal number of coins with at most 18 places."),
     ({"buy_asset_id": "SETH"}, "Source and buy asset must differ."),
     ({"buy_asset_id": ""}, "Choose what to sell and what to buy."),
@@ -87,7 +101,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("change", "sentence"), REFUSED)
-def test_a_refused_form_says_why_and_keeps_what_was_typed(seller: Browser, change: dict[str, str], sentence: str) -> None:
+def test_a_refused_form_says_why_and_keeps_what_was_typed(
+    seller: Browser, change: dict[str, str], sentence: str
+) -> None:
     answer = seller.post("swaps/new", **{**WISH, "form_key": "a" * 32, **change})
     assert answer.status_code == 422 and sentence in text(answer)
     assert not Swap.objects.exists()
@@ -104,10 +120,16 @@ def test_a_refused_form_says_why_and_keeps_what_was_typed(seller: Browser, chang
         ({"source_asset_id": "NOPE"}, "source_asset_id"),
     ],
 )
-def test_each_error_stands_at_its_input_which_has_the_focus(seller: Browser, change: dict[str, str], name: str) -> None:
+def test_each_error_stands_at_its_input_which_has_the_focus(
+    seller: Browser, change: dict[str, str], name: str
+) -> None:
     page = seller.post("swaps/new", **{**WISH, "form_key": "a" * 32, **change}).content.decode()
     (told,) = re.findall(r'<span class="error" id="(\w+)-error" role="alert">[^<]+</span>', page)
-    (wrong,) = re.findall(r'<(?:input|select) id="(\w+)"[^>]*aria-invalid="true" aria-describedby="(\w+)-error" autofocus>', page)
+    (wrong,) = re.findall(
+        r'<(?:input|select) id="(\w+)"[^>]*aria-invalid="true" aria-describedby="(\w+)-error"'
+        r" autofocus>",
+        page,
+    )
     assert told == name and wrong == (name, name) and 'id="errors"' not in page
 
 
@@ -127,9 +149,17 @@ def test_the_list_is_by_status_and_page(rich: Cast) -> None:
     browser = Browser(rich.alice)
     for number in range(3):
         make.swapped(rich.bakery, key=str(number))
-    assert text(browser.get("swaps")).count("row-link") == text(browser.get("swaps?status=pending")).count("row-link") == 3
+    assert (
+        text(browser.get("swaps")).count("row-link")
+        == text(browser.get("swaps?status=pending")).count("row-link")
+        == 3
+    )
     assert "No matches" in text(browser.get("swaps?status=failed"))
-    assert browser.get("swaps?page=999999999999").status_code == browser.get("swaps?page=-1").status_code == 200
+    assert (
+        browser.get("swaps?page=999999999999").status_code
+        == browser.get("swaps?page=-1").status_code
+        == 200
+    )
 
 
 def test_the_automatic_swaps_are_switched_on_and_off(rich: Cast) -> None:
@@ -141,7 +171,9 @@ def test_the_automatic_swaps_are_switched_on_and_off(rich: Cast) -> None:
     assert refused.status_code == 422 and "Choose one of the stablecoins offered." in text(refused)
     browser.post("settings/auto-swap", target_asset_id="")
     assert AutoSwap.objects.get().target_asset_id is None
-    assert Browser(rich.bob).post("settings/auto-swap", target_asset_id="USDC_SETH").status_code == 403
+    assert (
+        Browser(rich.bob).post("settings/auto-swap", target_asset_id="USDC_SETH").status_code == 403
+    )
 
 
 def test_a_mode_without_stablecoins_says_so(cast: Cast) -> None:

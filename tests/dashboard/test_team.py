@@ -1,4 +1,5 @@
-"""The team: people are invited by letter, join, change roles, hand the store over, leave and are removed."""
+"""The team: people are invited by letter, join, change roles, hand the store over, leave and are
+removed."""
 
 import re
 from datetime import timedelta
@@ -39,35 +40,74 @@ def invite(browser: Browser, email: str = NEW, role: str = "developer") -> Any:
 
 
 def role_of(cast: Cast, user: User) -> str | None:
-    return Member.objects.filter(store=cast.bakery.store, user=user).values_list("role", flat=True).first()
+    return (
+        Member.objects.filter(store=cast.bakery.store, user=user)
+        .values_list("role", flat=True)
+        .first()
+    )
 
 
-def test_an_accountant_is_invited_keeps_the_books_and_changes_nothing(cast: Cast, alice: Browser) -> None:
+def test_an_accountant_is_invited_keeps_the_books_and_changes_nothing(
+    cast: Cast, alice: Browser
+) -> None:
     assert "Accountant" in text(alice.get("team/invite"))
     assert invite(alice, role="accountant").status_code == 303
     accountant = Browser()
     accountant.post(link(NEW), name="Dora", password="a long enough sentence")
-    home, books = text(accountant.get()), text(accountant.get("balances"))
-    assert "/dashboard/reports" in books and "/dashboard/api-keys" not in home and "Developers" not in home
-    for path in ("payments", "payouts", "invoices", "balances", "statement", "statement.csv", "payments.csv", "invoices.csv", "reports"):
+    home = text(accountant.get())
+    books = text(accountant.get("balances"))
+    assert (
+        "/dashboard/reports" in books
+        and "/dashboard/api-keys" not in home
+        and "Developers" not in home
+    )
+    for path in (
+        "payments",
+        "payouts",
+        "invoices",
+        "balances",
+        "statement",
+        "statement.csv",
+        "payments.csv",
+        "invoices.csv",
+        "reports",
+    ):
         assert accountant.get(path).status_code == 200, path
-    for path in ("api-keys", "webhooks", "webhooks/new", "agents", "apps", "apps/own", "requests", "audit-log", "payouts/new"):
+    for path in (
+        "api-keys",
+        "webhooks",
+        "webhooks/new",
+        "agents",
+        "apps",
+        "apps/own",
+        "requests",
+        "audit-log",
+        "payouts/new",
+    ):
         assert accountant.get(path).status_code == 403, path
     assert accountant.post("settings").status_code == 403
-    assert [accountant.get(f"/api/v2/{path}").status_code for path in ("payouts", "balances")] == [200, 200]
+    assert [accountant.get(f"/api/v2/{path}").status_code for path in ("payouts", "balances")] == [
+        200,
+        200,
+    ]
     for path in ("api_keys", "merchants/oauth_apps", "webhook_endpoints"):
         assert accountant.get(f"/api/v2/{path}").status_code == 403, path
 
 
 def admin(cast: Cast) -> User:
     user = person("adam")
-    Member.objects.create(store=cast.bakery.store, user=user, role=Role.ADMIN, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=user, role=Role.ADMIN, created_at=clock.real_now()
+    )
     return user
 
 
-def test_somebody_new_is_invited_makes_an_account_and_is_in_the_store(cast: Cast, alice: Browser) -> None:
+def test_somebody_new_is_invited_makes_an_account_and_is_in_the_store(
+    cast: Cast, alice: Browser
+) -> None:
     assert invite(alice, f" {NEW} ").status_code == 303
-    visitor, path = Browser(), link(NEW)
+    visitor = Browser()
+    path = link(NEW)
     assert "Create account and join" in text(visitor.get(path))
     answer = visitor.post(path, name="Dora", password="a long enough sentence")
     assert answer.headers["Location"] == "/dashboard/"
@@ -75,11 +115,17 @@ def test_somebody_new_is_invited_makes_an_account_and_is_in_the_store(cast: Cast
     assert "Alice&#x27;s Bakery" in shown and NEW in shown
     dora = User.objects.get(email=NEW)
     assert role_of(cast, dora) == "developer"
-    assert Browser().post("sign-in", email=NEW, password="a long enough sentence").status_code == 302
+    assert (
+        Browser().post("sign-in", email=NEW, password="a long enough sentence").status_code == 302
+    )
     assert visitor.get(path).status_code == 404
-    assert [one.action for one in AuditEntry.objects.filter(store_id=cast.bakery.store.pk).order_by("id")][-2:] == [
-        "member.invited", "member.joined",
-    ]  # fmt: skip
+    assert [
+        one.action
+        for one in AuditEntry.objects.filter(store_id=cast.bakery.store.pk).order_by("id")
+    ][-2:] == [
+        "member.invited",
+        "member.joined",
+    ]
 
 
 def test_somebody_with_an_account_signs_in_first_and_then_joins(cast: Cast, alice: Browser) -> None:
@@ -90,7 +136,9 @@ def test_somebody_with_an_account_signs_in_first_and_then_joins(cast: Cast, alic
     assert "Sign in to accept" in shown and "Make an account" not in shown
     assert visitor.post(path, name="Mallory", password="a long enough sentence").status_code == 422
     assert User.objects.get(pk=cast.charlie.pk).check_password(PASSWORD)
-    back = visitor.post("sign-in", email=cast.charlie.email, password=PASSWORD, next=path).headers["Location"]
+    back = visitor.post("sign-in", email=cast.charlie.email, password=PASSWORD, next=path).headers[
+        "Location"
+    ]
     assert back == path
     assert visitor.post(path).status_code == 303
     assert role_of(cast, cast.charlie) == "developer"
@@ -99,13 +147,16 @@ def test_somebody_with_an_account_signs_in_first_and_then_joins(cast: Cast, alic
 
 def test_a_letter_is_for_its_address_alone(cast: Cast, alice: Browser) -> None:
     invite(alice)
-    path, charlie = link(NEW), Browser(cast.charlie)
+    path = link(NEW)
+    charlie = Browser(cast.charlie)
     assert "Sign out, then open the link again" in text(charlie.get(path))
     assert charlie.post(path).status_code == 422
     assert role_of(cast, cast.charlie) is None
 
 
-def test_opening_the_link_changes_nothing_and_its_token_is_not_stored(cast: Cast, alice: Browser) -> None:
+def test_opening_the_link_changes_nothing_and_its_token_is_not_stored(
+    cast: Cast, alice: Browser
+) -> None:
     invite(alice)
     path = link(NEW)
     Browser().get(path)
@@ -120,7 +171,9 @@ def test_a_weak_password_makes_no_account(cast: Cast, alice: Browser) -> None:
     assert "too short" in text(Browser().post(path, name="D", password="short"))
     assert not User.objects.filter(email=NEW).exists()
     for name in ("D" * 101, "D\x00"):
-        assert "A name has at most 100 characters" in text(Browser().post(path, name=name, password="a long enough sentence"))
+        assert "A name has at most 100 characters" in text(
+            Browser().post(path, name=name, password="a long enough sentence")
+        )
 
 
 def test_a_letter_works_for_seven_days(cast: Cast, alice: Browser) -> None:
@@ -133,7 +186,8 @@ def test_a_letter_works_for_seven_days(cast: Cast, alice: Browser) -> None:
 
 def test_a_letter_sent_again_ends_the_first_and_waits_a_minute(cast: Cast, alice: Browser) -> None:
     invite(alice)
-    first, row = link(NEW), Invitation.objects.get()
+    first = link(NEW)
+    row = Invitation.objects.get()
     alice.post(f"team/invitations/{row.pk}/resend")
     assert "sent a moment ago" in text(alice.get("team"))
     with time_machine.travel(clock.real_now() + timedelta(minutes=2), tick=True):
@@ -143,7 +197,9 @@ def test_a_letter_sent_again_ends_the_first_and_waits_a_minute(cast: Cast, alice
         assert [Browser().get(path).status_code for path in (first, second)] == [404, 200]
 
 
-def test_a_revoked_letter_is_worth_nothing_and_the_address_can_be_invited_anew(cast: Cast, alice: Browser) -> None:
+def test_a_revoked_letter_is_worth_nothing_and_the_address_can_be_invited_anew(
+    cast: Cast, alice: Browser
+) -> None:
     invite(alice)
     path = link(NEW)
     alice.post(f"team/invitations/{Invitation.objects.get().pk}/revoke")
@@ -160,7 +216,9 @@ def test_a_revoked_letter_is_worth_nothing_and_the_address_can_be_invited_anew(c
         (NEW, "", "Choose one of the roles."),
     ],
 )
-def test_what_cannot_be_invited(cast: Cast, alice: Browser, email: str, role: str, sentence: str) -> None:
+def test_what_cannot_be_invited(
+    cast: Cast, alice: Browser, email: str, role: str, sentence: str
+) -> None:
     answer = invite(alice, email, role)
     assert answer.status_code == 422 and sentence in text(answer)
 
@@ -182,9 +240,13 @@ def test_a_letter_ends_with_the_one_who_sent_it(cast: Cast) -> None:
 def test_an_admin_makes_no_owner_and_touches_none(cast: Cast) -> None:
     browser = Browser(admin(cast)).prove()
     assert "Only an owner can make somebody an owner." in text(invite(browser, NEW, "owner"))
-    assert "Only an owner can make somebody an owner." in text(browser.post(f"team/{cast.bob.pk}/role", role="owner"))
+    assert "Only an owner can make somebody an owner." in text(
+        browser.post(f"team/{cast.bob.pk}/role", role="owner")
+    )
     for act in ("role", "remove"):
-        assert "Only an owner can change or remove an owner." in text(browser.post(f"team/{cast.alice.pk}/{act}", role="viewer"))
+        assert "Only an owner can change or remove an owner." in text(
+            browser.post(f"team/{cast.alice.pk}/{act}", role="viewer")
+        )
     assert browser.post(f"team/{cast.bob.pk}/owner").status_code == 403
     assert role_of(cast, cast.alice) == "owner"
 
@@ -194,13 +256,22 @@ def test_a_role_counts_from_the_next_page(cast: Cast, alice: Browser) -> None:
     assert bob.get("api-keys/new").status_code == 200
     alice.post(f"team/{cast.bob.pk}/role", role="viewer")
     assert bob.get("api-keys/new").status_code == 403
-    assert "You can&#x27;t change your own role." in text(alice.post(f"team/{cast.alice.pk}/role", role="viewer"))
+    assert "You can&#x27;t change your own role." in text(
+        alice.post(f"team/{cast.alice.pk}/role", role="viewer")
+    )
 
 
-def test_who_is_removed_loses_the_store_and_its_apps_at_once_and_is_told(cast: Cast, alice: Browser) -> None:
+def test_who_is_removed_loses_the_store_and_its_apps_at_once_and_is_told(
+    cast: Cast, alice: Browser
+) -> None:
     bob = Browser(cast.bob)
     credential, _ = create_agent_credential(cast.bakery.store, "test")
-    fields = {"name": "Books", "confidential": False, "redirect_uris": ["https://books.example/back"], "scopes": ["agents:write"]}
+    fields = {
+        "name": "Books",
+        "confidential": False,
+        "redirect_uris": ["https://books.example/back"],
+        "scopes": ["agents:write"],
+    }
     app, _ = create_app(cast.bakery.store, cast.alice, AppRequest(**fields))
     AgentCredential.objects.filter(pk=credential.pk).update(user=cast.bob, application=app)
     assert bob.get("payments").status_code == 200
@@ -210,7 +281,9 @@ def test_who_is_removed_loses_the_store_and_its_apps_at_once_and_is_told(cast: C
     credential.refresh_from_db()
     assert credential.revoked_at is not None
     mail.send_due()
-    assert sorted(letter.to for letter in django_mail.outbox) == sorted([[cast.alice.email], [cast.bob.email]])
+    assert sorted(letter.to for letter in django_mail.outbox) == sorted(
+        [[cast.alice.email], [cast.bob.email]]
+    )
 
 
 def test_the_last_owner_can_neither_leave_nor_be_removed(cast: Cast, alice: Browser) -> None:
@@ -228,7 +301,9 @@ def test_who_leaves_is_out_and_may_have_nothing_left(cast: Cast) -> None:
     assert bob.get("team/leave").status_code == 404
 
 
-def test_ownership_is_handed_over_and_then_the_old_owner_may_leave(cast: Cast, alice: Browser) -> None:
+def test_ownership_is_handed_over_and_then_the_old_owner_may_leave(
+    cast: Cast, alice: Browser
+) -> None:
     assert alice.get(f"team/{cast.bob.pk}/owner").status_code == 200
     assert alice.post(f"team/{cast.bob.pk}/owner").status_code == 303
     assert (role_of(cast, cast.alice), role_of(cast, cast.bob)) == ("admin", "owner")
@@ -244,6 +319,7 @@ def test_two_owners_may_not_both_be_the_last_to_leave(cast: Cast, alice: Browser
 
 def test_the_team_page_offers_what_the_role_may(cast: Cast, alice: Browser) -> None:
     invite(alice)
-    developer, owner = text(Browser(cast.bob).get("team")), text(alice.get("team"))
+    developer = text(Browser(cast.bob).get("team"))
+    owner = text(alice.get("team"))
     assert "Make owner" in owner and "Send again" in owner and NEW in owner
     assert "Make owner" not in developer and "Send again" not in developer and "Leave" in developer

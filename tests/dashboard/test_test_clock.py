@@ -1,4 +1,5 @@
-"""The test clock on the dashboard: seen wherever it is shifted, moved by who may, in test mode alone."""
+"""The test clock on the dashboard: seen wherever it is shifted, moved by who may, in test mode
+alone."""
 
 import pytest
 from django.conf import settings
@@ -18,7 +19,9 @@ def offset(cast: Cast) -> int:
 
 def joined(cast: Cast, role: str) -> Browser:
     user = person(role)
-    Member.objects.create(store=cast.bakery.store, user=user, role=role, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=user, role=role, created_at=clock.real_now()
+    )
     return Browser(user)
 
 
@@ -33,10 +36,20 @@ def test_every_page_says_where_a_shifted_clock_stands(cast: Cast) -> None:
     assert 'id="test-clock"' not in text(browser.get("payments"))
 
 
-@pytest.mark.parametrize(("step", "least", "most"), [("hour", 3600, 3600), ("day", DAY, DAY), ("month", 28 * DAY, 31 * DAY)])
-def test_a_step_moves_it_and_leads_back_to_the_page(cast: Cast, step: str, least: int, most: int) -> None:
-    answer = Browser(cast.alice).post("test-clock", step=step, next="/dashboard/payments?status=pending")
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard/payments?status=pending")
+@pytest.mark.parametrize(
+    ("step", "least", "most"),
+    [("hour", 3600, 3600), ("day", DAY, DAY), ("month", 28 * DAY, 31 * DAY)],
+)
+def test_a_step_moves_it_and_leads_back_to_the_page(
+    cast: Cast, step: str, least: int, most: int
+) -> None:
+    answer = Browser(cast.alice).post(
+        "test-clock", step=step, next="/dashboard/payments?status=pending"
+    )
+    assert (answer.status_code, answer.headers["Location"]) == (
+        303,
+        "/dashboard/payments?status=pending",
+    )
     assert least <= offset(cast) <= most
 
 
@@ -79,7 +92,11 @@ def test_a_move_under_way_is_shown_and_no_second_one_begins(cast: Cast) -> None:
     Store.objects.filter(pk=cast.bakery.store.pk).update(test_clock_target_seconds=30 * DAY)
     browser = Browser(cast.alice)
     shown = text(browser.get("payments"))
-    assert "Test clock is advancing" in shown and "data-refreshes" in shown and 'name="step"' not in shown
+    assert (
+        "Test clock is advancing" in shown
+        and "data-refreshes" in shown
+        and 'name="step"' not in shown
+    )
     assert browser.post("test-clock", step="hour").status_code == 409
     assert offset(cast) == 0
 

@@ -1,4 +1,5 @@
-"""The verification of one's own business: submitted, decided, told, submitted again; and what waits for it."""
+"""The verification of one's own business: submitted, decided, told, submitted again; and what waits
+for it."""
 
 from typing import Any
 
@@ -48,7 +49,11 @@ def test_a_store_submits_and_sees_what_waits_for_it(cast: Cast) -> None:
     said = {name: getattr(made, name) for name in FORM}
     assert said == FORM
     shown = text(browser.get("verification"))
-    assert "Under review since" in shown and "Bakery GmbH" in shown and "Submit for review" not in shown
+    assert (
+        "Under review since" in shown
+        and "Bakery GmbH" in shown
+        and "Submit for review" not in shown
+    )
     store = Store.objects.get(pk=cast.bakery.store.pk)
     assert (store.street, store.postal_code, store.city) == ("Hauptstraße 1", "10115", "Berlin")
     assert store.kyc_confirmed_at is None
@@ -70,7 +75,9 @@ def test_an_approval_is_told_and_lifts_what_waited(cast: Cast) -> None:
     assert "is verified" in letter.subject and "/dashboard/verification" in letter.body
     told = Event.objects.filter(store=cast.bakery.store, type="store.verification.approved")
     assert sorted(told.values_list("mode", flat=True)) == ["live", "test"]
-    assert "Payouts to a bank account start" not in text(Browser(cast.alice).get("payouts/destinations"))
+    assert "Payouts to a bank account start" not in text(
+        Browser(cast.alice).get("payouts/destinations")
+    )
 
 
 def test_a_rejection_tells_why_and_the_details_can_be_corrected(cast: Cast) -> None:
@@ -80,7 +87,9 @@ def test_a_rejection_tells_why_and_the_details_can_be_corrected(cast: Cast) -> N
     browser = Browser(cast.alice)
     shown = browser.get("verification").content.decode()
     assert "another company" in shown and 'value="HRB 1234"' in shown
-    assert browser.post("verification", **FORM | {"registration_number": "HRB 77"}).status_code == 303
+    assert (
+        browser.post("verification", **FORM | {"registration_number": "HRB 77"}).status_code == 303
+    )
     assert "Under review" in text(browser.get("verification"))
 
 

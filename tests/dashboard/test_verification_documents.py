@@ -1,4 +1,5 @@
-"""Documents of a business: what is taken, who reads them, how long they stay, and that nothing else opens them."""
+"""Documents of a business: what is taken, who reads them, how long they stay, and that nothing else
+opens them."""
 
 import io
 import zlib
@@ -22,7 +23,10 @@ from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.test_verification import submitted
 
-PDF = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n2 0 obj\n<< /Length 9 >>\nstream\n/JS /Foo \nendstream\nendobj\ntrailer\n%%EOF\n"
+PDF = (
+    b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n2 0 obj\n<< /Length 9 >>\nstream\n/JS /Foo"
+    b" \nendstream\nendobj\ntrailer\n%%EOF\n"
+)
 
 
 def pdf(described: bytes) -> bytes:
@@ -30,7 +34,13 @@ def pdf(described: bytes) -> bytes:
 
 
 def packed(described: bytes, content: bytes = b"/Type /ObjStm /Filter /FlateDecode") -> bytes:
-    return b"%PDF-1.7\n1 0 obj\n<< " + content + b" >>\nstream\r\n" + zlib.compress(described) + b"\r\nendstream\nendobj\n%%EOF\n"
+    return (
+        b"%PDF-1.7\n1 0 obj\n<< "
+        + content
+        + b" >>\nstream\r\n"
+        + zlib.compress(described)
+        + b"\r\nendstream\nendobj\n%%EOF\n"
+    )
 
 
 def picture(kind: str, size: tuple[int, int] = (40, 30), **options: Any) -> bytes:
@@ -62,12 +72,18 @@ def test_a_store_adds_replaces_and_submits_documents_and_sees_their_names(cast: 
     assert browser.post(f"verification/documents/{first.pk}/remove").status_code == 303
     assert not VerificationDocument.objects.filter(pk=first.pk).exists()
     made = submitted(cast)
-    assert [one.pk for one in documents.documents_of(made)] == [second.pk] and documents.drafts(cast.bakery.store) == []
+    assert [one.pk for one in documents.documents_of(made)] == [second.pk] and documents.drafts(
+        cast.bakery.store
+    ) == []
     shown = text(browser.get("verification"))
     assert "passport.jpg" in shown and "Add document" not in shown and "/remove" not in shown
     assert browser.post(f"verification/documents/{second.pk}/remove").status_code == 404
     assert VerificationDocument.objects.filter(pk=second.pk).exists()
-    told = AuditEntry.objects.filter(action__startswith="verification.document").order_by("id").values_list("action", "target_name")
+    told = (
+        AuditEntry.objects.filter(action__startswith="verification.document")
+        .order_by("id")
+        .values_list("action", "target_name")
+    )
     assert list(told) == [
         ("verification.document_added", "register.pdf"),
         ("verification.document_added", "passport.jpg"),
@@ -103,15 +119,26 @@ def test_only_plain_pdfs_and_pictures_are_taken(cast: Cast, content: bytes, word
 
 
 def test_what_a_pdf_merely_shows_is_taken_as_it_is(cast: Cast) -> None:
-    made = documents.add_document(cast.bakery.store, "a.pdf", packed(b"<< /Type /Page /BaseFont /Times#20New >>"))
-    assert kept(made).startswith(b"%PDF-") and kept(documents.add_document(cast.bakery.store, "b.pdf", PDF)) == PDF
+    made = documents.add_document(
+        cast.bakery.store, "a.pdf", packed(b"<< /Type /Page /BaseFont /Times#20New >>")
+    )
+    assert (
+        kept(made).startswith(b"%PDF-")
+        and kept(documents.add_document(cast.bakery.store, "b.pdf", PDF)) == PDF
+    )
 
 
 def test_a_picture_is_drawn_anew_without_what_it_carried(cast: Cast) -> None:
     exif = Image.Exif()
     exif[0x010E] = "taken at home"
-    made = documents.add_document(cast.bakery.store, "photo.png", picture("JPEG", (4000, 100), exif=exif) + b"<?php evil ?>")
-    assert made.name == "photo.jpg" and b"taken at home" not in kept(made) and b"evil" not in kept(made)
+    made = documents.add_document(
+        cast.bakery.store, "photo.png", picture("JPEG", (4000, 100), exif=exif) + b"<?php evil ?>"
+    )
+    assert (
+        made.name == "photo.jpg"
+        and b"taken at home" not in kept(made)
+        and b"evil" not in kept(made)
+    )
     with Image.open(io.BytesIO(kept(made))) as drawn:
         assert drawn.size == (3000, 75)
 
@@ -141,7 +168,9 @@ def test_only_those_who_manage_a_store_add_and_nobody_removes_anothers(cast: Cas
     made = documents.add_document(cast.bakery.store, "a.pdf", PDF)
     for role in (Role.DEVELOPER, Role.VIEWER, Role.ACCOUNTANT):
         member = person(f"{role}-of-the-bakery")
-        Member.objects.create(store=cast.bakery.store, user=member, role=role, created_at=clock.real_now())
+        Member.objects.create(
+            store=cast.bakery.store, user=member, role=role, created_at=clock.real_now()
+        )
         browser = Browser(member)
         assert add(browser, PDF).status_code == 403
         assert "a.pdf" not in text(browser.get("verification"))
@@ -159,8 +188,14 @@ def test_staff_who_verify_download_them_and_the_log_has_it(cast: Cast) -> None:
     assert f'href="{file}"' in text(staff.get(page))
     answer = staff.get(file)
     assert b"".join(answer.streaming_content) == PDF
-    assert answer.headers["Content-Disposition"].startswith("attachment; ") and answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert "no-store" in answer.headers["Cache-Control"] and "sandbox" in answer.headers["Content-Security-Policy"]
+    assert (
+        answer.headers["Content-Disposition"].startswith("attachment; ")
+        and answer.headers["X-Content-Type-Options"] == "nosniff"
+    )
+    assert (
+        "no-store" in answer.headers["Cache-Control"]
+        and "sandbox" in answer.headers["Content-Security-Policy"]
+    )
     read = AuditEntry.objects.get(action="verification.document_read")
     assert (read.actor_kind, read.store_id) == ("staff", cast.bakery.store.pk)
     assert signed_in(make.clerk("support")).get(file).status_code == 403
@@ -173,7 +208,8 @@ def test_staff_who_verify_download_them_and_the_log_has_it(cast: Cast) -> None:
 def test_a_decision_asks_no_more_for_many_documents(cast: Cast) -> None:
     documents.add_document(cast.bakery.store, "a.pdf", PDF)
     made = submitted(cast)
-    staff, page = signed_in(make.clerk("finance")), f"/admin/stores/verification/{made.pk}/decide/"
+    staff = signed_in(make.clerk("finance"))
+    page = f"/admin/stores/verification/{made.pk}/decide/"
     staff.get(page)
     few = statements(lambda: staff.get(page))
     for _ in range(4):
@@ -182,13 +218,22 @@ def test_a_decision_asks_no_more_for_many_documents(cast: Cast) -> None:
     assert statements(lambda: staff.get(page)) == few
 
 
-def test_documents_are_deleted_a_year_after_the_decision_or_a_month_unused(cast: Cast, django_capture_on_commit_callbacks: Any) -> None:
+def test_documents_are_deleted_a_year_after_the_decision_or_a_month_unused(
+    cast: Cast, django_capture_on_commit_callbacks: Any
+) -> None:
     unused = documents.add_document(cast.bakery.store, "unused.pdf", PDF)
-    VerificationDocument.objects.filter(pk=unused.pk).update(uploaded_at=clock.real_now() - timedelta(days=31))
+    VerificationDocument.objects.filter(pk=unused.pk).update(
+        uploaded_at=clock.real_now() - timedelta(days=31)
+    )
     first = documents.add_document(cast.strangers.store, "decided.pdf", PDF)
     at = clock.real_now()
     decided = Verification.objects.create(
-        store=cast.strangers.store, business_legal_name="x", business_country="DE", submitted_at=at, created_at=at, updated_at=at
+        store=cast.strangers.store,
+        business_legal_name="x",
+        business_country="DE",
+        submitted_at=at,
+        created_at=at,
+        updated_at=at,
     )
     documents.attach_drafts(decided)
     waiting = documents.add_document(cast.strangers.store, "draft.pdf", PDF)
@@ -201,7 +246,9 @@ def test_documents_are_deleted_a_year_after_the_decision_or_a_month_unused(cast:
         with django_capture_on_commit_callbacks(execute=True):
             documents.forget(at)
         assert set(VerificationDocument.objects.values_list("pk", flat=True)) == left
-    assert not storages["private"].exists(first.file_name) and storages["private"].exists(waiting.file_name)
+    assert not storages["private"].exists(first.file_name) and storages["private"].exists(
+        waiting.file_name
+    )
     with pytest.raises(documents.DocumentGone):
         documents.remove_draft(cast.strangers.store, str(first.pk))
 

@@ -1,4 +1,5 @@
-"""Writes down what a story says to the API and what it is answered: the examples of the documentation's reference."""
+"""Writes down what a story says to the API and what it is answered: the examples of the
+documentation's reference."""
 
 import json
 import re
@@ -27,14 +28,24 @@ class Recorder:
         self.told: dict[str, dict[str, Any]] = {}
 
     def __call__(
-        self, asker: Api | Client, method: str, template: str, body: Any = None, *, query: str = "", key: str = "", **ids: str
+        self,
+        asker: Api | Client,
+        method: str,
+        template: str,
+        body: Any = None,
+        *,
+        query: str = "",
+        key: str = "",
+        **ids: str,
     ) -> Any:
         path = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], template) + query
         if isinstance(asker, Api):
             answer = asker(method, path, body, key=key or None)
         else:
             content = {} if body is None else {"data": body, "content_type": "application/json"}
-            answer = getattr(asker, method.lower())(f"/api/v2{path}", headers={"Idempotency-Key": key} if key else {}, **content)
+            answer = getattr(asker, method.lower())(
+                f"/api/v2{path}", headers={"Idempotency-Key": key} if key else {}, **content
+            )
             described.check(method, answer)
         assert answer.status_code < 300, (method, path, answer.status_code, answer.content)
         is_json = answer.headers.get("Content-Type", "").startswith("application/json")
@@ -56,7 +67,10 @@ class Recorder:
 def short(value: Any) -> Any:
     """As it is shown: lists cut, secrets left out."""
     if isinstance(value, dict):
-        return {name: "…" if name in SECRET_FIELDS and one else short(one) for name, one in value.items()}
+        return {
+            name: "…" if name in SECRET_FIELDS and one else short(one)
+            for name, one in value.items()
+        }
     if isinstance(value, list):
         return [short(one) for one in value[:ITEMS_MAX]]
     if isinstance(value, str):

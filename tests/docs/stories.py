@@ -1,4 +1,5 @@
-"""One story per part of the API: together they call every operation once, with the requests that the reference shows."""
+"""One story per part of the API: together they call every operation once, with the requests that
+the reference shows."""
 
 import base64
 import hashlib
@@ -25,7 +26,9 @@ PUBLIC = "https://1.1.1.1/hook"
 TO = "0x52908400098527886E0F7030069857D2E4169EE7"
 BACK = "https://app.example/callback"
 VERIFIER = "v" * 64
-CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+CHALLENGE = (
+    base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
+)
 ORDER = {
     "amount": "24.90",
     "currency": "EUR",
@@ -48,7 +51,14 @@ def payments(tell: Recorder, shop: Shop) -> None:
     tell(api, "GET", "/payments/{id}/events", id=made["id"])
     tell(api, "GET", "/payments/{id}/invoice", id=made["id"])
     tell(api, "GET", "/payment_intents/{id}/reconciliation", id=made["id"])
-    tell(api, "POST", "/payments/{id}/refunds", {"refund": {"destination_address": TO}}, id=made["id"], key="refund-1001")
+    tell(
+        api,
+        "POST",
+        "/payments/{id}/refunds",
+        {"refund": {"destination_address": TO}},
+        id=made["id"],
+        key="refund-1001",
+    )
     tell(api, "GET", "/payments/{id}/refunds", id=made["id"])
     tell(api, "GET", "/payment_currencies")
     tell(api, "GET", "/supported_assets")
@@ -73,7 +83,11 @@ def make_ready(api: Api, path: str) -> None:
 
 def swaps(tell: Recorder, shop: Shop) -> None:
     make.swapped(shop, key="first")
-    body = {"source_asset_id": "SETH", "buy_asset_id": "USDC_SETH", "sell_amount_atomic": "10000000000000000"}
+    body = {
+        "source_asset_id": "SETH",
+        "buy_asset_id": "USDC_SETH",
+        "sell_amount_atomic": "10000000000000000",
+    }
     tell(shop.test, "POST", "/balance_swaps/quote", body)
     made = tell(shop.test, "POST", "/balance_swaps", body, key="swap-1")
     advance_swaps()
@@ -83,11 +97,22 @@ def swaps(tell: Recorder, shop: Shop) -> None:
 
 def payouts(tell: Recorder, shop: Shop) -> None:
     api = shop.test
-    Asset.objects.filter(pk="USDC_SETH").update(is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40)
+    Asset.objects.filter(pk="USDC_SETH").update(
+        is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40
+    )
     change_store(shop.store, kyc_confirmed_at=real_now())
     make.store_coins(shop.store, "USDC_SETH", 100_000_000)
     make.funded(api)
-    account = str(add_bank(shop.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000", is_verified=True).pk)
+    account = str(
+        add_bank(
+            shop.store,
+            "test",
+            currency="EUR",
+            holder="Alice",
+            account="DE89370400440532013000",
+            is_verified=True,
+        ).pk
+    )
     quote = {"asset_id": "USDC_SETH", "amount_atomic": "2000000", "fiat_payout_detail_id": account}
     tell(api, "POST", "/payouts/quote", quote)
     body = {"asset_id": "SETH", "amount_atomic": "1000000000000000", "destination_address": TO}
@@ -97,30 +122,58 @@ def payouts(tell: Recorder, shop: Shop) -> None:
     failed = make.payout(api, 2_009_004, asset_id="USDC_SETH", fiat_payout_detail_id=account)
     advance_payout(failed["id"])
     tell(api, "POST", "/payouts/{id}/retry", id=failed["id"])
-    schedule = {"asset_id": "SETH", "frequency": "weekly", "destination_address": TO, "minimum_fiat_cents": 5000}
+    schedule = {
+        "asset_id": "SETH",
+        "frequency": "weekly",
+        "destination_address": TO,
+        "minimum_fiat_cents": 5000,
+    }
     plan = tell(api, "POST", "/payout_schedules", {"payout_schedule": schedule})
     tell(api, "GET", "/payout_schedules")
     tell(api, "GET", "/payout_schedules/{id}", id=plan["id"])
-    tell(api, "PATCH", "/payout_schedules/{id}", {"payout_schedule": {"frequency": "monthly"}}, id=plan["id"])
+    tell(
+        api,
+        "PATCH",
+        "/payout_schedules/{id}",
+        {"payout_schedule": {"frequency": "monthly"}},
+        id=plan["id"],
+    )
     tell(api, "POST", "/payout_schedules/{id}/run", id=plan["id"])
     tell(api, "DELETE", "/payout_schedules/{id}", id=plan["id"])
 
 
 def webhooks(tell: Recorder, shop: Shop) -> None:
     api = shop.test
-    body = {"url": PUBLIC, "subscribed_events": ["payment_intent.completed", "payment_intent.failed"]}
+    body = {
+        "url": PUBLIC,
+        "subscribed_events": ["payment_intent.completed", "payment_intent.failed"],
+    }
     made = tell(api, "POST", "/webhook_endpoints", {"webhook_endpoint": body})
     one = made["id"]
     tell(api, "GET", "/webhook_endpoints")
     tell(api, "GET", "/webhook_endpoints/{id}", id=one)
-    tell(api, "PATCH", "/webhook_endpoints/{id}", {"webhook_endpoint": {"description": "Orders"}}, id=one)
+    tell(
+        api,
+        "PATCH",
+        "/webhook_endpoints/{id}",
+        {"webhook_endpoint": {"description": "Orders"}},
+        id=one,
+    )
     tell(api, "POST", "/webhook_endpoints/{id}/rotate_secret", id=one)
     make.paid(api)
     tell(api, "PATCH", "/webhook_endpoints/{id}/disable", id=one)
     tell(api, "PATCH", "/webhook_endpoints/{id}/enable", id=one)
     delivery = Delivery.objects.get(endpoint=one)
-    tell(api, "POST", "/webhook_endpoints/{id}/redeliver", {"delivery_id": str(delivery.pk)}, id=one)
-    tell(api, "POST", "/webhook_endpoints/{id}/send_test", {"event_type": "payment_intent.completed"}, id=one)
+    tell(
+        api, "POST", "/webhook_endpoints/{id}/redeliver", {"delivery_id": str(delivery.pk)}, id=one
+    )
+    tell(
+        api,
+        "POST",
+        "/webhook_endpoints/{id}/send_test",
+        {"event_type": "payment_intent.completed"},
+        id=one,
+    )
     tell(api, "DELETE", "/webhook_endpoints/{id}", id=one)
     tell(api, "GET", "/events", query="?per_page=2")
     request_log.flush()
@@ -128,10 +181,22 @@ def webhooks(tell: Recorder, shop: Shop) -> None:
 
 
 def cards(tell: Recorder, shop: Shop) -> None:
-    change_store(shop.store, country="DE", card_funding_live=True, card_funding_test=True, accept_overpayments=False)
+    change_store(
+        shop.store,
+        country="DE",
+        card_funding_live=True,
+        card_funding_test=True,
+        accept_overpayments=False,
+    )
     made = make.payment(shop.test, amount="49.00")
     reference = made["reference"]
-    ways = tell(Api(), "GET", "/checkout/{reference}/onramp/payment_methods", query="?country=DE", reference=reference)
+    ways = tell(
+        Api(),
+        "GET",
+        "/checkout/{reference}/onramp/payment_methods",
+        query="?country=DE",
+        reference=reference,
+    )
     assert ways
     chosen = {"payment_method_id": "sandbox.card", "country": "DE"}
     tell(Api(), "POST", "/checkout/{reference}/onramp_sessions", chosen, reference=reference)
@@ -139,21 +204,39 @@ def cards(tell: Recorder, shop: Shop) -> None:
 
 def billing(tell: Recorder, shop: Shop) -> None:
     api = shop.test
-    product = tell(api, "POST", "/billing/products", {"product": {"name": "Beans, every month"}})["id"]
+    product = tell(api, "POST", "/billing/products", {"product": {"name": "Beans, every month"}})[
+        "id"
+    ]
     tell(api, "GET", "/billing/products")
     tell(api, "GET", "/billing/products/{id}", id=product)
-    tell(api, "PATCH", "/billing/products/{id}", {"product": {"description": "A kilogram"}}, id=product)
+    tell(
+        api,
+        "PATCH",
+        "/billing/products/{id}",
+        {"product": {"description": "A kilogram"}},
+        id=product,
+    )
     wanted = {"unit_amount_cents": 1500, "currency": "EUR", "interval": "monthly"}
     prices = "/billing/products/{product_id}/prices"
     price = tell(api, "POST", prices, {"price": wanted}, product_id=product)["id"]
     tell(api, "GET", prices, product_id=product)
     for method, tail in (("GET", ""), ("POST", "/archive"), ("POST", "/activate")):
         tell(api, method, prices + "/{id}" + tail, product_id=product, id=price)
-    person = {"email": "ann@example.com", "name": "Ann", "address": {"line1": "Main Street 1", "city": "Berlin", "country": "DE"}}
+    person = {
+        "email": "ann@example.com",
+        "name": "Ann",
+        "address": {"line1": "Main Street 1", "city": "Berlin", "country": "DE"},
+    }
     customer = tell(api, "POST", "/billing/customers", {"customer": person})["id"]
     tell(api, "GET", "/billing/customers")
     tell(api, "GET", "/billing/customers/{id}", id=customer)
-    tell(api, "PATCH", "/billing/customers/{id}", {"customer": {"phone": "+49 30 123456"}}, id=customer)
+    tell(
+        api,
+        "PATCH",
+        "/billing/customers/{id}",
+        {"customer": {"phone": "+49 30 123456"}},
+        id=customer,
+    )
     _subscriptions(tell, api, customer, price)
     _invoices(tell, api, customer)
     other = api.post("/billing/customers", {"customer": {"email": "bob@example.com"}}).json()["id"]
@@ -169,7 +252,9 @@ def _subscriptions(tell: Recorder, api: Api, customer: str, price: str) -> None:
     tell(api, "PATCH", path + "/{id}", {"subscription": {"quantity": 3}}, id=one)
     tell(api, "POST", path + "/{id}/cancel", {"at_period_end": True}, id=one)
     tell(api, "POST", path + "/{id}/uncancel", id=one)
-    active = api.post(path, {"subscription": {"customer_id": customer, "price_id": price}}).json()["id"]
+    active = api.post(path, {"subscription": {"customer_id": customer, "price_id": price}}).json()[
+        "id"
+    ]
     for act in ("pause", "resume"):
         tell(api, "POST", path + "/{id}/" + act, id=active)
 
@@ -204,14 +289,23 @@ def platforms(tell: Recorder, shop: Shop, api: Api) -> None:
     tell(api, "GET", "/platform/access_request")
     change_store(shop.store, is_platform=True, platform_fee_fraction=None)
     path = "/platform/accounts"
-    account = {"name": "Corner Shop", "external_id": "stall-7", "platform_fee_percentage": "0.015", "country": "DE"}
+    account = {
+        "name": "Corner Shop",
+        "external_id": "stall-7",
+        "platform_fee_percentage": "0.015",
+        "country": "DE",
+    }
     one = tell(api, "POST", path, {"account": account})["id"]
     tell(api, "GET", path)
     tell(api, "GET", path + "/{id}", id=one)
     tell(api, "PATCH", path + "/{id}", {"account": {"name": "Corner Shop & Café"}}, id=one)
     tell(api, "POST", path + "/{id}/verification", VERIFICATION, id=one)
     link = tell(
-        api, "POST", path + "/{id}/onboarding_links", {"purpose": "onboarding", "return_url": "https://market.example/back"}, id=one
+        api,
+        "POST",
+        path + "/{id}/onboarding_links",
+        {"purpose": "onboarding", "return_url": "https://market.example/back"},
+        id=one,
     )
     tell(api, "GET", path + "/{id}/onboarding_links/{link_id}", id=one, link_id=link["id"])
     tell(Api(), "GET", "/platform/onboarding_links/{token}", token=link["url"].rsplit("/", 1)[1])
@@ -266,7 +360,13 @@ def people(tell: Recorder, cast: Cast) -> None:
     app = tell(alice, "POST", path, {"oauth_application": about})
     tell(alice, "GET", path)
     tell(alice, "GET", path + "/{id}", id=app["id"])
-    tell(alice, "PATCH", path + "/{id}", {"oauth_application": {"website_url": "https://books.example"}}, id=app["id"])
+    tell(
+        alice,
+        "PATCH",
+        path + "/{id}",
+        {"oauth_application": {"website_url": "https://books.example"}},
+        id=app["id"],
+    )
     secret = tell(alice, "POST", path + "/{id}/rotate_secret", id=app["id"])["client_secret"]
     _oauth(tell, cast, alice, app["client_id"], secret)
     tell(alice, "DELETE", path + "/{id}", id=app["id"])
@@ -274,16 +374,27 @@ def people(tell: Recorder, cast: Cast) -> None:
 
 def _oauth(tell: Recorder, cast: Cast, alice: Any, client_id: str, secret: str) -> None:
     asked = {
-        "response_type": "code", "client_id": client_id, "redirect_uri": BACK, "scope": "payments:read profile agents:write offline_access",
-        "code_challenge": CHALLENGE, "code_challenge_method": "S256", "state": "af0ifjsldkj",
-    }  # fmt: skip
+        "response_type": "code",
+        "client_id": client_id,
+        "redirect_uri": BACK,
+        "scope": "payments:read profile agents:write offline_access",
+        "code_challenge": CHALLENGE,
+        "code_challenge_method": "S256",
+        "state": "af0ifjsldkj",
+    }
     query = "?" + "&".join(f"{name}={value.replace(' ', '+')}" for name, value in asked.items())
     tell(alice, "GET", "/oauth/authorize", query=query)
     decision = {**asked, "store_id": str(cast.bakery.store.pk), "decision": "allow"}
     back = tell(alice, "POST", "/oauth/authorize", decision)["redirect_to"]
     code = back.partition("code=")[2].partition("&")[0]
     app = {"client_id": client_id, "client_secret": secret}
-    exchange = {"grant_type": "authorization_code", "code": code, "redirect_uri": BACK, "code_verifier": VERIFIER, **app}
+    exchange = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": BACK,
+        "code_verifier": VERIFIER,
+        **app,
+    }
     tokens = tell(Api(), "POST", "/oauth/token", exchange)
     api = Api(tokens["access_token"])
     tell(api, "GET", "/oauth/userinfo")
@@ -292,7 +403,11 @@ def _oauth(tell: Recorder, cast: Cast, alice: Any, client_id: str, secret: str) 
 
 
 def x402(tell: Recorder, market: Any) -> None:
-    wanted = {"asset_id": "USDC_SETH", "amount_atomic": "2500000", "resource": "https://shop.example/report"}
+    wanted = {
+        "asset_id": "USDC_SETH",
+        "amount_atomic": "2500000",
+        "resource": "https://shop.example/report",
+    }
     asked = tell(market.api, "POST", "/x402/requirements", wanted, key="report-7")
     tell(market.api, "GET", "/x402/supported")
     body = market.payer.signed(asked)
@@ -305,4 +420,10 @@ def x402(tell: Recorder, market: Any) -> None:
 
 def wallet(tell: Recorder, shop: Shop) -> None:
     made = make.payment(shop.test)
-    tell(shop.test, "POST", "/payments/{id}/test_payments", {"amount_atomic": "1000000000000000"}, id=made["id"])
+    tell(
+        shop.test,
+        "POST",
+        "/payments/{id}/test_payments",
+        {"amount_atomic": "1000000000000000"},
+        id=made["id"],
+    )

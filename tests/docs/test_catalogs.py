@@ -29,9 +29,17 @@ def test_every_code_is_told_with_what_to_do_about_it() -> None:
 
 
 def test_codes_that_are_said_where_they_are_raised_are_told_too() -> None:
-    texts = [path.read_text() for part in ("api", "access") for path in Path(settings.BASE_DIR, "apps", part).rglob("*.py")]
+    texts = [
+        path.read_text()
+        for part in ("api", "access")
+        for path in Path(settings.BASE_DIR, "apps", part).rglob("*.py")
+    ]
     raised = {code for text in texts for code in re.findall(r'code="([a-z_]+)"', text)}
-    raised |= {one for text in texts for one in re.findall(r':\s*"((?:invalid|mandate|amount|destination)_[a-z_]+)"', text)}
+    raised |= {
+        one
+        for text in texts
+        for one in re.findall(r':\s*"((?:invalid|mandate|amount|destination)_[a-z_]+)"', text)
+    }
     assert {"invalid_active", "mandate_ref_required"} < raised <= set(advice())
     assert {code for code, *_ in RAISED} <= set(advice())
 
@@ -46,7 +54,11 @@ def test_every_event_is_told_with_a_body(event: str) -> None:
 
 def scenarios() -> list[list[str]]:
     text = (settings.BASE_DIR / "docs" / "guide" / "testing.md").read_text()
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| `(exact|under|over|unconf|failed)", line)]
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in text.splitlines()
+        if re.match(r"\| `(exact|under|over|unconf|failed)", line)
+    ]
     return [[cell.strip("`") for cell in row] for row in rows]
 
 

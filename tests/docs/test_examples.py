@@ -1,4 +1,5 @@
-"""The examples of the reference are what the API really takes and answers; WRITE_EXAMPLES=1 writes them anew."""
+"""The examples of the reference are what the API really takes and answers; WRITE_EXAMPLES=1 writes
+them anew."""
 
 import json
 import os
@@ -27,21 +28,28 @@ STORIES: dict[str, Callable[[Recorder, Cast], None]] = {
     "webhooks": lambda tell, cast: stories.webhooks(tell, cast.bakery),
     "cards": lambda tell, cast: stories.cards(tell, cast.bakery),
     "billing": lambda tell, cast: stories.billing(tell, cast.bakery),
-    "platforms": lambda tell, cast: stories.platforms(tell, cast.bakery, cast.bakery.with_scopes(*ALL)),
+    "platforms": lambda tell, cast: stories.platforms(
+        tell, cast.bakery, cast.bakery.with_scopes(*ALL)
+    ),
     "agents": lambda tell, cast: stories.agents(tell, cast.bakery),
     "people": stories.people,
 }
 
 
 def compare(tell: Recorder) -> None:
-    """Each call as it is written down: the same body, the same status, an answer of the same shape."""
+    """Each call as it is written down: the same body, the same status, an answer of the same
+    shape."""
     if os.environ.get("WRITE_EXAMPLES"):
         write(tell.told)
     written = kept()
     for operation, now in tell.told.items():
         then: dict[str, Any] = written[operation]
         for name in ("request", "status", "type", "response"):
-            assert shape(then[name]) == shape(now[name]), (operation, name, "WRITE_EXAMPLES=1 writes it anew")
+            assert shape(then[name]) == shape(now[name]), (
+                operation,
+                name,
+                "WRITE_EXAMPLES=1 writes it anew",
+            )
         assert then["status"] == now["status"], operation
 
 
@@ -60,7 +68,9 @@ def test_the_examples_of_x402_are_what_the_api_takes_and_answers(market: Market)
 
 
 @pytest.mark.chain
-def test_the_example_of_the_test_wallet_is_what_the_api_takes_and_answers(cast: Cast, funded_test_wallet: None) -> None:
+def test_the_example_of_the_test_wallet_is_what_the_api_takes_and_answers(
+    cast: Cast, funded_test_wallet: None
+) -> None:
     tell = Recorder()
     stories.wallet(tell, cast.bakery)
     compare(tell)
@@ -68,6 +78,12 @@ def test_the_example_of_the_test_wallet_is_what_the_api_takes_and_answers(cast: 
 
 def test_every_operation_has_an_example_and_no_example_is_of_none() -> None:
     paths = json.loads(_document())["paths"]
-    every = {f"{method.upper()} {path.removeprefix('/api/v2')}" for path, told in paths.items() for method in told}
+    every = {
+        f"{method.upper()} {path.removeprefix('/api/v2')}"
+        for path, told in paths.items()
+        for method in told
+    }
     assert every - HIDDEN == set(kept())
-    assert every - HIDDEN == {f"{one.method} {one.path}" for group in groups() for one in group.operations}
+    assert every - HIDDEN == {
+        f"{one.method} {one.path}" for group in groups() for one in group.operations
+    }

@@ -1,4 +1,5 @@
-"""Every page of the documentation is there, its links lead somewhere, and nothing of it is loaded from outside."""
+"""Every page of the documentation is there, its links lead somewhere, and nothing of it is loaded
+from outside."""
 
 import json
 import re
@@ -88,7 +89,9 @@ def test_nothing_is_loaded_from_outside_and_names_are_unique(read: dict[str, Rea
 def test_every_page_is_markdown_too() -> None:
     for slug in slugs():
         answer = Client().get(f"{address(slug)}.md")
-        assert answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/markdown")
+        assert answer.status_code == 200 and answer.headers["Content-Type"].startswith(
+            "text/markdown"
+        )
         assert answer.content.decode().startswith("# ")
 
 
@@ -120,7 +123,10 @@ def test_tabs_need_no_script() -> None:
     quickstart = page("quickstart")
     assert quickstart is not None
     groups = re.findall(r'<fieldset class="code-tabs">.*?</fieldset>', quickstart.html, re.S)
-    assert groups and all(one.count('type="radio"') == one.count('class="tab-panel"') and one.count(" checked") == 1 for one in groups)
+    assert groups and all(
+        one.count('type="radio"') == one.count('class="tab-panel"') and one.count(" checked") == 1
+        for one in groups
+    )
 
 
 def test_a_page_with_code_takes_a_key_and_others_do_not() -> None:
@@ -138,19 +144,28 @@ django.setup()
 from apps.docs import site
 answer = Client(HTTP_HOST="localhost").get("/docs")
 kept = site.site()
-print(answer.status_code, sum(map(len, kept.pages.values())) + len(kept.index), "markdown_it" in sys.modules)
+size = sum(map(len, kept.pages.values())) + len(kept.index)
+print(answer.status_code, size, "markdown_it" in sys.modules)
 """
 
 
 def test_a_web_process_keeps_little_and_never_loads_what_draws_it() -> None:
-    run = subprocess.run([sys.executable, "-c", ASKED_FOR], cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", ASKED_FOR],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     status, kept, is_loaded = run.stdout.split()
     assert (status, is_loaded) == ("200", "False"), run.stderr
     assert int(kept) <= KEPT_BYTES_MAX
 
 
 def test_the_image_holds_what_is_drawn() -> None:
-    dockerfile, ignored = ((settings.BASE_DIR / name).read_text() for name in ("Dockerfile", ".dockerignore"))
+    dockerfile, ignored = (
+        (settings.BASE_DIR / name).read_text() for name in ("Dockerfile", ".dockerignore")
+    )
     for name in ("docs/guide", "docs/reference", "CHANGELOG.md", "locale"):
         assert f"COPY {name} " in dockerfile and f"!{name}\n" in ignored
 

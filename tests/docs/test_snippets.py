@@ -1,4 +1,5 @@
-"""Every example of the guide is run as it stands, in order, against a running Tillgate, or says why it can't be."""
+"""Every example of the guide is run as it stands, in order, against a running Tillgate, or says why
+it can't be."""
 
 import json
 import shutil
@@ -22,22 +23,32 @@ RUN = {"sh": "bash", "python": "python3", "ts": "node", "php": "php", "ruby": "r
 # What is read, not run.
 SHOWN = {"text", "json", "html", "csv"}
 SECRET = f"whsec_{'0a' * 32}"
-WEBHOOKS, QUICKSTART = (ROOT / "docs" / "guide" / f"{name}.md" for name in ("webhooks", "quickstart"))
+WEBHOOKS, QUICKSTART = (
+    ROOT / "docs" / "guide" / f"{name}.md" for name in ("webhooks", "quickstart")
+)
 
 
 def blocks(path: Path, language: str) -> list[Snippet]:
     return [one for one in snippets.snippets(path) if one.language == language and not one.skip]
 
 
-CASES = [(path, language) for path in PAGES for language in RUN if path != QUICKSTART and blocks(path, language)]
+CASES = [
+    (path, language)
+    for path in PAGES
+    for language in RUN
+    if path != QUICKSTART and blocks(path, language)
+]
 
 
 @pytest.fixture(scope="module")
 def demo() -> Iterator[Demo]:
     running = Demo()
     store = running.info["store"]
-    # The reader's store as the guide expects it: agents may draw on mandates, and nothing is scheduled yet.
-    set_up = running.manage("set_store", "--store", store["store"]["id"], "authorization_provider=policy")
+    # The reader's store as the guide expects it: agents may draw on mandates, and nothing is
+    # scheduled yet.
+    set_up = running.manage(
+        "set_store", "--store", store["store"]["id"], "authorization_provider=policy"
+    )
     assert set_up.returncode == 0, set_up.stderr
     api = Remote(running.info["base_url"], store["keys"]["test"]["secret"])
     for schedule in api("GET", "/payout_schedules"):
@@ -51,20 +62,34 @@ def reader(demo: Demo, tmp_path: Path) -> Reader:
     (tmp_path / "var").symlink_to(demo.folder.name)
     store = demo.info["store"]
     agent = {"TILLGATE_AGENT_CREDENTIAL": store["agents"]["test"]}
-    return Reader(demo.info["base_url"], store["keys"]["test"]["secret"], free_port(), tmp_path, agent)
+    return Reader(
+        demo.info["base_url"], store["keys"]["test"]["secret"], free_port(), tmp_path, agent
+    )
 
 
 def delivery(secret: str = SECRET, age: int = 0) -> Delivery:
     event = uuid.uuid4()
-    body = json.dumps({"id": str(event), "type": "payment_intent.completed", "data": {"object": {"id": "K2J9", "order_id": "A-1001"}}})
-    return Delivery(body, signing.signatures(secret, event, body.encode(), int(time.time()) - age), secret)
+    body = json.dumps(
+        {
+            "id": str(event),
+            "type": "payment_intent.completed",
+            "data": {"object": {"id": "K2J9", "order_id": "A-1001"}},
+        }
+    )
+    return Delivery(
+        body, signing.signatures(secret, event, body.encode(), int(time.time()) - age), secret
+    )
 
 
 def need(language: str, folder: Path) -> None:
     """What the language takes is there, or the test is skipped."""
     if shutil.which(RUN[language]) is None:
         pytest.skip(f"{RUN[language]} isn't installed")
-    if language == "php" and "curl" not in subprocess.run(["php", "-m"], capture_output=True, text=True, check=True).stdout:
+    if (
+        language == "php"
+        and "curl"
+        not in subprocess.run(["php", "-m"], capture_output=True, text=True, check=True).stdout
+    ):
         pytest.skip("php has no curl (Debian: php-curl)")
     if language == "ts":
         npm.install(folder)
@@ -80,8 +105,12 @@ def test_every_example_is_run_or_says_why_not() -> None:
             assert not one.skip or len(one.skip.split()) >= 4, one.place
 
 
-@pytest.mark.parametrize(("path", "language"), CASES, ids=lambda one: one.stem if isinstance(one, Path) else one)
-def test_the_examples_of_a_page_run(path: Path, language: str, reader: Reader, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("path", "language"), CASES, ids=lambda one: one.stem if isinstance(one, Path) else one
+)
+def test_the_examples_of_a_page_run(
+    path: Path, language: str, reader: Reader, tmp_path: Path
+) -> None:
     need(language, tmp_path)
     snippets.run(blocks(path, language), reader, delivery())
 
@@ -94,12 +123,21 @@ def test_the_quickstart_pays_a_payment(language: str, reader: Reader, tmp_path: 
     assert language == "sh" or "payment_intent.completed" in told, "its receiver has heard of it"
 
 
-# How each language asks its function about a delivery: body and secret in files, the header as an argument.
+# How each language asks its function about a delivery: body and secret in files, the header as an
+# argument.
 ASKED: dict[str, str] = {
-    "python": "import sys\nprint(is_genuine(open('body', 'rb').read(), sys.argv[1], open('secret').read()))",
-    "ts": 'import { readFileSync } from "node:fs";\n'
-    'console.log(isGenuine(readFileSync("body"), process.argv[2] ?? "", readFileSync("secret", "utf8")) ? "True" : "False");',
-    "php": "echo is_genuine(file_get_contents('body'), $argv[1], file_get_contents('secret')) ? 'True' : 'False';",
+    "python": (
+        "import sys\nprint(is_genuine(open('body', 'rb').read(), sys.argv[1],"
+        " open('secret').read()))"
+    ),
+    "ts": (
+        'import { readFileSync } from "node:fs";\nconsole.log(isGenuine(readFileSync("body"),'
+        ' process.argv[2] ?? "", readFileSync("secret", "utf8")) ? "True" : "False");'
+    ),
+    "php": (
+        "echo is_genuine(file_get_contents('body'), $argv[1], file_get_contents('secret')) ? 'True'"
+        " : 'False';"
+    ),
     "ruby": "puts genuine?(File.binread('body'), ARGV[0], File.read('secret')) ? 'True' : 'False'",
     "sh": 'is_genuine body "$1" "$(cat secret)" && echo True || echo False',
 }
@@ -121,7 +159,8 @@ def test_each_language_tells_genuine_deliveries_from_others(language: str, tmp_p
     (tmp_path / FILES[language]).write_text(f"{first}{function.code}\n{ASKED[language]}\n")
     if language == "ts":
         npm.compile_typescript(tmp_path, "ask.ts")
-    genuine, old = delivery(), delivery(age=301)
+    genuine = delivery()
+    old = delivery(age=301)
     header = genuine.headers["Service-Signature"]
     time_of, _, signature = header.partition(",v1=")
     cases = [
@@ -136,5 +175,7 @@ def test_each_language_tells_genuine_deliveries_from_others(language: str, tmp_p
     for case, given, expected in cases:
         (tmp_path / "body").write_text(case.body)
         (tmp_path / "secret").write_text(case.secret)
-        done = subprocess.run(ASK[language](given), cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ASK[language](given), cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         assert (done.stdout.strip(), done.stderr) == (expected, ""), (given, case.body)

@@ -1,11 +1,15 @@
-"""What agents spend and sign, for the kills: draws that leave on the chain, and payments over x402 that come in."""
+"""What agents spend and sign, for the kills: draws that leave on the chain, and payments over x402
+that come in."""
 
 import time
 from typing import Any
 
 from config import local_chain
 
-CHAIN, COIN, TOKEN, DOLLAR = "sepolia", "SETH", "USDC_SETH", 10**6
+CHAIN = "sepolia"
+COIN = "SETH"
+TOKEN = "USDC_SETH"
+DOLLAR = 10**6
 ENVELOPE = "kills"
 KINDS = ("settlement", "x402")
 
@@ -21,11 +25,14 @@ def open_envelope(shop: Any) -> None:
     Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
     Asset.objects.filter(pk=TOKEN).update(eip712_name="USD Coin", eip712_version="1")
     access = authenticate(shop.secrets["test_agent"], for_agents=True)
-    create_mandate(access, MandateRequest(asset_id=COIN, total_cap_atomic=10**21, mandate_ref=ENVELOPE), None)
+    create_mandate(
+        access, MandateRequest(asset_id=COIN, total_cap_atomic=10**21, mandate_ref=ENVELOPE), None
+    )
 
 
 def signed(url: str, facts: dict[str, Any], number: int) -> dict[str, Any]:
-    """What a payer with coins has signed for an offer of the store. The chain's clock runs ahead of ours."""
+    """What a payer with coins has signed for an offer of the store. The chain's clock runs ahead of
+    ours."""
     import msgspec
 
     from apps.access.services import authenticate
@@ -36,9 +43,12 @@ def signed(url: str, facts: dict[str, Any], number: int) -> dict[str, Any]:
     from config.demo_secrets import CHAIN_KEYS
     from tests.agents.paying import Payer
 
-    payer, wallet = Payer(), Wallet(url, CHAIN_KEYS["test"])
+    payer = Payer()
+    wallet = Wallet(url, CHAIN_KEYS["test"])
     wallet.receipt(wallet.mint(facts["token"], payer.address, DOLLAR))
-    price = OfferRequest(asset_id=TOKEN, amount_atomic=str(1000 + number), resource="https://shop.example/kills")
+    price = OfferRequest(
+        asset_id=TOKEN, amount_atomic=str(1000 + number), resource="https://shop.example/kills"
+    )
     offer, _ = make_offer(authenticate(facts["key"]), price, None)
     asked = msgspec.to_builtins(requirements_document(offer))
     body = payer.signed(asked)
@@ -65,7 +75,9 @@ def _draw(facts: dict[str, Any], wish: dict[str, Any], key: str) -> str:
     access = authenticate(facts["agent"], for_agents=True)
     rows = Settlement.objects.filter(credential_id=access.credential_id, idempotency_key=key)
     if not rows.exists():
-        request = SettlementRequest(asset_id=COIN, amount_atomic=wish["amount"], mandate_ref=ENVELOPE, pay_to=wish["to"])
+        request = SettlementRequest(
+            asset_id=COIN, amount_atomic=wish["amount"], mandate_ref=ENVELOPE, pay_to=wish["to"]
+        )
         settlement = settle._unsaved(access, request, key)
         settlement.is_dispatched = True
         once(rows, lambda: settle._draw(settlement))
@@ -82,7 +94,9 @@ def _settle(facts: dict[str, Any], wish: dict[str, Any]) -> str:
 
     settings.X402_SETTLE_SECONDS = 0
     settle(authenticate(facts["key"]), SignedPaymentRequest.read(wish["body"]))
-    row = SignedPayment.objects.get(nonce=wish["body"]["paymentPayload"]["payload"]["authorization"]["nonce"].lower())
+    row = SignedPayment.objects.get(
+        nonce=wish["body"]["paymentPayload"]["payload"]["authorization"]["nonce"].lower()
+    )
     return "confirmed" if row.status == "settled" else str(row.status)
 
 
@@ -97,9 +111,11 @@ def advance() -> None:
 def what_is_wrong(url: str, facts: dict[str, Any], wish: dict[str, Any]) -> str:
     """Of one that is over: the coins went there once."""
     if wish["kind"] == "settlement":
-        got, expected = int(local_chain.call(url, "eth_getBalance", wish["to"], "latest"), 16), wish["amount"]
+        got = int(local_chain.call(url, "eth_getBalance", wish["to"], "latest"), 16)
+        expected = wish["amount"]
     else:
         asked = wish["body"]["paymentRequirements"]
         call = {"to": facts["token"], "data": f"0x70a08231{asked['payTo'][2:].lower():0>64}"}
-        got, expected = int(local_chain.call(url, "eth_call", call, "latest"), 16), int(asked["amount"])
+        got = int(local_chain.call(url, "eth_call", call, "latest"), 16)
+        expected = int(asked["amount"])
     return "" if got == expected else f"{got} arrived instead of {expected}"

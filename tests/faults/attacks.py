@@ -1,4 +1,5 @@
-"""What a bad neighbor does: each attack on other merchants, on the web processes and on the service's gas, over and over.
+"""What a bad neighbor does: each attack on other merchants, on the web processes and on the
+service's gas, over and over.
 
 A refusal is the right answer to most of them; what each was told is counted and printed.
 """
@@ -17,8 +18,13 @@ from config import local_chain
 from tests.stack import Demo, Remote
 from tests.webhooks.receivers import RawReceiver
 
-FUNDS_EUR, PATIENCE_SECONDS = "5000.00", 120.0
-UNFINISHED, ENDPOINTS, READERS, PRINTERS, LISTENERS = 24, 40, 6, 8, 4
+FUNDS_EUR = "5000.00"
+PATIENCE_SECONDS = 120.0
+UNFINISHED = 24
+ENDPOINTS = 40
+READERS = 6
+PRINTERS = 8
+LISTENERS = 4
 # Costs nothing while the gas is estimated (gasprice 0), and burns all of it when it is mined.
 GAS_TRAP = "0x3a15600657fe5b00"
 TRAP_ADDRESS = "0x00000000000000000000000000000000badbad00"
@@ -28,13 +34,16 @@ class Mallory:
     """A merchant with coins of its own, and visitors without any credential."""
 
     def __init__(self, demo: Demo, made: Any, wallet: Wallet) -> None:
-        self.base_url, self.told = demo.info["base_url"], defaultdict[str, Counter[str]](Counter)
+        self.base_url = demo.info["base_url"]
+        self.told = defaultdict[str, Counter[str]](Counter)
         self.test = Remote(self.base_url, made["keys"]["test"]["secret"])
         self.live = Remote(self.base_url, made["keys"]["live"]["secret"])
         self.publishable = made["keys"]["test"]["publishable"]
         self.email = made["user"]["email"]
         sale = self.live.payment(amount=FUNDS_EUR)
-        entry = next(one for one in sale["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH")
+        entry = next(
+            one for one in sale["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH"
+        )
         wallet.receipt(wallet.send(entry["address"], int(entry["crypto_amount_atomic"])))
         self.live.until(sale["id"], "completed", PATIENCE_SECONDS)
         local_chain.call(wallet.url, "anvil_setCode", TRAP_ADDRESS, GAS_TRAP)
@@ -46,7 +55,9 @@ class Mallory:
     def _invoice(self) -> str:
         """The public link of an open invoice."""
         customer = self.test("POST", "/billing/customers", {"customer": {"email": "m@example.com"}})
-        lines = [{"description": f"Line {n}", "quantity": 1, "unit_amount_cents": 100} for n in range(40)]
+        lines = [
+            {"description": f"Line {n}", "quantity": 1, "unit_amount_cents": 100} for n in range(40)
+        ]
         body = {"customer_id": customer["id"], "currency": "EUR", "line_items": lines}
         made = self.test("POST", "/billing/invoices", {"invoice": body})
         found = self.test("POST", f"/billing/invoices/{made['id']}/finalize", {})
@@ -71,7 +82,8 @@ class Mallory:
             except requests.RequestException as error:
                 told = type(error).__name__
             self.told[name][told] += 1
-            # A laptop's worth of each: what they take from the machine themselves must not be the result.
+            # A laptop's worth of each: what they take from the machine themselves must not be the
+            # result.
             self._ended.wait(0.2)
 
     def _hold(self) -> None:
@@ -80,7 +92,9 @@ class Mallory:
 
     def ask(self, method: str, path: str, key: str, body: Any = None) -> str:
         headers = {"Authorization": f"Bearer {key}", "Idempotency-Key": secrets.token_hex(8)}
-        answer = requests.request(method, f"{self.base_url}{path}", json=body, headers=headers, timeout=40)
+        answer = requests.request(
+            method, f"{self.base_url}{path}", json=body, headers=headers, timeout=40
+        )
         return str(answer.status_code)
 
     def key(self, api: Remote) -> str:
@@ -99,13 +113,19 @@ def small_payouts(of: Mallory) -> str:
 
 def gas_theft(of: Mallory) -> str:
     """Payouts to a contract that burns its gas and reverts when it is mined."""
-    body = {"asset_id": "ETH", "amount_atomic": str(2 * 10**15), "destination_address": TRAP_ADDRESS}
+    body = {
+        "asset_id": "ETH",
+        "amount_atomic": str(2 * 10**15),
+        "destination_address": TRAP_ADDRESS,
+    }
     return of.ask("POST", "/api/v2/payouts", of.key(of.live), body)
 
 
 def documents(of: Mallory) -> str:
     """A public PDF, again and again."""
-    return str(requests.get(f"{of.base_url}/invoice/{of.invoice}/invoice.pdf", timeout=40).status_code)
+    return str(
+        requests.get(f"{of.base_url}/invoice/{of.invoice}/invoice.pdf", timeout=40).status_code
+    )
 
 
 def clocks(of: Mallory) -> str:
@@ -139,8 +159,13 @@ def unfinished_bodies(of: Mallory) -> str:
 
 def endpoints(of: Mallory) -> str:
     """A stranger's host that never answers, named as often as it goes."""
-    endpoint = {"url": f"{of.black_hole.url}?{secrets.token_hex(4)}", "subscribed_events": ["payment_intent.created"]}
-    return of.ask("POST", "/api/v2/webhook_endpoints", of.key(of.test), {"webhook_endpoint": endpoint})
+    endpoint = {
+        "url": f"{of.black_hole.url}?{secrets.token_hex(4)}",
+        "subscribed_events": ["payment_intent.created"],
+    }
+    return of.ask(
+        "POST", "/api/v2/webhook_endpoints", of.key(of.test), {"webhook_endpoint": endpoint}
+    )
 
 
 def poison(of: Mallory) -> str:
@@ -148,12 +173,15 @@ def poison(of: Mallory) -> str:
     endpoint = '"url": "https://example.com/h", "subscribed_events": ["payment_intent.created"]'
     raw = f'{{"webhook_endpoint": {{{endpoint}, "metadata": {{"n": 1e999}}}}}}'.encode()
     headers = {"Authorization": f"Bearer {of.key(of.test)}", "Content-Type": "application/json"}
-    answer = requests.post(f"{of.base_url}/api/v2/webhook_endpoints", data=raw, headers=headers, timeout=40)
+    answer = requests.post(
+        f"{of.base_url}/api/v2/webhook_endpoints", data=raw, headers=headers, timeout=40
+    )
     return str(answer.status_code)
 
 
 def sign_ins(of: Mallory) -> str:
-    page, visitor = f"{of.base_url}/dashboard/sign-in", requests.Session()
+    page = f"{of.base_url}/dashboard/sign-in"
+    visitor = requests.Session()
     visitor.get(page, timeout=40)
     fields = {"email": "honest@example.com", "password": secrets.token_hex(8)}
     fields["csrfmiddlewaretoken"] = visitor.cookies.get("csrftoken") or ""

@@ -1,4 +1,5 @@
-"""A caller who never gives up: asks under one key until there is an answer, and keeps what else it was told on the way."""
+"""A caller who never gives up: asks under one key until there is an answer, and keeps what else it
+was told on the way."""
 
 import threading
 import time
@@ -16,7 +17,8 @@ ETHER = 10**18
 
 @dataclass
 class Caller:
-    """Payments and payouts, one after the other, until told to stop. `wishes` maps a payout's address to its amount."""
+    """Payments and payouts, one after the other, until told to stop. `wishes` maps a payout's
+    address to its amount."""
 
     base_url: str
     secret: str
@@ -39,22 +41,32 @@ class Caller:
         number = 0
         while not self._ended.is_set():
             number += 1
-            to, amount = f"0x{number + 10**30:040x}", 10**16 + number
+            to = f"0x{number + 10**30:040x}"
+            amount = 10**16 + number
             self.wishes[to] = amount
-            self._insist(f"payment-{number}", "/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}})
+            self._insist(
+                f"payment-{number}",
+                "/payments",
+                {"payment_intent": {"amount": "10.00", "currency": "EUR"}},
+            )
             body = {"asset_id": "SETH", "amount_atomic": str(amount), "destination_address": to}
             self._insist(f"payout-{number}", "/payouts", body)
             time.sleep(PAUSE_SECONDS)
 
     def _insist(self, key: str, path: str, body: dict[str, Any]) -> None:
-        """The same request under the same key until it is made; asked once more, it is the same record."""
+        """The same request under the same key until it is made; asked once more, it is the same
+        record."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             answer = self._ask(key, path, body)
             if answer is not None and answer.status_code in MADE:
                 self.made[key] = answer.json()["id"]
                 again = self._ask(key, path, body)
-                if again is not None and again.status_code in MADE and again.json()["id"] != self.made[key]:
+                if (
+                    again is not None
+                    and again.status_code in MADE
+                    and again.json()["id"] != self.made[key]
+                ):
                     self.wrong.append(f"{key}: two records")
                 return
             time.sleep(PAUSE_SECONDS)
@@ -63,7 +75,9 @@ class Caller:
     def _ask(self, key: str, path: str, body: dict[str, Any]) -> requests.Response | None:
         headers = {"Authorization": f"Bearer {self.secret}", "Idempotency-Key": key}
         try:
-            answer = requests.post(f"{self.base_url}/api/v2{path}", json=body, headers=headers, timeout=40)
+            answer = requests.post(
+                f"{self.base_url}/api/v2{path}", json=body, headers=headers, timeout=40
+            )
         except requests.RequestException as error:
             self.told[type(error).__name__] += 1
             return None

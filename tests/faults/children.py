@@ -1,4 +1,5 @@
-"""What runs in the children of the kills: a store on a chain, the wish of a caller, the worker's rounds, and what is wrong at the end.
+"""What runs in the children of the kills: a store on a chain, the wish of a caller, the worker's
+rounds, and what is wrong at the end.
 
 Imports stand in the functions: the parent forks before Django has a connection.
 """
@@ -9,10 +10,14 @@ from typing import Any
 from config import local_chain
 from tests.faults import agents
 
-RESUME_SECONDS, PAID_SECONDS = 60.0, 60.0
+RESUME_SECONDS = 60.0
+PAID_SECONDS = 60.0
 ROUNDS = 12
-ETHER, DOLLAR = 10**18, 10**6
-CHAIN, COIN, TOKEN = "sepolia", "SETH", "USDC_SETH"
+ETHER = 10**18
+DOLLAR = 10**6
+CHAIN = "sepolia"
+COIN = "SETH"
+TOKEN = "USDC_SETH"
 
 
 def open_store(url: str) -> dict[str, Any]:
@@ -32,7 +37,8 @@ def open_store(url: str) -> dict[str, Any]:
     call_command("migrate", verbosity=0)
     refresh()
     Chain.objects.filter(pk=CHAIN).update(required_confirmations=2)
-    wallet, hot = Wallet(url, CHAIN_KEYS["test"]), Seed(DEMO_MNEMONIC).hot_key("test").address
+    wallet = Wallet(url, CHAIN_KEYS["test"])
+    hot = Seed(DEMO_MNEMONIC).hot_key("test").address
     local_chain.call(url, "anvil_setBalance", wallet.address, hex(100_000 * ETHER))
     token = str(wallet.receipt(wallet.deploy_token("USD Coin", "USDC", 6)).contract_address).lower()
     Asset.objects.filter(pk=TOKEN).update(contract_address=token, is_active=True)
@@ -61,7 +67,8 @@ def open_store(url: str) -> dict[str, Any]:
 
 
 def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str, Any]:
-    """What must be there before it can be asked for: a payment that a customer has paid on the chain, for refunds and sweeps."""
+    """What must be there before it can be asked for: a payment that a customer has paid on the
+    chain, for refunds and sweeps."""
     from apps.access.services import authenticate
     from apps.console.demo.chain import Wallet
     from apps.payments.models import Payment, PaymentAddress
@@ -69,7 +76,12 @@ def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str
     from apps.payments.services.create import create_payment
     from config.demo_secrets import CHAIN_KEYS
 
-    wish: dict[str, Any] = {"kind": kind, "number": number, "to": f"0x{number + 10**20:040x}", "amount": 10**16 + number}
+    wish: dict[str, Any] = {
+        "kind": kind,
+        "number": number,
+        "to": f"0x{number + 10**20:040x}",
+        "amount": 10**16 + number,
+    }
     if kind in ("refund", "sweep"):
         asked = PaymentRequest(amount="900.00", currency="EUR")
         payment, _ = create_payment(authenticate(facts["key"]), asked, None)
@@ -107,7 +119,8 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
     from apps.swaps.requests import SwapRequest
     from apps.swaps.services.create import create_swap
 
-    access, key = authenticate(facts["key"]), f"kill-{wish['number']}"
+    access = authenticate(facts["key"])
+    key = f"kill-{wish['number']}"
     if wish["kind"] in agents.KINDS:
         return agents.ask(facts, wish, key)
     match wish["kind"]:
@@ -116,13 +129,29 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
             return str(create_payout(access, asked, key, caller="kills")[0].status)
         case "refund":
             wanted = RefundRequest(amount="0.01", destination_address=wish["to"])
-            return str(request_refund(access, Payment.objects.get(pk=wish["payment"]), wanted, key)[0][0].status)
+            return str(
+                request_refund(access, Payment.objects.get(pk=wish["payment"]), wanted, key)[0][
+                    0
+                ].status
+            )
         case "swap":
-            source, buy, amount = (COIN, TOKEN, ETHER // 10) if wish["number"] // 4 % 2 else (TOKEN, COIN, 100 * DOLLAR)
-            return str(create_swap(access, SwapRequest(source, buy, amount), key=key, caller="kills")[0].status)
-    Address.objects.filter(pk=wish["address"]).update(watch_balance_until=clock.real_now() - timedelta(seconds=1))
+            source, buy, amount = (
+                (COIN, TOKEN, ETHER // 10)
+                if wish["number"] // 4 % 2
+                else (TOKEN, COIN, 100 * DOLLAR)
+            )
+            return str(
+                create_swap(access, SwapRequest(source, buy, amount), key=key, caller="kills")[
+                    0
+                ].status
+            )
+    Address.objects.filter(pk=wish["address"]).update(
+        watch_balance_until=clock.real_now() - timedelta(seconds=1)
+    )
     sweeper.sweep_due()
-    done = OutgoingTransaction.objects.filter(purpose="sweep", from_address=wish["address"], handled_status="confirmed")
+    done = OutgoingTransaction.objects.filter(
+        purpose="sweep", from_address=wish["address"], handled_status="confirmed"
+    )
     return "confirmed" if done.exists() else "waiting"
 
 
@@ -200,8 +229,17 @@ def audit(url: str) -> list[str]:
         round(url)
     wallet = HotWallet.objects.get(pk=CHAIN)
     used = int(local_chain.call(url, "eth_getTransactionCount", wallet.address, "latest"), 16)
-    found = [f"{one.invariant}: {one.subject} {one.detail}" for one in audit.findings(check_chain=True)]
-    if not used == wallet.next_nonce == OutgoingTransaction.objects.filter(from_address=wallet.address).count():
-        found.append(f"the chain has {used} transactions of the hot wallet, its next nonce is {wallet.next_nonce}")
+    found = [
+        f"{one.invariant}: {one.subject} {one.detail}" for one in audit.findings(check_chain=True)
+    ]
+    if (
+        not used
+        == wallet.next_nonce
+        == OutgoingTransaction.objects.filter(from_address=wallet.address).count()
+    ):
+        found.append(
+            f"the chain has {used} transactions of the hot wallet, its next nonce is"
+            f" {wallet.next_nonce}"
+        )
     open_ones = OutgoingTransaction.objects.exclude(status__in=("confirmed", "failed")).count()
     return [*found, f"{open_ones} transactions are not over"] if open_ones else found

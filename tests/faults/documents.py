@@ -1,7 +1,8 @@
-"""`python -m tests.faults.documents [clients] [seconds]`: many ask for invoices as PDF while others go about their business.
+"""`python -m tests.faults.documents [clients] [seconds]`: many ask for invoices as PDF while others
+go about their business.
 
-Prints how long /healthz and another store's payments took before and meanwhile. Exit 1 when anything but a PDF, a refusal with
-its Retry-After, or an answer came.
+Prints how long /healthz and another store's payments took before and meanwhile. Exit 1 when
+anything but a PDF, a refusal with its Retry-After, or an answer came.
 """
 
 import statistics
@@ -25,7 +26,9 @@ class Asked:
     """What was heard of one question, asked again and again."""
 
     def __init__(self, ask: Callable[[], int]) -> None:
-        self.ask, self.statuses, self.times = ask, Counter[int](), list[float]()
+        self.ask = ask
+        self.statuses = Counter[int]()
+        self.times = list[float]()
 
     def once(self) -> None:
         begin = time.monotonic()
@@ -39,7 +42,12 @@ class Asked:
     def row(self, name: str) -> list[str]:
         times = sorted(self.times)
         spread = [statistics.median(times), times[int(len(times) * 0.95)], times[-1]]
-        return [name, str(len(times)), *(f"{one * 1000:.0f} ms" for one in spread), str(dict(self.statuses))]
+        return [
+            name,
+            str(len(times)),
+            *(f"{one * 1000:.0f} ms" for one in spread),
+            str(dict(self.statuses)),
+        ]
 
 
 def until(end: float, asked: Asked, pause: float) -> threading.Thread:
@@ -61,7 +69,16 @@ def get(base: str, path: str, key: str = "") -> Callable[[], int]:
 
 
 def store(stack: Stack, name: str) -> str:
-    asked = ("create_store", "--name", name, "--email", f"{name}@example.com", "--password", "pw-0123456789", "--json")
+    asked = (
+        "create_store",
+        "--name",
+        name,
+        "--email",
+        f"{name}@example.com",
+        "--password",
+        "pw-0123456789",
+        "--json",
+    )
     secret: str = stack.manage(*asked)["keys"]["test"]["secret"]
     return secret
 
@@ -69,18 +86,33 @@ def store(stack: Stack, name: str) -> str:
 def measure(stack: Stack, clients: int, seconds: float) -> list[list[str]]:
     """A store has a budget of documents: there is one for every six clients."""
     busy = [store(stack, f"busy{number}") for number in range(-(-clients // 6))]
-    quiet, base = store(stack, "quiet"), stack.base_url
+    quiet = store(stack, "quiet")
+    base = stack.base_url
     for name in ("web", "worker", "beat"):
         stack.start(name)
     wait_for(lambda: can_sell(base, quiet), lambda can: can)
     sales = [(busy[number % len(busy)], str(number)) for number in range(clients)]
-    payments: list[tuple[str, dict[str, Any]]] = [(key, Remote(base, key).payment(order_id=number)) for key, number in sales]
+    payments: list[tuple[str, dict[str, Any]]] = [
+        (key, Remote(base, key).payment(order_id=number)) for key, number in sales
+    ]
     rows = []
     for is_storm in (False, True):
         end = time.monotonic() + seconds
-        health, other = Asked(get(base, "/healthz")), Asked(get(base, "/api/v2/payments", quiet))
-        documents = [Asked(get(base, f"/api/v2/payments/{one['id']}/invoice", key)) for key, one in payments] if is_storm else []
-        running = [until(end, health, 0.05), until(end, other, 0.05), *(until(end, one, 0.0) for one in documents)]
+        health = Asked(get(base, "/healthz"))
+        other = Asked(get(base, "/api/v2/payments", quiet))
+        documents = (
+            [
+                Asked(get(base, f"/api/v2/payments/{one['id']}/invoice", key))
+                for key, one in payments
+            ]
+            if is_storm
+            else []
+        )
+        running = [
+            until(end, health, 0.05),
+            until(end, other, 0.05),
+            *(until(end, one, 0.0) for one in documents),
+        ]
         for thread in running:
             thread.join()
         when = "meanwhile" if is_storm else "before"

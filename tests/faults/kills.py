@@ -1,7 +1,9 @@
-"""A worker killed at every point of what leaves: payouts, refunds, swaps, sweeps, draws and what payers signed, on a chain of its own.
+"""A worker killed at every point of what leaves: payouts, refunds, swaps, sweeps, draws and what
+payers signed, on a chain of its own.
 
-Each job runs in a forked child, so that a SIGKILL takes no other with it; the parent never touches the database. What the parent
-asks for is always asked again under the same key, as a caller who got no answer would.
+Each job runs in a forked child, so that a SIGKILL takes no other with it; the parent never touches
+the database. What the parent asks for is always asked again under the same key, as a caller who got
+no answer would.
 """
 
 import importlib
@@ -30,16 +32,32 @@ OWN_PLACES = {
 }
 # Loaded once, so that the children don't.
 LOADED = (
-    *("apps.payouts.services.create", "apps.payouts.services.progress", "apps.payments.services.refund_progress", "apps.chain.sweeper"),
-    *("apps.swaps.services.progress", "apps.swaps.providers.uniswap", "apps.payments.services.sweep_books", "apps.chain.watcher"),
+    *(
+        "apps.payouts.services.create",
+        "apps.payouts.services.progress",
+        "apps.payments.services.refund_progress",
+        "apps.chain.sweeper",
+    ),
+    *(
+        "apps.swaps.services.progress",
+        "apps.swaps.providers.uniswap",
+        "apps.payments.services.sweep_books",
+        "apps.chain.watcher",
+    ),
     *("apps.agents.services.dispatch", "apps.agents.services.x402_settle", "tests.faults.agents"),
-    *("apps.console.audit", "apps.console.demo.exchange", "apps.chain.providers.jsonrpc", "tests.make"),
+    *(
+        "apps.console.audit",
+        "apps.console.demo.exchange",
+        "apps.chain.providers.jsonrpc",
+        "tests.make",
+    ),
 )
 
 
 @dataclass
 class Outcome:
-    """What the kills did. `resumed_seconds` is how long after each kill everything had come to its end."""
+    """What the kills did. `resumed_seconds` is how long after each kill everything had come to its
+    end."""
 
     killed: Counter[tuple[str, str]] = field(default_factory=Counter)
     passed_by: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -48,11 +66,16 @@ class Outcome:
 
 
 class World:
-    """Embedded services of its own, a store with money, and the means to run one round of the worker and to kill it in there."""
+    """Embedded services of its own, a store with money, and the means to run one round of the
+    worker and to kill it in there."""
 
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="tgk", dir="/tmp")
-        os.environ |= {"TILLGATE_VAR": str(Path(self.folder.name) / "test"), "TILLGATE_ENV": "test", "LOG_LEVEL": "CRITICAL"}
+        os.environ |= {
+            "TILLGATE_VAR": str(Path(self.folder.name) / "test"),
+            "TILLGATE_ENV": "test",
+            "LOG_LEVEL": "CRITICAL",
+        }
         for name in (*embedded.SERVICES, embedded.WITHOUT):
             os.environ.pop(name, None)
         embedded.ensure(mode=embedded.TEST)
@@ -71,7 +94,9 @@ class World:
         from django.conf import settings
 
         settings.SWAP_ROUTERS = [f"{CHAIN}={self.facts['router']}"]
-        settings.PROVIDERS["swaps"]["test"] = [{"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}}]
+        settings.PROVIDERS["swaps"]["test"] = [
+            {"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}}
+        ]
 
     def close(self) -> None:
         embedded.leave_all()
@@ -116,7 +141,8 @@ class World:
     # --- one kill ---------------------------------------------------------------------------------
 
     def suffer(self, kind: str, place: str, outcome: Outcome) -> None:
-        """Ask for something, kill the worker there, and see that it comes to its one right end in time."""
+        """Ask for something, kill the worker there, and see that it comes to its one right end in
+        time."""
         self.number += 1
         wish = self.run(lambda: children.prepare(self.url, self.facts, kind, self.number))
         was_killed = self.kill_at(place, lambda: children.ask_and_work(self.url, self.facts, wish))
@@ -142,8 +168,10 @@ def _place(kind: str, turn: int) -> str:
 
 
 def suffer_many(kills: int, say: Callable[[str], None]) -> tuple[Outcome, list[str]]:
-    """As many kills, spread evenly over kinds and places; what they did, and what the audit found afterwards."""
-    world, outcome = World(), Outcome()
+    """As many kills, spread evenly over kinds and places; what they did, and what the audit found
+    afterwards."""
+    world = World()
+    outcome = Outcome()
     try:
         turn = 0
         while sum(outcome.killed.values()) < kills and turn < 2 * kills:
@@ -151,7 +179,9 @@ def suffer_many(kills: int, say: Callable[[str], None]) -> tuple[Outcome, list[s
             world.suffer(kind, _place(kind, turn), outcome)
             turn += 1
             if turn % 10 == 0:
-                say(f"{sum(outcome.killed.values())} of {kills} kills, {len(outcome.faults)} faults")
+                say(
+                    f"{sum(outcome.killed.values())} of {kills} kills, {len(outcome.faults)} faults"
+                )
         return outcome, world.findings()
     finally:
         world.close()

@@ -1,4 +1,5 @@
-"""`python -m tests.faults.long [kills]`: the long run, 200 kills over every kind and place. Exit 1 when anything is lost or doubled."""
+"""`python -m tests.faults.long [kills]`: the long run, 200 kills over every kind and place. Exit 1
+when anything is lost or doubled."""
 
 import sys
 
@@ -17,11 +18,19 @@ def main() -> int:
         print(f"{kind:<8} {place:<8} not reached {number}")
     slowest = max(outcome.resumed_seconds, default=0.0)
     print(
-        f"{sum(outcome.killed.values())} kills, {len(outcome.faults)} faults, {len(findings)} findings, slowest resumption {slowest:.1f} s"
+        f"{sum(outcome.killed.values())} kills, {len(outcome.faults)} faults, {len(findings)}"
+        f" findings, slowest resumption {slowest:.1f} s"
     )
     for line in (*outcome.faults, *findings):
         print(line)
-    return 1 if outcome.faults or findings or slowest > RESUME_SECONDS or sum(outcome.killed.values()) < kills else 0
+    return (
+        1
+        if outcome.faults
+        or findings
+        or slowest > RESUME_SECONDS
+        or sum(outcome.killed.values()) < kills
+        else 0
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""`python -m tests.faults.neighbours [seconds]`: every attack of a bad neighbor at once, beside an honest merchant.
+"""`python -m tests.faults.neighbours [seconds]`: every attack of a bad neighbor at once, beside an
+honest merchant.
 
-The honest merchant's payments, refunds, payouts, webhooks and reads are timed while all is quiet and then while the attacks run;
-each must arrive, and within twice its quiet time. Exit 1 when one doesn't, or the audit of books and chain has something to say.
+The honest merchant's payments, refunds, payouts, webhooks and reads are timed while all is quiet
+and then while the attacks run; each must arrive, and within twice its quiet time. Exit 1 when one
+doesn't, or the audit of books and chain has something to say.
 """
 
 import json
@@ -24,16 +26,19 @@ from tests.faults.attacks import ATTACKS, Mallory
 from tests.stack import Demo, Remote, wait_for
 from tests.webhooks.receivers import Receiver
 
-QUIET_SECONDS, ATTACK_SECONDS = 60.0, 300.0
+QUIET_SECONDS = 60.0
+ATTACK_SECONDS = 300.0
 FACTOR_MAX = 2.0
 # On average: at any moment between two blocks, so that it isn't in step with them.
 PAUSE_SECONDS = 1.0
 # What is asked for once a second by whoever watches a page is told no faster than this.
 FLOOR_SECONDS = 0.25
-PATIENCE_SECONDS, DRAINED_SECONDS = 120.0, 300.0
+PATIENCE_SECONDS = 120.0
+DRAINED_SECONDS = 300.0
 UNDER_WAY = ("pending", "submitted", "retrying")
 PASSWORD = "pw-0123456789"
-PAYOUT_WEI, FUNDS_WEI = 2 * 10**15, 6 * 10**17
+PAYOUT_WEI = 2 * 10**15
+FUNDS_WEI = 6 * 10**17
 SEEN_EVENT = "payment_intent.completed"
 
 
@@ -42,11 +47,14 @@ class Times:
     """How long each thing took from asking until it had arrived, by phase."""
 
     phase: str = "quiet"
-    took: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    took: dict[str, dict[str, list[float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
     wrong: list[str] = field(default_factory=list)
 
     def measure(self, what: str, act: Callable[[], Any]) -> Any:
-        phase, began = self.phase, time.monotonic()
+        phase = self.phase
+        began = time.monotonic()
         try:
             result = act()
         except (AssertionError, requests.RequestException) as error:
@@ -56,25 +64,31 @@ class Times:
         return result
 
     def verdicts(self) -> list[tuple[str, int, float, float, float, bool]]:
-        """What, how often under attack, quiet and attacked median, the slowest, and whether it is good enough."""
+        """What, how often under attack, quiet and attacked median, the slowest, and whether it is
+        good enough."""
         found = []
         for what, phases in sorted(self.took.items()):
-            quiet, attacked = phases["quiet"], phases["attacked"]
+            quiet = phases["quiet"]
+            attacked = phases["attacked"]
             if not quiet or not attacked:
                 found.append((what, len(attacked), 0.0, 0.0, 0.0, False))
                 continue
             most = FACTOR_MAX * max(median(quiet), FLOOR_SECONDS)
             good = median(attacked) <= most
-            found.append((what, len(attacked), median(quiet), median(attacked), max(attacked), good))
+            found.append(
+                (what, len(attacked), median(quiet), median(attacked), max(attacked), good)
+            )
         return found
 
 
 class Honest:
-    """A merchant with a shop in test mode and coins of its own in live mode, who does everything over and over."""
+    """A merchant with a shop in test mode and coins of its own in live mode, who does everything
+    over and over."""
 
     def __init__(self, demo: Demo, times: Times) -> None:
         made = open_store(demo, "Honest")
-        self.base_url, self.times = demo.info["base_url"], times
+        self.base_url = demo.info["base_url"]
+        self.times = times
         self.test = Remote(self.base_url, made["keys"]["test"]["secret"])
         self.live = Remote(self.base_url, made["keys"]["live"]["secret"])
         self.chain = Wallet(*wallet_of(demo, "live"))
@@ -84,7 +98,10 @@ class Honest:
         self.number = 0
         fund(self.live, self.chain, FUNDS_WEI)
         self._ended = threading.Event()
-        self._threads = [threading.Thread(target=self._repeat, args=(act,), daemon=True) for act in (self.sale, self.payout, self.read)]
+        self._threads = [
+            threading.Thread(target=self._repeat, args=(act,), daemon=True)
+            for act in (self.sale, self.payout, self.read)
+        ]
 
     def start(self) -> None:
         for thread in self._threads:
@@ -108,8 +125,14 @@ class Honest:
             return
         paid = f"/payments/{payment['id']}"
         self.test("POST", f"{paid}/simulated_payments", {})
-        measure("payment completed", lambda: self.test.until(payment["id"], "completed", PATIENCE_SECONDS))
-        measure("webhook arrived", lambda: wait_for(lambda: self._heard(payment["id"]), bool, PATIENCE_SECONDS))
+        measure(
+            "payment completed",
+            lambda: self.test.until(payment["id"], "completed", PATIENCE_SECONDS),
+        )
+        measure(
+            "webhook arrived",
+            lambda: wait_for(lambda: self._heard(payment["id"]), bool, PATIENCE_SECONDS),
+        )
         measure("refund confirmed", lambda: self._refund(paid))
 
     def _heard(self, payment_id: str) -> bool:
@@ -118,7 +141,10 @@ class Honest:
     def _refund(self, paid: str) -> None:
         key = {"Idempotency-Key": paid}
         answer = self.test.session.post(
-            f"{self.base_url}/api/v2{paid}/refunds", json={"refund": {"amount": "0.001"}}, headers=key, timeout=30
+            f"{self.base_url}/api/v2{paid}/refunds",
+            json={"refund": {"amount": "0.001"}},
+            headers=key,
+            timeout=30,
         )
         assert answer.status_code == 201, answer.text
         wait_for(
@@ -135,7 +161,12 @@ class Honest:
 
     def _pay_out(self, to: str) -> None:
         body = {"asset_id": "ETH", "amount_atomic": str(PAYOUT_WEI), "destination_address": to}
-        answer = self.live.session.post(f"{self.base_url}/api/v2/payouts", json=body, headers={"Idempotency-Key": to}, timeout=30)
+        answer = self.live.session.post(
+            f"{self.base_url}/api/v2/payouts",
+            json=body,
+            headers={"Idempotency-Key": to},
+            timeout=30,
+        )
         assert answer.status_code == 201, answer.text
         wait_for(
             lambda: int(local_chain.call(self.chain.url, "eth_getBalance", to, "latest"), 16),
@@ -167,14 +198,17 @@ def wallet_of(demo: Demo, mode: str) -> tuple[str, str]:
 def fund(api: Remote, wallet: Wallet, amount_wei: int) -> None:
     """Sell something for about so much ether, so that the store can pay it out."""
     made = api.payment(amount=f"{amount_wei * 2500 // 10**18}.00")
-    entry = next(one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH")
+    entry = next(
+        one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH"
+    )
     wallet.receipt(wallet.send(entry["address"], int(entry["crypto_amount_atomic"])))
     api.until(made["id"], "completed", PATIENCE_SECONDS)
 
 
 def main() -> int:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else ATTACK_SECONDS
-    demo, times = Demo(), Times()
+    demo = Demo()
+    times = Times()
     try:
         honest = Honest(demo, times)
         mallory = Mallory(demo, open_store(demo, "Mallory"), Wallet(*wallet_of(demo, "live")))
@@ -190,7 +224,11 @@ def main() -> int:
             wait_for(partial(under_way, api), lambda count: count == 0, DRAINED_SECONDS)
         audit = demo.manage("verify_ledger", "--chain")
         wrong = [line for line in audit.stdout.splitlines() if " OK " not in line]
-        print("\n".join([*wrong, audit.stderr[-2000:]]) if audit.returncode else "verify_ledger --chain: clean")
+        print(
+            "\n".join([*wrong, audit.stderr[-2000:]])
+            if audit.returncode
+            else "verify_ledger --chain: clean"
+        )
         is_good = all(row[-1] for row in times.verdicts()) and not times.wrong
         return 0 if is_good and audit.returncode == 0 else 1
     finally:
@@ -205,7 +243,10 @@ def under_way(api: Remote) -> int:
 def report(times: Times, mallory: "Mallory") -> None:
     print(f"{'what arrived':<20} {'n':>5} {'quiet s':>8} {'attacked':>9} {'slowest':>8}")
     for what, count, quiet, attacked, slowest, good in times.verdicts():
-        print(f"{what:<20} {count:>5} {quiet:>8.2f} {attacked:>9.2f} {slowest:>8.2f} {'' if good else 'TOO SLOW'}")
+        print(
+            f"{what:<20} {count:>5} {quiet:>8.2f} {attacked:>9.2f} {slowest:>8.2f}"
+            f" {'' if good else 'TOO SLOW'}"
+        )
     for name in ATTACKS:
         print(f"  {name:<32} {dict(mallory.told[name])}")
     for line in times.wrong[:20]:

@@ -1,7 +1,9 @@
-"""`python -m tests.faults.outages [names]`: what the service stands on goes away while callers ask, and comes back.
+"""`python -m tests.faults.outages [names]`: what the service stands on goes away while callers ask,
+and comes back.
 
-No process may end, nobody may be told anything but a 503 with its Retry-After, and afterwards every key has one record, every
-payout one transfer, and the audit of books and chain nothing to say. Exit 1 when it isn't so.
+No process may end, nobody may be told anything but a 503 with its Retry-After, and afterwards every
+key has one record, every payout one transfer, and the audit of books and chain nothing to say. Exit
+1 when it isn't so.
 """
 
 import os
@@ -29,20 +31,34 @@ signing.introduce()
 
 
 class Service:
-    """The whole service with a store that has coins, and the ways to take from under it what it stands on."""
+    """The whole service with a store that has coins, and the ways to take from under it what it
+    stands on."""
 
     def __init__(self) -> None:
         from apps.chain.keys import Seed
 
-        self.stack, self.wrong = Stack(), list[str]()
+        self.stack = Stack()
+        self.wrong = list[str]()
         try:
             self.chain = self.stack.environ["CHAIN_SEPOLIA_URL"]
             self.stack.manage("set_asset", "SETH", "--confirmations", "2")
             made = self.stack.manage(
-                "create_store", "--name", "Outages", "--email", "o@example.com", "--password", "pw-0123456789", "--json"
+                "create_store",
+                "--name",
+                "Outages",
+                "--email",
+                "o@example.com",
+                "--password",
+                "pw-0123456789",
+                "--json",
             )
             self.secret = made["keys"]["test"]["secret"]
-            local_chain.call(self.chain, "anvil_setBalance", Seed(DEMO_MNEMONIC).hot_key("test").address, hex(2 * COINS))
+            local_chain.call(
+                self.chain,
+                "anvil_setBalance",
+                Seed(DEMO_MNEMONIC).hot_key("test").address,
+                hex(2 * COINS),
+            )
             self.stack.manage("shell", "--command", OPEN)
             for name in self.stack.commands():
                 self.stack.start(name)
@@ -66,15 +82,18 @@ class Service:
         for _ in range(3):
             self.stack.manage(
                 *("shell", "--command"),
-                "from django.db import connection; connection.cursor().execute('SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()')",
+                "from django.db import connection; connection.cursor().execute('SELECT"
+                " pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname ="
+                " current_database() AND pid <> pg_backend_pid()')",
             )
 
     def redis_is_killed(self) -> None:
         self.stack.lose_redis(AWAY_SECONDS)
 
     def redis_forgets_everything(self) -> None:
-        self.stack.manage("shell", "--command", "from apps.core import buckets; buckets.client().flushall()")
+        self.stack.manage(
+            "shell", "--command", "from apps.core import buckets; buckets.client().flushall()"
+        )
 
     def node_hangs(self) -> None:
         pid = self.stack.service("chain_sepolia")
@@ -122,7 +141,11 @@ def suffer(names: list[str], say: Callable[[str], None]) -> list[str]:
             OUTAGES[name](service)
             wait_for(lambda: len(caller.made), (len(caller.made) + 4).__le__, 90)
             caller.wrong += service.wrong
-            ended = {one: process.returncode for one, process in service.stack.processes.items() if process.poll() is not None}
+            ended = {
+                one: process.returncode
+                for one, process in service.stack.processes.items()
+                if process.poll() is not None
+            }
             caller.wrong += [f"{name}: {one} ended with {code}" for one, code in ended.items()]
             say(f"{name}: {dict(caller.told - before)}")
         caller.stop()
@@ -136,7 +159,11 @@ def afterwards(service: Service, caller: Caller, say: Callable[[str], None]) -> 
 
     def missing() -> list[str]:
         mine(service.chain, 1)
-        return [to for to in caller.wishes if int(local_chain.call(service.chain, "eth_getBalance", to, "latest"), 16) == 0]
+        return [
+            to
+            for to in caller.wishes
+            if int(local_chain.call(service.chain, "eth_getBalance", to, "latest"), 16) == 0
+        ]
 
     began = time.monotonic()
     wait_for(missing, lambda left: not left, 120)
@@ -149,10 +176,17 @@ def afterwards(service: Service, caller: Caller, say: Callable[[str], None]) -> 
 
     def unconfirmed() -> list[str]:
         mine(service.chain, 2)
-        return [one for one in keys.values() if service.api("GET", f"/payouts/{one}")["status"] != "confirmed"]
+        return [
+            one
+            for one in keys.values()
+            if service.api("GET", f"/payouts/{one}")["status"] != "confirmed"
+        ]
 
     wait_for(unconfirmed, lambda left: not left, 120)
-    say(f"{len(caller.made)} records, {len(keys)} payouts confirmed {time.monotonic() - began:.0f} s after the last outage")
+    say(
+        f"{len(caller.made)} records, {len(keys)} payouts confirmed {time.monotonic() - began:.0f}"
+        " s after the last outage"
+    )
     mine(service.chain, 4)
     service.stack.manage("verify_ledger", "--chain")
     return found

@@ -1,4 +1,5 @@
-"""The service's processes one by one, on services that stay when they are killed, stopped, or started anew."""
+"""The service's processes one by one, on services that stay when they are killed, stopped, or
+started anew."""
 
 import json
 import os
@@ -17,14 +18,16 @@ KEEPER = """
 import json, os, sys
 from config import embedded
 embedded.ensure(mode=embedded.DEMO)
-print(json.dumps({name: os.environ.get(name, "") for name in (*embedded.SERVICES, embedded.LOCAL_CHAINS)}), flush=True)
+names = (*embedded.SERVICES, embedded.LOCAL_CHAINS)
+print(json.dumps({name: os.environ.get(name, "") for name in names}), flush=True)
 sys.stdin.read()
 """
 STARTER = "from config import embedded; embedded.ensure(mode=embedded.DEMO)"
 
 
 class Stack:
-    """Web, worker, beat and watcher as processes that can be killed one by one, on services that stay."""
+    """Web, worker, beat and watcher as processes that can be killed one by one, on services that
+    stay."""
 
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="tg", dir="/tmp")
@@ -32,23 +35,48 @@ class Stack:
         self.port = free_port()
         self.base_url = f"http://localhost:{self.port}"
         self.environ = {
-            **base, "TILLGATE_VAR": self.folder.name, "TILLGATE_ENV": "demo", "PUBLIC_URL": self.base_url, "PYTHONPATH": str(ROOT),
-            "WEBHOOK_ALLOW_HOSTS": "127.0.0.1", "DJANGO_SETTINGS_MODULE": "config.settings", "LOG_LEVEL": "WARNING",
-        }  # fmt: skip
-        self.keeper = self._spawn([sys.executable, "-c", KEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            **base,
+            "TILLGATE_VAR": self.folder.name,
+            "TILLGATE_ENV": "demo",
+            "PUBLIC_URL": self.base_url,
+            "PYTHONPATH": str(ROOT),
+            "WEBHOOK_ALLOW_HOSTS": "127.0.0.1",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "LOG_LEVEL": "WARNING",
+        }
+        self.keeper = self._spawn(
+            [sys.executable, "-c", KEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert self.keeper.stdout is not None
-        self.environ |= {name: value for name, value in json.loads(self.keeper.stdout.readline()).items() if value}
+        self.environ |= {
+            name: value
+            for name, value in json.loads(self.keeper.stdout.readline()).items()
+            if value
+        }
         self.log = (Path(self.folder.name) / "log").open("w")
         self.manage("migrate", "--verbosity", "0")
         self.manage("set_asset", "ETH", "--confirmations", "3")
         self.processes: dict[str, subprocess.Popen[str]] = {}
 
-    def _spawn(self, command: list[str], role: dict[str, str] | None = None, **options: Any) -> "subprocess.Popen[str]":
-        return subprocess.Popen(command, cwd=ROOT, env={**self.environ, **(role or {})}, start_new_session=True, **options)
+    def _spawn(
+        self, command: list[str], role: dict[str, str] | None = None, **options: Any
+    ) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**self.environ, **(role or {})},
+            start_new_session=True,
+            **options,
+        )
 
     def manage(self, *arguments: str) -> Any:
         run = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=self.environ, capture_output=True, text=True, check=False
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert run.returncode == 0, run.stdout + run.stderr
         return json.loads(run.stdout) if "--json" in arguments else run.stdout
@@ -58,20 +86,39 @@ class Stack:
         celery = [str(programs / "celery"), "--quiet", "-A", "config.celery"]
         return {
             "web": [
-                str(programs / "granian"), "--interface", "asginl", "--no-ws",
-                "--host", "127.0.0.1", "--port", str(self.port), "--log-level", "warning",
+                str(programs / "granian"),
+                "--interface",
+                "asginl",
+                "--no-ws",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                str(self.port),
+                "--log-level",
+                "warning",
                 "config.asgi:application",
             ],
-            "worker": [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"],
+            "worker": [
+                *celery,
+                "worker",
+                "--concurrency",
+                "2",
+                "--loglevel",
+                "WARNING",
+                "--without-gossip",
+                "--without-mingle",
+            ],
             "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
             "watcher": [sys.executable, "manage.py", "watch_chains"],
             "signer": [sys.executable, "manage.py", "signer"],
-        }  # fmt: skip
+        }
 
     def start(self, name: str, called: str = "") -> None:
         """Each process comes in at the database as its role."""
         role = of_role(name, self.environ["DATABASE_URL"])
-        self.processes[called or name] = self._spawn(self.commands()[name], role, stdout=self.log, stderr=self.log, text=True)
+        self.processes[called or name] = self._spawn(
+            self.commands()[name], role, stdout=self.log, stderr=self.log, text=True
+        )
 
     def kill(self, name: str) -> None:
         """SIGKILL to the process and everything it started."""
@@ -87,7 +134,8 @@ class Stack:
     # --- what it stands on ------------------------------------------------------------------------
 
     def lose_database(self, away_seconds: float = 0.0) -> None:
-        """As in a failover: it stops at once, without waiting for anybody, and is away for a while."""
+        """As in a failover: it stops at once, without waiting for anybody, and is away for a
+        while."""
         lines = (Path(self.folder.name) / "postgres" / "postmaster.pid").read_text().splitlines()
         os.kill(int(lines[0]), signal.SIGQUIT)
         time.sleep(away_seconds)
@@ -105,7 +153,11 @@ class Stack:
 
     def _start_services(self) -> None:
         """Start what is gone of PostgreSQL and Redis as any command of an operator would."""
-        environ = {name: value for name, value in self.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+        environ = {
+            name: value
+            for name, value in self.environ.items()
+            if name not in ("DATABASE_URL", "REDIS_URL")
+        }
         subprocess.run([sys.executable, "-c", STARTER], env=environ, check=True, cwd=ROOT)
 
     def close(self) -> None:
@@ -114,7 +166,8 @@ class Stack:
         assert self.keeper.stdin is not None
         self.keeper.stdin.close()
         self.keeper.wait(30)
-        # The keeper knows the database that it started itself, not one that was started after it was lost.
+        # The keeper knows the database that it started itself, not one that was started after it
+        # was lost.
         lock = Path(self.folder.name) / "postgres" / "postmaster.pid"
         if lock.exists():
             os.kill(int(lock.read_text().splitlines()[0]), signal.SIGQUIT)

@@ -1,4 +1,5 @@
-"""Some kills of every kind, in a process of its own; the long run is `python -m tests.faults.long`."""
+"""Some kills of every kind, in a process of its own; the long run is `python -m
+tests.faults.long`."""
 
 import os
 import subprocess
@@ -14,11 +15,19 @@ KILLS = 12
 
 @pytest.mark.chain
 def test_a_killed_worker_loses_and_doubles_nothing_that_leaves() -> None:
-    if local_chain.anvil_program() is None or local_chain.exchange_bytecode("UniswapV2Router02") is None:
+    if (
+        local_chain.anvil_program() is None
+        or local_chain.exchange_bytecode("UniswapV2Router02") is None
+    ):
         pytest.skip("no local chain with an exchange on this machine")
     environment = {name: value for name, value in os.environ.items() if name not in OWN}
     run = subprocess.run(
-        [sys.executable, "-m", "tests.faults.long", str(KILLS)], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tests.faults.long", str(KILLS)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert f"{KILLS} kills, 0 faults, 0 findings" in run.stdout

@@ -1,4 +1,5 @@
-"""SIGKILL in the middle: worker, beat and watcher die while customers pay, the database and Redis too, and nothing is lost or doubled."""
+"""SIGKILL in the middle: worker, beat and watcher die while customers pay, the database and Redis
+too, and nothing is lost or doubled."""
 
 import random
 from collections import Counter
@@ -13,7 +14,8 @@ from tests.stack import Remote, mine, wait_for
 from tests.webhooks.receivers import Receiver
 
 PAYMENTS = 12
-# Before which payment what is gone for a moment; `python -m tests.faults.outages` leaves them away for longer.
+# Before which payment what is gone for a moment; `python -m tests.faults.outages` leaves them away
+# for longer.
 LOSSES = {4: Stack.lose_database, 8: Stack.lose_redis}
 
 
@@ -28,13 +30,31 @@ def stack() -> Iterator[Stack]:
 def test_killed_processes_lose_and_double_nothing(stack: Stack) -> None:
     chance = random.Random(7)
     receiver = Receiver()
-    made = stack.manage("create_store", "--name", "Kills", "--email", "k@example.com", "--password", "pw-0123456789", "--json")
+    made = stack.manage(
+        "create_store",
+        "--name",
+        "Kills",
+        "--email",
+        "k@example.com",
+        "--password",
+        "pw-0123456789",
+        "--json",
+    )
     for name in stack.commands():
         stack.start(name)
     api = Remote(stack.base_url, made["keys"]["live"]["secret"])
     wait_for(lambda: _answers(api), lambda is_up: is_up)
     stack.manage("shell", "--command", "from apps.assets.rates import refresh; refresh()")
-    api("POST", "/webhook_endpoints", {"webhook_endpoint": {"url": receiver.url, "subscribed_events": ["payment_intent.completed"]}})
+    api(
+        "POST",
+        "/webhook_endpoints",
+        {
+            "webhook_endpoint": {
+                "url": receiver.url,
+                "subscribed_events": ["payment_intent.completed"],
+            }
+        },
+    )
     url = stack.environ["CHAIN_ETHEREUM_URL"]
     wallet = Wallet(url, CHAIN_KEYS["live"])
 
@@ -43,7 +63,11 @@ def test_killed_processes_lose_and_double_nothing(stack: Stack) -> None:
         if number in LOSSES:
             LOSSES[number](stack)
         payment = api.payment()
-        entry = next(one for one in payment["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH")
+        entry = next(
+            one
+            for one in payment["payment_addresses"]
+            if one["supported_asset"]["asset_id"] == "ETH"
+        )
         wallet.send(entry["address"], int(entry["crypto_amount_atomic"]))
         payments.append(payment)
         victim = chance.choice(["worker", "beat", "watcher"])
@@ -58,7 +82,9 @@ def test_killed_processes_lose_and_double_nothing(stack: Stack) -> None:
     wait_for(unfinished, lambda left: not left, seconds=120)
     expected = {one["reference"] for one in payments}
     wait_for(lambda: _completed(receiver), lambda seen: set(seen) >= expected, seconds=120)
-    assert all(len(ids) == 1 for ids in _completed(receiver).values()), "one event for each payment, however often it was delivered"
+    assert all(len(ids) == 1 for ids in _completed(receiver).values()), (
+        "one event for each payment, however often it was delivered"
+    )
     for one in payments:
         events = Counter(event["event_type"] for event in api.detail(one["id"])["payment_events"])
         assert (events["payment_intent.completed"], events["transaction.confirmed"]) == (1, 1)

@@ -1,4 +1,5 @@
-"""Stories of payout schedules: what may be asked for, runs by the clock and by hand, and that no due time is paid twice."""
+"""Stories of payout schedules: what may be asked for, runs by the clock and by hand, and that no
+due time is paid twice."""
 
 import calendar
 from collections.abc import Callable
@@ -58,7 +59,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"asset_id": 5}, "asset_id must be a string"),
     ({"asset_id": "USDC_SETH"}, "Asset is not active"),
     ({"asset_id": "ETH"}, "Asset is not active"),
-    *[({"frequency": one}, "Frequency must be daily, weekly or monthly") for one in (None, "hourly", 5, "Daily", [])],
+    *[
+        ({"frequency": one}, "Frequency must be daily, weekly or monthly")
+        for one in (None, "hourly", 5, "Daily", [])
+    ],
     ({"destination_address": None}, "A payout destination is required"),
     ({"destination_address": "x"}, "Destination address is not valid for Ethereum Sepolia"),
     ({"destination_address": None, "crypto_payout_detail_id": "x"}, "Payout detail not found"),
@@ -68,7 +72,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"active": "true"}, "active must be true or false"),
     *[
         ({"next_payout_at": one}, "next_payout_at must be an ISO 8601 date-time with a time zone")
-        for one in ("2026-06-30T23:59:60Z", "2030-01-01", "tomorrow", 5, "2030-01-01T00:00:00", "0001-01-01T00:00:00+23:59")
+        for one in (
+            "2026-06-30T23:59:60Z",
+            "2030-01-01",
+            "tomorrow",
+            5,
+            "2030-01-01T00:00:00",
+            "0001-01-01T00:00:00+23:59",
+        )
     ],
     ({"next_payout_at": "2001-01-01T00:00:00Z"}, "next_payout_at must be in the future"),
     ({"next_payout_at": "9999-01-01T00:00:00Z"}, "next_payout_at must be within 10 years"),
@@ -86,7 +97,9 @@ def test_an_unknown_asset_is_404_and_a_missing_wrapper_is_listed(bakery: Shop) -
     answer = ask(bakery, asset_id="NOPE", destination_address=make.fresh_address())
     assert (answer.status_code, answer.json()["error"]["message"]) == (404, "Asset not found")
     for body in ({}, {"payout_schedule": None}):
-        assert bakery.test.post("/payout_schedules", body).json() == {"errors": ["payout_schedule is required"]}
+        assert bakery.test.post("/payout_schedules", body).json() == {
+            "errors": ["payout_schedule is required"]
+        }
 
 
 def test_a_bank_must_be_verified_and_its_store_known(bakery: Shop) -> None:
@@ -101,18 +114,35 @@ def test_a_bank_must_be_verified_and_its_store_known(bakery: Shop) -> None:
     change_store(bakery.store, kyc_confirmed_at=clock.real_now())
     assert refused(bank(bakery), "ETH") == {"errors": ["ETH is not eligible for fiat payouts"]}
     made = refused(bank(bakery))
-    assert (made["destination_type"], made["payout_rail"], made["fiat_payout_detail_id"] is None) == ("fiat", "fiat_manual", False)
+    assert (
+        made["destination_type"],
+        made["payout_rail"],
+        made["fiat_payout_detail_id"] is None,
+    ) == ("fiat", "fiat_manual", False)
 
 
 def test_one_schedule_per_asset_until_it_is_deleted(bakery: Shop) -> None:
     first = schedule(bakery)
-    body = {"payout_schedule": {"asset_id": "SETH", "frequency": "daily", "destination_address": make.fresh_address()}}
+    body = {
+        "payout_schedule": {
+            "asset_id": "SETH",
+            "frequency": "daily",
+            "destination_address": make.fresh_address(),
+        }
+    }
     again = bakery.test.post("/payout_schedules", body, key="same")
-    assert (again.status_code, again.json()) == (422, {"errors": ["Asset already has a payout schedule"]})
+    assert (again.status_code, again.json()) == (
+        422,
+        {"errors": ["Asset already has a payout schedule"]},
+    )
     assert bakery.test.delete(f"/payout_schedules/{first['id']}").status_code == 204
     assert told(bakery, first["id"])["active"] is False
     path = f"/payout_schedules/{first['id']}"
-    gone = [bakery.test.patch(path, {"payout_schedule": {}}), bakery.test.delete(path), bakery.test.post(f"{path}/run")]
+    gone = [
+        bakery.test.patch(path, {"payout_schedule": {}}),
+        bakery.test.delete(path),
+        bakery.test.post(f"{path}/run"),
+    ]
     assert {one.status_code for one in gone} == {404}
     second = schedule(bakery)
     assert [one["id"] for one in bakery.test.get("/payout_schedules").json()] == [second["id"]]
@@ -120,12 +150,26 @@ def test_one_schedule_per_asset_until_it_is_deleted(bakery: Shop) -> None:
 
 def test_an_update_ignores_the_asset_drops_nulls_and_switches_the_destination(bakery: Shop) -> None:
     made = schedule(bakery, minimum_fiat_cents=500)
-    path, raw = f"/payout_schedules/{made['id']}", make.fresh_address()
-    change = {"asset_id": "NOPE", "frequency": "monthly", "minimum_fiat_cents": None, "crypto_payout_detail_id": None}
+    path = f"/payout_schedules/{made['id']}"
+    raw = make.fresh_address()
+    change = {
+        "asset_id": "NOPE",
+        "frequency": "monthly",
+        "minimum_fiat_cents": None,
+        "crypto_payout_detail_id": None,
+    }
     seen = bakery.test.patch(path, {"payout_schedule": change}).json()
-    assert (seen["frequency"], seen["minimum_fiat_cents"], seen["destination_type"]) == ("monthly", 500, "crypto")
+    assert (seen["frequency"], seen["minimum_fiat_cents"], seen["destination_type"]) == (
+        "monthly",
+        500,
+        "crypto",
+    )
     seen = bakery.test.patch(path, {"payout_schedule": {"destination_address": raw}}).json()
-    assert (seen["destination_type"], seen["destination_address"].lower(), seen["crypto_payout_detail_id"]) == ("legacy", raw, None)
+    assert (
+        seen["destination_type"],
+        seen["destination_address"].lower(),
+        seen["crypto_payout_detail_id"],
+    ) == ("legacy", raw, None)
     refused = bakery.test.patch(path, {"payout_schedule": {"frequency": "hourly"}})
     assert (refused.status_code, told(bakery, made["id"])["frequency"]) == (422, "monthly")
 
@@ -142,21 +186,37 @@ def test_what_was_due_while_paused_is_not_made_up_for(bakery: Shop) -> None:
 
 
 def test_a_run_pays_the_whole_balance_and_then_there_is_none(bakery: Shop) -> None:
-    funds, made = make.funded(bakery.test), schedule(bakery)
+    funds = make.funded(bakery.test)
+    made = schedule(bakery)
     ran = bakery.test.post(f"/payout_schedules/{made['id']}/run").json()
     (payout,) = told(bakery, made["id"])["payouts"]
-    assert (ran["triggered"], ran["payout"]["id"], payout["amount_atomic"]) == (True, payout["id"], str(funds))
+    assert (ran["triggered"], ran["payout"]["id"], payout["amount_atomic"]) == (
+        True,
+        payout["id"],
+        str(funds),
+    )
     assert payout["payout_schedule_id"] == made["id"] and told(bakery, made["id"])["last_payout_at"]
-    assert bakery.test.post(f"/payout_schedules/{made['id']}/run").json() == {"triggered": False, "skip_reason": "no_balance"}
+    assert bakery.test.post(f"/payout_schedules/{made['id']}/run").json() == {
+        "triggered": False,
+        "skip_reason": "no_balance",
+    }
     assert told(bakery, made["id"])["last_skip_reason"] == "no_balance"
     assert told(bakery, made["id"])["next_payout_at"] == made["next_payout_at"]
 
 
-@pytest.mark.parametrize(("minimum", "paid", "reason"), [(None, "0.10", "below_network_minimum"), (10**9, "5.00", "below_minimum")])
-def test_a_run_declines_below_a_minimum(bakery: Shop, minimum: int | None, paid: str, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("minimum", "paid", "reason"),
+    [(None, "0.10", "below_network_minimum"), (10**9, "5.00", "below_minimum")],
+)
+def test_a_run_declines_below_a_minimum(
+    bakery: Shop, minimum: int | None, paid: str, reason: str
+) -> None:
     make.paid(bakery.test, amount=paid)
     made = schedule(bakery, **({} if minimum is None else {"minimum_fiat_cents": minimum}))
-    assert bakery.test.post(f"/payout_schedules/{made['id']}/run").json() == {"triggered": False, "skip_reason": reason}
+    assert bakery.test.post(f"/payout_schedules/{made['id']}/run").json() == {
+        "triggered": False,
+        "skip_reason": reason,
+    }
 
 
 def test_a_run_that_a_rule_refuses_says_so(bakery: Shop) -> None:
@@ -165,7 +225,10 @@ def test_a_run_that_a_rule_refuses_says_so(bakery: Shop) -> None:
     made = schedule(bakery, crypto_payout_detail_id=str(saved.pk))
     remove_destination(saved, clock.real_now())
     answer = bakery.test.post(f"/payout_schedules/{made['id']}/run")
-    assert (answer.status_code, answer.json()) == (422, {"error": {"message": "The destination was removed", "code": None}})
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {"error": {"message": "The destination was removed", "code": None}},
+    )
 
 
 def test_the_clock_runs_every_due_time_in_order(bakery: Shop) -> None:
@@ -191,7 +254,8 @@ def test_after_an_outage_a_schedule_runs_once(bakery: Shop) -> None:
 
 def test_monthly_steps_keep_the_day_clamped_to_the_months_end(bakery: Shop) -> None:
     start = now(bakery) + timedelta(days=1)
-    year, month = start.year, start.month
+    year = start.year
+    month = start.month
     while month not in (1, 3, 5, 8, 10):
         year, month = (year, month + 1) if month < 12 else (year + 1, 1)
     due = datetime(year, month, 31, 9, tzinfo=UTC)
@@ -203,26 +267,44 @@ def test_monthly_steps_keep_the_day_clamped_to_the_months_end(bakery: Shop) -> N
 
 
 @pytest.mark.parametrize(("frequency", "days"), [("daily", 1), ("weekly", 7)])
-def test_the_first_run_is_one_period_away_by_default(bakery: Shop, frequency: str, days: int) -> None:
+def test_the_first_run_is_one_period_away_by_default(
+    bakery: Shop, frequency: str, days: int
+) -> None:
     made = ask(bakery, frequency=frequency, destination_address=make.fresh_address()).json()
-    assert abs((when(made["next_payout_at"]) - now(bakery) - timedelta(days=days)).total_seconds()) < 60
+    assert (
+        abs((when(made["next_payout_at"]) - now(bakery) - timedelta(days=days)).total_seconds())
+        < 60
+    )
 
 
 def test_a_schedule_that_swaps_pays_the_bank_what_the_swap_brought(bakery: Shop) -> None:
-    Asset.objects.filter(pk="USDC_SETH").update(is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40)
+    Asset.objects.filter(pk="USDC_SETH").update(
+        is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40
+    )
     rich(bakery, "USDC_SETH")
     make.funded(bakery.test)
-    made = schedule(bakery, fiat_payout_detail_id=bank(bakery, "test"), swap_target_asset_id="USDC_SETH")
+    made = schedule(
+        bakery, fiat_payout_detail_id=bank(bakery, "test"), swap_target_asset_id="USDC_SETH"
+    )
     make.advance(bakery.test, 3700)
     (payout,) = told(bakery, made["id"])["payouts"]
-    assert (payout["payout_rail"], payout["asset"]["asset_id"], payout["fiat_currency"]) == ("fiat_autoswap", "USDC_SETH", "EUR")
+    assert (payout["payout_rail"], payout["asset"]["asset_id"], payout["fiat_currency"]) == (
+        "fiat_autoswap",
+        "USDC_SETH",
+        "EUR",
+    )
     make.advance(bakery.test, 60)
     assert told(bakery, made["id"])["payouts"][0]["status"] == "confirmed"
-    assert bakery.test.post(f"/payout_schedules/{made['id']}/run").json() == {"triggered": False, "skip_reason": "no_balance"}
+    assert bakery.test.post(f"/payout_schedules/{made['id']}/run").json() == {
+        "triggered": False,
+        "skip_reason": "no_balance",
+    }
 
 
 def test_a_swap_target_needs_a_bank(bakery: Shop) -> None:
-    Asset.objects.filter(pk="USDC_SETH").update(is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40)
+    Asset.objects.filter(pk="USDC_SETH").update(
+        is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40
+    )
     answer = ask(bakery, destination_address=make.fresh_address(), swap_target_asset_id="USDC_SETH")
     assert answer.json() == {"errors": ["A swap target needs a bank account"]}
 
@@ -235,4 +317,6 @@ def test_nobody_else_reaches_a_schedule(cast: Cast) -> None:
         lambda api: api.delete(path),
         lambda api: api.post(f"{path}/run"),
     ]
-    assert {call(api).status_code for call in calls for api in (cast.strangers.test, cast.bakery.live)} == {404}
+    assert {
+        call(api).status_code for call in calls for api in (cast.strangers.test, cast.bakery.live)
+    } == {404}

@@ -1,4 +1,5 @@
-"""In test mode a merchant tries swaps and payouts with a stablecoin that only exists there, and the catalogs stay as documented."""
+"""In test mode a merchant tries swaps and payouts with a stablecoin that only exists there, and the
+catalogs stay as documented."""
 
 import os
 from typing import Any
@@ -42,7 +43,11 @@ def test_a_merchant_swaps_into_it_and_pays_it_out(bakery: Shop) -> None:
     done = swap(bakery, 10**17)
     assert done["status"] == "completed" and balance(bakery, DOLLAR) == 199_000_000
     assert ok(bakery.test.get("/balances"))["settlement_balance"]["amount_cents"] > 0
-    body = {"asset_id": DOLLAR, "amount_atomic": "5000000", "destination_address": "0x" + os.urandom(20).hex()}
+    body = {
+        "asset_id": DOLLAR,
+        "amount_atomic": "5000000",
+        "destination_address": "0x" + os.urandom(20).hex(),
+    }
     made = ok(bakery.test.post("/payouts", body, key=os.urandom(8).hex()), 201)
     for _ in range(2):
         advance_payouts()
@@ -54,10 +59,17 @@ def test_a_merchant_swaps_into_it_and_pays_it_out(bakery: Shop) -> None:
 
 def test_no_catalog_tells_of_it_and_nobody_is_asked_to_pay_in_it(bakery: Shop) -> None:
     assert [one["asset_id"] for one in ok(bakery.test.get("/supported_assets"))] == ["SETH"]
-    assert [one["supported_asset"]["asset_id"] for one in make.payment(bakery.test)["payment_addresses"]] == ["SETH"]
+    assert [
+        one["supported_asset"]["asset_id"] for one in make.payment(bakery.test)["payment_addresses"]
+    ] == ["SETH"]
     assert DOLLAR not in text(Browser(bakery.owner).get("settings/assets"))
-    assert DOLLAR not in str(Client().get("/api/v2/checkout/" + make.payment(bakery.test)["reference"]).json())
-    refused = bakery.live.post("/balance_swaps/quote", {"source_asset_id": "ETH", "buy_asset_id": DOLLAR, "sell_amount_atomic": "1000"})
+    assert DOLLAR not in str(
+        Client().get("/api/v2/checkout/" + make.payment(bakery.test)["reference"]).json()
+    )
+    refused = bakery.live.post(
+        "/balance_swaps/quote",
+        {"source_asset_id": "ETH", "buy_asset_id": DOLLAR, "sell_amount_atomic": "1000"},
+    )
     assert ok(refused, 422)["error"] == "Asset is not active"
 
 
@@ -65,9 +77,17 @@ def test_the_pages_offer_a_swap_that_can_be_made_and_no_other(bakery: Shop) -> N
     make.store_coins(bakery.store, "SETH", 10**18)
     browser = Browser(bakery.owner)
     form = browser.get("swaps/new").content.decode()
-    assert 'value="SETH_USDC"' in form.partition("Choose a coin")[2] and 'value="SETH"' not in form.partition("Choose a coin")[2]
+    assert (
+        'value="SETH_USDC"' in form.partition("Choose a coin")[2]
+        and 'value="SETH"' not in form.partition("Choose a coin")[2]
+    )
     Asset.objects.filter(pk=DOLLAR).update(is_active=False)
-    assert "There is nothing to swap into: test mode has one coin only" in text(browser.get("swaps"))
+    assert "There is nothing to swap into: test mode has one coin only" in text(
+        browser.get("swaps")
+    )
     page = browser.get("swaps/new")
-    assert "There is nothing to swap into" in text(page) and 'name="amount"' not in page.content.decode()
+    assert (
+        "There is nothing to swap into" in text(page)
+        and 'name="amount"' not in page.content.decode()
+    )
     assert "swaps/new" not in browser.get("swaps").content.decode()

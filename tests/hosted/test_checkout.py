@@ -1,4 +1,5 @@
-"""The hosted checkout as a client without a browser sees it: addresses, headers, who may frame it, and what it never shows."""
+"""The hosted checkout as a client without a browser sees it: addresses, headers, who may frame it,
+and what it never shows."""
 
 import re
 from typing import Any
@@ -19,7 +20,9 @@ ORIGIN = "https://shop.example"
 
 
 def page(made: dict[str, Any], query: str = "", root: str = "/pay/", **headers: str) -> Any:
-    return Client().get(f"{root}{made['reference']}?{query}", headers={"Accept": "text/html", **headers})
+    return Client().get(
+        f"{root}{made['reference']}?{query}", headers={"Accept": "text/html", **headers}
+    )
 
 
 def ancestors(answer: Any) -> str:
@@ -36,17 +39,31 @@ def brand(store: Store, **fields: Any) -> None:
 @pytest.mark.parametrize("root", ["/pay/", "/"])
 def test_the_page_stands_under_pay_and_at_the_root(bakery: Shop, root: str) -> None:
     answer = page(make.payment(bakery.test, title="Rye"), root=root)
-    assert answer.status_code == 200 and b"Rye" in answer.content and "text/html" in answer["Content-Type"]
+    assert (
+        answer.status_code == 200
+        and b"Rye" in answer.content
+        and "text/html" in answer["Content-Type"]
+    )
 
 
-@pytest.mark.parametrize("reference", ["ABCDEFGHIJKLMNOP", "ABC", "abcdefghijklmnop", "ABCDEFGHIJKLMNOP/brand.css", "ABCDEFGHIJKLMNO%00"])
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "ABCDEFGHIJKLMNOP",
+        "ABC",
+        "abcdefghijklmnop",
+        "ABCDEFGHIJKLMNOP/brand.css",
+        "ABCDEFGHIJKLMNO%00",
+    ],
+)
 def test_an_unknown_reference_is_not_found(db: None, reference: str) -> None:
     assert Client().get(f"/pay/{reference}").status_code == 404
     assert Client().get(f"/{reference}").status_code == 404
 
 
 def test_nothing_is_cached_or_told_to_other_sites(bakery: Shop) -> None:
-    live, test = page(make.payment(bakery.live)), page(make.payment(bakery.test))
+    live = page(make.payment(bakery.live))
+    test = page(make.payment(bakery.test))
     assert live["Cache-Control"] == test["Cache-Control"] == "no-store"
     assert live["Referrer-Policy"] == "no-referrer" and test["Referrer-Policy"] == "same-origin"
     assert live["X-Robots-Tag"] == "noindex"
@@ -77,8 +94,22 @@ def test_a_store_that_lists_sites_lets_no_other_frame_it(bakery: Shop) -> None:
 @pytest.mark.parametrize(
     "origin",
     [
-        *["", "*", "https:", "https://", "'self'", "null", "javascript:alert(1)", "HTTPS://A.EXAMPLE", "https://*.example"],
-        *["https://a.example/path", "https://a.example;script-src *", "https://a.example https://b.example"],
+        *[
+            "",
+            "*",
+            "https:",
+            "https://",
+            "'self'",
+            "null",
+            "javascript:alert(1)",
+            "HTTPS://A.EXAMPLE",
+            "https://*.example",
+        ],
+        *[
+            "https://a.example/path",
+            "https://a.example;script-src *",
+            "https://a.example https://b.example",
+        ],
         *["https://user@a.example", "https://a.example\n"],
     ],
 )
@@ -91,22 +122,42 @@ def test_what_is_no_origin_may_not_frame_it(bakery: Shop, origin: str) -> None:
 @pytest.mark.parametrize("origin", [ORIGIN, "http://localhost:3000", "http://127.0.0.1:9191"])
 def test_what_isnt_found_says_so_in_the_frame_that_asks(db: None, origin: str) -> None:
     answer = Client().get("/ABCDEFGHIJKLMNOP", {"embed": "1", "origin": origin})
-    assert answer.status_code == 404 and ancestors(answer) == origin and "X-Frame-Options" not in answer
-    assert f'data-embedded-in="{origin}"' in answer.content.decode() and b'data-status="failed"' in answer.content
+    assert (
+        answer.status_code == 404
+        and ancestors(answer) == origin
+        and "X-Frame-Options" not in answer
+    )
+    assert (
+        f'data-embedded-in="{origin}"' in answer.content.decode()
+        and b'data-status="failed"' in answer.content
+    )
     assert answer["Cache-Control"] == "no-store" and answer["X-Robots-Tag"] == "noindex"
 
 
-@pytest.mark.parametrize("origin", ["http://shop.example", "*", "https://a.example;script-src *", "https://user@a.example"])
+@pytest.mark.parametrize(
+    "origin",
+    ["http://shop.example", "*", "https://a.example;script-src *", "https://user@a.example"],
+)
 def test_other_sites_may_not_frame_what_isnt_found(db: None, origin: str) -> None:
     answer = Client().get("/ABCDEFGHIJKLMNOP", {"embed": "1", "origin": origin})
-    assert answer.status_code == 404 and ancestors(answer) == "'none'" and answer["X-Frame-Options"] == "DENY"
+    assert (
+        answer.status_code == 404
+        and ancestors(answer) == "'none'"
+        and answer["X-Frame-Options"] == "DENY"
+    )
 
 
 def test_any_page_may_read_how_often_it_may_ask(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     answer = Client().get(f"/api/v2/checkout/{made['reference']}", headers={"Origin": ORIGIN})
     told = {one.strip() for one in answer["Access-Control-Expose-Headers"].split(",")}
-    assert told >= {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"}
+    assert told >= {
+        "X-RateLimit-Limit",
+        "X-RateLimit-Remaining",
+        "X-RateLimit-Reset",
+        "RateLimit",
+        "RateLimit-Policy",
+    }
     assert told >= {"Retry-After", "X-Request-Id"}
 
 
@@ -126,7 +177,9 @@ def test_a_waiting_page_polls_and_a_finished_one_does_not(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     assert b"data-poll" in page(made).content and b'http-equiv="refresh"' in page(made).content
     make.simulated(bakery.test, made["id"])
-    assert b"data-poll" not in page(made).content and b'http-equiv="refresh"' not in page(made).content
+    assert (
+        b"data-poll" not in page(made).content and b'http-equiv="refresh"' not in page(made).content
+    )
 
 
 def test_reading_expires_a_payment_whose_time_is_past(bakery: Shop) -> None:
@@ -145,7 +198,11 @@ def test_it_never_shows_what_is_the_merchants_own(bakery: Shop) -> None:
 def test_a_return_from_a_card_page_proves_nothing(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     answer = page(made, "onramp=success").content.decode()
-    assert "Pending: we wait for the card provider" in answer and "was charged" not in answer and "Pay with crypto" in answer
+    assert (
+        "Pending: we wait for the card provider" in answer
+        and "was charged" not in answer
+        and "Pay with crypto" in answer
+    )
     assert make.detail(bakery.test, made["id"])["status"] == "pending"
 
 
@@ -157,14 +214,18 @@ def test_links_never_come_from_the_host_header(bakery: Shop) -> None:
 def test_return_links_carry_no_referrer_and_show_their_real_host(bakery: Shop) -> None:
     made = make.paid(bakery.test, success_url="https://xn--80ak6aa92e.example/thanks?a=1&b=2")
     text = page(made).content.decode()
-    assert 'href="https://xn--80ak6aa92e.example/thanks?a=1&amp;b=2" rel="noopener noreferrer"' in text
+    assert (
+        'href="https://xn--80ak6aa92e.example/thanks?a=1&amp;b=2" rel="noopener noreferrer"' in text
+    )
     assert ">xn--80ak6aa92e.example<" in text
 
 
 def test_the_rest_of_a_part_payment_is_asked_for_in_every_coin(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     (address,) = made["payment_addresses"]
-    make.simulated(bakery.test, made["id"], None, amount_atomic=str(int(address["crypto_amount_atomic"]) // 4))
+    make.simulated(
+        bakery.test, made["id"], None, amount_atomic=str(int(address["crypto_amount_atomic"]) // 4)
+    )
     document = bakery.test.get(f"/checkout/{made['reference']}").json()
     (told,) = document["payment_addresses"]
     rest = int(told["crypto_amount_atomic"]) - int(told["received_atomic"])
@@ -172,7 +233,7 @@ def test_the_rest_of_a_part_payment_is_asked_for_in_every_coin(bakery: Shop) -> 
     assert told["payment_uri"].endswith(f"?value={told['outstanding_atomic']}")
 
 
-# --- the test panel ----------------------------------------------------------------------------------
+# --- the test panel ---
 
 
 def press(made: dict[str, Any], client: Client | None = None, **fields: str) -> Any:
@@ -189,10 +250,14 @@ def press(made: dict[str, Any], client: Client | None = None, **fields: str) -> 
         ("failed", "pending", None),
     ],
 )
-def test_anybody_with_the_link_may_play_a_test_payment(bakery: Shop, scenario: str, status: str, reason: str | None) -> None:
+def test_anybody_with_the_link_may_play_a_test_payment(
+    bakery: Shop, scenario: str, status: str, reason: str | None
+) -> None:
     made = make.payment(bakery.test)
     answer = press(made, scenario=scenario, query="asset=SETH&embed=1&next=//evil.example")
-    assert answer.status_code == 303 and answer["Location"] == f"/pay/{made['reference']}?asset=SETH"
+    assert (
+        answer.status_code == 303 and answer["Location"] == f"/pay/{made['reference']}?asset=SETH"
+    )
     now = make.detail(bakery.test, made["id"])
     assert (now["status"], now["state_reason"]) == (status, reason)
 
@@ -216,7 +281,10 @@ def test_a_refusal_is_told_on_the_page(bakery: Shop) -> None:
 def test_a_reference_that_can_not_be_one_is_told_on_the_page(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     answer = press(made, scenario="exact", reference="x" * 256)
-    assert answer.status_code == 422 and b"Reference must be a string of 1 to 255 characters." in answer.content
+    assert (
+        answer.status_code == 422
+        and b"Reference must be a string of 1 to 255 characters." in answer.content
+    )
     assert make.detail(bakery.test, made["id"])["status"] == "pending"
 
 
@@ -226,11 +294,15 @@ def test_the_panel_refuses_a_forged_form(bakery: Shop) -> None:
     assert make.detail(bakery.test, made["id"])["status"] == "pending"
 
 
-# --- a store's look ----------------------------------------------------------------------------------
+# --- a store's look ---
 
 
-@pytest.mark.parametrize(("colour", "ink"), [("#7b2d8b", "#ffffff"), ("#F2C14E", "#000000"), ("#000000", "#ffffff")])
-def test_a_stores_colour_comes_with_ink_that_reads_on_it(bakery: Shop, colour: str, ink: str) -> None:
+@pytest.mark.parametrize(
+    ("colour", "ink"), [("#7b2d8b", "#ffffff"), ("#F2C14E", "#000000"), ("#000000", "#ffffff")]
+)
+def test_a_stores_colour_comes_with_ink_that_reads_on_it(
+    bakery: Shop, colour: str, ink: str
+) -> None:
     brand(bakery.store, primary_color=colour)
     made = make.payment(bakery.test)
     style = Client().get(f"/pay/{made['reference']}/brand.css")
@@ -254,13 +326,16 @@ def test_a_logo_is_only_fetched_over_https(bakery: Shop) -> None:
     assert b'src="https://a.example/logo.png"' in page(make.payment(bakery.test)).content
 
 
-# --- limits ------------------------------------------------------------------------------------------
+# --- limits ---
 
 
-def test_a_reference_that_is_asked_for_too_often_is_refused_for_a_while(bakery: Shop, settings: Any) -> None:
+def test_a_reference_that_is_asked_for_too_often_is_refused_for_a_while(
+    bakery: Shop, settings: Any
+) -> None:
     settings.LIMITS = {**settings.LIMITS, "checkout": {"live": (1, 3), "test": (1, 3)}}
     buckets._bucket.cache_clear()
-    made, other = make.payment(bakery.test), make.payment(bakery.test)
+    made = make.payment(bakery.test)
+    other = make.payment(bakery.test)
     assert [page(made).status_code for _ in range(4)] == [200, 200, 200, 429]
     refused = page(made)
     assert int(refused["Retry-After"]) >= 1 and refused["RateLimit-Policy"] == '"checkout";q=1;w=60'
@@ -282,19 +357,33 @@ def code_on(answer: Any) -> str:
 
 
 def drawn(text: str) -> str:
-    return segno.make_qr(text, error="m").svg_inline(border=0, omitsize=True, svgclass=None, lineclass=None)
+    return segno.make_qr(text, error="m").svg_inline(
+        border=0, omitsize=True, svgclass=None, lineclass=None
+    )
 
 
 @pytest.mark.parametrize("asset", ["ETH", "ETH_USDC"])
-def test_the_code_holds_network_coin_and_amount_unless_the_plain_address_is_asked_for(bakery: Shop, asset: str) -> None:
+def test_the_code_holds_network_coin_and_amount_unless_the_plain_address_is_asked_for(
+    bakery: Shop, asset: str
+) -> None:
     made = make.payment(bakery.live)
-    (entry,) = (one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == asset)
+    (entry,) = (
+        one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == asset
+    )
     chain = Asset.objects.get(pk=asset).chain.chain_id
     if asset == "ETH":
-        assert entry["payment_uri"] == f"ethereum:{entry['address']}@{chain}?value={entry['crypto_amount_atomic']}"
+        assert (
+            entry["payment_uri"]
+            == f"ethereum:{entry['address']}@{chain}?value={entry['crypto_amount_atomic']}"
+        )
     else:
-        called = f"@{chain}/transfer?address={entry['address']}&uint256={entry['crypto_amount_atomic']}"
-        assert entry["payment_uri"].endswith(called) and entry["address"] not in entry["payment_uri"].partition("@")[0]
+        called = (
+            f"@{chain}/transfer?address={entry['address']}&uint256={entry['crypto_amount_atomic']}"
+        )
+        assert (
+            entry["payment_uri"].endswith(called)
+            and entry["address"] not in entry["payment_uri"].partition("@")[0]
+        )
     first = page(made, f"asset={asset}")
     assert "amount" in code_on(first) and drawn(entry["payment_uri"]) in first.content.decode()
     plain = page(made, f"asset={asset}&code=address")
@@ -302,7 +391,8 @@ def test_the_code_holds_network_coin_and_amount_unless_the_plain_address_is_aske
 
 
 def test_a_browser_keeps_the_code_that_its_customer_chose(bakery: Shop) -> None:
-    browser, made = Client(), make.payment(bakery.live)
+    browser = Client()
+    made = make.payment(bakery.live)
     path = f"/pay/{made['reference']}"
     assert "amount" in code_on(browser.get(path)) and not browser.cookies
     browser.get(path, {"code": "address"})
@@ -317,9 +407,15 @@ CELL = '</td><td class="number">'
 
 @pytest.mark.parametrize(
     ("amount", "line"),
-    [("24.90", f"Other charges{CELL}€12.70<"), ("10.00", f"Discounts and credits{CELL}-€2.20<"), ("12.20", "")],
+    [
+        ("24.90", f"Other charges{CELL}€12.70<"),
+        ("10.00", f"Discounts and credits{CELL}-€2.20<"),
+        ("12.20", ""),
+    ],
 )
-def test_the_lines_of_an_order_add_up_to_what_is_asked_for(bakery: Shop, amount: str, line: str) -> None:
+def test_the_lines_of_an_order_add_up_to_what_is_asked_for(
+    bakery: Shop, amount: str, line: str
+) -> None:
     items = [
         {"description": "Rye", "quantity": 2, "unit_amount_cents": 450},
         {"description": "Rolls", "quantity": 1, "unit_amount_cents": 320},

@@ -1,4 +1,5 @@
-"""Every customer's page in a language whose every word is marked: what isn't marked couldn't be translated."""
+"""Every customer's page in a language whose every word is marked: what isn't marked couldn't be
+translated."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -28,10 +29,31 @@ from tests.platforms.conftest import platform_of
 
 pytestmark = pytest.mark.django_db
 # What is read aloud or shown of an element beside its text.
-SHOWN = ("aria-label", "placeholder", "alt", "title", "data-copied-text", "data-watermark", "data-text")
+SHOWN = (
+    "aria-label",
+    "placeholder",
+    "alt",
+    "title",
+    "data-copied-text",
+    "data-watermark",
+    "data-text",
+)
 # Names and codes that are the same everywhere, and what merchants and customers wrote themselves.
 NAMES = {
-    *("Tillgate", "ETH", "SETH", "USDC", "TEST", "EUR", "UTC", "PDF", "XML", "https", "IBAN", "API"),
+    *(
+        "Tillgate",
+        "ETH",
+        "SETH",
+        "USDC",
+        "TEST",
+        "EUR",
+        "UTC",
+        "PDF",
+        "XML",
+        "https",
+        "IBAN",
+        "API",
+    ),
     *("Sepolia", "Ethereum", "Base", "Polygon", "Arbitrum", "Optimism"),
 }
 WORD = re.compile(r"[^\W\d_]{2,}")
@@ -39,7 +61,8 @@ MARKED = re.compile(f"{OPEN}[^{OPEN}{CLOSE}]*{CLOSE}")
 
 
 class Reader(HTMLParser):
-    """Collects what people see of a page; leaves out data, which isn't ours to translate (<bdi>, code, times, countries, languages)."""
+    """Collects what people see of a page; leaves out data, which isn't ours to translate (<bdi>,
+    code, times, countries, languages)."""
 
     SKIPPED = ("script", "style", "svg", "bdi", "time", "option")
 
@@ -53,7 +76,11 @@ class Reader(HTMLParser):
         if self.hidden:
             self.hidden += [tag] if tag == self.hidden[0] else []
             return
-        is_data = tag in self.SKIPPED or "mono" in (told.get("class") or "").split() or (tag != "html" and told.get("lang"))
+        is_data = (
+            tag in self.SKIPPED
+            or "mono" in (told.get("class") or "").split()
+            or (tag != "html" and told.get("lang"))
+        )
         if is_data:
             self.hidden.append(tag)
         self.seen += [f" {told[name]} " for name in SHOWN if told.get(name) and not is_data]
@@ -94,10 +121,14 @@ def looked_at(path: str, *data: str, status: int = 200, form: dict[str, str] | N
     answer = client.get(path) if form is None else client.post(path, form)
     assert answer.status_code == status, (path, answer.status_code)
     assert f'<html lang="{LANGUAGE}"' in answer.text
-    assert unmarked(answer.text, {"Alice", "Bakery", "help", "bakery", "example", *data}) == set(), path
+    assert (
+        unmarked(answer.text, {"Alice", "Bakery", "help", "bakery", "example", *data}) == set()
+    ), path
 
 
-@pytest.mark.parametrize("scenario", ["", "exact", "underpaid", "overpaid", "unconfirmed", "failed"])
+@pytest.mark.parametrize(
+    "scenario", ["", "exact", "underpaid", "overpaid", "unconfirmed", "failed"]
+)
 def test_the_checkout(bakery: Shop, scenario: str) -> None:
     change_store(bakery.store, support_email="help@bakery.example")
     made = make.payment(bakery.test, title="Rye")
@@ -111,29 +142,56 @@ def test_the_checkout_that_has_expired(bakery: Shop) -> None:
     made = make.payment(bakery.test, failed_url="https://shop.example/back")
     make.advance(bakery.test, 3601)
     looked_at(f"/pay/{made['reference']}", "shop.example")
-    looked_at(f"/pay/{made['reference']}/simulate", "shop.example", status=422, form={"scenario": "exact"})
+    looked_at(
+        f"/pay/{made['reference']}/simulate", "shop.example", status=422, form={"scenario": "exact"}
+    )
 
 
 def test_the_checkout_by_card(bakery: Shop) -> None:
     cache.clear()
     change_store(bakery.store, country="DE", card_funding_live=True, card_funding_test=True)
     reference = make.payment(bakery.test)["reference"]
-    looked_at(f"/pay/{reference}?pay=card", "Sandbox", "Credit or debit card", "Bank transfer", "Deutschland")
     looked_at(
-        f"/pay/{reference}/card", "Sandbox", "Credit or debit card", "Bank transfer", "Deutschland", status=422, form={"choice": "x|y"}
+        f"/pay/{reference}?pay=card",
+        "Sandbox",
+        "Credit or debit card",
+        "Bank transfer",
+        "Deutschland",
+    )
+    looked_at(
+        f"/pay/{reference}/card",
+        "Sandbox",
+        "Credit or debit card",
+        "Bank transfer",
+        "Deutschland",
+        status=422,
+        form={"choice": "x|y"},
     )
 
 
 def test_payment_links(bakery: Shop) -> None:
     looked_at(f"/pay/{made_link(bakery).token}", "Mug")
     looked_at(f"/pay/{donation(bakery, email='required', name='optional').token}", "Donation")
-    looked_at(f"/pay/{donation(bakery, email='required').token}", "Donation", status=422, form={"choice": "other", "amount": "x"})
+    looked_at(
+        f"/pay/{donation(bakery, email='required').token}",
+        "Donation",
+        status=422,
+        form={"choice": "other", "amount": "x"},
+    )
 
 
 def test_an_invoice_in_each_state(bakery: Shop) -> None:
     change_store(bakery.store, support_email="help@bakery.example")
     made = r.opened(bakery.test, description="Croissants")
-    data = ("Croissants", "Bread", "club", "Croissant", made["formatted_number"], "INV", made["customer"]["email"])
+    data = (
+        "Croissants",
+        "Bread",
+        "club",
+        "Croissant",
+        made["formatted_number"],
+        "INV",
+        made["customer"]["email"],
+    )
     path = f"/invoice/{made['public_token']}"
     looked_at(path, *data)
     looked_at(f"{path}?sent=1", *data)
@@ -165,7 +223,12 @@ def test_onboarding(cast: Cast) -> None:
     looked_at(f"{path}/business", *data, status=422, form={"business_legal_name": ""})
     looked_at(f"{path}/payout", *data)
     looked_at(f"{path}/payout?kind=bank", *data)
-    looked_at(f"{path}/payout", *data, status=422, form={"kind": "wallet", "network": "ethereum", "address": "x"})
+    looked_at(
+        f"{path}/payout",
+        *data,
+        status=422,
+        form={"kind": "wallet", "network": "ethereum", "address": "x"},
+    )
     looked_at("/onboarding/unknown", status=404)
     looked_at("/onboarding/destination/unknown", status=404)
 
@@ -177,7 +240,15 @@ def test_pages_that_say_no(db: None, path: str) -> None:
 
 def test_the_page_for_who_asks_too_often(bakery: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     made = make.payment(bakery.test)
-    limited = buckets.Taken("checkout", is_limited=True, per_minute=1, burst=1, remaining=0, reset_seconds=60, retry_after_seconds=60)
+    limited = buckets.Taken(
+        "checkout",
+        is_limited=True,
+        per_minute=1,
+        burst=1,
+        remaining=0,
+        reset_seconds=60,
+        retry_after_seconds=60,
+    )
     monkeypatch.setattr(buckets, "take", lambda *_: limited)
     looked_at(f"/pay/{made['reference']}", status=429)
 
@@ -203,15 +274,28 @@ def test_letters(bakery: Shop) -> None:
     assert len({letter.subject for letter in outbox.outbox}) >= 7
     for letter in outbox.outbox:
         html, _ = letter.alternatives[0]  # type: ignore[attr-defined]
-        data = {"Alice's Bakery", "Bread club", "INV", *letter.to, *Locale(LANGUAGE).months["format"]["wide"].values()}
+        data = {
+            "Alice's Bakery",
+            "Bread club",
+            "INV",
+            *letter.to,
+            *Locale(LANGUAGE).months["format"]["wide"].values(),
+        }
         body = re.sub(r"https?://\S+", " ", letter.body)
-        assert unmarked(html, data) | words(f"{letter.subject} {body}", data) == set(), letter.subject
+        assert unmarked(html, data) | words(f"{letter.subject} {body}", data) == set(), (
+            letter.subject
+        )
 
 
 def test_files(bakery: Shop) -> None:
-    made = r.opened(bakery.test, description="Croissants", discount={"type": "percent", "value": 10})
+    made = r.opened(
+        bakery.test, description="Croissants", discount={"type": "percent", "value": 10}
+    )
     r.pay(bakery.test, made)
     invoice = Invoice.objects.select_related("store", "customer").get(pk=made["id"])
     data = {"Alice's Bakery", "Bread club", "Croissants", "INV", invoice.customer.email}
     for is_receipt in (False, True):
-        assert unmarked(invoice_file._page(invoice, is_receipt=is_receipt, language=LANGUAGE), data) == set()
+        assert (
+            unmarked(invoice_file._page(invoice, is_receipt=is_receipt, language=LANGUAGE), data)
+            == set()
+        )

@@ -1,4 +1,5 @@
-"""The hosted invoice as a client without a browser sees it: what it says in each state, what can be done, and its files."""
+"""The hosted invoice as a client without a browser sees it: what it says in each state, what can be
+done, and its files."""
 
 import io
 import re
@@ -37,12 +38,23 @@ def press(made: dict[str, Any], button: str = "pay", **fields: str) -> Any:
 
 
 def intents(made: dict[str, Any]) -> list[Payment]:
-    return [one.payment for one in InvoicePayment.objects.filter(invoice_id=made["id"]).select_related("payment").order_by("id")]
+    return [
+        one.payment
+        for one in (
+            InvoicePayment.objects.filter(invoice_id=made["id"])
+            .select_related("payment")
+            .order_by("id")
+        )
+    ]
 
 
 def text_of(answer: Any) -> str:
     assert answer["Content-Type"] == "application/pdf", answer
-    return " ".join(" ".join(page.extract_text() for page in PdfReader(io.BytesIO(answer.content)).pages).split())
+    return " ".join(
+        " ".join(
+            page.extract_text() for page in PdfReader(io.BytesIO(answer.content)).pages
+        ).split()
+    )
 
 
 def file_of(made: dict[str, Any], name: str) -> Any:
@@ -50,7 +62,14 @@ def file_of(made: dict[str, Any], name: str) -> Any:
 
 
 def test_drafts_and_unknown_tokens_are_not_found(bakery: Shop) -> None:
-    for token in (r.draft(bakery.test)["id"], r.opened(bakery.test)["id"], "nosuchtokenatall", "x", "%00", "é"):
+    for token in (
+        r.draft(bakery.test)["id"],
+        r.opened(bakery.test)["id"],
+        "nosuchtokenatall",
+        "x",
+        "%00",
+        "é",
+    ):
         for path in ("", "/invoice.pdf", "/invoice.xml", "/receipt.pdf", "/brand.css"):
             assert Client().get(f"/invoice/{token}{path}").status_code == 404
         for path in ("/pay", "/simulate", "/portal"):
@@ -73,13 +92,34 @@ def test_the_page_says_who_bills_whom_for_what_and_what_is_due(bakery: Shop) -> 
         due_at="2099-12-01T00:00:00Z",
     )
     said = page(made)
-    for part in ("INV-0001", "Alice's Bakery", "Ann Baker", "Ringstrasse 1", "10115 Berlin", owner["email"], "Rye flour", "2 × €219.00",
-                 "Subtotal €458.00", "Discount, 10 % −€45.80", "Tax, 19.5 % €80.38", "Total €492.58", "PO-3381", "1 Dec 2099",
-                 "To pay", "Pay €492.58", "Ring &lt;b&gt;twice&lt;/b&gt;", "Thanks"):  # fmt: skip
+    for part in (
+        "INV-0001",
+        "Alice's Bakery",
+        "Ann Baker",
+        "Ringstrasse 1",
+        "10115 Berlin",
+        owner["email"],
+        "Rye flour",
+        "2 × €219.00",
+        "Subtotal €458.00",
+        "Discount, 10 % −€45.80",
+        "Tax, 19.5 % €80.38",
+        "Total €492.58",
+        "PO-3381",
+        "1 Dec 2099",
+        "To pay",
+        "Pay €492.58",
+        "Ring &lt;b&gt;twice&lt;/b&gt;",
+        "Thanks",
+    ):
         assert part in said, part
     assert "Payments received" not in said
     answer = Client().get(f"/invoice/{made['public_token']}")
-    assert (answer["Cache-Control"], answer["Referrer-Policy"], answer["X-Robots-Tag"]) == ("no-store", "same-origin", "noindex")
+    assert (answer["Cache-Control"], answer["Referrer-Policy"], answer["X-Robots-Tag"]) == (
+        "no-store",
+        "same-origin",
+        "noindex",
+    )
     assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
 
 
@@ -91,7 +131,10 @@ def test_pressing_pay_makes_one_intent_and_shows_its_checkout_in_the_page(bakery
     (payment,) = intents(made)
     said = page(made)
     assert "Send exactly" in said and payment.reference in said and "Pay €10.00" not in said
-    assert Client().get(f"/invoice/{made['public_token']}?pay=card")["Location"] == f"/pay/{payment.reference}?pay=card"
+    assert (
+        Client().get(f"/invoice/{made['public_token']}?pay=card")["Location"]
+        == f"/pay/{payment.reference}?pay=card"
+    )
 
 
 def test_the_test_panel_pays_and_the_page_becomes_the_receipt(bakery: Shop) -> None:
@@ -105,19 +148,32 @@ def test_the_test_panel_pays_and_the_page_becomes_the_receipt(bakery: Shop) -> N
     assert "Confirming your payment" in page(made)
     press(made, "simulate", scenario="exact", reference="rest")
     said = page(made)
-    assert "Paid (test) No real money was moved. Thank you" in said and "Payments received" in said and "Receipt as PDF" in said
+    assert (
+        "Paid (test) No real money was moved. Thank you" in said
+        and "Payments received" in said
+        and "Receipt as PDF" in said
+    )
     assert press(made).status_code == 422
     assert "Pay €" not in said
 
 
-def test_a_part_payment_is_shown_and_what_is_left_is_asked_for_with_one_intent(bakery: Shop) -> None:
+def test_a_part_payment_is_shown_and_what_is_left_is_asked_for_with_one_intent(
+    bakery: Shop,
+) -> None:
     change_store(bakery.store, accept_underpayments=True)
     made = r.opened(bakery.test)
     press(made)
     make.simulated(bakery.test, str(intents(made)[0].pk), None, settlement_amount="4.00")
     make.advance(bakery.test, HOUR)
     said = page(made)
-    for part in ("€6.00 Partly paid left of €10.00", "Left to pay €6.00", "Payments received", "€4.00", "Pay what is left", "Pay €6.00"):
+    for part in (
+        "€6.00 Partly paid left of €10.00",
+        "Left to pay €6.00",
+        "Payments received",
+        "€4.00",
+        "Pay what is left",
+        "Pay €6.00",
+    ):
         assert part in said, part
     press(made), press(made)
     assert [one.settlement_amount_cents for one in intents(made)] == [1000, 600]
@@ -132,7 +188,11 @@ def test_after_the_time_of_an_intent_a_new_one_is_made(bakery: Shop) -> None:
     press(made)
     make.advance(bakery.test, HOUR)
     said = page(made)
-    assert "The time of your last payment is over" in said and "I already paid" in said and "Pay €10.00" in said
+    assert (
+        "The time of your last payment is over" in said
+        and "I already paid" in said
+        and "Pay €10.00" in said
+    )
     form = f'action="/pay/{intents(made)[0].reference}/sent"'
     assert form in Client().get(f"/invoice/{made['public_token']}").content.decode()
     press(made)
@@ -149,13 +209,21 @@ def test_a_failed_payment_is_told_and_can_be_made_again(bakery: Shop) -> None:
     assert press(made).status_code == 303
 
 
-@pytest.mark.parametrize(("act", "words"), [("void", "This invoice was canceled"), ("mark_uncollectible", "This invoice is closed")])
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [("void", "This invoice was canceled"), ("mark_uncollectible", "This invoice is closed")],
+)
 def test_what_is_not_to_be_paid_any_more_says_so(bakery: Shop, act: str, words: str) -> None:
     made = r.opened(bakery.test)
     press(made)
     r.ok(r.act(bakery.test, made["id"], act))
     said = page(made)
-    assert words in said and "Pay €" not in said and "Send exactly" not in said and "past due" not in said.lower()
+    assert (
+        words in said
+        and "Pay €" not in said
+        and "Send exactly" not in said
+        and "past due" not in said.lower()
+    )
     assert press(made).status_code == 422
 
 
@@ -177,7 +245,9 @@ def test_a_refund_is_told_on_the_receipt(bakery: Shop) -> None:
     paid = r.pay(bakery.test, made)
     make.paid(bakery.test, amount="100.00")
     body = {"destination_address": make.fresh_address()}
-    r.ok(bakery.test.post(f"/payments/{intents(made)[0].pk}/refunds", {"refund": body}, key="k"), 201)
+    r.ok(
+        bakery.test.post(f"/payments/{intents(made)[0].pk}/refunds", {"refund": body}, key="k"), 201
+    )
     for _ in range(2):
         make.advance(bakery.test, 61)
     r.view(paid["public_token"])
@@ -188,15 +258,30 @@ def test_a_refund_is_told_on_the_receipt(bakery: Shop) -> None:
 
 def test_invoice_and_receipt_are_tagged_pdfs_of_the_same_figures(bakery: Shop) -> None:
     made = r.opened(
-        bakery.test, custom_number='../2026/№ 7 "x"', tax_rate_bps=1900, notes="N" * 4000, line_items=[r.line(description="A<b>&")]
+        bakery.test,
+        custom_number='../2026/№ 7 "x"',
+        tax_rate_bps=1900,
+        notes="N" * 4000,
+        line_items=[r.line(description="A<b>&")],
     )
     answer = file_of(made, "invoice")
     assert answer["Content-Disposition"] == 'attachment; filename="invoice-2026-7-x.pdf"'
     said = text_of(answer)
-    for part in ("Invoice", "Not paid", "€11.90", "A<b>&", "Tax, 19 %", made["hosted_url"], "Test invoice", "TEST – no real money"):
+    for part in (
+        "Invoice",
+        "Not paid",
+        "€11.90",
+        "A<b>&",
+        "Tax, 19 %",
+        made["hosted_url"],
+        "Test invoice",
+        "TEST – no real money",
+    ):
         assert part in said, part
     reader = PdfReader(io.BytesIO(answer.content))
-    assert reader.trailer["/Root"]["/MarkInfo"]["/Marked"] and reader.trailer["/Root"]["/Lang"] == "en"  # type: ignore[index]
+    assert (
+        reader.trailer["/Root"]["/MarkInfo"]["/Marked"] and reader.trailer["/Root"]["/Lang"] == "en"
+    )  # type: ignore[index]
     assert file_of(made, "receipt").status_code == 404
     r.pay(bakery.test, made)
     said = text_of(file_of(made, "receipt"))
@@ -205,10 +290,19 @@ def test_invoice_and_receipt_are_tagged_pdfs_of_the_same_figures(bakery: Shop) -
 
 
 def test_a_store_shows_its_name_and_colours(bakery: Shop) -> None:
-    change_store(bakery.store, brand_name="Brot & Büchse", primary_color="#7b2d8b", remove_service_branding=True)
+    change_store(
+        bakery.store,
+        brand_name="Brot & Büchse",
+        primary_color="#7b2d8b",
+        remove_service_branding=True,
+    )
     made = r.opened(bakery.test)
     answer = Client().get(f"/invoice/{made['public_token']}")
-    assert b"Brot &amp; B" in answer.content and b"Payments by" not in answer.content and b"branded" in answer.content
+    assert (
+        b"Brot &amp; B" in answer.content
+        and b"Payments by" not in answer.content
+        and b"branded" in answer.content
+    )
     assert b"#7b2d8b" in Client().get(f"/invoice/{made['public_token']}/brand.css").content
 
 
@@ -218,10 +312,14 @@ def test_a_link_to_everything_goes_to_the_customers_mailbox_once_an_hour(bakery:
         answer = press(made, "portal")
         assert answer["Location"] == f"/invoice/{made['public_token']}?sent=1"
     assert "look into your mailbox" in page(made, "?sent=1")
-    assert OutgoingMail.objects.filter(template="portal_link", to=made["customer"]["email"]).count() in (1, 2)
+    assert OutgoingMail.objects.filter(
+        template="portal_link", to=made["customer"]["email"]
+    ).count() in (1, 2)
 
 
-def test_a_late_deposit_that_the_merchant_accepts_pays_the_invoice_and_ends_an_intent_that_waits(bakery: Shop) -> None:
+def test_a_late_deposit_that_the_merchant_accepts_pays_the_invoice_and_ends_an_intent_that_waits(
+    bakery: Shop,
+) -> None:
     made = r.opened(bakery.test)
     press(made)
     make.advance(bakery.test, HOUR)
@@ -230,7 +328,11 @@ def test_a_late_deposit_that_the_merchant_accepts_pays_the_invoice_and_ends_an_i
     deposit_id = make.late_deposit(str(first.pk))
     assert r.invoice(bakery.test, made["id"])["amount_paid_cents"] == 0
     accept_late_deposit(first, deposit_id, bakery.access().now())
-    assert [settle_invoices() for _ in range(3)] == [1, 1, 0]  # the invoice, and the intent that was ended with it
+    assert [settle_invoices() for _ in range(3)] == [
+        1,
+        1,
+        0,
+    ]  # the invoice, and the intent that was ended with it
     paid = r.invoice(bakery.test, made["id"])
     assert (paid["status"], paid["amount_paid_cents"]) == ("paid", 1000)
     second.refresh_from_db()
@@ -241,8 +343,14 @@ def test_a_late_deposit_that_the_merchant_accepts_pays_the_invoice_and_ends_an_i
 ADDRESSES = [
     (None, []),
     ({}, []),
-    ({"city": "Berlin", "country": "DE", "line1": "Ring 1", "postal_code": "10115"}, ["Ring 1", "10115 Berlin", "Germany"]),
-    ({"zip": 10115, "deep": {"a": "b"}, "list": ["x"], "yes": True, "blank": " ", "floor": "3"}, ["10115", "3"]),
+    (
+        {"city": "Berlin", "country": "DE", "line1": "Ring 1", "postal_code": "10115"},
+        ["Ring 1", "10115 Berlin", "Germany"],
+    ),
+    (
+        {"zip": 10115, "deep": {"a": "b"}, "list": ["x"], "yes": True, "blank": " ", "floor": "3"},
+        ["10115", "3"],
+    ),
 ]
 
 
@@ -251,7 +359,10 @@ def test_an_address_of_any_shape_is_written_as_people_do(address: Any, lines: li
     assert address_lines(address) == lines
 
 
-@pytest.mark.parametrize(("bps", "text"), [(0, "0"), (50, "0.5"), (700, "7"), (1950, "19.5"), (10000, "100"), (1, "0.01")])
+@pytest.mark.parametrize(
+    ("bps", "text"),
+    [(0, "0"), (50, "0.5"), (700, "7"), (1950, "19.5"), (10000, "100"), (1, "0.01")],
+)
 def test_a_rate_is_written_without_zeros(bps: int, text: str) -> None:
     assert percent_text(bps) == text
 
@@ -262,7 +373,12 @@ def test_looking_again_stays_cheap_however_much_was_paid_before(bakery: Shop) ->
 
     def look() -> int:
         with CaptureQueriesContext(connection) as asked:
-            assert Client().get(f"/invoice/{made['public_token']}", headers={"HX-Request": "true"}).status_code == 200
+            assert (
+                Client()
+                .get(f"/invoice/{made['public_token']}", headers={"HX-Request": "true"})
+                .status_code
+                == 200
+            )
         return len(asked)
 
     press(made)

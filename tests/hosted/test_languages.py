@@ -41,7 +41,9 @@ def language_of(page: str) -> tuple[str, str]:
         ("", ("en", "ltr")),
     ],
 )
-def test_a_customer_reads_what_the_browser_asks_for(bakery: Shop, asked: str, expected: tuple[str, str]) -> None:
+def test_a_customer_reads_what_the_browser_asks_for(
+    bakery: Shop, asked: str, expected: tuple[str, str]
+) -> None:
     path = f"/pay/{make.payment(bakery.test)['reference']}"
     response = Client().get(path, headers={"Accept-Language": asked} if asked else {})
     assert language_of(response.text) == expected
@@ -50,7 +52,8 @@ def test_a_customer_reads_what_the_browser_asks_for(bakery: Shop, asked: str, ex
 
 
 def test_what_was_chosen_by_hand_is_kept_and_goes_before_the_browser(bakery: Shop) -> None:
-    path, client = f"/pay/{make.payment(bakery.test)['reference']}", Client(headers={"Accept-Language": "fr"})
+    path = f"/pay/{make.payment(bakery.test)['reference']}"
+    client = Client(headers={"Accept-Language": "fr"})
     assert "checkout_language" not in client.get(path).cookies
     assert language_of(client.get(f"{path}?lang=ja").text)[0] == "ja"
     assert language_of(client.get(path).text)[0] == "ja"
@@ -59,9 +62,12 @@ def test_what_was_chosen_by_hand_is_kept_and_goes_before_the_browser(bakery: Sho
 
 
 def test_a_frame_says_its_language_in_its_address_and_keeps_no_cookie(bakery: Shop) -> None:
-    path, client = f"/pay/{make.payment(bakery.test)['reference']}", Client()
+    path = f"/pay/{make.payment(bakery.test)['reference']}"
+    client = Client()
     page = client.get(f"{path}?embed=1&origin=https://shop.example&lang=ko")
-    assert language_of(page.text)[0] == "ko" and "lang=ko" in page.text  # what the page asks for anew has it too
+    assert (
+        language_of(page.text)[0] == "ko" and "lang=ko" in page.text
+    )  # what the page asks for anew has it too
     assert "checkout_language" not in client.cookies
 
 
@@ -72,20 +78,30 @@ def test_a_page_leads_to_itself_in_every_language(bakery: Shop) -> None:
         assert f'href="?code=address&amp;lang={code}" lang="{code}"' in page and name in page
 
 
-@pytest.mark.parametrize("path", [UNKNOWN, "/no-such-page", "/portal/x", "/onboarding/unknown", "/status"])
+@pytest.mark.parametrize(
+    "path", [UNKNOWN, "/no-such-page", "/portal/x", "/onboarding/unknown", "/status"]
+)
 def test_pages_without_a_record_speak_to_customers_too(db: None, path: str) -> None:
     assert language_of(Client(headers={"Accept-Language": "ar"}).get(path).text) == ("ar", "rtl")
 
 
-@pytest.mark.parametrize("path", ["/dashboard/sign-in", "/dashboard/nothing", "/admin/nothing", "/docs", "/oauth/nothing"])
+@pytest.mark.parametrize(
+    "path",
+    ["/dashboard/sign-in", "/dashboard/nothing", "/admin/nothing", "/docs", "/oauth/nothing"],
+)
 def test_merchants_staff_and_documentation_stay_english(db: None, path: str) -> None:
     page = remembering("ar").get(f"{path}?lang=ar", headers={"Accept-Language": "ar"}, follow=True)
     assert language_of(page.text) == ("en", "ltr")
 
 
-def test_the_api_answers_in_english_whatever_is_asked_for(bakery: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_api_answers_in_english_whatever_is_asked_for(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with wrapping(monkeypatch):
-        response = bakery.test.get("/payments/nothing", **{"Accept-Language": LANGUAGE, "Cookie": f"checkout_language={LANGUAGE}"})
+        response = bakery.test.get(
+            "/payments/nothing",
+            **{"Accept-Language": LANGUAGE, "Cookie": f"checkout_language={LANGUAGE}"},
+        )
     assert response.json() == {"error": {"message": "Not found", "code": None}}
     assert "Content-Language" not in response.headers
 
@@ -101,21 +117,28 @@ def test_what_has_no_words_is_kept_by_caches_for_everybody(db: None) -> None:
     response = Client(headers={"Accept-Language": "ar"}).get("/embed.js?lang=ar")
     assert "public" in response["Cache-Control"]
     assert not response.cookies
-    assert "Content-Language" not in response.headers and "Cookie" not in response.headers.get("Vary", "")
+    assert "Content-Language" not in response.headers and "Cookie" not in response.headers.get(
+        "Vary", ""
+    )
 
 
 def customer_of(made: dict[str, Any]) -> Customer:
     return Customer.objects.select_related("store").get(pk=made["customer"]["id"])
 
 
-def test_what_a_customer_chose_on_an_invoice_counts_for_emails_files_and_the_portal(bakery: Shop) -> None:
+def test_what_a_customer_chose_on_an_invoice_counts_for_emails_files_and_the_portal(
+    bakery: Shop,
+) -> None:
     made = r.opened(bakery.test)
     path = f"/invoice/{made['public_token']}"
     assert language_of(Client().get(f"{path}?lang=ja").text)[0] == "ja"
     customer = customer_of(made)
     assert customer.language == "ja"
     assert language_of(Client(headers={"Accept-Language": "fr"}).get(path).text)[0] == "ja"
-    assert language_of(Client(headers={"Accept-Language": "fr"}).get(f"{path}?lang=xx").text)[0] == "ja"
+    assert (
+        language_of(Client(headers={"Accept-Language": "fr"}).get(f"{path}?lang=xx").text)[0]
+        == "ja"
+    )
     portal = "/portal/" + portal_url(customer).rpartition("/")[2]
     assert language_of(Client().get(portal).text)[0] == "ja"
     assert language_of(remembering("de").get(portal).text)[0] == "de"
@@ -144,12 +167,21 @@ def letter_to(customer: Customer) -> str:
     return str(html)
 
 
-@pytest.mark.parametrize(("language", "words", "font"), [("ja", "2026年", "CJK"), ("ko", "2026년", "CJK"), ("ar", "تفاح", "DejaVu")])
-def test_a_file_has_the_letters_of_its_language(bakery: Shop, language: str, words: str, font: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "words", "font"),
+    [("ja", "2026年", "CJK"), ("ko", "2026년", "CJK"), ("ar", "تفاح", "DejaVu")],
+)
+def test_a_file_has_the_letters_of_its_language(
+    bakery: Shop, language: str, words: str, font: str
+) -> None:
     item = {"description": "りんご 사과 تفاح", "quantity": 1, "unit_amount_cents": 1000}
     path = f"/invoice/{r.opened(bakery.test, line_items=[item])['public_token']}"
     pages = PdfReader(io.BytesIO(Client().get(f"{path}/invoice.pdf?lang={language}").content)).pages
     text = "".join(page.extract_text() for page in pages)
     assert words in text and "りんご" in text
-    fonts = {str(one.get_object()["/BaseFont"]) for page in pages for one in page["/Resources"]["/Font"].values()}  # type: ignore[index]
+    fonts = {
+        str(one.get_object()["/BaseFont"])
+        for page in pages
+        for one in page["/Resources"]["/Font"].values()
+    }  # type: ignore[index]
     assert any(font in one for one in fonts), fonts

@@ -1,4 +1,5 @@
-"""The catalogs of what customers read: nothing missing, nothing stale, every placeholder where it belongs, compiled as they stand."""
+"""The catalogs of what customers read: nothing missing, nothing stale, every placeholder where it
+belongs, compiled as they stand."""
 
 import re
 from collections import Counter
@@ -9,14 +10,29 @@ from dev import messages
 
 messages.set_up()
 COLLECTED = messages.collect()
-# What is no text of a template: its tags, what they translate, styles, and HTML with its attributes.
+# What is no text of a template: its tags, what they translate, styles, and HTML with its
+# attributes.
 NO_TEXT = re.compile(
-    r"\{% blocktranslate.*?endblocktranslate %\}|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<style.*?</style>|<[^>]*>|&\w+;",
+    r"\{% blocktranslate.*?endblocktranslate"
+    r" %\}|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<style.*?</style>|<[^>]*>|&\w+;",
     re.DOTALL,
 )
 TAGS = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 ATTRIBUTE = re.compile(r'(?:aria-label|title|placeholder|alt)="([^"]*)"')
-OURS = {"Tillgate", "https", "class", "checkout", "page", "embedded", "branded", "invoice", "onboarding", "portal", "data", "watermark"}
+OURS = {
+    "Tillgate",
+    "https",
+    "class",
+    "checkout",
+    "page",
+    "embedded",
+    "branded",
+    "invoice",
+    "onboarding",
+    "portal",
+    "data",
+    "watermark",
+}
 PLACEHOLDER = re.compile(r"%\([a-z_]+\)[sd]|%[sd%]|\{[a-z_]+\}|</?[a-z]+>")
 LANGUAGES = messages.languages()
 
@@ -38,7 +54,12 @@ def words_of(template: str) -> set[str]:
 
 
 def test_no_template_says_anything_that_is_not_a_message() -> None:
-    pages = {path for pattern in messages.TEMPLATES for path in (messages.ROOT / "templates").glob(pattern) if path.suffix == ".html"}
+    pages = {
+        path
+        for pattern in messages.TEMPLATES
+        for path in (messages.ROOT / "templates").glob(pattern)
+        if path.suffix == ".html"
+    }
     said = {path.name: found for path in sorted(pages) if (found := words_of(path.read_text()))}
     assert len(pages) > 50 and said == {}
     assert words_of('<p title="Here">Due {{ at }}</p>') == {"Here", "Due"}
@@ -52,7 +73,9 @@ def test_no_message_is_without_a_translation(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_compiled_is_what_stands_in_the_catalog(language: str) -> None:
     catalog = messages.read(language)
-    assert catalog.path.with_suffix(".mo").read_bytes() == messages.mo_bytes(catalog), "run python -m dev.messages"
+    assert catalog.path.with_suffix(".mo").read_bytes() == messages.mo_bytes(catalog), (
+        "run python -m dev.messages"
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -60,8 +83,11 @@ def test_a_translation_has_the_placeholders_of_its_message(language: str) -> Non
     wrong = []
     for (one, several), texts in messages.read(language).texts.items():
         for text in filter(None, texts):
-            # One of several forms may spell a number out ("a day") or leave it out, as English does.
-            expected = [placeholders(one)] if not several else [placeholders(one), placeholders(several)]
+            # One of several forms may spell a number out ("a day") or leave it out, as English
+            # does.
+            expected = (
+                [placeholders(one)] if not several else [placeholders(one), placeholders(several)]
+            )
             if placeholders(text) not in expected:
                 wrong.append((one, text))
     assert wrong == []
@@ -70,5 +96,12 @@ def test_a_translation_has_the_placeholders_of_its_message(language: str) -> Non
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_translation_begins_and_ends_as_its_message(language: str) -> None:
     """Spaces and line breaks at the ends belong to the sentence around it."""
-    pairs = [(id[0], text) for id, texts in messages.read(language).texts.items() for text in texts if text]
-    assert [pair for pair in pairs if (pair[0] == pair[0].strip()) != (pair[1] == pair[1].strip())] == []
+    pairs = [
+        (id[0], text)
+        for id, texts in messages.read(language).texts.items()
+        for text in texts
+        if text
+    ]
+    assert [
+        pair for pair in pairs if (pair[0] == pair[0].strip()) != (pair[1] == pair[1].strip())
+    ] == []

@@ -1,4 +1,5 @@
-"""A customer who comes too late gets a new quote for the same order: once, and only while nothing has come for the old one."""
+"""A customer who comes too late gets a new quote for the same order: once, and only while nothing
+has come for the old one."""
 
 import re
 import uuid
@@ -46,7 +47,15 @@ ORDER: dict[str, Any] = {
     "expires_in": 1800,
     "customer_pays_fee": True,
 }
-SAME = ("settlement_amount_cents", "settlement_currency", "order_id", "title", "description", "metadata", "line_items")
+SAME = (
+    "settlement_amount_cents",
+    "settlement_currency",
+    "order_id",
+    "title",
+    "description",
+    "metadata",
+    "line_items",
+)
 ALSO = ("success_url", "failed_url", "customer_pays_fee", "store_id", "mode", "image_url")
 
 
@@ -79,7 +88,9 @@ def test_one_press_makes_a_payment_of_the_same_order_and_leads_to_it(bakery: Sho
     answer = press(old.reference)
     new = Payment.objects.get(pk=Renewal.objects.get(earlier=old).later_id)
     assert answer.status_code == 303 and answer["Location"] == f"/pay/{new.reference}"
-    assert {name: getattr(new, name) for name in (*SAME, *ALSO)} == {name: getattr(old, name) for name in (*SAME, *ALSO)}
+    assert {name: getattr(new, name) for name in (*SAME, *ALSO)} == {
+        name: getattr(old, name) for name in (*SAME, *ALSO)
+    }
     assert new.status == "pending" and new.expires_at - new.created_at == timedelta(seconds=1800)
     assert "Pay with crypto" in page(new.reference)
     told = Event.objects.filter(store_id=bakery.store.pk, type="payment_intent.created")
@@ -89,13 +100,15 @@ def test_one_press_makes_a_payment_of_the_same_order_and_leads_to_it(bakery: Sho
 def test_the_new_quote_has_an_address_of_its_own(bakery: Shop) -> None:
     old = expired(bakery)
     press(old.reference)
-    before, after = old.addresses.get(asset_id="SETH"), newest(bakery).addresses.get(asset_id="SETH")
+    before = old.addresses.get(asset_id="SETH")
+    after = newest(bakery).addresses.get(asset_id="SETH")
     assert after.address_id != before.address_id and after.created_at > before.created_at
 
 
 def test_whoever_presses_again_is_led_to_the_same_payment(bakery: Shop) -> None:
     old = expired(bakery)
-    first, second = press(old.reference), press(old.reference)
+    first = press(old.reference)
+    second = press(old.reference)
     assert first["Location"] == second["Location"] and Renewal.objects.count() == 1
     assert "Go to the new quote" in page(old.reference) and first["Location"] in page(old.reference)
 
@@ -108,7 +121,8 @@ def test_many_presses_at_once_make_one_payment(committed: Cast) -> None:
 
 
 def test_the_database_keeps_a_second_one_out(bakery: Shop) -> None:
-    old, other = expired(bakery), Payment.objects.get(pk=make.payment(bakery.test)["id"])
+    old = expired(bakery)
+    other = Payment.objects.get(pk=make.payment(bakery.test)["id"])
     press(old.reference)
     with pytest.raises(IntegrityError), transaction.atomic():
         Renewal.objects.create(earlier=old, later=other, created_at=other.created_at)
@@ -120,7 +134,10 @@ def test_a_new_quote_that_expires_can_be_renewed_itself(bakery: Shop) -> None:
     press(expired(bakery).reference)
     second = newest(bakery)
     make.advance(bakery.test, HOUR)
-    assert press(second.reference).status_code == 303 and Renewal.objects.filter(earlier=second).exists()
+    assert (
+        press(second.reference).status_code == 303
+        and Renewal.objects.filter(earlier=second).exists()
+    )
 
 
 def refuses(payment: Payment) -> bool:
@@ -164,7 +181,10 @@ def test_a_deposit_that_failed_is_nothing(bakery: Shop) -> None:
 def test_a_payment_that_can_still_be_paid_or_is_paid_has_none(bakery: Shop) -> None:
     for made in (make.payment(bakery.test), make.paid(bakery.test)):
         assert "Get a new quote" not in page(made["reference"])
-        assert press(made["reference"])["Location"] == f"/pay/{made['reference']}" and not Renewal.objects.exists()
+        assert (
+            press(made["reference"])["Location"] == f"/pay/{made['reference']}"
+            and not Renewal.objects.exists()
+        )
 
 
 def test_what_the_merchant_canceled_stays_canceled(bakery: Shop) -> None:
@@ -211,7 +231,10 @@ def test_a_store_that_accepts_no_coin_any_more_is_gone_back_to(bakery: Shop) -> 
     old = expired(bakery)
     AcceptedAsset.objects.filter(store=bakery.store).delete()
     answer = press(old.reference)
-    assert answer.status_code == 422 and "Go back to the store to start again." in answer.content.decode()
+    assert (
+        answer.status_code == 422
+        and "Go back to the store to start again." in answer.content.decode()
+    )
     assert not Renewal.objects.exists()
 
 
@@ -220,7 +243,11 @@ def test_a_payment_of_a_link_leads_back_to_the_link(bakery: Shop) -> None:
     reference = reference_of(send(link))
     make.advance(bakery.test, HOUR)
     shown = page(reference)
-    assert f'href="/pay/{link.token}"' in shown and "Pay again" in shown and "Get a new quote" not in shown
+    assert (
+        f'href="/pay/{link.token}"' in shown
+        and "Pay again" in shown
+        and "Get a new quote" not in shown
+    )
     assert press(reference).status_code == 422
 
 
@@ -228,7 +255,8 @@ def test_a_payment_of_an_invoice_leads_back_to_the_invoice(bakery: Shop) -> None
     bill = records.opened(bakery.test)
     payment_id = records.start_payment(bill["public_token"]).json()["payment"]["payment_intent_id"]
     make.advance(bakery.test, HOUR)
-    payment, invoice = Payment.objects.get(pk=payment_id), by_token(bill["public_token"])
+    payment = Payment.objects.get(pk=payment_id)
+    invoice = by_token(bill["public_token"])
     assert invoice is not None
     assert f'href="{hosted_url(invoice)}"' in page(payment.reference)
     assert press(payment.reference).status_code == 422
@@ -236,7 +264,9 @@ def test_a_payment_of_an_invoice_leads_back_to_the_invoice(bakery: Shop) -> None
 
 def test_a_sale_at_the_till_is_made_anew_there(bakery: Shop) -> None:
     access = Access.for_session(bakery.owner, bakery.store, "test")
-    sale = start_sale(access, SaleRequest(form_key=uuid.uuid4().hex, amount_cents=500, currency="EUR"))
+    sale = start_sale(
+        access, SaleRequest(form_key=uuid.uuid4().hex, amount_cents=500, currency="EUR")
+    )
     make.advance(bakery.test, HOUR)
     assert refuses(sale)
 
@@ -245,7 +275,10 @@ def test_the_frame_stays_the_frame(bakery: Shop) -> None:
     old = expired(bakery)
     query = "?embed=1&origin=https%3A%2F%2Fshop.example"
     shown = Client().get(f"/pay/{old.reference}{query}").content.decode()
-    assert f'action="/pay/{old.reference}/quote?embed=1&amp;origin=https%3A%2F%2Fshop.example"' in shown
+    assert (
+        f'action="/pay/{old.reference}/quote?embed=1&amp;origin=https%3A%2F%2Fshop.example"'
+        in shown
+    )
     assert press(old.reference, query)["Location"].endswith(query)
 
 
@@ -264,7 +297,8 @@ def test_only_a_post_makes_one(bakery: Shop) -> None:
 def test_the_dashboard_links_both_payments(cast: Cast) -> None:
     old = expired(cast.bakery)
     press(old.reference)
-    new, browser = newest(cast.bakery), Browser(cast.alice)
+    new = newest(cast.bakery)
+    browser = Browser(cast.alice)
     shown = text(browser.get(f"payments/{old.pk}"))
     assert "Customer requested a new quote" in shown and f"/dashboard/payments/{new.pk}" in shown
     shown = text(browser.get(f"payments/{new.pk}"))

@@ -1,4 +1,5 @@
-"""The customer's own page: whom a link opens it for, what stands on it, and ending a subscription with it."""
+"""The customer's own page: whom a link opens it for, what stands on it, and ending a subscription
+with it."""
 
 import re
 from datetime import timedelta
@@ -38,25 +39,49 @@ def test_it_shows_what_the_customer_has_and_what_comes_next(bakery: Shop) -> Non
     api = bakery.test
     owner = r.customer(api, name="Ann Baker")["id"]
     made = r.subscribe(api, customer_id=owner, quantity=2)
-    r.subscribe(api, customer_id=owner, trial_period_days=5, price_id=r.price(api, interval="weekly", interval_count=2)["id"])
+    r.subscribe(
+        api,
+        customer_id=owner,
+        trial_period_days=5,
+        price_id=r.price(api, interval="weekly", interval_count=2)["id"],
+    )
     paused = r.subscribe(api, customer_id=owner)
     r.ok(r.change(api, paused["id"], "pause"))
     r.draft(api, customer_id=owner, description="a draft")
     r.pay(api, r.opened(api, customer_id=owner, description="Croissants"))
     r.opened(api, description="of somebody else")
     said = page(link(made))
-    running = ("Bread club Active", "2 × Bread club", "€20.00 a month", "Next invoice on", "€10.00 every 2 weeks", "On trial")
-    for part in ("Ann Baker", *running, "Paused: nothing is billed", "Its open invoice is due on", "INV-0001 To pay", "INV-0003 Paid"):
+    running = (
+        "Bread club Active",
+        "2 × Bread club",
+        "€20.00 a month",
+        "Next invoice on",
+        "€10.00 every 2 weeks",
+        "On trial",
+    )
+    for part in (
+        "Ann Baker",
+        *running,
+        "Paused: nothing is billed",
+        "Its open invoice is due on",
+        "INV-0001 To pay",
+        "INV-0003 Paid",
+    ):
         assert part in said, part
     assert "a draft" not in said and "of somebody else" not in said
     answer = Client().get(link(made))
-    assert (answer["Cache-Control"], answer["Referrer-Policy"], answer["X-Robots-Tag"]) == ("no-store", "same-origin", "noindex")
+    assert (answer["Cache-Control"], answer["Referrer-Policy"], answer["X-Robots-Tag"]) == (
+        "no-store",
+        "same-origin",
+        "noindex",
+    )
 
 
 def test_many_invoices_stand_on_pages_newest_first(bakery: Shop) -> None:
     owner = r.customer(bakery.test)["id"]
     made = [r.opened(bakery.test, customer_id=owner) for _ in range(26)]
-    first, second = page(link(made[0])), page(link(made[0]) + "?page=2")
+    first = page(link(made[0]))
+    second = page(link(made[0]) + "?page=2")
     assert "INV-0026" in first and "INV-0001 " not in first and "Older" in first
     assert "INV-0001 " in second and "INV-0026" not in second and "Newer" in second
     for query in ("?page=0", "?page=x", "?page=-1", "?page=99999999999999999999", "?page=٣"):
@@ -65,12 +90,21 @@ def test_many_invoices_stand_on_pages_newest_first(bakery: Shop) -> None:
 
 
 def test_a_link_that_was_changed_is_nobodys(cast: Cast) -> None:
-    made, other = r.customer(cast.bakery.test), r.customer(cast.bakery.test)
-    good, strange = link(made), link(other)
+    made = r.customer(cast.bakery.test)
+    other = r.customer(cast.bakery.test)
+    good = link(made)
+    strange = link(other)
     head, stamp, signature = good.rpartition("/")[2].split(".")
     flipped = signature[:-2] + ("A" if signature[-2] != "A" else "B") + signature[-1]
-    forged = [f"{head}.{stamp}.{flipped}", f"{head}.zzzzzz.{signature}", f"{strange.rpartition('/')[2].split('.')[0]}.{stamp}.{signature}",
-              f"{'0' * 32}.{stamp}.{signature}", head, "x", "%00"]  # fmt: skip
+    forged = [
+        f"{head}.{stamp}.{flipped}",
+        f"{head}.zzzzzz.{signature}",
+        f"{strange.rpartition('/')[2].split('.')[0]}.{stamp}.{signature}",
+        f"{'0' * 32}.{stamp}.{signature}",
+        head,
+        "x",
+        "%00",
+    ]
     for token in forged:
         assert Client().get(f"/portal/{token}").status_code == 404
         assert Client().post(f"/portal/{token}/link").status_code == 404
@@ -81,7 +115,11 @@ def test_a_link_that_was_changed_is_nobodys(cast: Cast) -> None:
 def test_a_link_ends_with_the_address_the_customer_and_the_store(bakery: Shop) -> None:
     first, second, third = (r.customer(bakery.test) for _ in range(3))
     links = [link(one) for one in (first, second, third)]
-    r.ok(bakery.test.patch(f"/billing/customers/{first['id']}", {"customer": {"email": "new@example.com"}}))
+    r.ok(
+        bakery.test.patch(
+            f"/billing/customers/{first['id']}", {"customer": {"email": "new@example.com"}}
+        )
+    )
     bakery.test.delete(f"/billing/customers/{second['id']}")
     assert [Client().get(one).status_code for one in links] == [404, 404, 200]
     assert Client().get(link(first)).status_code == 200
@@ -94,9 +132,18 @@ def test_an_old_link_can_only_send_a_new_one_to_the_same_mailbox(bakery: Shop) -
     path = link(made)
     with time_machine.travel(clock.real_now() + LINK_LIFETIME + timedelta(minutes=1), tick=True):
         answer = Client().get(path)
-        assert answer.status_code == 410 and b"This link has expired" in answer.content and b"Bread club" not in answer.content
+        assert (
+            answer.status_code == 410
+            and b"This link has expired" in answer.content
+            and b"Bread club" not in answer.content
+        )
         for way in ("cancel", "keep"):
-            assert Client().post(f"{path}/subscriptions/{made['id']}/{way}", {"when": "period_end"}).status_code == 410
+            assert (
+                Client()
+                .post(f"{path}/subscriptions/{made['id']}/{way}", {"when": "period_end"})
+                .status_code
+                == 410
+            )
         for _ in range(2):
             answer = Client().post(f"{path}/link")
             assert answer.status_code == 200 and b"Check your email" in answer.content
@@ -106,7 +153,9 @@ def test_an_old_link_can_only_send_a_new_one_to_the_same_mailbox(bakery: Shop) -
     assert not r.subscription(bakery.test, made["id"])["cancel_at_period_end"]
 
 
-def test_a_subscription_is_canceled_with_its_period_after_asking_and_taken_back(bakery: Shop) -> None:
+def test_a_subscription_is_canceled_with_its_period_after_asking_and_taken_back(
+    bakery: Shop,
+) -> None:
     made = r.subscribe(bakery.test)
     path = link(made)
     way = f"{path}/subscriptions/{made['id']}"
@@ -117,8 +166,13 @@ def test_a_subscription_is_canceled_with_its_period_after_asking_and_taken_back(
     assert (now["status"], now["cancel_at_period_end"]) == ("active", True)
     assert "Ends on" in page(path) and "Keep subscription" in page(path)
     assert Client().get(f"{way}/cancel")["Location"] == path
-    entry = AuditEntry.objects.get(store_id=bakery.store.pk, action="subscription.cancellation_scheduled")
-    assert (entry.actor_kind, entry.actor_name) == ("visitor", f"customer {made['customer']['email']}")
+    entry = AuditEntry.objects.get(
+        store_id=bakery.store.pk, action="subscription.cancellation_scheduled"
+    )
+    assert (entry.actor_kind, entry.actor_name) == (
+        "visitor",
+        f"customer {made['customer']['email']}",
+    )
     assert Client().post(f"{way}/keep")["Location"] == path
     assert not r.subscription(bakery.test, made["id"])["cancel_at_period_end"]
     make.advance(bakery.test, 31 * r.DAY)
@@ -141,25 +195,35 @@ def test_what_is_paused_or_past_due_ends_at_once_and_never_unasked(bakery: Shop)
 
 
 def test_nobody_elses_subscription_is_reached(cast: Cast) -> None:
-    mine, other, theirs = r.subscribe(cast.bakery.test), r.subscribe(cast.bakery.test), r.subscribe(cast.strangers.test)
+    mine = r.subscribe(cast.bakery.test)
+    other = r.subscribe(cast.bakery.test)
+    theirs = r.subscribe(cast.strangers.test)
     live = r.subscribe(cast.bakery.live)
     for one in (other, theirs, live, {"id": UNKNOWN}):
         for way in ("cancel", "keep"):
-            answer = Client().post(f"{link(mine)}/subscriptions/{one['id']}/{way}", {"when": "period_end"})
+            answer = Client().post(
+                f"{link(mine)}/subscriptions/{one['id']}/{way}", {"when": "period_end"}
+            )
             assert answer.status_code == 404
     assert r.subscription(cast.bakery.test, other["id"])["status"] == "active"
 
 
 def test_a_form_of_another_site_does_nothing(bakery: Shop) -> None:
     made = r.subscribe(bakery.test)
-    way, strict = f"{link(made)}/subscriptions/{made['id']}", Client(enforce_csrf_checks=True)
+    way = f"{link(made)}/subscriptions/{made['id']}"
+    strict = Client(enforce_csrf_checks=True)
     for path, fields in ((f"{way}/cancel", {"when": "period_end"}), (f"{way}/keep", {})):
         assert strict.post(path, fields).status_code == 403
     assert not r.subscription(bakery.test, made["id"])["cancel_at_period_end"]
 
 
 def test_the_stores_name_and_colours_stand_on_it(bakery: Shop) -> None:
-    change_store(bakery.store, brand_name="Brot & Büchse", primary_color="#7b2d8b", remove_service_branding=True)
+    change_store(
+        bakery.store,
+        brand_name="Brot & Büchse",
+        primary_color="#7b2d8b",
+        remove_service_branding=True,
+    )
     path = link(r.customer(bakery.test))
     content = Client().get(path).content
     assert b"Brot &amp; B" in content and b"Payments by" not in content and b"branded" in content

@@ -1,4 +1,5 @@
-"""A receipt by email: what it holds, in which language, how few can be asked for, and TEST on all that isn't real."""
+"""A receipt by email: what it holds, in which language, how few can be asked for, and TEST on all
+that isn't real."""
 
 import re
 from datetime import timedelta
@@ -25,7 +26,13 @@ ITEMS = [
     {"description": "Guji <b>coffee</b>", "quantity": 2, "unit_amount_cents": 980},
     {"description": "Filters", "quantity": 1, "unit_amount_cents": 530},
 ]
-SELLER = {"street": "Hauptstraße 1", "postal_code": "10115", "city": "Berlin", "country": "DE", "brand_name": "Alice’s"}
+SELLER = {
+    "street": "Hauptstraße 1",
+    "postal_code": "10115",
+    "city": "Berlin",
+    "country": "DE",
+    "brand_name": "Alice’s",
+}
 
 
 def ask(reference: str, email: str = "ann@example.com", query: str = "", **headers: str) -> Any:
@@ -34,7 +41,9 @@ def ask(reference: str, email: str = "ann@example.com", query: str = "", **heade
 
 
 def paid(shop: Shop, **fields: Any) -> dict[str, Any]:
-    return make.paid(shop.test, **{"amount": "24.90", "title": "Order 1042", "line_items": ITEMS, **fields})
+    return make.paid(
+        shop.test, **{"amount": "24.90", "title": "Order 1042", "line_items": ITEMS, **fields}
+    )
 
 
 def letters() -> list[Any]:
@@ -56,15 +65,38 @@ def test_it_says_what_was_paid_to_whom_when_and_how(bakery: Shop) -> None:
     change_store(bakery.store, **SELLER)
     made = paid(bakery)
     answer = ask(made["reference"], "Ann@Example.com")
-    assert answer.status_code == 303 and answer["Location"] == f"/pay/{made['reference']}?receipt=sent#receipt"
+    assert (
+        answer.status_code == 303
+        and answer["Location"] == f"/pay/{made['reference']}?receipt=sent#receipt"
+    )
     [letter] = letters()
-    assert letter.to == ["Ann@Example.com"] and letter.subject == "[TEST] Receipt from Alice’s: €24.90"
+    assert (
+        letter.to == ["Ann@Example.com"] and letter.subject == "[TEST] Receipt from Alice’s: €24.90"
+    )
     tx_hash = make.detail(bakery.test, made["id"])["transaction"]["tx_hash"]
     html = letter.alternatives[0][0]
     for text in (letter.body, html):
-        for told in ("€24.90", "Alice", "Alice’s", "Hauptstraße 1", "10115 Berlin", "Germany", "Order 1042", "Filters", "€9.80", "€5.30"):
+        for told in (
+            "€24.90",
+            "Alice",
+            "Alice’s",
+            "Hauptstraße 1",
+            "10115 Berlin",
+            "Germany",
+            "Order 1042",
+            "Filters",
+            "€9.80",
+            "€5.30",
+        ):
             assert told in text, told
-        for told in ("ETH", "Ethereum Sepolia", "1 ETH = €1,800.00", tx_hash, made["reference"], f"/pay/{made['reference']}"):
+        for told in (
+            "ETH",
+            "Ethereum Sepolia",
+            "1 ETH = €1,800.00",
+            tx_hash,
+            made["reference"],
+            f"/pay/{made['reference']}",
+        ):
             assert told in text, told
         assert "TEST: no real money" in text
     assert "Guji <b>coffee</b>" in letter.body and "Guji &lt;b&gt;coffee&lt;/b&gt;" in html
@@ -83,12 +115,17 @@ def test_a_real_one_says_nothing_of_a_test(bakery: Shop) -> None:
     Payment.objects.filter(pk=made["id"]).update(completed_at=clock.real_now())
     ask(made["reference"])
     [letter] = letters()
-    assert letter.subject == "Receipt from Alice's Bakery: €10.00" and "TEST" not in letter.body.upper().replace("LATEST", "")
+    assert (
+        letter.subject == "Receipt from Alice's Bakery: €10.00"
+        and "TEST" not in letter.body.upper().replace("LATEST", "")
+    )
 
 
 def test_it_is_in_the_language_of_the_page(bakery: Shop) -> None:
     made = paid(bakery)
-    assert ask(made["reference"], query="?lang=ar")["Location"].startswith(f"/pay/{made['reference']}?lang=ar&")
+    assert ask(made["reference"], query="?lang=ar")["Location"].startswith(
+        f"/pay/{made['reference']}?lang=ar&"
+    )
     [letter] = letters()
     assert 'lang="ar" dir="rtl"' in letter.alternatives[0][0]
 
@@ -96,10 +133,22 @@ def test_it_is_in_the_language_of_the_page(bakery: Shop) -> None:
 def test_no_stored_address_is_shown_to_whoever_has_the_link(bakery: Shop) -> None:
     made = paid(bakery, metadata={"customer_email": "known@example.com"})
     ask(made["reference"], "ann@example.com")
-    assert "known@example.com" not in page(made["reference"]) and "ann@example.com" not in page(made["reference"])
+    assert "known@example.com" not in page(made["reference"]) and "ann@example.com" not in page(
+        made["reference"]
+    )
 
 
-@pytest.mark.parametrize("typed", ["", "ann", "a@b", "ann@example.com\nBcc: x@example.com", "a" * 260 + "@example.com", "\x00@example.com"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "ann",
+        "a@b",
+        "ann@example.com\nBcc: x@example.com",
+        "a" * 260 + "@example.com",
+        "\x00@example.com",
+    ],
+)
 def test_what_is_no_address_is_refused_at_its_field(bakery: Shop, typed: str) -> None:
     made = paid(bakery)
     answer = ask(made["reference"], typed)
@@ -117,7 +166,8 @@ def test_one_address_gets_it_once_an_hour(bakery: Shop) -> None:
 
 
 def test_few_mailboxes_get_the_receipt_of_one_payment(bakery: Shop) -> None:
-    made, answers = paid(bakery), []
+    made = paid(bakery)
+    answers = []
     for number in range(MAILBOXES_MAX + 1):
         answers.append(ask(made["reference"], f"ann{number}@example.com"))
         clear_limits()
@@ -130,7 +180,11 @@ def test_one_mailbox_gets_few_receipts_in_a_day(bakery: Shop) -> None:
     row = Payment.objects.select_related("store").get(pk=paid(bakery)["id"])
     for number in range(limit):
         assert mail.send(
-            key=f"x{number}", to="ann@example.com", template="payment_receipt", context={"receipt": receipt_of(row)}, store=bakery.store
+            key=f"x{number}",
+            to="ann@example.com",
+            template="payment_receipt",
+            context={"receipt": receipt_of(row)},
+            store=bakery.store,
         )
     assert ask(paid(bakery)["reference"], "ann+1@example.com").status_code == 429
 

@@ -1,4 +1,5 @@
-""" "I already paid": a customer names a transaction and hears what became of it, of this payment's alone."""
+""" "I already paid": a customer names a transaction and hears what became of it, of this payment's
+alone."""
 
 import re
 from typing import Any
@@ -99,7 +100,11 @@ def test_one_that_came_too_late_is_kept_for_the_merchant(bakery: Shop) -> None:
     make.advance(bakery.test, 3601)
     make.late_deposit(made["id"])
     text = said(made, hash_of(made))
-    assert "arrived after time was up" in text and "kept for Alice's Bakery" in text and made["reference"] in text
+    assert (
+        "arrived after time was up" in text
+        and "kept for Alice's Bakery" in text
+        and made["reference"] in text
+    )
 
 
 def test_a_failed_one_can_be_sent_again(bakery: Shop) -> None:
@@ -125,13 +130,16 @@ def test_another_coin_is_set_aside_for_a_person(bakery: Shop) -> None:
 
 
 def test_nothing_of_another_payment_is_told(bakery: Shop) -> None:
-    made, other = make.payment(bakery.test), make.payment(bakery.test)
+    made = make.payment(bakery.test)
+    other = make.payment(bakery.test)
     make.simulated(bakery.test, other["id"], "underpaid")
     text = said(made, hash_of(other))
     assert "We couldn’t find this transaction." in text and other["reference"] not in text
     strangers = look(other, hash_of(other))["Location"]
     foreign = parse_qs(urlsplit(strangers).query)["sent"][0]
-    assert "We have your payment" not in words(Client().get(f"/pay/{made['reference']}", {"sent": foreign}))
+    assert "We have your payment" not in words(
+        Client().get(f"/pay/{made['reference']}", {"sent": foreign})
+    )
 
 
 def test_without_a_chain_that_has_it_the_network_is_named(bakery: Shop) -> None:
@@ -161,14 +169,19 @@ def test_the_form_stands_where_somebody_may_have_paid(bakery: Shop) -> None:
     assert not shows()
     late = make.payment(bakery.test)
     make.advance(bakery.test, 3601)
-    assert f'action="/pay/{late["reference"]}/sent"' in Client().get(f"/pay/{late['reference']}").content.decode()
+    assert (
+        f'action="/pay/{late["reference"]}/sent"'
+        in Client().get(f"/pay/{late['reference']}").content.decode()
+    )
 
 
 def test_the_frame_stays_the_frame(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     query = "?embed=1&origin=https%3A%2F%2Fshop.example"
     location = look(made, HASH, query)["Location"]
-    assert location.startswith(f"/pay/{made['reference']}{query}&sent=") and location.endswith("#sent")
+    assert location.startswith(f"/pay/{made['reference']}{query}&sent=") and location.endswith(
+        "#sent"
+    )
 
 
 def test_questions_are_limited_per_payment_and_address(bakery: Shop) -> None:
@@ -182,7 +195,12 @@ def test_questions_are_limited_per_payment_and_address(bakery: Shop) -> None:
 def test_every_answer_has_words_of_its_own(bakery: Shop) -> None:
     texts = {
         one: render_to_string(
-            "hosted/_sent.html", {"sent": {"found": one, "chains": ["Base"]}, "merchant": "M", "checkout": {"token": "T"}}
+            "hosted/_sent.html",
+            {
+                "sent": {"found": one, "chains": ["Base"]},
+                "merchant": "M",
+                "checkout": {"token": "T"},
+            },
         )
         for one in Found
     }

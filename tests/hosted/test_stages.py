@@ -1,4 +1,5 @@
-"""What a customer is told of a payment that came out uneven: how much is left, how much was too much, and what happens with it."""
+"""What a customer is told of a payment that came out uneven: how much is left, how much was too
+much, and what happens with it."""
 
 import re
 from typing import Any
@@ -32,7 +33,10 @@ def test_a_part_is_told_in_money_and_coins_with_a_bar(bakery: Shop) -> None:
     make.simulated(bakery.test, made["id"], "underpaid")
     text = words(made)
     assert "€12.45 of €24.90 received" in text and "0.00691667 ETH" in text
-    assert re.search(r'<progress [^>]*value="1245" max="2490"', Client().get(f"/pay/{made['reference']}").content.decode())
+    assert re.search(
+        r'<progress [^>]*value="1245" max="2490"',
+        Client().get(f"/pay/{made['reference']}").content.decode(),
+    )
 
 
 @pytest.mark.parametrize("language", ["en", "de", "ar"])
@@ -59,7 +63,10 @@ def test_too_much_is_told_in_both_units_with_what_happens(bakery: Shop) -> None:
     made = make.payment(bakery.test, amount="24.90")
     make.simulated(bakery.test, made["id"], "overpaid")
     text = words(made)
-    assert "Sent too much €0.49 · 0.0002766668 ETH" in text and "ask them to refund the difference" in text
+    assert (
+        "Sent too much €0.49 · 0.0002766668 ETH" in text
+        and "ask them to refund the difference" in text
+    )
     assert progress(made).left_cents == 0
 
 
@@ -75,7 +82,11 @@ def test_a_refused_overpayment_says_that_it_is_sent_back(bakery: Shop) -> None:
     made = make.payment(bakery.test, amount="24.90")
     make.simulated(bakery.test, made["id"], "overpaid")
     text = words(made)
-    assert "doesn't accept overpayments" in text and "What arrived is sent back" in text and "Sent too much €0.49" in text
+    assert (
+        "doesn't accept overpayments" in text
+        and "What arrived is sent back" in text
+        and "Sent too much €0.49" in text
+    )
 
 
 def test_a_refused_part_says_how_much_had_come(bakery: Shop) -> None:
@@ -85,7 +96,9 @@ def test_a_refused_part_says_how_much_had_come(bakery: Shop) -> None:
     assert "Only €12.45 of €24.90 had arrived when time was up." in words(made)
 
 
-@pytest.mark.parametrize(("lifetime", "warned"), [(3600, 300), (86_400, 300), (900, 180), (300, 60)])
+@pytest.mark.parametrize(
+    ("lifetime", "warned"), [(3600, 300), (86_400, 300), (900, 180), (300, 60)]
+)
 def test_the_warning_comes_in_good_time(bakery: Shop, lifetime: int, warned: int) -> None:
     made = make.payment(bakery.test, expires_in=lifetime)
     assert ending_seconds(Payment.objects.get(pk=made["id"])) == warned

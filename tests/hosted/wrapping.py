@@ -1,4 +1,5 @@
-"""A language that shows what is translated: every message of the catalogs in brackets, and nothing else."""
+"""A language that shows what is translated: every message of the catalogs in brackets, and nothing
+else."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +9,9 @@ from django.utils.translation import trans_real
 
 from dev import messages
 
-LANGUAGE, OPEN, CLOSE = "de", "⟦", "⟧"
+LANGUAGE = "de"
+OPEN = "⟦"
+CLOSE = "⟧"
 
 
 messages.set_up()

@@ -1,4 +1,5 @@
-"""A small world to keep books for: one store, one platform, one coin, and short names for what the tests say."""
+"""A small world to keep books for: one store, one platform, one coin, and short names for what the
+tests say."""
 
 import uuid
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ from apps.stores.requests import StoreRequest
 from apps.stores.services import create_store
 from tests.cast import person
 
-COIN, NATIVE = "ETH_USDC", "ETH"
+COIN = "ETH_USDC"
+NATIVE = "ETH"
 AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
@@ -44,14 +46,24 @@ class Books:
     def platform_available(self) -> int:
         return account_balance(self.platform.pk, self.mode, COIN, "available")
 
-    def deposit(self, amount: int, payment_id: uuid.UUID | None = None, **options: Any) -> uuid.UUID:
+    def deposit(
+        self, amount: int, payment_id: uuid.UUID | None = None, **options: Any
+    ) -> uuid.UUID:
         deposit_id = uuid.uuid4()
         wanted = {"is_simulated": False, **options}
         payment_id = payment_id or uuid.uuid4()
-        movements.deposit_confirmed(**self.of_store, deposit_id=deposit_id, payment_id=payment_id, amount_atomic=amount, **wanted)
+        movements.deposit_confirmed(
+            **self.of_store,
+            deposit_id=deposit_id,
+            payment_id=payment_id,
+            amount_atomic=amount,
+            **wanted,
+        )
         return deposit_id
 
-    def settle(self, payment_id: uuid.UUID, gross: int, fee: int = 0, platform_fee: int = 0) -> posting.Posted:
+    def settle(
+        self, payment_id: uuid.UUID, gross: int, fee: int = 0, platform_fee: int = 0
+    ) -> posting.Posted:
         return movements.payment_settled(
             **self.of_store,
             payment_id=payment_id,
@@ -68,14 +80,22 @@ class Books:
         self.settle(payment_id, amount)
         return payment_id
 
-    def refund(self, payment_id: uuid.UUID, amount: int, *, is_from_held: bool = False) -> uuid.UUID:
+    def refund(
+        self, payment_id: uuid.UUID, amount: int, *, is_from_held: bool = False
+    ) -> uuid.UUID:
         refund_id = uuid.uuid4()
         movements.refund_created(
-            **self.of_store, payment_id=payment_id, refund_id=refund_id, amount_atomic=amount, is_from_held=is_from_held
+            **self.of_store,
+            payment_id=payment_id,
+            refund_id=refund_id,
+            amount_atomic=amount,
+            is_from_held=is_from_held,
         )
         return refund_id
 
-    def confirm_refund(self, payment_id: uuid.UUID, refund_id: uuid.UUID, amount: int, gas: int = 0) -> posting.Posted:
+    def confirm_refund(
+        self, payment_id: uuid.UUID, refund_id: uuid.UUID, amount: int, gas: int = 0
+    ) -> posting.Posted:
         return movements.refund_confirmed(
             **self.of_store,
             payment_id=payment_id,
@@ -89,15 +109,21 @@ class Books:
 
 def open_books(mode: str = "live") -> Books:
     alice = person("alice")
-    bakery, platform = (StoreRequest(name=name, settlement_currency="EUR") for name in ("Alice's Bakery", "The Platform"))
+    bakery, platform = (
+        StoreRequest(name=name, settlement_currency="EUR")
+        for name in ("Alice's Bakery", "The Platform")
+    )
     return Books(create_store(alice, bakery), create_store(alice, platform), mode)
 
 
 def committed_books() -> Iterator[Books]:
-    """Books whose rows are committed, for threads; what was written is taken out again, which only a superuser can."""
+    """Books whose rows are committed, for threads; what was written is taken out again, which only
+    a superuser can."""
     tables = ("ledger_entry", "ledger_movement", "ledger_account")
     with connection.cursor() as cursor:
-        cursor.execute("SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {table})" for table in tables))
+        cursor.execute(
+            "SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {table})" for table in tables)
+        )
         last = cursor.fetchone()
     books = open_books()
     yield books

@@ -12,8 +12,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture
-def _django_db_helper(request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Tests of `committed` books run in no transaction of their own, and nothing is truncated: PostgreSQL would refuse it."""
+def _django_db_helper(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any
+) -> Iterator[None]:
+    """Tests of `committed` books run in no transaction of their own, and nothing is truncated:
+    PostgreSQL would refuse it."""
     if "committed" not in request.fixturenames:
         request.getfixturevalue("_django_db_helper")
         yield

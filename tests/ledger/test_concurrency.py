@@ -42,7 +42,8 @@ def together(*works: Callable[[], None]) -> None:
 
 
 def linger() -> None:
-    """The rows are written, the commit comes a little later: what races there are get the time to happen."""
+    """The rows are written, the commit comes a little later: what races there are get the time to
+    happen."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(0.002)")
 
@@ -51,7 +52,9 @@ def entries_sum(account: int) -> int:
     return sum(Entry.objects.filter(account_id=account).values_list("amount_atomic", flat=True))
 
 
-def test_of_many_who_spend_the_same_coins_exactly_as_many_succeed_as_there_are_coins(committed: Books) -> None:
+def test_of_many_who_spend_the_same_coins_exactly_as_many_succeed_as_there_are_coins(
+    committed: Books,
+) -> None:
     coins = 60
     payment = committed.earn(coins)
     outcomes: Counter[str] = Counter()
@@ -120,15 +123,24 @@ def test_an_account_that_many_use_for_the_first_time_is_made_once(committed: Boo
 
 def test_transfers_in_opposite_directions_never_wait_in_a_circle(committed: Books) -> None:
     committed.earn(1_000)
-    away = Line("available", COIN, -1, "net", committed.store.pk), Line("available", COIN, 1, "net", committed.platform.pk)
-    post(Posting("start", "platform_fee_returned", "live", None, AT, [_sized(line, 500) for line in away]))
+    away = (
+        Line("available", COIN, -1, "net", committed.store.pk),
+        Line("available", COIN, 1, "net", committed.platform.pk),
+    )
+    post(
+        Posting(
+            "start", "platform_fee_returned", "live", None, AT, [_sized(line, 500) for line in away]
+        )
+    )
 
     def move(sign: int, name: str) -> None:
         for number in range(40):
             lines = [_sized(line, sign) for line in (away if sign > 0 else reversed(away))]
             post(Posting(f"{name}{number}", "platform_fee_returned", "live", None, AT, lines))
 
-    together(lambda: move(1, "a"), lambda: move(-1, "b"), lambda: move(1, "c"), lambda: move(-1, "d"))
+    together(
+        lambda: move(1, "a"), lambda: move(-1, "b"), lambda: move(1, "c"), lambda: move(-1, "d")
+    )
 
     assert (committed.balance("available"), committed.platform_available) == (500, 500)
 
@@ -168,7 +180,8 @@ def test_credits_do_not_wait_for_a_debit_under_way(committed: Books) -> None:
 
 def test_a_debit_counts_what_came_in_while_it_waited(committed: Books) -> None:
     payment = committed.earn(10)
-    is_spent, may_commit = threading.Event(), threading.Event()
+    is_spent = threading.Event()
+    may_commit = threading.Event()
 
     def first() -> None:
         with transaction.atomic():
@@ -191,8 +204,14 @@ def test_a_debit_counts_what_came_in_while_it_waited(committed: Books) -> None:
 
 def test_an_account_that_is_debited_without_rest_folds_its_own_tail(committed: Books) -> None:
     committed.earn(10_000)
-    spend = [Line("available", COIN, -1, "net", committed.store.pk), Line("custody_hot", COIN, 1, "principal")]
-    postings = [Posting(f"spend{number}", "refund_confirmed", "live", None, AT, spend) for number in range(998)]
+    spend = [
+        Line("available", COIN, -1, "net", committed.store.pk),
+        Line("custody_hot", COIN, 1, "principal"),
+    ]
+    postings = [
+        Posting(f"spend{number}", "refund_confirmed", "live", None, AT, spend)
+        for number in range(998)
+    ]
     posting.post_many(postings)
     for number in range(260):
         post(Posting(f"more{number}", "refund_confirmed", "live", None, AT, spend))
@@ -210,7 +229,9 @@ def test_after_a_logical_restore_checkpoints_are_rebuilt(committed: Books) -> No
     account = account_id(committed.store.pk, "live", COIN, "held")
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
-        cursor.execute("UPDATE ledger_account SET checkpoint_xid = '9000000000' WHERE id = %s", [account])
+        cursor.execute(
+            "UPDATE ledger_account SET checkpoint_xid = '9000000000' WHERE id = %s", [account]
+        )
         cursor.execute("SET session_replication_role = origin")
         committed.deposit(5)
         assert balance_of(account) == 15
@@ -232,7 +253,11 @@ def test_a_platform_returns_no_more_than_it_has_however_many_ask(committed: Book
     def give_back() -> None:
         for _ in range(3):
             amount = movements.platform_fee_returned(
-                **committed.of_store, payment_id=payment, refund_id=uuid.uuid4(), platform_id=committed.platform.pk, share_atomic=3
+                **committed.of_store,
+                payment_id=payment,
+                refund_id=uuid.uuid4(),
+                platform_id=committed.platform.pk,
+                share_atomic=3,
             )
             returned.append(amount)
 

@@ -9,15 +9,21 @@ from apps.ledger.models import Account, Movement
 from apps.ledger.posting import account_id
 from tests.ledger.books import AT, COIN, Books
 
-APPEND_ONLY, BROKEN_RULE, OVERDRAWN = "23001", "23514", "TG001"
-NO_SUCH_ROW, TWICE = "23503", "23505"
+APPEND_ONLY = "23001"
+BROKEN_RULE = "23514"
+OVERDRAWN = "TG001"
+NO_SUCH_ROW = "23503"
+TWICE = "23505"
 
-NEW_MOVEMENT = "INSERT INTO ledger_movement (key, kind, mode, reason, at) VALUES ('k', 'x', '{mode}', '', now()) RETURNING id"
+NEW_MOVEMENT = (
+    "INSERT INTO ledger_movement (key, kind, mode, reason, at) VALUES ('k', 'x', '{mode}', '',"
+    " now()) RETURNING id"
+)
 # A movement of this transaction with the legs that follow: (account, asset, amount).
 WITH_LEGS = (
-    "WITH m AS (INSERT INTO ledger_movement (key, kind, mode, reason, at) VALUES ('k', 'x', '{mode}', '', now()) RETURNING id) "
-    "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) "
-    "SELECT m.id, leg.* FROM m, (VALUES {legs}) AS leg(a, b, c, d)"
+    "WITH m AS (INSERT INTO ledger_movement (key, kind, mode, reason, at) VALUES ('k', 'x',"
+    " '{mode}', '', now()) RETURNING id) INSERT INTO ledger_entry (movement_id, account_id,"
+    " asset_id, amount_atomic, role) SELECT m.id, leg.* FROM m, (VALUES {legs}) AS leg(a, b, c, d)"
 )
 
 
@@ -27,7 +33,9 @@ def legs(*rows: str, mode: str = "live") -> str:
 
 def for_payment(statement: str) -> str:
     """The same, serving a payment."""
-    return statement.replace("mode, reason, at", "mode, reference, reason, at").replace("'', now()", "'{payment}', '', now()")
+    return statement.replace("mode, reason, at", "mode, reference, reason, at").replace(
+        "'', now()", "'{payment}', '', now()"
+    )
 
 
 ATTEMPTS = {
@@ -37,77 +45,150 @@ ATTEMPTS = {
     "empty the entries": ("TRUNCATE ledger_entry", APPEND_ONLY),
     "change a movement": ("UPDATE ledger_movement SET reason = 'other'", APPEND_ONLY),
     "delete a movement": ("DELETE FROM ledger_movement", APPEND_ONLY),
-    "empty everything": ("TRUNCATE ledger_movement, ledger_entry, ledger_account CASCADE", APPEND_ONLY),
+    "empty everything": (
+        "TRUNCATE ledger_movement, ledger_entry, ledger_account CASCADE",
+        APPEND_ONLY,
+    ),
     "delete an account": ("DELETE FROM ledger_account", APPEND_ONLY),
-    "lift an account's guard": ("UPDATE ledger_account SET is_guarded = false WHERE id = {available}", APPEND_ONLY),
-    "give an account to the other mode": ("UPDATE ledger_account SET mode = 'test' WHERE id = {available}", APPEND_ONLY),
-    "invent a checkpoint": ("UPDATE ledger_account SET checkpoint_atomic = 7 WHERE id = {available}", BROKEN_RULE),
-    "checkpoint into the future": ("UPDATE ledger_account SET checkpoint_xid = '9000000000' WHERE id = {available}",
-                                   BROKEN_RULE),
+    "lift an account's guard": (
+        "UPDATE ledger_account SET is_guarded = false WHERE id = {available}",
+        APPEND_ONLY,
+    ),
+    "give an account to the other mode": (
+        "UPDATE ledger_account SET mode = 'test' WHERE id = {available}",
+        APPEND_ONLY,
+    ),
+    "invent a checkpoint": (
+        "UPDATE ledger_account SET checkpoint_atomic = 7 WHERE id = {available}",
+        BROKEN_RULE,
+    ),
+    "checkpoint into the future": (
+        "UPDATE ledger_account SET checkpoint_xid = '9000000000' WHERE id = {available}",
+        BROKEN_RULE,
+    ),
     "open an account with money on it": (
-        "INSERT INTO ledger_account (mode, asset_id, kind, is_guarded, checkpoint_atomic) VALUES ('live', 'ETH', 'treasury', false, 5)",
+        (
+            "INSERT INTO ledger_account (mode, asset_id, kind, is_guarded, checkpoint_atomic)"
+            " VALUES ('live', 'ETH', 'treasury', false, 5)"
+        ),
         BROKEN_RULE,
     ),
     "an unguarded store account": (
-        "INSERT INTO ledger_account (store_id, mode, asset_id, kind, is_guarded, checkpoint_atomic) "
-        "VALUES ('{store}', 'live', 'ETH', 'available', false, 0)",
+        (
+            "INSERT INTO ledger_account (store_id, mode, asset_id, kind, is_guarded,"
+            " checkpoint_atomic) VALUES ('{store}', 'live', 'ETH', 'available', false, 0)"
+        ),
         BROKEN_RULE,
     ),
     "a store account of nobody": (
-        "INSERT INTO ledger_account (mode, asset_id, kind, is_guarded, checkpoint_atomic) VALUES ('live', 'ETH', 'held', true, 0)",
+        (
+            "INSERT INTO ledger_account (mode, asset_id, kind, is_guarded, checkpoint_atomic)"
+            " VALUES ('live', 'ETH', 'held', true, 0)"
+        ),
         BROKEN_RULE,
     ),
     "a service account of a store": (
-        "INSERT INTO ledger_account (store_id, mode, asset_id, kind, is_guarded, checkpoint_atomic) "
-        "VALUES ('{store}', 'live', 'ETH', 'treasury', false, 0)",
+        (
+            "INSERT INTO ledger_account (store_id, mode, asset_id, kind, is_guarded,"
+            " checkpoint_atomic) VALUES ('{store}', 'live', 'ETH', 'treasury', false, 0)"
+        ),
         BROKEN_RULE,
     ),
     "an account of no known kind": (
-        "INSERT INTO ledger_account (mode, asset_id, kind, is_guarded, checkpoint_atomic) VALUES ('live', 'ETH', 'pocket', false, 0)",
+        (
+            "INSERT INTO ledger_account (mode, asset_id, kind, is_guarded, checkpoint_atomic)"
+            " VALUES ('live', 'ETH', 'pocket', false, 0)"
+        ),
         BROKEN_RULE,
     ),
     "the same account again": (
-        "INSERT INTO ledger_account (mode, asset_id, kind, is_guarded, checkpoint_atomic) "
-        "VALUES ('live', '{coin}', 'custody_deposits', false, 0)",
+        (
+            "INSERT INTO ledger_account (mode, asset_id, kind, is_guarded, checkpoint_atomic) "
+            "VALUES ('live', '{coin}', 'custody_deposits', false, 0)"
+        ),
         TWICE,
     ),
     "a movement without entries": (NEW_MOVEMENT.format(mode="live"), BROKEN_RULE),
-    "a movement in no known mode": (legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1", mode="demo"), BROKEN_RULE),
-    "a movement with a used key": (legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1").replace("'k'", "'{key}'"), TWICE),
-    "an unsigned correction": (legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1").replace("'x'", "'correction'"), BROKEN_RULE),
-    "hold coins for no payment": (legs("{custody}, '{coin}', -1", "{held}, '{coin}', 1"), BROKEN_RULE),
+    "a movement in no known mode": (
+        legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1", mode="demo"),
+        BROKEN_RULE,
+    ),
+    "a movement with a used key": (
+        legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1").replace("'k'", "'{key}'"),
+        TWICE,
+    ),
+    "an unsigned correction": (
+        legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1").replace("'x'", "'correction'"),
+        BROKEN_RULE,
+    ),
+    "hold coins for no payment": (
+        legs("{custody}, '{coin}', -1", "{held}, '{coin}', 1"),
+        BROKEN_RULE,
+    ),
     "one leg": (legs("{available}, '{coin}', 5"), BROKEN_RULE),
-    "legs that don't cancel out": (legs("{custody}, '{coin}', -5", "{available}, '{coin}', 6"), BROKEN_RULE),
-    "legs that cancel out across assets": (legs("{custody}, '{coin}', -5", "{native}, 'ETH', 5"), BROKEN_RULE),
+    "legs that don't cancel out": (
+        legs("{custody}, '{coin}', -5", "{available}, '{coin}', 6"),
+        BROKEN_RULE,
+    ),
+    "legs that cancel out across assets": (
+        legs("{custody}, '{coin}', -5", "{native}, 'ETH', 5"),
+        BROKEN_RULE,
+    ),
     "a leg of nothing": (legs("{custody}, '{coin}', 0"), BROKEN_RULE),
-    "a leg in another asset than its account": (legs("{custody}, 'ETH', -5", "{available}, 'ETH', 5"), BROKEN_RULE),
-    "a live movement on a test account": (legs("{custody}, '{coin}', -5", "{test_held}, '{coin}', 5"), BROKEN_RULE),
+    "a leg in another asset than its account": (
+        legs("{custody}, 'ETH', -5", "{available}, 'ETH', 5"),
+        BROKEN_RULE,
+    ),
+    "a live movement on a test account": (
+        legs("{custody}, '{coin}', -5", "{test_held}, '{coin}', 5"),
+        BROKEN_RULE,
+    ),
     "a leg with no known role": (
-        legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1").replace("principal", "tip"), BROKEN_RULE),
+        legs("{custody}, '{coin}', -1", "{available}, '{coin}', 1").replace("principal", "tip"),
+        BROKEN_RULE,
+    ),
     "a leg on no account": (legs("{custody}, '{coin}', -5", "987654321, '{coin}', 5"), BROKEN_RULE),
     "legs of no movement": (
-        "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) "
-        "VALUES (987654321, {custody}, '{coin}', -5, 'principal'), (987654321, {available}, '{coin}', 5, 'principal')",
+        (
+            "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)"
+            " VALUES (987654321, {custody}, '{coin}', -5, 'principal'), (987654321, {available},"
+            " '{coin}', 5, 'principal')"
+        ),
         BROKEN_RULE,
     ),
     "legs added to an old movement": (
-        "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role) "
-        "VALUES ({movement}, {custody}, '{coin}', -5, 'principal'), ({movement}, {available}, '{coin}', 5, 'principal')",
+        (
+            "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)"
+            " VALUES ({movement}, {custody}, '{coin}', -5, 'principal'), ({movement}, {available},"
+            " '{coin}', 5, 'principal')"
+        ),
         BROKEN_RULE,
     ),
     "a leg in an older transaction's name": (
-        "WITH m AS (INSERT INTO ledger_movement (key, kind, mode, reason, at) VALUES ('k', 'x', 'live', '', now()) RETURNING id) "
-        "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role, xid) "
-        "SELECT m.id, leg.* FROM m, (VALUES ({custody}, '{coin}', -1, 'principal', '3'::xid8), "
-        "({available}, '{coin}', 1, 'principal', '3'::xid8)) AS leg(a, b, c, d, e)",
+        (
+            "WITH m AS (INSERT INTO ledger_movement (key, kind, mode, reason, at) VALUES ('k', 'x',"
+            " 'live', '', now()) RETURNING id) INSERT INTO ledger_entry (movement_id, account_id,"
+            " asset_id, amount_atomic, role, xid) SELECT m.id, leg.* FROM m, (VALUES ({custody},"
+            " '{coin}', -1, 'principal', '3'::xid8), ({available}, '{coin}', 1, 'principal',"
+            " '3'::xid8)) AS leg(a, b, c, d, e)"
+        ),
         BROKEN_RULE,
     ),
-    "spend more than there is": (legs("{available}, '{coin}', -101", "{custody}, '{coin}', 101"), OVERDRAWN),
+    "spend more than there is": (
+        legs("{available}, '{coin}', -101", "{custody}, '{coin}', 101"),
+        OVERDRAWN,
+    ),
     "spend what only comes in with the same movement's other asset": (
-        for_payment(legs("{held}, '{coin}', -1", "{available}, '{coin}', 1")), OVERDRAWN),
+        for_payment(legs("{held}, '{coin}', -1", "{available}, '{coin}', 1")),
+        OVERDRAWN,
+    ),
     "take what is held for another payment": (
-        for_payment(legs("{held}, '{coin}', -1", "{available}, '{coin}', 1")).replace("{payment}", "{other_payment}"), OVERDRAWN),
-}  # fmt: skip
+        for_payment(legs("{held}, '{coin}', -1", "{available}, '{coin}', 1")).replace(
+            "{payment}", "{other_payment}"
+        ),
+        OVERDRAWN,
+    ),
+}
 
 
 @pytest.fixture
@@ -122,7 +203,9 @@ def names(committed: Books) -> dict[str, object]:
     committed.deposit(3, other_payment)
     committed.refund(other_payment, 3, is_from_held=True)
     committed.deposit(5)
-    account = {kind: account_id(committed.store.pk, "live", COIN, kind) for kind in ("available", "held")}
+    account = {
+        kind: account_id(committed.store.pk, "live", COIN, kind) for kind in ("available", "held")
+    }
     movement = Movement.objects.get(kind="payment_settled", reference=payment)
     return {
         "store": committed.store.pk,
@@ -139,7 +222,8 @@ def names(committed: Books) -> dict[str, object]:
 
 
 def attempt(statement: str) -> str:
-    """The error code that PostgreSQL answers, at the statement or at the commit; empty when it took it."""
+    """The error code that PostgreSQL answers, at the statement or at the commit; empty when it took
+    it."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(statement)
@@ -159,11 +243,15 @@ def test_postgresql_refuses_to(name: str, names: dict[str, object]) -> None:
 
 
 def test_postgresql_takes_a_balanced_movement_in_plain_sql(names: dict[str, object]) -> None:
-    assert attempt(legs("{available}, '{coin}', -99", "{custody}, '{coin}', 99").format(**names)) == ""
+    assert (
+        attempt(legs("{available}, '{coin}', -99", "{custody}, '{coin}', 99").format(**names)) == ""
+    )
 
 
 @pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
-def test_a_guarded_account_is_not_debited_on_an_old_snapshot(level: str, names: dict[str, object]) -> None:
+def test_a_guarded_account_is_not_debited_on_an_old_snapshot(
+    level: str, names: dict[str, object]
+) -> None:
     spend = legs("{available}, '{coin}', -1", "{custody}, '{coin}', 1").format(**names)
 
     assert attempt(f"SET TRANSACTION ISOLATION LEVEL {level}; {spend}") == "25001"
@@ -173,7 +261,12 @@ def test_the_orm_is_refused_too(committed: Books) -> None:
     committed.deposit(5)
     movement = Movement.objects.filter(kind="deposit_confirmed").latest("pk")
 
-    for act in (movement.delete, movement.save, movement.entries.all().delete, lambda: movement.entries.update(role="net")):
+    for act in (
+        movement.delete,
+        movement.save,
+        movement.entries.all().delete,
+        lambda: movement.entries.update(role="net"),
+    ):
         with pytest.raises(Error):
             act()
     with pytest.raises(Error), transaction.atomic():

@@ -1,4 +1,5 @@
-"""A statement reads the same whichever way it is cut: the running balance is the account's, whatever is left out."""
+"""A statement reads the same whichever way it is cut: the running balance is the account's,
+whatever is left out."""
 
 import uuid
 from datetime import timedelta
@@ -13,28 +14,36 @@ from apps.ledger.selectors import balance_of
 from apps.ledger.statements import StatementLine, Wanted, page
 from tests.ledger.books import AT, COIN, Books, open_books
 
-DAY, EVERYTHING = timedelta(days=1), Wanted()
+DAY = timedelta(days=1)
+EVERYTHING = Wanted()
 
 
 @pytest.fixture
 def account(db: None) -> int:
-    """40 entries of the bakery's held coins: two deposits a day for ten days, each second day one is settled and one refunded."""
+    """40 entries of the bakery's held coins: two deposits a day for ten days, each second day one
+    is settled and one refunded."""
     books = open_books()
     for number in range(10):
         at = AT + number * DAY
-        _, payment_id = post(books, at, 100 + number), post(books, at, 100 + number)
+        _ = post(books, at, 100 + number)
+        payment_id = post(books, at, 100 + number)
         if number % 2:
             movements.payment_settled(
-                **books.of_store | {"at": at + timedelta(hours=1)}, payment_id=payment_id, gross_atomic=50, service_fee_atomic=0,
+                **books.of_store | {"at": at + timedelta(hours=1)},
+                payment_id=payment_id,
+                gross_atomic=50,
+                service_fee_atomic=0,
                 platform_fee_atomic=0,
-            )  # fmt: skip
+            )
     return account_id(books.store.pk, books.mode, COIN, "held")
 
 
 def post(books: Books, at: Any, amount: int) -> uuid.UUID:
     """A deposit; its payment."""
     options = {**books.of_store, "at": at, "payment_id": uuid.uuid4()}
-    movements.deposit_confirmed(**options, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False)
+    movements.deposit_confirmed(
+        **options, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False
+    )
     return options["payment_id"]
 
 
@@ -55,10 +64,18 @@ def every(account: int, limit: int, wanted: Wanted = EVERYTHING) -> list[Stateme
 def test_pages_of_any_size_tell_the_same(account: int, limit: int) -> None:
     whole = page(account, limit=1000).lines
     assert len(whole) == 25
-    assert whole[0].balance_atomic == balance_of(account) and whole[-1].balance_atomic == whole[-1].amount_atomic
-    assert all(later.balance_atomic - later.amount_atomic == before.balance_atomic for later, before in pairwise(whole))
+    assert (
+        whole[0].balance_atomic == balance_of(account)
+        and whole[-1].balance_atomic == whole[-1].amount_atomic
+    )
+    assert all(
+        later.balance_atomic - later.amount_atomic == before.balance_atomic
+        for later, before in pairwise(whole)
+    )
     assert [line.entry_id for line in every(account, limit)] == [line.entry_id for line in whole]
-    assert [line.balance_atomic for line in every(account, limit)] == [line.balance_atomic for line in whole]
+    assert [line.balance_atomic for line in every(account, limit)] == [
+        line.balance_atomic for line in whole
+    ]
 
 
 @pytest.mark.parametrize("scan", [3, 10, statements.SCAN_MAX])
@@ -75,7 +92,9 @@ def test_pages_of_any_size_tell_the_same(account: int, limit: int) -> None:
     ],
     ids=repr,
 )
-def test_what_is_left_out_changes_no_balance(account: int, wanted: Wanted, scan: int, monkeypatch: Any) -> None:
+def test_what_is_left_out_changes_no_balance(
+    account: int, wanted: Wanted, scan: int, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(statements, "SCAN_MAX", scan)
     expected = [
         (line.entry_id, line.balance_atomic)
@@ -85,7 +104,9 @@ def test_what_is_left_out_changes_no_balance(account: int, wanted: Wanted, scan:
         and (wanted.until is None or line.at < wanted.until)
     ]
     for limit in (2, 1000):
-        assert [(line.entry_id, line.balance_atomic) for line in every(account, limit, wanted)] == expected
+        assert [
+            (line.entry_id, line.balance_atomic) for line in every(account, limit, wanted)
+        ] == expected
 
 
 def test_an_account_without_entries_has_no_lines(db: None) -> None:
@@ -94,7 +115,20 @@ def test_an_account_without_entries_has_no_lines(db: None) -> None:
 
 
 @pytest.mark.parametrize(
-    "cursor", ["", "x", "1.2", "1.2.", "1.2.x", "-1.2.3", "1.-2.3", f"{2**64}.1.1", f"1.{2**63}.1", "1.2.3.4", "１.2.3"]
+    "cursor",
+    [
+        "",
+        "x",
+        "1.2",
+        "1.2.",
+        "1.2.x",
+        "-1.2.3",
+        "1.-2.3",
+        f"{2**64}.1.1",
+        f"1.{2**63}.1",
+        "1.2.3.4",
+        "１.2.3",
+    ],
 )
 def test_a_cursor_that_no_page_gave_is_refused(account: int, cursor: str) -> None:
     with pytest.raises(ValueError):

@@ -16,7 +16,9 @@ from tests.dashboard.browse import Browser, code_of, text
 from tests.ledger.books import Books
 
 
-def test_the_job_gives_checkpoints_to_long_tails_only(committed: Books, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_job_gives_checkpoints_to_long_tails_only(
+    committed: Books, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for _ in range(3):
         committed.deposit(5)
     committed.earn(1)
@@ -24,7 +26,10 @@ def test_the_job_gives_checkpoints_to_long_tails_only(committed: Books, monkeypa
 
     tasks.checkpoint()
 
-    folded = {row.kind: row.checkpoint_atomic for row in Account.objects.filter(store_id=committed.store.pk)}
+    folded = {
+        row.kind: row.checkpoint_atomic
+        for row in Account.objects.filter(store_id=committed.store.pk)
+    }
     assert folded["held"] in (15, 16)
     assert folded["available"] == 0
     assert committed.balance("held") == 15
@@ -41,9 +46,12 @@ def staff(db: None) -> Browser:
 
 
 @pytest.mark.parametrize("model", [Account, Movement])
-def test_staff_read_the_books_with_balances_and_cannot_write_them(staff: Browser, books: Books, model: type[Model]) -> None:
+def test_staff_read_the_books_with_balances_and_cannot_write_them(
+    staff: Browser, books: Books, model: type[Model]
+) -> None:
     books.earn(1234)
-    page, row = f"/admin/ledger/{model._meta.model_name}/", model._default_manager.order_by("-pk").first()
+    page = f"/admin/ledger/{model._meta.model_name}/"
+    row = model._default_manager.order_by("-pk").first()
     assert row is not None
 
     assert "1234" in text(staff.get(page)) or model is Movement
@@ -57,11 +65,16 @@ def test_staff_read_the_books_with_balances_and_cannot_write_them(staff: Browser
 def test_the_chart_says_of_every_kind_whose_it_is_and_guards_what_is_a_stores() -> None:
     assert {row.owner for row in chart.CHART.values()} == {chart.STORE, chart.SERVICE}
     assert all(row.is_guarded == (row.owner == chart.STORE) for row in chart.CHART.values())
-    assert all(row.meaning and row.normal_side in ("credit", "debit", "either") for row in chart.CHART.values())
+    assert all(
+        row.meaning and row.normal_side in ("credit", "debit", "either")
+        for row in chart.CHART.values()
+    )
 
 
 def test_the_rules_can_be_taken_out_and_put_back(books: Books) -> None:
-    rules = import_module("apps.ledger.migrations.0001_squashed_0006_held_for_payments").Migration.operations[-1]
+    rules = import_module(
+        "apps.ledger.migrations.0001_squashed_0006_held_for_payments"
+    ).Migration.operations[-1]
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         for statement in rules.reverse_sql:

@@ -21,7 +21,8 @@ DOLLAR = 1_000_000
 def test_a_customer_pays_ten_dollars_and_the_merchant_can_spend_nine_ninety(books: Books) -> None:
     payment = uuid.uuid4()
 
-    # The coins arrive: they are on a deposit address, and owed to the bakery though it can't spend them yet.
+    # The coins arrive: they are on a deposit address, and owed to the bakery though it can't spend
+    # them yet.
     books.deposit(10 * DOLLAR, payment)
     assert books.balances("custody_deposits", "held", "available") == [-10 * DOLLAR, 10 * DOLLAR, 0]
 
@@ -40,7 +41,11 @@ def test_a_platform_has_its_share_of_a_sale_on_its_own_account(books: Books) -> 
     assert books.balances("held", "available", "service_fees") == [0, 97 * DOLLAR, 1 * DOLLAR]
     assert books.platform_available == 2 * DOLLAR
     split = payment_split([payment])[payment][COIN]
-    assert (split.gross_atomic, split.service_fee_atomic, split.platform_fee_atomic) == (100 * DOLLAR, 1 * DOLLAR, 2 * DOLLAR)
+    assert (split.gross_atomic, split.service_fee_atomic, split.platform_fee_atomic) == (
+        100 * DOLLAR,
+        1 * DOLLAR,
+        2 * DOLLAR,
+    )
     assert split.booked_at == AT
 
 
@@ -57,7 +62,12 @@ def test_what_arrives_on_top_of_a_completed_payment_is_settled_at_once(books: Bo
     deposit = books.deposit(3 * DOLLAR, payment)
 
     movements.overpayment_settled(
-        **books.of_store, payment_id=payment, deposit_id=deposit, gross_atomic=3 * DOLLAR, service_fee_atomic=30_000, platform_fee_atomic=0
+        **books.of_store,
+        payment_id=payment,
+        deposit_id=deposit,
+        gross_atomic=3 * DOLLAR,
+        service_fee_atomic=30_000,
+        platform_fee_atomic=0,
     )
 
     assert books.balances("held", "available", "service_fees") == [0, 12_970_000, 30_000]
@@ -82,7 +92,9 @@ def test_a_late_deposit_stays_held_until_the_merchant_takes_it(books: Books) -> 
     assert books.platform_available == 100_000
 
 
-def test_a_refund_is_reserved_first_and_leaves_the_hot_wallet_when_the_chain_has_it(books: Books) -> None:
+def test_a_refund_is_reserved_first_and_leaves_the_hot_wallet_when_the_chain_has_it(
+    books: Books,
+) -> None:
     payment = books.earn(10 * DOLLAR)
 
     refund = books.refund(payment, 4 * DOLLAR)
@@ -90,7 +102,10 @@ def test_a_refund_is_reserved_first_and_leaves_the_hot_wallet_when_the_chain_has
 
     books.confirm_refund(payment, refund, 4 * DOLLAR, gas=21_000)
     assert books.balances("available", "reserved", "custody_hot") == [6 * DOLLAR, 0, 4 * DOLLAR]
-    assert [books.balance("network_fees", NATIVE), books.balance("custody_hot", NATIVE)] == [-21_000, 21_000]
+    assert [books.balance("network_fees", NATIVE), books.balance("custody_hot", NATIVE)] == [
+        -21_000,
+        21_000,
+    ]
     assert payment_split([payment])[payment][COIN].refunded_atomic == 4 * DOLLAR
 
 
@@ -111,14 +126,20 @@ def test_a_refund_that_fails_for_good_goes_back_to_where_it_came_from(books: Boo
     )
 
     assert books.balances("held", "reserved", "available") == [2 * DOLLAR, 0, 0]
-    assert [books.balance("network_fees", NATIVE), books.balance("custody_hot", NATIVE)] == [-21_000, 21_000]
+    assert [books.balance("network_fees", NATIVE), books.balance("custody_hot", NATIVE)] == [
+        -21_000,
+        21_000,
+    ]
 
 
 def test_a_simulated_payment_touches_no_wallet_on_its_way_in_or_out(books: Books) -> None:
     books.mode = "test"
-    payment, refund = uuid.uuid4(), uuid.uuid4()
+    payment = uuid.uuid4()
+    refund = uuid.uuid4()
     deposit = books.deposit(10, payment, is_simulated=True)
-    movements.simulated_deposit_changed(**books.of_store, deposit_id=deposit, payment_id=payment, grown_atomic=5)
+    movements.simulated_deposit_changed(
+        **books.of_store, deposit_id=deposit, payment_id=payment, grown_atomic=5
+    )
     assert books.balances("custody_simulated", "custody_deposits", "held") == [-15, 0, 15]
 
     options = {**books.of_store, "payment_id": payment, "refund_id": refund, "amount_atomic": 15}
@@ -129,7 +150,8 @@ def test_a_simulated_payment_touches_no_wallet_on_its_way_in_or_out(books: Books
 
 
 def test_the_platform_gives_back_its_share_as_far_as_its_balance_reaches(books: Books) -> None:
-    payment, refund = uuid.uuid4(), uuid.uuid4()
+    payment = uuid.uuid4()
+    refund = uuid.uuid4()
     books.deposit(100, payment)
     books.settle(payment, 100, platform_fee=10)
     options = {**books.of_store, "payment_id": payment, "platform_id": books.platform.pk}
@@ -145,24 +167,43 @@ def test_the_platform_gives_back_its_share_as_far_as_its_balance_reaches(books: 
 
 def test_a_sweep_moves_coins_from_deposit_addresses_to_the_hot_wallet(books: Books) -> None:
     books.deposit(10 * DOLLAR)
-    movements.sweep_gas_sent(mode="live", asset_id=NATIVE, tx_hash="0x01", amount_atomic=900, gas_atomic=21, at=AT)
-    assert [books.balance(kind, NATIVE) for kind in ("custody_hot", "custody_deposits", "network_fees")] == [921, -900, -21]
+    movements.sweep_gas_sent(
+        mode="live", asset_id=NATIVE, tx_hash="0x01", amount_atomic=900, gas_atomic=21, at=AT
+    )
+    assert [
+        books.balance(kind, NATIVE) for kind in ("custody_hot", "custody_deposits", "network_fees")
+    ] == [921, -900, -21]
 
     movements.sweep_confirmed(
-        mode="live", asset_id=COIN, tx_hash="0x02", amount_atomic=10 * DOLLAR, gas_asset_id=NATIVE, gas_atomic=800, at=AT
+        mode="live",
+        asset_id=COIN,
+        tx_hash="0x02",
+        amount_atomic=10 * DOLLAR,
+        gas_asset_id=NATIVE,
+        gas_atomic=800,
+        at=AT,
     )
 
     assert books.balances("custody_deposits", "custody_hot") == [0, -10 * DOLLAR]
-    assert [books.balance(kind, NATIVE) for kind in ("custody_deposits", "network_fees")] == [-100, -821]
+    assert [books.balance(kind, NATIVE) for kind in ("custody_deposits", "network_fees")] == [
+        -100,
+        -821,
+    ]
 
 
 def test_the_test_wallet_pays_out_of_the_services_own_float(books: Books) -> None:
     books.mode = "test"
     wallet = {"mode": "test", "asset_id": "SETH", "gas_asset_id": "SETH", "at": AT}
-    movements.test_payment_sent(**wallet, test_payment_id=uuid.uuid4(), amount_atomic=500, gas_atomic=21)
-    movements.test_payment_sent(**wallet, test_payment_id=uuid.uuid4(), amount_atomic=0, gas_atomic=9)
+    movements.test_payment_sent(
+        **wallet, test_payment_id=uuid.uuid4(), amount_atomic=500, gas_atomic=21
+    )
+    movements.test_payment_sent(
+        **wallet, test_payment_id=uuid.uuid4(), amount_atomic=0, gas_atomic=9
+    )
 
-    assert [books.balance(kind, "SETH") for kind in ("treasury", "custody_hot", "network_fees")] == [-500, 530, -30]
+    assert [
+        books.balance(kind, "SETH") for kind in ("treasury", "custody_hot", "network_fees")
+    ] == [-500, 530, -30]
 
 
 def test_staff_put_a_lost_deposit_right_with_a_reason_against_the_treasury(books: Books) -> None:
@@ -170,15 +211,30 @@ def test_staff_put_a_lost_deposit_right_with_a_reason_against_the_treasury(books
     books.deposit(10, payment)
     staff = User.objects.first()
     assert staff is not None
-    options = {"mode": "live", "asset_id": COIN, "staff_id": staff.pk, "at": AT, "reason": "Block 9 was replaced"}
+    options = {
+        "mode": "live",
+        "asset_id": COIN,
+        "staff_id": staff.pk,
+        "at": AT,
+        "reason": "Block 9 was replaced",
+    }
 
-    movements.correction(key="1", kind="held", store_id=books.store.pk, payment_id=payment, amount_atomic=-10, **options)
-    movements.correction(key="2", kind="custody_deposits", store_id=None, amount_atomic=10, **options)
+    movements.correction(
+        key="1",
+        kind="held",
+        store_id=books.store.pk,
+        payment_id=payment,
+        amount_atomic=-10,
+        **options,
+    )
+    movements.correction(
+        key="2", kind="custody_deposits", store_id=None, amount_atomic=10, **options
+    )
 
     assert books.balances("held", "custody_deposits", "treasury") == [0, 0, 0]
-    assert list(Movement.objects.filter(kind="correction").values_list("reason", "staff_user_id").distinct()) == [
-        ("Block 9 was replaced", staff.pk)
-    ]
+    assert list(
+        Movement.objects.filter(kind="correction").values_list("reason", "staff_user_id").distinct()
+    ) == [("Block 9 was replaced", staff.pk)]
 
 
 ONE_STORE = uuid.uuid4()
@@ -198,11 +254,20 @@ def test_a_correction_needs_a_reason_an_account_it_may_correct_and_for_what_is_h
 ) -> None:
     asked = {"reason": "why", "kind": "custody_hot", "store_id": None, **wrong}
     with pytest.raises(ValueError):
-        movements.correction(key="1", mode="live", asset_id=COIN, amount_atomic=1, staff_id=uuid.uuid4(), at=AT, **asked)
+        movements.correction(
+            key="1",
+            mode="live",
+            asset_id=COIN,
+            amount_atomic=1,
+            staff_id=uuid.uuid4(),
+            at=AT,
+            **asked,
+        )
 
 
 def test_a_payment_takes_nothing_that_is_held_for_another(books: Books) -> None:
-    mine, other = uuid.uuid4(), uuid.uuid4()
+    mine = uuid.uuid4()
+    other = uuid.uuid4()
     books.deposit(10, mine)
     books.deposit(100, other)
 
@@ -219,11 +284,19 @@ def test_a_payment_takes_nothing_that_is_held_for_another(books: Books) -> None:
 
 
 def test_of_a_batch_no_movement_takes_what_another_payment_brought(books: Books) -> None:
-    mine, other = uuid.uuid4(), uuid.uuid4()
+    mine = uuid.uuid4()
+    other = uuid.uuid4()
     books.deposit(10, mine)
     books.deposit(10, other)
     postings = [
-        Posting(key, "refund_created", "live", payment, AT, store_move(books.store.pk, COIN, "held", "reserved", amount))
+        Posting(
+            key,
+            "refund_created",
+            "live",
+            payment,
+            AT,
+            store_move(books.store.pk, COIN, "held", "reserved", amount),
+        )
         for key, payment, amount in (("a", mine, 9), ("b", other, 11))
     ]
 
@@ -247,7 +320,8 @@ def test_the_same_key_posts_once_and_answers_the_first_movement(books: Books) ->
     payment = uuid.uuid4()
     books.deposit(10, payment)
 
-    first, again = books.settle(payment, 10), books.settle(payment, 10)
+    first = books.settle(payment, 10)
+    again = books.settle(payment, 10)
 
     assert (first.is_new, again.is_new) == (True, False)
     assert first.movement_id == again.movement_id
@@ -272,7 +346,10 @@ def test_test_coins_never_show_in_live_balances(books: Books) -> None:
 
 
 def _sale(books: Books, key: str, amount: int) -> Posting:
-    lines = [Line("custody_deposits", COIN, -amount, "principal"), Line("available", COIN, amount, "principal", books.store.pk)]
+    lines = [
+        Line("custody_deposits", COIN, -amount, "principal"),
+        Line("available", COIN, amount, "principal", books.store.pk),
+    ]
     return Posting(key, "deposit_confirmed", "live", None, AT, lines)
 
 
@@ -303,7 +380,16 @@ def test_a_payment_with_shares_that_do_not_fit_is_refused(books: Books) -> None:
     with pytest.raises(ValueError):
         books.settle(payment, 10, fee=8, platform_fee=3)
     with pytest.raises(IntegrityError), transaction.atomic():
-        post(Posting("odd", "payment_settled", "live", payment, AT, [Line("held", COIN, -3, "gross", books.store.pk)]))
+        post(
+            Posting(
+                "odd",
+                "payment_settled",
+                "live",
+                payment,
+                AT,
+                [Line("held", COIN, -3, "gross", books.store.pk)],
+            )
+        )
 
 
 def test_a_statement_shows_the_balance_after_each_entry_page_by_page(books: Books) -> None:

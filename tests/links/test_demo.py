@@ -11,4 +11,7 @@ def test_the_demo_has_an_open_amount_and_a_stock_once(cast: Cast) -> None:
         seed_links(cast.bakery.store, cast.alice)
     assert sorted(one.stock or 0 for one in PaymentLink.objects.all()) == [0, 8]
     assert LinkPayment.objects.count() == 6
-    assert set(Payment.objects.values_list("status", flat=True)) == {"completed"} and Payment.objects.count() == 7
+    assert (
+        set(Payment.objects.values_list("status", flat=True)) == {"completed"}
+        and Payment.objects.count() == 7
+    )

@@ -1,4 +1,5 @@
-"""Payment links as the store keeps them: what may be asked for, what changes, and what they have brought."""
+"""Payment links as the store keeps them: what may be asked for, what changes, and what they have
+brought."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,7 +12,13 @@ from apps.core.literal import Invalid
 from apps.links.models import LinkPayment, PaymentLink
 from apps.links.requests import LinkRequest, cents_typed
 from apps.links.selectors import links_seen_by, tallies, tally_of
-from apps.links.services.links import LinkArchived, archive_link, pause_link, resume_link, update_link
+from apps.links.services.links import (
+    LinkArchived,
+    archive_link,
+    pause_link,
+    resume_link,
+    update_link,
+)
 from apps.payments.requests import RefundRequest
 from apps.payments.services.refund import request_refund
 from apps.stores.models import AuditEntry
@@ -45,7 +52,9 @@ OPEN: dict[str, Any] = {"title": "Tips", "currency": "EUR"}
         ({**MUG, "email": "maybe"}, "email", "choose_value"),
     ],
 )
-def test_what_is_no_link_is_refused_at_its_field(bakery: Shop, fields: dict[str, Any], field: str, rule: str) -> None:
+def test_what_is_no_link_is_refused_at_its_field(
+    bakery: Shop, fields: dict[str, Any], field: str, rule: str
+) -> None:
     with pytest.raises(Invalid) as refused:
         made_link(bakery, **{"amount_cents": None, **fields})
     assert (refused.value.field, refused.value.rule) == (field, rule) and refused.value.text
@@ -70,12 +79,16 @@ def test_an_end_lies_in_the_future(bakery: Shop) -> None:
     assert update_link(bakery.owner_access(), link, same).title == "Cup"
 
 
-@pytest.mark.parametrize(("typed", "cents"), [("12", 1200), ("12.5", 1250), ("12,50", 1250), ("٢٥", 2500), ("٢٫٥", 250)])
+@pytest.mark.parametrize(
+    ("typed", "cents"), [("12", 1200), ("12.5", 1250), ("12,50", 1250), ("٢٥", 2500), ("٢٫٥", 250)]
+)
 def test_amounts_are_read_as_people_type_them(typed: str, cents: int) -> None:
     assert cents_typed(typed, "amount") == cents
 
 
-@pytest.mark.parametrize("typed", ["", "-1", "1e3", "12.345", "1,000.00", "€5", "²", "1 2", "12,5,0"])
+@pytest.mark.parametrize(
+    "typed", ["", "-1", "1e3", "12.345", "1,000.00", "€5", "²", "1 2", "12,5,0"]
+)
 def test_what_is_no_amount_is_refused(typed: str) -> None:
     with pytest.raises(Invalid):
         cents_typed(typed, "amount")
@@ -86,16 +99,31 @@ def test_a_change_is_for_who_pays_from_now_on_and_is_audited(bakery: Shop) -> No
     paid = bought(bakery, link)
     update_link(bakery.owner_access(), link, LinkRequest(**MUG | {"amount_cents": 1500}))
     paid.refresh_from_db()
-    assert paid.settlement_amount_cents == 1200 and bought(bakery, link).settlement_amount_cents == 1500
-    acts = AuditEntry.objects.filter(target_id=str(link.pk)).order_by("id").values_list("action", "details")
-    assert list(acts) == [("payment_link.created", {}), ("payment_link.changed", {"fields": ["amount_cents"]})]
+    assert (
+        paid.settlement_amount_cents == 1200
+        and bought(bakery, link).settlement_amount_cents == 1500
+    )
+    acts = (
+        AuditEntry.objects.filter(target_id=str(link.pk))
+        .order_by("id")
+        .values_list("action", "details")
+    )
+    assert list(acts) == [
+        ("payment_link.created", {}),
+        ("payment_link.changed", {"fields": ["amount_cents"]}),
+    ]
 
 
 def test_pausing_and_archiving_are_told_once(bakery: Shop) -> None:
-    access, link = bakery.owner_access(), made_link(bakery)
+    access = bakery.owner_access()
+    link = made_link(bakery)
     for act in (pause_link, pause_link, resume_link, resume_link, archive_link, archive_link):
         act(access, link)
-    acts = AuditEntry.objects.filter(target_id=str(link.pk)).order_by("id").values_list("action", flat=True)
+    acts = (
+        AuditEntry.objects.filter(target_id=str(link.pk))
+        .order_by("id")
+        .values_list("action", flat=True)
+    )
     assert [one.partition(".")[2] for one in acts] == ["created", "paused", "resumed", "archived"]
     for act in (pause_link, resume_link):
         with pytest.raises(LinkArchived):
@@ -105,7 +133,8 @@ def test_pausing_and_archiving_are_told_once(bakery: Shop) -> None:
 
 
 def test_a_stock_never_falls_below_what_is_sold_or_held(bakery: Shop) -> None:
-    access, link = bakery.owner_access(), made_link(bakery)
+    access = bakery.owner_access()
+    link = made_link(bakery)
     bought(bakery, link)
     send(link)
     with pytest.raises(Invalid) as refused:
@@ -115,7 +144,8 @@ def test_a_stock_never_falls_below_what_is_sold_or_held(bakery: Shop) -> None:
 
 
 def test_what_a_link_has_brought(bakery: Shop) -> None:
-    link, other = donation(bakery), made_link(bakery)
+    link = donation(bakery)
+    other = made_link(bakery)
     bought(bakery, link, choice="500")
     refunded = bought(bakery, link, choice="1000")
     request_refund(bakery.owner_access(), refunded, RefundRequest(), "back")
@@ -143,5 +173,7 @@ def test_figures_of_a_list_come_in_one_query(bakery: Shop) -> None:
 def test_a_link_is_of_its_store_and_mode(cast: Cast) -> None:
     made_link(cast.bakery)
     assert links_seen_by(cast.bakery.access()).count() == 1
-    assert not links_seen_by(cast.bakery.access("live")) and not links_seen_by(cast.strangers.access())
+    assert not links_seen_by(cast.bakery.access("live")) and not links_seen_by(
+        cast.strangers.access()
+    )
     assert not LinkPayment.objects.exists()

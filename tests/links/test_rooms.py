@@ -1,4 +1,5 @@
-"""The dashboard's pages of payment links: the list, the form, the code to print and the button for a website."""
+"""The dashboard's pages of payment links: the list, the form, the code to print and the button for
+a website."""
 
 import re
 import uuid
@@ -22,7 +23,14 @@ from tests.dashboard.browse import Browser, text
 from tests.links.makers import bought, donation, made_link, send
 
 pytestmark = pytest.mark.django_db
-MUG = {"title": "Mug", "kind": "fixed", "amount": "12,50", "currency": "EUR", "email": "no", "name": "required"}
+MUG = {
+    "title": "Mug",
+    "kind": "fixed",
+    "amount": "12,50",
+    "currency": "EUR",
+    "email": "no",
+    "name": "required",
+}
 
 
 @pytest.fixture
@@ -45,21 +53,54 @@ def test_a_form_sent_twice_makes_one_link(cast: Cast, alice: Browser) -> None:
 
 
 def test_an_open_amount_has_its_limits_and_suggestions(cast: Cast, alice: Browser) -> None:
-    fields = {**MUG, "kind": "chosen", "amount": "99", "min": "2", "max": "", "suggested": "5; 10; 25,50", "form_key": uuid.uuid4().hex}
+    fields = {
+        **MUG,
+        "kind": "chosen",
+        "amount": "99",
+        "min": "2",
+        "max": "",
+        "suggested": "5; 10; 25,50",
+        "form_key": uuid.uuid4().hex,
+    }
     alice.post("payment-links/new", **fields)
     made = PaymentLink.objects.get()
-    assert (made.amount_cents, made.min_cents, made.suggested_cents) == (None, 200, [500, 1000, 2550])
+    assert (made.amount_cents, made.min_cents, made.suggested_cents) == (
+        None,
+        200,
+        [500, 1000, 2550],
+    )
 
 
 def test_what_is_edited_comes_back_as_it_was(cast: Cast, alice: Browser) -> None:
     end = cast.bakery.access().now() + timedelta(days=9)
-    link = donation(cast.bakery, stock=7, ends_at=end, description="Thanks", success_url="https://shop.example/")
+    link = donation(
+        cast.bakery, stock=7, ends_at=end, description="Thanks", success_url="https://shop.example/"
+    )
     page = alice.get(f"payment-links/{link.pk}/edit").content.decode()
-    sent = {name: unescape(value) for name, value in re.findall(r'<input id="(\w+)"[^>]*?value="([^"]*)"', page)}
-    answer = alice.post(f"payment-links/{link.pk}/edit", **sent, kind="chosen", currency="EUR", description="Thanks", email="no", name="no")
+    sent = {
+        name: unescape(value)
+        for name, value in re.findall(r'<input id="(\w+)"[^>]*?value="([^"]*)"', page)
+    }
+    answer = alice.post(
+        f"payment-links/{link.pk}/edit",
+        **sent,
+        kind="chosen",
+        currency="EUR",
+        description="Thanks",
+        email="no",
+        name="no",
+    )
     assert answer.status_code == 303
     again = PaymentLink.objects.get(pk=link.pk)
-    same = ("title", "description", "min_cents", "max_cents", "suggested_cents", "stock", "success_url")
+    same = (
+        "title",
+        "description",
+        "min_cents",
+        "max_cents",
+        "suggested_cents",
+        "stock",
+        "success_url",
+    )
     assert [getattr(again, name) for name in same] == [getattr(link, name) for name in same]
     assert again.ends_at is not None and again.ends_at.date() == end.date()
 
@@ -72,7 +113,9 @@ def test_a_link_is_paused_resumed_and_archived(cast: Cast, alice: Browser) -> No
     alice.post(f"payment-links/{link.pk}/archive")
     page = text(alice.get(f"payment-links/{link.pk}"))
     assert "Archived" in page and "Edit" not in page
-    assert "Mug" not in text(alice.get("payment-links")) and "Mug" in text(alice.get("payment-links?status=archived"))
+    assert "Mug" not in text(alice.get("payment-links")) and "Mug" in text(
+        alice.get("payment-links?status=archived")
+    )
     alice.post(f"payment-links/{link.pk}/switch", to="active")
     assert "is archived" in text(alice.get(f"payment-links/{link.pk}"))
 
@@ -104,7 +147,7 @@ def test_the_code_is_a_file_to_print(cast: Cast, alice: Browser) -> None:
     assert png["Content-Disposition"] == f'attachment; filename="payment-link-{link.token}.png"'
 
 
-# --- buttons ----------------------------------------------------------------------------------------
+# --- buttons ---
 
 
 def button(**query: str) -> Button:
@@ -116,11 +159,15 @@ def button(**query: str) -> Button:
 def test_every_choice_of_a_button_has_its_words() -> None:
     assert {button(verb=verb, language=language).words for verb in VERBS for language in LANGUAGES}
     wide = [button(size=size).picture() for size in SIZES]
-    assert len(set(wide)) == len(SIZES) and len({button(color=one).picture() for one in COLORS}) == len(COLORS)
+    assert len(set(wide)) == len(SIZES) and len(
+        {button(color=one).picture() for one in COLORS}
+    ) == len(COLORS)
 
 
 def test_what_is_not_offered_becomes_the_usual() -> None:
-    assert button(size="<script>", color="red", verb="steal", language="xx") == Button("medium", "green", "pay", "en")
+    assert button(size="<script>", color="red", verb="steal", language="xx") == Button(
+        "medium", "green", "pay", "en"
+    )
 
 
 def test_the_html_has_no_style_script_or_foreign_file_and_escapes_its_address() -> None:
@@ -132,9 +179,18 @@ def test_the_html_has_no_style_script_or_foreign_file_and_escapes_its_address() 
 
 
 def test_the_page_of_a_button_shows_its_html_as_text(cast: Cast, alice: Browser) -> None:
-    page = alice.get(f"payment-links/{donation(cast.bakery).pk}/button?language=de&color=black").content.decode()
-    assert "&lt;a href=&quot;http" in page and "&lt;form action=&quot;http" in page and "Krypto spenden" in page
-    assert "&lt;form" not in alice.get(f"payment-links/{made_link(cast.bakery).pk}/button").content.decode()
+    page = alice.get(
+        f"payment-links/{donation(cast.bakery).pk}/button?language=de&color=black"
+    ).content.decode()
+    assert (
+        "&lt;a href=&quot;http" in page
+        and "&lt;form action=&quot;http" in page
+        and "Krypto spenden" in page
+    )
+    assert (
+        "&lt;form"
+        not in alice.get(f"payment-links/{made_link(cast.bakery).pk}/button").content.decode()
+    )
 
 
 def test_an_archived_link_can_still_be_looked_at(cast: Cast, alice: Browser) -> None:
@@ -147,11 +203,19 @@ def test_an_archived_link_can_still_be_looked_at(cast: Cast, alice: Browser) -> 
 def test_the_last_day_is_one_of_the_readers_clock(cast: Cast, alice: Browser) -> None:
     User.objects.filter(pk=cast.alice.pk).update(time_zone="Asia/Tokyo")
     day = (cast.bakery.access().now() + timedelta(days=9)).date()
-    alice.post("payment-links/new", **{**MUG, "ends": day.isoformat(), "form_key": uuid.uuid4().hex})
+    alice.post(
+        "payment-links/new", **{**MUG, "ends": day.isoformat(), "form_key": uuid.uuid4().hex}
+    )
     made = PaymentLink.objects.get()
-    assert made.ends_at == datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=ZoneInfo("Asia/Tokyo"))
+    assert made.ends_at == datetime(
+        day.year, day.month, day.day, 23, 59, 59, tzinfo=ZoneInfo("Asia/Tokyo")
+    )
     assert f'value="{day}"' in alice.get(f"payment-links/{made.pk}/edit").content.decode()
     User.objects.filter(pk=cast.alice.pk).update(time_zone="America/New_York")
     alice.post(f"payment-links/{made.pk}/edit", **{**MUG, "title": "Cup", "ends": day.isoformat()})
     made.refresh_from_db()
-    assert made.title == "Cup" and made.ends_at is not None and made.ends_at.astimezone(ZoneInfo("Asia/Tokyo")).date() == day
+    assert (
+        made.title == "Cup"
+        and made.ends_at is not None
+        and made.ends_at.astimezone(ZoneInfo("Asia/Tokyo")).date() == day
+    )

@@ -1,4 +1,5 @@
-"""A stock is never oversold, whoever buys at the same moment, and a piece that nobody paid for can be bought again."""
+"""A stock is never oversold, whoever buys at the same moment, and a piece that nobody paid for can
+be bought again."""
 
 import uuid
 
@@ -41,7 +42,8 @@ def test_of_twenty_buyers_of_three_pieces_three_get_one(committed: Cast) -> None
 
 
 def test_a_form_sent_by_many_at_once_is_one_payment(committed: Cast) -> None:
-    link, key = made_link(committed.bakery, stock=2), new_key()
+    link = made_link(committed.bakery, stock=2)
+    key = new_key()
     found = together(lambda _: buy(link, Purchase(form_key=key)).pk, 12)
     assert len(set(found)) == 1 and LinkPayment.objects.filter(link=link).count() == 1
 
@@ -101,7 +103,8 @@ def test_a_payment_of_another_mode_is_found(bakery: Shop) -> None:
 
 
 def test_a_late_payment_reopens_nothing(bakery: Shop) -> None:
-    """Coins that arrive after the deadline are a late deposit: the piece may be sold to somebody else by then."""
+    """Coins that arrive after the deadline are a late deposit: the piece may be sold to somebody
+    else by then."""
     link = made_link(bakery, stock=1)
     send(link)
     advance(bakery.test, RESERVED_SECONDS + 1)
@@ -109,4 +112,6 @@ def test_a_late_payment_reopens_nothing(bakery: Shop) -> None:
     late = Payment.objects.get(store=bakery.store)
     simulated(bakery.test, str(late.pk), "exact", late=True)
     late.refresh_from_db()
-    assert late.status == "expired" and bought(bakery, link).status == "completed" and not breaches()
+    assert (
+        late.status == "expired" and bought(bakery, link).status == "completed" and not breaches()
+    )

@@ -1,4 +1,5 @@
-"""What the tests of card payments share: a store that takes cards, and the customer's side of the public paths."""
+"""What the tests of card payments share: a store that takes cards, and the customer's side of the
+public paths."""
 
 from typing import Any
 
@@ -27,7 +28,9 @@ def opened(made: dict[str, Any], method: str = "sandbox.card", **fields: Any) ->
 
 
 def row(session: dict[str, Any]) -> FundingSession:
-    found: FundingSession = FundingSession.objects.select_related("payment__store", "asset").get(pk=session["id"])
+    found: FundingSession = FundingSession.objects.select_related("payment__store", "asset").get(
+        pk=session["id"]
+    )
     return found
 
 

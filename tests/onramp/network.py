@@ -1,4 +1,5 @@
-"""A stand-in that speaks Onramper's format: three providers with fees of their own, payments that can be looked up, signed callbacks."""
+"""A stand-in that speaks Onramper's format: three providers with fees of their own, payments that
+can be looked up, signed callbacks."""
 
 import hashlib
 import hmac
@@ -16,14 +17,23 @@ PRICES = {"eth": Decimal(1800), "usdc_ethereum": Decimal("0.9")}
 # provider -> (part of the charge in basis points, fixed cents)
 RAMPS = {"moonpay": (350, 0), "banxa": (150, 20), "alchemy-pay": (250, 10)}
 METHODS = [
-    {"paymentTypeId": "creditcard", "name": "Credit Card", "icon": "https://cdn.example/creditcard.svg"},
-    {"paymentTypeId": "sepabanktransfer", "name": "SEPA Bank Transfer", "icon": "https://cdn.example/sepa.svg"},
+    {
+        "paymentTypeId": "creditcard",
+        "name": "Credit Card",
+        "icon": "https://cdn.example/creditcard.svg",
+    },
+    {
+        "paymentTypeId": "sepabanktransfer",
+        "name": "SEPA Bank Transfer",
+        "icon": "https://cdn.example/sepa.svg",
+    },
 ]
 
 
 @dataclass
 class Stand:
-    """`lies` replaces fields of the quotes; `orders` is what was opened, by the network's own number."""
+    """`lies` replaces fields of the quotes; `orders` is what was opened, by the network's own
+    number."""
 
     server: HTTPServer
     lies: dict[str, Any] = field(default_factory=dict)
@@ -32,10 +42,14 @@ class Stand:
     status_of_open: int = 200
 
     def __post_init__(self) -> None:
-        self.server.expect_request("/supported/payment-types/eur").respond_with_handler(self._methods)
+        self.server.expect_request("/supported/payment-types/eur").respond_with_handler(
+            self._methods
+        )
         for coin in PRICES:
             self.server.expect_request(f"/quotes/eur/{coin}").respond_with_handler(self._quotes)
-        self.server.expect_request("/checkout/intent", method="POST").respond_with_handler(self._open)
+        self.server.expect_request("/checkout/intent", method="POST").respond_with_handler(
+            self._open
+        )
 
     @property
     def url(self) -> str:
@@ -46,12 +60,27 @@ class Stand:
         return _json({"message": METHODS if request.args["country"] != "br" else []})
 
     def _quotes(self, request: Request) -> Response:
-        amount, price = Decimal(request.args["amount"]), PRICES[request.path.rsplit("/", 1)[1]]
-        rows: list[dict[str, Any]] = [{"ramp": "offline", "errors": [{"type": "NoQuote", "message": "down"}]}]
+        amount = Decimal(request.args["amount"])
+        price = PRICES[request.path.rsplit("/", 1)[1]]
+        rows: list[dict[str, Any]] = [
+            {"ramp": "offline", "errors": [{"type": "NoQuote", "message": "down"}]}
+        ]
         for ramp, (bps, fixed) in RAMPS.items():
             fee = amount * bps / 10_000 + Decimal(fixed) / 100
-            row = {"ramp": ramp, "paymentMethod": request.args["paymentMethod"], "rate": price, "networkFee": Decimal("0.05")}
-            rows.append({**row, "transactionFee": fee, "payout": (amount - fee - Decimal("0.05")) / price, **self.lies})
+            row = {
+                "ramp": ramp,
+                "paymentMethod": request.args["paymentMethod"],
+                "rate": price,
+                "networkFee": Decimal("0.05"),
+            }
+            rows.append(
+                {
+                    **row,
+                    "transactionFee": fee,
+                    "payout": (amount - fee - Decimal("0.05")) / price,
+                    **self.lies,
+                }
+            )
         return _json(rows)
 
     def _open(self, request: Request) -> Response:
@@ -60,7 +89,9 @@ class Stand:
             return Response("{}", status=self.status_of_open, content_type="application/json")
         number = f"01H{len(self.orders)}-{body['partnerContext'][:8]}"
         self.orders[number] = body
-        self.server.expect_request(f"/transactions/{number}").respond_with_handler(lambda _: _json(self.told(number)))
+        self.server.expect_request(f"/transactions/{number}").respond_with_handler(
+            lambda _: _json(self.told(number))
+        )
         told = {"transactionId": number, "url": f"https://buy.example/{number}", "type": "redirect"}
         return _json({"message": {"status": "in_progress", "transactionInformation": told}})
 
@@ -85,4 +116,6 @@ def _json(value: Any) -> Response:
 def signed(body: dict[str, Any], secret: str = SECRET) -> tuple[bytes, dict[str, str]]:
     """A callback as it is sent."""
     raw = json.dumps(body, default=float).encode()
-    return raw, {"X-Onramper-Webhook-Signature": hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()}
+    return raw, {
+        "X-Onramper-Webhook-Signature": hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()
+    }

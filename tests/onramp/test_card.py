@@ -22,7 +22,7 @@ def _books_are_right(db: None) -> Any:
     assert audit.findings() == []
 
 
-# --- whether there is a card option -----------------------------------------------------------------
+# --- whether there is a card option ---
 
 
 def reason(shop: Shop, made: dict[str, Any], mode: str = "test") -> Any:
@@ -31,8 +31,14 @@ def reason(shop: Shop, made: dict[str, Any], mode: str = "test") -> Any:
 
 
 def only_onramper(settings: Any, mode: str = "test", url: str = "http://127.0.0.1:9") -> None:
-    entry = {"BACKEND": "apps.onramp.providers.onramper.Onramper", "OPTIONS": {"base_url": url, "floor_cents": 500, "quote_seconds": 2}}
-    settings.PROVIDERS = {**settings.PROVIDERS, "onramp": {**settings.PROVIDERS["onramp"], mode: [entry]}}
+    entry = {
+        "BACKEND": "apps.onramp.providers.onramper.Onramper",
+        "OPTIONS": {"base_url": url, "floor_cents": 500, "quote_seconds": 2},
+    }
+    settings.PROVIDERS = {
+        **settings.PROVIDERS,
+        "onramp": {**settings.PROVIDERS["onramp"], mode: [entry]},
+    }
 
 
 def _off(shop: Shop, settings: Any) -> dict[str, Any]:
@@ -54,7 +60,9 @@ def _live_in_test(shop: Shop, settings: Any) -> dict[str, Any]:
 
 REASONS = {
     "feature_disabled": _off,
-    "unsupported_currency": lambda shop, settings: make.payment(shop.test, currency="JPY", amount="2000"),
+    "unsupported_currency": lambda shop, settings: make.payment(
+        shop.test, currency="JPY", amount="2000"
+    ),
     "below_min_amount": lambda shop, settings: make.payment(shop.test, amount="4.99"),
     "above_max_amount": lambda shop, settings: make.payment(shop.test, amount="5000.01"),
     "provider_unconfigured": _no_credentials,
@@ -66,28 +74,43 @@ REASONS = {
 def test_why_there_is_no_card_option_is_told(shop: Shop, settings: Any, expected: str) -> None:
     made = REASONS[expected](shop, settings)
     assert reason(shop, made) == expected
-    assert PUBLIC.get(f"/checkout/{made['reference']}").json()["onramp"] == {"available": False, "providers": []}
+    assert PUBLIC.get(f"/checkout/{made['reference']}").json()["onramp"] == {
+        "available": False,
+        "providers": [],
+    }
     refused = methods(made)
-    sentence = "Card payments are not available" + (" for this amount" if "amount" in expected else "")
+    sentence = "Card payments are not available" + (
+        " for this amount" if "amount" in expected else ""
+    )
     assert (refused.status_code, refused.json()) == (422, {"error": sentence})
     assert ask(made, payment_method_id="sandbox.card").json() == {"error": sentence}
 
 
 def test_an_amount_out_of_bounds_is_told_with_the_bounds(shop: Shop) -> None:
-    told = make.detail(shop.test, make.payment(shop.test, amount="4.99")["id"])["onramp_unavailable"]
+    told = make.detail(shop.test, make.payment(shop.test, amount="4.99")["id"])[
+        "onramp_unavailable"
+    ]
     assert told["message"]
     assert {name: told[name] for name in told if name not in ("message",)} == {
-        "reason": "below_min_amount", "charge_amount_cents": 499, "min_amount_cents": 500, "max_amount_cents": 500_000, "currency": "EUR",
-    }  # fmt: skip
+        "reason": "below_min_amount",
+        "charge_amount_cents": 499,
+        "min_amount_cents": 500,
+        "max_amount_cents": 500_000,
+        "currency": "EUR",
+    }
 
 
 def test_test_credentials_in_live_mode_are_no_credentials(shop: Shop, settings: Any) -> None:
     only_onramper(settings, "live")
     credential("live", "pk_test_0123456789abcdef")
-    assert reason(shop, make.payment(shop.live, amount="50.00"), "live") == "live_credentials_in_live"
+    assert (
+        reason(shop, make.payment(shop.live, amount="50.00"), "live") == "live_credentials_in_live"
+    )
 
 
-def test_no_address_in_an_asset_that_is_delivered(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_address_in_an_asset_that_is_delivered(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("apps.onramp.providers.sandbox.ASSETS", {"live": (), "test": ("OTHER",)})
     assert reason(shop, make.payment(shop.test)) == "no_settlement_asset"
 
@@ -110,18 +133,24 @@ def test_secrets_are_sealed_and_bound_to_their_row(db: None) -> None:
         crypto.decrypt(one.sealed_api_key, other.place("sealed_api_key"))
 
 
-# --- what the methods cost --------------------------------------------------------------------------
+# --- what the methods cost ---
 
 
 def test_methods_are_priced_best_first(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
     body = methods(made).json()
-    assert (body["provider"], body["fee_borne_by"], body["service_fee_cents"]) == ("sandbox", "merchant", 0)
+    assert (body["provider"], body["fee_borne_by"], body["service_fee_cents"]) == (
+        "sandbox",
+        "merchant",
+        0,
+    )
     assert (body["currency"], body["settlement_amount_cents"]) == ("EUR", 5000)
     assert [one["id"] for one in body["payment_methods"]] == ["sandbox.sepa", "sandbox.card"]
     for one in body["payment_methods"]:
         assert one["charge_amount_cents"] == 5000 > one["converted_amount_cents"]
-        assert [provider["recommended"] for provider in one["providers"]] == [True] + [False] * (len(one["providers"]) - 1)
+        assert [provider["recommended"] for provider in one["providers"]] == [True] + [False] * (
+            len(one["providers"]) - 1
+        )
         amounts = [Decimal(provider["crypto_amount"]) for provider in one["providers"]]
         assert amounts == sorted(amounts, reverse=True)
 
@@ -132,16 +161,26 @@ def test_a_customer_who_bears_the_fees_is_charged_for_a_whole_delivery(shop: Sho
     assert body["fee_borne_by"] == "payer" and body["service_fee_cents"] > 50
     needed = Decimal(made["payment_addresses"][0]["crypto_amount"])
     for one in body["payment_methods"]:
-        assert needed <= Decimal(one["crypto_amount"]) <= needed * Decimal("1.01") and one["charge_amount_cents"] > 5000
+        assert (
+            needed <= Decimal(one["crypto_amount"]) <= needed * Decimal("1.01")
+            and one["charge_amount_cents"] > 5000
+        )
 
 
-def test_what_would_cost_the_store_more_than_the_card_rate_is_left_out(shop: Shop, settings: Any) -> None:
+def test_what_would_cost_the_store_more_than_the_card_rate_is_left_out(
+    shop: Shop, settings: Any
+) -> None:
     settings.CARD_RATE_BPS = 200
-    assert [one["id"] for one in methods(make.payment(shop.test, amount="50.00")).json()["payment_methods"]] == ["sandbox.sepa"]
+    assert [
+        one["id"]
+        for one in methods(make.payment(shop.test, amount="50.00")).json()["payment_methods"]
+    ] == ["sandbox.sepa"]
     settings.CARD_RATE_BPS = 10
     made = make.payment(shop.test, amount="50.00")
     assert methods(made).json()["payment_methods"] == []
-    assert ask(made, payment_method_id="sandbox.card").json() == {"error": "Card payments are not available for this amount"}
+    assert ask(made, payment_method_id="sandbox.card").json() == {
+        "error": "Card payments are not available for this amount"
+    }
 
 
 @pytest.mark.parametrize(
@@ -156,37 +195,60 @@ def test_what_would_cost_the_store_more_than_the_card_rate_is_left_out(shop: Sho
         ("", {}, 2),
     ],
 )
-def test_the_place_is_the_edges_then_the_parameter_then_the_stores(shop: Shop, query: str, edge: dict[str, str], count: int) -> None:
-    assert len(methods(make.payment(shop.test, amount="50.00"), query, **edge).json()["payment_methods"]) == count
+def test_the_place_is_the_edges_then_the_parameter_then_the_stores(
+    shop: Shop, query: str, edge: dict[str, str], count: int
+) -> None:
+    assert (
+        len(
+            methods(make.payment(shop.test, amount="50.00"), query, **edge).json()[
+                "payment_methods"
+            ]
+        )
+        == count
+    )
 
 
 def test_a_country_is_needed_and_taken_literally(shop: Shop) -> None:
     change_store(shop.store, country="")
     made = make.payment(shop.test, amount="50.00")
     assert methods(made).json() == {"error": "Country is required"}
-    assert methods(made, "?country=de").json() == {"error": "country must be two upper-case letters"}
-    assert methods(made, "?country=DE&provider=nobody").json() == {"error": "Card payments are not available"}
+    assert methods(made, "?country=de").json() == {
+        "error": "country must be two upper-case letters"
+    }
+    assert methods(made, "?country=DE&provider=nobody").json() == {
+        "error": "Card payments are not available"
+    }
     assert methods(made, "?country=DE&provider=sandbox").status_code == 200
 
 
-# --- sessions ---------------------------------------------------------------------------------------
+# --- sessions ---
 
 
 def test_a_session_is_opened_once_and_shown_on_the_payment(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
     session = opened(made, customer_email="ann@example.com")
-    assert (session["status"], session["amount_cents"], session["currency"], session["paid_at"]) == ("pending", 5000, "EUR", None)
+    assert (
+        session["status"],
+        session["amount_cents"],
+        session["currency"],
+        session["paid_at"],
+    ) == ("pending", 5000, "EUR", None)
     detail = make.detail(shop.test, made["id"])
     assert (detail["onramp_session"]["id"], detail["onramp_unavailable"]) == (session["id"], None)
-    assert detail["onramp_session"]["destination_address"] == made["payment_addresses"][0]["address"]
+    assert (
+        detail["onramp_session"]["destination_address"] == made["payment_addresses"][0]["address"]
+    )
     assert detail["onramp_session"]["provider_name"] == "Sandbox Pay"
     assert opened(made, "sandbox.sepa") == session
     assert FundingSession.objects.count() == 1
 
 
 def test_the_provider_that_was_chosen_is_taken_and_else_the_best(shop: Shop) -> None:
-    chosen, gone = make.payment(shop.test, amount="50.00"), make.payment(shop.test, amount="50.00")
-    assert row(opened(chosen, provider_service_id="sandbox-exchange")).service_id == "sandbox-exchange"
+    chosen = make.payment(shop.test, amount="50.00")
+    gone = make.payment(shop.test, amount="50.00")
+    assert (
+        row(opened(chosen, provider_service_id="sandbox-exchange")).service_id == "sandbox-exchange"
+    )
     assert row(opened(gone, provider_service_id="closed-down")).service_id == "sandbox-pay"
 
 
@@ -197,12 +259,20 @@ def test_the_provider_that_was_chosen_is_taken_and_else_the_best(shop: Shop) -> 
         ({"payment_method_id": "sandbox.cash"}, "Unknown payment method"),
         ({"payment_method_id": 7}, "payment_method_id must be a string"),
         ({"payment_method_id": "sandbox.card", "provider": "x"}, "Card payments are not available"),
-        ({"payment_method_id": "sandbox.card", "customer_email": '"<svg/onload=1>"@x.example'}, "customer_email must be an email address"),
-        ({"payment_method_id": "sandbox.card", "country": "de"}, "country must be two upper-case letters"),
+        (
+            {"payment_method_id": "sandbox.card", "customer_email": '"<svg/onload=1>"@x.example'},
+            "customer_email must be an email address",
+        ),
+        (
+            {"payment_method_id": "sandbox.card", "country": "de"},
+            "country must be two upper-case letters",
+        ),
         ({"payment_method_id": "sandbox.card", "region": "<script>"}, "region is invalid"),
     ],
 )
-def test_what_is_refused_is_a_plain_string(shop: Shop, fields: dict[str, Any], sentence: str) -> None:
+def test_what_is_refused_is_a_plain_string(
+    shop: Shop, fields: dict[str, Any], sentence: str
+) -> None:
     answer = ask(make.payment(shop.test, amount="50.00"), **fields)
     assert (answer.status_code, answer.json()) == (422, {"error": sentence})
     assert not FundingSession.objects.exists()
@@ -210,25 +280,41 @@ def test_what_is_refused_is_a_plain_string(shop: Shop, fields: dict[str, Any], s
 
 def test_unknown_and_ended_payments_have_no_card_paths(shop: Shop) -> None:
     for reference in ("ABC", "Z" * 16):
-        assert ask({"reference": reference}).json() == methods({"reference": reference}).json() == {"error": "Checkout not found"}
+        assert (
+            ask({"reference": reference}).json()
+            == methods({"reference": reference}).json()
+            == {"error": "Checkout not found"}
+        )
     made = make.payment(shop.test, amount="50.00")
     make.advance(shop.test, 90_000)
     for answer in (methods(made), ask(made, payment_method_id="sandbox.card")):
-        assert (answer.status_code, answer.json()) == (422, {"error": "Payment can no longer be paid"})
+        assert (answer.status_code, answer.json()) == (
+            422,
+            {"error": "Payment can no longer be paid"},
+        )
 
 
 def test_a_paid_session_is_the_last(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
     press(opened(made), "paid")
     answer = ask(made, payment_method_id="sandbox.card")
-    assert (answer.status_code, answer.json()) == (409, {"error": "Payment has already been funded by card"})
+    assert (answer.status_code, answer.json()) == (
+        409,
+        {"error": "Payment has already been funded by card"},
+    )
     detail = make.detail(shop.test, made["id"])
-    assert (detail["status"], detail["amount_paid"], detail["onramp_session"]["status"]) == ("pending", "0.00", "paid")
+    assert (detail["status"], detail["amount_paid"], detail["onramp_session"]["status"]) == (
+        "pending",
+        "0.00",
+        "paid",
+    )
     assert PUBLIC.get(f"/checkout/{made['reference']}").json()["onramp"]["available"] is False
 
 
 @pytest.mark.parametrize("outcome", ["failed", "expired"])
-def test_after_a_session_that_came_to_nothing_another_may_be_opened(shop: Shop, outcome: str) -> None:
+def test_after_a_session_that_came_to_nothing_another_may_be_opened(
+    shop: Shop, outcome: str
+) -> None:
     made = make.payment(shop.test, amount="50.00")
     first = opened(made)
     press(first, outcome)
@@ -245,15 +331,28 @@ def test_any_origin_may_ask_without_credentials(shop: Shop) -> None:
     path = f"/checkout/{made['reference']}"
     for answer in (
         Api(Origin="https://shop.example").get(f"{path}/onramp/payment_methods"),
-        Api(Origin="https://shop.example")("OPTIONS", f"{path}/onramp_sessions", **{"Access-Control-Request-Headers": "x-anything"}),
+        Api(Origin="https://shop.example")(
+            "OPTIONS", f"{path}/onramp_sessions", **{"Access-Control-Request-Headers": "x-anything"}
+        ),
     ):
-        assert answer.headers["Access-Control-Allow-Origin"] == "*" and "Access-Control-Allow-Credentials" not in answer.headers
+        assert (
+            answer.headers["Access-Control-Allow-Origin"] == "*"
+            and "Access-Control-Allow-Credentials" not in answer.headers
+        )
     assert answer.headers["Access-Control-Allow-Headers"] == "x-anything"
 
 
 def test_each_path_has_a_budget_of_its_own(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
     assert methods(made).headers["RateLimit-Policy"] == '"onramp_methods";q=20;w=60'
-    assert ask(made, payment_method_id="sandbox.card").headers["RateLimit-Policy"] == '"onramp_sessions";q=12;w=60'
-    refused = next(answer for answer in (methods(made) for _ in range(100)) if answer.status_code == 429)
-    assert refused.json()["error"]["code"] == "rate_limited" and int(refused.headers["Retry-After"]) >= 1
+    assert (
+        ask(made, payment_method_id="sandbox.card").headers["RateLimit-Policy"]
+        == '"onramp_sessions";q=12;w=60'
+    )
+    refused = next(
+        answer for answer in (methods(made) for _ in range(100)) if answer.status_code == 429
+    )
+    assert (
+        refused.json()["error"]["code"] == "rate_limited"
+        and int(refused.headers["Retry-After"]) >= 1
+    )

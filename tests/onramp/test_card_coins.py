@@ -1,4 +1,5 @@
-"""What a card payment does to its intent: it holds it open, its coins settle it, and a refund needs an address."""
+"""What a card payment does to its intent: it holds it open, its coins settle it, and a refund needs
+an address."""
 
 import uuid
 from datetime import timedelta
@@ -26,17 +27,24 @@ def _books_are_right(db: None) -> Any:
     assert audit.findings() == []
 
 
-# --- what holds an intent open ----------------------------------------------------------------------
+# --- what holds an intent open ---
 
 
 def test_a_session_in_progress_holds_its_intent_open_until_it_ends(shop: Shop) -> None:
     held, plain = (make.payment(shop.test, amount="50.00", expires_in=300) for _ in range(2))
     opened(held)
     make.advance(shop.test, 310)
-    assert [make.detail(shop.test, one["id"])["status"] for one in (plain, held)] == ["expired", "pending"]
+    assert [make.detail(shop.test, one["id"])["status"] for one in (plain, held)] == [
+        "expired",
+        "pending",
+    ]
     make.advance(shop.test, 1800)
     now = make.detail(shop.test, held["id"])
-    assert (now["status"], now["state_reason"], now["onramp_session"]["status"]) == ("expired", "expired_timeout", "expired")
+    assert (now["status"], now["state_reason"], now["onramp_session"]["status"]) == (
+        "expired",
+        "expired_timeout",
+        "expired",
+    )
 
 
 def test_after_the_deadline_the_cards_own_coins_are_on_time_and_others_late(shop: Shop) -> None:
@@ -55,7 +63,10 @@ def test_after_the_deadline_the_cards_own_coins_are_on_time_and_others_late(shop
 def test_after_the_deadline_the_page_asks_for_no_coins_and_leaves_the_card_open(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00", expires_in=300)
     opened(made)
-    assert made["payment_addresses"][0]["address"] in Client().get(f"/pay/{made['reference']}").content.decode()
+    assert (
+        made["payment_addresses"][0]["address"]
+        in Client().get(f"/pay/{made['reference']}").content.decode()
+    )
     make.advance(shop.test, 310)
     page = Client().get(f"/pay/{made['reference']}").content.decode()
     assert made["payment_addresses"][0]["address"] not in page
@@ -71,8 +82,11 @@ def test_a_session_that_fails_past_the_deadline_lets_the_intent_expire(shop: Sho
     assert make.detail(shop.test, made["id"])["status"] == "expired"
 
 
-def test_a_charged_card_holds_a_live_intent_for_a_day_past_its_deadline_and_a_test_one_not(shop: Shop) -> None:
-    live, test = make.payment(shop.live, amount="50.00"), make.payment(shop.test, amount="50.00")
+def test_a_charged_card_holds_a_live_intent_for_a_day_past_its_deadline_and_a_test_one_not(
+    shop: Shop,
+) -> None:
+    live = make.payment(shop.live, amount="50.00")
+    test = make.payment(shop.test, amount="50.00")
     for one in (live, test):
         press(opened(one), "paid")
     kept = Payment.objects.get(pk=live["id"])
@@ -83,7 +97,10 @@ def test_a_charged_card_holds_a_live_intent_for_a_day_past_its_deadline_and_a_te
 def test_what_was_never_opened_is_shown_to_nobody_and_forgotten(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
     old = row(opened(make.payment(shop.test, amount="50.00")))
-    old.pk, old.payment_id, old.url, old.provider_txid = uuid.uuid4(), made["id"], "", None
+    old.pk = uuid.uuid4()
+    old.payment_id = made["id"]
+    old.url = ""
+    old.provider_txid = None
     old.next_poll_at = clock.real_now() - timedelta(hours=2)
     old.save(force_insert=True)
     assert make.detail(shop.test, made["id"])["onramp_session"] is None
@@ -94,12 +111,15 @@ def test_what_was_never_opened_is_shown_to_nobody_and_forgotten(shop: Shop) -> N
 def test_a_session_whose_opening_died_is_opened_by_the_next_caller(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
     left = row(opened(make.payment(shop.test, amount="50.00")))
-    left.pk, left.payment_id, left.url, left.provider_txid = uuid.uuid4(), made["id"], "", None
+    left.pk = uuid.uuid4()
+    left.payment_id = made["id"]
+    left.url = ""
+    left.provider_txid = None
     left.save(force_insert=True)
     assert opened(made)["id"] == str(left.pk)
 
 
-# --- coins and refunds ------------------------------------------------------------------------------
+# --- coins and refunds ---
 
 
 def test_the_coins_settle_the_intent_though_the_card_cost_something(shop: Shop) -> None:
@@ -133,14 +153,22 @@ def refunds(shop: Shop, made: dict[str, Any], key: str, **fields: Any) -> Any:
     return shop.test.post(f"/payments/{made['id']}/refunds", {"refund": fields}, key=key)
 
 
-def test_coins_of_a_card_provider_never_go_back_by_themselves(shop: Shop, rejected: dict[str, Any]) -> None:
+def test_coins_of_a_card_provider_never_go_back_by_themselves(
+    shop: Shop, rejected: dict[str, Any]
+) -> None:
     make.advance(shop.test, 600)
     assert shop.test.get(f"/payments/{rejected['id']}/refunds").json() == []
     now = make.detail(shop.test, rejected["id"])
-    assert (now["status"], now["state_reason"], now["needs_attention"]) == ("failed", "failed_overpaid", "card_refund")
+    assert (now["status"], now["state_reason"], now["needs_attention"]) == (
+        "failed",
+        "failed_overpaid",
+        "card_refund",
+    )
 
 
-def test_a_refund_without_a_destination_is_held_back_and_one_with_it_settles_the_flag(shop: Shop, rejected: dict[str, Any]) -> None:
+def test_a_refund_without_a_destination_is_held_back_and_one_with_it_settles_the_flag(
+    shop: Shop, rejected: dict[str, Any]
+) -> None:
     answer = refunds(shop, rejected, "a")
     assert (answer.status_code, answer.json()) == (201, [])
     (refund,) = refunds(shop, rejected, "b", destination_address=TO).json()
@@ -162,10 +190,17 @@ def test_a_completed_card_payment_is_refunded_to_an_address_that_is_named(shop: 
     made = make.payment(shop.test, amount="50.00")
     opened(made)
     make.simulated(shop.test, made["id"])
-    assert refunds(shop, made, "a").json() == {"error": "The paying address is unknown; send destination_address"}
+    assert refunds(shop, made, "a").json() == {
+        "error": "The paying address is unknown; send destination_address"
+    }
     assert len(refunds(shop, made, "b", destination_address=TO).json()) == 1
 
 
-def test_the_page_of_a_rejected_card_payment_promises_nothing_to_its_sender(shop: Shop, rejected: dict[str, Any]) -> None:
+def test_the_page_of_a_rejected_card_payment_promises_nothing_to_its_sender(
+    shop: Shop, rejected: dict[str, Any]
+) -> None:
     shown = PUBLIC.client.get(f"/pay/{rejected['reference']}").content.decode()
-    assert "where to send them back" in shown and "is sent back to the address it came from" not in shown
+    assert (
+        "where to send them back" in shown
+        and "is sent back to the address it came from" not in shown
+    )

@@ -1,4 +1,5 @@
-"""Networks that hang, lie, repeat themselves, come out of order or talk about the other mode change nothing that they shouldn't."""
+"""Networks that hang, lie, repeat themselves, come out of order or talk about the other mode change
+nothing that they shouldn't."""
 
 import threading
 import time
@@ -32,12 +33,16 @@ def _books_are_right(db: None) -> Iterator[None]:
 
 @pytest.fixture
 def stand(httpserver: HTTPServer, settings: Any) -> Stand:
-    """Both modes have the embedded network and behind it an Onramper of ours, with credentials of each mode."""
+    """Both modes have the embedded network and behind it an Onramper of ours, with credentials of
+    each mode."""
     made = Stand(httpserver)
     options = {"base_url": made.url, "floor_cents": 500, "quote_seconds": 2}
     entry = {"BACKEND": "apps.onramp.providers.onramper.Onramper", "OPTIONS": options}
     told = settings.PROVIDERS["onramp"]
-    settings.PROVIDERS = {**settings.PROVIDERS, "onramp": {mode: [*told[mode], entry] for mode in told}}
+    settings.PROVIDERS = {
+        **settings.PROVIDERS,
+        "onramp": {mode: [*told[mode], entry] for mode in told},
+    }
     return made
 
 
@@ -61,7 +66,7 @@ def number_of(session: dict[str, Any]) -> str:
     return str(session["provider_txid"])
 
 
-# --- prices -----------------------------------------------------------------------------------------
+# --- prices ---
 
 
 def networks_in(body: dict[str, Any]) -> set[str]:
@@ -70,7 +75,10 @@ def networks_in(body: dict[str, Any]) -> set[str]:
 
 def test_both_networks_are_asked_and_ranked_together(made: dict[str, Any]) -> None:
     body = methods(made).json()
-    assert networks_in(body) == {"sandbox", "onramper"} and body["payment_methods"][0]["id"] == "sandbox.sepa"
+    assert (
+        networks_in(body) == {"sandbox", "onramper"}
+        and body["payment_methods"][0]["id"] == "sandbox.sepa"
+    )
     pinned = methods(made, "?provider=onramper").json()
     assert (pinned["provider"], networks_in(pinned)) == ("onramper", {"onramper"})
     assert pinned["payment_methods"][0]["provider_id"] == "banxa"
@@ -105,8 +113,13 @@ def test_a_network_that_hangs_costs_only_itself(made: dict[str, Any], hanging: N
     assert networks_in(body) == {"sandbox"} and time.monotonic() - began < 5
 
 
-def test_past_the_deadline_without_any_quote_it_is_worth_another_try(made: dict[str, Any], hanging: None) -> None:
-    for answer in (methods(made, "?provider=onramper"), ask(made, payment_method_id=METHOD, provider="onramper")):
+def test_past_the_deadline_without_any_quote_it_is_worth_another_try(
+    made: dict[str, Any], hanging: None
+) -> None:
+    for answer in (
+        methods(made, "?provider=onramper"),
+        ask(made, payment_method_id=METHOD, provider="onramper"),
+    ):
         assert (answer.status_code, answer.json()) == (502, {"error": "No quote in time"})
     assert not FundingSession.objects.exists()
 
@@ -123,16 +136,24 @@ def test_past_the_deadline_without_any_quote_it_is_worth_another_try(made: dict[
         {"payout": "a"},
     ],
 )
-def test_an_offer_that_cant_be_right_is_left_out(made: dict[str, Any], stand: Stand, lie: dict[str, str]) -> None:
+def test_an_offer_that_cant_be_right_is_left_out(
+    made: dict[str, Any], stand: Stand, lie: dict[str, str]
+) -> None:
     stand.lies = lie
     assert networks_in(methods(made).json()) == {"sandbox"}
     answer = ask(made, payment_method_id=METHOD)
-    assert (answer.status_code, answer.json()) == (422, {"error": "Card payments are not available for this amount"})
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {"error": "Card payments are not available for this amount"},
+    )
 
 
 @pytest.mark.parametrize(
     ("status", "expected"),
-    [(500, (502, "Payment provider error")), (400, (422, "Card payments are not available for this amount"))],
+    [
+        (500, (502, "Payment provider error")),
+        (400, (422, "Card payments are not available for this amount")),
+    ],
 )
 def test_what_could_not_be_opened_leaves_no_session(
     shop: Shop, made: dict[str, Any], stand: Stand, status: int, expected: tuple[int, str]
@@ -147,7 +168,7 @@ def test_what_could_not_be_opened_leaves_no_session(
     assert opened(made, METHOD)["url"].startswith("https://buy.example/")
 
 
-# --- callbacks --------------------------------------------------------------------------------------
+# --- callbacks ---
 
 
 @pytest.fixture
@@ -155,7 +176,9 @@ def session(made: dict[str, Any]) -> dict[str, Any]:
     return opened(made, METHOD)
 
 
-def test_a_signed_callback_moves_its_session_once(session: dict[str, Any], secret: Credential, stand: Stand) -> None:
+def test_a_signed_callback_moves_its_session_once(
+    session: dict[str, Any], secret: Credential, stand: Stand
+) -> None:
     paid = stand.told(number_of(session), status="paid")
     assert tell(secret, paid).json() == {"result": "applied"}
     first = row(session)
@@ -166,41 +189,72 @@ def test_a_signed_callback_moves_its_session_once(session: dict[str, Any], secre
     assert SessionChange.objects.filter(session=first, to_status="paid").count() == 1
 
 
-def test_what_comes_out_of_order_moves_nothing_back(session: dict[str, Any], secret: Credential, stand: Stand) -> None:
-    for status, result in (("completed", "applied"), ("pending", "no_change"), ("failed", "no_change"), ("new", "no_change")):
-        assert tell(secret, stand.told(number_of(session), status=status)).json() == {"result": result}
+def test_what_comes_out_of_order_moves_nothing_back(
+    session: dict[str, Any], secret: Credential, stand: Stand
+) -> None:
+    for status, result in (
+        ("completed", "applied"),
+        ("pending", "no_change"),
+        ("failed", "no_change"),
+        ("new", "no_change"),
+    ):
+        assert tell(secret, stand.told(number_of(session), status=status)).json() == {
+            "result": result
+        }
     assert row(session).status == "paid"
 
 
 @pytest.mark.parametrize(
     "lie",
-    [{"inAmount": 1}, {"inAmount": 50.01}, {"sourceCurrency": "usd"}, {"walletAddress": "0x" + "11" * 20}, {"transactionId": "another"}],
+    [
+        {"inAmount": 1},
+        {"inAmount": 50.01},
+        {"sourceCurrency": "usd"},
+        {"walletAddress": "0x" + "11" * 20},
+        {"transactionId": "another"},
+    ],
 )
 def test_a_callback_about_another_payment_is_refused_and_kept(
     session: dict[str, Any], secret: Credential, stand: Stand, lie: dict[str, Any]
 ) -> None:
-    assert tell(secret, stand.told(number_of(session), status="paid", **lie)).json() == {"result": "refused"}
+    assert tell(secret, stand.told(number_of(session), status="paid", **lie)).json() == {
+        "result": "refused"
+    }
     assert row(session).status == "pending"
     assert Callback.objects.get(session=row(session)).verdict == "refused"
 
 
-def test_the_other_modes_network_has_no_say(shop: Shop, session: dict[str, Any], secret: Credential, stand: Stand) -> None:
+def test_the_other_modes_network_has_no_say(
+    shop: Shop, session: dict[str, Any], secret: Credential, stand: Stand
+) -> None:
     live = Credential.objects.get(mode="live")
     assert tell(live, stand.told(number_of(session), status="paid")).json() == {"result": "unknown"}
     assert row(session).status == "pending"
 
 
-def test_another_stores_credential_has_no_say(shop: Shop, session: dict[str, Any], stand: Stand, cast: Any) -> None:
+def test_another_stores_credential_has_no_say(
+    shop: Shop, session: dict[str, Any], stand: Stand, cast: Any
+) -> None:
     theirs = credential("test", store=cast.strangers.store)
-    assert tell(theirs, stand.told(number_of(session), status="paid")).json() == {"result": "unknown"}
+    assert tell(theirs, stand.told(number_of(session), status="paid")).json() == {
+        "result": "unknown"
+    }
     assert row(session).status == "pending"
 
 
-def test_an_unsigned_callback_is_refused_and_leaves_no_trace(session: dict[str, Any], secret: Credential, stand: Stand) -> None:
+def test_an_unsigned_callback_is_refused_and_leaves_no_trace(
+    session: dict[str, Any], secret: Credential, stand: Stand
+) -> None:
     paid = stand.told(number_of(session), status="paid")
-    for headers in ({"X-Onramper-Webhook-Signature": ""}, {"X-Onramper-Webhook-Signature": signed(paid, "other")[1].popitem()[1]}):
+    for headers in (
+        {"X-Onramper-Webhook-Signature": ""},
+        {"X-Onramper-Webhook-Signature": signed(paid, "other")[1].popitem()[1]},
+    ):
         answer = tell(secret, paid, **headers)
-        assert (answer.status_code, answer.json()) == (401, {"error": {"message": "Signature is not valid", "code": "invalid_signature"}})
+        assert (answer.status_code, answer.json()) == (
+            401,
+            {"error": {"message": "Signature is not valid", "code": "invalid_signature"}},
+        )
     assert row(session).status == "pending" and not Callback.objects.exists()
 
 
@@ -217,11 +271,13 @@ def test_a_paid_card_brings_no_money_by_itself(
     assert (now["status"], now["amount_paid"], now["transaction"]) == ("pending", "0.00", None)
 
 
-# --- polling ----------------------------------------------------------------------------------------
+# --- polling ---
 
 
 def due(session: dict[str, Any]) -> None:
-    FundingSession.objects.filter(pk=session["id"]).update(next_poll_at=clock.real_now() - timedelta(seconds=1))
+    FundingSession.objects.filter(pk=session["id"]).update(
+        next_poll_at=clock.real_now() - timedelta(seconds=1)
+    )
 
 
 def test_without_callbacks_the_network_is_asked(session: dict[str, Any], stand: Stand) -> None:
@@ -242,7 +298,9 @@ def test_a_session_is_asked_about_a_last_time_before_it_ends(
     assert row(session).status == "paid"
 
 
-def test_a_network_that_is_down_ends_no_session_for_a_day(shop: Shop, session: dict[str, Any], stand: Stand) -> None:
+def test_a_network_that_is_down_ends_no_session_for_a_day(
+    shop: Shop, session: dict[str, Any], stand: Stand
+) -> None:
     stand.server.clear()
     ended = row(session).expires_at
     progress.expire(row(session).pk, ended + timedelta(hours=1))

@@ -1,4 +1,5 @@
-"""The contract of a network of card providers, asked of every adapter. The real one speaks its own format to a server of ours."""
+"""The contract of a network of card providers, asked of every adapter. The real one speaks its own
+format to a server of ours."""
 
 import hashlib
 import hmac
@@ -9,7 +10,16 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
-from apps.onramp.providers.base import Ask, BadSignature, Coin, NotOffered, OnrampProvider, Order, Place, ProviderError
+from apps.onramp.providers.base import (
+    Ask,
+    BadSignature,
+    Coin,
+    NotOffered,
+    OnrampProvider,
+    Order,
+    Place,
+    ProviderError,
+)
 from apps.onramp.providers.onramper import Onramper
 from apps.onramp.providers.sandbox import Sandbox
 from tests.onramp.cards import SECRET
@@ -30,24 +40,53 @@ def stand(httpserver: HTTPServer) -> Stand:
 def network(request: pytest.FixtureRequest, stand: Stand) -> OnrampProvider:
     if request.param == "sandbox":
         return Sandbox(mode="test")
-    return Onramper(mode="test", api_key="pk_test_x", webhook_secret=SECRET, base_url=stand.url, quote_seconds=5)
+    return Onramper(
+        mode="test", api_key="pk_test_x", webhook_secret=SECRET, base_url=stand.url, quote_seconds=5
+    )
 
 
 def order(network: OnrampProvider, **fields: Any) -> Order:
     method = network.methods(GERMANY, "EUR", COIN)[0]
-    known: dict[str, Any] = {"id": uuid.uuid4(), "mode": "test", "method_id": method.id, "place": GERMANY, "currency": "EUR"}
-    known |= {"service_id": "moonpay", "charge_cents": 5000, "coin": COIN, "address": ADDRESS, "email": "ann@example.com"}
-    return Order(**{**known, "success_url": "https://a.example/s", "cancel_url": "https://a.example/c", **fields})
+    known: dict[str, Any] = {
+        "id": uuid.uuid4(),
+        "mode": "test",
+        "method_id": method.id,
+        "place": GERMANY,
+        "currency": "EUR",
+    }
+    known |= {
+        "service_id": "moonpay",
+        "charge_cents": 5000,
+        "coin": COIN,
+        "address": ADDRESS,
+        "email": "ann@example.com",
+    }
+    return Order(
+        **{
+            **known,
+            "success_url": "https://a.example/s",
+            "cancel_url": "https://a.example/c",
+            **fields,
+        }
+    )
 
 
 def test_it_says_what_it_can_do(network: OnrampProvider) -> None:
-    assert "EUR" in network.currencies and "SETH" in network.assets() and network.session_seconds >= 1800
-    assert network.floor_cents > 0 and (network.ceiling_cents is None or network.ceiling_cents > network.floor_cents)
+    assert (
+        "EUR" in network.currencies
+        and "SETH" in network.assets()
+        and network.session_seconds >= 1800
+    )
+    assert network.floor_cents > 0 and (
+        network.ceiling_cents is None or network.ceiling_cents > network.floor_cents
+    )
 
 
 def test_methods_are_told_apart_and_end_where_it_isnt(network: OnrampProvider) -> None:
     methods = network.methods(GERMANY, "EUR", COIN)
-    assert len({one.id for one in methods}) == len(methods) == 2 and all(one.name and one.code and one.letter_id for one in methods)
+    assert len({one.id for one in methods}) == len(methods) == 2 and all(
+        one.name and one.code and one.letter_id for one in methods
+    )
     assert network.methods(Place("BR"), "EUR", COIN) == []
 
 
@@ -65,7 +104,9 @@ def test_a_delivery_is_reached_by_a_charge_that_covers_it(network: OnrampProvide
     for method in network.methods(GERMANY, "EUR", COIN):
         offers = network.quote(Ask(method, GERMANY, "EUR", COIN, RATE, target_atomic=target))
         best = max(offers, key=lambda one: one.crypto_atomic)
-        assert target <= best.crypto_atomic <= target * 101 // 100 and 5000 < best.charge_cents < 5500
+        assert (
+            target <= best.crypto_atomic <= target * 101 // 100 and 5000 < best.charge_cents < 5500
+        )
 
 
 def test_an_order_is_opened_with_an_address_to_go_to(network: OnrampProvider) -> None:
@@ -74,17 +115,25 @@ def test_an_order_is_opened_with_an_address_to_go_to(network: OnrampProvider) ->
 
 
 def test_what_nobody_signed_is_no_callback(network: OnrampProvider) -> None:
-    for headers in ({}, {"X-Onramper-Webhook-Signature": "0" * 64}, {"X-Onramper-Webhook-Signature": "ü"}):
+    for headers in (
+        {},
+        {"X-Onramper-Webhook-Signature": "0" * 64},
+        {"X-Onramper-Webhook-Signature": "ü"},
+    ):
         with pytest.raises(BadSignature):
             network.read_callback(headers, b'{"status": "paid"}')
 
 
 @pytest.fixture
 def onramper(stand: Stand) -> Onramper:
-    return Onramper(mode="test", api_key="pk_test_x", webhook_secret=SECRET, base_url=stand.url, quote_seconds=5)
+    return Onramper(
+        mode="test", api_key="pk_test_x", webhook_secret=SECRET, base_url=stand.url, quote_seconds=5
+    )
 
 
-@pytest.mark.parametrize(("key", "mode"), [("pk_prod_1", "live"), ("pk_test_1", "test"), ("something", None)])
+@pytest.mark.parametrize(
+    ("key", "mode"), [("pk_prod_1", "live"), ("pk_test_1", "test"), ("something", None)]
+)
 def test_a_key_tells_its_mode(key: str, mode: str | None) -> None:
     assert Onramper.mode_of(key) == mode
 
@@ -93,7 +142,11 @@ def test_an_order_names_ours_and_carries_no_float(onramper: Onramper, stand: Sta
     wanted = order(onramper, charge_cents=4999)
     opened = onramper.open(wanted)
     (body,) = stand.orders.values()
-    assert (body["amount"], body["partnerContext"], body["wallet"]) == (49.99, str(wanted.id), {"address": ADDRESS})
+    assert (body["amount"], body["partnerContext"], body["wallet"]) == (
+        49.99,
+        str(wanted.id),
+        {"address": ADDRESS},
+    )
     assert body["email"] == "ann@example.com" and stand.asked == ["pk_test_x"]
     report = onramper.status(wanted.id, opened.txid)
     assert report is not None
@@ -101,8 +154,13 @@ def test_an_order_names_ours_and_carries_no_float(onramper: Onramper, stand: Sta
     assert (report.amount_cents, report.currency, report.address) == (4999, "EUR", ADDRESS)
 
 
-@pytest.mark.parametrize(("status", "error"), [(400, NotOffered), (422, NotOffered), (500, ProviderError), (429, ProviderError)])
-def test_a_refusal_is_not_a_failure(onramper: Onramper, stand: Stand, status: int, error: type[Exception]) -> None:
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(400, NotOffered), (422, NotOffered), (500, ProviderError), (429, ProviderError)],
+)
+def test_a_refusal_is_not_a_failure(
+    onramper: Onramper, stand: Stand, status: int, error: type[Exception]
+) -> None:
     stand.status_of_open = status
     with pytest.raises(error):
         onramper.open(order(onramper))
@@ -110,14 +168,23 @@ def test_a_refusal_is_not_a_failure(onramper: Onramper, stand: Stand, status: in
 
 @pytest.mark.parametrize(
     ("said", "status"),
-    [("new", "pending"), ("pending", "pending"), ("paid", "paid"), ("completed", "paid"), ("failed", "failed"), ("canceled", "failed")],
+    [
+        ("new", "pending"),
+        ("pending", "pending"),
+        ("paid", "paid"),
+        ("completed", "paid"),
+        ("failed", "failed"),
+        ("canceled", "failed"),
+    ],
 )
 def test_its_words_for_how_far_a_payment_is(onramper: Onramper, said: str, status: str) -> None:
     raw, headers = signed({"status": said, "transactionId": "1"})
     assert onramper.read_callback(headers, raw).status == status
 
 
-@pytest.mark.parametrize("raw", [b"", b"[]", b"{", b'{"status": "refunded?"}', b"[" * 50 + b"]" * 50])
+@pytest.mark.parametrize(
+    "raw", [b"", b"[]", b"{", b'{"status": "refunded?"}', b"[" * 50 + b"]" * 50]
+)
 def test_a_signed_callback_that_cant_be_read_is_none(onramper: Onramper, raw: bytes) -> None:
     mark = hmac.new(SECRET.encode(), raw, hashlib.sha256).hexdigest()
     with pytest.raises(BadSignature):
@@ -125,7 +192,9 @@ def test_a_signed_callback_that_cant_be_read_is_none(onramper: Onramper, raw: by
 
 
 @pytest.mark.parametrize("payout", [0, -1, "NaN", None, "1e500", True, [], 10**40])
-def test_a_payout_that_is_no_amount_is_no_offer(onramper: Onramper, stand: Stand, payout: Any) -> None:
+def test_a_payout_that_is_no_amount_is_no_offer(
+    onramper: Onramper, stand: Stand, payout: Any
+) -> None:
     stand.lies = {"payout": payout}
     method = onramper.methods(GERMANY, "EUR", COIN)[0]
     assert onramper.quote(Ask(method, GERMANY, "EUR", COIN, RATE, charge_cents=5000)) == []

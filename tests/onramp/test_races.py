@@ -1,4 +1,5 @@
-"""Several at once, on rows that are really committed: customers who open the same card payment, buttons pressed twice."""
+"""Several at once, on rows that are really committed: customers who open the same card payment,
+buttons pressed twice."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +38,9 @@ def together(count: int, act: Callable[[int], Any]) -> list[Any]:
 
 def test_who_asks_at_once_gets_one_session(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
-    answers = together(6, lambda number: ask(made, payment_method_id=("sandbox.card", "sandbox.sepa")[number % 2]))
+    answers = together(
+        6, lambda number: ask(made, payment_method_id=("sandbox.card", "sandbox.sepa")[number % 2])
+    )
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert FundingSession.objects.filter(payment_id=made["id"]).count() == 1

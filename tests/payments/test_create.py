@@ -9,7 +9,11 @@ from tests.cast import Api, Shop
 
 def test_a_payment_has_an_address_for_every_accepted_asset(bakery: Shop) -> None:
     made = make.payment(bakery.live)
-    assert [entry["supported_asset"]["asset_id"] for entry in made["payment_addresses"]] == ["ETH", "ETH_USDC", "ETH_USDT"]
+    assert [entry["supported_asset"]["asset_id"] for entry in made["payment_addresses"]] == [
+        "ETH",
+        "ETH_USDC",
+        "ETH_USDT",
+    ]
     assert len({entry["address"] for entry in made["payment_addresses"]}) == 3
 
 
@@ -22,7 +26,9 @@ def test_the_amount_is_what_the_rate_says_rounded_up_to_what_can_be_typed(bakery
 
 def test_the_same_key_answers_the_first_payment_again(bakery: Shop) -> None:
     first = make.payment(bakery.test, key="order-1")
-    again = bakery.test.post("/payments", {"payment_intent": {"amount": "99.00", "currency": "USD"}}, key="order-1")
+    again = bakery.test.post(
+        "/payments", {"payment_intent": {"amount": "99.00", "currency": "USD"}}, key="order-1"
+    )
     assert again.status_code == 201
     assert again.json()["id"] == first["id"]
     assert again.headers["Idempotent-Replayed"] == "true"
@@ -30,17 +36,23 @@ def test_the_same_key_answers_the_first_payment_again(bakery: Shop) -> None:
 
 def test_secret_and_publishable_keys_have_keys_of_their_own(bakery: Shop) -> None:
     public = Api(bakery.secrets["test_publishable"])
-    assert make.payment(bakery.test, key="order-1")["id"] != make.payment(public, key="order-1")["id"]
+    assert (
+        make.payment(bakery.test, key="order-1")["id"] != make.payment(public, key="order-1")["id"]
+    )
 
 
 def test_the_fee_on_top_leaves_the_merchant_the_base(bakery: Shop) -> None:
     paid = make.paid(bakery.test, customer_pays_fee=True)
     (entry,) = paid["payment_addresses"]
-    assert int(entry["base_crypto_atomic"]) + int(entry["fee_crypto_atomic"]) == int(entry["crypto_amount_atomic"])
+    assert int(entry["base_crypto_atomic"]) + int(entry["fee_crypto_atomic"]) == int(
+        entry["crypto_amount_atomic"]
+    )
     assert int(paid["financials"]["assets"][0]["net_atomic"]) >= int(entry["base_crypto_atomic"])
 
 
-def test_creating_takes_three_statements_and_nothing_from_outside(bakery: Shop, django_assert_num_queries: Any) -> None:
+def test_creating_takes_three_statements_and_nothing_from_outside(
+    bakery: Shop, django_assert_num_queries: Any
+) -> None:
     addresses._free.clear()  # the first payment takes indexes for many
     make.payment(bakery.live)
     with django_assert_num_queries(3):

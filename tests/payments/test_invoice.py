@@ -1,4 +1,5 @@
-"""The invoice of an intent: it renders in every status, says whether it is paid, and fetches nothing."""
+"""The invoice of an intent: it renders in every status, says whether it is paid, and fetches
+nothing."""
 
 import io
 from typing import Any
@@ -22,7 +23,9 @@ def invoice(api: Api, made: dict[str, Any]) -> PdfReader:
     answer = api.get(f"/payments/{made['id']}/invoice")
     assert answer.status_code == 200, answer.content
     assert answer["Content-Type"] == "application/pdf"
-    assert answer["Content-Disposition"] == f'attachment; filename="invoice-{made["reference"]}.pdf"'
+    assert (
+        answer["Content-Disposition"] == f'attachment; filename="invoice-{made["reference"]}.pdf"'
+    )
     return PdfReader(io.BytesIO(answer.content))
 
 
@@ -41,7 +44,9 @@ def test_an_unpaid_intent_has_an_invoice_that_says_so_and_where_to_pay(bakery: S
     assert "no real money" in text
 
 
-def test_an_invoice_speaks_the_language_in_which_the_store_writes_to_customers(bakery: Shop) -> None:
+def test_an_invoice_speaks_the_language_in_which_the_store_writes_to_customers(
+    bakery: Shop,
+) -> None:
     Store.objects.filter(pk=bakery.store.pk).update(customer_language="de")
     made = payment(bakery.test)
     text = words(invoice(bakery.test, made))
@@ -69,7 +74,11 @@ def test_each_status_says_what_it_means(bakery: Shop) -> None:
 
 def test_a_live_invoice_carries_no_mark_of_a_test(bakery: Shop) -> None:
     reader = invoice(bakery.live, payment(bakery.live))
-    assert "no real money" not in words(reader) and "TEST" not in words(reader).upper() and "TEST" not in str(reader.metadata)
+    assert (
+        "no real money" not in words(reader)
+        and "TEST" not in words(reader).upper()
+        and "TEST" not in str(reader.metadata)
+    )
 
 
 def test_every_page_of_a_test_invoice_says_that_it_is_one(bakery: Shop) -> None:
@@ -91,7 +100,11 @@ ADDED_UP = {
 def test_an_invoice_adds_up_whatever_its_items_add_up_to(case: str, bakery: Shop) -> None:
     amount, currency, price, line = ADDED_UP[case]
     items = [{"description": "Bread", "quantity": 1, "unit_amount_cents": price}]
-    text = words(invoice(bakery.test, payment(bakery.test, amount=amount, currency=currency, line_items=items)))
+    text = words(
+        invoice(
+            bakery.test, payment(bakery.test, amount=amount, currency=currency, line_items=items)
+        )
+    )
     assert line in text and ("Other charges" in text or "Discounts" in text) == bool(line)
 
 
@@ -99,28 +112,52 @@ def test_the_invoice_is_tagged_and_names_its_language(bakery: Shop) -> None:
     made = payment(bakery.test, line_items=ITEMS)
     reader = invoice(bakery.test, made)
     assert reader.root_object["/Lang"] == "en" and "/StructTreeRoot" in reader.root_object
-    assert reader.metadata is not None and reader.metadata.title == f"TEST · Invoice {made['reference']} · Alice's Bakery"
+    assert (
+        reader.metadata is not None
+        and reader.metadata.title == f"TEST · Invoice {made['reference']} · Alice's Bakery"
+    )
 
 
 def test_a_pictures_address_is_never_fetched(bakery: Shop, httpserver: HTTPServer) -> None:
     url = httpserver.url_for("/pixel.png").replace("http://", "https://")
-    items = [{**ITEMS[0], "description": f'<img src="{httpserver.url_for("/pixel.png")}">', "image_url": url}]
-    bakery.store.logo_url, bakery.store.primary_color = httpserver.url_for("/logo.png"), "}*{x:y"
+    items = [
+        {
+            **ITEMS[0],
+            "description": f'<img src="{httpserver.url_for("/pixel.png")}">',
+            "image_url": url,
+        }
+    ]
+    bakery.store.logo_url = httpserver.url_for("/logo.png")
+    bakery.store.primary_color = "}*{x:y"
     bakery.store.save()
-    made = payment(bakery.test, image_url=url, title=f'<link rel="stylesheet" href="{httpserver.url_for("/x.css")}">', line_items=items)
+    made = payment(
+        bakery.test,
+        image_url=url,
+        title=f'<link rel="stylesheet" href="{httpserver.url_for("/x.css")}">',
+        line_items=items,
+    )
     assert "<img" in words(invoice(bakery.test, made))
     assert httpserver.log == []
 
 
 def test_the_scope_is_that_of_reading_payments(bakery: Shop) -> None:
     made = payment(bakery.test)
-    assert bakery.with_scopes("balances:read").get(f"/payments/{made['id']}/invoice").status_code == 403
-    assert bakery.with_scopes("payments:read").get(f"/payments/{made['id']}/invoice").status_code == 200
+    assert (
+        bakery.with_scopes("balances:read").get(f"/payments/{made['id']}/invoice").status_code
+        == 403
+    )
+    assert (
+        bakery.with_scopes("payments:read").get(f"/payments/{made['id']}/invoice").status_code
+        == 200
+    )
 
 
 def test_the_dashboard_offers_the_same_file(cast: Cast) -> None:
     made = payment(cast.bakery.test)
     browser = Browser(cast.bob)
-    assert f"/dashboard/payments/{made['id']}/invoice" in browser.get(f"payments/{made['id']}").content.decode()
+    assert (
+        f"/dashboard/payments/{made['id']}/invoice"
+        in browser.get(f"payments/{made['id']}").content.decode()
+    )
     answer = browser.get(f"payments/{made['id']}/invoice")
     assert answer["Content-Type"] == "application/pdf" and answer.content.startswith(b"%PDF-")

@@ -1,6 +1,8 @@
-"""Money through its whole life in any order: in by payments of every kind, out by refunds, payouts and swaps, while time passes.
+"""Money through its whole life in any order: in by payments of every kind, out by refunds, payouts
+and swaps, while time passes.
 
-The model is plain numbers: what came in less what went out is what the store has, asked again means the same, and the audit is silent.
+The model is plain numbers: what came in less what went out is what the store has, asked again means
+the same, and the audit is silent.
 """
 
 import os
@@ -10,7 +12,14 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from apps.assets.models import Asset
 from apps.console import audit
@@ -57,8 +66,11 @@ class Lifecycle(RuleBasedStateMachine):
         key = f"key {self.keys}"
         answer = self.api.post(path, body, key=key)
         assert answer.status_code in (200, 201, *NO), answer.content
-        # A refund of an intent that has ended may find all its coins under way already: it makes no record, so its key is free.
-        if answer.status_code == 201 and ("refunds" not in path or Refund.objects.filter(idempotency_key=key).exists()):
+        # A refund of an intent that has ended may find all its coins under way already: it makes no
+        # record, so its key is free.
+        if answer.status_code == 201 and (
+            "refunds" not in path or Refund.objects.filter(idempotency_key=key).exists()
+        ):
             self.said.append((lambda: self.api.post(path, body, key=key), ids(answer.json())))
 
     @rule(scenario=SCENARIOS, amount=st.sampled_from(["0.37", "10.00", "999.99"]))
@@ -71,25 +83,44 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(data=st.data(), late=st.booleans())
     def more_comes_in_for_an_old_one(self, data: st.DataObject, late: bool) -> None:
         chosen = data.draw(st.sampled_from(self.payments))
-        answer = self.api.post(f"/payments/{chosen}/simulated_payments", {"scenario": "exact", "late": late})
+        answer = self.api.post(
+            f"/payments/{chosen}/simulated_payments", {"scenario": "exact", "late": late}
+        )
         assert answer.status_code in (201, *NO), answer.content
 
     @precondition(lambda self: self.payments)
     @rule(data=st.data(), amount=st.sampled_from([None, "0.000001", "0.001", "1"]))
     def somebody_is_refunded(self, data: st.DataObject, amount: str | None) -> None:
         chosen = data.draw(st.sampled_from(self.payments))
-        wish = {"destination_address": make.fresh_address(), **({"amount": amount} if amount else {})}
+        wish = {
+            "destination_address": make.fresh_address(),
+            **({"amount": amount} if amount else {}),
+        }
         self.ask(f"/payments/{chosen}/refunds", {"refund": wish})
 
     @rule(share=SHARES)
     def some_is_paid_out(self, share: int) -> None:
         amount = max(1, self.available() * share // 100)
-        self.ask("/payouts", {"asset_id": "SETH", "amount_atomic": str(amount), "destination_address": make.fresh_address()})
+        self.ask(
+            "/payouts",
+            {
+                "asset_id": "SETH",
+                "amount_atomic": str(amount),
+                "destination_address": make.fresh_address(),
+            },
+        )
 
     @rule(share=SHARES)
     def some_is_swapped(self, share: int) -> None:
         amount = max(1, self.available() * share // 100)
-        self.ask("/balance_swaps", {"source_asset_id": "SETH", "buy_asset_id": "USDC_SETH", "sell_amount_atomic": str(amount)})
+        self.ask(
+            "/balance_swaps",
+            {
+                "source_asset_id": "SETH",
+                "buy_asset_id": "USDC_SETH",
+                "sell_amount_atomic": str(amount),
+            },
+        )
 
     @precondition(lambda self: self.said)
     @rule(data=st.data())
@@ -107,21 +138,41 @@ class Lifecycle(RuleBasedStateMachine):
         if not hasattr(self, "shop"):
             return
         store = self.shop.store
-        entries = Entry.objects.filter(account__store_id=store.pk, account__kind="available", asset_id="SETH")
-        assert self.available() == sum(int(one) for one in entries.values_list("amount_atomic", flat=True)) >= 0
-        came_in = entries.filter(movement__kind__in=("payment_settled", "overpayment_settled", "late_deposit_accepted"))
+        entries = Entry.objects.filter(
+            account__store_id=store.pk, account__kind="available", asset_id="SETH"
+        )
+        assert (
+            self.available()
+            == sum(int(one) for one in entries.values_list("amount_atomic", flat=True))
+            >= 0
+        )
+        came_in = entries.filter(
+            movement__kind__in=("payment_settled", "overpayment_settled", "late_deposit_accepted")
+        )
         went_out = [
-            *Payout.objects.filter(store=store, asset_id="SETH").exclude(funds="returned").values_list("amount_atomic", flat=True),
-            *Swap.objects.filter(store=store, source_asset_id="SETH").exclude(status="failed").values_list("sell_amount_atomic", flat=True),
+            *Payout.objects.filter(store=store, asset_id="SETH")
+            .exclude(funds="returned")
+            .values_list("amount_atomic", flat=True),
+            *Swap.objects.filter(store=store, source_asset_id="SETH")
+            .exclude(status="failed")
+            .values_list("sell_amount_atomic", flat=True),
         ]
-        refunds = Refund.objects.filter(store=store).exclude(status="failed").values_list("amount_atomic", flat=True)
-        rest = sum(int(one) for one in came_in.values_list("amount_atomic", flat=True)) - sum(int(one) for one in went_out)
+        refunds = (
+            Refund.objects.filter(store=store)
+            .exclude(status="failed")
+            .values_list("amount_atomic", flat=True)
+        )
+        rest = sum(int(one) for one in came_in.values_list("amount_atomic", flat=True)) - sum(
+            int(one) for one in went_out
+        )
         assert rest - sum(int(one) for one in refunds) <= self.available() <= rest
 
     def teardown(self) -> None:
         make.advance(self.api, 61)
         assert audit.findings() == []
-        assert not Payment.objects.filter(store=self.shop.store, status="processing", expires_at=None).exists()
+        assert not Payment.objects.filter(
+            store=self.shop.store, status="processing", expires_at=None
+        ).exists()
 
 
 EXAMPLES, STEPS = (int(one) for one in os.environ.get("TILLGATE_LIVES", "7 14").split())
@@ -142,4 +193,6 @@ def test_money_is_kept_whatever_happens_to_it(cast: Cast) -> None:
     Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
     Lifecycle.cast = cast
     run_state_machine_as_test(Lifecycle, settings=LIMITS)
-    assert set(Movement.objects.values_list("kind", flat=True)) >= KINDS, "everything that can happen did"
+    assert set(Movement.objects.values_list("kind", flat=True)) >= KINDS, (
+        "everything that can happen did"
+    )

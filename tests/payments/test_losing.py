@@ -1,4 +1,5 @@
-"""A reorg takes a deposit away while it is being booked: it is either booked and lost, or neither. Real threads, real locks."""
+"""A reorg takes a deposit away while it is being booked: it is either booked and lost, or neither.
+Real threads, real locks."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -28,16 +29,33 @@ HASH = "0x" + "b" * 64
 def deposit(committed: Cast) -> Iterator[Deposit]:
     """A confirmed deposit of a real block, which nobody has booked."""
     payment = make.payment(committed.bakery.test)
-    way = next(one for one in payment["payment_addresses"] if one["supported_asset"]["asset_id"] == "SETH")
+    way = next(
+        one for one in payment["payment_addresses"] if one["supported_asset"]["asset_id"] == "SETH"
+    )
     at = clock.real_now()
     block = Block.objects.create(
-        chain_id="sepolia", number=7, hash=HASH, parent_hash="0x" + "a" * 64, mined_at=at - timedelta(minutes=1), scanned_at=at
+        chain_id="sepolia",
+        number=7,
+        hash=HASH,
+        parent_hash="0x" + "a" * 64,
+        mined_at=at - timedelta(minutes=1),
+        scanned_at=at,
     )
     made = Deposit.objects.create(
-        chain_id="sepolia", asset_id="SETH", address_id=way["address"].lower(), tx_hash="0x" + "c" * 64, log_index=-1,
-        from_address="0x" + "d" * 40, amount_atomic=int(way["crypto_amount_atomic"]), block_number=7, block_hash=HASH,
-        status="confirmed", required_confirmations=3, detected_at=at, confirmed_at=at,
-    )  # fmt: skip
+        chain_id="sepolia",
+        asset_id="SETH",
+        address_id=way["address"].lower(),
+        tx_hash="0x" + "c" * 64,
+        log_index=-1,
+        from_address="0x" + "d" * 40,
+        amount_atomic=int(way["crypto_amount_atomic"]),
+        block_number=7,
+        block_hash=HASH,
+        status="confirmed",
+        required_confirmations=3,
+        detected_at=at,
+        confirmed_at=at,
+    )
     yield made
     block.delete()
     addresses = [one["address"].lower() for one in payment["payment_addresses"]]
@@ -70,7 +88,10 @@ def until_somebody_waits_for_us() -> None:
     """Until another connection waits for this transaction to end."""
     for _ in range(20_000):
         with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))")
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY"
+                " (pg_blocking_pids(pid))"
+            )
             if cursor.fetchone()[0]:
                 return
     pytest.fail("nobody waits")

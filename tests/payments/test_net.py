@@ -1,4 +1,5 @@
-"""Net figures: kept by payment at its reconciliation, exact at any moment, and read by an index however many payments there are."""
+"""Net figures: kept by payment at its reconciliation, exact at any moment, and read by an index
+however many payments there are."""
 
 import json
 from datetime import timedelta
@@ -22,7 +23,9 @@ pytestmark = pytest.mark.django_db
 
 def ranges(shop: Shop) -> tuple[Days, Days]:
     today = shop.access().now().date()
-    return Days(today - timedelta(days=29), today), Days(today - timedelta(days=59), today - timedelta(days=30))
+    return Days(today - timedelta(days=29), today), Days(
+        today - timedelta(days=59), today - timedelta(days=30)
+    )
 
 
 def net(shop: Shop) -> tuple[int, int]:
@@ -53,19 +56,29 @@ def test_twenty_thousand_payments_are_added_up_without_the_ledger(cast: Cast) ->
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO payments_paymentnet (payment_id, store_id, mode, created_at, net_cents)"
-            " SELECT id, store_id, mode, created_at, 990 FROM payments_payment WHERE completed_at IS NOT NULL"
+            " SELECT id, store_id, mode, created_at, 990 FROM payments_payment WHERE completed_at"
+            " IS NOT NULL"
         )
         cursor.execute("ANALYZE payments_paymentnet, payments_payment")
     with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
         found = net(cast.bakery)
         now, before = ranges(cast.bakery)
         viewer = cast.bakery.access()
-        asked = {"store_id": viewer.store_id, "mode": viewer.mode, "currency": "EUR", "begin": now.begin, "end": now.end}
+        asked = {
+            "store_id": viewer.store_id,
+            "mode": viewer.mode,
+            "currency": "EUR",
+            "begin": now.begin,
+            "end": now.end,
+        }
         asked |= {"begin_before": before.begin, "end_before": before.end}
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {_NET._with_values}", asked)
             answer: Any = cursor.fetchone()[0]
         (told,) = json.loads(answer) if isinstance(answer, str) else answer
-    assert sum(found) == 990 * Payment.objects.exclude(completed_at=None).filter(store=cast.bakery.store).count()
+    assert (
+        sum(found)
+        == 990 * Payment.objects.exclude(completed_at=None).filter(store=cast.bakery.store).count()
+    )
     assert told["Execution Time"] < 1_000, told  # 40 ms where nobody else is at work
     assert told["Plan"]["Shared Hit Blocks"] + told["Plan"]["Shared Read Blocks"] < 5_000, told

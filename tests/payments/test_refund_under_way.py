@@ -1,4 +1,5 @@
-"""A request that meets a refund under way has that one for an answer, and can't be taken for another refund."""
+"""A request that meets a refund under way has that one for an answer, and can't be taken for
+another refund."""
 
 from typing import Any
 
@@ -12,7 +13,8 @@ from tests import make
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import Browser, hidden_fields, text
 
-FIRST, SECOND = "0x" + "10" * 20, "0x" + "11" * 20
+FIRST = "0x" + "10" * 20
+SECOND = "0x" + "11" * 20
 
 
 @pytest.fixture
@@ -41,7 +43,9 @@ def test_the_first_is_new_and_says_nothing_of_another(bakery: Shop, payment: str
         {},
     ],
 )
-def test_who_asks_for_something_else_is_told(bakery: Shop, payment: str, other: dict[str, str]) -> None:
+def test_who_asks_for_something_else_is_told(
+    bakery: Shop, payment: str, other: dict[str, str]
+) -> None:
     first = ask(bakery, payment, "a", amount="0.004", destination_address=FIRST).json()[0]
     second = ask(bakery, payment, "b", **other)
     assert (second.status_code, second.headers["Idempotent-Replayed"]) == (201, "true")
@@ -81,7 +85,8 @@ def test_the_list_of_refunds_has_no_such_word(bakery: Shop, payment: str) -> Non
 
 
 def test_a_page_says_what_is_under_way(cast: Cast, payment: str) -> None:
-    browser, path = Browser(cast.alice), f"payments/{payment}/refund"
+    browser = Browser(cast.alice)
+    path = f"payments/{payment}/refund"
     form = hidden_fields(browser.get(path))
     ask(cast.bakery, payment, "a", amount="0.004", destination_address=FIRST)
     answer = browser.post(path, amount="0.003", form_key=form["form_key"])

@@ -1,4 +1,5 @@
-"""One key, two payments, at the same moment: one of them is refunded, and both callers hear of that refund. Real threads, real locks."""
+"""One key, two payments, at the same moment: one of them is refunded, and both callers hear of that
+refund. Real threads, real locks."""
 
 from typing import Any
 
@@ -16,8 +17,11 @@ __all__ = ["_django_db_helper", "committed"]
 pytestmark = pytest.mark.django_db
 
 
-def test_a_key_that_meets_itself_on_another_payment_answers_with_the_refund_that_it_made(committed: Cast) -> None:
-    shop, answers = committed.bakery, []
+def test_a_key_that_meets_itself_on_another_payment_answers_with_the_refund_that_it_made(
+    committed: Cast,
+) -> None:
+    shop = committed.bakery
+    answers = []
     first, second = (make.paid(shop.test, amount="20.00")["id"] for _ in range(2))
 
     def ask(payment: str) -> Any:

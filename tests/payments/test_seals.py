@@ -1,4 +1,5 @@
-"""What was locked when a payment was made stays as it was sealed: whoever changes it later, even past every rule, is found."""
+"""What was locked when a payment was made stays as it was sealed: whoever changes it later, even
+past every rule, is found."""
 
 import threading
 from typing import Any
@@ -58,10 +59,16 @@ EVENT = f"(SELECT sequence FROM payments_paymentevent WHERE payment_id = {ONE})"
     "statement",
     [
         f"UPDATE payments_payment SET idempotency_key = 'another' WHERE id = {ONE}",
-        f"UPDATE payments_payment SET idempotency_key = NULL, idempotency_caller = '' WHERE id = {ONE}",
+        (
+            "UPDATE payments_payment SET idempotency_key = NULL, idempotency_caller = '' WHERE id"
+            f" = {ONE}"
+        ),
         f"UPDATE payments_payment SET fee_fraction = 0 WHERE id = {ONE}",
         f"UPDATE payments_payment SET expires_at = expires_at + interval '1 day' WHERE id = {ONE}",
-        f"UPDATE payments_paymentaddress SET exchange_rate = exchange_rate + 0.000000000000000001 WHERE payment_id = {ONE}",
+        (
+            "UPDATE payments_paymentaddress SET exchange_rate = exchange_rate +"
+            f" 0.000000000000000001 WHERE payment_id = {ONE}"
+        ),
         f"DELETE FROM payments_paymentevent WHERE sequence = {EVENT}",
     ],
 )
@@ -71,12 +78,17 @@ def test_a_locked_figure_that_was_changed_is_found(sealed: Shop, statement: str)
     assert broken() == ["payment seal 1"]
 
 
-def test_a_seal_that_was_made_anew_breaks_the_next_and_misses_the_one_that_was_kept(sealed: Shop, capsys: Any) -> None:
+def test_a_seal_that_was_made_anew_breaks_the_next_and_misses_the_one_that_was_kept(
+    sealed: Shop, capsys: Any
+) -> None:
     kept = str(PaymentSeal.objects.get(number=2))
     tamper("DELETE FROM payments_paymentseal WHERE number = 1")
     assert set(broken()) == {"payment seal 2"}
 
-    tamper(f"DELETE FROM payments_paymentseal; UPDATE payments_payment SET fee_fraction = 0 WHERE id = {ONE}")
+    tamper(
+        "DELETE FROM payments_paymentseal; UPDATE payments_payment SET fee_fraction = 0 WHERE id ="
+        f" {ONE}"
+    )
     seals.seal_payments(clock.real_now())
     assert broken() == []
     with pytest.raises(SystemExit):
@@ -85,17 +97,18 @@ def test_a_seal_that_was_made_anew_breaks_the_next_and_misses_the_one_that_was_k
 
 
 def test_the_end_of_the_audit_log_can_not_be_cut_off(sealed: Shop) -> None:
-    """The newest seal of the audit log stands for nothing after it, but payments' seals name it; also when no payment is made."""
+    """The newest seal of the audit log stands for nothing after it, but payments' seals name it;
+    also when no payment is made."""
     make.store_coins(sealed.store, "SETH", 1)
     assert (seal_lines(clock.real_now()), seals.seal_payments(clock.real_now())) == (1, 1)
     assert audit.findings() == []
 
     tamper(
-        "DELETE FROM ledger_entry WHERE movement_id IN (SELECT id FROM ledger_movement WHERE kind = 'correction'); "
-        "DELETE FROM ledger_movement WHERE kind = 'correction'; "
-        "DELETE FROM stores_auditentry e USING stores_auditseal s WHERE e.id = ANY (s.entry_ids) AND s.number = "
-        "(SELECT max(number) FROM stores_auditseal); "
-        "DELETE FROM stores_auditseal WHERE number = (SELECT max(number) FROM stores_auditseal)"
+        "DELETE FROM ledger_entry WHERE movement_id IN (SELECT id FROM ledger_movement WHERE kind ="
+        " 'correction'); DELETE FROM ledger_movement WHERE kind = 'correction'; DELETE FROM"
+        " stores_auditentry e USING stores_auditseal s WHERE e.id = ANY (s.entry_ids) AND s.number"
+        " = (SELECT max(number) FROM stores_auditseal); DELETE FROM stores_auditseal WHERE number ="
+        " (SELECT max(number) FROM stores_auditseal)"
     )
 
     assert broken() == ["payment seal 3"]
@@ -111,7 +124,11 @@ def test_a_payment_without_a_seal_is_found_after_a_day(sealed: Shop) -> None:
 
 
 def test_no_change_of_a_seal_is_taken(sealed: Shop) -> None:
-    for statement in ("UPDATE payments_paymentseal SET count = 1", "DELETE FROM payments_paymentseal", "TRUNCATE payments_paymentseal"):
+    for statement in (
+        "UPDATE payments_paymentseal SET count = 1",
+        "DELETE FROM payments_paymentseal",
+        "TRUNCATE payments_paymentseal",
+    ):
         with pytest.raises(Exception, match="append-only"), connection.cursor() as cursor:
             cursor.execute(f"SAVEPOINT one; {statement}")
         with connection.cursor() as cursor:
@@ -121,9 +138,11 @@ def test_no_change_of_a_seal_is_taken(sealed: Shop) -> None:
 def test_who_has_drawn_a_number_and_not_committed_is_waited_for(
     django_db_setup: None, django_db_blocker: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Lines of history are numbered before they are committed: a seal must not end behind one that is still to come."""
+    """Lines of history are numbered before they are committed: a seal must not end behind one that
+    is still to come."""
     monkeypatch.setattr(seals, "WAIT_SECONDS", 0.3)
-    drawn, go_on = threading.Event(), threading.Event()
+    drawn = threading.Event()
+    go_on = threading.Event()
 
     def slow() -> None:
         with connection.cursor() as cursor:

@@ -1,4 +1,5 @@
-"""Sending a simulated deposit's reference again changes that deposit, and the books with it, as long as the payment is open."""
+"""Sending a simulated deposit's reference again changes that deposit, and the books with it, as
+long as the payment is open."""
 
 from typing import Any
 
@@ -17,7 +18,9 @@ def send(shop: Shop, payment: dict[str, Any], amount: int, **fields: Any) -> Any
 
 
 @pytest.mark.parametrize("amounts", [(5, 9), (9, 5)])
-def test_a_booked_deposit_of_an_open_payment_is_booked_anew(bakery: Shop, amounts: tuple[int, int]) -> None:
+def test_a_booked_deposit_of_an_open_payment_is_booked_anew(
+    bakery: Shop, amounts: tuple[int, int]
+) -> None:
     payment = make.payment(bakery.test)
 
     for amount in amounts:
@@ -28,14 +31,19 @@ def test_a_booked_deposit_of_an_open_payment_is_booked_anew(bakery: Shop, amount
 
 
 @pytest.mark.parametrize("by", [-1, 1])
-def test_a_deposit_of_a_finished_payment_stays_what_it_was_settled_for(bakery: Shop, by: int) -> None:
+def test_a_deposit_of_a_finished_payment_stays_what_it_was_settled_for(
+    bakery: Shop, by: int
+) -> None:
     payment = make.payment(bakery.test)
     make.simulated(bakery.test, payment["id"], reference="r")
     settled = Deposit.objects.get(simulated_reference="r").amount_atomic
 
     answer = send(bakery, payment, settled + by, late=True)
 
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "simulated_payment_already_finalized")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (
+        422,
+        "simulated_payment_already_finalized",
+    )
     assert Deposit.objects.get(simulated_reference="r").amount_atomic == settled
     assert send(bakery, payment, settled, late=True).status_code == 201
     assert audit.findings() == []

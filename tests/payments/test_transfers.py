@@ -1,4 +1,5 @@
-"""Coins at an address for another coin: the store whose address it is accepts them or sends them back, once, and nobody else does."""
+"""Coins at an address for another coin: the store whose address it is accepts them or sends them
+back, once, and nobody else does."""
 
 from datetime import timedelta
 from typing import Any
@@ -55,7 +56,9 @@ def held(cast: Cast, kind: str) -> int:
     return account_balance(cast.bakery.store.pk, "test", COIN, kind)
 
 
-def test_an_accepted_one_is_available_less_the_fee_and_leaves_the_payments_status(cast: Cast) -> None:
+def test_an_accepted_one_is_available_less_the_fee_and_leaves_the_payments_status(
+    cast: Cast,
+) -> None:
     payment, transfer = stray(cast)
     accept_transfer(owner(cast), transfer, payment.reference.lower())
     fee = int(10**6 * payment.fee_fraction)
@@ -69,10 +72,15 @@ def test_an_accepted_one_is_available_less_the_fee_and_leaves_the_payments_statu
     assert audit.findings() == []
 
 
-def test_a_payment_that_takes_both_coins_stays_balanced_whatever_becomes_of_the_transfer(cast: Cast) -> None:
+def test_a_payment_that_takes_both_coins_stays_balanced_whatever_becomes_of_the_transfer(
+    cast: Cast,
+) -> None:
     Asset.objects.filter(pk=COIN).update(contract_address="0x" + "01" * 20, is_active=True)
     accept_all_active(cast.bakery.store)
-    for act in (lambda id, of: accept_transfer(owner(cast), id, of.reference), lambda id, of: send_transfer_back(owner(cast), id)):
+    for act in (
+        lambda id, of: accept_transfer(owner(cast), id, of.reference),
+        lambda id, of: send_transfer_back(owner(cast), id),
+    ):
         payment, transfer = stray(cast)
         assert payment.addresses.filter(asset=COIN).exists()
         made = make.simulated(cast.bakery.test, str(payment.pk))
@@ -128,7 +136,10 @@ def test_a_return_that_fails_is_held_and_decided_again_on_its_own_payment(cast: 
 def test_what_is_decided_stays_decided(cast: Cast) -> None:
     payment, transfer = stray(cast)
     send_transfer_back(owner(cast), transfer)
-    for again in (lambda: accept_transfer(owner(cast), transfer, payment.reference), lambda: send_transfer_back(owner(cast), transfer)):
+    for again in (
+        lambda: accept_transfer(owner(cast), transfer, payment.reference),
+        lambda: send_transfer_back(owner(cast), transfer),
+    ):
         with pytest.raises(AlreadyResolved):
             again()
     assert TransferReturn.objects.count() == 1
@@ -157,7 +168,11 @@ def test_an_address_that_no_payment_has_is_for_staff(cast: Cast) -> None:
 
 def test_coins_of_a_block_that_is_gone_or_too_new_wait(cast: Cast) -> None:
     _, transfer = stray(cast)
-    real = {"block_number": 7, "block_hash": "0x" + "b" * 64, "mined_at": clock.real_now() + timedelta(minutes=1)}
+    real = {
+        "block_number": 7,
+        "block_hash": "0x" + "b" * 64,
+        "mined_at": clock.real_now() + timedelta(minutes=1),
+    }
     Deposit.objects.update(is_simulated=False, **real)
     with pytest.raises(NotConfirmedYet):
         send_transfer_back(owner(cast), transfer)
@@ -170,13 +185,18 @@ def test_who_may(cast: Cast) -> None:
         with pytest.raises(operations.RoleForbids):
             send_transfer_back(signed_in(cast.bob, cast.bakery.store, role=role), transfer)
     with pytest.raises((SecondFactorRequired, StepUpRequired)):
-        accept_transfer(Access.for_session(cast.alice, cast.bakery.store, "live", Role.OWNER), transfer, payment.reference)
+        accept_transfer(
+            Access.for_session(cast.alice, cast.bakery.store, "live", Role.OWNER),
+            transfer,
+            payment.reference,
+        )
 
 
 def test_staff_and_store_at_once_decide_it_once(committed: Cast) -> None:
     payment, transfer = stray(committed)
     row = UnmatchedTransfer.objects.get(pk=transfer)
-    staff, outcomes = make.clerk(staff_roles.StaffRole.FINANCE), []
+    staff = make.clerk(staff_roles.StaffRole.FINANCE)
+    outcomes = []
 
     def decide() -> None:
         try:

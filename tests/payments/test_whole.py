@@ -19,7 +19,16 @@ from apps.stores.models import Store, Verification
 from tests import make
 from tests.cast import Cast, Shop
 
-EVERY: list[type[models.Model]] = [Payment, PaymentAddress, PaymentEvent, Deposit, Asset, Chain, Verification, Store]
+EVERY: list[type[models.Model]] = [
+    Payment,
+    PaymentAddress,
+    PaymentEvent,
+    Deposit,
+    Asset,
+    Chain,
+    Verification,
+    Store,
+]
 
 
 def values(row: models.Model) -> dict[str, Any]:
@@ -55,7 +64,9 @@ def test_it_is_all_that_its_parts_are_when_they_are_asked_for(paid: Payment) -> 
         assert (ours.deposits, ours.late_ids) == (theirs.deposits, theirs.late_ids)
         assert ours.confirmed_atomic == theirs.confirmed_atomic
     assert any(one.deposits for one in whole.received)
-    assert [values(one) for one in whole.history] == [values(one) for one in paid.events.order_by("sequence")]
+    assert [values(one) for one in whole.history] == [
+        values(one) for one in paid.events.order_by("sequence")
+    ]
     assert whole.splits == payment_split([paid.pk])[paid.pk] != {}
     assert whole.business is None
 
@@ -66,23 +77,49 @@ def test_late_deposits_and_the_business_are_part_of_it(bakery: Shop) -> None:
     make.simulated(bakery.test, made["id"], late=True)
     at = clock.real_now()
     known = Verification.objects.create(
-        store=bakery.store, status="approved", business_legal_name="B", business_country="DE", created_at=at, submitted_at=at, updated_at=at
+        store=bakery.store,
+        status="approved",
+        business_legal_name="B",
+        business_country="DE",
+        created_at=at,
+        submitted_at=at,
+        updated_at=at,
     )
     whole = whole_of(Payment.objects.get(pk=made["id"]))
-    assert whole.late == dict(LateDeposit.objects.filter(payment=made["id"]).values_list("deposit_id", "accepted_at")) != {}
-    assert whole.business is not None and values(whole.business) == values(Verification.objects.get(pk=known.pk))
+    assert (
+        whole.late
+        == dict(
+            LateDeposit.objects.filter(payment=made["id"]).values_list("deposit_id", "accepted_at")
+        )
+        != {}
+    )
+    assert whole.business is not None and values(whole.business) == values(
+        Verification.objects.get(pk=known.pk)
+    )
 
 
 def test_nobody_finds_anothers(cast: Cast, paid: Payment) -> None:
-    others = (Payment(store=cast.strangers.store, mode="test"), Payment(store=paid.store, mode="live"))
+    others = (
+        Payment(store=cast.strangers.store, mode="test"),
+        Payment(store=paid.store, mode="live"),
+    )
     for viewer, id in ((paid, "nothing"), *((other, paid.pk) for other in others)):
         with pytest.raises(NotFound):
             find_whole(viewer, viewer.store, str(id))
     assert find_whole(paid, paid.store, str(paid.pk)).payment == paid
 
 
-@pytest.mark.parametrize("path", ["/payments/{id}", "/payments", "/payments?status=completed&order_id=A-1&from=2026-01-01&to=2026-12-31"])
-def test_reading_takes_one_statement_beside_the_look_up_of_the_key(bakery: Shop, paid: Payment, path: str) -> None:
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/payments/{id}",
+        "/payments",
+        "/payments?status=completed&order_id=A-1&from=2026-01-01&to=2026-12-31",
+    ],
+)
+def test_reading_takes_one_statement_beside_the_look_up_of_the_key(
+    bakery: Shop, paid: Payment, path: str
+) -> None:
     bakery.test.get("/payments")
     with CaptureQueriesContext(connection) as asked:
         assert bakery.test.get(path.format(id=paid.pk)).status_code == 200
@@ -92,4 +129,9 @@ def test_reading_takes_one_statement_beside_the_look_up_of_the_key(bakery: Shop,
 @pytest.mark.parametrize("text", ["%25", "_", "%5C", "%25%25"])
 def test_a_part_of_a_reference_is_taken_literally(bakery: Shop, paid: Payment, text: str) -> None:
     assert bakery.test.get(f"/payments?reference={text}").json()["meta"]["total"] == 0
-    assert bakery.test.get(f"/payments?reference={paid.reference[3:9].lower()}").json()["meta"]["total"] == 1
+    assert (
+        bakery.test.get(f"/payments?reference={paid.reference[3:9].lower()}").json()["meta"][
+            "total"
+        ]
+        == 1
+    )

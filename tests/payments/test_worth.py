@@ -1,4 +1,5 @@
-"""Amounts in fiat as coins, at the edges: everything, dust, a currency without cents, coins with many places and with none."""
+"""Amounts in fiat as coins, at the edges: everything, dust, a currency without cents, coins with
+many places and with none."""
 
 from decimal import Decimal
 
@@ -49,7 +50,9 @@ def test_yen_are_whole() -> None:
     whole = most(10**18, "250000.70", "JPY")
     assert whole.fiat == Fiat(25_000_000, "JPY") and fiat_text(whole.fiat) == "250000"
     assert whole.coins_for(fiat_typed("250000", "JPY")) == whole.amount
-    assert fiat_text(whole.fiat_part(Bps(2500))) == "62500" and fiat_text(Fiat(1250, "EUR")) == "12.50"
+    assert (
+        fiat_text(whole.fiat_part(Bps(2500))) == "62500" and fiat_text(Fiat(1250, "EUR")) == "12.50"
+    )
     with pytest.raises(Invalid, match="whole"):
         fiat_typed("10.5", "JPY")
 
@@ -68,7 +71,10 @@ def test_what_is_sent_is_never_worth_more_than_was_named_nor_more_than_there_is(
     step = 100 if currency == "JPY" else 1
     cents = data.draw(st.integers(0, whole.fiat.cents // step)) * step
     for part in (2500, 5000, 7500, 10_000):
-        assert part_of(whole.amount, Bps(part)).atomic <= atomic and whole.fiat_part(Bps(part)) <= whole.fiat
+        assert (
+            part_of(whole.amount, Bps(part)).atomic <= atomic
+            and whole.fiat_part(Bps(part)) <= whole.fiat
+        )
     if not cents:
         return
     try:

@@ -23,8 +23,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture
-def _django_db_helper(request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Tests of a `committed` cast run in no transaction of their own, and nothing is truncated: PostgreSQL would refuse it."""
+def _django_db_helper(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any
+) -> Iterator[None]:
+    """Tests of a `committed` cast run in no transaction of their own, and nothing is truncated:
+    PostgreSQL would refuse it."""
     if "committed" not in request.fixturenames:
         request.getfixturevalue("_django_db_helper")
         yield
@@ -35,9 +38,13 @@ def _django_db_helper(request: pytest.FixtureRequest, django_db_setup: None, dja
 
 @pytest.fixture
 def committed(_django_db_helper: None) -> Iterator[Cast]:
-    """A cast whose rows other threads see; what was written is taken out again, which only a superuser can."""
+    """A cast whose rows other threads see; what was written is taken out again, which only a
+    superuser can."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT " + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {table})" for table in _LEDGER))
+        cursor.execute(
+            "SELECT "
+            + ", ".join(f"(SELECT coalesce(max(id), 0) FROM {table})" for table in _LEDGER)
+        )
         last = cursor.fetchone()
     deposits = list(Deposit.objects.values_list("pk", flat=True))
     cast = assemble()
@@ -54,16 +61,28 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
             cursor.execute(f"DELETE FROM {table} WHERE id > %s", [last_id])
         for table in tables:
             cursor.execute(f"DELETE FROM {table} WHERE store_id = ANY(%s)", [stores])
-        cursor.execute("DELETE FROM payouts_payouttransition t WHERE NOT EXISTS (SELECT 1 FROM payouts_payout p WHERE p.id = t.payout_id)")
-        cursor.execute("DELETE FROM payouts_schedulerun r WHERE NOT EXISTS (SELECT 1 FROM payouts_schedule s WHERE s.id = r.schedule_id)")
         cursor.execute(
-            "DELETE FROM payouts_payoutbatchline l WHERE NOT EXISTS (SELECT 1 FROM payouts_payoutbatch b WHERE b.id = l.batch_id)"
+            "DELETE FROM payouts_payouttransition t WHERE NOT EXISTS (SELECT 1 FROM payouts_payout"
+            " p WHERE p.id = t.payout_id)"
+        )
+        cursor.execute(
+            "DELETE FROM payouts_schedulerun r WHERE NOT EXISTS (SELECT 1 FROM payouts_schedule s"
+            " WHERE s.id = r.schedule_id)"
+        )
+        cursor.execute(
+            "DELETE FROM payouts_payoutbatchline l WHERE NOT EXISTS (SELECT 1 FROM"
+            " payouts_payoutbatch b WHERE b.id = l.batch_id)"
         )
         cursor.execute("DELETE FROM core_outgoingmail")  # letters belong to no store
         for table in ("payments_paymentaddress", "payments_paymentevent"):
-            cursor.execute(f"DELETE FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM payments_payment p WHERE p.id = t.payment_id)")
+            cursor.execute(
+                f"DELETE FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM payments_payment p WHERE"
+                " p.id = t.payment_id)"
+            )
         cursor.execute(
-            "DELETE FROM stores_auditentry WHERE action = 'books.corrected' AND (details ->> 'movement')::bigint > %s", [last[1]]
+            "DELETE FROM stores_auditentry WHERE action = 'books.corrected' AND (details ->>"
+            " 'movement')::bigint > %s",
+            [last[1]],
         )
         cursor.execute("DELETE FROM stores_store WHERE id = ANY(%s)", [stores])
         cursor.execute("SET session_replication_role = origin")

@@ -1,4 +1,5 @@
-"""Payouts above an amount need a second person: whoever asks and however it is split, and nothing leaves before."""
+"""Payouts above an amount need a second person: whoever asks and however it is split, and nothing
+leaves before."""
 
 from datetime import timedelta
 from typing import Any
@@ -36,7 +37,8 @@ from tests.console import test_staff_roles
 from tests.dashboard.browse import text
 from tests.payouts.two_people import LITTLE, MUCH, Two, held_of, two_people
 
-ADDRESS, OTHER = "0x52908400098527886e0f7030069857d2e4169ee7", "0x8617e340b3d01fa5f11f306f4090fd50e238070d"
+ADDRESS = "0x52908400098527886e0f7030069857d2e4169ee7"
+OTHER = "0x8617e340b3d01fa5f11f306f4090fd50e238070d"
 
 
 @pytest.fixture
@@ -81,28 +83,50 @@ def test_a_large_payout_of_a_key_waits_and_goes_out_when_another_has_approved_it
     assert balances(two.cast.bakery.store.pk, "test")["SETH"].reserved_atomic == MUCH
     make.advance(two.key, 3600)
     advance_payouts()
-    assert state(made["id"]) == ("requires_review", "reserved", "waiting") and not OutgoingTransaction.objects.exists()
+    assert (
+        state(made["id"]) == ("requires_review", "reserved", "waiting")
+        and not OutgoingTransaction.objects.exists()
+    )
     held = held_of(made["id"])
-    assert (held.maker_id, held.worth_cents, held.above_cents, held.currency) == (two.adam.pk, 180_00, 100_00, "EUR")
+    assert (held.maker_id, held.worth_cents, held.above_cents, held.currency) == (
+        two.adam.pk,
+        180_00,
+        100_00,
+        "EUR",
+    )
     agree(two.as_alice(), held)
     advance_payouts()
     make.advance(two.key, 120)
     told = make.detail_of_payout(two.key, made["id"])
     assert (told["status"], told["pending_reason"]) == ("confirmed", None)
-    assert AuditEntry.objects.filter(action="payout_approval.approved", target_id=str(held.pk)).exists()
+    assert AuditEntry.objects.filter(
+        action="payout_approval.approved", target_id=str(held.pk)
+    ).exists()
     assert audit.findings() == []
 
 
-def test_a_small_payout_goes_out_by_itself_and_splitting_a_large_one_does_not_help(two: Two) -> None:
+def test_a_small_payout_goes_out_by_itself_and_splitting_a_large_one_does_not_help(
+    two: Two,
+) -> None:
     first, second, third = (make.payout(two.key, LITTLE) for _ in range(3))
-    assert [one["status"] for one in (first, second, third)] == ["pending", "requires_review", "requires_review"]
-    assert pay(two.as_adam(), LITTLE).status == "requires_review", "the key is Adam's, and so is this"
+    assert [one["status"] for one in (first, second, third)] == [
+        "pending",
+        "requires_review",
+        "requires_review",
+    ]
+    assert pay(two.as_adam(), LITTLE).status == "requires_review", (
+        "the key is Adam's, and so is this"
+    )
     other = create_api_key(two.cast.bakery.store, "test", by=two.as_adam())[1]
-    assert make.payout(Api(other), LITTLE)["status"] == "requires_review", "another key of his is he"
+    assert make.payout(Api(other), LITTLE)["status"] == "requires_review", (
+        "another key of his is he"
+    )
     assert pay(two.as_alice(), LITTLE).status == "pending", "Alice has moved nothing alone today"
     agree(two.as_alice(), held_of(second["id"]))
     make.advance(two.key, 25 * 3600)
-    assert make.payout(two.key, LITTLE)["status"] == "pending", "what was approved doesn't count, and the day is over"
+    assert make.payout(two.key, LITTLE)["status"] == "pending", (
+        "what was approved doesn't count, and the day is over"
+    )
 
 
 def test_what_came_back_does_not_count(two: Two) -> None:
@@ -119,7 +143,12 @@ def test_a_person_an_agent_and_an_app_wait_too(two: Two) -> None:
     assert sent.status_code == 201 and state(Payout.objects.get().pk)[0] == "requires_review"
     assert held_of(Payout.objects.get().pk).maker_id == two.adam.pk
     assert held_of(pay(two.as_alice(), MUCH).pk).maker_id == two.cast.alice.pk
-    fields = {"name": "Books", "confidential": True, "redirect_uris": ["https://books.example/back"], "scopes": ["payouts:write"]}
+    fields = {
+        "name": "Books",
+        "confidential": True,
+        "redirect_uris": ["https://books.example/back"],
+        "scopes": ["payouts:write"],
+    }
     app: Any = create_app(two.cast.bakery.store, two.cast.alice, AppRequest(**fields))[0]
     token, _ = token_of(two.adam, two.cast.bakery.store, "test", app, "payouts:write")
     assert held_of(make.payout(Api(token), MUCH)["id"]).maker_id == two.adam.pk
@@ -131,11 +160,17 @@ def test_a_platform_that_acts_waits_for_the_sub_merchants_people(two: Two) -> No
     Store.objects.filter(pk=two.cast.bakery.store.pk).update(platform=platform.store)
     platform.store.refresh_from_db()
     by = signed_in(platform.owner, platform.store)
-    secret = create_api_key(platform.store, "test", wanted=["accounts:act", "payouts:write"], by=by)[1]
+    secret = create_api_key(
+        platform.store, "test", wanted=["accounts:act", "payouts:write"], by=by
+    )[1]
     acting = Api(secret, **{"X-Service-Account": str(two.cast.bakery.store.pk)})
     made = make.payout(acting, MUCH)
     held = held_of(made["id"])
-    assert made["status"] == "requires_review" and held.maker_id == platform.owner.pk and "Paula" in held.made_by
+    assert (
+        made["status"] == "requires_review"
+        and held.maker_id == platform.owner.pk
+        and "Paula" in held.made_by
+    )
     agree(two.as_adam(), held)
     assert state(made["id"])[0] == "pending"
 
@@ -156,9 +191,13 @@ def test_a_replay_finds_the_payout_that_waits(two: Two) -> None:
 
 
 def release(two: Two, lines: int = 3) -> Any:
-    raw = "asset_id,amount,destination\n" + "".join(f"SETH,0.05,{make.fresh_address()}\n" for _ in range(lines))
+    raw = "asset_id,amount,destination\n" + "".join(
+        f"SETH,0.05,{make.fresh_address()}\n" for _ in range(lines)
+    )
     by = two.as_adam()
-    batch = batches.open_batch(by, two.cast.bakery.store, two.adam, filename="pay.csv", raw=raw.encode(), form_key="a" * 32)
+    batch = batches.open_batch(
+        by, two.cast.bakery.store, two.adam, filename="pay.csv", raw=raw.encode(), form_key="a" * 32
+    )
     batches.release_batch(by, batch, two.adam, batch.digest)
     batch.refresh_from_db()
     return batch
@@ -197,12 +236,21 @@ def scheduled(two: Two) -> Schedule:
 def test_a_schedule_waits_once_for_each_destination(two: Two) -> None:
     schedule = scheduled(two)
     first = runs.run_by_hand(two.as_alice(), schedule).payout
-    assert first is not None and first.status == "requires_review" and held_of(first.pk).maker_id == two.adam.pk
+    assert (
+        first is not None
+        and first.status == "requires_review"
+        and held_of(first.pk).maker_id == two.adam.pk
+    )
     agree(two.as_alice(), held_of(first.pk))
     make.store_coins(two.cast.bakery.store, "SETH", 10**18)
     second = runs.run_by_hand(two.as_alice(), schedule).payout
-    assert second is not None and (second.status, second.approval_id) == ("pending", first.approval_id)
-    schedules.update_schedule(two.key_access(), schedule, ScheduleRequest(destination_address=OTHER))
+    assert second is not None and (second.status, second.approval_id) == (
+        "pending",
+        first.approval_id,
+    )
+    schedules.update_schedule(
+        two.key_access(), schedule, ScheduleRequest(destination_address=OTHER)
+    )
     make.store_coins(two.cast.bakery.store, "SETH", 10**18)
     third = runs.run_by_hand(two.as_alice(), schedule).payout
     assert third is not None and third.status == "requires_review"
@@ -213,7 +261,9 @@ def test_the_first_payout_of_a_schedule_is_that_which_was_asked_about(two: Two) 
     assert first is not None
     make.store_coins(two.cast.bakery.store, "SETH", 10**18)
     second = runs.run_by_hand(two.as_alice(), Schedule.objects.get()).payout
-    assert second is not None and second.approval_id != first.approval_id, "each asks until one was approved"
+    assert second is not None and second.approval_id != first.approval_id, (
+        "each asks until one was approved"
+    )
 
 
 # --- deciding -------------------------------------------------------------------------------------
@@ -225,7 +275,11 @@ def test_a_rejection_returns_the_coins_and_tells_the_maker_why(two: Two) -> None
         reject(two.as_alice(), held_of(made["id"]), " ")
     reject(two.as_alice(), held_of(made["id"]), "I don't know this address")
     told = make.detail_of_payout(two.key, made["id"])
-    assert (told["status"], told["failure_code"], told["funds_returned"]) == ("failed", "unknown", True)
+    assert (told["status"], told["failure_code"], told["funds_returned"]) == (
+        "failed",
+        "unknown",
+        True,
+    )
     assert told["failure_reason"] == "Rejected by an approver: I don't know this address"
     assert [one["to"] for one in told["state_transitions"]] == ["pending", "failed"]
     assert balances(two.cast.bakery.store.pk, "test")["SETH"].available_atomic == 10**19
@@ -241,7 +295,9 @@ def test_what_nobody_answers_comes_back_after_a_week(two: Two) -> None:
     assert state(made["id"]) == ("requires_review", "reserved", "waiting")
     make.advance(two.key, 120)
     assert state(made["id"]) == ("failed", "returned", "expired")
-    assert set(batch.lines.values_list("status", "problem")) == {("failed", "Nobody approved it within 7 days")}
+    assert set(batch.lines.values_list("status", "problem")) == {
+        ("failed", "Nobody approved it within 7 days")
+    }
     with pytest.raises(approval_decisions.NotWaiting):
         agree(two.as_alice(), held_of(made["id"]))
 
@@ -257,7 +313,9 @@ def test_live_ones_expire_by_the_sweep(cast: Cast) -> None:
 
 def test_both_hear_of_it_and_the_letter_only_leads_to_the_page(two: Two) -> None:
     made = make.payout(two.key, MUCH)
-    assert letters() == [(two.cast.alice.email, "[TEST] A payout waits for your approval: Alice's Bakery")]
+    assert letters() == [
+        (two.cast.alice.email, "[TEST] A payout waits for your approval: Alice's Bakery")
+    ]
     body = django_mail.outbox[0].body
     assert "0.1 ETH to 0x" in body
     assert "180.00 EUR" in body
@@ -285,14 +343,19 @@ def test_staff_look_at_it_after_the_stores_own_approver(two: Two) -> None:
     agree(two.as_alice(), held_of(made["id"]))
     assert 'value="approve"' in text(staff.get(page))
     row.refresh_from_db()
-    assert (row.status, row.review_reason) == ("requires_review", "Above the amount that is paid out without review")
+    assert (row.status, row.review_reason) == (
+        "requires_review",
+        "Above the amount that is paid out without review",
+    )
     approve_payout(row)
     assert state(made["id"])[0] == "pending"
 
 
 def test_an_asset_that_was_stopped_meanwhile_goes_to_staff(two: Two) -> None:
     made = make.payout(two.key, MUCH)
-    AcceptedAsset.objects.filter(store=two.cast.bakery.store, mode="test", asset="SETH").update(suspended_at=clock.real_now())
+    AcceptedAsset.objects.filter(store=two.cast.bakery.store, mode="test", asset="SETH").update(
+        suspended_at=clock.real_now()
+    )
     agree(two.as_alice(), held_of(made["id"]))
     assert state(made["id"])[0] == "requires_review"
 
@@ -331,13 +394,17 @@ def test_who_was_demoted_removed_or_is_a_stranger_approves_nothing(two: Two) -> 
 
 def test_no_credential_approves(two: Two) -> None:
     held = held_of(pay(two.as_alice(), MUCH).pk)
-    for act in (lambda: agree(two.key_access(), held), lambda: reject(two.key_access(), held, "No")):
+    for act in (
+        lambda: agree(two.key_access(), held),
+        lambda: reject(two.key_access(), held, "No"),
+    ):
         with pytest.raises(WrongCredential):
             act()
 
 
 def test_what_is_approved_is_what_the_page_showed(two: Two) -> None:
-    held, other = held_of(pay(two.as_alice(), MUCH, "one").pk), held_of(pay(two.as_alice(), 2 * MUCH, "two").pk)
+    held = held_of(pay(two.as_alice(), MUCH, "one").pk)
+    other = held_of(pay(two.as_alice(), 2 * MUCH, "two").pk)
     with pytest.raises(approval_decisions.ChangedSince):
         approve(two.as_adam(), other, digest_of(held))
     agree(two.as_adam(), held)
@@ -346,33 +413,49 @@ def test_what_is_approved_is_what_the_page_showed(two: Two) -> None:
 
 
 FORGERIES = {
-    "sent on without an approval": "UPDATE payouts_payout SET status = 'pending' WHERE id = '{payout}'",
-    "confirmed without one": "UPDATE payouts_payout SET status = 'confirmed', funds = 'paid' WHERE id = '{payout}'",
-    "taken off its approval": "UPDATE payouts_payout SET approval_id = NULL WHERE id = '{payout}'",
-    "made larger while it waits": "UPDATE payouts_payout SET amount_atomic = amount_atomic * 2 WHERE id = '{payout}'",
-    "readdressed while it waits": "UPDATE payouts_payout SET destination_address = '{other}' WHERE id = '{payout}'",
-    "approved by its maker": (
-        "UPDATE payouts_payoutapproval SET status = 'approved', decided_at = now(), decided_by_id = maker_id WHERE id = '{held}'"
+    "sent on without an approval": (
+        "UPDATE payouts_payout SET status = 'pending' WHERE id = '{payout}'"
     ),
-    "approved by nobody": "UPDATE payouts_payoutapproval SET status = 'approved', decided_at = now() WHERE id = '{held}'",
+    "confirmed without one": (
+        "UPDATE payouts_payout SET status = 'confirmed', funds = 'paid' WHERE id = '{payout}'"
+    ),
+    "taken off its approval": "UPDATE payouts_payout SET approval_id = NULL WHERE id = '{payout}'",
+    "made larger while it waits": (
+        "UPDATE payouts_payout SET amount_atomic = amount_atomic * 2 WHERE id = '{payout}'"
+    ),
+    "readdressed while it waits": (
+        "UPDATE payouts_payout SET destination_address = '{other}' WHERE id = '{payout}'"
+    ),
+    "approved by its maker": (
+        "UPDATE payouts_payoutapproval SET status = 'approved', decided_at = now(), decided_by_id ="
+        " maker_id WHERE id = '{held}'"
+    ),
+    "approved by nobody": (
+        "UPDATE payouts_payoutapproval SET status = 'approved', decided_at = now() WHERE id ="
+        " '{held}'"
+    ),
     "given another maker": "UPDATE payouts_payoutapproval SET maker_id = NULL WHERE id = '{held}'",
     "decided again": "UPDATE payouts_payoutapproval SET reason = 'x' WHERE id = '{done}'",
     "deleted": "DELETE FROM payouts_payoutapproval WHERE id = '{held}'",
     "made above the amount without one": (
-        "INSERT INTO payouts_payout SELECT (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'idempotency_key', 'x',"
-        " 'approval_id', NULL, 'status', 'pending'))).* FROM payouts_payout p WHERE id = '{payout}'"
+        "INSERT INTO payouts_payout SELECT (jsonb_populate_record(p, jsonb_build_object('id',"
+        " gen_random_uuid(), 'idempotency_key', 'x', 'approval_id', NULL, 'status', 'pending'))).*"
+        " FROM payouts_payout p WHERE id = '{payout}'"
     ),
     "made with another's approval": (
-        "INSERT INTO payouts_payout SELECT (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'idempotency_key', 'x',"
-        " 'approval_id', '{done}', 'status', 'pending'))).* FROM payouts_payout p WHERE id = '{payout}'"
+        "INSERT INTO payouts_payout SELECT (jsonb_populate_record(p, jsonb_build_object('id',"
+        " gen_random_uuid(), 'idempotency_key', 'x', 'approval_id', '{done}', 'status',"
+        " 'pending'))).* FROM payouts_payout p WHERE id = '{payout}'"
     ),
 }
 
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_the_database_refuses_it_by_hand_too(two: Two, name: str) -> None:
-    payout, approved = pay(two.as_adam(), MUCH, "one"), pay(two.as_adam(), MUCH, "two")
-    held, done = held_of(payout.pk), held_of(approved.pk)
+    payout = pay(two.as_adam(), MUCH, "one")
+    approved = pay(two.as_adam(), MUCH, "two")
+    held = held_of(payout.pk)
+    done = held_of(approved.pk)
     agree(two.as_alice(), done)
     statement = FORGERIES[name].format(payout=payout.pk, held=held.pk, done=done.pk, other=OTHER)
     with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
@@ -382,7 +465,11 @@ def test_the_database_refuses_it_by_hand_too(two: Two, name: str) -> None:
 def test_the_database_lets_the_same_pass_where_it_is_right(two: Two) -> None:
     payout = pay(two.as_adam(), MUCH)
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE payouts_payoutapproval SET status = 'approved', decided_at = now(), decided_by_id = %s", [two.cast.alice.pk])
+        cursor.execute(
+            "UPDATE payouts_payoutapproval SET status = 'approved', decided_at = now(),"
+            " decided_by_id = %s",
+            [two.cast.alice.pk],
+        )
         cursor.execute("UPDATE payouts_payout SET status = 'pending' WHERE id = %s", [payout.pk])
     assert state(payout.pk) == ("pending", "reserved", "approved")
 
@@ -393,7 +480,9 @@ def test_the_database_lets_the_same_pass_where_it_is_right(two: Two) -> None:
 def test_one_person_alone_cannot_turn_it_on(cast: Cast) -> None:
     with pytest.raises(TooFewPeople, match="Invite an owner or admin first"):
         change_rule(cast.bakery.owner_access(), 100_00)
-    Member.objects.create(store=cast.bakery.store, user=cast.charlie, role=Role.ADMIN, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=cast.charlie, role=Role.ADMIN, created_at=clock.real_now()
+    )
     type(cast.charlie).objects.filter(pk=cast.charlie.pk).update(is_active=False)
     with pytest.raises(TooFewPeople):
         change_rule(cast.bakery.owner_access(), 100_00)
@@ -435,13 +524,20 @@ def test_an_owner_stops_a_looser_rule_by_the_letters_link(cast: Cast) -> None:
 def test_another_currency_of_the_store_does_not_loosen_the_rule(two: Two) -> None:
     Store.objects.filter(pk=two.cast.bakery.store.pk).update(settlement_currency="GBP")
     change_rule(two.as_alice(), 60_00)
-    assert (ApprovalRule.objects.get().currency, ApprovalRule.objects.get().above_cents) == ("EUR", 60_00)
+    assert (ApprovalRule.objects.get().currency, ApprovalRule.objects.get().above_cents) == (
+        "EUR",
+        60_00,
+    )
     assert make.payout(two.key, LITTLE)["status"] == "requires_review"
 
 
 def test_the_last_approvers_going_is_foreseen(two: Two) -> None:
     assert approval_rules.leaves_too_few(Member.objects.get(user=two.adam))
     third = person("olga")
-    Member.objects.create(store=two.cast.bakery.store, user=third, role=Role.ADMIN, created_at=clock.real_now())
+    Member.objects.create(
+        store=two.cast.bakery.store, user=third, role=Role.ADMIN, created_at=clock.real_now()
+    )
     assert not approval_rules.leaves_too_few(Member.objects.get(user=two.adam))
-    assert not approval_rules.leaves_too_few(Member(store=two.cast.bakery.store, user=two.cast.bob, role=Role.DEVELOPER))
+    assert not approval_rules.leaves_too_few(
+        Member(store=two.cast.bakery.store, user=two.cast.bob, role=Role.DEVELOPER)
+    )

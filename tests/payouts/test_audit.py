@@ -1,4 +1,5 @@
-"""The self-audit of payouts: silent on books that were kept properly, and not on any that were tampered with."""
+"""The self-audit of payouts: silent on books that were kept properly, and not on any that were
+tampered with."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,42 +21,83 @@ from tests.cast import Shop, assemble
 from tests.contract.test_payouts import bank, rich
 from tests.stage import standing
 
-ONE = "(SELECT id FROM payouts_payout WHERE status = '{status}' AND rail = '{rail}' ORDER BY created_at LIMIT 1)"
-PAID, SIMULATED = ONE.format(status="confirmed", rail="fiat_manual"), ONE.format(status="confirmed", rail="crypto")
-OPEN, FAILED, ON_CHAIN = (ONE.format(status=one, rail="crypto") for one in ("pending", "failed", "submitted"))
+ONE = (
+    "(SELECT id FROM payouts_payout WHERE status = '{status}' AND rail = '{rail}' ORDER BY"
+    " created_at LIMIT 1)"
+)
+PAID = ONE.format(status="confirmed", rail="fiat_manual")
+SIMULATED = ONE.format(status="confirmed", rail="crypto")
+OPEN, FAILED, ON_CHAIN = (
+    ONE.format(status=one, rail="crypto") for one in ("pending", "failed", "submitted")
+)
 COPY = (
-    "INSERT INTO chain_outgoingtransaction SELECT (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), "
-    "'reference', reference || '1', 'nonce', null, 'status', 'requested'))).* FROM chain_outgoingtransaction o WHERE purpose = 'payout'"
+    "INSERT INTO chain_outgoingtransaction SELECT (jsonb_populate_record(o,"
+    " jsonb_build_object('id', gen_random_uuid(), 'reference', reference || '1', 'nonce', null,"
+    " 'status', 'requested'))).* FROM chain_outgoingtransaction o WHERE purpose = 'payout'"
 )
 CORRUPTIONS: dict[str, tuple[str, str]] = {
-    "an amount is raised": (f"UPDATE payouts_payout SET amount_atomic = amount_atomic + 1 WHERE id = {OPEN}", "reserved_is_open"),
+    "an amount is raised": (
+        f"UPDATE payouts_payout SET amount_atomic = amount_atomic + 1 WHERE id = {OPEN}",
+        "reserved_is_open",
+    ),
     "an open one is said to be paid": (
-        f"UPDATE payouts_payout SET status = 'confirmed', funds = 'paid' WHERE id = {OPEN}", "payouts_booked"),
+        f"UPDATE payouts_payout SET status = 'confirmed', funds = 'paid' WHERE id = {OPEN}",
+        "payouts_booked",
+    ),
     "a paid one is said to be given back": (
-        f"UPDATE payouts_payout SET status = 'failed', funds = 'returned' WHERE id = {SIMULATED}", "payouts_booked"),
+        f"UPDATE payouts_payout SET status = 'failed', funds = 'returned' WHERE id = {SIMULATED}",
+        "payouts_booked",
+    ),
     "one that was given back is said to be open": (
-        f"UPDATE payouts_payout SET status = 'pending', funds = 'reserved' WHERE id = {FAILED}", "reserved_is_open"),
-    "a bank's is said to be in clearing": (f"UPDATE payouts_payout SET funds = 'clearing' WHERE id = {PAID}", "payouts_booked"),
+        f"UPDATE payouts_payout SET status = 'pending', funds = 'reserved' WHERE id = {FAILED}",
+        "reserved_is_open",
+    ),
+    "a bank's is said to be in clearing": (
+        f"UPDATE payouts_payout SET funds = 'clearing' WHERE id = {PAID}",
+        "payouts_booked",
+    ),
     "one is deleted": (f"DELETE FROM payouts_payout WHERE id = {SIMULATED}", "payouts_booked"),
-    "one is given to another asset": (f"UPDATE payouts_payout SET asset_id = 'ETH' WHERE id = {PAID}", "payouts_booked"),
+    "one is given to another asset": (
+        f"UPDATE payouts_payout SET asset_id = 'ETH' WHERE id = {PAID}",
+        "payouts_booked",
+    ),
     "a line of history is deleted": (
-        f"DELETE FROM payouts_payouttransition WHERE payout_id = {PAID} AND to_status = 'submitted'", "payout_history_whole"),
-    "a status is changed by hand": (f"UPDATE payouts_payout SET status = 'failed' WHERE id = {OPEN}", "payout_history_whole"),
+        (
+            f"DELETE FROM payouts_payouttransition WHERE payout_id = {PAID} AND to_status ="
+            " 'submitted'"
+        ),
+        "payout_history_whole",
+    ),
+    "a status is changed by hand": (
+        f"UPDATE payouts_payout SET status = 'failed' WHERE id = {OPEN}",
+        "payout_history_whole",
+    ),
     "a second transaction serves one": (COPY, "payouts_sent_once"),
-    "a confirmed one was never sent": ("DELETE FROM chain_outgoingtransaction WHERE purpose = 'payout'", "payouts_sent_once"),
-    "it went to another address": (f"UPDATE chain_outgoingtransaction SET to_address = '0x{'9' * 40}'", "payouts_sent_once"),
-}  # fmt: skip
+    "a confirmed one was never sent": (
+        "DELETE FROM chain_outgoingtransaction WHERE purpose = 'payout'",
+        "payouts_sent_once",
+    ),
+    "it went to another address": (
+        f"UPDATE chain_outgoingtransaction SET to_address = '0x{'9' * 40}'",
+        "payouts_sent_once",
+    ),
+}
 
 
 def paying_out() -> Shop:
-    """A paid simulated payout, a bank's, a failed one, an open one, and one that is on the chain."""
+    """A paid simulated payout, a bank's, a failed one, an open one, and one that is on the
+    chain."""
     bakery = assemble().bakery
-    Asset.objects.filter(pk="USDC_SETH").update(is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40)
+    Asset.objects.filter(pk="USDC_SETH").update(
+        is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40
+    )
     rich(bakery, "USDC_SETH")
     make.store_coins(bakery.store, "ETH", 10**18)
     make.funded(bakery.test)
     make.payout(bakery.test, 10**16)
-    make.payout(bakery.test, 2_000_000, asset_id="USDC_SETH", fiat_payout_detail_id=bank(bakery, "test"))
+    make.payout(
+        bakery.test, 2_000_000, asset_id="USDC_SETH", fiat_payout_detail_id=bank(bakery, "test")
+    )
     make.advance(bakery.test, 120)
     make.payout(bakery.live, 10**16, asset_id="ETH")
     advance_payouts()

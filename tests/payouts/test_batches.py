@@ -1,4 +1,5 @@
-"""Mass payouts: what a file may say, what a person is warned of, and that each line is a payout of its own."""
+"""Mass payouts: what a file may say, what a person is warned of, and that each line is a payout of
+its own."""
 
 from typing import Any
 
@@ -72,8 +73,14 @@ def only_line(batch: PayoutBatch) -> PayoutBatchLine:
         ("SETH,0.0,{a}", "Amount must be greater than zero"),
         ("SETH,0.1234567890123456789,{a}", "Amount has more than 18 decimal places"),
         ("SETH,1,0x12", "Destination address is not valid for Ethereum Sepolia"),
-        ("SETH,1,0x000000000000000000000000000000000000dEaD", "Destination address is not valid for Ethereum Sepolia"),
-        ("SETH,1,0x52908400098527886e0F7030069857D2E4169EE7", "Destination address is not valid for Ethereum Sepolia"),
+        (
+            "SETH,1,0x000000000000000000000000000000000000dEaD",
+            "Destination address is not valid for Ethereum Sepolia",
+        ),
+        (
+            "SETH,1,0x52908400098527886e0F7030069857D2E4169EE7",
+            "Destination address is not valid for Ethereum Sepolia",
+        ),
         ("SETH,1,", "Destination is neither an address nor a saved destination"),
         ("SETH,1,Nobody", "Destination is neither an address nor a saved destination"),
         ("SETH,0.0000000001,{a}", "Amount is below the network minimum"),
@@ -110,23 +117,39 @@ def test_a_file_that_is_no_list_is_refused_whole(rich: Cast, raw: bytes, sentenc
 
 
 def test_a_file_of_a_spreadsheet_in_another_language_is_read_too(rich: Cast) -> None:
-    raw = "\ufeffDestination;Amount;Asset_ID\r\n" + f"{ADDRESS};0.1;SETH\r\n\r\n{address(1)};0.2;SETH\r\n"
+    raw = (
+        "\ufeffDestination;Amount;Asset_ID\r\n"
+        + f"{ADDRESS};0.1;SETH\r\n\r\n{address(1)};0.2;SETH\r\n"
+    )
     batch = upload(rich, raw.encode())
     assert [one.amount_atomic for one in batch.lines.all()] == [10**17, 2 * 10**17]
 
 
 def test_saved_destinations_are_named_by_label_or_id(rich: Cast) -> None:
     wallet = add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS, "Cold wallet")
-    bank = add_bank(rich.bakery.store, "test", currency="EUR", holder="A", account="DE89370400440532013000", label="House bank")
+    bank = add_bank(
+        rich.bakery.store,
+        "test",
+        currency="EUR",
+        holder="A",
+        account="DE89370400440532013000",
+        label="House bank",
+    )
     batch = upload(rich, f"SETH,0.1,cold WALLET\nSETH,0.2,{wallet.pk}\nSETH,0.3,House bank\n")
     first, second, third = batch.lines.all()
-    assert (first.destination, first.address) == (wallet, ADDRESS.lower()) and second.destination == wallet
+    assert (first.destination, first.address) == (
+        wallet,
+        ADDRESS.lower(),
+    ) and second.destination == wallet
     assert third.problem == "Bank account is not verified" and bank.verified_at is None
 
 
 def test_look_alikes_and_twins_are_pointed_out(rich: Cast) -> None:
     add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
-    batch = upload(rich, f"SETH,0.1,{TWIN}\nSETH,0.1,{address(1)}\nSETH,0.1,{address(1)}\nSETH,0.2,{address(1)}\n")
+    batch = upload(
+        rich,
+        f"SETH,0.1,{TWIN}\nSETH,0.1,{address(1)}\nSETH,0.1,{address(1)}\nSETH,0.2,{address(1)}\n",
+    )
     flags = [(one.lookalike, one.twin_number) for one in batch.lines.all()]
     assert flags == [(ADDRESS.lower(), None), ("", None), ("", 3), ("", None)]
 
@@ -137,7 +160,9 @@ def test_two_addresses_of_one_list_that_look_alike_are_both_pointed_out(rich: Ca
 
 
 def test_each_line_becomes_a_payout_and_a_refused_one_stops_no_other(rich: Cast) -> None:
-    batch = upload(rich, "".join(f"SETH,0.1,{address(n)},no {n}\n" for n in range(4)) + "SETH,oops,x\n")
+    batch = upload(
+        rich, "".join(f"SETH,0.1,{address(n)},no {n}\n" for n in range(4)) + "SETH,oops,x\n"
+    )
     release(rich, batch)
     StorePayoutCap.objects.create(store=rich.bakery.store, asset_id="SETH", daily_atomic=3 * 10**17)
     batches.release_lines()
@@ -215,7 +240,9 @@ def test_a_discarded_list_sends_nothing(rich: Cast) -> None:
     assert not Payout.objects.exists()
 
 
-def test_reading_a_list_asks_the_database_the_same_few_questions_however_long_it_is(rich: Cast, django_assert_max_num_queries: Any) -> None:
+def test_reading_a_list_asks_the_database_the_same_few_questions_however_long_it_is(
+    rich: Cast, django_assert_max_num_queries: Any
+) -> None:
     body = "".join(f"SETH,0.000001,{address(n)}\n" for n in range(2_000))
     with django_assert_max_num_queries(20):
         upload(rich, body)

@@ -1,4 +1,5 @@
-"""Many at once: a balance is never paid out twice, a cap never passed, a retry and a run happen once. Real threads, real locks."""
+"""Many at once: a balance is never paid out twice, a cap never passed, a retry and a run happen
+once. Real threads, real locks."""
 
 import threading
 from collections import Counter
@@ -25,7 +26,8 @@ from tests import make
 from tests.cast import Cast, person, signed_in
 from tests.payouts.two_people import LITTLE, MUCH, held_of, two_people
 
-PARTS, TENTHS = 50, 10
+PARTS = 50
+TENTHS = 10
 
 
 @pytest.fixture
@@ -56,9 +58,13 @@ def together(calls: list[Callable[[], Any]]) -> list[Any]:
 
 
 def test_fifty_payouts_of_a_tenth_of_the_balance_are_ten(world: Cast) -> None:
-    answers = together([lambda: make.ask_payout(world.bakery.test, str(10**17)) for _ in range(PARTS)])
+    answers = together(
+        [lambda: make.ask_payout(world.bakery.test, str(10**17)) for _ in range(PARTS)]
+    )
     assert Counter(one.status_code for one in answers) == {201: TENTHS, 422: PARTS - TENTHS}
-    assert {one.json()["error"] for one in answers if one.status_code == 422} == {"Insufficient available balance"}
+    assert {one.json()["error"] for one in answers if one.status_code == 422} == {
+        "Insufficient available balance"
+    }
     held = balances(world.bakery.store.pk, "test")["SETH"]
     assert (held.available_atomic, held.reserved_atomic) == (0, 10**18)
 
@@ -70,15 +76,21 @@ def test_a_daily_cap_holds_against_many_at_once(world: Cast) -> None:
 
 
 def test_one_key_makes_one_payout_however_often_it_is_sent_at_once(world: Cast) -> None:
-    answers = together([lambda: make.ask_payout(world.bakery.test, str(10**17), key="one") for _ in range(10)])
-    assert {one.status_code for one in answers} == {201} and len({one.json()["id"] for one in answers}) == 1
+    answers = together(
+        [lambda: make.ask_payout(world.bakery.test, str(10**17), key="one") for _ in range(10)]
+    )
+    assert {one.status_code for one in answers} == {201} and len(
+        {one.json()["id"] for one in answers}
+    ) == 1
     assert Payout.objects.count() == 1
 
 
 def test_twenty_retries_at_once_are_one(world: Cast) -> None:
     made = make.payout(world.bakery.test, 10**17)
     moves.fail(Payout.objects.get(pk=made["id"]), "unknown", "Declined", clock.real_now())
-    answers = together([lambda: world.bakery.test.post(f"/payouts/{made['id']}/retry") for _ in range(20)])
+    answers = together(
+        [lambda: world.bakery.test.post(f"/payouts/{made['id']}/retry") for _ in range(20)]
+    )
     assert Counter(one.status_code for one in answers) == {200: 1, 409: 19}
     assert Payout.objects.get().retries == 1
 
@@ -86,9 +98,16 @@ def test_twenty_retries_at_once_are_one(world: Cast) -> None:
 def test_two_runs_at_once_pay_once(world: Cast) -> None:
     body = {"asset_id": "SETH", "frequency": "daily", "destination_address": make.fresh_address()}
     made = world.bakery.test.post("/payout_schedules", {"payout_schedule": body}).json()
-    answers = together([lambda: world.bakery.test.post(f"/payout_schedules/{made['id']}/run").json() for _ in range(6)])
+    answers = together(
+        [
+            lambda: world.bakery.test.post(f"/payout_schedules/{made['id']}/run").json()
+            for _ in range(6)
+        ]
+    )
     assert Counter(one["triggered"] for one in answers) == {True: 1, False: 5}
-    assert {one["skip_reason"] for one in answers if not one["triggered"]} == {"no_balance"} and Payout.objects.count() == 1
+    assert {one["skip_reason"] for one in answers if not one["triggered"]} == {
+        "no_balance"
+    } and Payout.objects.count() == 1
 
 
 def test_several_workers_bring_a_payout_to_its_end_once(world: Cast) -> None:
@@ -102,8 +121,11 @@ def test_several_workers_bring_a_payout_to_its_end_once(world: Cast) -> None:
 
 
 def test_two_approvers_at_once_let_it_go_once(world: Cast) -> None:
-    two, olga = two_people(world), person("olga")
-    Member.objects.create(store=world.bakery.store, user=olga, role=Role.ADMIN, created_at=clock.real_now())
+    two = two_people(world)
+    olga = person("olga")
+    Member.objects.create(
+        store=world.bakery.store, user=olga, role=Role.ADMIN, created_at=clock.real_now()
+    )
     held = held_of(make.payout(two.key, MUCH)["id"])
     people = [two.as_alice(), signed_in(olga, world.bakery.store, role=Role.ADMIN)] * 5
 
@@ -117,14 +139,30 @@ def test_two_approvers_at_once_let_it_go_once(world: Cast) -> None:
             return "late"
         return "approved"
 
-    answers = Counter(together([lambda number=number, one=one: decide(one, number) for number, one in enumerate(people)]))
+    answers = Counter(
+        together(
+            [
+                lambda number=number, one=one: decide(one, number)
+                for number, one in enumerate(people)
+            ]
+        )
+    )
     assert answers["late"] == 9 and answers["approved"] + answers["rejected"] == 1
     payout = Payout.objects.select_related("approval").get()
-    assert (payout.status, payout.approval.status) in {("pending", "approved"), ("failed", "rejected")}
-    assert [one.to_status for one in payout.transitions.all()] == ["pending", "requires_review", payout.status]
+    assert (payout.status, payout.approval.status) in {
+        ("pending", "approved"),
+        ("failed", "rejected"),
+    }
+    assert [one.to_status for one in payout.transitions.all()] == [
+        "pending",
+        "requires_review",
+        payout.status,
+    ]
 
 
-def test_small_payouts_at_once_do_not_add_up_to_more_than_one_person_moves_alone(world: Cast) -> None:
+def test_small_payouts_at_once_do_not_add_up_to_more_than_one_person_moves_alone(
+    world: Cast,
+) -> None:
     two = two_people(world)
     answers = together([lambda: make.ask_payout(two.key, str(LITTLE)) for _ in range(10)])
     assert Counter(one.json()["status"] for one in answers) == {"pending": 1, "requires_review": 9}
@@ -132,9 +170,13 @@ def test_small_payouts_at_once_do_not_add_up_to_more_than_one_person_moves_alone
 
 def test_a_schedule_and_payouts_of_the_same_person_do_not_lock_each_other_out(world: Cast) -> None:
     two = two_people(world)
-    asked = ScheduleRequest(asset_id="SETH", frequency="daily", destination_address=make.fresh_address())
+    asked = ScheduleRequest(
+        asset_id="SETH", frequency="daily", destination_address=make.fresh_address()
+    )
     schedule = create_schedule(two.key_access(), asked)
-    calls: list[Callable[[], Any]] = [lambda: make.ask_payout(two.key, str(LITTLE)).status_code for _ in range(10)]
+    calls: list[Callable[[], Any]] = [
+        lambda: make.ask_payout(two.key, str(LITTLE)).status_code for _ in range(10)
+    ]
     calls.insert(3, lambda: run_by_hand(two.key_access(), schedule) and 200)
     assert set(together(calls)) <= {200, 201, 422}
     assert not Payout.objects.filter(schedule=schedule, status="pending").exists()

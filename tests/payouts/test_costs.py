@@ -21,8 +21,10 @@ from tests.swaps.test_sweeps import paid_in
 
 __all__ = ["chain", "place", "proxy", "watcher"]
 pytestmark = pytest.mark.chain
-# Takes coins for nothing when nobody pays for gas, as in an estimate, and burns all its gas when it is mined.
-TRAP, TRAP_CODE = "0x" + "7a" * 20, "0x3a600557005bfe"
+# Takes coins for nothing when nobody pays for gas, as in an estimate, and burns all its gas when it
+# is mined.
+TRAP = "0x" + "7a" * 20
+TRAP_CODE = "0x3a600557005bfe"
 TENTH = ETHER // 10
 
 
@@ -57,16 +59,25 @@ class TestGasOfAttemptsInVain:
         give(place, bakery, ETHER)
         payout = pay_the_trap(place, bakery)
         sent = OutgoingTransaction.objects.get(purpose="payout")
-        assert (payout.status, payout.failure_reason, sent.gas_limit) == ("failed", "The chain reverted it", settings.SIGNER_CONTRACT_GAS)
+        assert (payout.status, payout.failure_reason, sent.gas_limit) == (
+            "failed",
+            "The chain reverted it",
+            settings.SIGNER_CONTRACT_GAS,
+        )
         assert payout.failed_gas_atomic == sent.network_fee_atomic > 0
         held = balances(bakery.store.pk, "test")["SETH"]
-        assert (held.available_atomic, held.reserved_atomic) == (ETHER - TENTH - sent.network_fee_atomic, TENTH)
+        assert (held.available_atomic, held.reserved_atomic) == (
+            ETHER - TENTH - sent.network_fee_atomic,
+            TENTH,
+        )
         assert account_balance(None, "test", "SETH", "network_fees") == 0
         told = make.detail_of_payout(bakery.test, str(payout.pk))
         assert told["failed_gas_charged_atomic"] == str(sent.network_fee_atomic)
         assert is_exact()
 
-    def test_what_the_store_has_not_got_is_taken_when_the_coins_come_back(self, place: Venue, trap: str, bakery: Shop) -> None:
+    def test_what_the_store_has_not_got_is_taken_when_the_coins_come_back(
+        self, place: Venue, trap: str, bakery: Shop
+    ) -> None:
         give(place, bakery, TENTH)
         payout = pay_the_trap(place, bakery)
         assert (payout.failed_gas_atomic, payout.funds) == (0, "reserved")
@@ -77,27 +88,43 @@ class TestGasOfAttemptsInVain:
         assert balances(bakery.store.pk, "test")["SETH"].available_atomic == TENTH - fee
         assert is_exact()
 
-    def test_a_destination_that_fails_too_often_gets_no_more_today(self, place: Venue, trap: str, bakery: Shop, settings: Any) -> None:
+    def test_a_destination_that_fails_too_often_gets_no_more_today(
+        self, place: Venue, trap: str, bakery: Shop, settings: Any
+    ) -> None:
         settings.PAYOUT_FAILURES_MAX = 2
         give(place, bakery, ETHER)
         for _ in range(2):
             pay_the_trap(place, bakery)
         refused = make.ask_payout(bakery.test, str(TENTH), destination_address=trap)
-        assert (refused.status_code, refused.json()["error"][:36]) == (422, "Payouts to this destination have fai")
+        assert (refused.status_code, refused.json()["error"][:36]) == (
+            422,
+            "Payouts to this destination have fai",
+        )
         assert make.ask_payout(bakery.test, str(TENTH)).status_code == 201
 
 
 class TestRoomAtTheSigner:
-    def test_a_store_that_has_used_its_day_holds_up_no_other(self, place: Venue, bakery: Shop, strangers: Shop, settings: Any) -> None:
+    def test_a_store_that_has_used_its_day_holds_up_no_other(
+        self, place: Venue, bakery: Shop, strangers: Shop, settings: Any
+    ) -> None:
         settings.SIGNER_CAPS = ["SETH=10:1"]
         place.fund_hot(50)
         for shop in (bakery, strangers):
             give(place, shop, 5 * ETHER)
-        first, beyond, below = (make.payout(bakery.test, amount) for amount in (8 * TENTH, 5 * TENTH, 2 * TENTH))
+        first, beyond, below = (
+            make.payout(bakery.test, amount) for amount in (8 * TENTH, 5 * TENTH, 2 * TENTH)
+        )
         other = make.payout(strangers.test, 9 * TENTH)
         rounds(place, 1)
-        assert [status(one) for one in (first, beyond, below, other)] == ["confirmed", "requires_review", "confirmed", "confirmed"]
-        assert Payout.objects.get(pk=beyond["id"]).review_reason == "It is above the limit of one day"
+        assert [status(one) for one in (first, beyond, below, other)] == [
+            "confirmed",
+            "requires_review",
+            "confirmed",
+            "confirmed",
+        ]
+        assert (
+            Payout.objects.get(pk=beyond["id"]).review_reason == "It is above the limit of one day"
+        )
 
     def test_what_came_in_may_go_out_and_what_goes_back_to_its_payer_counts_for_nothing(
         self, place: Venue, bakery: Shop, settings: Any

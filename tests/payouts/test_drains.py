@@ -1,6 +1,8 @@
-"""Everything that takes from one balance at once: payouts, swaps, refunds, draws of an agent and a schedule, while the sweeps run.
+"""Everything that takes from one balance at once: payouts, swaps, refunds, draws of an agent and a
+schedule, while the sweeps run.
 
-No more leaves than there was, nobody is told anything but yes or a documented no, and books and balance agree afterwards.
+No more leaves than there was, nobody is told anything but yes or a documented no, and books and
+balance agree afterwards.
 """
 
 import uuid
@@ -29,7 +31,9 @@ from tests import make
 from tests.cast import Api, Cast
 from tests.payouts.test_concurrency import together
 
-TENTH, TIMES, ROUNDS = 10**17, 5, 2
+TENTH = 10**17
+TIMES = 5
+ROUNDS = 2
 NO = (403, 409, 422)
 
 
@@ -42,8 +46,14 @@ def world(committed: Cast) -> Iterator[Cast]:
     before = token.values("contract_address", "is_active").get()
     token.update(contract_address="0x" + "01" * 20, is_active=True)
     access = authenticate(shop.secrets["test_agent"], for_agents=True)
-    create_mandate(access, MandateRequest(asset_id="SETH", total_cap_atomic=10**24, mandate_ref="books"), None)
-    schedule = {"asset_id": "SETH", "frequency": "daily", "destination_address": make.fresh_address()}
+    create_mandate(
+        access, MandateRequest(asset_id="SETH", total_cap_atomic=10**24, mandate_ref="books"), None
+    )
+    schedule = {
+        "asset_id": "SETH",
+        "frequency": "daily",
+        "destination_address": make.fresh_address(),
+    }
     assert shop.test.post("/payout_schedules", {"payout_schedule": schedule}).status_code == 201
     yield committed
     token.update(**before)
@@ -51,17 +61,31 @@ def world(committed: Cast) -> Iterator[Cast]:
 
 def drains(cast: Cast, payments: list[str]) -> list[Callable[[], Any]]:
     """A tenth each, several times in every way; and the sweeps."""
-    api, agent = cast.bakery.test, Api(cast.bakery.secrets["test_agent"])
-    order = {"source_asset_id": "SETH", "buy_asset_id": "USDC_SETH", "sell_amount_atomic": str(TENTH)}
-    draw = {"asset_id": "SETH", "mandate_ref": "books", "amount_atomic": str(TENTH), "pay_to": make.fresh_address()}
+    api = cast.bakery.test
+    agent = Api(cast.bakery.secrets["test_agent"])
+    order = {
+        "source_asset_id": "SETH",
+        "buy_asset_id": "USDC_SETH",
+        "sell_amount_atomic": str(TENTH),
+    }
+    draw = {
+        "asset_id": "SETH",
+        "mandate_ref": "books",
+        "amount_atomic": str(TENTH),
+        "pay_to": make.fresh_address(),
+    }
     body = {"refund": {"amount": "0.1", "destination_address": make.fresh_address()}}
     (schedule,) = api.get("/payout_schedules").json()
-    calls: list[Callable[[], Any]] = [lambda: api.post(f"/payout_schedules/{schedule['id']}/run")] * 2
+    calls: list[Callable[[], Any]] = [
+        lambda: api.post(f"/payout_schedules/{schedule['id']}/run")
+    ] * 2
     for payment in payments:
         calls += [
             lambda: make.ask_payout(api, str(TENTH)),
             lambda: api.post("/balance_swaps", order, key=uuid.uuid4().hex),
-            lambda payment=payment: api.post(f"/payments/{payment}/refunds", body, key=uuid.uuid4().hex),  # type: ignore[misc]
+            lambda payment=payment: api.post(
+                f"/payments/{payment}/refunds", body, key=uuid.uuid4().hex
+            ),  # type: ignore[misc]
             lambda: agent.post("/agentic/x402/settlements", draw, key=uuid.uuid4().hex),
         ]
     return [*calls, advance_payouts, advance_swaps, advance_refunds, run_schedules]
@@ -78,7 +102,9 @@ def taken(cast: Cast) -> int:
     ):
         amounts += rows.filter(store=store, asset_id="SETH").values_list("amount_atomic", flat=True)
     amounts += (
-        Swap.objects.filter(store=store, source_asset_id="SETH").exclude(status="failed").values_list("sell_amount_atomic", flat=True)
+        Swap.objects.filter(store=store, source_asset_id="SETH")
+        .exclude(status="failed")
+        .values_list("sell_amount_atomic", flat=True)
     )
     return sum(int(one) for one in amounts)
 
@@ -95,6 +121,8 @@ def test_everything_that_drains_a_balance_at_once_takes_no_more_than_there_is(wo
         left = balances(world.bakery.store.pk, "test")["SETH"].available_atomic
         assert (left >= 0, left + taken(world)) == (True, before)
     assert set(told) <= {200, 201, *NO}, told
-    assert not ScheduleRun.objects.exclude(failure="").exists(), "a run takes what is there, whoever takes from it meanwhile"
+    assert not ScheduleRun.objects.exclude(failure="").exists(), (
+        "a run takes what is there, whoever takes from it meanwhile"
+    )
     make.advance(world.bakery.test, 61)
     assert audit.findings() == []

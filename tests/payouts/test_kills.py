@@ -1,4 +1,5 @@
-"""SIGKILL at every point of a payout's life: afterwards the coins were reserved once and left once, and the books say so."""
+"""SIGKILL at every point of a payout's life: afterwards the coins were reserved once and left once,
+and the books say so."""
 
 import json
 import os
@@ -34,10 +35,24 @@ POINTS = ("payout.K1", "payout.K2", "send.K2", "send.K4", "send.K6", "payout.K7"
 
 def killed(wanted: dict[str, Any], place: str) -> bool:
     """Whether a worker that begins at the beginning dies at a place."""
-    database = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
-    environment = {**os.environ, "TILLGATE_FAILPOINT": place, "DATABASE_URL": database, "TILLGATE_ENV": "test"}
+    database = (
+        urlsplit(os.environ["DATABASE_URL"])
+        ._replace(path=f"/{connection.settings_dict['NAME']}")
+        .geturl()
+    )
+    environment = {
+        **os.environ,
+        "TILLGATE_FAILPOINT": place,
+        "DATABASE_URL": database,
+        "TILLGATE_ENV": "test",
+    }
     command = [sys.executable, "-m", "tests.payouts.worker", json.dumps(wanted)]
-    return subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=120, capture_output=True).returncode == -signal.SIGKILL
+    return (
+        subprocess.run(
+            command, cwd=ROOT, env=environment, check=False, timeout=120, capture_output=True
+        ).returncode
+        == -signal.SIGKILL
+    )
 
 
 def wait_for_its_turns() -> None:
@@ -56,7 +71,9 @@ def test_a_worker_killed_anywhere_pays_once(committed: Cast, world: World) -> No
     store = committed.bakery.store
     make.store_coins(store, "SETH", 10**18)
     signing.introduce()
-    access = Access(store=store, mode="test", kind="secret", scopes=frozenset({"payouts:write"}), caller="test")
+    access = Access(
+        store=store, mode="test", kind="secret", scopes=frozenset({"payouts:write"}), caller="test"
+    )
     for number, place in enumerate(POINTS, start=1):
         to = world.stranger()
         body = {"asset_id": "SETH", "amount_atomic": str(10**16), "destination_address": to}
@@ -75,7 +92,12 @@ def test_a_worker_killed_anywhere_pays_once(committed: Cast, world: World) -> No
         payout = Payout.objects.get(idempotency_key=place)
         assert (payout.status, payout.is_simulated) == ("confirmed", False), place
         assert (world.balance(to), len(world.raw_transfers(to))) == (10**16, 1), place
-        assert OutgoingTransaction.objects.filter(purpose="payout", reference__startswith=str(payout.pk)).count() == 1
+        assert (
+            OutgoingTransaction.objects.filter(
+                purpose="payout", reference__startswith=str(payout.pk)
+            ).count()
+            == 1
+        )
         held = balances(store.pk, "test")["SETH"]
         assert (held.available_atomic, held.reserved_atomic) == (10**18 - number * 10**16, 0)
     assert audit.findings() == []

@@ -1,4 +1,5 @@
-"""What waits holds up nobody else: other stores, other coins, sweeps and their gas go on, and the wallet fetches what it lacks."""
+"""What waits holds up nobody else: other stores, other coins, sweeps and their gas go on, and the
+wallet fetches what it lacks."""
 
 import uuid
 from datetime import timedelta
@@ -50,7 +51,9 @@ def status(payout: dict[str, Any]) -> str:
 
 def time_passes(seconds: int = 120) -> None:
     """What waits may be looked at again."""
-    OutgoingTransaction.objects.filter(not_before__isnull=False).update(not_before=clock.real_now() - timedelta(seconds=seconds))
+    OutgoingTransaction.objects.filter(not_before__isnull=False).update(
+        not_before=clock.real_now() - timedelta(seconds=seconds)
+    )
 
 
 @pytest.fixture
@@ -67,7 +70,8 @@ def crowded(request: pytest.FixtureRequest, place: Venue, bakery: Shop) -> list[
     made = []
     for number in range(count):
         if number % 100 == 0:
-            buckets.client().flushdb()  # as if a minute had passed: more than its budget at once is refused
+            # as if a minute had passed: more than its budget at once is refused
+            buckets.client().flushdb()
         made.append(make.payout(bakery.test, DOLLAR, asset_id="USDC_SETH"))
     return made
 
@@ -85,7 +89,9 @@ def test_a_crowd_of_small_payouts_that_wait_for_coins_holds_up_no_other_store_or
     assert {status(one) for one in crowded} == {"confirmed", "pending"}
 
 
-def test_stores_take_turns_at_the_coins_that_there_are(place: Venue, crowded: list[dict[str, Any]], strangers: Shop) -> None:
+def test_stores_take_turns_at_the_coins_that_there_are(
+    place: Venue, crowded: list[dict[str, Any]], strangers: Shop
+) -> None:
     make.store_coins(strangers.store, "USDC_SETH", DOLLAR)
     late = make.payout(strangers.test, DOLLAR, asset_id="USDC_SETH")
     for _ in range(3):
@@ -94,7 +100,9 @@ def test_stores_take_turns_at_the_coins_that_there_are(place: Venue, crowded: li
     assert status(late) == "confirmed"
 
 
-def test_a_short_wallet_fetches_what_is_on_deposit_addresses_whatever_the_minimum(place: Venue, bakery: Shop, settings: Any) -> None:
+def test_a_short_wallet_fetches_what_is_on_deposit_addresses_whatever_the_minimum(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
     settings.SWEEP_MINIMUMS = ["USDC_SETH=10000", "SETH=10000"]
     place.fund_hot(1, dollars=100)
     paid_in(place, bakery, "USDC_SETH")
@@ -108,11 +116,15 @@ def test_a_short_wallet_fetches_what_is_on_deposit_addresses_whatever_the_minimu
     assert make.detail_of_payout(bakery.test, payout["id"])["pending_reason"] is None
 
 
-def test_native_coins_are_fetched_too_and_what_a_contract_sends_meanwhile_is_found(place: Venue, bakery: Shop, settings: Any) -> None:
+def test_native_coins_are_fetched_too_and_what_a_contract_sends_meanwhile_is_found(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
     settings.SWEEP_MINIMUMS = ["SETH=0.01"]
     place.fund_hot(1)
     address = paid_in(place, bakery, "SETH", "9000.00")
-    Address.objects.filter(pk=address).update(watch_balance_until=clock.real_now() + timedelta(days=1))
+    Address.objects.filter(pk=address).update(
+        watch_balance_until=clock.real_now() + timedelta(days=1)
+    )
     assert sweeper.sweep_due() == sweeper.Swept(), "nobody needs it yet"
     whole = balances(bakery.store.pk, "test")["SETH"].available_atomic
     assert whole > 2 * ETHER
@@ -141,7 +153,11 @@ def test_a_payout_says_that_it_waits_for_funds_when_there_are_none_to_fetch(
     place: Venue, crowded: list[dict[str, Any]], bakery: Shop
 ) -> None:
     rounds(place, 2)
-    told = {make.detail_of_payout(bakery.test, one["id"])["pending_reason"] for one in crowded if status(one) == "pending"}
+    told = {
+        make.detail_of_payout(bakery.test, one["id"])["pending_reason"]
+        for one in crowded
+        if status(one) == "pending"
+    }
     assert told == {"waiting_for_funds"}
     place.chain.mint(place.token, place.hot, 1000 * DOLLAR)
     time_passes()
@@ -149,30 +165,40 @@ def test_a_payout_says_that_it_waits_for_funds_when_there_are_none_to_fetch(
     assert {status(one) for one in crowded} == {"confirmed"}
 
 
-# Where a payout may meet an error of its own, step by step: the table, and which change of it the database refuses.
+# Where a payout may meet an error of its own, step by step: the table, and which change of it the
+# database refuses.
 PLACES = {
     "handed over": ("chain_outgoingtransaction", "INSERT", "NEW.reference LIKE '{id}%'"),
-    "told as sent": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'submitted'"),
+    "told as sent": (
+        "payouts_payout",
+        "UPDATE",
+        "NEW.id::text = '{id}' AND NEW.status = 'submitted'",
+    ),
     "confirmed": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'confirmed'"),
 }
 
 
 @pytest.fixture
-def broken(request: pytest.FixtureRequest, place: Venue, bakery: Shop) -> tuple[dict[str, Any], str]:
-    """A payout that the database refuses to bring further than there, the first in line; and how to make it whole."""
+def broken(
+    request: pytest.FixtureRequest, place: Venue, bakery: Shop
+) -> tuple[dict[str, Any], str]:
+    """A payout that the database refuses to bring further than there, the first in line; and how to
+    make it whole."""
     table, event, condition = PLACES[request.param]
     place.fund_hot(50)
     place.chain.call("anvil_setBalance", place.hot, hex(58 * ETHER))
-    place.chain.call("evm_setAutomine", False)  # a block of its own for each would confirm the first at once
+    place.chain.call(
+        "evm_setAutomine", False
+    )  # a block of its own for each would confirm the first at once
     make.store_coins(bakery.store, "SETH", 4 * ETHER)
     bad = make.payout(bakery.test, ETHER)
     name = f"broken_{uuid.uuid4().hex}"
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute(
-            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'a row that raises'; END $$;"
-            f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW"
-            f" WHEN ({condition.format(id=bad['id'])}) EXECUTE FUNCTION {name}()"
+            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION"
+            f" 'a row that raises'; END $$;CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH"
+            f" ROW WHEN ({condition.format(id=bad['id'])}) EXECUTE FUNCTION {name}()"
         )
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
     return bad, f"DROP FUNCTION {name} CASCADE"
@@ -180,7 +206,11 @@ def broken(request: pytest.FixtureRequest, place: Venue, bakery: Shop) -> tuple[
 
 @pytest.mark.parametrize("broken", PLACES, indirect=True)
 def test_one_that_can_not_go_on_with_the_others_stays_behind_alone(
-    place: Venue, broken: tuple[dict[str, Any], str], bakery: Shop, strangers: Shop, caplog: pytest.LogCaptureFixture
+    place: Venue,
+    broken: tuple[dict[str, Any], str],
+    bakery: Shop,
+    strangers: Shop,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     bad, mend = broken
     make.store_coins(strangers.store, "SETH", 4 * ETHER)
@@ -197,5 +227,8 @@ def test_one_that_can_not_go_on_with_the_others_stays_behind_alone(
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
     RowFailure.objects.update(not_before=clock.real_now())
     rounds(place, 2)
-    assert status(bad) == "confirmed" and OutgoingTransaction.objects.filter(purpose="payout").count() == 4
+    assert (
+        status(bad) == "confirmed"
+        and OutgoingTransaction.objects.filter(purpose="payout").count() == 4
+    )
     assert is_exact()

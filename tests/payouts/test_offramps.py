@@ -1,4 +1,5 @@
-"""Off-ramps: one contract for every adapter; what an HTTP one may answer; its signed callbacks, taken once."""
+"""Off-ramps: one contract for every adapter; what an HTTP one may answer; its signed callbacks,
+taken once."""
 
 import hashlib
 import hmac
@@ -35,9 +36,12 @@ class Bank:
     def __init__(self, server: HTTPServer) -> None:
         self.orders: dict[str, dict[str, Any]] = {}
         self.requests: list[Request] = []
-        self.status, self.looks = 200, 0
+        self.status = 200
+        self.looks = 0
         server.expect_request("/v1/payouts", method="POST").respond_with_handler(self._create)
-        server.expect_request("/v1/quotes").respond_with_json({"fiat_amount_cents": 179, "fee_cents": 1, "rate": "0.9"})
+        server.expect_request("/v1/quotes").respond_with_json(
+            {"fiat_amount_cents": 179, "fee_cents": 1, "rate": "0.9"}
+        )
         server.expect_request(re.compile("/v1/payouts/.+")).respond_with_handler(self._look)
 
     def _create(self, request: Request) -> Response:
@@ -45,7 +49,9 @@ class Bank:
         told = json.loads(request.data)
         if self.status != 200:
             return Response("{}", self.status)
-        order = self.orders.setdefault(told["reference"], {"id": f"po_{len(self.orders)}", "status": "pending", **told})
+        order = self.orders.setdefault(
+            told["reference"], {"id": f"po_{len(self.orders)}", "status": "pending", **told}
+        )
         return self._tell(order)
 
     def _look(self, request: Request) -> Response:
@@ -59,7 +65,13 @@ class Bank:
 
     def settle(self) -> None:
         for order in self.orders.values():
-            order |= {"status": "settled", "fiat_amount_cents": 178, "fee_cents": 2, "rate": "0.9", "bank_reference": "REF 1"}
+            order |= {
+                "status": "settled",
+                "fiat_amount_cents": 178,
+                "fee_cents": 2,
+                "rate": "0.9",
+                "bank_reference": "REF 1",
+            }
 
 
 @pytest.fixture
@@ -75,7 +87,9 @@ def http(httpserver: HTTPServer, far: Bank) -> HttpOfframp:
 def order() -> Order:
     asset = Asset.objects.select_related("chain").get(pk="ETH_USDC")
     at = clock.real_now() - timedelta(minutes=1)
-    return Order("8f14e45f-0", "live", asset, 2_000_000, "EUR", "Alice", "DE89370400440532013000", 0, at, at)
+    return Order(
+        "8f14e45f-0", "live", asset, 2_000_000, "EUR", "Alice", "DE89370400440532013000", 0, at, at
+    )
 
 
 @pytest.fixture(params=["sandbox", "http"])
@@ -88,30 +102,54 @@ class TestEveryAdapter:
         quote = adapter.quote(order().asset, 2_000_000, "EUR")
         assert quote.fiat_cents > 0 and quote.fee_cents >= 0 and quote.rate > 0
 
-    def test_takes_an_order_once_and_says_when_it_is_paid(self, adapter: Offramp, far: Bank) -> None:
+    def test_takes_an_order_once_and_says_when_it_is_paid(
+        self, adapter: Offramp, far: Bank
+    ) -> None:
         at = clock.real_now()
-        first, again = adapter.create(order(), at), adapter.create(order(), at)
-        assert (first.state, first.provider_id) == (ACCEPTED, again.provider_id) and first.provider_id
+        first = adapter.create(order(), at)
+        again = adapter.create(order(), at)
+        assert (first.state, first.provider_id) == (
+            ACCEPTED,
+            again.provider_id,
+        ) and first.provider_id
         waiting = replace(order(), submitted_at=at, submitted_real_at=at)
         assert adapter.look(waiting, at, at).state == ACCEPTED
         far.settle()
         done = adapter.look(order(), at, at)
-        assert done.state == SETTLED and done.fiat_cents and done.bank_reference and done.fee_cents is not None
+        assert (
+            done.state == SETTLED
+            and done.fiat_cents
+            and done.bank_reference
+            and done.fee_cents is not None
+        )
 
 
-def test_the_order_tells_everything_under_our_reference_and_the_account_is_in_no_log(http: HttpOfframp, far: Bank) -> None:
+def test_the_order_tells_everything_under_our_reference_and_the_account_is_in_no_log(
+    http: HttpOfframp, far: Bank
+) -> None:
     http.create(order(), clock.real_now())
     (request,) = far.requests
-    assert request.headers["Idempotency-Key"] == "8f14e45f-0" and request.headers["Authorization"] == "Bearer key"
+    assert (
+        request.headers["Idempotency-Key"] == "8f14e45f-0"
+        and request.headers["Authorization"] == "Bearer key"
+    )
     assert json.loads(request.data) == {
-        "reference": "8f14e45f-0", "asset": "USDC", "network": "ethereum", "amount": "2", "currency": "EUR",
+        "reference": "8f14e45f-0",
+        "asset": "USDC",
+        "network": "ethereum",
+        "amount": "2",
+        "currency": "EUR",
         "beneficiary": {"name": "Alice", "account": "DE89370400440532013000"},
-    }  # fmt: skip
+    }
     assert "DE89" not in repr(order())
 
 
-@pytest.mark.parametrize(("status", "is_clear"), [(422, True), (400, True), (429, False), (500, False), (503, False)])
-def test_a_refusal_is_a_failure_and_trouble_is_not(http: HttpOfframp, far: Bank, status: int, is_clear: bool) -> None:
+@pytest.mark.parametrize(
+    ("status", "is_clear"), [(422, True), (400, True), (429, False), (500, False), (503, False)]
+)
+def test_a_refusal_is_a_failure_and_trouble_is_not(
+    http: HttpOfframp, far: Bank, status: int, is_clear: bool
+) -> None:
     far.status = status
     if is_clear:
         assert http.create(order(), clock.real_now()).state == FAILED
@@ -122,12 +160,20 @@ def test_a_refusal_is_a_failure_and_trouble_is_not(http: HttpOfframp, far: Bank,
 
 @pytest.mark.parametrize(
     ("status", "body"),
-    [(201, b"[" * 2000 + b"]" * 2000), (201, b'{"status": "accepted", "x": "' + b"x" * 9_000_000 + b'"}'), (302, b"{}")],
+    [
+        (201, b"[" * 2000 + b"]" * 2000),
+        (201, b'{"status": "accepted", "x": "' + b"x" * 9_000_000 + b'"}'),
+        (302, b"{}"),
+    ],
     ids=["deep", "large", "a redirect"],
 )
-def test_an_order_that_may_have_been_taken_has_not_failed(httpserver: HTTPServer, status: int, body: bytes) -> None:
+def test_an_order_that_may_have_been_taken_has_not_failed(
+    httpserver: HTTPServer, status: int, body: bytes
+) -> None:
     """Its coins would be given back to the store, and paid out by the off-ramp too."""
-    httpserver.expect_request("/strange/payouts").respond_with_data(body, status, {"Location": "/v1/payouts"})
+    httpserver.expect_request("/strange/payouts").respond_with_data(
+        body, status, {"Location": "/v1/payouts"}
+    )
     with pytest.raises(ProviderError):
         HttpOfframp(httpserver.url_for("/strange"), "key").create(order(), clock.real_now())
 
@@ -135,21 +181,34 @@ def test_an_order_that_may_have_been_taken_has_not_failed(httpserver: HTTPServer
 @pytest.mark.parametrize(
     "answer",
     [
-        [], "x", {}, {"status": "paid"}, {"status": "settled"}, {"status": "settled", "fiat_amount_cents": "5"},
+        [],
+        "x",
+        {},
+        {"status": "paid"},
+        {"status": "settled"},
+        {"status": "settled", "fiat_amount_cents": "5"},
         {"status": "settled", "fiat_amount_cents": -1},
     ],
-)  # fmt: skip
+)
 def test_what_can_not_be_read_is_never_a_settlement(httpserver: HTTPServer, answer: Any) -> None:
     httpserver.expect_request("/odd/payouts/8f14e45f-0").respond_with_json(answer)
     with pytest.raises(ProviderError):
-        HttpOfframp(httpserver.url_for("/odd"), "key").look(order(), clock.real_now(), clock.real_now())
+        HttpOfframp(httpserver.url_for("/odd"), "key").look(
+            order(), clock.real_now(), clock.real_now()
+        )
 
 
 def test_a_failure_keeps_its_category_or_is_unknown(httpserver: HTTPServer) -> None:
-    for told, code in (("destination_invalid", "destination_invalid"), ("strange", "unknown"), (None, "unknown")):
+    for told, code in (
+        ("destination_invalid", "destination_invalid"),
+        ("strange", "unknown"),
+        (None, "unknown"),
+    ):
         body = {"status": "failed", "failure_code": told, "failure_message": "No such account"}
         httpserver.expect_ordered_request("/f/payouts/8f14e45f-0").respond_with_json(body)
-        found = HttpOfframp(httpserver.url_for("/f"), "key").look(order(), clock.real_now(), clock.real_now())
+        found = HttpOfframp(httpserver.url_for("/f"), "key").look(
+            order(), clock.real_now(), clock.real_now()
+        )
         assert (found.state, found.code, found.reason) == (FAILED, code, "No such account")
 
 
@@ -157,18 +216,29 @@ def test_a_failure_keeps_its_category_or_is_unknown(httpserver: HTTPServer) -> N
 def through_http(settings: Any, httpserver: HTTPServer) -> None:
     options = {"base_url": httpserver.url_for("/v1"), "api_key": "key"}
     entry = {"BACKEND": "apps.payouts.providers.http.HttpOfframp", "OPTIONS": options}
-    settings.PROVIDERS = {**settings.PROVIDERS, "offramp": {**settings.PROVIDERS["offramp"], "live": [entry]}}
+    settings.PROVIDERS = {
+        **settings.PROVIDERS,
+        "offramp": {**settings.PROVIDERS["offramp"], "live": [entry]},
+    }
     settings.OFFRAMP_CALLBACK_SECRET = SECRET
     Asset.objects.filter(pk="ETH_USDC").update(is_active=True, contract_address="0x" + "c" * 40)
 
 
-def test_a_bank_payout_goes_through_it_once_whatever_is_lost_on_the_way(bakery: Shop, far: Bank, through_http: None) -> None:
+def test_a_bank_payout_goes_through_it_once_whatever_is_lost_on_the_way(
+    bakery: Shop, far: Bank, through_http: None
+) -> None:
     rich(bakery)
     far.status = 503
-    made = make.payout(bakery.live, 2_000_000, asset_id="ETH_USDC", fiat_payout_detail_id=bank(bakery))
+    made = make.payout(
+        bakery.live, 2_000_000, asset_id="ETH_USDC", fiat_payout_detail_id=bank(bakery)
+    )
     advance_payouts()
     failed = bakery.live.get(f"/payouts/{made['id']}").json()
-    assert (failed["status"], failed["failure_code"], failed["funds_returned"]) == ("failed", "temporarily_unavailable", False)
+    assert (failed["status"], failed["failure_code"], failed["funds_returned"]) == (
+        "failed",
+        "temporarily_unavailable",
+        False,
+    )
     far.status = 200
     Payout.objects.update(retry_at=clock.real_now())
     advance_payouts()
@@ -177,18 +247,28 @@ def test_a_bank_payout_goes_through_it_once_whatever_is_lost_on_the_way(bakery: 
     Payout.objects.update(asked_at=None)
     advance_payouts()
     done = bakery.live.get(f"/payouts/{made['id']}").json()
-    assert (done["status"], done["paid_fiat_amount_cents"], done["paid_external_reference"]) == ("confirmed", 178, "REF 1")
+    assert (done["status"], done["paid_fiat_amount_cents"], done["paid_external_reference"]) == (
+        "confirmed",
+        178,
+        "REF 1",
+    )
     assert list(far.orders) == [f"{made['id']}-0"] and done["provider_tx_id"] == "po_0"
 
 
-def test_an_off_ramp_is_asked_more_and_more_rarely_until_it_calls(bakery: Shop, far: Bank, through_http: None) -> None:
+def test_an_off_ramp_is_asked_more_and_more_rarely_until_it_calls(
+    bakery: Shop, far: Bank, through_http: None
+) -> None:
     rich(bakery)
-    made = make.payout(bakery.live, 2_000_000, asset_id="ETH_USDC", fiat_payout_detail_id=bank(bakery))
+    made = make.payout(
+        bakery.live, 2_000_000, asset_id="ETH_USDC", fiat_payout_detail_id=bank(bakery)
+    )
     for _ in range(4):
         advance_payouts()
     assert far.looks == 1
     hour_ago = clock.real_now() - timedelta(hours=1)
-    Payout.objects.update(submitted_real_at=hour_ago, asked_at=clock.real_now() - timedelta(minutes=3))
+    Payout.objects.update(
+        submitted_real_at=hour_ago, asked_at=clock.real_now() - timedelta(minutes=3)
+    )
     advance_payouts()
     assert far.looks == 1
     Payout.objects.update(asked_at=clock.real_now() - timedelta(minutes=7))
@@ -203,17 +283,27 @@ def test_an_off_ramp_is_asked_more_and_more_rarely_until_it_calls(bakery: Shop, 
 
 def signed(body: bytes, *, secret: str = SECRET, age: int = 0) -> str:
     moment = int(clock.real_now().timestamp()) - age
-    return f"t={moment},v1={hmac.new(secret.encode(), f'{moment}.'.encode() + body, hashlib.sha256).hexdigest()}"
+    mac = hmac.new(secret.encode(), f"{moment}.".encode() + body, hashlib.sha256)
+    return f"t={moment},v1={mac.hexdigest()}"
 
 
 def call(body: bytes, signature: str) -> Any:
-    return Client().post("/api/v2/offramp_callbacks", body, content_type="application/json", headers={"Offramp-Signature": signature})
+    return Client().post(
+        "/api/v2/offramp_callbacks",
+        body,
+        content_type="application/json",
+        headers={"Offramp-Signature": signature},
+    )
 
 
 def test_a_callback_is_taken_once(through_http: None) -> None:
     body = b'{"id": "evt_1"}'
     answers = [call(body, signed(body)) for _ in range(3)]
-    assert [(one.status_code, one.json()["new"]) for one in answers] == [(200, True), (200, False), (200, False)]
+    assert [(one.status_code, one.json()["new"]) for one in answers] == [
+        (200, True),
+        (200, False),
+        (200, False),
+    ]
     assert OfframpCallback.objects.count() == 1
 
 
@@ -228,13 +318,25 @@ SIGNATURES: list[tuple[str, Callable[[bytes], str]]] = [
 
 
 @pytest.mark.parametrize("sign", [one[1] for one in SIGNATURES], ids=[one[0] for one in SIGNATURES])
-def test_a_callback_with_a_wrong_signature_is_refused(through_http: None, sign: Callable[[bytes], str]) -> None:
+def test_a_callback_with_a_wrong_signature_is_refused(
+    through_http: None, sign: Callable[[bytes], str]
+) -> None:
     body = b'{"id": "evt_1"}'
     assert call(body, sign(body)).status_code == 401 and not OfframpCallback.objects.exists()
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"[]", b"{}", b'{"id": 5}', b'{"id": ""}', b'{"id": "\\u0000"}', b"\xff", b'{"id": "' + b"x" * 101 + b'"}']
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"id": 5}',
+        b'{"id": ""}',
+        b'{"id": "\\u0000"}',
+        b"\xff",
+        b'{"id": "' + b"x" * 101 + b'"}',
+    ],
 )
 def test_a_callback_without_a_readable_id_is_refused(through_http: None, body: bytes) -> None:
     assert call(body, signed(body)).status_code == 422

@@ -1,4 +1,5 @@
-"""A store of two people who may move money, in which payouts above 100 euros need both. A SETH is 1,800 euros."""
+"""A store of two people who may move money, in which payouts above 100 euros need both. A SETH is
+1,800 euros."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,9 @@ class Two:
 def two_people(cast: Cast, mode: str = "test", asset_id: str = "SETH") -> Two:
     make.store_coins(cast.bakery.store, asset_id, 10**19)
     adam = person("adam")
-    Member.objects.create(store=cast.bakery.store, user=adam, role=Role.ADMIN, created_at=clock.real_now())
+    Member.objects.create(
+        store=cast.bakery.store, user=adam, role=Role.ADMIN, created_at=clock.real_now()
+    )
     two = Two(cast, adam, mode)
     change_rule(two.as_alice(), ABOVE_CENTS)
     return two
@@ -49,5 +52,7 @@ def two_people(cast: Cast, mode: str = "test", asset_id: str = "SETH") -> Two:
 
 def held_of(payout_id: Any) -> PayoutApproval:
     """What a payout waits for, or has waited for."""
-    found: PayoutApproval = PayoutApproval.objects.select_related("store").get(pk=Payout.objects.get(pk=payout_id).approval_id)
+    found: PayoutApproval = PayoutApproval.objects.select_related("store").get(
+        pk=Payout.objects.get(pk=payout_id).approval_id
+    )
     return found

@@ -1,4 +1,5 @@
-"""A worker as a process of its own, for tests that kill it: makes a payout, then does every job's round until it is paid."""
+"""A worker as a process of its own, for tests that kill it: makes a payout, then does every job's
+round until it is paid."""
 
 import json
 import os
@@ -22,8 +23,12 @@ BLOCKS = 8
 if __name__ == "__main__":
     wanted = json.loads(sys.argv[1])
     store = Store.objects.get(pk=wanted["store"])
-    access = Access(store=store, mode="test", kind="secret", scopes=frozenset({"payouts:write"}), caller="test")
-    create_payout(access, PayoutBody.read(wanted["body"]).request(), wanted["key"], caller=access.caller)
+    access = Access(
+        store=store, mode="test", kind="secret", scopes=frozenset({"payouts:write"}), caller="test"
+    )
+    create_payout(
+        access, PayoutBody.read(wanted["body"]).request(), wanted["key"], caller=access.caller
+    )
     for _ in range(3):
         advance_payouts()
         signing.sign_due()

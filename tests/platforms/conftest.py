@@ -14,7 +14,9 @@ __all__ = ["_django_db_helper", "committed", "pytest_itemcollected"]
 
 def platform_of(shop: Shop, fee: str | None = "0.015") -> Platform:
     """Make a shop an approved platform, with keys that hold every scope."""
-    change_store(shop.store, is_platform=True, platform_fee_fraction=None if fee is None else Decimal(fee))
+    change_store(
+        shop.store, is_platform=True, platform_fee_fraction=None if fee is None else Decimal(fee)
+    )
     keys = {mode: create_api_key(shop.store, mode, wanted=ALL)[1] for mode in ("live", "test")}
     return Platform(shop, Api(keys["live"]), Api(keys["test"]), keys)
 

@@ -52,7 +52,9 @@ class Platform:
 
     def ask(self, **fields: Any) -> Any:
         """The answer to POST /platform/accounts."""
-        return self.test.post("/platform/accounts", {"account": {"name": "Corner Shop", "country": "DE", **fields}})
+        return self.test.post(
+            "/platform/accounts", {"account": {"name": "Corner Shop", "country": "DE", **fields}}
+        )
 
     def sub(self, *, kyc: bool = True, **fields: Any) -> Sub:
         answer = self.ask(**fields)
@@ -60,7 +62,9 @@ class Platform:
         account = answer.json()
         if kyc:
             change_store(Store.objects.get(pk=account["id"]), kyc_confirmed_at=clock.real_now())
-        return Sub(account["id"], account, self.acting(account["id"], "live"), self.acting(account["id"]))
+        return Sub(
+            account["id"], account, self.acting(account["id"], "live"), self.acting(account["id"])
+        )
 
     def account(self, account_id: str) -> dict[str, Any]:
         answer = self.test.get(f"/platform/accounts/{account_id}")
@@ -69,7 +73,9 @@ class Platform:
         return told
 
     def attest(self, account_id: str, **fields: Any) -> Any:
-        return self.test.post(f"/platform/accounts/{account_id}/verification", {**VERIFICATION, **fields})
+        return self.test.post(
+            f"/platform/accounts/{account_id}/verification", {**VERIFICATION, **fields}
+        )
 
     def mint(self, account_id: str, **fields: Any) -> Any:
         body = {"purpose": "onboarding", "return_url": "https://shop.example/back", **fields}

@@ -1,4 +1,5 @@
-"""Accounts: opened once per external id, changed, closed only when empty, opened again; and what strangers see of them."""
+"""Accounts: opened once per external id, changed, closed only when empty, opened again; and what
+strangers see of them."""
 
 from typing import Any
 
@@ -61,7 +62,12 @@ def test_an_account_is_made_with_a_trimmed_name_and_the_platforms_fee(platform: 
         "created_at": made["created_at"],
     }
     assert platform.account(made["id"]) == made
-    assert AuditEntry.objects.filter(action="account.opened", target_id=made["id"], store_id=platform.store.pk).count() == 1
+    assert (
+        AuditEntry.objects.filter(
+            action="account.opened", target_id=made["id"], store_id=platform.store.pk
+        ).count()
+        == 1
+    )
 
 
 def test_an_account_begins_with_every_active_asset(platform: Platform) -> None:
@@ -75,7 +81,11 @@ def test_what_breaks_a_rule_makes_and_changes_nothing(platform: Platform) -> Non
     made = platform.sub(kyc=False)
     for fields in INVALID:
         if "country" not in fields and fields != {"name": None}:
-            refusal(platform.test.patch(f"/platform/accounts/{made.id}", {"account": fields}), 422, "invalid_account")
+            refusal(
+                platform.test.patch(f"/platform/accounts/{made.id}", {"account": fields}),
+                422,
+                "invalid_account",
+            )
     assert platform.account(made.id) == made.account
 
 
@@ -92,16 +102,21 @@ def test_a_known_external_id_answers_with_the_account_it_is_of(platform: Platfor
 
 
 def test_an_external_id_is_a_platforms_own(platform: Platform, other: Platform) -> None:
-    mine, theirs = platform.ask(external_id="same"), other.ask(external_id="same")
+    mine = platform.ask(external_id="same")
+    theirs = other.ask(external_id="same")
     assert mine.status_code == theirs.status_code == 201
     assert mine.json()["id"] != theirs.json()["id"]
 
 
-def test_accounts_are_listed_newest_first_and_found_by_external_id(platform: Platform, other: Platform) -> None:
+def test_accounts_are_listed_newest_first_and_found_by_external_id(
+    platform: Platform, other: Platform
+) -> None:
     made = [platform.sub(kyc=False, external_id=f"c-{number}").id for number in range(3)]
     other.sub(external_id="c-1")
     assert [row["id"] for row in platform.test.get("/platform/accounts").json()] == made[::-1]
-    assert [row["id"] for row in platform.test.get("/platform/accounts?external_id=c-1").json()] == [made[1]]
+    assert [
+        row["id"] for row in platform.test.get("/platform/accounts?external_id=c-1").json()
+    ] == [made[1]]
     assert platform.test.get("/platform/accounts?external_id=%00").json() == []
 
 
@@ -120,10 +135,16 @@ def test_a_list_of_many_costs_as_few_queries_as_a_list_of_one(platform: Platform
 def test_an_update_applies_what_was_sent(platform: Platform) -> None:
     made = platform.sub(kyc=False, external_id="old")
     path = f"/platform/accounts/{made.id}"
-    for field, value in (("name", "New name"), ("external_id", "new"), ("platform_fee_percentage", "0.03")):
+    for field, value in (
+        ("name", "New name"),
+        ("external_id", "new"),
+        ("platform_fee_percentage", "0.03"),
+    ):
         changed = platform.test.patch(path, {"account": {field: value, "country": "nonsense"}})
         assert (changed.status_code, changed.json()[field]) == (200, value)
-    assert platform.test.patch(path, {"account": {"platform_fee_percentage": None, "external_id": None}}).json() == {
+    assert platform.test.patch(
+        path, {"account": {"platform_fee_percentage": None, "external_id": None}}
+    ).json() == {
         **made.account,
         "name": "New name",
         "external_id": None,
@@ -133,8 +154,13 @@ def test_an_update_applies_what_was_sent(platform: Platform) -> None:
 def test_anothers_external_id_is_refused_and_the_old_one_stays(platform: Platform) -> None:
     platform.sub(external_id="taken")
     made = platform.sub(external_id="mine")
-    answer = platform.test.patch(f"/platform/accounts/{made.id}", {"account": {"external_id": "taken"}})
-    assert (answer.status_code, answer.json()) == (422, {"errors": ["External has already been taken"]})
+    answer = platform.test.patch(
+        f"/platform/accounts/{made.id}", {"account": {"external_id": "taken"}}
+    )
+    assert (answer.status_code, answer.json()) == (
+        422,
+        {"errors": ["External has already been taken"]},
+    )
     assert platform.account(made.id)["external_id"] == "mine"
 
 
@@ -150,14 +176,21 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("method", "tail"), CALLS)
-def test_other_platforms_accounts_are_unknown_byte_for_byte(platform: Platform, other: Platform, method: str, tail: str) -> None:
+def test_other_platforms_accounts_are_unknown_byte_for_byte(
+    platform: Platform, other: Platform, method: str, tail: str
+) -> None:
     theirs = other.sub().id
-    body = {**VERIFICATION, "account": {"name": "Taken over"}} if method in ("POST", "PATCH") else None
+    body = (
+        {**VERIFICATION, "account": {"name": "Taken over"}} if method in ("POST", "PATCH") else None
+    )
     answers = {
-        platform.test(method, f"/platform/accounts/{one}{tail}", body).content for one in (theirs, UNKNOWN, "x", UNKNOWN[:-1], "%00")
+        platform.test(method, f"/platform/accounts/{one}{tail}", body).content
+        for one in (theirs, UNKNOWN, "x", UNKNOWN[:-1], "%00")
     }
     assert len(answers) == 1
-    refusal(platform.test(method, f"/platform/accounts/{theirs}{tail}", body), 404, "account_not_found")
+    refusal(
+        platform.test(method, f"/platform/accounts/{theirs}{tail}", body), 404, "account_not_found"
+    )
     assert other.account(theirs)["name"] == "Corner Shop"
 
 
@@ -181,19 +214,33 @@ def blockers(answer: Any) -> dict[str, int]:
 def test_a_closed_account_is_gone_with_its_credentials_and_endpoints(platform: Platform) -> None:
     made = platform.sub(external_id="gone")
     store = made.store
-    key, agent = create_api_key(store, "test")[1], create_agent_credential(store, "live")[1]
-    hook = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]}}
+    key = create_api_key(store, "test")[1]
+    agent = create_agent_credential(store, "live")[1]
+    hook = {
+        "webhook_endpoint": {
+            "url": "https://1.1.1.1/hook",
+            "subscribed_events": ["payment_intent.created"],
+        }
+    }
     assert made.test.post("/webhook_endpoints", hook).status_code == 201
     assert close(platform, made.id).status_code == 204
     refusal(Api(key).get("/payments"), 401, "invalid_api_key")
     assert agent and not AgentCredential.objects.filter(store=store, revoked_at=None).exists()
     assert not ApiKey.objects.filter(store=store, revoked_at=None).exists()
-    assert set(Endpoint.objects.filter(store=store).values_list("status", flat=True)) == {"disabled"}
+    assert set(Endpoint.objects.filter(store=store).values_list("status", flat=True)) == {
+        "disabled"
+    }
     assert platform.test.get("/platform/accounts").json() == []
     refusal(made.test.get("/payments"), 403, "account_not_found")
     for method, tail in CALLS:
         if tail != "/restore":
-            refusal(platform.test(method, f"/platform/accounts/{made.id}{tail}", {} if method != "GET" else None), 404, "account_not_found")
+            refusal(
+                platform.test(
+                    method, f"/platform/accounts/{made.id}{tail}", {} if method != "GET" else None
+                ),
+                404,
+                "account_not_found",
+            )
     refusal(platform.ask(external_id="gone"), 409, "account_deleted")
 
 
@@ -204,13 +251,20 @@ def test_an_account_opened_again_has_its_keys_and_endpoints_off(platform: Platfo
     before = made.account | {"charges_enabled": True}
     answer = platform.test.post(f"/platform/accounts/{made.id}/restore")
     assert answer.status_code == 200
-    assert answer.json() == before | {"kyc_confirmed_at": answer.json()["kyc_confirmed_at"], "verification_status": "approved"}
+    assert answer.json() == before | {
+        "kyc_confirmed_at": answer.json()["kyc_confirmed_at"],
+        "verification_status": "approved",
+    }
     refusal(Api(key).get("/payments"), 401, "invalid_api_key")
     assert make.payment(made.test)["status"] == "pending"
 
 
 def test_restoring_what_was_never_closed_is_refused(platform: Platform) -> None:
-    refusal(platform.test.post(f"/platform/accounts/{platform.sub().id}/restore"), 422, "account_not_deleted")
+    refusal(
+        platform.test.post(f"/platform/accounts/{platform.sub().id}/restore"),
+        422,
+        "account_not_deleted",
+    )
 
 
 def test_what_is_under_way_or_left_stands_against_closing(platform: Platform) -> None:
@@ -239,8 +293,17 @@ def test_coins_that_arrive_for_a_closed_account_are_booked_and_kept(platform: Pl
     make.advance(platform.test, 2 * 86_400)
     Payment.objects.filter(store_id=made.id).update(status="expired")
     assert close(platform, made.id).status_code == 204
-    address, at = Address.objects.get(pk=entry["address"].lower()), clock.real_now()
-    simulated.put(address, Asset.objects.get(pk="SETH"), "late", amount_atomic=5, confirmations=99, status="confirmed", at=at)
+    address = Address.objects.get(pk=entry["address"].lower())
+    at = clock.real_now()
+    simulated.put(
+        address,
+        Asset.objects.get(pk="SETH"),
+        "late",
+        amount_atomic=5,
+        confirmations=99,
+        status="confirmed",
+        at=at,
+    )
     settle_deposits()
     assert balances(made.store.pk, "test")["SETH"].held_atomic == 5
     assert platform.test.post(f"/platform/accounts/{made.id}/restore").status_code == 200
@@ -253,14 +316,21 @@ def test_live_money_stands_against_closing_with_a_test_key(platform: Platform) -
     assert blockers(close(platform, made.id)) == {"store_balance": 1}
 
 
-def test_closing_is_told_to_the_platform_in_both_modes_and_to_nobody_else(platform: Platform) -> None:
+def test_closing_is_told_to_the_platform_in_both_modes_and_to_nobody_else(
+    platform: Platform,
+) -> None:
     made = platform.sub(external_id="c-9")
     assert close(platform, made.id).status_code == 204
     told = Event.objects.filter(type="store.deleted", store=platform.store)
-    assert {(one.mode, str(one.account_id)) for one in told} == {("live", made.id), ("test", made.id)}
+    assert {(one.mode, str(one.account_id)) for one in told} == {
+        ("live", made.id),
+        ("test", made.id),
+    }
     object = told[0].object
     assert set(object) == {"id", "name", "external_id", "deleted_at"}
     assert (object["id"], object["external_id"]) == (made.id, "c-9")
-    hook = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["store.deleted"]}}
+    hook = {
+        "webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["store.deleted"]}
+    }
     assert platform.test.post("/webhook_endpoints", hook).status_code == 201
     assert platform.sub().test.post("/webhook_endpoints", hook).status_code == 422

@@ -1,4 +1,5 @@
-"""Acting for a sub-merchant: what the header opens, its three refusals, and what it never opens, over the whole route table."""
+"""Acting for a sub-merchant: what the header opens, its three refusals, and what it never opens,
+over the whole route table."""
 
 from typing import Any
 
@@ -16,7 +17,11 @@ from tests.platforms.makers import Platform, refusal
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 CALLS = [(route, method) for route in ROUTES for method in route.scopes]
 # The agents' own paths take agents' credentials, which are no platform's.
-OPEN_TO_KEYS = [(route, method) for route, method in CALLS if PUBLIC not in route.scopes.values() and not route.path.startswith("agentic")]
+OPEN_TO_KEYS = [
+    (route, method)
+    for route, method in CALLS
+    if PUBLIC not in route.scopes.values() and not route.path.startswith("agentic")
+]
 CLOSED = [(route, method) for route, method in CALLS if method in route.closed_to_platforms]
 
 
@@ -24,7 +29,12 @@ def call(api: Api, route: Any, method: str) -> Any:
     path = "/" + route.path
     for name in ("id", "link_id", "reference", "token"):
         path = path.replace(f"<str:{name}>", UNKNOWN)
-    return api(method, path, {} if method in ("POST", "PATCH") else None, key="one-key" if method == "POST" else None)
+    return api(
+        method,
+        path,
+        {} if method in ("POST", "PATCH") else None,
+        key="one-key" if method == "POST" else None,
+    )
 
 
 def refused_as(answer: Any) -> str | None:
@@ -35,7 +45,9 @@ def refused_as(answer: Any) -> str | None:
     return str(error["code"]) if isinstance(error, dict) else None
 
 
-def test_every_path_refuses_an_account_that_is_not_the_platforms(platform: Platform, other: Platform) -> None:
+def test_every_path_refuses_an_account_that_is_not_the_platforms(
+    platform: Platform, other: Platform
+) -> None:
     for id in (other.sub().id, UNKNOWN, str(platform.store.pk), "x", ""):
         api = platform.acting(id)
         for route, method in OPEN_TO_KEYS:
@@ -45,16 +57,25 @@ def test_every_path_refuses_an_account_that_is_not_the_platforms(platform: Platf
 def test_closed_paths_refuse_a_platform_that_acts(platform: Platform) -> None:
     api = platform.sub().test
     for route, method in CLOSED:
-        answer, wanted = call(api, route, method), route.closed_to_platforms[method]
+        answer = call(api, route, method)
+        wanted = route.closed_to_platforms[method]
         if route.path.startswith("oauth/"):  # the shape of RFC 6749
-            assert (answer.status_code, answer.json()) == (403, {"error": wanted.code, "error_description": wanted.message})
+            assert (answer.status_code, answer.json()) == (
+                403,
+                {"error": wanted.code, "error_description": wanted.message},
+            )
         else:
             refusal(answer, 403, wanted.code)
 
 
 def test_every_other_path_lets_a_platform_act(platform: Platform) -> None:
     api = platform.sub().test
-    refusals = (NotAPlatform.code, MayNotIssueCredentials.code, "account_not_found", "insufficient_scope")
+    refusals = (
+        NotAPlatform.code,
+        MayNotIssueCredentials.code,
+        "account_not_found",
+        "insufficient_scope",
+    )
     for route, method in OPEN_TO_KEYS:
         if (route, method) not in CLOSED:
             assert refused_as(call(api, route, method)) not in refusals, (method, route.path)
@@ -63,13 +84,19 @@ def test_every_other_path_lets_a_platform_act(platform: Platform) -> None:
 def test_whatever_issues_or_revokes_credentials_and_every_platform_path_is_closed() -> None:
     issuing = ("api_keys", "merchants/oauth_apps", "oauth/agent_credentials")
     for route, method in CALLS:
-        is_platform_path = route.path.startswith("platform/") and PUBLIC not in route.scopes.values()
+        is_platform_path = (
+            route.path.startswith("platform/") and PUBLIC not in route.scopes.values()
+        )
         is_issuing = route.path.startswith(issuing) and method != "GET"
-        assert (method in route.closed_to_platforms) == (is_platform_path or is_issuing), (method, route.path)
+        assert (method in route.closed_to_platforms) == (is_platform_path or is_issuing), (
+            method,
+            route.path,
+        )
 
 
 def test_the_call_is_the_sub_merchants(platform: Platform) -> None:
-    merchant, another = platform.sub(), platform.sub()
+    merchant = platform.sub()
+    another = platform.sub()
     made = make.payment(merchant.test)
     assert [one["id"] for one in merchant.test.get("/payments").json()["data"]] == [made["id"]]
     for api in (platform.test, another.test, merchant.live):
@@ -78,8 +105,11 @@ def test_the_call_is_the_sub_merchants(platform: Platform) -> None:
 
 
 def test_an_idempotency_key_is_the_sub_merchants_own(platform: Platform) -> None:
-    one, two = platform.sub(), platform.sub()
-    ids = {make.payment(api, key="same")["id"] for api in (one.test, two.test, platform.test, one.test)}
+    one = platform.sub()
+    two = platform.sub()
+    ids = {
+        make.payment(api, key="same")["id"] for api in (one.test, two.test, platform.test, one.test)
+    }
     assert len(ids) == 3
 
 
@@ -91,7 +121,10 @@ def test_a_store_that_is_no_platform_is_told_so(cast: Cast, platform: Platform) 
 
 def test_acting_needs_its_scope_and_that_of_the_path(platform: Platform) -> None:
     merchant = platform.sub()
-    for scopes, missing in ((("payments:read",), "accounts:act"), (("accounts:act",), "payments:read")):
+    for scopes, missing in (
+        (("payments:read",), "accounts:act"),
+        (("accounts:act",), "payments:read"),
+    ):
         key = platform.shop.with_scopes(*scopes)
         key.headers["X-Service-Account"] = merchant.id
         error = refusal(key.get("/payments"), 403, "insufficient_scope")
@@ -100,7 +133,11 @@ def test_acting_needs_its_scope_and_that_of_the_path(platform: Platform) -> None
 
 def test_a_publishable_key_never_acts(platform: Platform) -> None:
     key = Api(platform.shop.secrets["test_publishable"], **{"X-Service-Account": platform.sub().id})
-    refusal(key.post("/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR"}}), 403, "insufficient_scope")
+    refusal(
+        key.post("/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR"}}),
+        403,
+        "insufficient_scope",
+    )
 
 
 def test_public_paths_ignore_the_header(platform: Platform) -> None:
@@ -115,8 +152,11 @@ def pay_out(api: Api, address: str) -> Any:
     return make.ask_payout(api, str(10**15), destination_address=address)
 
 
-def test_a_raw_address_is_refused_while_acting_unless_it_is_a_saved_wallet(platform: Platform) -> None:
-    merchant, address = platform.sub(), make.fresh_address()
+def test_a_raw_address_is_refused_while_acting_unless_it_is_a_saved_wallet(
+    platform: Platform,
+) -> None:
+    merchant = platform.sub()
+    address = make.fresh_address()
     make.funded(merchant.test)
     add_wallet(platform.store, "test", "sepolia", address)
     add_wallet(merchant.store, "live", "ethereum", address)
@@ -137,16 +177,37 @@ def test_a_schedule_to_a_raw_address_is_refused_while_acting(platform: Platform)
     merchant = platform.sub()
     fields = {"asset_id": "SETH", "frequency": "weekly"}
     body = {"payout_schedule": {**fields, "destination_address": make.fresh_address()}}
-    refusal(merchant.test.post("/payout_schedules", body), 403, "platform_cannot_change_payout_destination")
+    refusal(
+        merchant.test.post("/payout_schedules", body),
+        403,
+        "platform_cannot_change_payout_destination",
+    )
     saved = add_wallet(merchant.store, "test", "sepolia", make.fresh_address())
-    made = merchant.test.post("/payout_schedules", {"payout_schedule": {**fields, "crypto_payout_detail_id": str(saved.pk)}})
+    made = merchant.test.post(
+        "/payout_schedules",
+        {"payout_schedule": {**fields, "crypto_payout_detail_id": str(saved.pk)}},
+    )
     assert made.status_code == 201
     change = {"payout_schedule": {"destination_address": make.fresh_address()}}
-    refusal(merchant.test.patch(f"/payout_schedules/{made.json()['id']}", change), 403, "platform_cannot_change_payout_destination")
+    refusal(
+        merchant.test.patch(f"/payout_schedules/{made.json()['id']}", change),
+        403,
+        "platform_cannot_change_payout_destination",
+    )
 
 
 def test_the_secret_of_a_webhook_may_be_rotated_while_acting(platform: Platform) -> None:
     merchant = platform.sub()
-    hook = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]}}
+    hook = {
+        "webhook_endpoint": {
+            "url": "https://1.1.1.1/hook",
+            "subscribed_events": ["payment_intent.created"],
+        }
+    }
     made = merchant.test.post("/webhook_endpoints", hook).json()
-    assert merchant.test.post(f"/webhook_endpoints/{made['id']}/rotate_secret").json()["signing_secret"] != made["signing_secret"]
+    assert (
+        merchant.test.post(f"/webhook_endpoints/{made['id']}/rotate_secret").json()[
+            "signing_secret"
+        ]
+        != made["signing_secret"]
+    )

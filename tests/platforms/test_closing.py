@@ -1,4 +1,5 @@
-"""An account is closed while a payment is made for it: one of the two waits for the other, and then says no. Real threads."""
+"""An account is closed while a payment is made for it: one of the two waits for the other, and then
+says no. Real threads."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -32,7 +33,8 @@ def platform(committed: Cast) -> Platform:
 
 @contextmanager
 def elsewhere(work: Callable[[], Any]) -> Iterator[list[Any]]:
-    """The work in a thread and a connection of its own, once it has begun to wait for us; its answer when the block is over."""
+    """The work in a thread and a connection of its own, once it has begun to wait for us; its
+    answer when the block is over."""
     answers: list[Any] = []
 
     def run() -> None:
@@ -57,7 +59,9 @@ def _waiting() -> int:
 
 
 def pay(merchant: Sub) -> Any:
-    return merchant.test.post("/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}})
+    return merchant.test.post(
+        "/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
+    )
 
 
 def close(platform: Platform, merchant: Sub) -> Any:
@@ -80,13 +84,19 @@ def test_a_closing_that_meets_a_payment_of_its_account_is_refused(platform: Plat
     assert Store.objects.get(pk=merchant.id).deleted_at is None
 
 
-def test_a_link_made_at_the_dashboard_says_that_the_account_is_closed(platform: Platform, committed: Cast) -> None:
+def test_a_link_made_at_the_dashboard_says_that_the_account_is_closed(
+    platform: Platform, committed: Cast
+) -> None:
     merchant = platform.sub()
-    Member.objects.create(store=merchant.store, user=committed.bob, role=Role.OWNER, created_at=clock.real_now())
+    Member.objects.create(
+        store=merchant.store, user=committed.bob, role=Role.OWNER, created_at=clock.real_now()
+    )
     browser = Browser(committed.bob)
     assert browser.post("store", store_id=str(merchant.id)).status_code == 303
     given = browser.get("payments/new").context["form"].values
-    with elsewhere(lambda: browser.post("payments/new", **{**given, "amount": "10", "fee": ""})) as answers:
+    with elsewhere(
+        lambda: browser.post("payments/new", **{**given, "amount": "10", "fee": ""})
+    ) as answers:
         assert close(platform, merchant).status_code == 204
     assert answers[0].status_code == 403 and "This account is closed." in text(answers[0])
 
@@ -101,9 +111,16 @@ def test_an_invoice_whose_account_is_closed_cannot_be_paid(platform: Platform) -
         start_payment(made["public_token"])
 
 
-def test_the_merchants_own_key_is_refused_like_the_revoked_one_that_it_is(platform: Platform) -> None:
+def test_the_merchants_own_key_is_refused_like_the_revoked_one_that_it_is(
+    platform: Platform,
+) -> None:
     merchant = platform.sub()
-    own = Sub(merchant.id, merchant.account, merchant.live, Api(create_api_key(merchant.store, "test", wanted=ALL)[1]))
+    own = Sub(
+        merchant.id,
+        merchant.account,
+        merchant.live,
+        Api(create_api_key(merchant.store, "test", wanted=ALL)[1]),
+    )
     with elsewhere(lambda: pay(own)) as answers:
         assert close(platform, merchant).status_code == 204
     assert (answers[0].status_code, pay(own).content) == (401, answers[0].content)

@@ -1,4 +1,5 @@
-"""Forms of platforms and their sub-merchants: each error stands at its input, is named there, and has the focus."""
+"""Forms of platforms and their sub-merchants: each error stands at its input, is named there, and
+has the focus."""
 
 import re
 from html import unescape
@@ -29,12 +30,19 @@ def owner(cast: Cast) -> Browser:
 
 
 def wrong(answer: Any, status: int = 422) -> tuple[str, str]:
-    """The one input that is wrong and what is said of it, where the eye, a screen reader and the focus find it."""
+    """The one input that is wrong and what is said of it, where the eye, a screen reader and the
+    focus find it."""
     page = answer.content.decode()
     assert answer.status_code == status, page
-    ((name, sentence),) = re.findall(r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page)
-    (control,) = re.findall(r'<(?:input|select|textarea) (id="\w+"[^>]* aria-invalid="true"[^>]*)>', page)
-    assert f'id="{name}"' in control and f'{name}-error"' in control and control.endswith("autofocus")
+    ((name, sentence),) = re.findall(
+        r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page
+    )
+    (control,) = re.findall(
+        r'<(?:input|select|textarea) (id="\w+"[^>]* aria-invalid="true"[^>]*)>', page
+    )
+    assert (
+        f'id="{name}"' in control and f'{name}-error"' in control and control.endswith("autofocus")
+    )
     assert page.count("autofocus") == 1 and 'id="errors"' not in page
     return name, unescape(sentence)
 
@@ -44,24 +52,38 @@ def wrong(answer: Any, status: int = 422) -> tuple[str, str]:
     [
         ({"name": ""}, "name", "Name is required."),
         ({"name": "x" * 101}, "name", "Name is too long (maximum is 100 characters)."),
-        ({"external_id": "x" * 256}, "external_id", "Your id is too long (maximum is 255 characters)."),
+        (
+            {"external_id": "x" * 256},
+            "external_id",
+            "Your id is too long (maximum is 255 characters).",
+        ),
         (
             {"platform_fee_percentage": "1.5"},
             "platform_fee_percentage",
             "Your fee must be a decimal fraction below 1 with at most 8 places.",
         ),
-        ({"platform_fee_percentage": "0.9999"}, "platform_fee_percentage", "Your fee leaves nothing to the sub-merchant."),
+        (
+            {"platform_fee_percentage": "0.9999"},
+            "platform_fee_percentage",
+            "Your fee leaves nothing to the sub-merchant.",
+        ),
         ({"country": "de"}, "country", "Country must be an ISO 3166-1 alpha-2 code."),
     ],
 )
 def test_a_new_account_is_refused_at_its_input(
     owner: Browser, platform: Platform, fields: dict[str, str], name: str, sentence: str
 ) -> None:
-    assert wrong(owner.post("platform/accounts/new", **{"name": "Corner Shop", **fields})) == (name, sentence)
+    assert wrong(owner.post("platform/accounts/new", **{"name": "Corner Shop", **fields})) == (
+        name,
+        sentence,
+    )
 
 
-def test_an_account_that_is_changed_is_refused_at_its_input_with_what_was_typed(owner: Browser, platform: Platform) -> None:
-    first, second = platform.sub(external_id="one"), platform.sub(external_id="two")
+def test_an_account_that_is_changed_is_refused_at_its_input_with_what_was_typed(
+    owner: Browser, platform: Platform
+) -> None:
+    first = platform.sub(external_id="one")
+    second = platform.sub(external_id="two")
     page = f"platform/accounts/{second.id}"
     assert wrong(owner.post(page, name=" ", external_id="two")) == ("name", "Name can't be blank.")
     taken = owner.post(page, name="New name", external_id="one")
@@ -73,16 +95,26 @@ def test_an_account_that_is_changed_is_refused_at_its_input_with_what_was_typed(
 def test_a_deleted_account_is_told_at_the_id(owner: Browser, platform: Platform) -> None:
     merchant = platform.sub(external_id="one")
     assert platform.test.delete(f"/platform/accounts/{merchant.id}").status_code == 204
-    name, sentence = wrong(owner.post("platform/accounts/new", name="Corner Shop", external_id="one"), 409)
+    name, sentence = wrong(
+        owner.post("platform/accounts/new", name="Corner Shop", external_id="one"), 409
+    )
     assert (name, "has been deleted" in sentence) == ("external_id", True)
 
 
-def test_a_link_and_an_attestation_are_refused_at_their_inputs(owner: Browser, platform: Platform) -> None:
+def test_a_link_and_an_attestation_are_refused_at_their_inputs(
+    owner: Browser, platform: Platform
+) -> None:
     page = f"platform/accounts/{platform.sub(kyc=False).id}"
     sent = {"purpose": "kyb", "return_url": "ftp://shop.example", "expires_in": "86400"}
-    assert wrong(owner.post(f"{page}/link", **sent)) == ("return_url", "The address to return to must be a valid URL.")
+    assert wrong(owner.post(f"{page}/link", **sent)) == (
+        "return_url",
+        "The address to return to must be a valid URL.",
+    )
     unwell = {**VERIFICATION, "contact_email": "nobody"}
-    assert wrong(owner.post(f"{page}/verification", **unwell)) == ("contact_email", "Email is not an email address.")
+    assert wrong(owner.post(f"{page}/verification", **unwell)) == (
+        "contact_email",
+        "Email is not an email address.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,19 +122,34 @@ def test_a_link_and_an_attestation_are_refused_at_their_inputs(owner: Browser, p
     [
         ({"business_legal_name": " "}, "business_legal_name", "Business legal name is required."),
         ({"business_country": ""}, "business_country", "Business country is required."),
-        ({"business_website": "my_shop"}, "business_website", "Business website must be a valid URL."),
+        (
+            {"business_website": "my_shop"},
+            "business_website",
+            "Business website must be a valid URL.",
+        ),
         ({"contact_email": "my_mail"}, "contact_email", "Contact email is not an email address."),
     ],
 )
-def test_business_details_are_refused_at_their_input(platform: Platform, fields: dict[str, str], name: str, sentence: str) -> None:
+def test_business_details_are_refused_at_their_input(
+    platform: Platform, fields: dict[str, str], name: str, sentence: str
+) -> None:
     token = platform.mint(platform.sub(kyc=False).id, purpose="kyb").json()["token"]
-    assert wrong(Client().post(f"/onboarding/{token}/business", {**VERIFICATION, **fields})) == (name, sentence)
+    assert wrong(Client().post(f"/onboarding/{token}/business", {**VERIFICATION, **fields})) == (
+        name,
+        sentence,
+    )
 
 
-def test_in_live_mode_a_missing_contact_is_told_at_its_input_beside_the_hint(platform: Platform) -> None:
+def test_in_live_mode_a_missing_contact_is_told_at_its_input_beside_the_hint(
+    platform: Platform,
+) -> None:
     merchant = platform.sub(kyc=False)
-    minted = platform.live.post(f"/platform/accounts/{merchant.id}/onboarding_links", {"purpose": "kyb"})
-    answer = Client().post(f"/onboarding/{minted.json()['token']}/business", {**VERIFICATION, "contact_email": ""})
+    minted = platform.live.post(
+        f"/platform/accounts/{merchant.id}/onboarding_links", {"purpose": "kyb"}
+    )
+    answer = Client().post(
+        f"/onboarding/{minted.json()['token']}/business", {**VERIFICATION, "contact_email": ""}
+    )
     assert wrong(answer) == ("contact_email", "Contact email is required.")
     assert b'aria-describedby="contact-hint contact_email-error"' in answer.content
 
@@ -110,12 +157,30 @@ def test_in_live_mode_a_missing_contact_is_told_at_its_input_beside_the_hint(pla
 @pytest.mark.parametrize(
     ("sent", "name", "sentence"),
     [
-        ({"kind": "wallet", "network": "nowhere", "address": WALLET}, "network", "Network is not supported."),
-        ({"kind": "bank", "currency": "XXX", "holder": "Corner Shop", "account": "1"}, "currency", "Currency is not supported."),
-        ({"kind": "bank", "currency": "EUR", "holder": "", "account": "1"}, "holder", "Name the holder of the account."),
-        ({"kind": "bank", "currency": "EUR", "holder": "Corner Shop", "account": "DE00"}, "account", "That is not an account number."),
+        (
+            {"kind": "wallet", "network": "nowhere", "address": WALLET},
+            "network",
+            "Network is not supported.",
+        ),
+        (
+            {"kind": "bank", "currency": "XXX", "holder": "Corner Shop", "account": "1"},
+            "currency",
+            "Currency is not supported.",
+        ),
+        (
+            {"kind": "bank", "currency": "EUR", "holder": "", "account": "1"},
+            "holder",
+            "Name the holder of the account.",
+        ),
+        (
+            {"kind": "bank", "currency": "EUR", "holder": "Corner Shop", "account": "DE00"},
+            "account",
+            "That is not an account number.",
+        ),
     ],
 )
-def test_a_destination_is_refused_at_its_input(platform: Platform, sent: dict[str, str], name: str, sentence: str) -> None:
+def test_a_destination_is_refused_at_its_input(
+    platform: Platform, sent: dict[str, str], name: str, sentence: str
+) -> None:
     token = platform.mint(platform.sub(kyc=False).id, purpose="payout_destination").json()["token"]
     assert wrong(Client().post(f"/onboarding/{token}/payout", sent)) == (name, sentence)

@@ -1,4 +1,5 @@
-"""In live mode an onboarding link proves nobody: what it names waits, and the business's contact alone can stop or hurry it."""
+"""In live mode an onboarding link proves nobody: what it names waits, and the business's contact
+alone can stop or hurry it."""
 
 import re
 from datetime import timedelta
@@ -42,7 +43,9 @@ def verified(platform: Platform, **fields: Any) -> Sub:
     return merchant
 
 
-def minted(platform: Platform, merchant: Sub, purpose: str = "payout_destination", **fields: Any) -> str:
+def minted(
+    platform: Platform, merchant: Sub, purpose: str = "payout_destination", **fields: Any
+) -> str:
     body = {"purpose": purpose, "return_url": "https://shop.example/back", **fields}
     answer = platform.live.post(f"/platform/accounts/{merchant.id}/onboarding_links", body)
     assert answer.status_code == 201, answer.content
@@ -50,7 +53,9 @@ def minted(platform: Platform, merchant: Sub, purpose: str = "payout_destination
 
 
 def name(token: str, address: str = WALLET) -> Any:
-    return Client().post(f"/onboarding/{token}/payout", {"kind": "wallet", "network": "ethereum", "address": address})
+    return Client().post(
+        f"/onboarding/{token}/payout", {"kind": "wallet", "network": "ethereum", "address": address}
+    )
 
 
 def named(platform: Platform, merchant: Sub, address: str = WALLET) -> str:
@@ -86,7 +91,9 @@ def later(**span: float) -> Any:
 
 
 def pay(merchant: Sub, key: str = "k", **to: str) -> Any:
-    return merchant.live.post("/payouts", {"asset_id": "ETH", "amount_atomic": str(10**17), **to}, key=key)
+    return merchant.live.post(
+        "/payouts", {"asset_id": "ETH", "amount_atomic": str(10**17), **to}, key=key
+    )
 
 
 def saved(merchant: Sub) -> Destination:
@@ -99,17 +106,25 @@ def refused_for_now(merchant: Sub) -> None:
     where = str(saved(merchant).pk)
     for to in ({"destination_address": WALLET}, {"crypto_payout_detail_id": where}):
         answer = pay(merchant, key=str(to), **to)
-        assert answer.status_code == 422 and "This destination can be used" in answer.content.decode(), answer.content
-    raw = {"payout_schedule": {"asset_id": "ETH", "frequency": "daily", "destination_address": WALLET}}
+        assert (
+            answer.status_code == 422 and "This destination can be used" in answer.content.decode()
+        ), answer.content
+    raw = {
+        "payout_schedule": {"asset_id": "ETH", "frequency": "daily", "destination_address": WALLET}
+    }
     answer = merchant.live.post("/payout_schedules", raw)
-    assert answer.status_code == 422 and "This destination can be used" in answer.content.decode(), answer.content
+    assert (
+        answer.status_code == 422 and "This destination can be used" in answer.content.decode()
+    ), answer.content
     assert not Payout.objects.filter(store_id=merchant.id).exists()
 
 
-# --- what waits ------------------------------------------------------------------------------------
+# --- what waits ---
 
 
-def test_a_platform_that_opens_its_own_link_gains_nothing_before_the_contact_could_stop_it(platform: Platform) -> None:
+def test_a_platform_that_opens_its_own_link_gains_nothing_before_the_contact_could_stop_it(
+    platform: Platform,
+) -> None:
     merchant = verified(platform)
     page = named(platform, merchant)
     (letter,) = letters()
@@ -128,7 +143,11 @@ def test_a_platform_that_opens_its_own_link_gains_nothing_before_the_contact_cou
 def test_a_schedule_that_a_platform_makes_to_it_pays_nothing_yet(platform: Platform) -> None:
     merchant = verified(platform)
     named(platform, merchant)
-    body = {"asset_id": "ETH", "frequency": "daily", "crypto_payout_detail_id": str(saved(merchant).pk)}
+    body = {
+        "asset_id": "ETH",
+        "frequency": "daily",
+        "crypto_payout_detail_id": str(saved(merchant).pk),
+    }
     schedule = merchant.live.post("/payout_schedules", {"payout_schedule": body}).json()
     Schedule.objects.update(next_payout_at=clock.real_now())
     assert runs.run_schedules() == 1
@@ -150,54 +169,90 @@ def test_a_platforms_people_who_act_for_it_gain_no_more(platform: Platform) -> N
             ("payouts", {**raw, "amount_atomic": "1" + "0" * 17}),
             ("payout_schedules", {"payout_schedule": {**raw, "frequency": "daily"}}),
         ):
-            headers = {"X-Service-Account": merchant.id, "X-OTP-Code": next_code(platform.shop.owner), "Idempotency-Key": address}
-            answer = owner.client.post(f"/api/v2/{path}", body, content_type="application/json", headers=headers)
+            headers = {
+                "X-Service-Account": merchant.id,
+                "X-OTP-Code": next_code(platform.shop.owner),
+                "Idempotency-Key": address,
+            }
+            answer = owner.client.post(
+                f"/api/v2/{path}", body, content_type="application/json", headers=headers
+            )
             assert answer.status_code in statuses, answer.content
-    owner.post("payouts/destinations/wallet", network="ethereum", address=OTHER, headers={"X-Service-Account": merchant.id})
+    owner.post(
+        "payouts/destinations/wallet",
+        network="ethereum",
+        address=OTHER,
+        headers={"X-Service-Account": merchant.id},
+    )
     assert saved(merchant).address == WALLET.lower(), "the page is about the platform's own store"
     assert not Payout.objects.exists() and not Schedule.objects.exists()
 
 
 @pytest.mark.parametrize(("hours", "waits"), [(48, 48), (1, 1), (0, 24)])
-def test_it_waits_as_long_as_the_accounts_setting_says_and_never_not_at_all(platform: Platform, hours: int, waits: int) -> None:
+def test_it_waits_as_long_as_the_accounts_setting_says_and_never_not_at_all(
+    platform: Platform, hours: int, waits: int
+) -> None:
     change_store(platform.store, cooling_hours=0)
     merchant = verified(platform)
     change_store(merchant.store, cooling_hours=hours)
     named(platform, merchant)
     until = saved(merchant).usable_from
-    assert until is not None and abs(until - clock.real_now() - timedelta(hours=waits)) < timedelta(minutes=1)
+    assert until is not None and abs(until - clock.real_now() - timedelta(hours=waits)) < timedelta(
+        minutes=1
+    )
     assert len(letters()) == 1
 
 
 def test_a_platform_changes_no_waiting_time_of_its_account(platform: Platform) -> None:
     merchant = verified(platform)
     for api in (merchant.live, platform.live):
-        api.patch(f"/platform/accounts/{merchant.id}", {"account": {"cooling_hours": 0, "name": "Other"}})
+        api.patch(
+            f"/platform/accounts/{merchant.id}", {"account": {"cooling_hours": 0, "name": "Other"}}
+        )
     assert merchant.store.cooling_hours == 24
 
 
 def test_test_mode_waits_for_nothing_and_writes_to_nobody(platform: Platform) -> None:
     merchant = verified(platform)
     token = platform.mint(merchant.id, purpose="payout_destination").json()["token"]
-    answer = Client().post(f"/onboarding/{token}/payout", {"kind": "wallet", "network": "sepolia", "address": WALLET})
+    answer = Client().post(
+        f"/onboarding/{token}/payout", {"kind": "wallet", "network": "sepolia", "address": WALLET}
+    )
     assert (answer.status_code, answer["Location"]) == (303, "https://shop.example/back")
-    assert saved(merchant).usable_from is None and not DestinationConfirmation.objects.exists() and not letters()
+    assert (
+        saved(merchant).usable_from is None
+        and not DestinationConfirmation.objects.exists()
+        and not letters()
+    )
 
 
 def test_a_bank_account_waits_too(platform: Platform) -> None:
     merchant = verified(platform)
-    sent = {"kind": "bank", "currency": "EUR", "holder": "Corner Shop", "account": "DE89 3704 0044 0532 0130 00"}
-    assert Client().post(f"/onboarding/{minted(platform, merchant)}/payout", sent).status_code == 303
+    sent = {
+        "kind": "bank",
+        "currency": "EUR",
+        "holder": "Corner Shop",
+        "account": "DE89 3704 0044 0532 0130 00",
+    }
+    assert (
+        Client().post(f"/onboarding/{minted(platform, merchant)}/payout", sent).status_code == 303
+    )
     (letter,) = letters()
     assert "EUR account ending in 3000" in letter.body and "DE89" not in letter.body
     Destination.objects.update(verified_at=clock.real_now())
     answer = merchant.live.post(
-        "/payouts", {"asset_id": "ETH_USDC", "amount_atomic": "1", "fiat_payout_detail_id": str(saved(merchant).pk)}, key="k"
+        "/payouts",
+        {
+            "asset_id": "ETH_USDC",
+            "amount_atomic": "1",
+            "fiat_payout_detail_id": str(saved(merchant).pk),
+        },
+        key="k",
     )
     assert answer.status_code == 422 and WAITS.search(answer.content.decode()), answer.content
 
 
-# --- the contact stops it --------------------------------------------------------------------------
+# --- the contact stops it ---
 
 
 def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> None:
@@ -205,7 +260,9 @@ def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> Non
     page = named(platform, merchant)
     (letter,) = letters()
     path = stop_in(letter)
-    assert "Stop this destination?" in text(Client().get(path)) and saved(merchant).removed_at is None
+    assert (
+        "Stop this destination?" in text(Client().get(path)) and saved(merchant).removed_at is None
+    )
     assert "The destination has been removed" in text(Client().post(path))
     assert saved(merchant).removed_at is not None
     assert "There is nothing to stop" in text(Client().get(path))
@@ -213,18 +270,28 @@ def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> Non
     assert "Stopped" in text(Client().get(page))
     assert Client().post(page, {"code": code_in(letter)}).status_code == 303
     with later(hours=25):
-        refusal(pay(merchant, destination_address=WALLET), 403, "platform_cannot_change_payout_destination")
-    told = AuditEntry.objects.filter(action="payout_destination.stopped", store_id=merchant.id).get()
+        refusal(
+            pay(merchant, destination_address=WALLET),
+            403,
+            "platform_cannot_change_payout_destination",
+        )
+    told = AuditEntry.objects.filter(
+        action="payout_destination.stopped", store_id=merchant.id
+    ).get()
     assert told.actor_name == f"contact {CONTACT}"
 
 
-def test_what_a_code_hurried_can_still_be_stopped_until_it_would_have_been_usable(platform: Platform) -> None:
+def test_what_a_code_hurried_can_still_be_stopped_until_it_would_have_been_usable(
+    platform: Platform,
+) -> None:
     merchant = verified(platform)
     page = named(platform, merchant)
     (letter,) = letters()
     Client().post(page, {"code": code_in(letter)})
     assert "The destination has been removed" in text(Client().post(stop_in(letter)))
-    refusal(pay(merchant, destination_address=WALLET), 403, "platform_cannot_change_payout_destination")
+    refusal(
+        pay(merchant, destination_address=WALLET), 403, "platform_cannot_change_payout_destination"
+    )
 
 
 def test_a_link_stops_nothing_later_and_none_can_be_made_up(platform: Platform) -> None:
@@ -235,10 +302,12 @@ def test_a_link_stops_nothing_later_and_none_can_be_made_up(platform: Platform) 
         assert "There is nothing to stop" in text(Client().post(path))
     assert saved(merchant).removed_at is None
     assert Client().post(path[:-1] + ("a" if path[-1] != "a" else "b")).status_code == 404
-    assert Client().post(f"/onboarding/stop/{page.rpartition('/')[2]}").status_code == 404, "the page's token is none"
+    assert Client().post(f"/onboarding/stop/{page.rpartition('/')[2]}").status_code == 404, (
+        "the page's token is none"
+    )
 
 
-# --- the code --------------------------------------------------------------------------------------
+# --- the code ---
 
 
 def test_the_contacts_code_makes_it_usable_at_once(platform: Platform) -> None:
@@ -248,18 +317,34 @@ def test_the_contacts_code_makes_it_usable_at_once(platform: Platform) -> None:
     answer = Client().post(page, {"code": code_in(letter)})
     assert (answer.status_code, answer["Location"]) == (303, page)
     seen = Client().get(page)
-    assert "Payouts can go there from now on" in text(seen) and b'href="https://shop.example/back"' in seen.content
+    assert (
+        "Payouts can go there from now on" in text(seen)
+        and b'href="https://shop.example/back"' in seen.content
+    )
     assert pay(merchant, destination_address=WALLET).status_code == 201
-    actions = AuditEntry.objects.filter(store_id=merchant.id, target_type="destination").order_by("id").values_list("action", flat=True)
-    assert list(actions) == ["payout_destination.added", "payout_destination.contact_told", "payout_destination.confirmed"]
+    actions = (
+        AuditEntry.objects.filter(store_id=merchant.id, target_type="destination")
+        .order_by("id")
+        .values_list("action", flat=True)
+    )
+    assert list(actions) == [
+        "payout_destination.added",
+        "payout_destination.contact_told",
+        "payout_destination.confirmed",
+    ]
 
 
-def test_a_code_is_tried_five_times_lives_half_an_hour_and_is_kept_as_a_hash(platform: Platform) -> None:
+def test_a_code_is_tried_five_times_lives_half_an_hour_and_is_kept_as_a_hash(
+    platform: Platform,
+) -> None:
     merchant = verified(platform)
     page = named(platform, merchant)
     code = code_in(letters()[0])
     row = DestinationConfirmation.objects.get()
-    assert code.replace(" ", "").encode() not in bytes(row.code_hash or b"") and len(bytes(row.code_hash or b"")) == 32
+    assert (
+        code.replace(" ", "").encode() not in bytes(row.code_hash or b"")
+        and len(bytes(row.code_hash or b"")) == 32
+    )
     for _ in range(confirmations.TRIES_MAX):
         answer = Client().post(page, {"code": wrong(code)})
         assert answer.status_code == 422
@@ -275,11 +360,14 @@ def test_a_code_is_tried_five_times_lives_half_an_hour_and_is_kept_as_a_hash(pla
 
 def test_a_code_confirms_nothing_but_what_it_was_sent_for(platform: Platform) -> None:
     merchant = verified(platform)
-    first, second = named(platform, merchant), named(platform, merchant, OTHER)
+    first = named(platform, merchant)
+    second = named(platform, merchant, OTHER)
     code, _ = (code_in(one) for one in letters())
     assert Client().post(second, {"code": code}).status_code == 422
     Destination.objects.filter(address=WALLET.lower()).update(address="0x" + "ab" * 20)
-    assert Client().post(first, {"code": code}).status_code == 422, "another address was put in its place"
+    assert Client().post(first, {"code": code}).status_code == 422, (
+        "another address was put in its place"
+    )
 
 
 def test_a_new_code_ends_the_one_before_and_few_are_sent(platform: Platform) -> None:
@@ -309,21 +397,32 @@ def test_what_the_contact_could_not_be_told_of_is_not_saved(platform: Platform) 
     assert not Destination.objects.filter(address=WALLET.lower()).exists()
 
 
-# --- who the contact is ----------------------------------------------------------------------------
+# --- who the contact is ---
 
 
 def test_before_a_person_approved_the_details_nothing_counts(platform: Platform) -> None:
-    """The platform fills in everything itself, its own address as the contact: nobody is written to, nothing begins."""
+    """The platform fills in everything itself, its own address as the contact: nobody is written
+    to, nothing begins."""
     merchant = platform.sub(kyc=False)
     token = minted(platform, merchant, "onboarding")
-    assert Client().post(f"/onboarding/{token}/business", {**VERIFICATION, "contact_email": "me@platform.example"}).status_code == 303
+    assert (
+        Client()
+        .post(
+            f"/onboarding/{token}/business",
+            {**VERIFICATION, "contact_email": "me@platform.example"},
+        )
+        .status_code
+        == 303
+    )
     page = name(token)["Location"]
     assert "First a person looks at the business details" in text(Client().get(page))
     assert Client().post(f"{page}/send")["Location"] == page and not letters()
     make.store_coins(merchant.store, "ETH", 10**18)
     with later(days=30):
         refused_for_now(merchant)
-        reject_verification(Verification.objects.get(store_id=merchant.id), "This is not its address")
+        reject_verification(
+            Verification.objects.get(store_id=merchant.id), "This is not its address"
+        )
         assert platform.attest(merchant.id).status_code == 201
         approve(merchant)
         (letter,) = letters()
@@ -356,7 +455,9 @@ def test_an_account_without_a_contact_on_record_is_paid_nowhere_new(platform: Pl
 def test_an_address_of_the_platforms_own_people_is_no_contact(platform: Platform, own: str) -> None:
     if own == "member":
         olga = person("olga")
-        Member.objects.create(store=platform.store, user=olga, role=Role.VIEWER, created_at=clock.real_now())
+        Member.objects.create(
+            store=platform.store, user=olga, role=Role.VIEWER, created_at=clock.real_now()
+        )
         email = olga.email.upper().replace("@", "+shop@")
     else:
         email = "help@platform.example"
@@ -375,15 +476,21 @@ def test_live_business_details_name_a_contact(platform: Platform) -> None:
     assert answer.status_code == 422 and "Contact email is required" in text(answer)
 
 
-# --- the page --------------------------------------------------------------------------------------
+# --- the page ---
 
 
 def test_pages_are_private_and_wrong_tokens_are_limited(platform: Platform) -> None:
     page = named(platform, verified(platform))
     buckets.client().flushdb()
     answer = Client().get(page)
-    assert (answer["Cache-Control"], answer["X-Robots-Tag"], answer["Referrer-Policy"]) == ("no-store", "noindex", "same-origin")
-    assert [Client().get("/onboarding/destination/no:such").status_code for _ in range(7)][-1] == 429
+    assert (answer["Cache-Control"], answer["X-Robots-Tag"], answer["Referrer-Policy"]) == (
+        "no-store",
+        "noindex",
+        "same-origin",
+    )
+    assert [Client().get("/onboarding/destination/no:such").status_code for _ in range(7)][
+        -1
+    ] == 429
     assert Client().get(page).status_code == 200
 
 

@@ -1,4 +1,5 @@
-"""Onboarding links: minted for a step, living by a clock, used once; and the pages that they open."""
+"""Onboarding links: minted for a step, living by a clock, used once; and the pages that they
+open."""
 
 from typing import Any
 
@@ -56,7 +57,10 @@ def test_a_link_is_told_with_its_token_once_and_read_without_it(platform: Platfo
     assert link["url"].endswith(f"/onboarding/{token}")
     answer = platform.test.get(f"/platform/accounts/{merchant.id}/onboarding_links/{link['id']}")
     assert token not in answer.content.decode()
-    assert answer.json() == {**{key: value for key, value in link.items() if key not in ("token", "url")}, "status": "active"}
+    assert answer.json() == {
+        **{key: value for key, value in link.items() if key not in ("token", "url")},
+        "status": "active",
+    }
     assert not OnboardingLink.objects.filter(token_hash=token.encode()).exists()
     assert AuditEntry.objects.filter(action="onboarding_link.created").count() == 1
 
@@ -70,29 +74,49 @@ def test_what_breaks_a_rule_mints_nothing(platform: Platform) -> None:
 
 def test_fields_may_stand_in_the_wrapper(platform: Platform) -> None:
     body = {"onboarding_link": {"purpose": "kyb", "expires_in": 60}}
-    link = platform.test.post(f"/platform/accounts/{platform.sub().id}/onboarding_links", body).json()
+    link = platform.test.post(
+        f"/platform/accounts/{platform.sub().id}/onboarding_links", body
+    ).json()
     assert (link["purpose"], link["return_url"]) == ("kyb", None)
 
 
 @pytest.mark.parametrize(
-    ("asked", "seconds"), [(None, 7 * DAY), (1, 1), (30 * DAY, 30 * DAY), (30 * DAY + 1, 30 * DAY), (10**18, 30 * DAY)]
+    ("asked", "seconds"),
+    [(None, 7 * DAY), (1, 1), (30 * DAY, 30 * DAY), (30 * DAY + 1, 30 * DAY), (10**18, 30 * DAY)],
 )
 def test_lifetimes_are_clamped(platform: Platform, asked: int | None, seconds: int) -> None:
-    link = OnboardingLink.objects.get(pk=minted(platform, platform.sub(), **({} if asked is None else {"expires_in": asked}))["id"])
+    link = OnboardingLink.objects.get(
+        pk=minted(platform, platform.sub(), **({} if asked is None else {"expires_in": asked}))[
+            "id"
+        ]
+    )
     assert (link.expires_at - link.created_at).total_seconds() == seconds
 
 
 def test_a_live_link_returns_over_tls(platform: Platform) -> None:
-    merchant, body = platform.sub(), {"return_url": "http://shop.example"}
-    refusal(platform.live.post(f"/platform/accounts/{merchant.id}/onboarding_links", body), 422, "invalid_onboarding_link")
-    assert platform.test.post(f"/platform/accounts/{merchant.id}/onboarding_links", body).status_code == 201
+    merchant = platform.sub()
+    body = {"return_url": "http://shop.example"}
+    refusal(
+        platform.live.post(f"/platform/accounts/{merchant.id}/onboarding_links", body),
+        422,
+        "invalid_onboarding_link",
+    )
+    assert (
+        platform.test.post(f"/platform/accounts/{merchant.id}/onboarding_links", body).status_code
+        == 201
+    )
 
 
 def test_a_link_of_the_other_mode_or_account_is_unknown(platform: Platform) -> None:
-    one, two = platform.sub(), platform.sub()
+    one = platform.sub()
+    two = platform.sub()
     link = minted(platform, one)
-    refusal(platform.live.get(f"/platform/accounts/{one.id}/onboarding_links/{link['id']}"), 404, None)
-    refusal(platform.test.get(f"/platform/accounts/{two.id}/onboarding_links/{link['id']}"), 404, None)
+    refusal(
+        platform.live.get(f"/platform/accounts/{one.id}/onboarding_links/{link['id']}"), 404, None
+    )
+    refusal(
+        platform.test.get(f"/platform/accounts/{two.id}/onboarding_links/{link['id']}"), 404, None
+    )
 
 
 def test_a_link_expires_by_the_platforms_test_clock(platform: Platform) -> None:
@@ -103,7 +127,9 @@ def test_a_link_expires_by_the_platforms_test_clock(platform: Platform) -> None:
     make.advance(platform.test, 601)
     refusal(read(link), 410, "onboarding_link_unusable")
     assert page(link).status_code == 410
-    told = platform.test.get(f"/platform/accounts/{merchant.id}/onboarding_links/{link['id']}").json()
+    told = platform.test.get(
+        f"/platform/accounts/{merchant.id}/onboarding_links/{link['id']}"
+    ).json()
     assert told["status"] == "expired"
 
 
@@ -134,7 +160,11 @@ def test_a_merchant_tells_everything_and_returns(platform: Platform) -> None:
     merchant = platform.sub(kyc=False)
     link = minted(platform, merchant)
     first = page(link)
-    assert first.status_code == 200 and b"Your business" in first.content and b"Corner Shop" in first.content
+    assert (
+        first.status_code == 200
+        and b"Your business" in first.content
+        and b"Corner Shop" in first.content
+    )
     assert (first["Cache-Control"], first["Referrer-Policy"]) == ("no-store", "same-origin")
     assert "form-action 'self' https://shop.example" in first["Content-Security-Policy"]
     step = page(link, "/business", VERIFICATION)
@@ -161,7 +191,9 @@ def test_without_a_return_url_the_merchant_is_told_that_it_is_done(platform: Pla
     assert answer.status_code == 200 and b"Thank you" in answer.content
 
 
-@pytest.mark.parametrize(("purpose", "tail"), [("kyb", "/payout"), ("payout_destination", "/business")])
+@pytest.mark.parametrize(
+    ("purpose", "tail"), [("kyb", "/payout"), ("payout_destination", "/business")]
+)
 def test_a_link_for_one_step_opens_no_other(platform: Platform, purpose: str, tail: str) -> None:
     merchant = platform.sub(kyc=False)
     link = minted(platform, merchant, purpose=purpose)
@@ -174,13 +206,22 @@ def test_a_link_for_one_step_opens_no_other(platform: Platform, purpose: str, ta
 
 PAYOUTS = [
     {"kind": "wallet", "network": "sepolia", "address": "0x123"},
-    {"kind": "wallet", "network": "sepolia", "address": "0x52908400098527886e0F7030069857D2E4169EE7"},
+    {
+        "kind": "wallet",
+        "network": "sepolia",
+        "address": "0x52908400098527886e0F7030069857D2E4169EE7",
+    },
     {"kind": "wallet", "network": "sepolia", "address": "0x" + "0" * 40},
     {"kind": "wallet", "network": "ethereum", "address": WALLET},
     {"kind": "wallet", "network": "nowhere", "address": WALLET},
     {"kind": "wallet"},
     {"kind": "bank", "currency": "EUR", "holder": "Corner Shop", "account": "DE00"},
-    {"kind": "bank", "currency": "XXX", "holder": "Corner Shop", "account": "DE89370400440532013000"},
+    {
+        "kind": "bank",
+        "currency": "XXX",
+        "holder": "Corner Shop",
+        "account": "DE89370400440532013000",
+    },
     {"kind": "bank", "currency": "EUR", "holder": "", "account": "DE89370400440532013000"},
 ]
 
@@ -189,21 +230,34 @@ def test_a_destination_that_is_none_is_refused_on_its_form(platform: Platform) -
     link = minted(platform, platform.sub(kyc=False), purpose="payout_destination")
     for sent in PAYOUTS:
         answer = page(link, "/payout", sent)
-        assert answer.status_code == 422 and b'data-code="invalid_payout_destination"' in answer.content
+        assert (
+            answer.status_code == 422
+            and b'data-code="invalid_payout_destination"' in answer.content
+        )
     assert not Destination.objects.exists()
     assert page(link).status_code == 200
 
 
 def test_a_bank_account_waits_for_staff(platform: Platform) -> None:
     merchant = platform.sub(kyc=False)
-    sent = {"kind": "bank", "currency": "EUR", "holder": "Corner Shop", "account": "DE89 3704 0044 0532 0130 00"}
-    assert page(minted(platform, merchant, purpose="payout_destination"), "/payout", sent).status_code == 303
+    sent = {
+        "kind": "bank",
+        "currency": "EUR",
+        "holder": "Corner Shop",
+        "account": "DE89 3704 0044 0532 0130 00",
+    }
+    assert (
+        page(minted(platform, merchant, purpose="payout_destination"), "/payout", sent).status_code
+        == 303
+    )
     saved = Destination.objects.get(store_id=merchant.id)
     assert (saved.kind, saved.verified_at, saved.account_hint) == ("bank", None, "3000")
 
 
 @pytest.mark.parametrize("field", ["business_legal_name", "business_country"])
-def test_business_details_that_are_missing_are_asked_again_with_what_was_given(platform: Platform, field: str) -> None:
+def test_business_details_that_are_missing_are_asked_again_with_what_was_given(
+    platform: Platform, field: str
+) -> None:
     link = minted(platform, platform.sub(kyc=False), purpose="kyb")
     answer = page(link, "/business", {**VERIFICATION, field: " "})
     assert answer.status_code == 422 and b'data-code="invalid_verification"' in answer.content
@@ -219,10 +273,17 @@ def test_what_was_told_elsewhere_is_not_asked_again(platform: Platform) -> None:
     both = minted(platform, merchant)
     assert b"Where your money goes" in page(both).content
     assert page(both, "/finish", {})["Location"] == f"/onboarding/{both['token']}"
-    assert page(both, "/payout", {"kind": "wallet", "network": "sepolia", "address": WALLET})["Location"] == "https://shop.example/back"
+    assert (
+        page(both, "/payout", {"kind": "wallet", "network": "sepolia", "address": WALLET})[
+            "Location"
+        ]
+        == "https://shop.example/back"
+    )
 
 
 def test_text_of_a_merchant_is_never_markup(platform: Platform) -> None:
     link = minted(platform, platform.sub(kyc=False, name="<script>alert(1)</script>"))
-    answer = page(link, "/business", {**VERIFICATION, "business_country": "", "tax_id": '"><img src=x>'})
+    answer = page(
+        link, "/business", {**VERIFICATION, "business_country": "", "tax_id": '"><img src=x>'}
+    )
     assert b"<script>alert" not in answer.content and b"<img src=x>" not in answer.content

@@ -32,12 +32,16 @@ def told(platform: Platform, query: str = "") -> dict[str, Any]:
         ("?from=9999-12-31&to=9999-12-31", "9999-12-31", "9999-12-31"),
     ],
 )
-def test_ranges_are_days_both_inclusive_and_at_most_a_year(platform: Platform, query: str, first: str, last: str) -> None:
+def test_ranges_are_days_both_inclusive_and_at_most_a_year(
+    platform: Platform, query: str, first: str, last: str
+) -> None:
     body = told(platform, query)
     assert (body["from"], body["to"]) == (first, last)
 
 
-@pytest.mark.parametrize("query", ["", "?from=&to=", "?from=yesterday&to=2024-02-30", "?from=%00&to=2024-1-1"])
+@pytest.mark.parametrize(
+    "query", ["", "?from=&to=", "?from=yesterday&to=2024-02-30", "?from=%00&to=2024-1-1"]
+)
 def test_days_that_can_not_be_read_are_the_defaults(platform: Platform, query: str) -> None:
     body = told(platform, query)
     last = platform.shop.access().now().date()
@@ -53,20 +57,29 @@ def test_merchants_are_counted_as_they_are_now(platform: Platform) -> None:
     verified = platform.sub(kyc=False)
     platform.attest(verified.id)
     Verification.objects.filter(store_id=verified.id).update(status="approved")
-    change_store(Store.objects.get(pk=verified.id), kyc_confirmed_at=Store.objects.get(pk=verified.id).created_at)
+    change_store(
+        Store.objects.get(pk=verified.id),
+        kyc_confirmed_at=Store.objects.get(pk=verified.id).created_at,
+    )
     body = told(platform, "?to=2024-01-01")
     names = ("sub_merchant_count", "activated_count", "verified_count", "pending_count")
     assert [body[name] for name in names] == [4, 2, 1, 1]
 
 
-def test_volume_stays_in_its_currencies_and_merchants_are_ranked_by_worth(platform: Platform) -> None:
-    small, large = platform.sub(name="Small"), platform.sub(name="Large")
+def test_volume_stays_in_its_currencies_and_merchants_are_ranked_by_worth(
+    platform: Platform,
+) -> None:
+    small = platform.sub(name="Small")
+    large = platform.sub(name="Large")
     make.paid(small.test, amount="19.00")
     make.paid(large.test, amount="3000", currency="JPY")
     make.payment(small.test, amount="400.00")
     body = told(platform)
     assert body["completed_payments"] == 2
-    assert body["volume_by_currency"] == [{"currency": "EUR", "amount_cents": 1900}, {"currency": "JPY", "amount_cents": 300_000}]
+    assert body["volume_by_currency"] == [
+        {"currency": "EUR", "amount_cents": 1900},
+        {"currency": "JPY", "amount_cents": 300_000},
+    ]
     # 2000 USD, 1800 EUR and 300000 JPY are one coin: 3000 JPY are 18 EUR.
     assert body["top_sub_merchants"] == [
         {"account_id": small.id, "name": "Small", "amount_cents": 1900},
@@ -77,19 +90,30 @@ def test_volume_stays_in_its_currencies_and_merchants_are_ranked_by_worth(platfo
 def test_the_ranking_names_five_at_most(platform: Platform) -> None:
     for number in range(6):
         make.paid(platform.sub(name=f"Stall {number}").test, amount=f"{10 + number}.00")
-    assert [one["name"] for one in told(platform)["top_sub_merchants"]] == [f"Stall {number}" for number in (5, 4, 3, 2, 1)]
+    assert [one["name"] for one in told(platform)["top_sub_merchants"]] == [
+        f"Stall {number}" for number in (5, 4, 3, 2, 1)
+    ]
 
 
-def test_figures_and_payments_are_a_modes_own_and_the_platforms_own(platform: Platform, other: Platform) -> None:
-    mine, theirs = platform.sub(), other.sub()
+def test_figures_and_payments_are_a_modes_own_and_the_platforms_own(
+    platform: Platform, other: Platform
+) -> None:
+    mine = platform.sub()
+    theirs = other.sub()
     made = make.paid(mine.test)
     make.paid(theirs.test)
     make.paid(platform.test)
     assert (told(platform)["completed_payments"], told(other)["completed_payments"]) == (1, 1)
     live = platform.live.get("/platform/overview").json()
-    assert (live["livemode"], live["completed_payments"], live["platform_fee_earned"]) == (True, 0, [])
+    assert (live["livemode"], live["completed_payments"], live["platform_fee_earned"]) == (
+        True,
+        0,
+        [],
+    )
     assert platform.live.get("/platform/payments").json()["data"] == []
-    assert [one["id"] for one in platform.test.get("/platform/payments").json()["data"]] == [made["id"]]
+    assert [one["id"] for one in platform.test.get("/platform/payments").json()["data"]] == [
+        made["id"]
+    ]
     assert platform.test.get(f"/platform/payments?account_id={theirs.id}").json()["data"] == []
 
 
@@ -113,7 +137,8 @@ def test_a_row_is_the_documented_summary(platform: Platform) -> None:
 
 
 def test_rows_are_filtered_and_paged(platform: Platform) -> None:
-    one, two = platform.sub(), platform.sub()
+    one = platform.sub()
+    two = platform.sub()
     made = [make.payment(one.test)["id"], make.paid(one.test)["id"], make.payment(two.test)["id"]]
 
     def ids(query: str) -> list[str]:
@@ -131,6 +156,8 @@ def test_the_demo_has_a_platform_with_two_sub_merchants_once(cast: Cast) -> None
         seed_platform(cast.alice)
     platform = Store.objects.get(name=NAME)
     access = cast.bakery.access()
-    seen = overview(type(access).for_session(cast.alice, platform, "test"), None, date.max.isoformat())
+    seen = overview(
+        type(access).for_session(cast.alice, platform, "test"), None, date.max.isoformat()
+    )
     assert (seen.sub_merchant_count, seen.activated_count, seen.pending_count) == (2, 1, 1)
     assert Store.objects.filter(platform=platform).count() == 2

@@ -1,4 +1,5 @@
-"""What waits for a person: access to be a platform and verifications, decided by command or in the admin, and told by event."""
+"""What waits for a person: access to be a platform and verifications, decided by command or in the
+admin, and told by event."""
 
 import io
 import json
@@ -24,7 +25,15 @@ from tests.platforms.makers import VERIFICATION, Platform, refusal
 
 def review(kind: str, id: str, decision: str, *reason: str) -> dict[str, Any]:
     out = io.StringIO()
-    call_command("review", kind, id, decision, *(["--reason", *reason] if reason else []), "--json", stdout=out)
+    call_command(
+        "review",
+        kind,
+        id,
+        decision,
+        *(["--reason", *reason] if reason else []),
+        "--json",
+        stdout=out,
+    )
     told: dict[str, Any] = json.loads(out.getvalue())
     return told
 
@@ -47,14 +56,23 @@ def test_a_store_becomes_a_platform_by_a_persons_decision(cast: Cast) -> None:
         "reviewed_at": None,
     }
     refusal(api.post("/platform/access_request"), 409, "access_request_pending")
-    assert review("platform_access", request["id"], "reject", "Tell us more") == {"id": request["id"], "status": "rejected"}
-    assert api.get("/platform/access_request").json()["request"]["rejection_reason"] == "Tell us more"
+    assert review("platform_access", request["id"], "reject", "Tell us more") == {
+        "id": request["id"],
+        "status": "rejected",
+    }
+    assert (
+        api.get("/platform/access_request").json()["request"]["rejection_reason"] == "Tell us more"
+    )
     again = api.post("/platform/access_request").json()["request"]
     review("platform_access", again["id"], "approve")
     assert Store.objects.get(pk=cast.bakery.store.pk).is_platform
     refusal(api.post("/platform/access_request"), 409, "already_a_platform")
     refusal(api.get("/platform/accounts"), 403, "insufficient_scope")
-    actions = list(AuditEntry.objects.filter(action__startswith="platform_access.").order_by("id").values_list("action", "reason"))
+    actions = list(
+        AuditEntry.objects.filter(action__startswith="platform_access.")
+        .order_by("id")
+        .values_list("action", "reason")
+    )
     assert actions == [
         ("platform_access.requested", "A market hall"),
         ("platform_access.rejected", "Tell us more"),
@@ -70,7 +88,11 @@ def test_a_key_made_before_keeps_its_scopes_and_the_message_says_so(platform: Pl
 
 def test_a_store_that_is_no_platform_is_told_so_on_every_path(cast: Cast) -> None:
     key = cast.bakery.with_scopes("accounts:read", "accounts:write")
-    for method, path in (("GET", "/platform/accounts"), ("POST", "/platform/accounts"), ("GET", "/platform/payments")):
+    for method, path in (
+        ("GET", "/platform/accounts"),
+        ("POST", "/platform/accounts"),
+        ("GET", "/platform/payments"),
+    ):
         refusal(key(method, path, {} if method == "POST" else None), 403, "not_a_platform")
 
 
@@ -94,15 +116,26 @@ def test_an_approved_verification_confirms_kyc_and_is_on_the_payment(platform: P
     assert request.status_code == 201
     told = request.json()
     assert {name: told[name] for name in VERIFICATION} == VERIFICATION
-    assert (told["status"], told["rejection_reason"], told["reviewed_at"]) == ("pending", None, None)
+    assert (told["status"], told["rejection_reason"], told["reviewed_at"]) == (
+        "pending",
+        None,
+        None,
+    )
     refusal(platform.attest(merchant.id), 409, "verification_already_pending")
     assert platform.account(merchant.id)["verification_status"] == "pending"
     review("verification", told["id"], "approve")
     account = platform.account(merchant.id)
     assert (account["charges_enabled"], account["verification_status"]) == (True, "approved")
     shown = make.detail(merchant.test, make.payment(merchant.test)["id"])["merchant"]
-    assert (shown["legal_name"], shown["country"], shown["tax_id"]) == ("Bakery GmbH", "DE", "DE123456789")
-    assert (shown["registration_number"], shown["website"]) == ("HRB 1234", "https://bakery.example")
+    assert (shown["legal_name"], shown["country"], shown["tax_id"]) == (
+        "Bakery GmbH",
+        "DE",
+        "DE123456789",
+    )
+    assert (shown["registration_number"], shown["website"]) == (
+        "HRB 1234",
+        "https://bakery.example",
+    )
 
 
 def test_a_rejected_one_may_be_tried_again_and_a_decision_is_taken_once(platform: Platform) -> None:
@@ -138,17 +171,27 @@ def test_details_that_break_a_rule_are_refused(platform: Platform) -> None:
 
 
 @pytest.mark.parametrize(("decision", "status"), [("approve", "approved"), ("reject", "rejected")])
-def test_the_outcome_is_told_to_both_sides_in_both_modes(platform: Platform, decision: str, status: str) -> None:
+def test_the_outcome_is_told_to_both_sides_in_both_modes(
+    platform: Platform, decision: str, status: str
+) -> None:
     merchant = platform.sub(kyc=False, external_id="c-1")
     review("verification", platform.attest(merchant.id).json()["id"], decision, "Because")
     told = Event.objects.filter(type=f"store.verification.{status}")
-    assert {(str(one.store_id), one.mode, one.account_id and str(one.account_id)) for one in told} == {
+    assert {
+        (str(one.store_id), one.mode, one.account_id and str(one.account_id)) for one in told
+    } == {
         (store, mode, account)
         for mode in ("live", "test")
         for store, account in ((merchant.id, None), (str(platform.store.pk), merchant.id))
     }
     reason = "Because" if status == "rejected" else None
-    expected = {"id": merchant.id, "name": "Corner Shop", "external_id": "c-1", "verification_status": status, "rejection_reason": reason}
+    expected = {
+        "id": merchant.id,
+        "name": "Corner Shop",
+        "external_id": "c-1",
+        "verification_status": status,
+        "rejection_reason": reason,
+    }
     assert all(one.object == expected for one in told)
 
 
@@ -156,7 +199,10 @@ def test_a_platforms_copy_is_due_by_the_platforms_own_clock(platform: Platform) 
     merchant = platform.sub(kyc=False)
     make.advance(merchant.test, 86_400 * 30)
     approve_verification(Verification.objects.get(pk=platform.attest(merchant.id).json()["id"]))
-    events = {str(one.store_id): one for one in Event.objects.filter(type="store.verification.approved", mode="test")}
+    events = {
+        str(one.store_id): one
+        for one in Event.objects.filter(type="store.verification.approved", mode="test")
+    }
     ahead = events[merchant.id].created_at - events[str(platform.store.pk)].created_at
     assert round(ahead.total_seconds()) == 86_400 * 30
 
@@ -171,7 +217,11 @@ def letters() -> list[tuple[str, str]]:
 def test_a_decision_about_a_store_is_written_to_its_owners(cast: Cast) -> None:
     asked = cast.bakery.test.post("/platform/access_request").json()["request"]["id"]
     review("platform_access", asked, "reject", "Tell us <more>")
-    review("platform_access", cast.bakery.test.post("/platform/access_request").json()["request"]["id"], "approve")
+    review(
+        "platform_access",
+        cast.bakery.test.post("/platform/access_request").json()["request"]["id"],
+        "approve",
+    )
     made = submit_verification(cast.bakery.store, VerificationRequest(**VERIFICATION))
     review("verification", str(made.pk), "approve")
     name = cast.bakery.store.name
@@ -183,7 +233,9 @@ def test_a_decision_about_a_store_is_written_to_its_owners(cast: Cast) -> None:
     assert "The reason: Tell us <more>" in outbox.outbox[0].body
 
 
-def test_a_decision_about_a_sub_merchant_without_people_is_written_to_its_platforms_owners(platform: Platform, cast: Cast) -> None:
+def test_a_decision_about_a_sub_merchant_without_people_is_written_to_its_platforms_owners(
+    platform: Platform, cast: Cast
+) -> None:
     merchant = platform.sub(kyc=False)
     review("verification", platform.attest(merchant.id).json()["id"], "reject", "Illegible")
     assert letters() == [(cast.alice.email, "Corner Shop could not be verified")]
@@ -192,7 +244,9 @@ def test_a_decision_about_a_sub_merchant_without_people_is_written_to_its_platfo
 
 
 @pytest.mark.parametrize("kind", ["verification", "platform_access"])
-def test_the_command_refuses_what_is_not_there(db: None, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_refuses_what_is_not_there(
+    db: None, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     for id in ("00000000-0000-4000-8000-000000000000", "x"):
         with pytest.raises(SystemExit):
             review(kind, id, "approve")
@@ -230,9 +284,21 @@ def test_staff_decide_with_a_reason_that_is_kept(platform: Platform, staff: Brow
 
 def test_staff_let_a_store_be_a_platform(cast: Cast, staff: Browser) -> None:
     made = cast.bakery.test.post("/platform/access_request").json()["request"]
-    assert staff.post(f"/admin/platforms/accessrequest/{made['id']}/decide/", decision="approve", reason="Known").status_code == 302
+    assert (
+        staff.post(
+            f"/admin/platforms/accessrequest/{made['id']}/decide/",
+            decision="approve",
+            reason="Known",
+        ).status_code
+        == 302
+    )
     assert Store.objects.get(pk=cast.bakery.store.pk).is_platform
-    assert staff.get("/admin/platforms/accessrequest/00000000-0000-4000-8000-000000000000/decide/").status_code == 404
+    assert (
+        staff.get(
+            "/admin/platforms/accessrequest/00000000-0000-4000-8000-000000000000/decide/"
+        ).status_code
+        == 404
+    )
 
 
 def test_nobody_but_staff_decides(platform: Platform) -> None:

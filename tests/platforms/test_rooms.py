@@ -1,4 +1,5 @@
-"""A platform's rooms in the dashboard: becoming one, accounts, links that are shown once, closing, and what others never see."""
+"""A platform's rooms in the dashboard: becoming one, accounts, links that are shown once, closing,
+and what others never see."""
 
 import re
 
@@ -40,7 +41,12 @@ def test_a_store_asks_to_be_a_platform(cast: Cast) -> None:
 def test_an_account_is_added_found_and_changed(platform: Platform, owner: Browser) -> None:
     refused = owner.post("platform/accounts/new", name="Corner Shop", platform_fee_percentage="1.5")
     assert refused.status_code == 422 and "Corner Shop" in text(refused)
-    sent = {"name": "Corner Shop", "external_id": "c-1", "platform_fee_percentage": "0.02", "country": "DE"}
+    sent = {
+        "name": "Corner Shop",
+        "external_id": "c-1",
+        "platform_fee_percentage": "0.02",
+        "country": "DE",
+    }
     made = owner.post("platform/accounts/new", **sent)
     account = Store.objects.get(platform=platform.store)
     assert made.headers["Location"] == f"/dashboard/platform/accounts/{account.pk}"
@@ -49,22 +55,35 @@ def test_an_account_is_added_found_and_changed(platform: Platform, owner: Browse
     assert "Corner Shop" in text(owner.get("platform/accounts?q=corner"))
     assert "Nobody has this name" in text(owner.get("platform/accounts?q=nobody"))
     page = f"platform/accounts/{account.pk}"
-    assert owner.post(page, name="New name", external_id="", platform_fee_percentage="").status_code == 303
+    assert (
+        owner.post(page, name="New name", external_id="", platform_fee_percentage="").status_code
+        == 303
+    )
     account.refresh_from_db()
-    assert (account.name, account.external_id, account.platform_fee_fraction) == ("New name", None, None)
+    assert (account.name, account.external_id, account.platform_fee_fraction) == (
+        "New name",
+        None,
+        None,
+    )
     assert owner.post(page, name=" ").status_code == 422
 
 
 def test_a_link_is_shown_once(platform: Platform, owner: Browser) -> None:
     merchant = platform.sub(kyc=False)
     page = f"platform/accounts/{merchant.id}/link"
-    assert owner.post(page, purpose="kyb", return_url="javascript:x", expires_in="86400").status_code == 422
+    assert (
+        owner.post(page, purpose="kyb", return_url="javascript:x", expires_in="86400").status_code
+        == 422
+    )
     made = owner.post(page, purpose="kyb", return_url="https://shop.example", expires_in="86400")
     assert made.status_code == 201
     found = re.search(r"http://localhost:8000/onboarding/(svcob_\w{40})", made.content.decode())
     assert found is not None
     link = OnboardingLink.objects.get()
-    assert (link.purpose, link.expires_at - link.created_at) == ("kyb", link.expires_at.resolution * 86_400 * 10**6)
+    assert (link.purpose, link.expires_at - link.created_at) == (
+        "kyb",
+        link.expires_at.resolution * 86_400 * 10**6,
+    )
     detail = text(owner.get(f"platform/accounts/{merchant.id}"))
     assert link.token_prefix in detail and found[1] not in detail
 
@@ -87,7 +106,9 @@ def test_a_platform_tells_of_a_business(platform: Platform, owner: Browser) -> N
     assert "Under review" in text(owner.get(f"platform/accounts/{merchant.id}"))
 
 
-def test_an_account_is_closed_when_nothing_is_left_and_opened_again(platform: Platform, owner: Browser) -> None:
+def test_an_account_is_closed_when_nothing_is_left_and_opened_again(
+    platform: Platform, owner: Browser
+) -> None:
     merchant = platform.sub()
     page = f"platform/accounts/{merchant.id}/close"
     make.payment(merchant.test)
@@ -113,21 +134,31 @@ def test_figures_and_payments_are_on_their_pages(platform: Platform, owner: Brow
     assert made["reference"] not in text(owner.get("platform/payments"))
 
 
-def test_another_platforms_account_is_not_there(other: Platform, platform: Platform, owner: Browser) -> None:
+def test_another_platforms_account_is_not_there(
+    other: Platform, platform: Platform, owner: Browser
+) -> None:
     theirs = other.sub().id
     for tail in ("", "/link", "/verification", "/close"):
         assert owner.get(f"platform/accounts/{theirs}{tail}").status_code == 404
     assert owner.post(f"platform/accounts/{theirs}/restore").status_code == 404
 
 
-def test_an_account_without_an_approved_contact_says_what_that_means(platform: Platform, owner: Browser) -> None:
+def test_an_account_without_an_approved_contact_says_what_that_means(
+    platform: Platform, owner: Browser
+) -> None:
     merchant = platform.sub(kyc=True)
     page = f"platform/accounts/{merchant.id}"
     shown = text(owner.get(page))
-    assert "none that a person has approved" in shown and "Nothing is sent to a live destination" in shown
+    assert (
+        "none that a person has approved" in shown
+        and "Nothing is sent to a live destination" in shown
+    )
     assert "Submit business details" in shown
     assert owner.post(f"{page}/verification", **VERIFICATION).status_code == 303
     approve_verification(Verification.objects.get(store_id=merchant.id))
     shown = text(owner.get(page))
     assert VERIFICATION["contact_email"] in shown
-    assert "Nothing is sent to a live destination" not in shown and "Submit business details" not in shown
+    assert (
+        "Nothing is sent to a live destination" not in shown
+        and "Submit business details" not in shown
+    )

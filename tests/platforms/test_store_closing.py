@@ -1,4 +1,5 @@
-"""An owner closes a store: when nothing is left, with a code and its name; from then on it is only read."""
+"""An owner closes a store: when nothing is left, with a code and its name; from then on it is only
+read."""
 
 from typing import Any
 
@@ -30,8 +31,11 @@ def store(cast: Cast) -> Store:
 
 
 def test_a_store_is_closed_and_only_read_from_then_on(cast: Cast) -> None:
-    shop, browser, bob = cast.bakery, owner(cast), Browser(cast.bob)
-    live, publishable = shop.live, shop.secrets["live_publishable"]
+    shop = cast.bakery
+    browser = owner(cast)
+    bob = Browser(cast.bob)
+    live = shop.live
+    publishable = shop.secrets["live_publishable"]
     made = make.paid(shop.test, title="Rye bread")
     assert close(cast, browser).headers["Location"] == "/dashboard/"
     assert store(cast).deleted_at is not None
@@ -99,7 +103,9 @@ def test_a_subscription_stands_against_it_and_test_coins_do_not(cast: Cast) -> N
 
 def test_who_has_another_store_begins_in_that(cast: Cast) -> None:
     other = Store.objects.create(name="Second", created_at=clock.real_now())
-    Member.objects.create(store=other, user=cast.alice, role=Role.OWNER, created_at=clock.real_now())
+    Member.objects.create(
+        store=other, user=cast.alice, role=Role.OWNER, created_at=clock.real_now()
+    )
     close(cast)
     assert "This store was closed" not in text(Browser(cast.alice).get())
     browser = Browser(cast.alice)

@@ -14,7 +14,8 @@ from apps.reports.services.generate import generate_due
 from apps.reports.services.request import request_report
 from tests.ledger.books import Books
 
-ENTRIES, STATEMENT = Report.Type.ACCOUNTING_TRANSACTIONS, Report.Type.MERCHANT_STATEMENT
+ENTRIES = Report.Type.ACCOUNTING_TRANSACTIONS
+STATEMENT = Report.Type.MERCHANT_STATEMENT
 
 
 def access_to(books: Books) -> Access:
@@ -26,7 +27,9 @@ def asked(access: Access, first: Any, last: Any, kind: str = ENTRIES, **more: st
     return request_report(access, ReportRequest(report_type=kind, **wanted))
 
 
-def made(access: Access, first: date | str, last: date | str, kind: str = ENTRIES, **more: str) -> bytes:
+def made(
+    access: Access, first: date | str, last: date | str, kind: str = ENTRIES, **more: str
+) -> bytes:
     """The file of a report."""
     report = asked(access, first, last, kind, **more)
     generate_due()

@@ -1,4 +1,5 @@
-"""Sums over a statement: they are the sums of its lines, to the cent and the atomic unit, and lead to the ledger's balance."""
+"""Sums over a statement: they are the sums of its lines, to the cent and the atomic unit, and lead
+to the ledger's balance."""
 
 import random
 import uuid
@@ -24,7 +25,14 @@ DAYS = 12
 
 def rate(day: int, amount: str) -> None:
     at = AT + timedelta(days=day)
-    DailyRate.objects.create(asset_id=COIN, currency="EUR", day=at.date(), rate=Decimal(amount), source="kraken", as_of=at)
+    DailyRate.objects.create(
+        asset_id=COIN,
+        currency="EUR",
+        day=at.date(),
+        rate=Decimal(amount),
+        source="kraken",
+        as_of=at,
+    )
 
 
 def story(books: Books, seed: int) -> None:
@@ -33,15 +41,26 @@ def story(books: Books, seed: int) -> None:
     for day in range(DAYS):
         of_day = {**books.of_store, "at": AT + timedelta(days=day, minutes=chance.randrange(600))}
         for _ in range(chance.randrange(1, 4)):
-            payment_id, amount = uuid.uuid4(), chance.randrange(1_000_000, 9_999_999)
+            payment_id = uuid.uuid4()
+            amount = chance.randrange(1_000_000, 9_999_999)
             received = {"deposit_id": uuid.uuid4(), "payment_id": payment_id, "is_simulated": False}
             movements.deposit_confirmed(**of_day, **received, amount_atomic=amount)
             if chance.random() < 0.2:
                 continue
             fees = {"service_fee_atomic": amount // 97, "platform_fee_atomic": amount // 211}
-            movements.payment_settled(**of_day, payment_id=payment_id, gross_atomic=amount, **fees, platform_id=books.platform.pk)
+            movements.payment_settled(
+                **of_day,
+                payment_id=payment_id,
+                gross_atomic=amount,
+                **fees,
+                platform_id=books.platform.pk,
+            )
             if chance.random() < 0.4:
-                refund = {"payment_id": payment_id, "refund_id": uuid.uuid4(), "amount_atomic": amount // 3}
+                refund = {
+                    "payment_id": payment_id,
+                    "refund_id": uuid.uuid4(),
+                    "amount_atomic": amount // 3,
+                }
                 movements.refund_created(**of_day, **refund, is_from_held=False)
                 if chance.random() < 0.5:
                     movements.refund_released(**of_day, **refund, is_to_held=False)
@@ -74,13 +93,17 @@ RANGES = {
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("name", RANGES)
-def test_sums_are_those_of_the_lines_and_lead_to_the_balance(db: None, seed: int, name: str) -> None:
-    books, wanted = open_books(), RANGES[name]
+def test_sums_are_those_of_the_lines_and_lead_to_the_balance(
+    db: None, seed: int, name: str
+) -> None:
+    books = open_books()
+    wanted = RANGES[name]
     for day, amount in ((1, "0.005"), (4, "0.9345"), (9, "12345.678901")):
         rate(day, amount)
     story(books, seed)
     for kind in chart.STORE_KINDS:
-        sums, lines = told(books, kind, wanted), lines_of(books, kind, wanted)
+        sums = told(books, kind, wanted)
+        lines = lines_of(books, kind, wanted)
         amounts = [one.amount_atomic for one, _ in lines]
         assert sums.in_atomic == sum(one for one in amounts if one > 0)
         assert sums.out_atomic == sum(one for one in amounts if one < 0)
@@ -104,7 +127,8 @@ def test_cents_are_rounded_half_to_even_in_the_database_too(db: None) -> None:
     rate(0, "0.5")
     for amount in (10_000, 30_000, 50_000, 70_001, 1):
         books.earn(amount)
-    (sums, lines) = told(books, "available", Wanted()), lines_of(books, "available", Wanted())
+    sums = told(books, "available", Wanted())
+    lines = lines_of(books, "available", Wanted())
     values = [booking.worth(line.amount_atomic) for line, booking in lines]
     assert [one.cents for one in values if one] == [0, 4, 2, 2, 0]
     assert sums.worth == {"EUR": 8}
@@ -123,14 +147,18 @@ def test_an_account_with_more_entries_than_are_added_up_tells_no_balances(db: No
     assert later.is_whole and later.entries == 0
 
 
-def test_a_line_of_a_payment_has_its_locked_rate_whatever_coins_are_worth_later(bakery: Shop) -> None:
+def test_a_line_of_a_payment_has_its_locked_rate_whatever_coins_are_worth_later(
+    bakery: Shop,
+) -> None:
     payment = make.paid(bakery.test, amount="20.00", currency="USD")
     locked = Decimal(payment["payment_addresses"][0]["exchange_rate_snapshot"])
     account = account_id(bakery.store.pk, "test", "SETH", "held")
     lines = statements.page(account).lines
     found = bookings_of(bakery.store.pk, "test", "EUR", [one.entry_id for one in lines])
     assert {(one.currency, one.rate) for one in found.values()} == {("USD", locked)}
-    assert {one.cents for line in lines if (one := found[line.entry_id].worth(line.amount_atomic))} == {2000, -2000}
+    assert {
+        one.cents for line in lines if (one := found[line.entry_id].worth(line.amount_atomic))
+    } == {2000, -2000}
 
 
 def test_another_stores_entries_have_no_booking(bakery: Shop) -> None:

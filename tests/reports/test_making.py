@@ -1,4 +1,5 @@
-"""The queue of reports: one worker per report, a lease for those that die, three tries, and a storage that fails or is S3."""
+"""The queue of reports: one worker per report, a lease for those that die, three tries, and a
+storage that fails or is S3."""
 
 import uuid
 from collections.abc import Iterator
@@ -35,7 +36,8 @@ def fresh(report: Report) -> Report:
 
 
 def test_a_store_has_one_report_made_at_a_time_and_others_dont_wait_for_it(cast: Cast) -> None:
-    first, second = waiting(cast.bakery), waiting(cast.bakery, kind=STATEMENT)
+    first = waiting(cast.bakery)
+    second = waiting(cast.bakery, kind=STATEMENT)
     other = waiting(cast.strangers)
     claimed = [generate._claim(clock.real_now()) for _ in range(3)]
     assert [one and one.pk for one in claimed] == [first.pk, other.pk, None]
@@ -69,7 +71,9 @@ def test_who_lost_the_claim_neither_goes_on_nor_overwrites(bakery: Shop) -> None
 def test_a_report_whose_workers_die_three_times_has_failed(bakery: Shop) -> None:
     report = waiting(bakery)
     for tries in range(1, 5):
-        with time_machine.travel(clock.real_now() + tries * (generate.LEASE + timedelta(seconds=1))):
+        with time_machine.travel(
+            clock.real_now() + tries * (generate.LEASE + timedelta(seconds=1))
+        ):
             generate._claim(clock.real_now())
     assert (fresh(report).status, fresh(report).error) == (states.FAILED, FAILED_WORDS)
 
@@ -79,12 +83,17 @@ def full_storage(settings: Any, tmp_path: Path) -> Path:
     """A storage that takes nothing: where its folder should be stands a file."""
     folder = tmp_path / "private"
     folder.write_text("not a folder")
-    options = {"BACKEND": "apps.core.private_files.PrivateFiles", "OPTIONS": {"location": str(folder)}}
+    options = {
+        "BACKEND": "apps.core.private_files.PrivateFiles",
+        "OPTIONS": {"location": str(folder)},
+    }
     settings.STORAGES = {**settings.STORAGES, "private": options}
     return folder
 
 
-def test_a_storage_that_takes_nothing_fails_the_report_and_the_next_request_tries_again(bakery: Shop, full_storage: Path) -> None:
+def test_a_storage_that_takes_nothing_fails_the_report_and_the_next_request_tries_again(
+    bakery: Shop, full_storage: Path
+) -> None:
     report = waiting(bakery)
     assert generate_due() == 3
     assert (fresh(report).status, fresh(report).error) == (states.FAILED, FAILED_WORDS)
@@ -95,7 +104,9 @@ def test_a_storage_that_takes_nothing_fails_the_report_and_the_next_request_trie
 
 
 def test_the_figures_of_one_store_never_reach_another(cast: Cast) -> None:
-    theirs = made(cast.strangers.access(), *[available_through(cast.strangers.access().now())] * 2, STATEMENT)
+    theirs = made(
+        cast.strangers.access(), *[available_through(cast.strangers.access().now())] * 2, STATEMENT
+    )
     assert theirs.count(b"\n") == 1
 
 
@@ -107,7 +118,9 @@ def link_to(content: bytes, name: str = "reports/x/report.csv") -> str:
     from django.core.files.storage import storages
 
     storage = storages["private"]
-    return str(storage.url(storage.save(name.replace("/x/", f"/{uuid.uuid4()}/"), ContentFile(content))))
+    return str(
+        storage.url(storage.save(name.replace("/x/", f"/{uuid.uuid4()}/"), ContentFile(content)))
+    )
 
 
 def opened(client: Any, url: str) -> Any:
@@ -126,18 +139,32 @@ def test_a_link_opens_its_file_as_a_download_that_no_page_can_show(db: None, cli
 
 
 def test_a_link_opens_for_an_hour(db: None, client: Any) -> None:
-    url, now = link_to(b"x"), clock.real_now()
+    url = link_to(b"x")
+    now = clock.real_now()
     for seconds, status in ((3590, 200), (3602, 404)):
         with time_machine.travel(now + timedelta(seconds=seconds)):
             answer = opened(client, url)
             assert answer.status_code == status
-            for file in answer._resource_closers:  # closing the answer would close the test's connection too
+            for file in (
+                answer._resource_closers
+            ):  # closing the answer would close the test's connection too
                 file()
 
 
 def test_a_link_that_was_changed_opens_nothing(db: None, client: Any) -> None:
     token = link_to(b"x").rpartition("/")[2]
-    for wrong in (token[:-1], token + "A", token.replace(":", ".", 1), token.upper(), "..%2f..%2fetc%2fpasswd", "x", ":", "::", "%00", "é"):
+    for wrong in (
+        token[:-1],
+        token + "A",
+        token.replace(":", ".", 1),
+        token.upper(),
+        "..%2f..%2fetc%2fpasswd",
+        "x",
+        ":",
+        "::",
+        "%00",
+        "é",
+    ):
         assert client.get(f"/files/{wrong}").status_code == 404, wrong
     assert client.post(f"/files/{token}").status_code == 405
 
@@ -157,7 +184,9 @@ def bucket(settings: Any, monkeypatch: Any) -> Iterator[str]:
     server.start()
     url = "http://{}:{}".format(*server.get_host_and_port())
     keys = {"region_name": "us-east-1", "endpoint_url": url}
-    boto3.client("s3", aws_access_key_id="a", aws_secret_access_key="b", **keys).create_bucket(Bucket="files")
+    boto3.client("s3", aws_access_key_id="a", aws_secret_access_key="b", **keys).create_bucket(
+        Bucket="files"
+    )
     monkeypatch.setattr(project, "S3_BUCKET", "files")
     monkeypatch.setattr(project, "S3_OPTIONS", {**keys, "access_key": "a", "secret_key": "b"})
     settings.STORAGES = {**settings.STORAGES, "private": project._storage("private", "unused")}

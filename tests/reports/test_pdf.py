@@ -31,7 +31,9 @@ def long_books(db: None) -> Books:
     for number in range(130):
         amount = 10**18 + number
         options = {**books.of_store, "payment_id": uuid.uuid4()}
-        movements.deposit_confirmed(**options, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False)
+        movements.deposit_confirmed(
+            **options, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False
+        )
     return books
 
 
@@ -41,18 +43,31 @@ def test_a_long_listing_is_one_document_with_every_entry(long_books: Books) -> N
     assert len(pages) == 4
     assert "Opening balance" in pages[0] and "Deposit confirmed 130" in pages[0]
     listing = " ".join(pages[1:])
-    assert [f"1000000000000.{number:06d}".rstrip("0") in listing for number in range(130)] == [True] * 130
+    assert [f"1000000000000.{number:06d}".rstrip("0") in listing for number in range(130)] == [
+        True
+    ] * 130
     assert all("Time (UTC) What Account" in page for page in pages[1:])
-    assert [f"entries, page {number}" in page for number, page in enumerate(pages)] == [False, True, True, True]
+    assert [f"entries, page {number}" in page for number, page in enumerate(pages)] == [
+        False,
+        True,
+        True,
+        True,
+    ]
     assert listing.count("Deposit confirmed") == 130
 
 
 def test_a_joined_document_is_tagged_from_its_first_page_to_its_last(long_books: Books) -> None:
     reader = read(made(access_to(long_books), DAY, DAY, format="pdf"))
     root: Any = reader.root_object
-    assert root["/MarkInfo"]["/Marked"] and root["/Lang"] == "en" and root["/ViewerPreferences"]["/DisplayDocTitle"]
+    assert (
+        root["/MarkInfo"]["/Marked"]
+        and root["/Lang"] == "en"
+        and root["/ViewerPreferences"]["/DisplayDocTitle"]
+    )
     assert b"pdfuaid" in root["/Metadata"].get_data()
-    assert reader.metadata is not None and (reader.metadata.title or "").startswith("Accounting transactions 2026-11-02")
+    assert reader.metadata is not None and (reader.metadata.title or "").startswith(
+        "Accounting transactions 2026-11-02"
+    )
     flat = root["/StructTreeRoot"]["/ParentTree"]["/Nums"]
     owners = {int(flat[at]): flat[at + 1].get_object() for at in range(0, len(flat), 2)}
     keys = [int(page["/StructParents"]) for page in reader.pages]  # type: ignore[call-overload]  # a number in a page
@@ -60,9 +75,17 @@ def test_a_joined_document_is_tagged_from_its_first_page_to_its_last(long_books:
     document = root["/StructTreeRoot"]["/K"][0].get_object()
     for page, key in list(zip(reader.pages, keys, strict=True))[1:]:
         paragraph = owners[key][0].get_object()
-        assert paragraph["/S"] == "/P" and paragraph["/P"] == document and paragraph["/Pg"].get_object() == page
+        assert (
+            paragraph["/S"] == "/P"
+            and paragraph["/P"] == document
+            and paragraph["/Pg"].get_object() == page
+        )
         drawn = page.get_contents().get_data()  # type: ignore[union-attr]  # a page has contents
-        assert drawn.startswith(b"/P <</MCID 0>> BDC") and drawn.endswith(b"EMC\n") and drawn.count(b"/MCID") == 1
+        assert (
+            drawn.startswith(b"/P <</MCID 0>> BDC")
+            and drawn.endswith(b"EMC\n")
+            and drawn.count(b"/MCID") == 1
+        )
         assert (list(paragraph["/K"]), len(owners[key])) == ([0], 1)
         assert any(kid == owners[key][0] for kid in document["/K"])
 
@@ -72,16 +95,31 @@ def test_a_statement_says_in_words_what_moved_and_that_it_was_a_test(bakery: Sho
     day = str(bakery.access().now().date())
     make.advance(bakery.test, 2 * 86400)
     text = words(read(made(bakery.access(), day, day, STATEMENT, format="pdf")).pages[0])
-    for part in ("Merchant statement", "Test mode", "Alice's Bakery", "SETH", "Payment settled 1", "Worth in USD", "$20.00", "-$0.20"):
+    for part in (
+        "Merchant statement",
+        "Test mode",
+        "Alice's Bakery",
+        "SETH",
+        "Payment settled 1",
+        "Worth in USD",
+        "$20.00",
+        "-$0.20",
+    ):
         assert part in text
 
 
 @pytest.mark.parametrize("mode", ["test", "live"])
-def test_each_page_of_a_test_report_says_that_it_is_one_and_no_page_of_a_live_one(mode: str, db: None) -> None:
+def test_each_page_of_a_test_report_says_that_it_is_one_and_no_page_of_a_live_one(
+    mode: str, db: None
+) -> None:
     books = open_books(mode)
     for _ in range(70):
         movements.deposit_confirmed(
-            **books.of_store, deposit_id=uuid.uuid4(), payment_id=uuid.uuid4(), amount_atomic=10**18, is_simulated=False
+            **books.of_store,
+            deposit_id=uuid.uuid4(),
+            payment_id=uuid.uuid4(),
+            amount_atomic=10**18,
+            is_simulated=False,
         )
     reader = read(made(access_to(books), DAY, DAY, format="pdf"))
     assert ["TEST" in words(page) for page in reader.pages] == [mode == "test"] * 3

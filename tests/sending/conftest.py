@@ -23,7 +23,8 @@ class World:
     """The local test chain, the hot wallet on it, and the records of what leaves."""
 
     def __init__(self, url: str) -> None:
-        self.url, self.hot = url, Seed(DEMO_MNEMONIC).hot_key("test").address
+        self.url = url
+        self.hot = Seed(DEMO_MNEMONIC).hot_key("test").address
         self._strangers = iter(range(10**9, 10**9 + 10**6))
 
     def rpc(self, method: str, *params: Any) -> Any:
@@ -46,11 +47,30 @@ class World:
 
     def stranger(self) -> str:
         """An address that nobody has used."""
-        return f"0x{next(self._strangers) * 7919 + os.getpid() * 10**20 + int.from_bytes(os.urandom(8)) * 10**28:040x}"
+        drawn = int.from_bytes(os.urandom(8))
+        number = next(self._strangers) * 7919 + os.getpid() * 10**20 + drawn * 10**28
+        return f"0x{number:040x}"
 
-    def ask(self, amount_atomic: int = 10**15, to: str | None = None, asset_id: str = "SETH", **fields: Any) -> OutgoingTransaction:
-        chosen = {"purpose": "test_payment", "reference": str(uuid.uuid4()), "mode": "test", "chain_id": "sepolia", "at": clock.real_now()}
-        return sender.request(asset_id=asset_id, to=to or self.stranger(), amount_atomic=amount_atomic, **{**chosen, **fields})
+    def ask(
+        self,
+        amount_atomic: int = 10**15,
+        to: str | None = None,
+        asset_id: str = "SETH",
+        **fields: Any,
+    ) -> OutgoingTransaction:
+        chosen = {
+            "purpose": "test_payment",
+            "reference": str(uuid.uuid4()),
+            "mode": "test",
+            "chain_id": "sepolia",
+            "at": clock.real_now(),
+        }
+        return sender.request(
+            asset_id=asset_id,
+            to=to or self.stranger(),
+            amount_atomic=amount_atomic,
+            **{**chosen, **fields},
+        )
 
     def work(self) -> None:
         """What the worker's job does."""
@@ -59,7 +79,9 @@ class World:
 
     def a_minute_passes(self) -> None:
         """What steps aside may be looked at again."""
-        OutgoingTransaction.objects.filter(not_before__isnull=False).update(not_before=clock.real_now())
+        OutgoingTransaction.objects.filter(not_before__isnull=False).update(
+            not_before=clock.real_now()
+        )
 
     def finish(self) -> None:
         """Work, bury it under enough blocks, and work again."""
@@ -70,7 +92,10 @@ class World:
     def raw_transfers(self, to: str) -> list[dict[str, Any]]:
         """Every transaction to an address in the blocks of this chain, newest 60."""
         head = int(self.rpc("eth_blockNumber"), 16)
-        blocks = [self.rpc("eth_getBlockByNumber", hex(number), True) for number in range(max(0, head - 60), head + 1)]
+        blocks = [
+            self.rpc("eth_getBlockByNumber", hex(number), True)
+            for number in range(max(0, head - 60), head + 1)
+        ]
         return [one for block in blocks for one in block["transactions"] if one["to"] == to]
 
 
@@ -83,7 +108,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Instead of pytest-django's: other processes must see the records, so they are committed, and cleared up by hand."""
+    """Instead of pytest-django's: other processes must see the records, so they are committed, and
+    cleared up by hand."""
     with django_db_blocker.unblock():
         yield
 
@@ -108,7 +134,9 @@ def world(_django_db_helper: None) -> Iterator[World]:
 def token(world: World) -> Iterator[str]:
     """The contract of a dollar token on the test chain; the hot wallet has 1000 of it."""
     wallet = Wallet(world.url, CHAIN_KEYS["test"])
-    contract = str(wallet.receipt(wallet.deploy_token("USD Coin", "USDC", 6)).contract_address).lower()
+    contract = str(
+        wallet.receipt(wallet.deploy_token("USD Coin", "USDC", 6)).contract_address
+    ).lower()
     wallet.receipt(wallet.mint(contract, world.hot, 1000 * 10**6))
     before = Asset.objects.get(pk=TOKEN).contract_address
     Asset.objects.filter(pk=TOKEN).update(contract_address=contract)
@@ -121,6 +149,11 @@ def held(world: World) -> Callable[[str, str], int]:
     """How many tokens of a contract an address holds."""
 
     def balance(contract: str, holder: str) -> int:
-        return int(world.rpc("eth_call", {"to": contract, "data": f"0x70a08231{holder[2:]:0>64}"}, "latest"), 16)
+        return int(
+            world.rpc(
+                "eth_call", {"to": contract, "data": f"0x70a08231{holder[2:]:0>64}"}, "latest"
+            ),
+            16,
+        )
 
     return balance

@@ -1,4 +1,5 @@
-"""A row in the table of transactions is worth nothing by itself: the signer wants an approval, and the coins in the books."""
+"""A row in the table of transactions is worth nothing by itself: the signer wants an approval, and
+the coins in the books."""
 
 import base64
 import os
@@ -22,23 +23,30 @@ from tests.console.test_deployment import PRODUCTION, ROOT
 from tests.console.test_figures import told
 from tests.sending.conftest import ETHER, World
 
-NOT_APPROVED, NOT_RESERVED = ("review", Reason.NOT_APPROVED), ("review", Reason.NOT_RESERVED)
+NOT_APPROVED = ("review", Reason.NOT_APPROVED)
+NOT_RESERVED = ("review", Reason.NOT_RESERVED)
 OTHER = "newer:" + base64.urlsafe_b64encode(b"n" * 32).decode()
 _COLUMNS = (
-    "id, mode, chain_id, asset_id, purpose, reference, to_address, amount_atomic, call_data, received_atomic, status, handled_status, "
+    "id, mode, chain_id, asset_id, purpose, reference, to_address, amount_atomic, call_data,"
+    " received_atomic, status, handled_status, "
 )
 _COLUMNS += (
-    "handled_fee_atomic, handled_received_atomic, undone_count, reason, from_address, tx_hash, block_hash, network_fee_atomic, requested_at"
+    "handled_fee_atomic, handled_received_atomic, undone_count, reason, from_address, tx_hash,"
+    " block_hash, network_fee_atomic, requested_at"
 )
 
 
-def planted(to: str, amount_atomic: int, purpose: str, from_address: str = "") -> OutgoingTransaction:
-    """What somebody with a foot in the web process writes by hand: references that exist nowhere."""
-    pk, told = uuid.uuid4(), [purpose, f"{uuid.uuid4()}-0", to, amount_atomic, from_address]
+def planted(
+    to: str, amount_atomic: int, purpose: str, from_address: str = ""
+) -> OutgoingTransaction:
+    """What somebody with a foot in the web process writes by hand: references that exist
+    nowhere."""
+    pk = uuid.uuid4()
+    told = [purpose, f"{uuid.uuid4()}-0", to, amount_atomic, from_address]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO chain_outgoingtransaction ({_COLUMNS}) VALUES (%s, 'test', 'sepolia', 'SETH', %s, %s, %s, %s, '', 0, "
-            "'requested', '', 0, 0, 0, '', %s, '', '', 0, now())",
+            f"INSERT INTO chain_outgoingtransaction ({_COLUMNS}) VALUES (%s, 'test', 'sepolia',"
+            " 'SETH', %s, %s, %s, %s, '', 0, 'requested', '', 0, 0, 0, '', %s, '', '', 0, now())",
             [pk, *told],
         )
     return OutgoingTransaction.objects.get(pk=pk)
@@ -53,7 +61,9 @@ def outcome(row: OutgoingTransaction) -> tuple[str, str]:
 @pytest.mark.chain
 class TestARowWrittenByHand:
     @pytest.mark.parametrize("purpose", ["payout", "refund", "settlement", "test_payment"])
-    def test_sends_nothing_and_calls_a_person(self, world: World, purpose: str, caplog: pytest.LogCaptureFixture) -> None:
+    def test_sends_nothing_and_calls_a_person(
+        self, world: World, purpose: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
         thief = world.stranger()
         row = planted(thief, ETHER // 5, purpose)
         world.finish()
@@ -65,8 +75,11 @@ class TestARowWrittenByHand:
         """Also to an address that the row's writer calls one of ours: the seed knows better."""
         signing.introduce()
         mine = world.stranger()
-        Address.objects.create(address=mine, mode="test", index=10**6 + os.getpid(), created_at=clock.real_now())
-        swept, gas = planted(world.hot, 1, "sweep", from_address=mine), planted(mine, 1, "sweep_gas")
+        Address.objects.create(
+            address=mine, mode="test", index=10**6 + os.getpid(), created_at=clock.real_now()
+        )
+        swept = planted(world.hot, 1, "sweep", from_address=mine)
+        gas = planted(mine, 1, "sweep_gas")
         approved = world.ask(1, mine, purpose="sweep_gas")
         world.finish()
         assert (outcome(swept), outcome(gas)) == (NOT_APPROVED, ("review", Reason.NO_KEY))
@@ -76,7 +89,8 @@ class TestARowWrittenByHand:
 
     def test_gains_nothing_by_the_approval_of_another(self, world: World) -> None:
         thief = world.stranger()
-        row, approved = planted(thief, 5, "test_payment"), world.ask(5)
+        row = planted(thief, 5, "test_payment")
+        approved = world.ask(5)
         OutgoingTransaction.objects.filter(pk=row.pk).update(approval=approved.approval)
         world.finish()
         assert (outcome(row), world.balance(thief)) == (NOT_APPROVED, 0)
@@ -107,7 +121,9 @@ class TestAnApprovedRow:
             {"receives_asset_id": "SETH"},
         ],
     )
-    def test_is_signed_as_it_was_approved_or_not_at_all(self, world: World, changes: dict[str, Any]) -> None:
+    def test_is_signed_as_it_was_approved_or_not_at_all(
+        self, world: World, changes: dict[str, Any]
+    ) -> None:
         row = world.ask(5)
         assert approvals.is_approved(row)
         for name, value in changes.items():
@@ -119,27 +135,40 @@ class TestAnApprovedRow:
 
     def test_is_not_replaced_as_something_else(self, world: World, settings: Any) -> None:
         world.automine(False)
-        row, thief = world.ask(5), world.stranger()
+        row = world.ask(5)
+        thief = world.stranger()
         world.work()
-        row.candidates.update(signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1))
+        row.candidates.update(
+            signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1)
+        )
         OutgoingTransaction.objects.filter(pk=row.pk).update(to_address=thief)
         world.work()
         assert row.candidates.count() == 1
 
-    @pytest.mark.parametrize("purpose", sorted(set(OutgoingTransaction.Purpose.values) & {"payout", "refund", "settlement"}))
+    @pytest.mark.parametrize(
+        "purpose",
+        sorted(set(OutgoingTransaction.Purpose.values) & {"payout", "refund", "settlement"}),
+    )
     def test_needs_its_coins_in_the_books(self, world: World, purpose: str) -> None:
         row = world.ask(5, purpose=purpose, reference=f"{uuid.uuid4()}-0")
         world.finish()
         assert outcome(row) == NOT_RESERVED
 
-    def test_stays_approved_while_its_key_is_kept_and_no_longer(self, world: World, settings: Any) -> None:
-        early, late = world.ask(5), world.ask(6)
+    def test_stays_approved_while_its_key_is_kept_and_no_longer(
+        self, world: World, settings: Any
+    ) -> None:
+        early = world.ask(5)
+        late = world.ask(6)
         settings.APPROVAL_KEYS = [OTHER, PUBLISHED["APPROVAL_KEYS"]]
         newer = world.ask(7)
         assert (early.approval[:5], newer.approval[:6]) == ("demo:", "newer:")
-        OutgoingTransaction.objects.filter(pk=late.pk).update(not_before=clock.real_now() + timedelta(minutes=1))
+        OutgoingTransaction.objects.filter(pk=late.pk).update(
+            not_before=clock.real_now() + timedelta(minutes=1)
+        )
         world.finish()
-        assert {OutgoingTransaction.objects.get(pk=one.pk).status for one in (early, newer)} == {"confirmed"}
+        assert {OutgoingTransaction.objects.get(pk=one.pk).status for one in (early, newer)} == {
+            "confirmed"
+        }
         settings.APPROVAL_KEYS = [OTHER]
         world.a_minute_passes()
         world.work()
@@ -164,7 +193,9 @@ def test_a_process_without_a_key_asks_for_nothing(world: World, settings: Any) -
     assert not OutgoingTransaction.objects.exists()
 
 
-def test_the_signer_does_not_start_without_a_key(settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_signer_does_not_start_without_a_key(
+    settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     settings.APPROVAL_KEYS = []
     with pytest.raises(SystemExit):
         call_command("signer", "--once")
@@ -174,12 +205,32 @@ def test_the_signer_does_not_start_without_a_key(settings: Any, capsys: pytest.C
 def _start(*command: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     environ = kept | PRODUCTION | environment
-    return subprocess.run([sys.executable, *command], cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 def test_a_worker_that_pays_does_not_start_without_a_key_and_one_of_reports_needs_none() -> None:
-    said = _start("-m", "celery", "-A", "config.celery", "worker", "--queues", "celery", "--pool", "solo")
+    said = _start(
+        "-m", "celery", "-A", "config.celery", "worker", "--queues", "celery", "--pool", "solo"
+    )
     assert said.returncode != 0 and "APPROVAL_KEYS is missing" in said.stderr + said.stdout
-    holds = "from config.celery import app, _refuse_to_work_without_keys as check; app.amqp.queues.select(['reports']); "
+    holds = (
+        "from config.celery import app, _refuse_to_work_without_keys as check;"
+        " app.amqp.queues.select(['reports']); "
+    )
     holds += "check(type('W', (), {'app': app}))"
-    assert _start("-c", f"import django; django.setup(); {holds}", DJANGO_SETTINGS_MODULE="config.settings").returncode == 0
+    assert (
+        _start(
+            "-c",
+            f"import django; django.setup(); {holds}",
+            DJANGO_SETTINGS_MODULE="config.settings",
+        ).returncode
+        == 0
+    )

@@ -1,4 +1,5 @@
-"""A worker killed at every point of a transfer, answers that get lost, strangers with our key, records from a backup.
+"""A worker killed at every point of a transfer, answers that get lost, strangers with our key,
+records from a backup.
 
 After each of them exactly one transaction served the request, or none and a person is asked.
 """
@@ -35,11 +36,23 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def kill_at(place: str, wanted: dict[str, Any] | None = None) -> int:
-    """Run a worker that dies at a place; its return code. What it held is free again, as when its leases have ended."""
-    database = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
-    environment = {**os.environ, "TILLGATE_FAILPOINT": place, "DATABASE_URL": database, "TILLGATE_ENV": "test"}
+    """Run a worker that dies at a place; its return code. What it held is free again, as when its
+    leases have ended."""
+    database = (
+        urlsplit(os.environ["DATABASE_URL"])
+        ._replace(path=f"/{connection.settings_dict['NAME']}")
+        .geturl()
+    )
+    environment = {
+        **os.environ,
+        "TILLGATE_FAILPOINT": place,
+        "DATABASE_URL": database,
+        "TILLGATE_ENV": "test",
+    }
     command = [sys.executable, "-m", "tests.sending.worker", json.dumps(wanted)]
-    code = subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=60, capture_output=True).returncode
+    code = subprocess.run(
+        command, cwd=ROOT, env=environment, check=False, timeout=60, capture_output=True
+    ).returncode
     Lease.objects.all().delete()
     return code
 
@@ -52,7 +65,16 @@ def request_to(to: str, reference: str) -> dict[str, Any]:
 def as_owner_of_the_key(world: World, to: str, value: int) -> str:
     """A transaction that the hot wallet's key signs without our records knowing."""
     key = Seed(DEMO_MNEMONIC).hot_key("test")
-    unsigned = Transaction(11155111, world.nonce(), to, value, "0x", 21000, max_fee_wei=100 * 10**9, priority_fee_wei=5 * 10**9)
+    unsigned = Transaction(
+        11155111,
+        world.nonce(),
+        to,
+        value,
+        "0x",
+        21000,
+        max_fee_wei=100 * 10**9,
+        priority_fee_wei=5 * 10**9,
+    )
     return str(world.rpc("eth_sendRawTransaction", unsigned.signed(key).raw))
 
 
@@ -67,8 +89,14 @@ class TestAWorkerKilled:
         world.ask(**{**wanted, "to": to})
         world.finish()
         row = asked.get()
-        assert (row.status, world.balance(to), len(world.raw_transfers(to))) == ("confirmed", 12345, 1)
-        assert HotWallet.objects.get(pk="sepolia").next_nonce == world.nonce() == (row.nonce or 0) + 1
+        assert (row.status, world.balance(to), len(world.raw_transfers(to))) == (
+            "confirmed",
+            12345,
+            1,
+        )
+        assert (
+            HotWallet.objects.get(pk="sepolia").next_nonce == world.nonce() == (row.nonce or 0) + 1
+        )
 
     @pytest.mark.parametrize("place", ["send.K7", "send.K8"])
     def test_while_its_end_is_recorded(self, world: World, place: str) -> None:
@@ -97,7 +125,9 @@ class Deaf(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        answer = requests.post(self.upstream, data=body, headers={"Content-Type": "application/json"}, timeout=10)
+        answer = requests.post(
+            self.upstream, data=body, headers={"Content-Type": "application/json"}, timeout=10
+        )
         if b"eth_sendRawTransaction" in body:
             self.close_connection = True
             return
@@ -116,19 +146,29 @@ def deaf_node(world: World, settings: Any) -> Iterator[None]:
     handler = type("Handler", (Deaf,), {"upstream": world.url})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [f"http://127.0.0.1:{server.server_port}"]}
+    settings.CHAIN_URLS = {
+        **settings.CHAIN_URLS,
+        "sepolia": [f"http://127.0.0.1:{server.server_port}"],
+    }
     yield
     server.shutdown()
     server.server_close()
 
 
-def test_an_answer_that_got_lost_is_looked_up_and_never_sent_anew(world: World, deaf_node: None) -> None:
+def test_an_answer_that_got_lost_is_looked_up_and_never_sent_anew(
+    world: World, deaf_node: None
+) -> None:
     to = world.stranger()
     row = world.ask(12345, to)
     world.finish()
     world.finish()
     row.refresh_from_db()
-    assert (row.status, row.candidates.count(), world.balance(to), len(world.raw_transfers(to))) == ("confirmed", 1, 12345, 1)
+    assert (
+        row.status,
+        row.candidates.count(),
+        world.balance(to),
+        len(world.raw_transfers(to)),
+    ) == ("confirmed", 1, 12345, 1)
 
 
 class TestANonceThatIsNotOurs:
@@ -151,7 +191,11 @@ class TestANonceThatIsNotOurs:
         world.finish()
         row.refresh_from_db()
         later.refresh_from_db()
-        assert (row.status, later.status, len(world.raw_transfers(to))) == ("confirmed", "confirmed", 1)
+        assert (row.status, later.status, len(world.raw_transfers(to))) == (
+            "confirmed",
+            "confirmed",
+            1,
+        )
 
     def test_what_a_person_finds_unsent_is_sent_once(self, world: World) -> None:
         signing.introduce()
@@ -166,7 +210,9 @@ class TestANonceThatIsNotOurs:
         row.refresh_from_db()
         assert (row.status, len(world.raw_transfers(to))) == ("confirmed", 1)
 
-    def test_a_person_cannot_name_a_transaction_that_did_something_else(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_person_cannot_name_a_transaction_that_did_something_else(
+        self, world: World, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         signing.introduce()
         tx_hash = as_owner_of_the_key(world, world.stranger(), 1)
         world.mine()
@@ -178,7 +224,9 @@ class TestANonceThatIsNotOurs:
         row.refresh_from_db()
         assert row.status == "review"
 
-    def test_a_signed_transaction_that_lost_its_nonce_goes_to_review_once_buried(self, world: World) -> None:
+    def test_a_signed_transaction_that_lost_its_nonce_goes_to_review_once_buried(
+        self, world: World
+    ) -> None:
         world.automine(False)
         to = world.stranger()
         row = world.ask(12345, to)
@@ -192,14 +240,19 @@ class TestANonceThatIsNotOurs:
         world.mine(4)
         world.work()
         row.refresh_from_db()
-        assert (row.status, HotWallet.objects.get(pk="sepolia").halted_at is not None) == ("review", True)
+        assert (row.status, HotWallet.objects.get(pk="sepolia").halted_at is not None) == (
+            "review",
+            True,
+        )
         hot_wallets.resolve_as_unsent(row, row.requested_at)
         row.refresh_from_db()
         assert (row.status, world.balance(to)) == ("failed", 0)
 
 
 class TestTheSignerAsAProcess:
-    def test_it_signs_what_waits_and_the_worker_without_a_key_sends_it(self, world: World, settings: Any) -> None:
+    def test_it_signs_what_waits_and_the_worker_without_a_key_sends_it(
+        self, world: World, settings: Any
+    ) -> None:
         settings.SIGNER_INLINE = False
         to = world.stranger()
         row = world.ask(12345, to)
@@ -216,9 +269,18 @@ class TestTheSignerAsAProcess:
 
     @pytest.mark.alone
     def test_it_stops_within_two_seconds_when_told_to(self, world: World) -> None:
-        database = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+        database = (
+            urlsplit(os.environ["DATABASE_URL"])
+            ._replace(path=f"/{connection.settings_dict['NAME']}")
+            .geturl()
+        )
         environment = {**os.environ, "DATABASE_URL": database}
-        process = subprocess.Popen([sys.executable, "manage.py", "signer", "--json"], cwd=ROOT, env=environment, stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "signer", "--json"],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+        )
         while not HotWallet.objects.exists():
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)

@@ -1,4 +1,5 @@
-"""Staff put sending on hold: nothing is signed meanwhile, of everything or of one asset, and two let it go on."""
+"""Staff put sending on hold: nothing is signed meanwhile, of everything or of one asset, and two
+let it go on."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -34,7 +35,8 @@ def test_nothing_is_signed_while_everything_is_on_hold(world: World) -> None:
     row = world.ask()
     world.work()
     assert status(row) == "requested"
-    first, second = make.clerk("finance"), make.clerk("finance")
+    first = make.clerk("finance")
+    second = make.clerk("finance")
     asked = holds.request_lift(hold, "It was ours", first, clock.real_now())
     world.work()
     assert status(row) == "requested"
@@ -49,7 +51,8 @@ def test_nothing_is_signed_while_everything_is_on_hold(world: World) -> None:
 def test_a_hold_of_one_asset_holds_no_other(world: World, token: str) -> None:
     asset = Asset.objects.select_related("chain").get(pk="SETH")
     hold = holds.place(None, asset, "A doubt", make.clerk("finance"), clock.real_now())
-    native, other = world.ask(), world.ask(10**6, token, TOKEN)
+    native = world.ask()
+    other = world.ask(10**6, token, TOKEN)
     world.work()
     assert status(native) == "requested" and status(other) != "requested"
     assert holds.held_on(asset.chain) == holds.Held(False, frozenset({"SETH"}))
@@ -66,7 +69,8 @@ def test_support_holds_nothing_and_a_hold_needs_a_reason(db: None) -> None:
 
 
 def test_the_same_is_held_once_at_a_time(db: None) -> None:
-    at, staff = clock.real_now(), make.clerk("admin")
+    at = clock.real_now()
+    staff = make.clerk("admin")
     hold = holds.place(None, None, "One", staff, at)
     with pytest.raises(holds.AlreadyHeld):
         holds.place(None, None, "Two", staff, at)

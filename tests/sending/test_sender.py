@@ -1,4 +1,5 @@
-"""Sending on a real local chain: what was asked for arrives once, and its end is what the receipt says."""
+"""Sending on a real local chain: what was asked for arrives once, and its end is what the receipt
+says."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,7 +22,8 @@ def fresh(row: OutgoingTransaction) -> OutgoingTransaction:
 
 class TestATransfer:
     def test_native_coins_arrive_and_the_fee_is_known(self, world: World) -> None:
-        to, before = world.stranger(), world.balance(world.hot)
+        to = world.stranger()
+        before = world.balance(world.hot)
         row = world.ask(ETHER // 2, to)
         world.finish()
         row = fresh(row)
@@ -100,11 +102,16 @@ class TestAReceipt:
         assert row.network_fee_atomic > 0
 
     def test_a_recipient_that_refuses_coins_costs_nothing(self, world: World) -> None:
-        to, before = world.stranger(), world.balance(world.hot)
+        to = world.stranger()
+        before = world.balance(world.hot)
         world.rpc("anvil_setCode", to, "0x60006000fd")
         row = world.ask(5, to)
         world.work()
-        assert (fresh(row).status, fresh(row).nonce, world.balance(world.hot)) == ("failed", None, before)
+        assert (fresh(row).status, fresh(row).nonce, world.balance(world.hot)) == (
+            "failed",
+            None,
+            before,
+        )
 
     def test_a_reorg_before_the_end_is_waited_out(self, world: World) -> None:
         to = world.stranger()
@@ -114,7 +121,9 @@ class TestAReceipt:
         world.rpc("anvil_reorg", 2, [])
         world.work()
         assert fresh(row).status == "submitted"
-        OutgoingTransaction.objects.get(pk=row.pk).candidates.update(broadcast_at=clock.real_now() - timedelta(minutes=1))
+        OutgoingTransaction.objects.get(pk=row.pk).candidates.update(
+            broadcast_at=clock.real_now() - timedelta(minutes=1)
+        )
         world.finish()
         assert (fresh(row).status, world.balance(to)) == ("confirmed", 5)
 
@@ -134,20 +143,33 @@ class TestTheMempool:
         assert world.rpc("eth_getTransactionByHash", tx_hash)["hash"] == tx_hash
         world.mine(4)
         world.work()
-        assert (fresh(row).status, fresh(row).tx_hash, world.balance(to)) == ("confirmed", tx_hash, 5)
+        assert (fresh(row).status, fresh(row).tx_hash, world.balance(to)) == (
+            "confirmed",
+            tx_hash,
+            5,
+        )
 
-    def test_a_stuck_transaction_is_replaced_at_its_nonce_and_either_may_win(self, world: World, settings: Any) -> None:
+    def test_a_stuck_transaction_is_replaced_at_its_nonce_and_either_may_win(
+        self, world: World, settings: Any
+    ) -> None:
         world.automine(False)
         to = world.stranger()
         row = world.ask(5, to)
         world.work()
         first = fresh(row).tx_hash
-        row.candidates.update(signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1))
+        row.candidates.update(
+            signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1)
+        )
         world.work()
         old, new = fresh(row).candidates.all()
         assert (old.tx_hash, new.tx_hash) == (first, fresh(row).tx_hash)
-        assert new.max_fee_wei * 8 >= old.max_fee_wei * 9 and new.priority_fee_wei * 8 >= old.priority_fee_wei * 9
-        assert world.rpc("eth_getTransactionByHash", new.tx_hash)["nonce"] == hex(fresh(row).nonce or 0)
+        assert (
+            new.max_fee_wei * 8 >= old.max_fee_wei * 9
+            and new.priority_fee_wei * 8 >= old.priority_fee_wei * 9
+        )
+        assert world.rpc("eth_getTransactionByHash", new.tx_hash)["nonce"] == hex(
+            fresh(row).nonce or 0
+        )
         world.rpc("anvil_dropAllTransactions")
         world.rpc("eth_sendRawTransaction", old.raw)
         world.mine(4)
@@ -164,12 +186,16 @@ class TestTheMempool:
         world.work()
         assert row.candidates.count() == 1
 
-    def test_a_stuck_first_one_holds_back_no_replacement_of_those_behind(self, world: World, settings: Any) -> None:
+    def test_a_stuck_first_one_holds_back_no_replacement_of_those_behind(
+        self, world: World, settings: Any
+    ) -> None:
         world.automine(False)
         rows = [world.ask(5) for _ in range(3)]
         world.work()
         for row in rows:
-            row.candidates.update(signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1))
+            row.candidates.update(
+                signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1)
+            )
         world.work()
         assert [row.candidates.count() for row in rows] == [2, 1, 1]
 
@@ -180,7 +206,10 @@ class TestFunds:
         to = world.stranger()
         row = world.ask(5, to)
         world.work()
-        assert (fresh(row).status, fresh(row).reason) == ("requested", "The hot wallet is short of funds")
+        assert (fresh(row).status, fresh(row).reason) == (
+            "requested",
+            "The hot wallet is short of funds",
+        )
         assert not sender.can_afford("sepolia", "SETH", 5)
         world.fund()
         assert sender.can_afford("sepolia", "SETH", 5)
@@ -191,7 +220,8 @@ class TestFunds:
     def test_what_is_signed_already_is_not_spent_again(self, world: World) -> None:
         world.automine(False)
         world.fund(1)
-        first, second = world.ask(ETHER * 6 // 10), world.ask(ETHER * 6 // 10)
+        first = world.ask(ETHER * 6 // 10)
+        second = world.ask(ETHER * 6 // 10)
         world.work()
         assert (fresh(first).status, fresh(second).status) == ("submitted", "requested")
         assert not sender.can_afford("sepolia", "SETH", ETHER * 6 // 10)
@@ -209,7 +239,10 @@ class TestFunds:
         world.mine()
         row = world.ask(5)
         world.work()
-        assert (fresh(row).status, fresh(row).reason) == ("requested", "The network asks more for gas than the ceiling")
+        assert (fresh(row).status, fresh(row).reason) == (
+            "requested",
+            "The network asks more for gas than the ceiling",
+        )
         world.rpc("anvil_setNextBlockBaseFeePerGas", hex(10**9))
         world.mine()
         world.a_minute_passes()
@@ -230,7 +263,8 @@ class TestADeadNode:
         assert (fresh(row).status, world.balance(to)) == ("confirmed", 5)
 
     def test_it_may_die_between_signing_and_sending(self, world: World, settings: Any) -> None:
-        urls, to = settings.CHAIN_URLS, world.stranger()
+        urls = settings.CHAIN_URLS
+        to = world.stranger()
         row = world.ask(5, to)
         signing.sign_due()
         signed = fresh(row)
@@ -239,5 +273,9 @@ class TestADeadNode:
         assert fresh(row).status == "signed"
         settings.CHAIN_URLS = urls
         world.finish()
-        assert (fresh(row).status, fresh(row).tx_hash, world.balance(to)) == ("confirmed", signed.tx_hash, 5)
+        assert (fresh(row).status, fresh(row).tx_hash, world.balance(to)) == (
+            "confirmed",
+            signed.tx_hash,
+            5,
+        )
         assert HotWallet.objects.get().halted_at is None

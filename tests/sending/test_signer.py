@@ -35,7 +35,14 @@ def outcome(row: OutgoingTransaction) -> tuple[str, str]:
 class TestWhatIsNeverSigned:
     @pytest.mark.parametrize(
         "destination",
-        ["0x" + "0" * 40, "0x" + "0" * 39 + "9", "0x000000000000000000000000000000000000dead", "0x" + "f" * 40, "0x12", "nobody"],
+        [
+            "0x" + "0" * 40,
+            "0x" + "0" * 39 + "9",
+            "0x000000000000000000000000000000000000dead",
+            "0x" + "f" * 40,
+            "0x12",
+            "nobody",
+        ],
     )
     def test_an_address_of_nobody(self, world: World, destination: str) -> None:
         row = world.ask(to=destination)
@@ -54,11 +61,17 @@ class TestWhatIsNeverSigned:
         assert outcome(row) == ("failed", "The destination is refused")
 
     def test_a_deposit_address_of_ours_except_for_a_test_payment(self, world: World) -> None:
-        address = Address.objects.create(address=world.stranger(), mode="test", index=10**8, created_at=clock.real_now())
-        refused, paid = world.ask(to=address.pk, purpose="refund"), world.ask(to=address.pk)
+        address = Address.objects.create(
+            address=world.stranger(), mode="test", index=10**8, created_at=clock.real_now()
+        )
+        refused = world.ask(to=address.pk, purpose="refund")
+        paid = world.ask(to=address.pk)
         world.finish()
         assert outcome(refused) == ("failed", "The destination is refused")
-        assert (OutgoingTransaction.objects.get(pk=paid.pk).status, world.balance(address.pk)) == ("confirmed", 10**15)
+        assert (OutgoingTransaction.objects.get(pk=paid.pk).status, world.balance(address.pk)) == (
+            "confirmed",
+            10**15,
+        )
         address.delete()
 
     @pytest.mark.parametrize("fields", [{"mode": "live"}, {"asset_id": "ETH"}])
@@ -72,7 +85,9 @@ class TestWhatIsNeverSigned:
         world.work()
         assert outcome(row) == ("review", "It is above the limit of one transaction")
 
-    def test_what_waits_for_a_person_can_be_given_up_once(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_what_waits_for_a_person_can_be_given_up_once(
+        self, world: World, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         row = world.ask(10 * ETHER + 1)
         world.work()
         call_command("sending", "cancel", str(row.pk), "--json", stdout=StringIO())
@@ -83,7 +98,8 @@ class TestWhatIsNeverSigned:
 
     def test_more_than_the_cap_of_one_day(self, world: World, settings: Any) -> None:
         settings.SIGNER_CAPS = ["SETH=1:1.5"]
-        first, second = world.ask(ETHER), world.ask(ETHER)
+        first = world.ask(ETHER)
+        second = world.ask(ETHER)
         world.finish()
         assert OutgoingTransaction.objects.get(pk=first.pk).status == "confirmed"
         assert outcome(second) == ("review", "It is above the limit of one day")
@@ -110,14 +126,18 @@ class TestWhatIsNeverSigned:
         row = world.ask()
         world.work()
         assert outcome(row) == ("requested", "")
-        assert HotWallet.objects.get(pk="sepolia").halted_reason == "The signer holds the key of another wallet"
+        assert (
+            HotWallet.objects.get(pk="sepolia").halted_reason
+            == "The signer holds the key of another wallet"
+        )
 
 
 @pytest.mark.chain
 class TestNonces:
     def test_twenty_at_once_take_twenty_nonces_in_a_row(self, world: World) -> None:
         signing.introduce()
-        first, rows = world.nonce(), [world.ask(1) for _ in range(20)]
+        first = world.nonce()
+        rows = [world.ask(1) for _ in range(20)]
 
         def work(_: int) -> None:
             try:
@@ -152,11 +172,16 @@ class TestOffers:
         assert suggested(60, 2, 100) == Offer(100, 2)
         assert suggested(99, 2, 100) is None
 
-    @pytest.mark.parametrize("old", [Offer(1, 1), Offer(7, 0), Offer(30 * GWEI, GWEI), Offer(299 * GWEI, 3)])
+    @pytest.mark.parametrize(
+        "old", [Offer(1, 1), Offer(7, 0), Offer(30 * GWEI, GWEI), Offer(299 * GWEI, 3)]
+    )
     def test_a_replacement_offers_an_eighth_more_of_both(self, old: Offer) -> None:
         new = replacing(old, None, 1000 * GWEI)
         assert new is not None
-        assert new.max_fee_wei * 8 >= old.max_fee_wei * 9 and new.priority_fee_wei * 8 >= old.priority_fee_wei * 9
+        assert (
+            new.max_fee_wei * 8 >= old.max_fee_wei * 9
+            and new.priority_fee_wei * 8 >= old.priority_fee_wei * 9
+        )
         assert new.priority_fee_wei <= new.max_fee_wei
 
     def test_a_replacement_follows_the_market_and_stops_at_the_ceiling(self) -> None:
@@ -170,14 +195,23 @@ class TestTheKeyFile:
         assert seed.deposit_xpub("live") == demo_secrets.PUBLISHED["DEPOSIT_XPUB_LIVE"]
         assert seed.deposit_xpub("test") == demo_secrets.PUBLISHED["DEPOSIT_XPUB_TEST"]
         Account.enable_unaudited_hdwallet_features()
-        expected = Account.from_mnemonic(DEMO_MNEMONIC, account_path="m/44'/60'/2'/0/0").address.lower()
+        expected = Account.from_mnemonic(
+            DEMO_MNEMONIC, account_path="m/44'/60'/2'/0/0"
+        ).address.lower()
         assert seed.hot_key("live").address == expected != seed.hot_key("test").address
 
     def test_it_opens_with_its_passphrase_only_and_holds_no_word(self, tmp_path: Path) -> None:
-        path, words = tmp_path / "signer.key", keys.new_words()
+        path = tmp_path / "signer.key"
+        words = keys.new_words()
         made = keys.write_key_file(path, words, KeyFile(passphrase="a long passphrase"))
-        assert keys.open_key_file(path, KeyFile(passphrase="a long passphrase")).hot_key("live").address == made.hot_key("live").address
-        # What the file says of itself ("salt", "file") are words like any others: what it holds is compared.
+        assert (
+            keys.open_key_file(path, KeyFile(passphrase="a long passphrase"))
+            .hot_key("live")
+            .address
+            == made.hot_key("live").address
+        )
+        # What the file says of itself ("salt", "file") are words like any others: what it holds is
+        # compared.
         held = json.loads(path.read_text())
         assert held.pop("keystore") == "file"
         assert not set(words.split()) & {str(value) for value in held.values()}
@@ -194,24 +228,38 @@ class TestTheKeyFile:
         with pytest.raises(keys.KeyFileRefused, match="no key file"):
             keys.open_key_file(path, KeyFile(passphrase="a long passphrase"))
 
-    @pytest.mark.parametrize(("words", "passphrase"), [("one two three", "a long passphrase"), (DEMO_MNEMONIC, "short")])
-    def test_bad_words_and_short_passphrases_are_refused(self, tmp_path: Path, words: str, passphrase: str) -> None:
+    @pytest.mark.parametrize(
+        ("words", "passphrase"), [("one two three", "a long passphrase"), (DEMO_MNEMONIC, "short")]
+    )
+    def test_bad_words_and_short_passphrases_are_refused(
+        self, tmp_path: Path, words: str, passphrase: str
+    ) -> None:
         with pytest.raises(keys.KeyFileRefused):
             keys.write_key_file(tmp_path / "signer.key", words, KeyFile(passphrase=passphrase))
         assert list(tmp_path.iterdir()) == []
 
-    def test_production_refuses_what_is_published(self, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_production_refuses_what_is_published(
+        self, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         path = tmp_path / "signer.key"
         keys.write_key_file(path, DEMO_MNEMONIC, KeyFile(passphrase="a long passphrase"))
-        settings.IS_PRODUCTION, settings.SIGNER_KEY_FILE = True, str(path)
-        for passphrase, complaint in (("", "missing"), (demo_secrets.SIGNER_PASSPHRASE, "published"), ("a long passphrase", "demo seed")):
+        settings.IS_PRODUCTION = True
+        settings.SIGNER_KEY_FILE = str(path)
+        for passphrase, complaint in (
+            ("", "missing"),
+            (demo_secrets.SIGNER_PASSPHRASE, "published"),
+            ("a long passphrase", "demo seed"),
+        ):
             monkeypatch.setenv("SIGNER_PASSPHRASE", passphrase)
             with pytest.raises(keys.KeyFileRefused, match=complaint):
                 keys.seed_in(path, KeyFile())
 
-    def test_create_wallet_tells_only_what_others_may_know(self, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_create_wallet_tells_only_what_others_may_know(
+        self, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("SIGNER_PASSPHRASE", "a long passphrase")
-        output, path = StringIO(), tmp_path / "signer.key"
+        output = StringIO()
+        path = tmp_path / "signer.key"
         settings.SIGNER_KEY_FILE = str(path)
         keystores.keystore.cache_clear()
         call_command("create_wallet", "--json", stdout=output)
@@ -222,7 +270,9 @@ class TestTheKeyFile:
         assert told["hot_wallets"]["live"].lower() == seed.hot_key("live").address
         assert told["deposit_xpubs"]["live"].startswith("xpub")
 
-    def test_a_first_production_start_makes_it_before_there_are_deposit_keys(self, tmp_path: Path) -> None:
+    def test_a_first_production_start_makes_it_before_there_are_deposit_keys(
+        self, tmp_path: Path
+    ) -> None:
         path = tmp_path / "signer.key"
         environment = {
             **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
@@ -233,7 +283,9 @@ class TestTheKeyFile:
             "SIGNER_KEY_FILE": str(path),
         }
         command = [sys.executable, str(ROOT / "manage.py"), "create_wallet", "--json"]
-        run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        run = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
         assert run.returncode == 0, run.stderr
         assert (
             keys.open_key_file(path, KeyFile(passphrase="a long passphrase")).deposit_xpub("live")
@@ -243,7 +295,10 @@ class TestTheKeyFile:
     def test_a_signer_whose_seed_owns_no_deposit_address_of_ours_does_not_start(
         self, settings: Any, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        settings.DEPOSIT_XPUBS = {**settings.DEPOSIT_XPUBS, "live": keys.Seed(keys.new_words()).deposit_xpub("live")}
+        settings.DEPOSIT_XPUBS = {
+            **settings.DEPOSIT_XPUBS,
+            "live": keys.Seed(keys.new_words()).deposit_xpub("live"),
+        }
         with pytest.raises(SystemExit):
             call_command("signer", "--once")
         assert capsys.readouterr().err == "DEPOSIT_XPUB_LIVE doesn't belong to the key file\n"

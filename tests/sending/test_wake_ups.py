@@ -22,7 +22,8 @@ pytestmark = pytest.mark.chain
 
 
 class Slow(BaseHTTPRequestHandler):
-    """A node that has something happen once, before it answers about a method: something else is asked for, signed, and its run begins."""
+    """A node that has something happen once, before it answers about a method: something else is
+    asked for, signed, and its run begins."""
 
     upstream = ""
     method = b""
@@ -43,7 +44,9 @@ class Slow(BaseHTTPRequestHandler):
             if len(self.asked) == self.answers_before + 1:
                 self.happen()
                 connection.close()
-        answer = requests.post(self.upstream, data=body, headers={"Content-Type": "application/json"}, timeout=10)
+        answer = requests.post(
+            self.upstream, data=body, headers={"Content-Type": "application/json"}, timeout=10
+        )
         self.send_response(answer.status_code)
         self.send_header("Content-Length", str(len(answer.content)))
         self.end_headers()
@@ -59,7 +62,9 @@ class Replacing(Slow):
     answers_before = 1  # to who looks for what was undone
 
     def happen(self) -> None:
-        SignedTransaction.objects.update(signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1))
+        SignedTransaction.objects.update(
+            signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1)
+        )
         signing.sign_due("test")
         send_due("test")
         self.world.mine(5)
@@ -68,17 +73,24 @@ class Replacing(Slow):
 @pytest.fixture
 def slow_node(world: World, settings: Any, request: pytest.FixtureRequest) -> Iterator[None]:
     base, method = request.param
-    handler = type("Handler", (base,), {"upstream": world.url, "world": world, "method": method, "asked": []})
+    handler = type(
+        "Handler", (base,), {"upstream": world.url, "world": world, "method": method, "asked": []}
+    )
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [f"http://127.0.0.1:{server.server_port}"]}
+    settings.CHAIN_URLS = {
+        **settings.CHAIN_URLS,
+        "sepolia": [f"http://127.0.0.1:{server.server_port}"],
+    }
     yield
     server.shutdown()
     server.server_close()
 
 
 @pytest.mark.parametrize("slow_node", [(Slow, b"eth_sendRawTransaction")], indirect=True)
-def test_what_was_signed_while_a_run_sent_others_wakes_the_next_run_at_once(world: World, slow_node: None) -> None:
+def test_what_was_signed_while_a_run_sent_others_wakes_the_next_run_at_once(
+    world: World, slow_node: None
+) -> None:
     world.ask()
     signing.sign_due("test")
     buckets.client().flushdb()
@@ -87,7 +99,9 @@ def test_what_was_signed_while_a_run_sent_others_wakes_the_next_run_at_once(worl
 
 
 @pytest.mark.parametrize("slow_node", [(Slow, b"eth_getTransactionReceipt")], indirect=True)
-def test_what_was_signed_while_a_run_followed_others_is_sent_meanwhile(world: World, slow_node: None) -> None:
+def test_what_was_signed_while_a_run_followed_others_is_sent_meanwhile(
+    world: World, slow_node: None
+) -> None:
     world.ask()
     signing.sign_due("test")
     sender.run_due("test")
@@ -96,7 +110,9 @@ def test_what_was_signed_while_a_run_followed_others_is_sent_meanwhile(world: Wo
 
 
 @pytest.mark.parametrize("slow_node", [(Replacing, b"eth_blockNumber")], indirect=True)
-def test_a_replacement_that_another_run_sends_meanwhile_is_nobody_elses_nonce(world: World, slow_node: None) -> None:
+def test_a_replacement_that_another_run_sends_meanwhile_is_nobody_elses_nonce(
+    world: World, slow_node: None
+) -> None:
     world.automine(False)
     row = world.ask()
     signing.sign_due("test")

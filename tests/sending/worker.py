@@ -1,4 +1,5 @@
-"""A worker as a process of its own, for tests that kill it: asks for a transfer when told to, then does the job's round."""
+"""A worker as a process of its own, for tests that kill it: asks for a transfer when told to, then
+does the job's round."""
 
 import json
 import os

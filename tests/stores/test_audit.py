@@ -1,4 +1,5 @@
-"""The audit log: every sensitive act leaves a line with who did it, in the act's own transaction, and no line ever changes."""
+"""The audit log: every sensitive act leaves a line with who did it, in the act's own transaction,
+and no line ever changes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,12 @@ from tests import make
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import Browser
 
-APP = {"name": "Till", "confidential": True, "redirect_uris": ["https://till.example/back"], "scopes": ["payments:read"]}
+APP = {
+    "name": "Till",
+    "confidential": True,
+    "redirect_uris": ["https://till.example/back"],
+    "scopes": ["payments:read"],
+}
 CHECKOUT = {"settlement_currency": "USD", "support_email": "", "customer_pays_fee": False}
 
 
@@ -31,7 +37,9 @@ def newest() -> AuditEntry:
 
 
 def endpoint_of(shop: Shop) -> Any:
-    body = EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.completed"])
+    body = EndpointRequest(
+        url="https://1.1.1.1/hook", subscribed_events=["payment_intent.completed"]
+    )
     return endpoints.register_endpoint(shop.access("test"), body).endpoint
 
 
@@ -41,50 +49,114 @@ def app_of(cast: Cast) -> Any:
 
 ACTS: list[tuple[str, Callable[[Cast], object]]] = [
     ("api_key.created", lambda cast: services.create_api_key(cast.bakery.store, "test")),
-    ("api_key.revoked", lambda cast: services.revoke_api_key(services.create_api_key(cast.bakery.store, "test")[0], clock.real_now())),
-    ("agent_credential.created", lambda cast: services.create_agent_credential(cast.bakery.store, "test")),
+    (
+        "api_key.revoked",
+        lambda cast: services.revoke_api_key(
+            services.create_api_key(cast.bakery.store, "test")[0], clock.real_now()
+        ),
+    ),
+    (
+        "agent_credential.created",
+        lambda cast: services.create_agent_credential(cast.bakery.store, "test"),
+    ),
     ("oauth_app.created", app_of),
-    ("oauth_app.changed", lambda cast: oauth_apps.change_app(app_of(cast), AppChanges(name="Till 2"))),
+    (
+        "oauth_app.changed",
+        lambda cast: oauth_apps.change_app(app_of(cast), AppChanges(name="Till 2")),
+    ),
     ("oauth_app.rotated", lambda cast: oauth_apps.rotate_secret(app_of(cast))),
-    ("oauth_app.deactivated", lambda cast: oauth_apps.deactivate_app(app_of(cast), clock.real_now())),
+    (
+        "oauth_app.deactivated",
+        lambda cast: oauth_apps.deactivate_app(app_of(cast), clock.real_now()),
+    ),
     ("webhook_endpoint.created", lambda cast: endpoint_of(cast.bakery)),
-    ("webhook_endpoint.secret_rotated", lambda cast: endpoints.rotate_secret(endpoint_of(cast.bakery), clock.real_now())),
-    ("webhook_endpoint.disabled", lambda cast: endpoints.disable_endpoint(endpoint_of(cast.bakery), clock.real_now())),
-    ("webhook_endpoint.deleted", lambda cast: endpoints.delete_endpoint(endpoint_of(cast.bakery), clock.real_now())),
+    (
+        "webhook_endpoint.secret_rotated",
+        lambda cast: endpoints.rotate_secret(endpoint_of(cast.bakery), clock.real_now()),
+    ),
+    (
+        "webhook_endpoint.disabled",
+        lambda cast: endpoints.disable_endpoint(endpoint_of(cast.bakery), clock.real_now()),
+    ),
+    (
+        "webhook_endpoint.deleted",
+        lambda cast: endpoints.delete_endpoint(endpoint_of(cast.bakery), clock.real_now()),
+    ),
     ("store.changed", lambda cast: change_store(cast.bakery.store, accept_underpayments=True)),
-    ("store.changed", lambda cast: branding.change_branding(cast.bakery.store, brand_name="B", primary_color="", secondary_color="")),
-    ("asset.no_longer_accepted", lambda cast: set_accepted(cast.bakery.access("live"), "ETH", False)),
+    (
+        "store.changed",
+        lambda cast: branding.change_branding(
+            cast.bakery.store, brand_name="B", primary_color="", secondary_color=""
+        ),
+    ),
+    (
+        "asset.no_longer_accepted",
+        lambda cast: set_accepted(cast.bakery.access("live"), "ETH", False),
+    ),
     ("password.changed", lambda cast: change_password(cast.alice, "another horse battery")),
     ("second_factor.removed", lambda cast: second_factor.take_off(cast.alice)),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(("action", "act"), ACTS, ids=[f"{n}-{action}" for n, (action, _) in enumerate(ACTS)])
-def test_each_sensitive_act_leaves_a_line_without_a_secret(action: str, act: Callable[[Cast], object], cast: Cast) -> None:
+@pytest.mark.parametrize(
+    ("action", "act"), ACTS, ids=[f"{n}-{action}" for n, (action, _) in enumerate(ACTS)]
+)
+def test_each_sensitive_act_leaves_a_line_without_a_secret(
+    action: str, act: Callable[[Cast], object], cast: Cast
+) -> None:
     act(cast)
     line = newest()
     assert line.action == action
-    assert not any(secret in str(vars(line)) for secret in ("svc_sk_live", "svc_sk_test_", "whsec_", "svccs_", "argon2"))
+    assert not any(
+        secret in str(vars(line))
+        for secret in ("svc_sk_live", "svc_sk_test_", "whsec_", "svccs_", "argon2")
+    )
 
 
 def test_a_key_that_refunds_is_named_with_its_address_and_request(bakery: Shop) -> None:
     paid = make.paid(bakery.test)
     make.paid(bakery.test)
-    asked = bakery.test.post(f"/payments/{paid['id']}/refunds", {"destination_address": "0x" + "7b" * 20}, key="r1")
+    asked = bakery.test.post(
+        f"/payments/{paid['id']}/refunds", {"destination_address": "0x" + "7b" * 20}, key="r1"
+    )
     assert asked.status_code == 201, asked.content
     line = newest()
-    assert (line.action, line.actor_kind, line.actor_id) == ("refund.requested", "key", str(bakery.access().credential_id))
+    assert (line.action, line.actor_kind, line.actor_id) == (
+        "refund.requested",
+        "key",
+        str(bakery.access().credential_id),
+    )
     assert (line.address, line.request_id) == ("127.0.0.1", asked.headers["X-Request-Id"])
-    assert (line.store_id, line.mode, line.target_name) == (bakery.store.pk, "test", paid["reference"])
+    assert (line.store_id, line.mode, line.target_name) == (
+        bakery.store.pk,
+        "test",
+        paid["reference"],
+    )
 
 
 def test_a_person_in_the_dashboard_and_an_operator_are_told_apart(cast: Cast) -> None:
-    change_checkout(cast.bakery.store, **CHECKOUT, accept_overpayments=True, accept_underpayments=False, offers_new_quotes=True)  # type: ignore[arg-type]
+    change_checkout(
+        cast.bakery.store,
+        **CHECKOUT,
+        accept_overpayments=True,
+        accept_underpayments=False,
+        offers_new_quotes=True,
+    )  # type: ignore[arg-type]
     assert newest().actor_kind == "system"
     browser = Browser(cast.alice)
-    browser.post("settings", settlement_currency="EUR", support_email="", accept_overpayments="on", offers_new_quotes="on")
+    browser.post(
+        "settings",
+        settlement_currency="EUR",
+        support_email="",
+        accept_overpayments="on",
+        offers_new_quotes="on",
+    )
     line = newest()
-    assert (line.action, line.actor_kind, line.actor_name) == ("store.changed", "person", cast.alice.email)
+    assert (line.action, line.actor_kind, line.actor_name) == (
+        "store.changed",
+        "person",
+        cast.alice.email,
+    )
     assert line.details == {"settlement_currency": ["USD", "EUR"]}
     call_command("set_store", "accept_underpayments=true", store=str(cast.bakery.store.pk))
     assert newest().actor_kind == "command" and newest().actor_name.startswith("set_store (")
@@ -105,19 +177,34 @@ def test_an_act_that_is_rolled_back_takes_its_line_with_it(bakery: Shop) -> None
     assert AuditEntry.objects.count() == before
 
 
-@pytest.mark.parametrize("sql", [
-    "UPDATE stores_auditentry SET actor_name = 'nobody'", "DELETE FROM stores_auditentry", "TRUNCATE stores_auditentry",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE stores_auditentry SET actor_name = 'nobody'",
+        "DELETE FROM stores_auditentry",
+        "TRUNCATE stores_auditentry",
+    ],
+)
 def test_the_database_refuses_to_change_a_line(sql: str, bakery: Shop) -> None:
-    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+    with (
+        pytest.raises(IntegrityError, match="append-only"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute(sql)
 
 
 def test_secrets_are_taken_out_of_the_details(bakery: Shop) -> None:
     audit.record(
-        "test.noted", store=bakery.store, details={"client_secret": "x", "text": bakery.secrets["live"], "list": ["whsec_0123abcd"]}
+        "test.noted",
+        store=bakery.store,
+        details={"client_secret": "x", "text": bakery.secrets["live"], "list": ["whsec_0123abcd"]},
     )
-    assert newest().details == {"client_secret": "[redacted]", "text": "[redacted]", "list": ["[redacted]"]}
+    assert newest().details == {
+        "client_secret": "[redacted]",
+        "text": "[redacted]",
+        "list": ["[redacted]"],
+    }
 
 
 def test_the_room_is_for_those_who_manage_and_shows_one_store(cast: Cast) -> None:
@@ -125,5 +212,8 @@ def test_the_room_is_for_those_who_manage_and_shows_one_store(cast: Cast) -> Non
     services.create_api_key(cast.strangers.store, "test", name="Till of a stranger")
     page = Browser(cast.alice).get("audit-log?action=api_key").content.decode()
     assert "Till of the bakery" in page and "Till of a stranger" not in page
-    assert "Till of the bakery" not in Browser(cast.alice).get("audit-log?action=refund").content.decode()
+    assert (
+        "Till of the bakery"
+        not in Browser(cast.alice).get("audit-log?action=refund").content.decode()
+    )
     assert Browser(cast.bob).get("audit-log").status_code == 403

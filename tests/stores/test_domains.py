@@ -1,4 +1,5 @@
-"""A store's own checkout domain: proved by DNS, served for that store alone, stopped at once; the DNS here is a small server of its own."""
+"""A store's own checkout domain: proved by DNS, served for that store alone, stopped at once; the
+DNS here is a small server of its own."""
 
 import socket
 import threading
@@ -23,11 +24,13 @@ from tests import make
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import Browser
 
-DOMAIN, OURS = "pay.bakery.example", "localhost"
+DOMAIN = "pay.bakery.example"
+OURS = "localhost"
 
 
 class Zone:
-    """A name server on a port of its own: `records` are (name, type) -> texts; `is_broken` answers SERVFAIL."""
+    """A name server on a port of its own: `records` are (name, type) -> texts; `is_broken` answers
+    SERVFAIL."""
 
     def __init__(self) -> None:
         self.records: dict[tuple[str, str], list[str]] = {}
@@ -46,8 +49,10 @@ class Zone:
             self.socket.sendto(self._answer(dns.message.from_wire(packet)).to_wire(), sender)
 
     def _answer(self, query: Any) -> Any:
-        answer, question = dns.message.make_response(query), query.question[0]
-        name, kind = str(question.name).rstrip("."), dns.rdatatype.to_text(question.rdtype)
+        answer = dns.message.make_response(query)
+        question = query.question[0]
+        name = str(question.name).rstrip(".")
+        kind = dns.rdatatype.to_text(question.rdtype)
         if self.is_broken:
             answer.set_rcode(dns.rcode.SERVFAIL)
             return answer
@@ -56,7 +61,9 @@ class Zone:
             answer.answer.append(dns.rrset.from_text(f"{name}.", 60, "IN", "CNAME", f"{target}."))
             name = target
         if (name, kind) in self.records:
-            answer.answer.append(dns.rrset.from_text_list(f"{name}.", 60, "IN", kind, self.records[name, kind]))
+            answer.answer.append(
+                dns.rrset.from_text_list(f"{name}.", 60, "IN", kind, self.records[name, kind])
+            )
         elif not any(one == name for one, _ in self.records):
             answer.set_rcode(dns.rcode.NXDOMAIN)
         return answer
@@ -93,17 +100,26 @@ def at(path: str, host: str = DOMAIN, method: str = "get") -> Any:
 
 @pytest.mark.parametrize("resolver", ["local", "dns"])
 def test_every_source_of_answers_keeps_the_same_contract(resolver: str, zone: Zone) -> None:
-    names: dict[str, tuple[Resolver, str]] = {"local": (Local(), "pay.localhost"), "dns": (Dns([zone.address]), DOMAIN)}
+    names: dict[str, tuple[Resolver, str]] = {
+        "local": (Local(), "pay.localhost"),
+        "dns": (Dns([zone.address]), DOMAIN),
+    }
     source, domain = names[resolver]
     zone.records[DOMAIN, "CNAME"] = [OURS]
     zone.records[f"_tillgate.{DOMAIN}", "TXT"] = ['"tillgate-domain=1"']
-    assert source.has_text(f"_tillgate.{domain}", "tillgate-domain=1") and source.leads_to(domain, OURS)
-    assert not source.has_text("_tillgate.other.example", "tillgate-domain=1") and not source.leads_to("other.example", OURS)
+    assert source.has_text(f"_tillgate.{domain}", "tillgate-domain=1") and source.leads_to(
+        domain, OURS
+    )
+    assert not source.has_text(
+        "_tillgate.other.example", "tillgate-domain=1"
+    ) and not source.leads_to("other.example", OURS)
 
 
 def test_a_name_with_our_address_leads_here_and_one_with_another_does_not(zone: Zone) -> None:
     zone.records |= {("flat.example", "A"): ["127.0.0.1"], ("away.example", "A"): ["192.0.2.1"]}
-    assert Dns([zone.address]).leads_to("flat.example", OURS) and not Dns([zone.address]).leads_to("away.example", OURS)
+    assert Dns([zone.address]).leads_to("flat.example", OURS) and not Dns([zone.address]).leads_to(
+        "away.example", OURS
+    )
 
 
 def test_a_broken_server_is_no_answer(zone: Zone) -> None:
@@ -112,10 +128,22 @@ def test_a_broken_server_is_no_answer(zone: Zone) -> None:
         Dns([zone.address]).has_text("any.example", "x")
 
 
-@pytest.mark.parametrize("text", [
-    "", " ", "localhost", "127.0.0.1", "a b.example", "-a.example", "x" * 64 + ".example", "http://a.example", "a..example",
-    "\ud800.example", "пример",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "localhost",
+        "127.0.0.1",
+        "a b.example",
+        "-a.example",
+        "x" * 64 + ".example",
+        "http://a.example",
+        "a..example",
+        "\ud800.example",
+        "пример",
+    ],
+)
 def test_what_is_no_domain_is_refused(text: str, bakery: Shop) -> None:
     if text.strip():
         with pytest.raises(domains.NotADomain):
@@ -131,7 +159,10 @@ def test_our_own_host_is_nobodys(bakery: Shop, settings: Any) -> None:
 
 
 def test_a_domain_is_kept_in_its_ascii_form(bakery: Shop) -> None:
-    assert domains.set_domain(bakery.store, " Bäckerei.Example. ").checkout_domain == "xn--bckerei-5wa.example"
+    assert (
+        domains.set_domain(bakery.store, " Bäckerei.Example. ").checkout_domain
+        == "xn--bckerei-5wa.example"
+    )
 
 
 def test_it_is_served_only_once_both_records_stand(bakery: Shop, zone: Zone) -> None:
@@ -156,35 +187,67 @@ def test_links_of_payments_lead_to_the_domain(served: Store, bakery: Shop) -> No
     assert at(f"/pay/{made['reference']}", host=f"{DOMAIN.upper()}:8443").status_code == 200
 
 
-@pytest.mark.parametrize("path", [
-    "/", "/dashboard/", "/dashboard/sign-in", "/admin/", "/api/v2/payments", "/api/v2/openapi.json", "/docs", "/oauth/authorize",
-    "/healthz", "/readyz", "/metrics", "/status", "/internal/domain-allowed?domain=x", "/files/x", "/invoice/x", "/dev/mailbox",
-    "/.well-known/oauth-authorization-server",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/dashboard/",
+        "/dashboard/sign-in",
+        "/admin/",
+        "/api/v2/payments",
+        "/api/v2/openapi.json",
+        "/docs",
+        "/oauth/authorize",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/status",
+        "/internal/domain-allowed?domain=x",
+        "/files/x",
+        "/invoice/x",
+        "/dev/mailbox",
+        "/.well-known/oauth-authorization-server",
+    ],
+)
 def test_nothing_else_of_the_site_is_served_there(path: str, served: Store) -> None:
     assert at(path).status_code == 404
     assert at(path, method="post").status_code in (404, 405)
 
 
 def test_no_other_stores_checkout_is_served_there(served: Store, cast: Cast) -> None:
-    foreign, mine = make.payment(cast.strangers.test), make.payment(cast.bakery.test)
+    foreign = make.payment(cast.strangers.test)
+    mine = make.payment(cast.bakery.test)
     for tail in ("", "/brand.css"):
         assert at(f"/{foreign['reference']}{tail}").status_code == 404
         assert at(f"/{mine['reference']}{tail}").status_code == 200
 
 
-def test_the_test_panel_works_at_the_domain_from_its_own_origin_only(served: Store, bakery: Shop) -> None:
+def test_the_test_panel_works_at_the_domain_from_its_own_origin_only(
+    served: Store, bakery: Shop
+) -> None:
     made = make.payment(bakery.test)
     client = Client(HTTP_HOST=DOMAIN, enforce_csrf_checks=True)
     page = client.get(f"/{made['reference']}")
     assert page.status_code == 200
     token = page.content.decode().split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
     body = {"scenario": "exact", "csrfmiddlewaretoken": token}
-    assert client.post(f"/{made['reference']}/simulate", body, HTTP_ORIGIN="http://evil.example").status_code == 403
-    assert client.post(f"/{made['reference']}/simulate", body, HTTP_ORIGIN=f"http://{DOMAIN}").status_code == 303
+    assert (
+        client.post(
+            f"/{made['reference']}/simulate", body, HTTP_ORIGIN="http://evil.example"
+        ).status_code
+        == 403
+    )
+    assert (
+        client.post(
+            f"/{made['reference']}/simulate", body, HTTP_ORIGIN=f"http://{DOMAIN}"
+        ).status_code
+        == 303
+    )
 
 
-def test_it_stops_at_once_when_it_is_removed_changed_or_no_longer_proved(served: Store, bakery: Shop, zone: Zone) -> None:
+def test_it_stops_at_once_when_it_is_removed_changed_or_no_longer_proved(
+    served: Store, bakery: Shop, zone: Zone
+) -> None:
     reference = make.payment(bakery.test)["reference"]
     del zone.records[domains.proof(served)[0], "TXT"]
     assert domains.check_due(clock.real_now() + timedelta(minutes=30)) == 0
@@ -197,25 +260,41 @@ def test_it_stops_at_once_when_it_is_removed_changed_or_no_longer_proved(served:
     assert at(f"/{reference}").status_code == 200
     domains.set_domain(served, "")
     assert at(f"/{reference}").status_code == 400
-    actions = AuditEntry.objects.filter(action__startswith="store.domain").order_by("id").values_list("action", flat=True)
-    stopped, verified, changed = "store.domain_stopped", "store.domain_verified", "store.domain_changed"
+    actions = (
+        AuditEntry.objects.filter(action__startswith="store.domain")
+        .order_by("id")
+        .values_list("action", flat=True)
+    )
+    stopped = "store.domain_stopped"
+    verified = "store.domain_verified"
+    changed = "store.domain_changed"
     assert list(actions) == [changed, verified, stopped, verified, changed]
 
 
 def test_a_dns_that_does_not_answer_changes_nothing(served: Store, zone: Zone) -> None:
     zone.is_broken = True
     store = domains.check_domain(served, clock.real_now())
-    assert store.checkout_domain_verified_at is not None and store.checkout_domain_problem == domains.NO_ANSWER
+    assert (
+        store.checkout_domain_verified_at is not None
+        and store.checkout_domain_problem == domains.NO_ANSWER
+    )
 
 
-def test_a_domain_is_served_for_one_store_and_goes_to_who_proves_it(served: Store, cast: Cast, zone: Zone) -> None:
+def test_a_domain_is_served_for_one_store_and_goes_to_who_proves_it(
+    served: Store, cast: Cast, zone: Zone
+) -> None:
     stranger = cast.strangers.store
     domains.set_domain(stranger, DOMAIN)
-    assert domains.check_domain(stranger, clock.real_now()).checkout_domain_problem == domains.NOT_PROVED
+    assert (
+        domains.check_domain(stranger, clock.real_now()).checkout_domain_problem
+        == domains.NOT_PROVED
+    )
     mine, theirs = (domains.proof(store) for store in (served, stranger))
     assert mine[0] == theirs[0] and mine[1] != theirs[1]
     zone.records[mine[0], "TXT"] = [f'"{mine[1]}"', f'"{theirs[1]}"']
-    assert domains.check_domain(stranger, clock.real_now()).checkout_domain_problem == domains.IN_USE
+    assert (
+        domains.check_domain(stranger, clock.real_now()).checkout_domain_problem == domains.IN_USE
+    )
     zone.records[mine[0], "TXT"] = [f'"{theirs[1]}"']
     assert domains.check_domain(stranger, clock.real_now()).checkout_domain_verified_at is not None
     assert domains.store_served_at(DOMAIN) == stranger.pk
@@ -230,7 +309,8 @@ def test_a_proxy_asks_before_it_gets_a_certificate(served: Store) -> None:
 
 
 def test_the_room_sets_checks_and_removes_a_domain(cast: Cast, zone: Zone) -> None:
-    browser, store = Browser(cast.alice), cast.bakery.store
+    browser = Browser(cast.alice)
+    store = cast.bakery.store
     assert browser.post("settings/domain/change", domain="no domain").status_code == 422
     assert browser.post("settings/domain/change", domain=DOMAIN).status_code == 303
     store.refresh_from_db()
@@ -246,8 +326,16 @@ def test_the_room_sets_checks_and_removes_a_domain(cast: Cast, zone: Zone) -> No
     assert Browser(cast.bob).post("settings/domain/change", domain=DOMAIN).status_code == 403
 
 
-def test_the_proxy_may_ask_without_tls_since_it_has_no_certificate_yet(db: None, settings: Any) -> None:
+def test_the_proxy_may_ask_without_tls_since_it_has_no_certificate_yet(
+    db: None, settings: Any
+) -> None:
     settings.SECURE_SSL_REDIRECT = True
-    assert Client().get("/internal/domain-allowed", {"domain": settings.OWN_HOSTS[0]}).status_code == 200
-    assert Client().get("/internal/domain-allowed", {"domain": "stranger.example.com"}).status_code == 404
+    assert (
+        Client().get("/internal/domain-allowed", {"domain": settings.OWN_HOSTS[0]}).status_code
+        == 200
+    )
+    assert (
+        Client().get("/internal/domain-allowed", {"domain": "stranger.example.com"}).status_code
+        == 404
+    )
     assert Client().get("/dashboard/sign-in").status_code == 301

@@ -1,4 +1,5 @@
-"""What takes two members of staff: one asks, another approves exactly that, and it is done once. One alone does none of it."""
+"""What takes two members of staff: one asks, another approves exactly that, and it is done once.
+One alone does none of it."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +46,9 @@ def test_every_kind_is_tried_here() -> None:
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_two_do_it_once_as_the_web_process_and_the_log_has_both(name: str, cast: Cast, people: tuple[User, User]) -> None:
+def test_two_do_it_once_as_the_web_process_and_the_log_has_both(
+    name: str, cast: Cast, people: tuple[User, User]
+) -> None:
     wish = WISHES[name](cast)
     with acting_as(WEB), tenancy.everyone("staff"):
         kind, row, _ = asked_for(name, cast, people[0], wish)
@@ -56,14 +59,22 @@ def test_two_do_it_once_as_the_web_process_and_the_log_has_both(name: str, cast:
         with pytest.raises(StaffRequestRefused, match="approved already"):
             approve(kind, row, staff)
     assert wish.done() == 1
-    told = list(AuditEntry.objects.filter(target_id=str(row.pk)).order_by("id").values_list("action", "details"))
+    told = list(
+        AuditEntry.objects.filter(target_id=str(row.pk))
+        .order_by("id")
+        .values_list("action", "details")
+    )
     assert [action for action, _ in told] == ["staff_request.asked", "staff_request.approved"]
-    assert (told[1][1]["asked_by"], told[1][1]["decided_by"]) == tuple(str(one.pk) for one in people)
+    assert (told[1][1]["asked_by"], told[1][1]["decided_by"]) == tuple(
+        str(one.pk) for one in people
+    )
     assert audit.findings() == []
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_one_person_does_not_both_ask_and_approve_and_the_database_sees_to_it(name: str, cast: Cast, people: tuple[User, User]) -> None:
+def test_one_person_does_not_both_ask_and_approve_and_the_database_sees_to_it(
+    name: str, cast: Cast, people: tuple[User, User]
+) -> None:
     kind, row, wish = asked_for(name, cast, people[0])
     User.objects.filter(pk=people[0].pk).update(is_superuser=True)
     people[0].refresh_from_db()
@@ -71,12 +82,16 @@ def test_one_person_does_not_both_ask_and_approve_and_the_database_sees_to_it(na
         approve(kind, row, people[0])
     for decided_by in (people[0], None):
         with pytest.raises(IntegrityError, match="staff_request_takes_two"), transaction.atomic():
-            StaffRequest.objects.filter(pk=row.pk).update(state="approved", decided_by=decided_by, decided_at=clock.real_now())
+            StaffRequest.objects.filter(pk=row.pk).update(
+                state="approved", decided_by=decided_by, decided_at=clock.real_now()
+            )
     assert wish.done() == 0
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_what_has_changed_meanwhile_is_not_done(name: str, cast: Cast, people: tuple[User, User]) -> None:
+def test_what_has_changed_meanwhile_is_not_done(
+    name: str, cast: Cast, people: tuple[User, User]
+) -> None:
     kind, row, wish = asked_for(name, cast, people[0])
     wish.change()
     with pytest.raises(Failure, match=r"changed since|booked already"):
@@ -92,7 +107,9 @@ def test_a_week_later_it_is_not_done(name: str, cast: Cast, people: tuple[User, 
     with pytest.raises(StaffRequestRefused, match="expired"):
         approve(kind, row, people[1], at=late)
     with pytest.raises(IntegrityError, match="staff_request_takes_two"), transaction.atomic():
-        StaffRequest.objects.filter(pk=row.pk).update(state="approved", decided_by=people[1], decided_at=late)
+        StaffRequest.objects.filter(pk=row.pk).update(
+            state="approved", decided_by=people[1], decided_at=late
+        )
     assert four_eyes.expire_due(late) == 1
     with pytest.raises(StaffRequestRefused, match="expired already"):
         approve(kind, row, people[1])
@@ -102,7 +119,9 @@ def test_a_week_later_it_is_not_done(name: str, cast: Cast, people: tuple[User, 
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_a_role_that_may_not_neither_asks_nor_approves(name: str, cast: Cast, people: tuple[User, User]) -> None:
+def test_a_role_that_may_not_neither_asks_nor_approves(
+    name: str, cast: Cast, people: tuple[User, User]
+) -> None:
     kind, row, wish = asked_for(name, cast, people[0])
     others = [make.clerk(role) for role in StaffRole.values if role not in kind.operation.roles]
     for staff in (*others, cast.charlie):
@@ -116,7 +135,9 @@ def test_a_role_that_may_not_neither_asks_nor_approves(name: str, cast: Cast, pe
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_one_is_enough_to_reject_and_whoever_asked_takes_it_back(name: str, cast: Cast, people: tuple[User, User]) -> None:
+def test_one_is_enough_to_reject_and_whoever_asked_takes_it_back(
+    name: str, cast: Cast, people: tuple[User, User]
+) -> None:
     kind, row, wish = asked_for(name, cast, people[0])
     four_eyes.reject(kind, row.pk, people[0], clock.real_now(), reason="A mistake")
     again = wish.ask(people[0])
@@ -125,7 +146,9 @@ def test_one_is_enough_to_reject_and_whoever_asked_takes_it_back(name: str, cast
         with pytest.raises(StaffRequestRefused, match="rejected already"):
             approve(kind, one, people[1])
         with pytest.raises(IntegrityError, match="decided once"), transaction.atomic():
-            StaffRequest.objects.filter(pk=one.pk).update(state="approved", decided_by=people[1], decided_at=clock.real_now())
+            StaffRequest.objects.filter(pk=one.pk).update(
+                state="approved", decided_by=people[1], decided_at=clock.real_now()
+            )
     assert wish.done() == 0
     assert not StaffRequest.objects.exclude(sealed="").exists()
 
@@ -137,7 +160,11 @@ def test_what_was_asked_for_is_what_is_approved(cast: Cast, people: tuple[User, 
     more = json.loads(row.content)
     more["wanted"]["amount_atomic"] = "7000"
     content = json.dumps(more, sort_keys=True, separators=(",", ":"))
-    for changes in ({"content": content}, {"content": content, "digest": four_eyes._digest(content)}, {"asked_by": people[1]}):
+    for changes in (
+        {"content": content},
+        {"content": content, "digest": four_eyes._digest(content)},
+        {"asked_by": people[1]},
+    ):
         with pytest.raises(IntegrityError), transaction.atomic():
             StaffRequest.objects.filter(pk=row.pk).update(**changes)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -154,14 +181,29 @@ def test_what_was_asked_for_is_what_is_approved(cast: Cast, people: tuple[User, 
 
 def test_a_request_that_begins_approved_is_none(people: tuple[User, User]) -> None:
     at = clock.real_now()
-    fields = {"asked_by": people[0], "asked_at": at, "expires_at": at + timedelta(days=7), "decided_by": people[1], "decided_at": at}
+    fields = {
+        "asked_by": people[0],
+        "asked_at": at,
+        "expires_at": at + timedelta(days=7),
+        "decided_by": people[1],
+        "decided_at": at,
+    }
     with pytest.raises(IntegrityError, match="begins undecided"), transaction.atomic():
         StaffRequest.objects.create(
-            kind="correction", target_id="x", name="x", content="{}", digest=four_eyes._digest("{}"), reason="x", state="approved", **fields
+            kind="correction",
+            target_id="x",
+            name="x",
+            content="{}",
+            digest=four_eyes._digest("{}"),
+            reason="x",
+            state="approved",
+            **fields,
         )
 
 
-def test_the_same_is_asked_for_once_at_a_time_and_with_a_reason(cast: Cast, people: tuple[User, User]) -> None:
+def test_the_same_is_asked_for_once_at_a_time_and_with_a_reason(
+    cast: Cast, people: tuple[User, User]
+) -> None:
     _, _, wish = asked_for("payout", cast, people[0])
     for staff in people:
         with pytest.raises(AlreadyAsked):
@@ -175,7 +217,9 @@ def _with_factor(cast: Cast) -> User:
     return cast.alice
 
 
-def test_who_lost_the_role_meanwhile_has_asked_for_nothing(cast: Cast, people: tuple[User, User]) -> None:
+def test_who_lost_the_role_meanwhile_has_asked_for_nothing(
+    cast: Cast, people: tuple[User, User]
+) -> None:
     kind, row, wish = asked_for("payout", cast, people[0])
     staffing.set_roles(people[0], ["support"])
     with pytest.raises(StaffRequestRefused, match="may not ask for it any more"):
@@ -183,24 +227,38 @@ def test_who_lost_the_role_meanwhile_has_asked_for_nothing(cast: Cast, people: t
     assert wish.done() == 0
 
 
-def test_those_who_may_approve_it_are_told_and_then_whoever_asked(cast: Cast, people: tuple[User, User]) -> None:
+def test_those_who_may_approve_it_are_told_and_then_whoever_asked(
+    cast: Cast, people: tuple[User, User]
+) -> None:
     OutgoingMail.objects.all().delete()
-    finance, support, admin = make.clerk("finance"), make.clerk("support"), make.clerk("admin")
+    finance = make.clerk("finance")
+    support = make.clerk("support")
+    admin = make.clerk("admin")
     kind, row, _ = asked_for("correction", cast, people[0])
     mail.send_due()
     assert {one.to[0] for one in outbox.outbox} == {people[1].email, finance.email}
     assert not {support.email, admin.email, people[0].email} & {one.to[0] for one in outbox.outbox}
     letter = str(outbox.outbox[0].body)
-    assert outbox.outbox[0].subject == "A correction of the books waits for a second member of staff"
-    assert f"/admin/stores/staffrequest/{row.pk}/decide/" in letter and "Goodwill" in letter and people[0].email in letter
+    assert (
+        outbox.outbox[0].subject == "A correction of the books waits for a second member of staff"
+    )
+    assert (
+        f"/admin/stores/staffrequest/{row.pk}/decide/" in letter
+        and "Goodwill" in letter
+        and people[0].email in letter
+    )
     outbox.outbox.clear()
     approve(kind, row, finance)
     mail.send_due()
-    assert [(one.to[0], one.subject) for one in outbox.outbox] == [(people[0].email, "A correction of the books was approved")]
+    assert [(one.to[0], one.subject) for one in outbox.outbox] == [
+        (people[0].email, "A correction of the books was approved")
+    ]
 
 
 class TestPayouts:
-    def test_up_to_the_threshold_one_is_enough(self, cast: Cast, people: tuple[User, User], settings: Any) -> None:
+    def test_up_to_the_threshold_one_is_enough(
+        self, cast: Cast, people: tuple[User, User], settings: Any
+    ) -> None:
         settings.STAFF_FOUR_EYES_ABOVE_CENTS = 10**9
         assert isinstance(WISHES["payout"](cast).ask(make.clerk("finance")), Payout)
         assert audit.findings() == []
@@ -223,7 +281,9 @@ class TestPayouts:
             cursor.execute("DELETE FROM assets_rate")
         assert review.needs_two(Payout.objects.get())
 
-    def test_one_that_was_rejected_meanwhile_stays_rejected(self, cast: Cast, people: tuple[User, User]) -> None:
+    def test_one_that_was_rejected_meanwhile_stays_rejected(
+        self, cast: Cast, people: tuple[User, User]
+    ) -> None:
         kind, row, _ = asked_for("payout", cast, people[0])
         review.reject_payout(Payout.objects.get(), "Not theirs", people[1])
         with pytest.raises(review.NotInReview):
@@ -233,7 +293,8 @@ class TestPayouts:
 
 class TestWhatOneMayDoAlone:
     def test_switching_off(self, cast: Cast) -> None:
-        store, admin = change_store(cast.bakery.store, x402_dispatch=True, card_funding_live=True), make.clerk("admin")
+        store = change_store(cast.bakery.store, x402_dispatch=True, card_funding_live=True)
+        admin = make.clerk("admin")
         off = {"x402_dispatch": False, "card_funding_live": False}
         assert dispatch.request_dispatch(store, off, "Stop", admin, clock.real_now()) is None
         store.refresh_from_db()
@@ -251,7 +312,9 @@ class TestWhatOneMayDoAlone:
 
     def test_not_giving_themselves_a_role(self, cast: Cast, people: tuple[User, User]) -> None:
         admin = make.clerk("admin")
-        asked = staffing.request_roles(admin, ["admin", "finance"], "For me", admin, clock.real_now())
+        asked = staffing.request_roles(
+            admin, ["admin", "finance"], "For me", admin, clock.real_now()
+        )
         assert asked is not None
         with pytest.raises(StaffRequestRefused, match="not the one who asked"):
             approve(staffing.ROLES, asked, admin)
@@ -259,10 +322,13 @@ class TestWhatOneMayDoAlone:
 
 @pytest.mark.commits
 @pytest.mark.parametrize("name", WISHES)
-def test_two_who_approve_at_once_do_it_once(name: str, django_db_setup: None, django_db_blocker: Any, settings: Any) -> None:
+def test_two_who_approve_at_once_do_it_once(
+    name: str, django_db_setup: None, django_db_blocker: Any, settings: Any
+) -> None:
     """On rows that are really committed, and two connections."""
     with django_db_blocker.unblock():
-        cast, staff = assemble(), [make.clerk(*StaffRole.values) for _ in range(3)]
+        cast = assemble()
+        staff = [make.clerk(*StaffRole.values) for _ in range(3)]
         kind, row, wish = asked_for(name, cast, staff[0])
 
         def run(second: User) -> str:

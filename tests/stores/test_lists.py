@@ -1,4 +1,5 @@
-"""How a person sets up their lists: per person, store and list, within limits, and nothing that is stored breaks a page."""
+"""How a person sets up their lists: per person, store and list, within limits, and nothing that is
+stored breaks a page."""
 
 import pytest
 
@@ -25,7 +26,9 @@ def test_columns_and_filters_are_kept_for_one_list_of_one_member(cast: Cast) -> 
 def test_a_name_that_is_saved_again_means_the_new_filter(cast: Cast) -> None:
     for query in ("status=failed", "status=expired"):
         lists.save_filter(alice(cast), "payments", "Lost", query)
-    assert [one.query for one in lists.setup_of(alice(cast), "payments").filters] == ["status=expired"]
+    assert [one.query for one in lists.setup_of(alice(cast), "payments").filters] == [
+        "status=expired"
+    ]
     lists.delete_filter(alice(cast), "payments", "Lost")
     lists.delete_filter(alice(cast), "payments", "Lost")
     assert lists.setup_of(alice(cast), "payments").filters == ()
@@ -49,7 +52,10 @@ def test_names_and_the_number_of_filters_have_limits(cast: Cast) -> None:
     assert len(lists.setup_of(alice(cast), "payments").filters) == 20
 
 
-@pytest.mark.parametrize("stored", [{"payments": {"columns": 7}}, {"payments": []}, {"payments": {"filters": [{"name": 1}]}}, []])
+@pytest.mark.parametrize(
+    "stored",
+    [{"payments": {"columns": 7}}, {"payments": []}, {"payments": {"filters": [{"name": 1}]}}, []],
+)
 def test_what_cannot_be_read_counts_as_not_set_up(cast: Cast, stored: object) -> None:
     member = alice(cast)
     member.lists = stored

@@ -1,4 +1,5 @@
-"""Notifications: recorded once with what happened, emailed once to who wants it, read on a page, ended by one press."""
+"""Notifications: recorded once with what happened, emailed once to who wants it, read on a page,
+ended by one press."""
 
 import re
 import threading
@@ -37,8 +38,11 @@ def kinds(cast: Cast, mode: str = "test") -> list[str]:
     return list(rows.order_by("created_at").values_list("kind", flat=True))
 
 
-def news(cast: Cast, kind: str = "payout_problem", subject: object = "1", mode: str = "live") -> News:
-    title, path = "Payout of 0.5 ETH failed", "/dashboard/payouts"
+def news(
+    cast: Cast, kind: str = "payout_problem", subject: object = "1", mode: str = "live"
+) -> News:
+    title = "Payout of 0.5 ETH failed"
+    path = "/dashboard/payouts"
     return News(cast.bakery.store.pk, mode, kind, subject, title, path, "The network refused it")
 
 
@@ -131,7 +135,8 @@ def test_a_paid_invoice_and_a_decision_are_told(cast: Cast) -> None:
 def test_two_sweeps_at_once_send_one_email(django_db_setup: None, django_db_blocker: Any) -> None:
     """On rows that are really committed, and two connections."""
     with django_db_blocker.unblock():
-        cast, gate = assemble(), threading.Barrier(2)
+        cast = assemble()
+        gate = threading.Barrier(2)
         notifications.record(news(cast))
         member = Member.objects.get(store=cast.bakery.store, user=cast.alice)
         day = clock.real_now() - timedelta(days=1)
@@ -164,7 +169,8 @@ def test_test_mode_is_shown_and_never_emailed(cast: Cast) -> None:
 
 
 def test_who_cannot_move_money_is_told_only_if_they_ask(cast: Cast) -> None:
-    viewer, admin = colleague(cast, Role.VIEWER), colleague(cast, Role.ADMIN)
+    viewer = colleague(cast, Role.VIEWER)
+    admin = colleague(cast, Role.ADMIN)
     letters = told(cast, news(cast))
     assert {one.to[0] for one in letters} == {cast.alice.email, admin.email}
     notifications.choose(viewer, cast.bakery.store, {"payout_problem": "immediately"})
@@ -177,7 +183,8 @@ def test_who_cannot_move_money_is_told_only_if_they_ask(cast: Cast) -> None:
 
 
 def test_who_has_left_or_is_locked_out_is_not_told(cast: Cast) -> None:
-    gone, locked = colleague(cast, Role.ADMIN), colleague(cast, Role.ADMIN)
+    gone = colleague(cast, Role.ADMIN)
+    locked = colleague(cast, Role.ADMIN)
     Member.objects.filter(user=gone).delete()
     User.objects.filter(pk=locked.pk).update(is_active=False)
     assert [one.to for one in told(cast, news(cast))] == [[cast.alice.email]]
@@ -197,7 +204,12 @@ def test_choices_are_saved_for_one_store_and_shown(cast: Cast) -> None:
     browser = Browser(cast.alice)
     shown = browser.get("notifications/settings").content.decode()
     assert re.search(r'id="payment_completed".*?value="daily" selected', shown, re.DOTALL)
-    answer = browser.post("notifications/settings", payment_completed="off", payout_problem="never", verification="off")
+    answer = browser.post(
+        "notifications/settings",
+        payment_completed="off",
+        payout_problem="never",
+        verification="off",
+    )
     assert answer.status_code == 303
     rows = NotificationChoice.objects.filter(user=cast.alice)
     assert {one.kind: one.choice for one in rows} == {"payment_completed": "off"}
@@ -266,10 +278,13 @@ def test_a_store_sees_its_own_of_its_mode(cast: Cast) -> None:
 
 
 def test_a_page_of_many_asks_no_more_than_a_page_of_few(cast: Cast) -> None:
-    browser, counts = Browser(cast.alice), []
+    browser = Browser(cast.alice)
+    counts = []
     browser.get("notifications")
     for number in (2, 60):
-        notifications.record(*(news(cast, subject=f"{number}:{one}", mode="test") for one in range(number)))
+        notifications.record(
+            *(news(cast, subject=f"{number}:{one}", mode="test") for one in range(number))
+        )
         with CaptureQueriesContext(
             connection,
         ) as seen:

@@ -1,4 +1,5 @@
-"""The seals over the audit log: what is committed is sealed in order, and whoever owns the database can't change it unseen."""
+"""The seals over the audit log: what is committed is sealed in order, and whoever owns the database
+can't change it unseen."""
 
 import hashlib
 import json
@@ -26,7 +27,12 @@ def sealed(bakery: Shop) -> Shop:
     for hour in range(3):
         with time_machine.travel(begin + timedelta(hours=hour), tick=True):
             for number in range(2):
-                record("test.noted", store=bakery.store, name=f'{hour}.{number} \u2028 \\ "ä"', details={"n": [number, None, True]})
+                record(
+                    "test.noted",
+                    store=bakery.store,
+                    name=f'{hour}.{number} \u2028 \\ "ä"',
+                    details={"n": [number, None, True]},
+                )
             assert seals.seal_lines(clock.real_now()) == 1
     record("test.noted", store=bakery.store, name="last")
     return bakery
@@ -62,8 +68,14 @@ def test_the_hash_is_what_operators_are_told(sealed: Shop) -> None:
     for entry in AuditEntry.objects.filter(pk__in=one.entry_ids).order_by("pk"):
         columns = [field.attname for field in AuditEntry._meta.concrete_fields]
         values = [getattr(entry, name) for name in columns]
-        plain = [value if isinstance(value, (int, dict)) else moment(value) if name == "at" else value and str(value)
-                 for name, value in zip(columns, values, strict=True)]  # fmt: skip
+        plain = [
+            value
+            if isinstance(value, (int, dict))
+            else moment(value)
+            if name == "at"
+            else value and str(value)
+            for name, value in zip(columns, values, strict=True)
+        ]
         lines.append(json.dumps(plain, ensure_ascii=False))
     text = "\n".join([str(one.number), moment(one.sealed_at), one.previous, *lines])
     assert hashlib.sha256(text.encode()).hexdigest() == one.seal
@@ -76,23 +88,41 @@ def moment(value: Any) -> str:
 def slip_in(at: Any) -> None:
     line = AuditEntry.objects.order_by("id").first()
     assert line is not None
-    columns = {field.attname: getattr(line, field.attname) for field in AuditEntry._meta.concrete_fields if field.attname != "id"}
+    columns = {
+        field.attname: getattr(line, field.attname)
+        for field in AuditEntry._meta.concrete_fields
+        if field.attname != "id"
+    }
     AuditEntry.objects.create(**{**columns, "at": at})
 
 
 CORRUPTIONS = {
-    "a changed line": ("UPDATE stores_auditentry SET actor_name = 'nobody' WHERE id = %s", "its lines are not those"),
-    "changed details": ("UPDATE stores_auditentry SET details = '{\"n\": 5}' WHERE id = %s", "its lines are not those"),
+    "a changed line": (
+        "UPDATE stores_auditentry SET actor_name = 'nobody' WHERE id = %s",
+        "its lines are not those",
+    ),
+    "changed details": (
+        "UPDATE stores_auditentry SET details = '{\"n\": 5}' WHERE id = %s",
+        "its lines are not those",
+    ),
     "a removed line": ("DELETE FROM stores_auditentry WHERE id = %s", "its lines are not those"),
     "a seal that no longer names a line": (
-        "UPDATE stores_auditseal SET entry_ids = array_remove(entry_ids, %s) WHERE number = 2", "its lines are not those",
+        "UPDATE stores_auditseal SET entry_ids = array_remove(entry_ids, %s) WHERE number = 2",
+        "its lines are not those",
     ),
     "a line that is sealed twice": (
-        "UPDATE stores_auditseal SET entry_ids = entry_ids || %s::bigint WHERE number = 3", "it is sealed 2 times",
+        "UPDATE stores_auditseal SET entry_ids = entry_ids || %s::bigint WHERE number = 3",
+        "it is sealed 2 times",
     ),
-    "a removed seal": ("DELETE FROM stores_auditseal WHERE number = 2 AND %s > 0", "it doesn't follow the seal before it"),
-    "a changed moment of a seal": ("UPDATE stores_auditseal SET sealed_at = now() WHERE number = 2 AND %s > 0", "its lines are not those"),
-}  # fmt: skip
+    "a removed seal": (
+        "DELETE FROM stores_auditseal WHERE number = 2 AND %s > 0",
+        "it doesn't follow the seal before it",
+    ),
+    "a changed moment of a seal": (
+        "UPDATE stores_auditseal SET sealed_at = now() WHERE number = 2 AND %s > 0",
+        "its lines are not those",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CORRUPTIONS)
@@ -107,14 +137,21 @@ def test_a_line_slipped_into_the_past_is_found(sealed: Shop) -> None:
     slip_in(clock.real_now() - timedelta(days=2))
     assert any("it has no seal" in one for one in findings()), "before it is sealed"
     seals.seal_lines(clock.real_now())
-    assert any("it is older than the seal before its own" in one for one in findings()), "and afterwards"
+    assert any("it is older than the seal before its own" in one for one in findings()), (
+        "and afterwards"
+    )
 
 
-def test_one_who_seals_everything_anew_is_found_by_a_seal_kept_elsewhere(sealed: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_who_seals_everything_anew_is_found_by_a_seal_kept_elsewhere(
+    sealed: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     kept = str(seals.newest())
     call_command("verify_ledger", seal=kept)
     assert f"newest seal of the audit log: {kept}" in capsys.readouterr().out
-    owner("UPDATE stores_auditentry SET actor_name = 'nobody' WHERE id = %s", AuditSeal.objects.get(number=3).entry_ids[0])
+    owner(
+        "UPDATE stores_auditentry SET actor_name = 'nobody' WHERE id = %s",
+        AuditSeal.objects.get(number=3).entry_ids[0],
+    )
     owner("DELETE FROM stores_auditseal WHERE number = 3")
     seals.seal_lines(clock.real_now())
     assert findings() == []
@@ -123,13 +160,26 @@ def test_one_who_seals_everything_anew_is_found_by_a_seal_kept_elsewhere(sealed:
     assert "the log doesn't have it" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("sql", ["UPDATE stores_auditseal SET seal = ''", "DELETE FROM stores_auditseal", "TRUNCATE stores_auditseal"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE stores_auditseal SET seal = ''",
+        "DELETE FROM stores_auditseal",
+        "TRUNCATE stores_auditseal",
+    ],
+)
 def test_the_database_refuses_to_change_a_seal(sealed: Shop, sql: str) -> None:
-    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+    with (
+        pytest.raises(IntegrityError, match="append-only"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute(sql)
 
 
-def test_many_lines_take_many_seals_and_none_is_lost(bakery: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_lines_take_many_seals_and_none_is_lost(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(seals, "LINES_MAX", 2)
     for _ in range(3):
         services.create_api_key(bakery.store, "test")

@@ -1,4 +1,5 @@
-"""What members of staff ask for, one of each kind: how it is asked for, how often it was done, how its target changes meanwhile."""
+"""What members of staff ask for, one of each kind: how it is asked for, how often it was done, how
+its target changes meanwhile."""
 
 import uuid
 from collections.abc import Callable
@@ -30,7 +31,8 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 @dataclass(frozen=True)
 class Wish:
-    """One kind: how it is asked for, how often it was done, and how somebody else changes its target meanwhile."""
+    """One kind: how it is asked for, how often it was done, and how somebody else changes its
+    target meanwhile."""
 
     ask: Callable[[User], Any]
     done: Callable[[], int]
@@ -50,7 +52,8 @@ def _payout(cast: Cast) -> Wish:
 
 
 def _correction(cast: Cast) -> Wish:
-    store, asset = cast.bakery.store, Asset.objects.select_related("chain").get(pk="SETH")
+    store = cast.bakery.store
+    asset = Asset.objects.select_related("chain").get(pk="SETH")
     wanted = corrections.Correction(uuid.uuid4().hex, asset, "available", store, 7)
     book: dict[str, Any] = {
         "key": wanted.key,
@@ -75,9 +78,13 @@ def _factor(cast: Cast) -> Wish:
         second_factor.take_off(cast.alice)
         second_factor.switch_on(cast.alice, SECRET)
 
-    taken_off = AuditEntry.objects.filter(action="second_factor.removed", actor_kind="staff", target_id=str(cast.alice.pk))
+    taken_off = AuditEntry.objects.filter(
+        action="second_factor.removed", actor_kind="staff", target_id=str(cast.alice.pk)
+    )
     return Wish(
-        lambda staff: lost_factor.request_removal(cast.alice, "Showed her passport", staff, clock.real_now()),
+        lambda staff: lost_factor.request_removal(
+            cast.alice, "Showed her passport", staff, clock.real_now()
+        ),
         lambda: taken_off.count() or int(second_factor.confirmed(cast.alice) is None),
         another,
     )
@@ -86,7 +93,9 @@ def _factor(cast: Cast) -> Wish:
 def _network(cast: Cast) -> Wish:
     row = Credential(provider="onramper", mode="test", store=cast.bakery.store)
     credentials.keep_secrets(row, api_key="pk_test_0123456789abcdef")
-    change = credentials.CredentialChange(row, row.provider, row.mode, None, webhook_secret="whsec-new")
+    change = credentials.CredentialChange(
+        row, row.provider, row.mode, None, webhook_secret="whsec-new"
+    )
     changed = AuditEntry.objects.filter(action="card_credential.changed", target_id=str(row.pk))
     return Wish(
         lambda staff: credentials.request_change(change, "A new contract", staff, clock.real_now()),
@@ -98,22 +107,34 @@ def _network(cast: Cast) -> Wish:
 def _dispatch(cast: Cast) -> Wish:
     store = cast.bakery.store
     return Wish(
-        lambda staff: dispatch.request_dispatch(store, {"x402_dispatch": True}, "Their contract", staff, clock.real_now()),
-        lambda: AuditEntry.objects.filter(store_id=store.pk, details__x402_dispatch=[False, True]).count(),
-        lambda: Store.objects.filter(pk=store.pk).update(authorization_url="https://elsewhere.example"),
+        lambda staff: dispatch.request_dispatch(
+            store, {"x402_dispatch": True}, "Their contract", staff, clock.real_now()
+        ),
+        lambda: AuditEntry.objects.filter(
+            store_id=store.pk, details__x402_dispatch=[False, True]
+        ).count(),
+        lambda: Store.objects.filter(pk=store.pk).update(
+            authorization_url="https://elsewhere.example"
+        ),
     )
 
 
 def _roles(cast: Cast) -> Wish:
     return Wish(
-        lambda staff: staffing.request_roles(cast.bob, ["finance"], "Joined us", staff, clock.real_now()),
-        lambda: AuditEntry.objects.filter(target_id=str(cast.bob.pk), details__roles=["none", "finance"]).count(),
+        lambda staff: staffing.request_roles(
+            cast.bob, ["finance"], "Joined us", staff, clock.real_now()
+        ),
+        lambda: AuditEntry.objects.filter(
+            target_id=str(cast.bob.pk), details__roles=["none", "finance"]
+        ).count(),
         lambda: staffing.set_roles(cast.bob, ["support"]),
     )
 
 
 def _sending(cast: Cast) -> Wish:
-    hold = holds.place(None, Asset.objects.get(pk="SETH"), "A doubt", make.clerk("admin"), clock.real_now())
+    hold = holds.place(
+        None, Asset.objects.get(pk="SETH"), "A doubt", make.clerk("admin"), clock.real_now()
+    )
     return Wish(
         lambda staff: holds.request_lift(hold, "The doubt is settled", staff, clock.real_now()),
         lambda: SendingHold.objects.filter(pk=hold.pk).exclude(lifted_at=None).count(),
@@ -132,7 +153,9 @@ WISHES: dict[str, Callable[[Cast], Wish]] = {
 }
 
 
-def asked_for(name: str, cast: Cast, staff: User, wish: Wish | None = None) -> tuple[Kind, StaffRequest, Wish]:
+def asked_for(
+    name: str, cast: Cast, staff: User, wish: Wish | None = None
+) -> tuple[Kind, StaffRequest, Wish]:
     wish = wish or WISHES[name](cast)
     row = wish.ask(staff)
     assert isinstance(row, StaffRequest) and row.kind == name
@@ -141,5 +164,9 @@ def asked_for(name: str, cast: Cast, staff: User, wish: Wish | None = None) -> t
 
 def approve(kind: Kind, row: StaffRequest, staff: User, **options: Any) -> StaffRequest:
     return four_eyes.approve(
-        kind, row.pk, staff, options.pop("at", clock.real_now()), **{"digest": row.digest, "reason": "Checked", **options}
+        kind,
+        row.pk,
+        staff,
+        options.pop("at", clock.real_now()),
+        **{"digest": row.digest, "reason": "Checked", **options},
     )

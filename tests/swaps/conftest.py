@@ -20,7 +20,8 @@ from tests.chain.conftest import Reader, chain, proxy, watcher
 from tests.chain.local import LocalChain
 
 __all__ = ["chain", "proxy", "watcher"]
-ETHER, DOLLAR = 10**18, 10**6
+ETHER = 10**18
+DOLLAR = 10**6
 
 
 @dataclass
@@ -43,7 +44,8 @@ class Venue:
             make.service_coins("USDC_SETH", dollars * DOLLAR)
 
     def work(self, rounds: int = 1) -> None:
-        """Everything the worker does, with enough blocks in between that what was sent is buried."""
+        """Everything the worker does, with enough blocks in between that what was sent is
+        buried."""
         for _ in range(rounds):
             advance_swaps()
             signing.sign_due()
@@ -59,7 +61,14 @@ class Venue:
         return int(self.chain.call("eth_getBalance", address, "latest"), 16)
 
     def tokens(self, address: str, token: str = "") -> int:
-        return int(self.chain.call("eth_call", {"to": token or self.token, "data": f"0x70a08231{address[2:]:0>64}"}, "latest"), 16)
+        return int(
+            self.chain.call(
+                "eth_call",
+                {"to": token or self.token, "data": f"0x70a08231{address[2:]:0>64}"},
+                "latest",
+            ),
+            16,
+        )
 
     def calls_from_hot(self) -> int:
         return int(self.chain.call("eth_getTransactionCount", self.hot, "latest"), 16)
@@ -85,12 +94,16 @@ def place(chain: LocalChain, watcher: Reader, bakery: Shop) -> Venue:
 
 @pytest.fixture
 def market(place: Venue, settings: Any) -> Venue:
-    """The same with the exchange and a pool of 500 ether and a million dollars; swaps of test mode go there."""
+    """The same with the exchange and a pool of 500 ether and a million dollars; swaps of test mode
+    go there."""
     place.router = venue.open_exchange(place.wallet)
     if place.router is None:
         pytest.skip("the exchange's contracts aren't installed")
     venue.fill(place.wallet, place.router, venue.Pool(place.token))
     settings.SWAP_ROUTERS = [f"sepolia={place.router.address}:{place.router.wrapped_native}"]
     adapter = {"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}}
-    settings.PROVIDERS = {**settings.PROVIDERS, "swaps": {**settings.PROVIDERS["swaps"], "test": [adapter]}}
+    settings.PROVIDERS = {
+        **settings.PROVIDERS,
+        "swaps": {**settings.PROVIDERS["swaps"], "test": [adapter]},
+    }
     return place

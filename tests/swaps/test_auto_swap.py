@@ -1,4 +1,5 @@
-"""Incoming payments swapped by themselves: once per payment, shown on it, and given back when it fails."""
+"""Incoming payments swapped by themselves: once per payment, shown on it, and given back when it
+fails."""
 
 from typing import Any
 
@@ -46,9 +47,17 @@ def test_a_completed_payment_is_swapped_once_for_its_net(eager: Shop) -> None:
     advance_swaps()
     swap_completed_payments()
     swap = Swap.objects.get()
-    assert (swap.is_automatic, swap.sell_amount_atomic, swap.actual_buy_amount_atomic) == (True, 99 * 10**16, 1_970_100_000)
+    assert (swap.is_automatic, swap.sell_amount_atomic, swap.actual_buy_amount_atomic) == (
+        True,
+        99 * 10**16,
+        1_970_100_000,
+    )
     body = make.detail(eager.test, payment["id"])
-    assert (body["auto_swap_status"], body["settlement_status"], body["status"]) == ("completed", "completed", "completed")
+    assert (body["auto_swap_status"], body["settlement_status"], body["status"]) == (
+        "completed",
+        "completed",
+        "completed",
+    )
     assert body["auto_swap_detail"] == {
         "status": "completed",
         "sell_amount": "0.99",
@@ -76,7 +85,11 @@ def test_reconciliation_tells_what_it_brought_beside_the_estimate(eager: Shop) -
     swap_completed_payments()
     reconcile_due()
     body = eager.test.get(f"/payment_intents/{payment['id']}/reconciliation").json()
-    assert (body["status"], body["swap_delta"], body["swap_delta_atomic"]) == ("final", "-3.932336", "-3932336")
+    assert (body["status"], body["swap_delta"], body["swap_delta_atomic"]) == (
+        "final",
+        "-3.932336",
+        "-3932336",
+    )
 
 
 def test_a_swap_that_fails_gives_the_source_back_and_the_payment_stays_settled(eager: Shop) -> None:
@@ -110,8 +123,11 @@ def test_what_is_spent_before_it_could_be_swapped_fails(eager: Shop) -> None:
     assert shown(eager, payment["id"]) == ("failed", "completed")
 
 
-def test_payments_of_before_the_setting_of_other_stores_and_of_a_store_that_stopped_are_left_alone(eager: Shop, cast: Cast) -> None:
-    early, foreign = make.paid(cast.strangers.test), make.paid(cast.strangers.test)
+def test_payments_of_before_the_setting_of_other_stores_and_of_a_store_that_stopped_are_left_alone(
+    eager: Shop, cast: Cast
+) -> None:
+    early = make.paid(cast.strangers.test)
+    foreign = make.paid(cast.strangers.test)
     set_auto_swap(cast.strangers.owner_access(), TARGET)
     set_auto_swap(eager.owner_access(), None)
     stopped = make.paid(eager.test)
@@ -131,9 +147,12 @@ def test_a_payment_that_arrived_in_the_wanted_asset_is_skipped(eager: Shop, cast
 
 
 @pytest.mark.parametrize(
-    ("mode", "asset_id"), [("live", "ETH"), ("live", TARGET), ("test", "ETH_USDC"), ("test", "SETH"), ("test", "nope")]
+    ("mode", "asset_id"),
+    [("live", "ETH"), ("live", TARGET), ("test", "ETH_USDC"), ("test", "SETH"), ("test", "nope")],
 )
-def test_only_the_two_stablecoins_of_the_mode_are_targets(bakery: Shop, mode: str, asset_id: str) -> None:
+def test_only_the_two_stablecoins_of_the_mode_are_targets(
+    bakery: Shop, mode: str, asset_id: str
+) -> None:
     with pytest.raises(NotATarget):
         set_auto_swap(bakery.owner_access(mode), asset_id)
     assert set_auto_swap(bakery.owner_access("live"), "ETH_USDT").target_asset_id == "ETH_USDT"

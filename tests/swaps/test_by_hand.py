@@ -14,13 +14,20 @@ from tests.swaps.conftest import ETHER, Venue
 pytestmark = pytest.mark.chain
 
 
-def test_web_leaves_a_swap_on_the_chain_to_a_worker(market: Venue, bakery: Shop, settings: Any) -> None:
+def test_web_leaves_a_swap_on_the_chain_to_a_worker(
+    market: Venue, bakery: Shop, settings: Any
+) -> None:
     market.fund_hot(5, 5000)
     make.store_coins(bakery.store, "SETH", ETHER)
-    body = {"source_asset_id": "SETH", "buy_asset_id": "USDC_SETH", "sell_amount_atomic": str(ETHER // 10)}
+    body = {
+        "source_asset_id": "SETH",
+        "buy_asset_id": "USDC_SETH",
+        "sell_amount_atomic": str(ETHER // 10),
+    }
     swap = Swap.objects.get(pk=bakery.test.post("/balance_swaps", body, key="by hand").json()["id"])
     assert swap.provider == "uniswap"
-    keys, settings.APPROVAL_KEYS = settings.APPROVAL_KEYS, []
+    keys = settings.APPROVAL_KEYS
+    settings.APPROVAL_KEYS = []
     advance_here(swap.pk)
     assert not OutgoingTransaction.objects.exists()
     settings.APPROVAL_KEYS = keys

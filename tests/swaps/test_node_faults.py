@@ -1,4 +1,5 @@
-"""A node that takes a swap or a sweep and says nothing, that lags, forgets, or tells of a receipt without what it brought."""
+"""A node that takes a swap or a sweep and says nothing, that lags, forgets, or tells of a receipt
+without what it brought."""
 
 from typing import Any
 
@@ -35,16 +36,25 @@ def through(settings: Any, market: Venue) -> Proxy:
     return between
 
 
-def test_a_swap_whose_answer_got_lost_is_looked_up_and_never_sent_anew(market: Venue, bakery: Shop, selling: str, settings: Any) -> None:
+def test_a_swap_whose_answer_got_lost_is_looked_up_and_never_sent_anew(
+    market: Venue, bakery: Shop, selling: str, settings: Any
+) -> None:
     node = through(settings, market)
-    node.changes.append(lambda method, _, result: _lost(node) if method == "eth_sendRawTransaction" else result)
+    node.changes.append(
+        lambda method, _, result: _lost(node) if method == "eth_sendRawTransaction" else result
+    )
     signing.sign_due()
     sender.run_due()
-    node.cut, node.changes = False, []
+    node.cut = False
+    node.changes = []
     settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [market.chain.url]}
     market.work(2)
     row = OutgoingTransaction.objects.get(purpose="swap")
-    assert (told(bakery, selling)["status"], row.candidates.count(), market.calls_from_hot()) == ("completed", 1, 1)
+    assert (told(bakery, selling)["status"], row.candidates.count(), market.calls_from_hot()) == (
+        "completed",
+        1,
+        1,
+    )
     assert is_exact()
     node.close()
 
@@ -54,12 +64,16 @@ def _lost(node: Proxy) -> None:
     node.cut = True
 
 
-def test_a_receipt_without_what_the_swap_brought_ends_nothing(market: Venue, bakery: Shop, selling: str, settings: Any) -> None:
+def test_a_receipt_without_what_the_swap_brought_ends_nothing(
+    market: Venue, bakery: Shop, selling: str, settings: Any
+) -> None:
     signing.sign_due()
     sender.run_due()
     market.chain.mine(4)
     node = through(settings, market)
-    node.lie("eth_getTransactionReceipt", lambda receipt: {**receipt, "logs": []} if receipt else receipt)
+    node.lie(
+        "eth_getTransactionReceipt", lambda receipt: {**receipt, "logs": []} if receipt else receipt
+    )
     sender.run_due()
     advance_swaps()
     assert told(bakery, selling)["status"] == "submitted"
@@ -69,7 +83,9 @@ def test_a_receipt_without_what_the_swap_brought_ends_nothing(market: Venue, bak
     node.close()
 
 
-def test_a_node_that_forgot_the_swap_is_given_the_same_bytes(market: Venue, bakery: Shop, selling: str) -> None:
+def test_a_node_that_forgot_the_swap_is_given_the_same_bytes(
+    market: Venue, bakery: Shop, selling: str
+) -> None:
     market.chain.call("evm_setAutomine", False)
     signing.sign_due()
     sender.run_due()
@@ -79,11 +95,17 @@ def test_a_node_that_forgot_the_swap_is_given_the_same_bytes(market: Venue, bake
     row.candidates.update(broadcast_at=None)
     market.work(2)
     row.refresh_from_db()
-    assert (told(bakery, selling)["status"], row.candidates.count(), market.calls_from_hot()) == ("completed", 1, 1)
+    assert (told(bakery, selling)["status"], row.candidates.count(), market.calls_from_hot()) == (
+        "completed",
+        1,
+        1,
+    )
     assert is_exact()
 
 
-def test_a_reorg_under_a_swap_that_was_sent_brings_it_back(market: Venue, bakery: Shop, selling: str) -> None:
+def test_a_reorg_under_a_swap_that_was_sent_brings_it_back(
+    market: Venue, bakery: Shop, selling: str
+) -> None:
     signing.sign_due()
     sender.run_due()
     market.chain.reorg(1)
@@ -93,7 +115,9 @@ def test_a_reorg_under_a_swap_that_was_sent_brings_it_back(market: Venue, bakery
     assert is_exact()
 
 
-def test_a_node_that_is_behind_signs_no_second_sweep(place: Venue, bakery: Shop, settings: Any) -> None:
+def test_a_node_that_is_behind_signs_no_second_sweep(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
     place.fund_hot(1)
     address = paid_in(place, bakery, "SETH")
     sweeper.sweep_due()
@@ -106,17 +130,23 @@ def test_a_node_that_is_behind_signs_no_second_sweep(place: Venue, bakery: Shop,
     assert signing.sign_due() == 0
     settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [place.chain.url]}
     place.work()
-    assert sorted(OutgoingTransaction.objects.filter(purpose="sweep").values_list("nonce", flat=True)) == [0, 1]
+    assert sorted(
+        OutgoingTransaction.objects.filter(purpose="sweep").values_list("nonce", flat=True)
+    ) == [0, 1]
     assert is_exact()
     node.close()
 
 
-def test_a_sweep_whose_answer_got_lost_is_one_sweep(place: Venue, bakery: Shop, settings: Any) -> None:
+def test_a_sweep_whose_answer_got_lost_is_one_sweep(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
     place.fund_hot(1)
     address = paid_in(place, bakery, "SETH")
     sweeper.sweep_due()
     node = through(settings, place)
-    node.changes.append(lambda method, _, result: _lost(node) if method == "eth_sendRawTransaction" else result)
+    node.changes.append(
+        lambda method, _, result: _lost(node) if method == "eth_sendRawTransaction" else result
+    )
     signing.sign_due()
     sender.run_due()
     settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [place.chain.url]}

@@ -1,4 +1,5 @@
-"""Sweeps: what customers paid goes from deposit addresses to the hot wallet, to the unit and never twice."""
+"""Sweeps: what customers paid goes from deposit addresses to the hot wallet, to the unit and never
+twice."""
 
 import json
 from datetime import timedelta
@@ -35,7 +36,9 @@ def paid_in(place: Venue, shop: Shop, asset_id: str, amount: str = "500.00") -> 
         place.chain.mint(place.token, entry.address_id, entry.required_atomic)
     place.work()
     assert Payment.objects.get(pk=payment["id"]).status == "completed"
-    Address.objects.filter(pk=entry.address_id).update(watch_balance_until=clock.real_now() - timedelta(seconds=1))
+    Address.objects.filter(pk=entry.address_id).update(
+        watch_balance_until=clock.real_now() - timedelta(seconds=1)
+    )
     return str(entry.address_id)
 
 
@@ -81,7 +84,10 @@ def test_the_gas_that_we_send_is_nobodys_payment(place: Venue, bakery: Shop) -> 
     address = paid_in(place, bakery, "USDC_SETH")
     sweeper.sweep_due()
     place.work(2)
-    assert Deposit.objects.filter(address=address).count() == 1 and not UnmatchedTransfer.objects.exists()
+    assert (
+        Deposit.objects.filter(address=address).count() == 1
+        and not UnmatchedTransfer.objects.exists()
+    )
 
 
 def test_an_address_is_swept_again_when_more_has_come(place: Venue, bakery: Shop) -> None:
@@ -93,19 +99,25 @@ def test_an_address_is_swept_again_when_more_has_come(place: Venue, bakery: Shop
     place.work()
     assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
     place.work()
-    assert sorted(OutgoingTransaction.objects.filter(purpose="sweep").values_list("nonce", "status")) == [
+    assert sorted(
+        OutgoingTransaction.objects.filter(purpose="sweep").values_list("nonce", "status")
+    ) == [
         (0, "confirmed"),
         (1, "confirmed"),
     ]
     assert is_exact()
 
 
-def test_what_is_small_simulated_watched_or_not_yet_booked_stays(place: Venue, bakery: Shop, settings: Any) -> None:
+def test_what_is_small_simulated_watched_or_not_yet_booked_stays(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
     place.fund_hot(1)
     small = paid_in(place, bakery, "SETH", "5.00")
     make.paid(bakery.test, amount="900.00")
     watched = paid_in(place, bakery, "SETH")
-    Address.objects.filter(pk=watched).update(watch_balance_until=clock.real_now() + timedelta(hours=1))
+    Address.objects.filter(pk=watched).update(
+        watch_balance_until=clock.real_now() + timedelta(hours=1)
+    )
     unbooked = paid_in(place, bakery, "SETH")
     Deposit.objects.filter(address=unbooked).update(handled_status="confirming")
     assert sweeper.sweep_due() == sweeper.Swept()
@@ -116,7 +128,9 @@ def test_what_is_small_simulated_watched_or_not_yet_booked_stays(place: Venue, b
     assert sweeper.sweep_due() == sweeper.Swept()
 
 
-def test_a_refund_under_way_is_paid_from_the_hot_wallet_while_its_deposit_is_swept(place: Venue, bakery: Shop) -> None:
+def test_a_refund_under_way_is_paid_from_the_hot_wallet_while_its_deposit_is_swept(
+    place: Venue, bakery: Shop
+) -> None:
     place.fund_hot(2)
     paid_in(place, bakery, "SETH", "900.00")
     address = paid_in(place, bakery, "SETH")
@@ -128,11 +142,16 @@ def test_a_refund_under_way_is_paid_from_the_hot_wallet_while_its_deposit_is_swe
     place.work()
     advance_refunds()
     assert bakery.test.get(f"/payments/{payment_id}/refunds").json()[0]["status"] == "confirmed"
-    assert set(OutgoingTransaction.objects.values_list("purpose", "status")) == {("refund", "confirmed"), ("sweep", "confirmed")}
+    assert set(OutgoingTransaction.objects.values_list("purpose", "status")) == {
+        ("refund", "confirmed"),
+        ("sweep", "confirmed"),
+    }
     assert is_exact()
 
 
-def test_a_sweep_that_was_reverted_has_paid_its_gas_and_is_tried_again(place: Venue, bakery: Shop) -> None:
+def test_a_sweep_that_was_reverted_has_paid_its_gas_and_is_tried_again(
+    place: Venue, bakery: Shop
+) -> None:
     place.fund_hot(1)
     address = paid_in(place, bakery, "USDC_SETH")
     sweeper.sweep_due()
@@ -179,15 +198,23 @@ def test_the_signer_empties_deposit_addresses_into_the_hot_wallet_only(
     assert (row.status, row.reason, place.native(address)) == ("failed", reason, amount_at(address))
 
 
-def test_no_other_purpose_reaches_a_deposit_address_nor_gas_anybody_else(place: Venue, bakery: Shop) -> None:
-    ours = str(Address.objects.values_list("pk", flat=True).first() or paid_in(place, bakery, "SETH"))
-    assert limits.is_refused_destination(ours, "refund", "test") and limits.is_refused_destination(ours, "swap", "test")
+def test_no_other_purpose_reaches_a_deposit_address_nor_gas_anybody_else(
+    place: Venue, bakery: Shop
+) -> None:
+    ours = str(
+        Address.objects.values_list("pk", flat=True).first() or paid_in(place, bakery, "SETH")
+    )
+    assert limits.is_refused_destination(ours, "refund", "test") and limits.is_refused_destination(
+        ours, "swap", "test"
+    )
     assert not limits.is_refused_destination(ours, "sweep_gas", "test")
     assert limits.is_refused_destination("0x" + "77" * 20, "sweep_gas", "test")
     assert limits.is_refused_destination(ours, "sweep_gas", "live")
 
 
-def test_a_key_used_by_somebody_else_asks_a_person_and_halts_no_wallet(place: Venue, bakery: Shop) -> None:
+def test_a_key_used_by_somebody_else_asks_a_person_and_halts_no_wallet(
+    place: Venue, bakery: Shop
+) -> None:
     place.fund_hot(1)
     address = paid_in(place, bakery, "SETH")
     sweeper.sweep_due()
@@ -206,7 +233,9 @@ def test_the_command_tells_what_it_asked_for(place: Venue, bakery: Shop) -> None
     assert json.loads(output.getvalue()) == {"sweeps": 1, "gas_transfers": 0}
 
 
-def test_a_stuck_sweep_offers_more_at_the_same_nonce(place: Venue, bakery: Shop, settings: Any) -> None:
+def test_a_stuck_sweep_offers_more_at_the_same_nonce(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
     place.fund_hot(1)
     paid_in(place, bakery, "SETH")
     sweeper.sweep_due()
@@ -220,6 +249,10 @@ def test_a_stuck_sweep_offers_more_at_the_same_nonce(place: Venue, bakery: Shop,
     settings.SIGNER_STUCK_SECONDS = 180
     place.work()
     row = OutgoingTransaction.objects.get(purpose="sweep")
-    assert (row.status, row.candidates.count(), row.tx_hash) == ("confirmed", 2, row.candidates.last().tx_hash)  # type: ignore[union-attr]
+    assert (row.status, row.candidates.count(), row.tx_hash) == (
+        "confirmed",
+        2,
+        row.candidates.last().tx_hash,
+    )  # type: ignore[union-attr]
     settle_deposits()
     assert is_exact()

@@ -1,4 +1,5 @@
-"""The treasury can't be sold to, or bought from, at a rate that the market has left. The sources of rates are servers of ours."""
+"""The treasury can't be sold to, or bought from, at a rate that the market has left. The sources of
+rates are servers of ours."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,14 +23,16 @@ from tests.make import service_coins, store_coins
 from tests.payouts.conftest import _django_db_helper, committed, pytest_itemcollected
 
 __all__ = ["_django_db_helper", "committed", "pytest_itemcollected"]
-ETHER, DOLLAR = 10**18, 10**6
+ETHER = 10**18
+DOLLAR = 10**6
 CONTRACT = "0x" + "01" * 20
 AT_2000 = 1990 * DOLLAR  # an ether, less the spread
 IN_DOUBT = (503, "quote_unavailable")
 
 
 class Market:
-    """CoinGecko and Kraken, of ours: what each says an ether costs, None when it is down. A dollar coin is a dollar."""
+    """CoinGecko and Kraken, of ours: what each says an ether costs, None when it is down. A dollar
+    coin is a dollar."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.server = server
@@ -44,23 +47,35 @@ class Market:
             trades = {**KRAKEN_TRADES, "XETHZUSD": kraken_says, "USDCUSD": "1.0"}
             self.server.expect_request("/Ticker").respond_with_handler(kraken(trades))
 
-    def is_known(self, coingecko: str | None, kraken_says: str | None, *, seconds_ago: int = 0) -> None:
+    def is_known(
+        self, coingecko: str | None, kraken_says: str | None, *, seconds_ago: int = 0
+    ) -> None:
         """The periodic job has asked, so long ago."""
         self.say(coingecko, kraken_says)
         rates.refresh()
-        Rate.objects.filter(asset__in=("ETH", "ETH_USDC")).update(as_of=clock.real_now() - timedelta(seconds=seconds_ago))
+        Rate.objects.filter(asset__in=("ETH", "ETH_USDC")).update(
+            as_of=clock.real_now() - timedelta(seconds=seconds_ago)
+        )
 
     def times_asked(self) -> int:
         return sum(request.path == "/simple/price" for request, _ in self.server.log)
 
 
 @pytest.fixture
-def market(httpserver: HTTPServer, settings: Any, request: pytest.FixtureRequest) -> Iterator[Market]:
+def market(
+    httpserver: HTTPServer, settings: Any, request: pytest.FixtureRequest
+) -> Iterator[Market]:
     request.getfixturevalue("committed" if "committed" in request.fixturenames else "db")
     options = {"base_url": httpserver.url_for("")}
     names = ("apps.assets.providers.coingecko.CoinGecko", "apps.assets.providers.kraken.Kraken")
     before = settings.PROVIDERS
-    settings.PROVIDERS = {**before, "rates": {**before["rates"], "live": [{"BACKEND": name, "OPTIONS": options} for name in names]}}
+    settings.PROVIDERS = {
+        **before,
+        "rates": {
+            **before["rates"],
+            "live": [{"BACKEND": name, "OPTIONS": options} for name in names],
+        },
+    }
     Asset.objects.filter(pk="ETH_USDC").update(contract_address=CONTRACT, is_active=True)
     Rate.objects.filter(asset__chain__mode="live").delete()
     found = Market(httpserver)
@@ -83,7 +98,11 @@ def stocked(market: Market, bakery: Shop) -> Shop:
 
 
 def sell(shop: Shop, key: str = "k", ether: str = "1") -> Any:
-    body = {"source_asset_id": "ETH", "buy_asset_id": "ETH_USDC", "sell_amount_atomic": str(int(float(ether) * ETHER))}
+    body = {
+        "source_asset_id": "ETH",
+        "buy_asset_id": "ETH_USDC",
+        "sell_amount_atomic": str(int(float(ether) * ETHER)),
+    }
     return shop.live.post("/balance_swaps", body, key=key)
 
 
@@ -98,37 +117,51 @@ def outcome(shop: Shop, made: Any) -> tuple[str, str | None, str | None]:
     return told["status"], told["actual_buy_amount_atomic"], told["failure_reason"]
 
 
-# --- rates that are old or have moved ---------------------------------------------------------------
+# --- rates that are old or have moved ---
 
 
-def test_a_swap_at_a_rate_that_the_market_has_left_is_not_filled_at_it(market: Market, stocked: Shop) -> None:
+def test_a_swap_at_a_rate_that_the_market_has_left_is_not_filled_at_it(
+    market: Market, stocked: Shop
+) -> None:
     market.is_known("2000", "2000", seconds_ago=31)
     market.say("1900", "1900")
-    assert outcome(stocked, sell(stocked)) == ("failed", None, "The rate moved beyond the slippage tolerance")
+    assert outcome(stocked, sell(stocked)) == (
+        "failed",
+        None,
+        "The rate moved beyond the slippage tolerance",
+    )
     assert balances(stocked.store.pk, "live")["ETH"].available_atomic == 10 * ETHER
 
 
-def test_an_old_rate_is_asked_for_anew_before_a_swap_is_filled(market: Market, stocked: Shop) -> None:
+def test_an_old_rate_is_asked_for_anew_before_a_swap_is_filled(
+    market: Market, stocked: Shop
+) -> None:
     market.is_known("2000", "2000", seconds_ago=31)
     market.say("2004", "2003")
     assert outcome(stocked, sell(stocked)) == ("completed", str(2004 * 995 * DOLLAR // 1000), None)
 
 
-def test_a_rate_that_is_fresh_and_has_not_moved_is_not_asked_for_again(market: Market, stocked: Shop) -> None:
+def test_a_rate_that_is_fresh_and_has_not_moved_is_not_asked_for_again(
+    market: Market, stocked: Shop
+) -> None:
     market.is_known("2000", "2000", seconds_ago=20)
     asked = market.times_asked()
     assert outcome(stocked, sell(stocked)) == ("completed", str(AT_2000), None)
     assert market.times_asked() == asked
 
 
-def test_a_rate_that_moved_by_more_than_the_spread_is_asked_for_again_although_it_is_fresh(market: Market, stocked: Shop) -> None:
+def test_a_rate_that_moved_by_more_than_the_spread_is_asked_for_again_although_it_is_fresh(
+    market: Market, stocked: Shop
+) -> None:
     made = sell(stocked)
     market.is_known("2030", "2030", seconds_ago=10)
     market.say("2002", "2002")
     assert outcome(stocked, made) == ("completed", str(2002 * 995 * DOLLAR // 1000), None)
 
 
-def test_while_no_source_answers_an_old_rate_fills_nothing_and_they_are_left_alone_for_a_while(market: Market, stocked: Shop) -> None:
+def test_while_no_source_answers_an_old_rate_fills_nothing_and_they_are_left_alone_for_a_while(
+    market: Market, stocked: Shop
+) -> None:
     made = [sell(stocked, key=f"k{number}", ether="0.1") for number in range(5)]
     market.is_known("2000", "2000", seconds_ago=31)
     market.say(None, None)
@@ -142,10 +175,12 @@ def test_while_no_source_answers_an_old_rate_fills_nothing_and_they_are_left_alo
     market.say("2000", "2000")
 
 
-# --- one source, and two ------------------------------------------------------------------------------
+# --- one source, and two ---
 
 
-def test_a_single_source_that_jumps_is_refused_until_another_agrees(market: Market, stocked: Shop) -> None:
+def test_a_single_source_that_jumps_is_refused_until_another_agrees(
+    market: Market, stocked: Shop
+) -> None:
     open_one = sell(stocked, key="before", ether="0.1")
     market.is_known("2100", None)
     assert refusal(sell(stocked, key="small", ether="0.01")) == IN_DOUBT
@@ -171,7 +206,9 @@ def test_above_an_amount_two_sources_must_agree(market: Market, stocked: Shop) -
     assert outcome(stocked, sell(stocked, ether="3"))[0] == "completed"
 
 
-def test_a_large_swap_waits_when_the_second_source_goes_before_it_is_filled(market: Market, stocked: Shop) -> None:
+def test_a_large_swap_waits_when_the_second_source_goes_before_it_is_filled(
+    market: Market, stocked: Shop
+) -> None:
     made = sell(stocked, ether="3")
     market.is_known("2000", None)
     assert outcome(stocked, made)[0] == "pending"
@@ -179,10 +216,12 @@ def test_a_large_swap_waits_when_the_second_source_goes_before_it_is_filled(mark
     assert outcome(stocked, made)[:2] == ("completed", str(3 * AT_2000))
 
 
-# --- a store's day ------------------------------------------------------------------------------------
+# --- a store's day ---
 
 
-def test_a_store_swaps_so_much_a_day_and_what_failed_does_not_count(market: Market, stocked: Shop, settings: Any) -> None:
+def test_a_store_swaps_so_much_a_day_and_what_failed_does_not_count(
+    market: Market, stocked: Shop, settings: Any
+) -> None:
     settings.SWAP_STORE_DAY_USD = 5000
     failed = sell(stocked, key="failed", ether="2")
     Rate.objects.filter(asset="ETH").update(rate=1000, as_of=clock.real_now())
@@ -192,15 +231,22 @@ def test_a_store_swaps_so_much_a_day_and_what_failed_does_not_count(market: Mark
     answer = sell(stocked, key="second", ether="0.6")
     assert (answer.status_code, answer.json()["error"]) == (
         422,
-        {"message": "No route for this swap: it is above what can be swapped in 24 hours", "code": "no_route"},
+        {
+            "message": "No route for this swap: it is above what can be swapped in 24 hours",
+            "code": "no_route",
+        },
     )
     assert sell(stocked, key="third", ether="0.5").status_code == 201
-    assert sell(stocked, key="first").json()["status"] == "completed"  # a replay asks for nothing new
+    assert (
+        sell(stocked, key="first").json()["status"] == "completed"
+    )  # a replay asks for nothing new
     Swap.objects.update(created_at=clock.real_now() - timedelta(hours=25))
     assert sell(stocked, key="next day", ether="2").status_code == 201
 
 
-def test_of_two_swaps_at_once_only_one_fits_into_the_day(committed: Cast, market: Market, settings: Any) -> None:
+def test_of_two_swaps_at_once_only_one_fits_into_the_day(
+    committed: Cast, market: Market, settings: Any
+) -> None:
     settings.SWAP_STORE_DAY_USD = 3000
     service_coins("ETH_USDC", 100_000 * DOLLAR)
     store_coins(committed.bakery.store, "ETH", 10 * ETHER)
@@ -215,7 +261,9 @@ def test_of_two_swaps_at_once_only_one_fits_into_the_day(committed: Cast, market
         assert sorted(pool.map(one, range(2))) == [201, 422]
 
 
-def test_two_workers_fill_each_swap_once_at_the_new_rate_and_sell_no_more_than_there_is(committed: Cast, market: Market) -> None:
+def test_two_workers_fill_each_swap_once_at_the_new_rate_and_sell_no_more_than_there_is(
+    committed: Cast, market: Market
+) -> None:
     service_coins("ETH_USDC", 3000 * DOLLAR)
     shops = (committed.bakery, committed.strangers)
     for shop in shops:
@@ -233,7 +281,9 @@ def test_two_workers_fill_each_swap_once_at_the_new_rate_and_sell_no_more_than_t
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, range(2)))
     stores = [shop.store.pk for shop in shops]
-    ended = Swap.objects.filter(store__in=stores).values_list("status", "actual_buy_amount_atomic", "failure_reason")
+    ended = Swap.objects.filter(store__in=stores).values_list(
+        "status", "actual_buy_amount_atomic", "failure_reason"
+    )
     bought = 2001 * 995 * DOLLAR // 1000
     assert sorted(ended) == [("completed", bought, None), ("failed", None, "Not enough liquidity")]
     held = [balances(pk, "live").get("ETH_USDC") for pk in stores]

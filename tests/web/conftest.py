@@ -1,4 +1,5 @@
-"""The server that we ship, as the image starts it, on the test database. What these tests make is committed: each makes its own stores."""
+"""The server that we ship, as the image starts it, on the test database. What these tests make is
+committed: each makes its own stores."""
 
 import json
 import re
@@ -37,7 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Instead of pytest-django's: the server must see the records, and the ledger refuses the truncation that would follow."""
+    """Instead of pytest-django's: the server must see the records, and the ledger refuses the
+    truncation that would follow."""
     with django_db_blocker.unblock():
         yield
 

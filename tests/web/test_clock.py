@@ -1,4 +1,5 @@
-"""The test clock is moved by a job: a call waits for it, but only one of a process, and nobody moves a clock twice at once."""
+"""The test clock is moved by a job: a call waits for it, but only one of a process, and nobody
+moves a clock twice at once."""
 
 import threading
 from datetime import timedelta
@@ -24,7 +25,9 @@ def target_of(shop: Shop) -> int | None:
     return Store.objects.get(pk=shop.store.pk).test_clock_target_seconds
 
 
-def test_a_call_that_waited_in_vain_is_202_and_the_clock_says_when_it_is_there(worker_is_away: None, shop: Shop) -> None:
+def test_a_call_that_waited_in_vain_is_202_and_the_clock_says_when_it_is_there(
+    worker_is_away: None, shop: Shop
+) -> None:
     asked = clock.real_now() + timedelta(days=3)
     told = shop.test.post("/test_clock/advance", {"seconds": 3 * 86400})
     assert (told.status_code, told.json()["status"]) == (202, "advancing")
@@ -42,7 +45,11 @@ def test_a_call_waits_for_its_job_and_one_more_of_the_process_does_not(
 ) -> None:
     monkeypatch.setattr(test_clock, "WAIT_SECONDS", 30.0)
     heard: list[int] = []
-    caller = threading.Thread(target=lambda: heard.append(shop.test.post("/test_clock/advance", {"seconds": 60}).status_code))
+    caller = threading.Thread(
+        target=lambda: heard.append(
+            shop.test.post("/test_clock/advance", {"seconds": 60}).status_code
+        )
+    )
     caller.start()
     wait_for(lambda: target_of(shop), lambda target: target == 60)
     assert not test_clock._seat.acquire(blocking=False)
@@ -53,7 +60,8 @@ def test_a_call_waits_for_its_job_and_one_more_of_the_process_does_not(
 
 def test_a_clock_that_another_job_moves_is_left_to_it(worker_is_away: None, shop: Shop) -> None:
     shop.test.post("/test_clock/advance", {"seconds": 60})
-    held, done = threading.Event(), threading.Event()
+    held = threading.Event()
+    done = threading.Event()
 
     def hold() -> None:
         with locks.hold(locks.Turn.TEST_CLOCK, shop.store.pk):

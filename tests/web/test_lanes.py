@@ -27,10 +27,21 @@ WAITING = {
     "/dashboard/statement.csv": "downloads",
 }
 ORDINARY = (
-    "/", "/api/v2/payments", f"/api/v2/payments/{UUID}", "/api/v2/x402/verify", "/api/v2/test_clock", "/healthz/x", "/healthzz",
-    "/pay/ABCDEFGH12345678", "/pay/ABCDEFGH12345678/quote", "/ABCDEFGH12345678/sent/x",
-    "/dashboard/payments", f"/dashboard/invoices/{UUID}/edit", "/invoice/abcdefgh1234", "/api/v2/reports/accounting_transactions",
-)  # fmt: skip
+    "/",
+    "/api/v2/payments",
+    f"/api/v2/payments/{UUID}",
+    "/api/v2/x402/verify",
+    "/api/v2/test_clock",
+    "/healthz/x",
+    "/healthzz",
+    "/pay/ABCDEFGH12345678",
+    "/pay/ABCDEFGH12345678/quote",
+    "/ABCDEFGH12345678/sent/x",
+    "/dashboard/payments",
+    f"/dashboard/invoices/{UUID}/edit",
+    "/invoice/abcdefgh1234",
+    "/api/v2/reports/accounting_transactions",
+)
 
 
 @pytest.mark.parametrize(("path", "name"), WAITING.items())
@@ -54,7 +65,19 @@ def routes(found: URLResolver, before: str = "") -> list[str]:
 def test_every_export_and_every_document_has_a_lane_of_its_own() -> None:
     """A new one that sounds like them must be in the table, or be ordinary on purpose."""
     sounds = re.compile(r"\.csv|\.pdf|/file$|files/|payment.*/invoice$|advance$|settle$")
-    heavy = [text.replace("\\", "") for text in routes(get_resolver()) if sounds.search(text.replace("\\", ""))]
-    paths = ["/" + re.sub(r"\(\?P<[^>]+>(?:\[[^\]]*\]|\((?:[^()]|\([^)]*\))*\)|[^()])*\)|<[^>]+>", "abcdefgh1234", text) for text in heavy]
+    heavy = [
+        text.replace("\\", "")
+        for text in routes(get_resolver())
+        if sounds.search(text.replace("\\", ""))
+    ]
+    paths = [
+        "/"
+        + re.sub(
+            r"\(\?P<[^>]+>(?:\[[^\]]*\]|\((?:[^()]|\([^)]*\))*\)|[^()])*\)|<[^>]+>",
+            "abcdefgh1234",
+            text,
+        )
+        for text in heavy
+    ]
     assert len(paths) > 12
     assert [path for path in paths if lane_of(path) == len(LANES) - 1] == []

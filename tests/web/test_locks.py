@@ -1,4 +1,5 @@
-"""A request that waits for what somebody else has locked gives up after a while, and says when to come back."""
+"""A request that waits for what somebody else has locked gives up after a while, and says when to
+come back."""
 
 import threading
 from collections.abc import Callable
@@ -13,7 +14,8 @@ from tests.web.wire import Answer, Web, bearer
 
 
 def ask_while(hold: Callable[[], object], ask: Callable[[], Answer]) -> Answer:
-    """What a request hears while this thread holds what it needs, in a transaction that stays open."""
+    """What a request hears while this thread holds what it needs, in a transaction that stays
+    open."""
     heard: list[Answer] = []
     with transaction.atomic():
         hold()
@@ -26,8 +28,12 @@ def ask_while(hold: Callable[[], object], ask: Callable[[], Answer]) -> Answer:
 
 def test_a_locked_row_is_waited_for_no_longer_than_that(web: Web, shop: Shop) -> None:
     made = make.payment(shop.test)
-    path, key = f"/api/v2/payments/{made['id']}/simulated_payments", bearer(shop.secrets["test"])
-    answer = ask_while(lambda: Payment.objects.select_for_update().get(pk=made["id"]), lambda: web.ask("POST", path, key, body=b"{}"))
+    path = f"/api/v2/payments/{made['id']}/simulated_payments"
+    key = bearer(shop.secrets["test"])
+    answer = ask_while(
+        lambda: Payment.objects.select_for_update().get(pk=made["id"]),
+        lambda: web.ask("POST", path, key, body=b"{}"),
+    )
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
     assert answer.json() == {"error": {"message": "Service temporarily unavailable", "code": None}}
     assert web.ask("POST", path, key, body=b"{}").status == 201

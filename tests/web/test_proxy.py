@@ -1,4 +1,5 @@
-"""The proxy that we ship: requests reach us whole, and only names that are ours or a merchant's get a certificate."""
+"""The proxy that we ship: requests reach us whole, and only names that are ours or a merchant's get
+a certificate."""
 
 import re
 import shutil
@@ -20,20 +21,32 @@ from tests.web.wire import Request, Web
 
 FILE = ROOT / "config/proxy/Caddyfile"
 CADDY = shutil.which("caddy")
-needs_caddy = pytest.mark.skipif(CADDY is None, reason="NO TEST OF THE PROXY RUNS: caddy is not installed")
+needs_caddy = pytest.mark.skipif(
+    CADDY is None, reason="NO TEST OF THE PROXY RUNS: caddy is not installed"
+)
 
 
 def shipped(port: int, upstream: int, *, with_tls: bool) -> str:
     """The file with addresses of this machine; certificates are of a CA of its own."""
     text = FILE.read_text().replace("web:8000", f"127.0.0.1:{upstream}")
-    globals_of_test = "{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n\tstorage file_system {$XDG_DATA_HOME}\n"
+    globals_of_test = (
+        "{\n\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n\tstorage"
+        " file_system {$XDG_DATA_HOME}\n"
+    )
     text = re.sub(r"^\{\n", lambda _: globals_of_test, text, count=1, flags=re.MULTILINE)
-    version = re.findall(r"\d+", subprocess.run([str(CADDY), "version"], capture_output=True, text=True, check=True).stdout)
+    version = re.findall(
+        r"\d+",
+        subprocess.run([str(CADDY), "version"], capture_output=True, text=True, check=True).stdout,
+    )
     if (int(version[0]), int(version[1])) < (2, 7):
         text = text.replace("request_buffers 4MiB", "buffer_requests")
     if with_tls:
-        return text.replace("https:// {", f"https://:{port} {{").replace("\t\ton_demand\n", "\t\ton_demand\n\t\tissuer internal\n")
-    return re.sub(r"\ttls \{.*?\n\t\}\n", "", text, flags=re.DOTALL).replace("https:// {", f"http://:{port} {{")
+        return text.replace("https:// {", f"https://:{port} {{").replace(
+            "\t\ton_demand\n", "\t\ton_demand\n\t\tissuer internal\n"
+        )
+    return re.sub(r"\ttls \{.*?\n\t\}\n", "", text, flags=re.DOTALL).replace(
+        "https:// {", f"http://:{port} {{"
+    )
 
 
 Run = Callable[..., int]
@@ -47,8 +60,20 @@ def run(tmp_path: Path) -> Iterator[Run]:
     def start(upstream: int, *, with_tls: bool = False) -> int:
         port = free_port()
         (tmp_path / "Caddyfile").write_text(shipped(port, upstream, with_tls=with_tls))
-        environ = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
-        command = [str(CADDY), "run", "--config", str(tmp_path / "Caddyfile"), "--adapter", "caddyfile"]
+        environ = {
+            "HOME": str(tmp_path),
+            "XDG_DATA_HOME": str(tmp_path),
+            "XDG_CONFIG_HOME": str(tmp_path),
+            "PATH": "/usr/bin:/bin",
+        }
+        command = [
+            str(CADDY),
+            "run",
+            "--config",
+            str(tmp_path / "Caddyfile"),
+            "--adapter",
+            "caddyfile",
+        ]
         running.append(subprocess.Popen(command, env=environ, stderr=(tmp_path / "log").open("wb")))
         wait_for(lambda: answers(port), lambda is_up: is_up, 20)
         return port
@@ -69,7 +94,10 @@ def answers(port: int) -> bool:
 
 def test_compose_runs_it_before_the_web() -> None:
     compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
-    assert "./config/proxy/Caddyfile:/etc/caddy/Caddyfile:ro" in compose["services"]["proxy"]["volumes"]
+    assert (
+        "./config/proxy/Caddyfile:/etc/caddy/Caddyfile:ro"
+        in compose["services"]["proxy"]["volumes"]
+    )
     assert "TRUSTED_PROXY_HOPS=1" in (ROOT / ".env.example").read_text().splitlines()
 
 
@@ -85,13 +113,20 @@ def test_a_body_that_does_not_come_never_reaches_us(run: Run) -> None:
                 except OSError:
                     return
                 reached.append(connection.recv(65536))
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+                connection.sendall(
+                    b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+                )
                 connection.close()
 
         threading.Thread(target=listen, daemon=True).start()
         port = run(upstream.getsockname()[1])
-        slow = [Request(port, b"POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{") for _ in range(50)]
-        whole = Request(port, b"POST /whole HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}").answer()
+        slow = [
+            Request(port, b"POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{")
+            for _ in range(50)
+        ]
+        whole = Request(
+            port, b"POST /whole HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+        ).answer()
         assert whole.status == 200
         assert [head.split()[1] for head in reached] == [b"/whole"]
         for request in slow:
@@ -99,18 +134,27 @@ def test_a_body_that_does_not_come_never_reaches_us(run: Run) -> None:
 
 
 @needs_caddy
-def test_a_certificate_is_made_for_what_is_ours_or_a_merchants_and_for_nobody_else(run: Run, web: Web, shop: Shop) -> None:
+def test_a_certificate_is_made_for_what_is_ours_or_a_merchants_and_for_nobody_else(
+    run: Run, web: Web, shop: Shop
+) -> None:
     domain = f"pay-{shop.store.pk.hex[:8]}.example.com"
-    shop.store.checkout_domain, shop.store.checkout_domain_verified_at = domain, real_now()
+    shop.store.checkout_domain = domain
+    shop.store.checkout_domain_verified_at = real_now()
     shop.store.save(update_fields=["checkout_domain", "checkout_domain_verified_at"])
     port = run(web.port, with_tls=True)
 
     def is_served(name: str) -> bool:
         context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
         try:
-            with socket.create_connection(("127.0.0.1", port), 20) as plain, context.wrap_socket(plain, server_hostname=name) as secure:
-                secure.sendall(f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())
+            with (
+                socket.create_connection(("127.0.0.1", port), 20) as plain,
+                context.wrap_socket(plain, server_hostname=name) as secure,
+            ):
+                secure.sendall(
+                    f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode()
+                )
                 return secure.recv(100).startswith(b"HTTP/1.1 ")
         except ssl.SSLError:
             return False

@@ -55,7 +55,11 @@ class Web:
         return Request(self.port, b"\r\n".join([*head, b"", b""]) + body)
 
     def ask(self, method: str, path: str, *lines: bytes, body: bytes | None = None) -> Answer:
-        told = () if body is None else (f"Content-Length: {len(body)}".encode(), b"Content-Type: application/json")
+        told = (
+            ()
+            if body is None
+            else (f"Content-Length: {len(body)}".encode(), b"Content-Type: application/json")
+        )
         return self.begin(method, path, *lines, *told, body=body or b"").answer()
 
     def workers(self) -> set[int]:

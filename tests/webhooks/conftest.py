@@ -28,8 +28,12 @@ def receiver() -> Iterator[Receiver]:
 def register(bakery: Shop) -> Callable[..., tuple[Endpoint, str]]:
     """Make an endpoint of the bakery's test mode; it and its secret."""
 
-    def make(url: str, *events: str, shop: Shop = bakery, mode: str = "test", **fields: Any) -> tuple[Endpoint, str]:
-        made = endpoints.register_endpoint(shop.access(mode), EndpointRequest(url=url, subscribed_events=list(events), **fields))
+    def make(
+        url: str, *events: str, shop: Shop = bakery, mode: str = "test", **fields: Any
+    ) -> tuple[Endpoint, str]:
+        made = endpoints.register_endpoint(
+            shop.access(mode), EndpointRequest(url=url, subscribed_events=list(events), **fields)
+        )
         return made.endpoint, made.secret
 
     return make

@@ -1,4 +1,5 @@
-"""Web servers on this machine that receive webhooks: a well-behaved one, and ones that do whatever a handler says."""
+"""Web servers on this machine that receive webhooks: a well-behaved one, and ones that do whatever
+a handler says."""
 
 import http.server
 import json
@@ -22,7 +23,13 @@ class Receiver:
 
             def do_POST(self) -> None:
                 raw = self.rfile.read(int(self.headers["Content-Length"]))
-                outer.requests.append({"path": self.path, "headers": {k.lower(): v for k, v in self.headers.items()}, "raw": raw})
+                outer.requests.append(
+                    {
+                        "path": self.path,
+                        "headers": {k.lower(): v for k, v in self.headers.items()},
+                        "raw": raw,
+                    }
+                )
                 self.send_response(outer.answer)
                 self.send_header("Content-Length", "2")
                 self.end_headers()
@@ -47,10 +54,13 @@ class Receiver:
 class RawReceiver:
     """Hands each connection to `talk`, which may do anything; `connections` counts them."""
 
-    def __init__(self, talk: Callable[[socket.socket], None], context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, talk: Callable[[socket.socket], None], context: ssl.SSLContext | None = None
+    ) -> None:
         self.connections = 0
         self.requests: list[bytes] = []
-        self._talk, self._context = talk, context
+        self._talk = talk
+        self._context = context
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self.url = f"http{'s' if context else ''}://127.0.0.1:{self.port}/hook"

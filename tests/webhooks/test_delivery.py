@@ -28,11 +28,16 @@ from tests.webhooks.receivers import Receiver
 pytestmark = pytest.mark.django_db
 Register = Callable[..., tuple[Endpoint, str]]
 Deliver = Callable[[], None]
-CREATED, PAID = "payment_intent.created", "invoice.paid"
+CREATED = "payment_intent.created"
+PAID = "invoice.paid"
 
 
 def happens(shop: Shop, type: str = CREATED, mode: str = "test", **options: Any) -> None:
-    values = {"object": {"id": "A", "metadata": {"ünïcode": "“quoted” \\ 😀"}}, "at": clock.now(shop.store, mode), **options}
+    values = {
+        "object": {"id": "A", "metadata": {"ünïcode": "“quoted” \\ 😀"}},
+        "at": clock.now(shop.store, mode),
+        **options,
+    }
     events.record(store_id=shop.store.pk, mode=mode, type=type, **values)
 
 
@@ -47,14 +52,20 @@ def test_the_clients_of_stripe_and_standard_webhooks_verify_a_delivery(
     happens(bakery)
     deliver()
     (got,) = receiver.requests
-    verified = stripe.Webhook.construct_event(got["raw"], got["headers"]["service-signature"], secret)
+    verified = stripe.Webhook.construct_event(
+        got["raw"], got["headers"]["service-signature"], secret
+    )
     assert verified["id"] == got["headers"]["webhook-id"]
     assert standardwebhooks.Webhook(secret).verify(got["raw"], got["headers"])["type"] == CREATED
     with pytest.raises(stripe.SignatureVerificationError):
-        stripe.Webhook.construct_event(got["raw"] + b" ", got["headers"]["service-signature"], secret)
+        stripe.Webhook.construct_event(
+            got["raw"] + b" ", got["headers"]["service-signature"], secret
+        )
 
 
-def test_a_delivery_has_the_documented_headers_and_envelope(bakery: Shop, receiver: Receiver, register: Register, deliver: Deliver) -> None:
+def test_a_delivery_has_the_documented_headers_and_envelope(
+    bakery: Shop, receiver: Receiver, register: Register, deliver: Deliver
+) -> None:
     endpoint, _ = register(receiver.url, CREATED)
     happens(bakery)
     deliver()
@@ -71,11 +82,22 @@ def test_a_delivery_has_the_documented_headers_and_envelope(bakery: Shop, receiv
         int(event.created_at.timestamp()),
     )
     headers = got["headers"]
-    assert (headers["content-type"], headers["user-agent"]) == ("application/json", "Tillgate-Webhooks/1.0")
-    assert (headers["service-delivery-id"], headers["service-event-id"]) == (str(delivery.pk), str(event.pk))
+    assert (headers["content-type"], headers["user-agent"]) == (
+        "application/json",
+        "Tillgate-Webhooks/1.0",
+    )
+    assert (headers["service-delivery-id"], headers["service-event-id"]) == (
+        str(delivery.pk),
+        str(event.pk),
+    )
     assert (headers["service-event-type"], headers["service-delivery-attempt"]) == (CREATED, "1")
     assert "accept-encoding" not in headers and "cookie" not in headers
-    assert (delivery.status, delivery.attempts, delivery.response_status, delivery.response_body) == ("delivered", 1, 200, "ok")
+    assert (
+        delivery.status,
+        delivery.attempts,
+        delivery.response_status,
+        delivery.response_body,
+    ) == ("delivered", 1, 200, "ok")
     endpoint.refresh_from_db()
     assert endpoint.verified_at == delivery.delivered_at
 
@@ -94,7 +116,8 @@ def test_only_what_was_subscribed_in_this_mode_and_store_arrives(
 def test_a_platform_hears_of_its_merchants_payments_with_their_account(
     cast: Cast, receiver: Receiver, register: Register, deliver: Deliver
 ) -> None:
-    platform, merchant = shop_of(cast.charlie, "Platform"), cast.bakery
+    platform = shop_of(cast.charlie, "Platform")
+    merchant = cast.bakery
     own = Receiver()
     register(receiver.url, CREATED, PAID, shop=platform)
     register(own.url, CREATED, PAID)
@@ -120,20 +143,29 @@ def test_ten_attempts_in_all_then_the_endpoint_is_in_error_and_its_owners_are_to
         happened_at = clock.now(bakery.store, "test")
         deliver()
         delivery.refresh_from_db()
-        assert (delivery.attempts, delivery.response_status, delivery.error) == (number, 500, "http_500")
+        assert (delivery.attempts, delivery.response_status, delivery.error) == (
+            number,
+            500,
+            "http_500",
+        )
         if number < 10:
             waits.append((delivery.next_attempt_at - happened_at).total_seconds())
             bakery.store.test_offset_seconds += int(waits[-1]) + 1
             bakery.store.save()
         if number == 9:
             happens(bakery, at=clock.now(bakery.store, "test") + timedelta(hours=1))
-    assert all(abs(wait - planned) <= planned * 0.1 + 1 for wait, planned in zip(waits, sender.RETRY_SECONDS, strict=True))
+    assert all(
+        abs(wait - planned) <= planned * 0.1 + 1
+        for wait, planned in zip(waits, sender.RETRY_SECONDS, strict=True)
+    )
     endpoint.refresh_from_db()
     waiting = Delivery.objects.exclude(pk=delivery.pk).get()
     assert (delivery.status, endpoint.status, waiting.status) == ("failed", "error", "ignored")
     assert endpoint.disabled_at is not None
     assert len({one["raw"] for one in receiver.requests}) == 1
-    assert [one["headers"]["service-delivery-attempt"] for one in receiver.requests] == [str(n) for n in range(1, 11)]
+    assert [one["headers"]["service-delivery-attempt"] for one in receiver.requests] == [
+        str(n) for n in range(1, 11)
+    ]
     notices.tell_all()
     notices.tell_owners(endpoint.pk)
     send_mail_due()
@@ -143,7 +175,9 @@ def test_ten_attempts_in_all_then_the_endpoint_is_in_error_and_its_owners_are_to
     assert (shown.kind, shown.path) == ("endpoint_off", f"/dashboard/webhooks/{endpoint.pk}")
 
 
-def test_gone_is_one_failed_attempt_like_any_other(bakery: Shop, receiver: Receiver, register: Register, deliver: Deliver) -> None:
+def test_gone_is_one_failed_attempt_like_any_other(
+    bakery: Shop, receiver: Receiver, register: Register, deliver: Deliver
+) -> None:
     endpoint, _ = register(receiver.url, CREATED)
     receiver.answer = 410
     happens(bakery)
@@ -229,7 +263,9 @@ def test_what_a_dead_process_had_claimed_is_sent_after_its_lease(
     assert (only(endpoint).status, only(endpoint).attempts) == ("delivered", 1)
 
 
-def test_an_endpoint_never_has_more_than_two_attempts_under_way(bakery: Shop, receiver: Receiver, register: Register) -> None:
+def test_an_endpoint_never_has_more_than_two_attempts_under_way(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
     register(receiver.url, CREATED)
     register(receiver.url, CREATED)
     for _ in range(5):
@@ -239,7 +275,9 @@ def test_an_endpoint_never_has_more_than_two_attempts_under_way(bakery: Shop, re
     assert queue.claim(now, 100) == []
 
 
-def test_a_retry_whose_endpoint_was_turned_off_meanwhile_is_ignored(bakery: Shop, receiver: Receiver, register: Register) -> None:
+def test_a_retry_whose_endpoint_was_turned_off_meanwhile_is_ignored(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
     endpoint, _ = register(receiver.url, CREATED)
     happens(bakery)
     now = clock.real_now()
@@ -260,10 +298,14 @@ def test_a_test_event_goes_to_one_endpoint_and_looks_like_the_real_one(
     (got,) = receiver.events()
     assert (got["type"], got["data"]["object"]["status"]) == (PAID, "paid")
     assert only(endpoint).is_test
-    assert len(SUBSCRIBABLE) == 23 and all(to_builtins(sample(one))["id"] for one in (*SUBSCRIBABLE, *PLATFORM_ONLY))
+    assert len(SUBSCRIBABLE) == 23 and all(
+        to_builtins(sample(one))["id"] for one in (*SUBSCRIBABLE, *PLATFORM_ONLY)
+    )
 
 
-def test_a_stretch_of_time_is_sent_again_without_the_tests(bakery: Shop, receiver: Receiver, register: Register, deliver: Deliver) -> None:
+def test_a_stretch_of_time_is_sent_again_without_the_tests(
+    bakery: Shop, receiver: Receiver, register: Register, deliver: Deliver
+) -> None:
     start = clock.now(bakery.store, "test")
     happens(bakery)
     happens(bakery, PAID)
@@ -276,7 +318,9 @@ def test_a_stretch_of_time_is_sent_again_without_the_tests(bakery: Shop, receive
     assert [one["type"] for one in receiver.events()] == [CREATED, CREATED]
 
 
-def test_the_same_event_gives_the_same_bytes_every_time(bakery: Shop, receiver: Receiver, register: Register) -> None:
+def test_the_same_event_gives_the_same_bytes_every_time(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
     register(receiver.url, CREATED)
     happens(bakery)
     now = clock.real_now()
@@ -287,7 +331,9 @@ def test_the_same_event_gives_the_same_bytes_every_time(bakery: Shop, receiver: 
     assert first.headers["Service-Signature"] != again.headers["Service-Signature"]
 
 
-def test_all_endpoints_of_a_store_can_be_turned_off_at_once(cast: Cast, receiver: Receiver, register: Register) -> None:
+def test_all_endpoints_of_a_store_can_be_turned_off_at_once(
+    cast: Cast, receiver: Receiver, register: Register
+) -> None:
     for mode in ("test", "live"):
         register(receiver.url, CREATED, mode=mode)
         happens(cast.bakery, mode=mode)
@@ -295,6 +341,8 @@ def test_all_endpoints_of_a_store_can_be_turned_off_at_once(cast: Cast, receiver
     endpoints.disable_endpoints_of(cast.bakery.store)
     off = Endpoint.objects.filter(store=cast.bakery.store)
     assert set(off.values_list("status", flat=True)) == {"disabled"}
-    assert set(Delivery.objects.filter(endpoint__in=off).values_list("status", flat=True)) == {"ignored"}
+    assert set(Delivery.objects.filter(endpoint__in=off).values_list("status", flat=True)) == {
+        "ignored"
+    }
     other.refresh_from_db()
     assert other.status == "active"

@@ -1,4 +1,5 @@
-"""What is asked of an endpoint, read as a whole: every broken field is told at once, in the order of the fields."""
+"""What is asked of an endpoint, read as a whole: every broken field is told at once, in the order
+of the fields."""
 
 from typing import Any
 
@@ -55,7 +56,9 @@ def test_an_unknown_platform_is_told_before_anything_else(bakery: Shop) -> None:
     assert told(post(bakery, platform="etsy", **BAD)) == ["Platform is not included in the list"]
 
 
-def test_an_integration_that_registers_again_is_told_what_is_wrong_and_stays_as_it_was(bakery: Shop) -> None:
+def test_an_integration_that_registers_again_is_told_what_is_wrong_and_stays_as_it_was(
+    bakery: Shop,
+) -> None:
     assert post(bakery, platform="shopify", **GOOD).status_code == 201
     before = Endpoint.objects.values().get()
     assert told(post(bakery, platform="shopify", subscribed_events=["x"], metadata=5)) == [
@@ -66,9 +69,14 @@ def test_an_integration_that_registers_again_is_told_what_is_wrong_and_stays_as_
 
 
 def test_a_null_is_left_out_and_an_empty_store_url_is_none(bakery: Shop) -> None:
-    made = post(bakery, **GOOD, description=None, metadata=None, platform=None, platform_store_url="")
+    made = post(
+        bakery, **GOOD, description=None, metadata=None, platform=None, platform_store_url=""
+    )
     assert made.status_code == 201
-    assert {name: made.json()[name] for name in ("description", "metadata", "platform", "platform_store_url")} == {
+    assert {
+        name: made.json()[name]
+        for name in ("description", "metadata", "platform", "platform_store_url")
+    } == {
         "description": "",
         "metadata": {},
         "platform": None,
@@ -78,14 +86,20 @@ def test_a_null_is_left_out_and_an_empty_store_url_is_none(bakery: Shop) -> None
 
 def test_a_change_may_come_without_the_wrapper(bakery: Shop) -> None:
     changed = patch(bakery, {"description": "Orders", "status": "disabled"})
-    assert (changed.status_code, changed.json()["description"], changed.json()["status"]) == (200, "Orders", "active")
+    assert (changed.status_code, changed.json()["description"], changed.json()["status"]) == (
+        200,
+        "Orders",
+        "active",
+    )
     assert told(patch(bakery, {"url": "ftp://x"})) == ["Url must be http or https"]
     assert told(patch(bakery, {"status": "disabled"})) == ["webhook_endpoint is required"]
     assert told(patch(bakery, {"webhook_endpoint": None})) == ["webhook_endpoint is required"]
 
 
 def test_reading_everything_finds_what_reading_at_all_finds_first() -> None:
-    asked, broken = EndpointRequest.read_all({"url": "ftp://x", "description": "kept", "metadata": 1})
+    asked, broken = EndpointRequest.read_all(
+        {"url": "ftp://x", "description": "kept", "metadata": 1}
+    )
     assert (asked.sent(), list(broken)) == ({"description": "kept"}, ["url", "metadata"])
     asked, broken = EndpointRequest.read_all(GOOD)
     assert (asked.sent(), broken) == (GOOD, {})

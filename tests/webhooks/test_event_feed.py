@@ -1,4 +1,5 @@
-"""GET /events: what happened, newest first, for whoever can't be called; GET /request_log beside it, page by page without counting."""
+"""GET /events: what happened, newest first, for whoever can't be called; GET /request_log beside
+it, page by page without counting."""
 
 import json
 import uuid
@@ -27,7 +28,9 @@ def types(answer: Any) -> list[str]:
 def test_an_event_is_told_as_it_would_be_delivered_though_nobody_asked_for_it(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     told = bakery.test.get("/events").json()
-    assert [one["type"] for one in told["data"]] == ["payment_intent.created"] and told["has_more"] is False
+    assert [one["type"] for one in told["data"]] == ["payment_intent.created"] and told[
+        "has_more"
+    ] is False
     event = Event.objects.get()
     delivered = signing.body(
         event_id=event.pk,
@@ -96,7 +99,9 @@ def test_calls_are_told_newest_first_by_status_and_method(bakery: Shop) -> None:
     bakery.test.get("/balances")
     bakery.test.post("/payments", {"payment_intent": {"amount": "0", "currency": "EUR"}})
     bakery.test.post("/payments", BODY, key="one")
-    bakery.test.post("/payments", {"payment_intent": {**BODY["payment_intent"], "amount": "11.00"}}, key="one")
+    bakery.test.post(
+        "/payments", {"payment_intent": {**BODY["payment_intent"], "amount": "11.00"}}, key="one"
+    )
     request_log.flush()
     told = bakery.test.get("/request_log").json()["data"]
     assert [(one["method"], one["path"], one["status"]) for one in told] == [
@@ -105,13 +110,28 @@ def test_calls_are_told_newest_first_by_status_and_method(bakery: Shop) -> None:
         ("POST", "/payments", 422),
         ("GET", "/balances", 200),
     ]
-    assert (told[0]["is_replay"], told[0]["is_body_different"], told[0]["idempotency_key"]) == (True, True, "one")
-    assert told[2]["error_message"] == "amount must be greater than zero" and told[2]["idempotency_key"] is None
-    assert [one["status"] for one in bakery.test.get("/request_log?status=4").json()["data"]] == [422]
-    assert [one["method"] for one in bakery.test.get("/request_log?method=GET").json()["data"]] == ["GET"]
+    assert (told[0]["is_replay"], told[0]["is_body_different"], told[0]["idempotency_key"]) == (
+        True,
+        True,
+        "one",
+    )
+    assert (
+        told[2]["error_message"] == "amount must be greater than zero"
+        and told[2]["idempotency_key"] is None
+    )
+    assert [one["status"] for one in bakery.test.get("/request_log?status=4").json()["data"]] == [
+        422
+    ]
+    assert [one["method"] for one in bakery.test.get("/request_log?method=GET").json()["data"]] == [
+        "GET"
+    ]
     assert len(bakery.test.get("/request_log?method=TRACE&status=9").json()["data"]) == 4
     first = bakery.test.get("/request_log?per_page=3").json()
-    assert first["has_more"] and len(bakery.test.get(f"/request_log?before={first['data'][-1]['id']}").json()["data"]) == 1
+    assert (
+        first["has_more"]
+        and len(bakery.test.get(f"/request_log?before={first['data'][-1]['id']}").json()["data"])
+        == 1
+    )
 
 
 def test_people_of_the_dashboard_are_named_to_no_key(cast: Cast) -> None:
@@ -120,7 +140,10 @@ def test_people_of_the_dashboard_are_named_to_no_key(cast: Cast) -> None:
     assert RequestEntry.objects.get().credential_name == cast.alice.email
     answer = cast.bakery.test.get("/request_log")
     assert answer.json()["data"][0]["credential_kind"] == "session"
-    assert cast.alice.email not in answer.content.decode() and str(cast.alice.pk) not in answer.content.decode()
+    assert (
+        cast.alice.email not in answer.content.decode()
+        and str(cast.alice.pk) not in answer.content.decode()
+    )
 
 
 def test_looking_leaves_no_line(bakery: Shop) -> None:

@@ -1,4 +1,5 @@
-"""Receivers that misbehave: each costs its own endpoint one failed attempt, and nobody else anything."""
+"""Receivers that misbehave: each costs its own endpoint one failed attempt, and nobody else
+anything."""
 
 import socket
 import ssl
@@ -100,15 +101,28 @@ FAILURES = [
     (say(b"SSH-2.0-OpenSSH_9.6\r\n"), "invalid_answer", None),
     (say(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000 + b"\r\n\r\n"), "invalid_answer", None),
     (say(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort"), "invalid_answer", None),
-    (say(b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"), "http_302", 302),
+    (
+        say(
+            b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"
+        ),
+        "http_302",
+        302,
+    ),
     (say(b"HTTP/1.1 307 Again\r\nLocation: /hook\r\nContent-Length: 0\r\n\r\n"), "http_307", 307),
     (say(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"), "http_500", 500),
 ]
 
 
-@pytest.mark.parametrize(("talk", "error", "code"), FAILURES, ids=lambda one: getattr(one, "__name__", str(one)))
+@pytest.mark.parametrize(
+    ("talk", "error", "code"), FAILURES, ids=lambda one: getattr(one, "__name__", str(one))
+)
 def test_a_failure_is_one_failed_attempt_with_one_connection(
-    bakery: Shop, register: Register, deliver: Callable[[], None], talk: Any, error: str, code: int | None
+    bakery: Shop,
+    register: Register,
+    deliver: Callable[[], None],
+    talk: Any,
+    error: str,
+    code: int | None,
 ) -> None:
     with RawReceiver(talk) as receiver:
         endpoint, _ = register(receiver.url, CREATED)
@@ -118,7 +132,12 @@ def test_a_failure_is_one_failed_attempt_with_one_connection(
         assert time.monotonic() - started < 3
         assert receiver.connections == 1
     delivery = only(endpoint)
-    assert (delivery.status, delivery.attempts, delivery.error, delivery.response_status) == ("pending", 1, error, code)
+    assert (delivery.status, delivery.attempts, delivery.error, delivery.response_status) == (
+        "pending",
+        1,
+        error,
+        code,
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +145,10 @@ def test_a_failure_is_one_failed_attempt_with_one_connection(
     [
         flood(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
         flood(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n"),
-        say(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 200010\r\n\r\n" + GZIP_BOMB),
+        say(
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 200010\r\n\r\n"
+            + GZIP_BOMB
+        ),
     ],
     ids=["chunked without end", "hundred megabytes", "gzip bomb"],
 )
@@ -142,8 +164,13 @@ def test_of_a_long_answer_no_more_than_64_kib_is_read_and_nothing_is_inflated(
     assert len(delivery.response_body or "") <= 1024
 
 
-def test_cookies_are_not_kept(bakery: Shop, register: Register, deliver: Callable[[], None]) -> None:
-    answer = b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+def test_cookies_are_not_kept(
+    bakery: Shop, register: Register, deliver: Callable[[], None]
+) -> None:
+    answer = (
+        b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 0\r\nConnection:"
+        b" close\r\n\r\n"
+    )
     with RawReceiver(say(answer)) as receiver:
         register(receiver.url, CREATED)
         happens(bakery)
@@ -167,7 +194,9 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
     assert (only(endpoint).status, only(endpoint).error) == ("pending", "certificate_invalid")
 
 
-def test_a_receiver_that_speaks_no_tls_fails(bakery: Shop, receiver: Receiver, register: Register, deliver: Callable[[], None]) -> None:
+def test_a_receiver_that_speaks_no_tls_fails(
+    bakery: Shop, receiver: Receiver, register: Register, deliver: Callable[[], None]
+) -> None:
     endpoint, _ = register(receiver.url.replace("http:", "https:"), CREATED)
     happens(bakery)
     deliver()
@@ -181,9 +210,15 @@ def test_a_closed_port_fails(bakery: Shop, register: Register, deliver: Callable
     assert (only(endpoint).status, only(endpoint).error) == ("pending", "connection_refused")
 
 
-def test_others_are_served_while_one_hangs(bakery: Shop, receiver: Receiver, register: Register) -> None:
+def test_others_are_served_while_one_hangs(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
     let_go = threading.Event()
-    with RawReceiver(lambda peer: (let_go.wait(20) and None) or say(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")(peer)) as hanging:
+    with RawReceiver(
+        lambda peer: (
+            (let_go.wait(20) and None) or say(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")(peer)
+        )
+    ) as hanging:
         dead, _ = register(hanging.url, CREATED)
         for _ in range(3):
             register(receiver.url, CREATED)
@@ -225,12 +260,19 @@ def self_signed(folder: Any, name: str) -> tuple[str, str]:
         .serial_number(1)
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(name))]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(name))]),
+            critical=False,
+        )
         .sign(key, hashes.SHA256())
     )
     (folder / "cert.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     (folder / "key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
     )
     return str(folder / "cert.pem"), str(folder / "key.pem")
 
@@ -248,4 +290,7 @@ def test_the_endpoint_of_a_private_address_is_turned_off_without_a_connection(
         assert receiver.connections == 0
     endpoint = Endpoint.objects.get(pk=endpoint.pk)
     assert (endpoint.status, endpoint.is_notice_due) == ("error", True)
-    assert set(Delivery.objects.values_list("status", "error")) <= {("failed", "private_address"), ("ignored", None)}
+    assert set(Delivery.objects.values_list("status", "error")) <= {
+        ("failed", "private_address"),
+        ("ignored", None),
+    }

@@ -1,4 +1,5 @@
-"""A merchant writes a handler against test deliveries: what they carry has the shape, and the words, of what really happens."""
+"""A merchant writes a handler against test deliveries: what they carry has the shape, and the
+words, of what really happens."""
 
 import json
 from typing import Any
@@ -24,8 +25,11 @@ pytestmark = pytest.mark.django_db
 
 
 def check(event_type: str, object: Any) -> None:
-    """Raises ValidationError for a field too many or too few, and for a word that isn't among a field's few."""
-    Draft202012Validator(closed(envelope(event_type)["properties"]["data"])).validate({"object": object})
+    """Raises ValidationError for a field too many or too few, and for a word that isn't among a
+    field's few."""
+    Draft202012Validator(closed(envelope(event_type)["properties"]["data"])).validate(
+        {"object": object}
+    )
 
 
 def kinds(value: Any) -> Any:
@@ -60,7 +64,9 @@ def test_events_of_billing_are_told_as_their_samples(cast: Cast) -> None:
     records.ok(records.act(shop.test, records.opened(shop.test)["id"], "void"))
     events = Event.objects.seen_by(shop.access()).filter(type__regex="^(invoice|subscription)[.]")
     is_told_as_its_sample(events)
-    assert {one.object["interval"] for one in events if one.type == "subscription.created"} == {"monthly"}
+    assert {one.object["interval"] for one in events if one.type == "subscription.created"} == {
+        "monthly"
+    }
 
 
 def test_events_of_stores_are_told_as_their_samples(cast: Cast) -> None:

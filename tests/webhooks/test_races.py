@@ -1,4 +1,5 @@
-"""Several at once, on rows that are really committed: workers on one queue, registrations of one platform."""
+"""Several at once, on rows that are really committed: workers on one queue, registrations of one
+platform."""
 
 import threading
 from collections import Counter
@@ -23,13 +24,15 @@ from tests.webhooks.test_delivery import CREATED, Register, happens
 
 @pytest.fixture(autouse=True)
 def _a_busy_machine_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests are counted here: an attempt whose time is over before it has connected is received by nobody."""
+    """Requests are counted here: an attempt whose time is over before it has connected is received
+    by nobody."""
     monkeypatch.setattr(net, "CONNECT_SECONDS", 60.0)
 
 
 @pytest.fixture
 def bakery(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
-    """A bakery that other connections see. Its queue is emptied afterwards; the ledger's tables can't be."""
+    """A bakery that other connections see. Its queue is emptied afterwards; the ledger's tables
+    can't be."""
     with django_db_blocker.unblock():
         yield assemble().bakery
         for model in (Attempt, Delivery, Event, Endpoint, Host):
@@ -55,7 +58,9 @@ def together(count: int, act: Callable[[], None]) -> None:
         thread.join()
 
 
-def test_workers_that_share_a_queue_send_each_delivery_once(bakery: Shop, receiver: Receiver, register: Register) -> None:
+def test_workers_that_share_a_queue_send_each_delivery_once(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
     for _ in range(4):
         register(receiver.url, CREATED)
     for _ in range(50):
@@ -82,7 +87,9 @@ def test_claims_made_at_once_keep_to_two_per_endpoint(bakery: Shop, register: Re
     assert len(claimed) == 2
 
 
-def test_a_dispatcher_takes_up_work_when_woken_and_again_later(bakery: Shop, receiver: Receiver, register: Register) -> None:
+def test_a_dispatcher_takes_up_work_when_woken_and_again_later(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
     register(receiver.url, CREATED)
     one = dispatcher.Dispatcher()
     for count in (1, 2):
@@ -92,7 +99,9 @@ def test_a_dispatcher_takes_up_work_when_woken_and_again_later(bakery: Shop, rec
     assert len(receiver.requests) == 2
 
 
-def test_a_dispatcher_that_broke_starts_anew(bakery: Shop, receiver: Receiver, register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dispatcher_that_broke_starts_anew(
+    bakery: Shop, receiver: Receiver, register: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
     register(receiver.url, CREATED)
     happens(bakery)
     one = dispatcher.Dispatcher()
@@ -140,11 +149,16 @@ def test_the_test_clock_runs_all_ten_attempts_while_a_dispatcher_works_beside_it
 def test_registrations_that_race_leave_one_integration(bakery: Shop) -> None:
     answers: list[Any] = []
     body = {"webhook_endpoint": {"url": "https://1.1.1.1/hook", "platform": "magento"}}
-    together(6, lambda: answers.append(Api(bakery.secrets["test"]).post("/webhook_endpoints", body)))
+    together(
+        6, lambda: answers.append(Api(bakery.secrets["test"]).post("/webhook_endpoints", body))
+    )
     statuses = [one.status_code for one in answers]
     assert statuses.count(201) == 1 and set(statuses) <= {200, 201, 409}
     lost = [one.json() for one in answers if one.status_code == 409]
-    assert all(told == {"error": "An active magento integration already exists for this store"} for told in lost)
+    assert all(
+        told == {"error": "An active magento integration already exists for this store"}
+        for told in lost
+    )
     assert Endpoint.objects.count() == 1
 
 
@@ -166,7 +180,9 @@ def test_redelivering_twice_at_once_queues_it_once(bakery: Shop, register: Regis
     assert (delivery.status, delivery.attempts, len(refused)) == ("pending", 0, 3)
 
 
-def test_a_secret_rotated_while_workers_run_signs_everything_sent_afterwards(bakery: Shop, receiver: Receiver, register: Register) -> None:
+def test_a_secret_rotated_while_workers_run_signs_everything_sent_afterwards(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
     import stripe
 
     endpoint, _ = register(receiver.url, CREATED)
@@ -184,10 +200,15 @@ def test_a_secret_rotated_while_workers_run_signs_everything_sent_afterwards(bak
     assert len(receiver.requests) == 30
 
 
-def test_an_endpoint_that_waited_for_its_place_is_as_old_as_its_place(bakery: Shop, receiver: Receiver, register: Register) -> None:
-    """What happened while it waited is older than it: whoever audits asks why an endpoint that was there wasn't told."""
+def test_an_endpoint_that_waited_for_its_place_is_as_old_as_its_place(
+    bakery: Shop, receiver: Receiver, register: Register
+) -> None:
+    """What happened while it waited is older than it: whoever audits asks why an endpoint that was
+    there wasn't told."""
     made: list[Endpoint] = []
-    registering = threading.Thread(target=lambda: (made.append(register(receiver.url, CREATED)[0]), connection.close()))
+    registering = threading.Thread(
+        target=lambda: (made.append(register(receiver.url, CREATED)[0]), connection.close())
+    )
     with transaction.atomic():
         Store.objects.select_for_update(no_key=True).get(pk=bakery.store.pk)
         registering.start()
@@ -201,9 +222,13 @@ def test_the_audit_knows_what_an_endpoint_could_not_hear_before_it_was_committed
     bakery: Shop, receiver: Receiver, register: Register
 ) -> None:
     bakery.access()  # its key is made before nothing can be noted any more
-    registering = threading.Thread(target=lambda: (register(receiver.url, CREATED), connection.close()))
+    registering = threading.Thread(
+        target=lambda: (register(receiver.url, CREATED), connection.close())
+    )
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("LOCK TABLE stores_auditentry IN EXCLUSIVE MODE")  # it is written, and can't be committed yet
+        cursor.execute(
+            "LOCK TABLE stores_auditentry IN EXCLUSIVE MODE"
+        )  # it is written, and can't be committed yet
         registering.start()
         wait_until(waits_for_a_lock)
         happens(bakery)

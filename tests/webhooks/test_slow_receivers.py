@@ -1,4 +1,5 @@
-"""Who doesn't answer waits for itself: receivers that hang take no place of those that answer, and hold up no store's test clock."""
+"""Who doesn't answer waits for itself: receivers that hang take no place of those that answer, and
+hold up no store's test clock."""
 
 import threading
 import time
@@ -42,7 +43,12 @@ def answered(endpoint: Endpoint) -> None:
 
 class TestLanes:
     def test_receivers_that_hang_take_no_place_of_one_that_answers(
-        self, cast: Cast, register: Register, receiver: Receiver, black_hole: RawReceiver, monkeypatch: pytest.MonkeyPatch
+        self,
+        cast: Cast,
+        register: Register,
+        receiver: Receiver,
+        black_hole: RawReceiver,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(dispatcher, "QUICK_MAX", 1)
         monkeypatch.setattr(dispatcher, "SLOW_MAX", 4)
@@ -52,7 +58,8 @@ class TestLanes:
         answered(endpoint)
         happens(cast.strangers)
         happens(cast.bakery)
-        began, heard = time.monotonic(), list[float]()
+        began = time.monotonic()
+        heard = list[float]()
 
         def listen() -> None:
             while not receiver.requests and time.monotonic() - began < 20:
@@ -85,9 +92,13 @@ class TestLanes:
             dispatcher.drain(sender)
         assert receiver.requests and dispatcher._slow() == []
         happens(cast.bakery)
-        assert [one.is_slow for one in queue.claim(clock.real_now(), 10, slow=dispatcher._slow())] == [False]
+        assert [
+            one.is_slow for one in queue.claim(clock.real_now(), 10, slow=dispatcher._slow())
+        ] == [False]
 
-    def test_a_new_endpoint_is_among_the_slow_whoever_else_answers_at_its_host(self, cast: Cast, register: Register) -> None:
+    def test_a_new_endpoint_is_among_the_slow_whoever_else_answers_at_its_host(
+        self, cast: Cast, register: Register
+    ) -> None:
         known, _ = register("http://127.0.0.1:9/known", CREATED)
         answered(known)
         new, _ = register("http://127.0.0.1:9/new", CREATED)
@@ -113,6 +124,8 @@ def test_a_clock_waits_for_no_receiver_that_never_answers(
         happens(cast.bakery)
     assert clock.ask(cast.bakery.store, int(timedelta(days=3).total_seconds()))
     assert Store.objects.get(pk=cast.bakery.store.pk).test_offset_seconds == 3 * 86400
-    assert black_hole.connections <= 2 * queue.PER_ENDPOINT_MAX, "30 deliveries have ten attempts each"
+    assert black_hole.connections <= 2 * queue.PER_ENDPOINT_MAX, (
+        "30 deliveries have ten attempts each"
+    )
     left = Delivery.objects.filter(status="pending")
     assert left.count() == 30 and len(queue.claim(clock.real_now(), 10)) == queue.PER_ENDPOINT_MAX

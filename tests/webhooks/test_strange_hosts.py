@@ -1,4 +1,5 @@
-"""Nobody's server is flooded by an endpoint that names it: one delivery at a time until it has answered, and few endpoints."""
+"""Nobody's server is flooded by an endpoint that names it: one delivery at a time until it has
+answered, and few endpoints."""
 
 import threading
 from typing import Any
@@ -15,7 +16,8 @@ from apps.webhooks.services import endpoints
 from tests.cast import Cast, Shop, assemble
 from tests.webhooks.test_delivery import CREATED, Register, happens
 
-STRANGER, OTHER = "https://1.1.1.1/a", "https://1.0.0.1/b"
+STRANGER = "https://1.1.1.1/a"
+OTHER = "https://1.0.0.1/b"
 
 
 def claimed(limit: int = 500) -> list[queue.Attempt]:
@@ -27,7 +29,9 @@ def ended(attempt: queue.Attempt, status: str = "delivered") -> None:
     queue.record([queue.Result(attempt, status, at, at if status == "pending" else None)])
 
 
-def test_a_host_that_has_not_answered_gets_one_delivery_at_a_time(cast: Cast, register: Register) -> None:
+def test_a_host_that_has_not_answered_gets_one_delivery_at_a_time(
+    cast: Cast, register: Register
+) -> None:
     for n in range(6):
         shop = cast.bakery if n % 2 else cast.strangers
         register(f"https://1.1.1.1:{443 + n}/{n}", CREATED, shop=shop)
@@ -54,7 +58,9 @@ def test_a_host_that_has_answered_is_sent_to_as_any_other(cast: Cast, register: 
     assert len(claimed()) == 3 * queue.PER_ENDPOINT_MAX
 
 
-def test_a_url_that_is_changed_to_a_strangers_brings_no_proof_along(cast: Cast, register: Register) -> None:
+def test_a_url_that_is_changed_to_a_strangers_brings_no_proof_along(
+    cast: Cast, register: Register
+) -> None:
     made = [register(f"https://1.0.0.1/{n}", CREATED)[0] for n in range(3)]
     happens(cast.bakery)
     (first,) = claimed()
@@ -65,7 +71,9 @@ def test_a_url_that_is_changed_to_a_strangers_brings_no_proof_along(cast: Cast, 
     assert [one.host for one in claimed()] == ["1.1.1.1"]
 
 
-def test_strangers_do_not_take_the_place_of_those_that_answer(cast: Cast, register: Register) -> None:
+def test_strangers_do_not_take_the_place_of_those_that_answer(
+    cast: Cast, register: Register
+) -> None:
     for n in range(10):
         register(f"https://1.1.1.1/{n}", CREATED)
     happens(cast.bakery)
@@ -86,13 +94,17 @@ def test_strangers_do_not_take_the_place_of_those_that_answer(cast: Cast, regist
         ("https://shop.example?x=://other.example", "shop.example"),
     ],
 )
-def test_the_host_of_an_endpoint_is_its_urls(bakery: Shop, register: Register, url: str, host: str) -> None:
+def test_the_host_of_an_endpoint_is_its_urls(
+    bakery: Shop, register: Register, url: str, host: str
+) -> None:
     made, _ = register(STRANGER, CREATED)
     Endpoint.objects.filter(pk=made.pk).update(url=url)
     assert Endpoint.objects.get(pk=made.pk).host == host
 
 
-def test_hosts_that_the_operator_excused_need_no_proof(cast: Cast, register: Register, settings: Any) -> None:
+def test_hosts_that_the_operator_excused_need_no_proof(
+    cast: Cast, register: Register, settings: Any
+) -> None:
     settings.WEBHOOK_ALLOW_HOSTS = ["127.0.0.1", "Dev.Example"]
     register("http://127.0.0.1:9/hook", CREATED)
     for _ in range(2):
@@ -100,7 +112,7 @@ def test_hosts_that_the_operator_excused_need_no_proof(cast: Cast, register: Reg
     assert len(claimed()) == 2
 
 
-# --- how many --------------------------------------------------------------------------------------
+# --- how many ---
 
 
 def test_a_store_has_sixteen_endpoints_in_each_mode(bakery: Shop) -> None:
@@ -114,7 +126,9 @@ def test_a_store_has_sixteen_endpoints_in_each_mode(bakery: Shop) -> None:
     assert bakery.test.post("/webhook_endpoints", body).status_code == 201
 
 
-def test_of_two_that_want_the_last_place_one_has_it(django_db_setup: None, django_db_blocker: Any) -> None:
+def test_of_two_that_want_the_last_place_one_has_it(
+    django_db_setup: None, django_db_blocker: Any
+) -> None:
     with django_db_blocker.unblock():
         access = assemble().bakery.access()
         fields = EndpointRequest(url=STRANGER, subscribed_events=[CREATED])

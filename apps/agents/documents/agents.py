@@ -1,4 +1,5 @@
-"""What agents are told, by every door: mandates, draws, limits, coins, rates, figures. Amounts are strings of atomic units."""
+"""What agents are told, by every door: mandates, draws, limits, coins, rates, figures. Amounts are
+strings of atomic units."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -152,7 +153,8 @@ class ExchangeRatesDocument(Document, frozen=True, kw_only=True):
 
 
 class MarketFiguresDocument(Document, frozen=True, kw_only=True):
-    """Public reference figures, as JSON numbers for a person's eyes; no money is counted with them."""
+    """Public reference figures, as JSON numbers for a person's eyes; no money is counted with
+    them."""
 
     query: str
     coin_id: str
@@ -206,10 +208,15 @@ def settlement_document(settlement: Settlement) -> SettlementDocument:
     )
 
 
-def context_document(access: Access, agent: AgentCredential, accepted_count: int, per_minute: int) -> AgentContextDocument:
-    store, provider = access.store, access.store.authorization_provider
+def context_document(
+    access: Access, agent: AgentCredential, accepted_count: int, per_minute: int
+) -> AgentContextDocument:
+    store = access.store
+    provider = access.store.authorization_provider
     return AgentContextDocument(
-        store=AgentStoreDocument(id=str(store.pk), name=store.name, kyc_confirmed=store.kyc_confirmed_at is not None),
+        store=AgentStoreDocument(
+            id=str(store.pk), name=store.name, kyc_confirmed=store.kyc_confirmed_at is not None
+        ),
         mode=access.mode,
         livemode=access.is_live,
         agent=AgentDocument(
@@ -220,7 +227,9 @@ def context_document(access: Access, agent: AgentCredential, accepted_count: int
             last_used_at=iso(agent.last_used_at),
             expires_at=iso(agent.expires_at),
         ),
-        authorization=AgentAuthorizationDocument(provider=provider, mandates=provider != AuthorizationProvider.NONE),
+        authorization=AgentAuthorizationDocument(
+            provider=provider, mandates=provider != AuthorizationProvider.NONE
+        ),
         accepted_assets_count=accepted_count,
         rate_limit=AgentRateLimitDocument(per_minute=per_minute),
     )

@@ -111,13 +111,20 @@ def requirements_document(offer: PaymentOffer) -> PaymentRequirementsDocument:
     )
 
 
-def supported_document(assets: Sequence[Asset], signers: Sequence[str]) -> SupportedResponseDocument:
+def supported_document(
+    assets: Sequence[Asset], signers: Sequence[str]
+) -> SupportedResponseDocument:
     tokens: dict[str, list[SignableToken]] = {}
     for asset in assets:
         tokens.setdefault(network_of(asset), []).append(_token(asset))
     return SupportedResponseDocument(
         kinds=[
-            SupportedKindDocument(x402_version=VERSION, scheme=SCHEME, network=network, extra=SupportedKindExtra(assets=found))
+            SupportedKindDocument(
+                x402_version=VERSION,
+                scheme=SCHEME,
+                network=network,
+                extra=SupportedKindExtra(assets=found),
+            )
             for network, found in tokens.items()
         ],
         extensions=[],
@@ -145,7 +152,9 @@ def verified_document(payer: str, reason: str = "", text: str = "") -> VerifyRes
     )
 
 
-def settled_document(network: str, payer: str, signed: SignedPayment | None, reason: str = "", text: str = "") -> SettleResponseDocument:
+def settled_document(
+    network: str, payer: str, signed: SignedPayment | None, reason: str = "", text: str = ""
+) -> SettleResponseDocument:
     """Without a reason it is a success."""
     return SettleResponseDocument(
         success=not reason,
@@ -164,4 +173,8 @@ def _payer(address: str) -> str | UnsetType:
 
 
 def _extra(signed: SignedPayment) -> SettleResponseExtra:
-    return SettleResponseExtra(settlement_id=str(signed.pk), state=signed.status, payment_intent_id=str(signed.offer.payment_id))
+    return SettleResponseExtra(
+        settlement_id=str(signed.pk),
+        state=signed.status,
+        payment_intent_id=str(signed.offer.payment_id),
+    )

@@ -1,4 +1,5 @@
-"""Who is asked before an agent acts: the store's authorization provider, and where public market figures come from."""
+"""Who is asked before an agent acts: the store's authorization provider, and where public market
+figures come from."""
 
 import uuid
 from dataclasses import dataclass
@@ -8,10 +9,23 @@ from typing import ClassVar, Protocol
 from apps.core.documents import Digits, Document, FreeForm, Id
 from apps.core.errors import ProviderError
 
-__all__ = ["MarketData", "MarketFigures", "ProviderError", "Question", "TokenUnknown", "UpstreamThrottled"]
+__all__ = [
+    "MarketData",
+    "MarketFigures",
+    "ProviderError",
+    "Question",
+    "TokenUnknown",
+    "UpstreamThrottled",
+]
 
-PAYMENT, REFUND, TOKEN, PAYOUT, MANDATE = "payment", "refund", "token_change", "payout", "mandate"
-Envelope = FreeForm  # the object in X-Mandate: of any form, read by nobody here, handed on as it came
+PAYMENT = "payment"
+REFUND = "refund"
+TOKEN = "token_change"  # noqa: S105  # the name of a kind
+PAYOUT = "payout"
+MANDATE = "mandate"
+Envelope = (
+    FreeForm  # the object in X-Mandate: of any form, read by nobody here, handed on as it came
+)
 
 
 class PaymentDetails(Document, frozen=True, kw_only=True):
@@ -70,7 +84,8 @@ class QuestionDocument(Document, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Question:
-    """What an agent wants to do. `issued_today_atomic` is what the store's mandates of the asset add up to this UTC day."""
+    """What an agent wants to do. `issued_today_atomic` is what the store's mandates of the asset
+    add up to this UTC day."""
 
     details: Details
     store_id: uuid.UUID
@@ -102,7 +117,8 @@ class Question:
 
 
 class Authorizer(Protocol):
-    """`is_local` ones are asked inside the transaction that acts, so that what they count can't change meanwhile."""
+    """`is_local` ones are asked inside the transaction that acts, so that what they count can't
+    change meanwhile."""
 
     is_local: bool
 

@@ -1,4 +1,5 @@
-"""An outside policy service, asked as Open Policy Agent is: POST {input}, allowed when result.allow is true and nothing else."""
+"""An outside policy service, asked as Open Policy Agent is: POST {input}, allowed when result.allow
+is true and nothing else."""
 
 import asyncio
 from dataclasses import dataclass
@@ -13,7 +14,11 @@ from apps.core.literal import is_deeper
 
 TIMEOUT_SECONDS = 5.0
 DEPTH_MAX = 32
-HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Tillgate/1.0"}
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json",
+    "User-Agent": "Tillgate/1.0",
+}
 
 
 class PolicyResult(Struct, frozen=True):

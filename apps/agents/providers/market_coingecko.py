@@ -1,4 +1,5 @@
-"""CoinGecko's coins/markets. A ticker is looked up in a list of ours, so that a question never reaches another path."""
+"""CoinGecko's coins/markets. A ticker is looked up in a list of ours, so that a question never
+reaches another path."""
 
 import re
 from decimal import Decimal
@@ -13,10 +14,25 @@ from apps.core.net import get_json
 
 # Tickers that several coins claim mean the well-known one.
 TICKERS = {
-    "ETH": "ethereum", "BTC": "bitcoin", "USDC": "usd-coin", "USDT": "tether", "POL": "polygon-ecosystem-token", "DAI": "dai",
-    "SOL": "solana", "BNB": "binancecoin", "XRP": "ripple", "ADA": "cardano", "DOGE": "dogecoin", "LTC": "litecoin",
-    "LINK": "chainlink", "UNI": "uniswap", "ARB": "arbitrum", "OP": "optimism", "AVAX": "avalanche-2", "DOT": "polkadot",
-}  # fmt: skip
+    "ETH": "ethereum",
+    "BTC": "bitcoin",
+    "USDC": "usd-coin",
+    "USDT": "tether",
+    "POL": "polygon-ecosystem-token",
+    "DAI": "dai",
+    "SOL": "solana",
+    "BNB": "binancecoin",
+    "XRP": "ripple",
+    "ADA": "cardano",
+    "DOGE": "dogecoin",
+    "LTC": "litecoin",
+    "LINK": "chainlink",
+    "UNI": "uniswap",
+    "ARB": "arbitrum",
+    "OP": "optimism",
+    "AVAX": "avalanche-2",
+    "DOT": "polkadot",
+}
 PRO_HOST = "pro-api.coingecko.com"
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,99}", re.ASCII)
 _CURRENCY = re.compile(r"[a-z]{3,5}", re.ASCII)
@@ -46,7 +62,12 @@ class CoinGeckoMarkets:
         if not _ID.fullmatch(coin_id) or not _CURRENCY.fullmatch(currency):
             raise TokenUnknown
         try:
-            answer = get_json(self.url, {"ids": coin_id, "vs_currency": currency}, self.headers, self.timeout_seconds)
+            answer = get_json(
+                self.url,
+                {"ids": coin_id, "vs_currency": currency},
+                self.headers,
+                self.timeout_seconds,
+            )
         except ProviderError as error:
             if error.code is ErrorCode.THROTTLED:
                 raise UpstreamThrottled from None
@@ -58,4 +79,10 @@ class CoinGeckoMarkets:
         coin = next((one for one in coins if one.id == coin_id), None)
         if coin is None:
             raise TokenUnknown
-        return MarketFigures(coin_id, coin.current_price, coin.market_cap, coin.total_volume, coin.price_change_percentage_24h)
+        return MarketFigures(
+            coin_id,
+            coin.current_price,
+            coin.market_cap,
+            coin.total_volume,
+            coin.price_change_percentage_24h,
+        )

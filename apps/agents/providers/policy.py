@@ -1,11 +1,16 @@
-"""Rules that staff keep per store; without rules everything is allowed. A rule that can't be read refuses."""
+"""Rules that staff keep per store; without rules everything is allowed. A rule that can't be read
+refuses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from apps.agents.providers.base import MANDATE, PAYOUT, REFUND, TOKEN, Question
 
-SWITCHES = {REFUND: "agents_may_refund", TOKEN: "agents_may_change_tokens", PAYOUT: "agents_may_pay_out"}
+SWITCHES = {
+    REFUND: "agents_may_refund",
+    TOKEN: "agents_may_change_tokens",
+    PAYOUT: "agents_may_pay_out",
+}
 
 
 @dataclass(frozen=True)
@@ -38,4 +43,6 @@ class Policy:
 
     def _reaches(self, rule: str, amount: int) -> bool:
         most = self.rules.get(rule)
-        return most is None or (str(most).isascii() and str(most).isdigit() and amount <= int(str(most)))
+        return most is None or (
+            str(most).isascii() and str(most).isdigit() and amount <= int(str(most))
+        )

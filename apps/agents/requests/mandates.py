@@ -1,7 +1,8 @@
 """What is asked for with a mandate and a draw on it: the same classes for every door.
 
-`MandateBody` and `SettlementBody` are what the API's callers write; everybody else makes a `MandateRequest` or a
-`SettlementRequest`. Fields stand in the order in which the contract checks them.
+`MandateBody` and `SettlementBody` are what the API's callers write; everybody else makes a
+`MandateRequest` or a `SettlementRequest`. Fields stand in the order in which the contract checks
+them.
 """
 
 from typing import Annotated, Any
@@ -12,12 +13,15 @@ from apps.core.documents import FreeForm
 from apps.core.literal import AtomicAmount, Field, Integer, Invalid, Schema, Text, check_free
 from apps.core.requests import Request, by
 
-EXPIRES_IN_DEFAULT, EXPIRES_IN_MIN, EXPIRES_IN_MAX = 3600, 60, 31_536_000
+EXPIRES_IN_DEFAULT = 3600
+EXPIRES_IN_MIN = 60
+EXPIRES_IN_MAX = 31_536_000
 DEFAULT_SCOPE = "x402"
 
 
 class MandateRequest(Struct, frozen=True, kw_only=True):
-    """An envelope in one asset: what may be drawn in all and at once, what for, and for how long."""
+    """An envelope in one asset: what may be drawn in all and at once, what for, and for how
+    long."""
 
     mandate_ref: str
     asset_id: str
@@ -89,7 +93,9 @@ class MandateBody(Request, frozen=True, kw_only=True):
     scope: Named | None = None
     total_cap_atomic: Cap
     per_call_cap_atomic: Cap | None = None
-    expires_in_seconds: Annotated[int, by(Integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX))] = EXPIRES_IN_DEFAULT
+    expires_in_seconds: Annotated[int, by(Integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX))] = (
+        EXPIRES_IN_DEFAULT
+    )
 
     def request(self) -> MandateRequest:
         per_call = self.per_call_cap_atomic

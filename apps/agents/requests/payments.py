@@ -1,4 +1,5 @@
-"""What an agent asks for with money that comes in and goes out, and with the coins that customers may pay with."""
+"""What an agent asks for with money that comes in and goes out, and with the coins that customers
+may pay with."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
@@ -6,7 +7,13 @@ from typing import Annotated, Any, Self
 from apps.core.literal import AtomicAmount, Boolean, Integer, Invalid, Metadata, Pattern, Text, Url
 from apps.core.money import cents_from_text, text_from_cents
 from apps.core.requests import Request, by
-from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN, Coins, PaymentRequest
+from apps.payments.requests import (
+    EXPIRES_IN_DEFAULT,
+    EXPIRES_IN_MAX,
+    EXPIRES_IN_MIN,
+    Coins,
+    PaymentRequest,
+)
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
 from apps.payouts.requests import PayoutRequest, RawAddress
 
@@ -70,7 +77,8 @@ class AgentRefund(Request, frozen=True, kw_only=True):
 
 
 class PositiveInteger(AtomicAmount):
-    """A string of digits or, as a courtesy to machines, a JSON integer. Whatever is wrong about it is told in one sentence."""
+    """A string of digits or, as a courtesy to machines, a JSON integer. Whatever is wrong about it
+    is told in one sentence."""
 
     def read(self, source: Mapping[str, Any], name: str) -> str:
         return self.check(source.get(name), name)
@@ -106,7 +114,9 @@ class AgentPayout(Request, frozen=True, kw_only=True):
         return super().read(value, name)
 
     def request(self) -> PayoutRequest:
-        return PayoutRequest(self.asset_id, int(self.amount_atomic), RawAddress(self.destination_address))
+        return PayoutRequest(
+            self.asset_id, int(self.amount_atomic), RawAddress(self.destination_address)
+        )
 
 
 class Switch(Boolean):

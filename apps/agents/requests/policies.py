@@ -34,7 +34,9 @@ class PolicyRules(Request, frozen=True, kw_only=True):
     def read(cls, value: object, name: str = "policy") -> Self:
         for rule, wanted in value.items() if isinstance(value, dict) else ():
             if rule not in cls.__struct_fields__:
-                raise Invalid(str(rule)[:100], "unknown_rule", known=", ".join(cls.__struct_fields__))
+                raise Invalid(
+                    str(rule)[:100], "unknown_rule", known=", ".join(cls.__struct_fields__)
+                )
             if wanted is None:
                 raise Invalid(rule, "required")
         return super().read(value, name)

@@ -1,7 +1,9 @@
-"""What is asked for over x402: an offer, which is ours, and a signed payment, whose names and shapes are the protocol's (version 2).
+"""What is asked for over x402: an offer, which is ours, and a signed payment, whose names and
+shapes are the protocol's (version 2).
 
-A `Foreign` object comes from a payer whom nobody has asked to be careful. Whatever isn't of its documented type is null, and is
-refused by the protocol's own name at the place that needs it, in the protocol's order.
+A `Foreign` object comes from a payer whom nobody has asked to be careful. Whatever isn't of its
+documented type is null, and is refused by the protocol's own name at the place that needs it, in
+the protocol's order.
 """
 
 from collections.abc import Mapping
@@ -17,12 +19,17 @@ from apps.core.literal import FiatAmount, Integer, Invalid, Metadata, Schema, Te
 from apps.core.requests import Request, by
 from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN
 
-VERSION, SCHEME, METHOD = 2, "exact", "eip3009"
-TIMEOUT_DEFAULT, TIMEOUT_MIN, TIMEOUT_MAX = 120, 30, 3600
+VERSION = 2
+SCHEME = "exact"
+METHOD = "eip3009"
+TIMEOUT_DEFAULT = 120
+TIMEOUT_MIN = 30
+TIMEOUT_MAX = 3600
 
 
 class OfferRequest(Request, frozen=True, kw_only=True):
-    """A resource and its price: an amount of a currency, or atomic units of the asset, which are exact."""
+    """A resource and its price: an amount of a currency, or atomic units of the asset, which are
+    exact."""
 
     asset_id: Annotated[str, by(Text(20))]
     resource: Annotated[str, by(Text(2048, shortest=1))]
@@ -150,6 +157,10 @@ def _typed(value: object, kind: Any) -> object:
 def _without_null(schema: Schema) -> Schema:
     properties = {}
     for name, told in schema["properties"].items():
-        kind = next((one for one in told["anyOf"] if one != {"type": "null"}), told) if "anyOf" in told else told
+        kind = (
+            next((one for one in told["anyOf"] if one != {"type": "null"}), told)
+            if "anyOf" in told
+            else told
+        )
         properties[name] = _without_null(kind) if "properties" in kind else kind
     return {**schema, "properties": properties, "additionalProperties": True}

@@ -1,4 +1,5 @@
-"""Who decides whether an agent may act: the store's authorization provider, which staff choose. Without one most things are refused."""
+"""Who decides whether an agent may act: the store's authorization provider, which staff choose.
+Without one most things are refused."""
 
 from typing import cast
 
@@ -44,11 +45,14 @@ def provider_of(store: Store) -> Authorizer | None:
         return None
     adapter = import_string(settings.AUTHORIZERS[store.authorization_provider])
     has_rules = store.authorization_provider == AuthorizationProvider.POLICY
-    return cast(Authorizer, adapter(store.authorization_policy if has_rules else store.authorization_url))
+    return cast(
+        Authorizer, adapter(store.authorization_policy if has_rules else store.authorization_url)
+    )
 
 
 def require_provider(store: Store) -> Authorizer:
-    """For what is blocked without a provider: refunds, changes of tokens, mandates, draws. Raises MandateRequired."""
+    """For what is blocked without a provider: refunds, changes of tokens, mandates, draws. Raises
+    MandateRequired."""
     provider = provider_of(store)
     if provider is None:
         raise MandateRequired
@@ -79,11 +83,14 @@ def question(
 
 def agent_of(access: Access) -> AgentCredential:
     """The credential behind an agent's access."""
-    return cast(AgentCredential, AgentCredential.objects.seen_by(access).get(pk=access.credential_id))
+    return cast(
+        AgentCredential, AgentCredential.objects.seen_by(access).get(pk=access.credential_id)
+    )
 
 
 def ask(provider: Authorizer, question: Question) -> None:
-    """Raises AuthorizationDenied or AuthorizationUnavailable. A remote provider is never asked inside a transaction."""
+    """Raises AuthorizationDenied or AuthorizationUnavailable. A remote provider is never asked
+    inside a transaction."""
     try:
         is_allowed = provider.allows(question)
     except ProviderError as error:
@@ -93,7 +100,9 @@ def ask(provider: Authorizer, question: Question) -> None:
         raise AuthorizationDenied
 
 
-def require(access: Access, details: Details, envelope: Envelope | None, *, asset_id: str | None = None) -> None:
+def require(
+    access: Access, details: Details, envelope: Envelope | None, *, asset_id: str | None = None
+) -> None:
     """For refunds and changes of tokens. Raises MandateRequired too."""
     ask(require_provider(access.store), question(access, details, envelope, asset_id=asset_id))
 
@@ -109,4 +118,7 @@ def consult(
     """For what works without a provider: payments, and payouts that have caps."""
     provider = provider_of(access.store)
     if provider is not None:
-        ask(provider, question(access, details, envelope, asset_id=asset_id, amount_atomic=amount_atomic))
+        ask(
+            provider,
+            question(access, details, envelope, asset_id=asset_id, amount_atomic=amount_atomic),
+        )

@@ -1,6 +1,8 @@
-"""Settlements that leave on the chain: asked of the sender once, keyed by the settlement, followed to their end.
+"""Settlements that leave on the chain: asked of the sender once, keyed by the settlement, followed
+to their end.
 
-What can't be established stays submitted. A failed one gives the store its coins and the mandate its room back.
+What can't be established stays submitted. A failed one gives the store its coins and the mandate
+its room back.
 """
 
 import uuid
@@ -24,14 +26,18 @@ from apps.ledger import movements
 
 PURPOSE = OutgoingTransaction.Purpose.SETTLEMENT
 JOB = Job("agents.advance_settlements", limit=100)
-MISSING_PAY_TO, INVALID_PAY_TO = "missing_pay_to", "invalid_pay_to"
+MISSING_PAY_TO = "missing_pay_to"
+INVALID_PAY_TO = "invalid_pay_to"
 _Sent = OutgoingTransaction.Status
 _Status = Settlement.Status
 
 
 def advance_settlements(mode: str = "") -> int:
-    """The sweep (of a mode): move every settlement that is to be dispatched one step; how many there were."""
-    rows = Settlement.objects.filter(status__in=states.OPEN, is_dispatched=True).order_by("created_at")
+    """The sweep (of a mode): move every settlement that is to be dispatched one step; how many
+    there were."""
+    rows = Settlement.objects.filter(status__in=states.OPEN, is_dispatched=True).order_by(
+        "created_at"
+    )
     rows = rows.filter(mode=mode) if mode else rows
     return JOB.walk(rows.values_list("pk", flat=True), advance_settlement, mode=mode)
 
@@ -39,14 +45,18 @@ def advance_settlements(mode: str = "") -> int:
 def advance_settlement(settlement_id: uuid.UUID) -> None:
     """One settlement, under its own lock; its mandate is locked only to give room back."""
     with transaction.atomic():
-        rows = Settlement.objects.select_for_update(no_key=True, of=("self",)).select_related("store", "asset__chain")
+        rows = Settlement.objects.select_for_update(no_key=True, of=("self",)).select_related(
+            "store", "asset__chain"
+        )
         settlement = rows.get(pk=settlement_id)
         if settlement.status not in states.OPEN or not settlement.is_dispatched:
             return
         at = clock.now(settlement.store, settlement.mode)
         if not settlement.pay_to:
             _fail(settlement, MISSING_PAY_TO, at)
-        elif settlement.status == _Status.PENDING and is_refused_destination(settlement.pay_to.lower(), PURPOSE, settlement.mode):
+        elif settlement.status == _Status.PENDING and is_refused_destination(
+            settlement.pay_to.lower(), PURPOSE, settlement.mode
+        ):
             _fail(settlement, INVALID_PAY_TO, at)
         else:
             _follow(settlement, settlement.pay_to, at)
@@ -65,13 +75,22 @@ def _follow(settlement: Settlement, pay_to: str, at: datetime) -> None:
         at=clock.real_now(),
     )
     failpoint("settlement.K2")
-    if settlement.status == _Status.PENDING and sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED, _Sent.REVIEW):
+    if settlement.status == _Status.PENDING and sent.status in (
+        _Sent.SUBMITTED,
+        _Sent.CONFIRMED,
+        _Sent.REVIEW,
+    ):
         _move(settlement, _Status.SUBMITTED, at, tx_ref=sent.tx_hash or None)
     if sent.status == _Sent.CONFIRMED:
         _confirm(settlement, sent, at)
         sender.mark_handled(sent)
     elif sent.status == _Sent.FAILED:
-        _fail(settlement, sent.reason or "The transaction failed", at, gas_atomic=sent.network_fee_atomic)
+        _fail(
+            settlement,
+            sent.reason or "The transaction failed",
+            at,
+            gas_atomic=sent.network_fee_atomic,
+        )
         sender.mark_handled(sent)
 
 
@@ -89,7 +108,8 @@ def _confirm(settlement: Settlement, sent: OutgoingTransaction, at: datetime) ->
 
 
 def _fail(settlement: Settlement, reason: str, at: datetime, *, gas_atomic: int = 0) -> None:
-    """It moved nothing and never will: the debit is reversed, and the envelope has its room back. A reverted one has paid its gas."""
+    """It moved nothing and never will: the debit is reversed, and the envelope has its room back. A
+    reverted one has paid its gas."""
     _move(settlement, _Status.FAILED, at, note=reason[:200], failure_reason=reason[:200])
     movements.x402_reversed(
         store_id=settlement.store_id,
@@ -102,16 +122,26 @@ def _fail(settlement: Settlement, reason: str, at: datetime, *, gas_atomic: int 
         at=at,
     )
     mandate = Mandate.objects.select_for_update(no_key=True).get(pk=settlement.mandate_id)
-    Mandate.objects.filter(pk=mandate.pk).update(spent_atomic=mandate.spent_atomic - settlement.amount_atomic, updated_at=at)
+    Mandate.objects.filter(pk=mandate.pk).update(
+        spent_atomic=mandate.spent_atomic - settlement.amount_atomic, updated_at=at
+    )
     if mandate.status == Mandate.Status.EXHAUSTED and mandate.expires_at > at:
         change_status(mandate, Mandate.Status.ACTIVE, at)
 
 
-def _move(settlement: Settlement, to: str, at: datetime, *, note: str = "", **changes: object) -> None:
+def _move(
+    settlement: Settlement, to: str, at: datetime, *, note: str = "", **changes: object
+) -> None:
     states.SETTLEMENT.change_locked(settlement, Noted(to, note), at=at, updated_at=at, **changes)
 
 
 @states.SETTLEMENT.recorder
 def _record(changes: Sequence[Change[Settlement, Noted]]) -> None:
     for one in changes:
-        SettlementStep.objects.create(settlement=one.row, from_status=one.before, to_status=one.step.status, at=one.at, note=one.step.note)
+        SettlementStep.objects.create(
+            settlement=one.row,
+            from_status=one.before,
+            to_status=one.step.status,
+            at=one.at,
+            note=one.step.note,
+        )

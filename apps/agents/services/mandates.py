@@ -1,4 +1,5 @@
-"""Mandates: issued once through the store's provider, read with their state of this moment, revoked by the merchant, ended by time."""
+"""Mandates: issued once through the store's provider, read with their state of this moment, revoked
+by the merchant, ended by time."""
 
 import uuid
 from collections.abc import Sequence
@@ -37,10 +38,13 @@ class MandateNotFound(NotFound):
     code = "not_found"
 
 
-def create_mandate(access: Access, request: MandateRequest, envelope: Envelope | None) -> tuple[Mandate, bool]:
+def create_mandate(
+    access: Access, request: MandateRequest, envelope: Envelope | None
+) -> tuple[Mandate, bool]:
     """The mandate of this reference, and whether this call made it.
 
-    Raises MandateRequired without a provider, AuthorizationDenied, AuthorizationUnavailable, or what a wrong asset raises.
+    Raises MandateRequired without a provider, AuthorizationDenied, AuthorizationUnavailable, or
+    what a wrong asset raises.
     """
     provider = _provider_for(access)
     rows = _with_ref(access, request.mandate_ref)
@@ -62,11 +66,16 @@ def create_mandate(access: Access, request: MandateRequest, envelope: Envelope |
 
 
 def answer_unread(access: Access, refusal: Invalid, *, ref: object, asset_id: object) -> Mandate:
-    """What is answered to a body that is no MandateRequest, in the order of the contract: whether they may, then the mandate of
-    a reference that is known, then the asset before all else that may be wrong. Raises what create_mandate does, or the refusal.
+    """What is answered to a body that is no MandateRequest, in the order of the contract: whether
+    they may, then the mandate of a reference that is known, then the asset before all else that may
+    be wrong. Raises what create_mandate does, or the refusal.
     """
     _provider_for(access)
-    known = _with_ref(access, ref).first() if isinstance(ref, str) and refusal.field != "mandate_ref" else None
+    known = (
+        _with_ref(access, ref).first()
+        if isinstance(ref, str) and refusal.field != "mandate_ref"
+        else None
+    )
     if known is not None:
         return known
     if isinstance(asset_id, str) and refusal.field not in ("mandate_ref", "asset_id"):
@@ -80,7 +89,9 @@ def _provider_for(access: Access) -> Authorizer:
 
 
 def _with_ref(access: Access, ref: str) -> "QuerySet[Mandate]":
-    rows: QuerySet[Mandate] = Mandate.objects.seen_by(access).filter(credential_id=access.credential_id, mandate_ref=ref)
+    rows: QuerySet[Mandate] = Mandate.objects.seen_by(access).filter(
+        credential_id=access.credential_id, mandate_ref=ref
+    )
     return rows.select_related("asset")
 
 
@@ -112,10 +123,13 @@ def _details(mandate: Mandate) -> MandateDetails:
 
 
 def _issue(mandate: Mandate, provider: Authorizer, question: Question) -> Mandate:
-    """Insert it; a local provider is asked under a lock, so that what was issued today can't grow meanwhile."""
+    """Insert it; a local provider is asked under a lock, so that what was issued today can't grow
+    meanwhile."""
     mandate.save(force_insert=True)
     if provider.is_local:
-        locks.hold_in_transaction(locks.Turn.MANDATES, f"{mandate.store_id}:{mandate.mode}:{mandate.asset_id}")
+        locks.hold_in_transaction(
+            locks.Turn.MANDATES, f"{mandate.store_id}:{mandate.mode}:{mandate.asset_id}"
+        )
         authorize.ask(provider, replace(question, issued_today_atomic=_issued_today(mandate)))
     MandateStep.objects.create(mandate=mandate, to_status=mandate.status, at=mandate.created_at)
     audit.record(
@@ -132,7 +146,9 @@ def _issue(mandate: Mandate, provider: Authorizer, question: Question) -> Mandat
 def _issued_today(mandate: Mandate) -> int:
     """What the store's other mandates of the asset add up to, of those issued this UTC day."""
     day = mandate.created_at.replace(hour=0, minute=0, second=0, microsecond=0)
-    rows = Mandate.objects.filter(store_id=mandate.store_id, mode=mandate.mode, asset_id=mandate.asset_id, created_at__gte=day)
+    rows = Mandate.objects.filter(
+        store_id=mandate.store_id, mode=mandate.mode, asset_id=mandate.asset_id, created_at__gte=day
+    )
     total = rows.exclude(pk=mandate.pk).aggregate(total=Sum("total_cap_atomic"))["total"]
     return int(total or 0)
 
@@ -140,7 +156,9 @@ def _issued_today(mandate: Mandate) -> int:
 def find_mandate(access: Access, named: str) -> Mandate:
     """The credential's mandate with this id or reference. Raises MandateNotFound."""
     own = {"credential_id": access.credential_id, "store_id": access.store_id, "mode": access.mode}
-    found = _BY_REF.read(ref=named, **own) or (_BY_ID.read(id=named, **own) if is_uuid(named) else [])
+    found = _BY_REF.read(ref=named, **own) or (
+        _BY_ID.read(id=named, **own) if is_uuid(named) else []
+    )
     if not found:
         raise MandateNotFound
     found[0].store = access.store
@@ -148,7 +166,8 @@ def find_mandate(access: Access, named: str) -> Mandate:
 
 
 def status_at(mandate: Mandate, now: datetime) -> str:
-    """Its status at a moment of its store's clock: time ends a mandate whether or not a job has noted it."""
+    """Its status at a moment of its store's clock: time ends a mandate whether or not a job has
+    noted it."""
     if mandate.status in states.LASTING and mandate.expires_at <= now:
         return Mandate.Status.EXPIRED
     return mandate.status
@@ -158,11 +177,21 @@ def revoke_mandate(mandate: Mandate, *, by: Access | None = None) -> Mandate:
     """The merchant's word: nothing is drawn on it any more. One that has ended stays as it is."""
     operations.check(by, operations.MANDATE_REVOKE)
     with transaction.atomic():
-        locked: Mandate = Mandate.objects.select_for_update(no_key=True, of=("self",)).select_related("store", "asset").get(pk=mandate.pk)
+        locked: Mandate = (
+            Mandate.objects.select_for_update(no_key=True, of=("self",))
+            .select_related("store", "asset")
+            .get(pk=mandate.pk)
+        )
         at = clock.now(locked.store, locked.mode)
         if status_at(locked, at) in states.LASTING:
             change_status(locked, Mandate.Status.REVOKED, at, revoked_at=at)
-            audit.record("mandate.revoked", store=locked.store_id, mode=locked.mode, target=locked, name=locked.mandate_ref)
+            audit.record(
+                "mandate.revoked",
+                store=locked.store_id,
+                mode=locked.mode,
+                target=locked,
+                name=locked.mandate_ref,
+            )
     return locked
 
 
@@ -174,7 +203,9 @@ def change_status(mandate: Mandate, to: str, at: datetime, **changes: object) ->
 @states.MANDATE.recorder
 def _record(changes: Sequence[Change[Mandate, Step]]) -> None:
     for one in changes:
-        MandateStep.objects.create(mandate=one.row, from_status=one.before, to_status=one.step.status, at=one.at)
+        MandateStep.objects.create(
+            mandate=one.row, from_status=one.before, to_status=one.step.status, at=one.at
+        )
 
 
 def expire_mandates() -> int:
@@ -187,8 +218,14 @@ def expire_mandates() -> int:
 
 def _expire(mandate_id: uuid.UUID) -> None:
     with transaction.atomic():
-        mandate = Mandate.objects.select_for_update(no_key=True, of=("self",)).select_related("store").get(pk=mandate_id)
-        if mandate.status in states.LASTING and mandate.expires_at <= clock.now(mandate.store, mandate.mode):
+        mandate = (
+            Mandate.objects.select_for_update(no_key=True, of=("self",))
+            .select_related("store")
+            .get(pk=mandate_id)
+        )
+        if mandate.status in states.LASTING and mandate.expires_at <= clock.now(
+            mandate.store, mandate.mode
+        ):
             change_status(mandate, Mandate.Status.EXPIRED, mandate.expires_at)
 
 
@@ -197,12 +234,19 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     rows = _lasting(store_id)
     if after is not None:
         rows = rows.filter(expires_at__gt=after)
-    found: datetime | None = rows.order_by("expires_at").values_list("expires_at", flat=True).first()
+    found: datetime | None = (
+        rows.order_by("expires_at").values_list("expires_at", flat=True).first()
+    )
     return found
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    for mandate_id in list(_lasting(store_id).filter(expires_at__lte=now).order_by("expires_at").values_list("pk", flat=True)):
+    for mandate_id in list(
+        _lasting(store_id)
+        .filter(expires_at__lte=now)
+        .order_by("expires_at")
+        .values_list("pk", flat=True)
+    ):
         _expire(mandate_id)
 
 

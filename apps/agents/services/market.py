@@ -1,4 +1,5 @@
-"""Public market figures of a coin, asked of the configured source and kept for a minute, so that a flood asks it once."""
+"""Public market figures of a coin, asked of the configured source and kept for a minute, so that a
+flood asks it once."""
 
 from decimal import Decimal
 from typing import cast
@@ -8,11 +9,18 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from apps.agents.documents.agents import MarketFiguresDocument
-from apps.agents.providers.base import MarketData, MarketFigures, ProviderError, TokenUnknown, UpstreamThrottled
+from apps.agents.providers.base import (
+    MarketData,
+    MarketFigures,
+    ProviderError,
+    TokenUnknown,
+    UpstreamThrottled,
+)
 from apps.core import kept
 from apps.core.errors import Coded, NotFound, RefusalKind
 
-KEPT_SECONDS, UNKNOWN_KEPT_SECONDS = 60, 300
+KEPT_SECONDS = 60
+UNKNOWN_KEPT_SECONDS = 300
 QUERY_MAX = 100
 UNKNOWN = b""
 
@@ -43,7 +51,8 @@ def market_data(query: str | None, currency: str | None) -> MarketFiguresDocumen
     """Figures as JSON numbers. Raises MissingParameter, TokenNotFound, Throttled or Unavailable."""
     if not query or not query.strip():
         raise MissingParameter
-    wanted, money = query.strip(), (currency or "usd").strip().lower()
+    wanted = query.strip()
+    money = (currency or "usd").strip().lower()
     if not _is_plain(wanted) or not _is_plain(money):
         raise TokenNotFound
     key = f"market:json:{wanted}:{money}"
@@ -57,15 +66,22 @@ def market_data(query: str | None, currency: str | None) -> MarketFiguresDocumen
 
 
 def _is_plain(text: str) -> bool:
-    return len(text) <= QUERY_MAX and text.isascii() and all(one.isalnum() or one == "-" for one in text)
+    return (
+        len(text) <= QUERY_MAX
+        and text.isascii()
+        and all(one.isalnum() or one == "-" for one in text)
+    )
 
 
 def _asked(wanted: str, currency: str) -> bytes:
-    """The source's figures as JSON, in which form they are kept; UNKNOWN when it knows no such coin. Raises Throttled or Unavailable."""
+    """The source's figures as JSON, in which form they are kept; UNKNOWN when it knows no such
+    coin. Raises Throttled or Unavailable."""
     try:
         entry = settings.PROVIDERS["market"]["live"][0]
         source = cast(MarketData, import_string(entry["BACKEND"])(**entry["OPTIONS"]))
-        return msgspec.json.encode(_document(wanted, currency, source.name, source.figures(wanted, currency)))
+        return msgspec.json.encode(
+            _document(wanted, currency, source.name, source.figures(wanted, currency))
+        )
     except TokenUnknown:
         return UNKNOWN
     except UpstreamThrottled:
@@ -74,7 +90,9 @@ def _asked(wanted: str, currency: str) -> bytes:
         raise Unavailable from None
 
 
-def _document(query: str, currency: str, source: str, figures: MarketFigures) -> MarketFiguresDocument:
+def _document(
+    query: str, currency: str, source: str, figures: MarketFigures
+) -> MarketFiguresDocument:
     return MarketFiguresDocument(
         query=query,
         coin_id=figures.coin_id,

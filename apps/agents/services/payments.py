@@ -1,4 +1,5 @@
-"""An agent's own payments: made with fewer fields than a merchant's, called off, and refunded to where the coins came from."""
+"""An agent's own payments: made with fewer fields than a merchant's, called off, and refunded to
+where the coins came from."""
 
 from typing import NoReturn
 
@@ -38,16 +39,23 @@ REFUSALS: dict[type[Flat], str] = {
 }
 
 
-def create_payment(access: Access, request: AgentPayment, key: str | None, envelope: Envelope | None) -> tuple[Payment, bool]:
-    """The intent, and whether this call made it. Raises Invalid, UnsupportedCurrency, or the provider's refusal."""
-    authorize.consult(access, PaymentDetails(amount=request.amount, currency=request.currency), envelope)
+def create_payment(
+    access: Access, request: AgentPayment, key: str | None, envelope: Envelope | None
+) -> tuple[Payment, bool]:
+    """The intent, and whether this call made it. Raises Invalid, UnsupportedCurrency, or the
+    provider's refusal."""
+    authorize.consult(
+        access, PaymentDetails(amount=request.amount, currency=request.currency), envelope
+    )
     try:
         return create.create_payment(access, request.request(), key)
     except prices.UnsupportedCurrency as refusal:
         raise UnsupportedCurrency(str(refusal)) from None
 
 
-def refund_payment(access: Access, payment: Payment, request: AgentRefund, key: str, envelope: Envelope | None) -> Requested:
+def refund_payment(
+    access: Access, payment: Payment, request: AgentRefund, key: str, envelope: Envelope | None
+) -> Requested:
     """Refunds to the paying addresses. Raises Coded, MandateRequired or the provider's refusal."""
     authorize.require_provider(access.store)
     if request.asset_id is not None and not Asset.objects.filter(pk=request.asset_id).exists():
@@ -55,14 +63,19 @@ def refund_payment(access: Access, payment: Payment, request: AgentRefund, key: 
     details = RefundDetails(payment_id=str(payment.pk), amount=request.amount)
     authorize.require(access, details, envelope, asset_id=request.asset_id)
     try:
-        return request_refund(access, payment, RefundRequest(amount=request.amount, asset_id=request.asset_id), key)
+        return request_refund(
+            access, payment, RefundRequest(amount=request.amount, asset_id=request.asset_id), key
+        )
     except Flat as refusal:
         if isinstance(refusal, refund_shares.AssetNotReceived):
             raise AssetNotFound(str(refusal)) from None
-        raise RefundRefused(str(refusal), code=REFUSALS.get(type(refusal), "invalid_amount")) from None
+        raise RefundRefused(
+            str(refusal), code=REFUSALS.get(type(refusal), "invalid_amount")
+        ) from None
 
 
 def refuse_unread(access: Access, refusal: Invalid) -> NoReturn:
-    """What is answered to a body that is no AgentRefund: first of all that refunds take a provider."""
+    """What is answered to a body that is no AgentRefund: first of all that refunds take a
+    provider."""
     authorize.require_provider(access.store)
     raise refusal

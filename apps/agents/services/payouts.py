@@ -1,4 +1,5 @@
-"""An agent's payouts: crypto to a raw address, within the store's caps and its own, whichever is tighter."""
+"""An agent's payouts: crypto to a raw address, within the store's caps and its own, whichever is
+tighter."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -79,43 +80,72 @@ def _digits(amount_atomic: int | None) -> str | None:
     return None if amount_atomic is None else str(amount_atomic)
 
 
-def send_payout(access: Access, request: AgentPayout, key: str, envelope: Envelope | None) -> tuple[Payout, bool]:
+def send_payout(
+    access: Access, request: AgentPayout, key: str, envelope: Envelope | None
+) -> tuple[Payout, bool]:
     """The payout of this key, and whether this call made it. Raises Coded."""
-    asset, order = asset_for(access.mode, request.asset_id), request.request()
-    is_known = Payout.objects.seen_by(access).filter(idempotency_caller=access.caller, idempotency_key=key).exists()
+    asset = asset_for(access.mode, request.asset_id)
+    order = request.request()
+    is_known = (
+        Payout.objects.seen_by(access)
+        .filter(idempotency_caller=access.caller, idempotency_key=key)
+        .exists()
+    )
     caps = caps_of(access, asset)
     if not is_known:
         if not caps and not authorize.has_provider(access.store):
             raise ControlsRequired
         details = PayoutDetails(destination_address=request.destination_address)
-        authorize.consult(access, details, envelope, asset_id=asset.pk, amount_atomic=order.amount_atomic)
+        authorize.consult(
+            access, details, envelope, asset_id=asset.pk, amount_atomic=order.amount_atomic
+        )
     try:
-        return create_payout(access, order, key, caller=access.caller, caps=caps, agent_credential_id=access.credential_id)
+        return create_payout(
+            access,
+            order,
+            key,
+            caller=access.caller,
+            caps=caps,
+            agent_credential_id=access.credential_id,
+        )
     except Flat as refusal:
         raise PayoutRejected(str(refusal)) from None
 
 
 def refuse_unread(access: Access, refusal: Invalid, asset_id: object) -> NoReturn:
-    """What is answered to a body that is no AgentPayout: the asset comes before all else that may be wrong."""
+    """What is answered to a body that is no AgentPayout: the asset comes before all else that may
+    be wrong."""
     if isinstance(asset_id, str) and refusal.field != "asset_id":
         asset_for(access.mode, asset_id)
     raise refusal
 
 
 def caps_of(access: Access, asset: Asset) -> list[Cap]:
-    """The store's caps as an agent is told of them, and the credential's own, which counts its payouts alone."""
+    """The store's caps as an agent is told of them, and the credential's own, which counts its
+    payouts alone."""
     caps = []
     staff = store_cap(access.store_id, asset.pk)
     if staff is not None and (staff.per_tx_atomic is not None or staff.daily_atomic is not None):
-        caps.append(Cap(staff.per_tx_atomic, staff.daily_atomic, None, PerTxExceeded, DailyExceeded))
+        caps.append(
+            Cap(staff.per_tx_atomic, staff.daily_atomic, None, PerTxExceeded, DailyExceeded)
+        )
     own = AgentPayoutCap.objects.filter(credential_id=access.credential_id, asset=asset).first()
     if own is not None:
-        caps.append(Cap(own.per_tx_atomic, own.daily_atomic, access.credential_id, PerTxExceeded, DailyExceeded))
+        caps.append(
+            Cap(
+                own.per_tx_atomic,
+                own.daily_atomic,
+                access.credential_id,
+                PerTxExceeded,
+                DailyExceeded,
+            )
+        )
     return caps
 
 
 def limits_of(access: Access, at: datetime, asset_id: str | None = None) -> list[Limits]:
-    """Caps and what is left of the UTC day of `at`, per asset of the mode. Raises AssetNotFound or AssetNotActive."""
+    """Caps and what is left of the UTC day of `at`, per asset of the mode. Raises AssetNotFound or
+    AssetNotActive."""
     assets = listed_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
     return [_limits(access, asset, at) for asset in assets]
 
@@ -123,8 +153,15 @@ def limits_of(access: Access, at: datetime, asset_id: str | None = None) -> list
 def _limits(access: Access, asset: Asset, at: datetime) -> Limits:
     """Of two caps the tighter one: for the day, the one with less left."""
     caps = caps_of(access, asset)
-    spent = [(one, daily_spent(access.store_id, access.mode, asset.pk, at, one.credential_id)) for one in caps]
-    days = [(one.daily_atomic - used, one.daily_atomic, used) for one, used in spent if one.daily_atomic is not None]
+    spent = [
+        (one, daily_spent(access.store_id, access.mode, asset.pk, at, one.credential_id))
+        for one in caps
+    ]
+    days = [
+        (one.daily_atomic - used, one.daily_atomic, used)
+        for one, used in spent
+        if one.daily_atomic is not None
+    ]
     remaining, daily, used = min(days) if days else (None, None, 0)
     if daily is None:
         used = daily_spent(access.store_id, access.mode, asset.pk, at, access.credential_id)
@@ -149,9 +186,20 @@ def set_cap(
             AgentPayoutCap.objects.filter(credential=credential, asset=asset).delete()
         else:
             AgentPayoutCap.objects.update_or_create(
-                credential=credential, asset=asset, defaults={"per_tx_atomic": per_tx_atomic, "daily_atomic": daily_atomic}
+                credential=credential,
+                asset=asset,
+                defaults={"per_tx_atomic": per_tx_atomic, "daily_atomic": daily_atomic},
             )
-        told = {"asset_id": asset.pk, "per_tx_atomic": str(per_tx_atomic), "daily_atomic": str(daily_atomic)}
+        told = {
+            "asset_id": asset.pk,
+            "per_tx_atomic": str(per_tx_atomic),
+            "daily_atomic": str(daily_atomic),
+        }
         audit.record(
-            "agent.cap_changed", store=credential.store_id, mode=credential.mode, target=credential, name=credential.name, details=told
+            "agent.cap_changed",
+            store=credential.store_id,
+            mode=credential.mode,
+            target=credential,
+            name=credential.name,
+            details=told,
         )

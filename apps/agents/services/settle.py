@@ -1,7 +1,9 @@
-"""Drawing on a mandate: the settlement's row with its key first, then the mandate's lock with its caps, and the debit, in one transaction.
+"""Drawing on a mandate: the settlement's row with its key first, then the mandate's lock with its
+caps, and the debit, in one transaction.
 
-What is checked with the lock can't change before the debit, so no number of simultaneous draws gets past a cap or a balance.
-The statements are written once: an agent that pays per call makes them all day.
+What is checked with the lock can't change before the debit, so no number of simultaneous draws gets
+past a cap or a balance. The statements are written once: an agent that pays per call makes them all
+day.
 """
 
 import secrets
@@ -32,7 +34,10 @@ NONCE_BYTES = 16
 _NONCE_CONSTRAINT = "settlement_nonce_once"
 # column -> attribute
 _COLUMNS = {str(field.column): field.attname for field in Settlement._meta.concrete_fields}
-_KEYS = Statement("SELECT id FROM agents_settlement WHERE credential_id = %(credential_id)s AND idempotency_key = %(key)s")
+_KEYS = Statement(
+    "SELECT id FROM agents_settlement WHERE credential_id = %(credential_id)s AND idempotency_key ="
+    " %(key)s"
+)
 _INSERT = Statement(f"""
 WITH made AS (
     INSERT INTO agents_settlement ({", ".join(_COLUMNS)})
@@ -42,7 +47,8 @@ WITH made AS (
 INSERT INTO agents_settlementstep (settlement_id, from_status, to_status, at, note)
 SELECT id, NULL, status, created_at, '' FROM made RETURNING settlement_id
 """)  # noqa: S608  # only names of columns are put in
-# Lock, caps and debit in one: whoever had to wait for the row is measured against what it has become.
+# Lock, caps and debit in one: whoever had to wait for the row is measured against what it has
+# become.
 _SPEND = Statement("""
 UPDATE agents_mandate m
 SET spent_atomic = m.spent_atomic + %(amount)s::numeric,
@@ -76,11 +82,13 @@ class InsufficientForSettlement(Coded):
     message = "Insufficient balance"
 
 
-def create_settlement(access: Access, request: SettlementRequest, key: str) -> tuple[Settlement, bool]:
+def create_settlement(
+    access: Access, request: SettlementRequest, key: str
+) -> tuple[Settlement, bool]:
     """The settlement of this key, and whether this call made it.
 
-    Raises MandateRequired, MandateNotFound, AssetMismatch, NonceReused, SpendCapExceeded, InsufficientForSettlement, or what a
-    wrong asset raises.
+    Raises MandateRequired, MandateNotFound, AssetMismatch, NonceReused, SpendCapExceeded,
+    InsufficientForSettlement, or what a wrong asset raises.
     """
     _check_may(access)
     known = _known(access, key)
@@ -98,8 +106,9 @@ def create_settlement(access: Access, request: SettlementRequest, key: str) -> t
 
 
 def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: object) -> Settlement:
-    """What is answered to a body that is no SettlementRequest, in the order of the contract: whether they may, then the settlement
-    of a key that was used, then the asset before what follows the amount. Raises what create_settlement does, or the refusal.
+    """What is answered to a body that is no SettlementRequest, in the order of the contract:
+    whether they may, then the settlement of a key that was used, then the asset before what follows
+    the amount. Raises what create_settlement does, or the refusal.
     """
     _check_may(access)
     known = _known(access, key)
@@ -150,8 +159,17 @@ def _unsaved(access: Access, request: SettlementRequest, key: str) -> Settlement
 
 def _draw(settlement: Settlement) -> Settlement:
     """Insert, spend, debit. What isn't dispatched is submitted at once and stays so."""
-    values: dict[str, object] = {column: getattr(settlement, name) for column, name in _COLUMNS.items()}
-    _INSERT.rows(**values | {"requirements": None if settlement.requirements is None else Jsonb(settlement.requirements)})
+    values: dict[str, object] = {
+        column: getattr(settlement, name) for column, name in _COLUMNS.items()
+    }
+    _INSERT.rows(
+        **values
+        | {
+            "requirements": (
+                None if settlement.requirements is None else Jsonb(settlement.requirements)
+            )
+        }
+    )
     settlement._state.adding = False
     at = _spend(settlement)
     if not settlement.amount_atomic:
@@ -171,16 +189,23 @@ def _draw(settlement: Settlement) -> Settlement:
 
 
 def _spend(settlement: Settlement) -> datetime:
-    """Take the amount from the mandate, which stays locked, and tell when. Raises MandateRequired or SpendCapExceeded."""
-    mandate, amount = settlement.mandate, settlement.amount_atomic
+    """Take the amount from the mandate, which stays locked, and tell when. Raises MandateRequired
+    or SpendCapExceeded."""
+    mandate = settlement.mandate
+    amount = settlement.amount_atomic
     spent = _SPEND.rows(mandate_id=mandate.pk, amount=amount, at=settlement.created_at)
     if not spent:
         mandate.refresh_from_db(fields=["status", "expires_at"])
-        is_over = status_at(mandate, clock.now(settlement.store, settlement.mode)) != Mandate.Status.ACTIVE
+        is_over = (
+            status_at(mandate, clock.now(settlement.store, settlement.mode))
+            != Mandate.Status.ACTIVE
+        )
         raise authorize.MandateRequired if is_over else SpendCapExceeded
     MANDATE.show(mandate, Mandate.Status.ACTIVE)
     mandate.expires_at, settlement.store.test_offset_seconds, is_exhausted = spent[0]
-    at = clock.now(settlement.store, settlement.mode)  # whoever has waited for the lock may have come too late
+    at = clock.now(
+        settlement.store, settlement.mode
+    )  # whoever has waited for the lock may have come too late
     if status_at(mandate, at) != Mandate.Status.ACTIVE:
         raise authorize.MandateRequired
     if is_exhausted and amount:

@@ -1,9 +1,14 @@
-"""Assets as agents see them: which a store's customers may pay with, and the service's own rates."""
+"""Assets as agents see them: which a store's customers may pay with, and the service's own
+rates."""
 
 from datetime import datetime
 
 from apps.access.access import Access
-from apps.agents.documents.agents import AgentTokenChangeDocument, ExchangeRatesDocument, rate_document
+from apps.agents.documents.agents import (
+    AgentTokenChangeDocument,
+    ExchangeRatesDocument,
+    rate_document,
+)
 from apps.agents.providers.base import Envelope, TokenDetails
 from apps.agents.requests.payments import TokenChange
 from apps.agents.services import authorize
@@ -42,26 +47,35 @@ def asset_for(mode: str, asset_id: str) -> Asset:
 
 
 _ACTIVE = Statement("""
-SELECT a.is_active AND c.mode = %(mode)s FROM assets_asset a JOIN assets_chain c ON c.id = a.chain_id WHERE a.id = %(asset_id)s
+SELECT a.is_active AND c.mode = %(mode)s FROM assets_asset a
+    JOIN assets_chain c ON c.id = a.chain_id WHERE a.id = %(asset_id)s
 """)
 
 
 def require_active(mode: str, asset_id: str) -> None:
-    """What `asset_for` checks, for those who need no more than the id. Raises AssetNotFound or AssetNotActive."""
+    """What `asset_for` checks, for those who need no more than the id. Raises AssetNotFound or
+    AssetNotActive."""
     if not asset_id.isprintable() or _ACTIVE.rows(mode=mode, asset_id=asset_id) != [(True,)]:
         asset_for(mode, asset_id)
 
 
 def known_asset(asset_id: str) -> Asset:
     """Any asset the service knows of. Raises AssetNotFound."""
-    asset = Asset.objects.filter(pk=asset_id).select_related("chain").first() if asset_id.isprintable() else None
+    asset = (
+        Asset.objects.filter(pk=asset_id).select_related("chain").first()
+        if asset_id.isprintable()
+        else None
+    )
     if asset is None:
         raise AssetNotFound
     return asset
 
 
-def change_token(access: Access, asset_id: str, change: TokenChange, envelope: Envelope | None) -> AgentTokenChangeDocument:
-    """Accept an asset or stop. Raises AssetNotFound, AssetNotActive, AssetChangeRejected, MandateRequired, or the provider's refusal."""
+def change_token(
+    access: Access, asset_id: str, change: TokenChange, envelope: Envelope | None
+) -> AgentTokenChangeDocument:
+    """Accept an asset or stop. Raises AssetNotFound, AssetNotActive, AssetChangeRejected,
+    MandateRequired, or the provider's refusal."""
     authorize.require_provider(access.store)
     asset = asset_for(access.mode, asset_id)
     authorize.require(access, TokenDetails(active=change.active), envelope, asset_id=asset.pk)
@@ -69,15 +83,24 @@ def change_token(access: Access, asset_id: str, change: TokenChange, envelope: E
         set_accepted(access, asset.pk, change.active)
     except LastAsset as refusal:
         raise AssetChangeRejected(str(refusal)) from None
-    return AgentTokenChangeDocument(asset_id=asset.pk, active=change.active, provider=access.store.authorization_provider)
+    return AgentTokenChangeDocument(
+        asset_id=asset.pk, active=change.active, provider=access.store.authorization_provider
+    )
 
 
-def exchange_rates(access: Access, currency: str | None, asset_id: str | None, real: datetime) -> ExchangeRatesDocument:
-    """The service's own rates that are valid at `real` (machine time); assets without one are left out."""
+def exchange_rates(
+    access: Access, currency: str | None, asset_id: str | None, real: datetime
+) -> ExchangeRatesDocument:
+    """The service's own rates that are valid at `real` (machine time); assets without one are left
+    out."""
     wanted = currency or access.store.settlement_currency
     if wanted not in Currency.values:
         raise UnsupportedCurrency(f"Unsupported currency: {wanted[:20]}")
     chosen = listed_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
     assets = {asset.pk: asset for asset in chosen}
-    rows = Rate.objects.filter(asset_id__in=assets, currency=wanted, valid_until__gt=real).order_by("asset__position", "asset_id")
-    return ExchangeRatesDocument(currency=wanted, rates=[rate_document(assets[row.asset_id], row) for row in rows])
+    rows = Rate.objects.filter(asset_id__in=assets, currency=wanted, valid_until__gt=real).order_by(
+        "asset__position", "asset_id"
+    )
+    return ExchangeRatesDocument(
+        currency=wanted, rates=[rate_document(assets[row.asset_id], row) for row in rows]
+    )

@@ -1,4 +1,5 @@
-"""What a resource asks for over x402: an intent, and the one asset and address of it that a payer's signature must name.
+"""What a resource asks for over x402: an intent, and the one asset and address of it that a payer's
+signature must name.
 
 A price in atomic units is exact; the intent then costs the fewest cents that are worth it.
 """
@@ -40,7 +41,8 @@ def is_signable(asset: Asset) -> bool:
 def make_offer(access: Access, request: OfferRequest, key: str | None) -> tuple[PaymentOffer, bool]:
     """The offer, and whether this call made it.
 
-    Raises AssetNotFound, AssetNotActive, NotSignable, NotAccepted, and what creating an intent raises.
+    Raises AssetNotFound, AssetNotActive, NotSignable, NotAccepted, and what creating an intent
+    raises.
     """
     asset = asset_for(access.mode, request.asset_id)
     if not is_signable(asset):
@@ -57,7 +59,8 @@ def make_offer(access: Access, request: OfferRequest, key: str | None) -> tuple[
 
 def _intent(access: Access, asset: Asset, request: OfferRequest) -> PaymentRequest:
     """The intent that is paid by the signature. Raises UnsupportedCurrency or NoRate."""
-    amount, currency = request.amount or "", request.currency or access.store.settlement_currency
+    amount = request.amount or ""
+    currency = request.currency or access.store.settlement_currency
     if request.exact_atomic is not None:
         amount = _worth(asset, request.exact_atomic, currency)
     return PaymentRequest(
@@ -94,7 +97,9 @@ def _offer(payment: Payment, asset: Asset, request: OfferRequest) -> PaymentOffe
         raise NoRate(retry_after=30)
     exact = request.exact_atomic
     if exact is not None:
-        PaymentAddress.objects.filter(pk=way.pk).update(required_atomic=exact, base_atomic=None, fee_atomic=None)
+        PaymentAddress.objects.filter(pk=way.pk).update(
+            required_atomic=exact, base_atomic=None, fee_atomic=None
+        )
     return PaymentOffer.objects.create(
         store_id=payment.store_id,
         mode=payment.mode,

@@ -1,6 +1,8 @@
-"""Signed payments on their way: asked of the sender once, followed to their end. What the chain hasn't told stays unknown.
+"""Signed payments on their way: asked of the sender once, followed to their end. What the chain
+hasn't told stays unknown.
 
-The payer's coins come in at the intent's address and are booked as any deposit; here only the gas is.
+The payer's coins come in at the intent's address and are booked as any deposit; here only the gas
+is.
 """
 
 import uuid
@@ -28,7 +30,8 @@ PURPOSE = OutgoingTransaction.Purpose.X402
 JOB = Job("agents.advance_x402", limit=100)
 # A caller who waits longer than this beyond the limit has gone away without an answer.
 ABANDONED = timedelta(seconds=10)
-_Sent, _Status = OutgoingTransaction.Status, SignedPayment.Status
+_Sent = OutgoingTransaction.Status
+_Status = SignedPayment.Status
 
 
 def advance_signed_payments(mode: str = "") -> int:
@@ -41,7 +44,9 @@ def advance_signed_payments(mode: str = "") -> int:
 def advance(signed_id: uuid.UUID) -> None:
     """One signed payment, under its own lock."""
     with transaction.atomic():
-        rows = SignedPayment.objects.select_for_update(no_key=True, of=("self",)).select_related("store", "offer__asset__chain")
+        rows = SignedPayment.objects.select_for_update(no_key=True, of=("self",)).select_related(
+            "store", "offer__asset__chain"
+        )
         signed = rows.get(pk=signed_id)
         if signed.status not in SIGNED_OPEN:
             return
@@ -52,7 +57,11 @@ def advance(signed_id: uuid.UUID) -> None:
             move(signed, _Status.SUBMITTED, at)
         if sent.status in (_Sent.CONFIRMED, _Sent.FAILED):
             _end(signed, sent, at)
-        elif signed.status == _Status.SUBMITTED and signed.updated_at < at - patience() - ABANDONED and signed.answered_at is None:
+        elif (
+            signed.status == _Status.SUBMITTED
+            and signed.updated_at < at - patience() - ABANDONED
+            and signed.answered_at is None
+        ):
             move(signed, _Status.UNKNOWN, at, note="Nobody waits for it", tx_hash=sent.tx_hash)
 
 
@@ -94,7 +103,14 @@ def _end(signed: SignedPayment, sent: OutgoingTransaction, at: datetime) -> None
         move(signed, _Status.SETTLED, at, tx_hash=sent.tx_hash)
     else:
         reason = sent.reason or "The transaction failed"
-        move(signed, _Status.FAILED, at, note=reason[:200], tx_hash=sent.tx_hash, failure_reason=reason[:200])
+        move(
+            signed,
+            _Status.FAILED,
+            at,
+            note=reason[:200],
+            tx_hash=sent.tx_hash,
+            failure_reason=reason[:200],
+        )
     if sent.network_fee_atomic:
         movements.x402_gas_paid(
             mode=signed.mode,
@@ -124,12 +140,21 @@ def _charge(signed: SignedPayment, gas_atomic: int, at: datetime) -> None:
         )
 
 
-def move(signed: SignedPayment, to: str, at: datetime, *, note: str = "", **changes: object) -> bool:
-    """One move with its line of history, inside the caller's transaction; False when somebody was faster."""
+def move(
+    signed: SignedPayment, to: str, at: datetime, *, note: str = "", **changes: object
+) -> bool:
+    """One move with its line of history, inside the caller's transaction; False when somebody was
+    faster."""
     return SIGNED.change_status(signed, Noted(to, note), at=at, updated_at=at, **changes)
 
 
 @SIGNED.recorder
 def _record(changes: Sequence[Change[SignedPayment, Noted]]) -> None:
     for one in changes:
-        SignedPaymentStep.objects.create(signed=one.row, from_status=one.before, to_status=one.step.status, at=one.at, note=one.step.note)
+        SignedPaymentStep.objects.create(
+            signed=one.row,
+            from_status=one.before,
+            to_status=one.step.status,
+            at=one.at,
+            note=one.step.note,
+        )

@@ -1,6 +1,8 @@
-"""Carrying a signed payment out: the row first, then the sender's request, then a wait for a block. Never a second transfer.
+"""Carrying a signed payment out: the row first, then the sender's request, then a wait for a block.
+Never a second transfer.
 
-One authorization has one row for ever. Success is told once; before it is known, the answer says that it isn't.
+One authorization has one row for ever. Success is told once; before it is known, the answer says
+that it isn't.
 """
 
 import threading
@@ -31,10 +33,14 @@ from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
 from apps.payments.services.hold import keep_pending
 
-PENDING, FAILED, CHAIN_NOT_ASKED = "settlement_pending", "transaction_failed", "unexpected_settle_error"
-HELD_SECONDS_MAX, WATCHED = 3600, timedelta(minutes=10)
+PENDING = "settlement_pending"
+FAILED = "transaction_failed"
+CHAIN_NOT_ASKED = "unexpected_settle_error"
+HELD_SECONDS_MAX = 3600
+WATCHED = timedelta(minutes=10)
 _LOOK_SECONDS = 0.25
-# Whoever waits holds a thread of the web server: so many of a process do, and one is always left for everybody else.
+# Whoever waits holds a thread of the web server: so many of a process do, and one is always left
+# for everybody else.
 _seats = threading.BoundedSemaphore(settings.X402_WAITING_MAX)
 _Status = SignedPayment.Status
 _ONE_PER_OFFER = "signed_payment_one_per_offer"
@@ -54,13 +60,16 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
     """Carry it out and wait for a block. Not inside a transaction: it asks the chain, and waits."""
     try:
         checked = x402_verify.check(access, request)
-        signed, is_new = x402_verify.known(checked), False
+        signed = x402_verify.known(checked)
+        is_new = False
         if signed is None:
             x402_verify.refuse_known(checked)
             x402_verify.check_now(checked)
             signed, is_new = _record(checked)
     except Refused as refusal:
-        reason = CHAIN_NOT_ASKED if refusal.reason == x402_verify.CHAIN_NOT_ASKED else refusal.reason
+        reason = (
+            CHAIN_NOT_ASKED if refusal.reason == x402_verify.CHAIN_NOT_ASKED else refusal.reason
+        )
         return SettleOutcome(None, refusal.payer, reason, refusal.text)
     if not is_new:
         return _again(checked, signed)
@@ -70,13 +79,17 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
 
 
 def _record(checked: Checked) -> tuple[SignedPayment, bool]:
-    """The row of the authorization, and whether this call made it. Raises Refused when another one pays the offer."""
-    offer, one = checked.offer, checked.authorization
+    """The row of the authorization, and whether this call made it. Raises Refused when another one
+    pays the offer."""
+    offer = checked.offer
+    one = checked.authorization
     at = clock.now(offer.store, offer.mode)
 
     def make() -> SignedPayment:
         if not keep_pending(offer.payment_id, at + _longest(one), checked.asset.pk):
-            raise Refused(x402_verify.INVALID_STATE, "The payment can not be paid any more", one.payer)
+            raise Refused(
+                x402_verify.INVALID_STATE, "The payment can not be paid any more", one.payer
+            )
         signed = SignedPayment.objects.create(
             store_id=offer.store_id,
             mode=offer.mode,
@@ -100,11 +113,14 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
     except IntegrityError as error:
         if constraint_of(error) != _ONE_PER_OFFER:
             raise
-        raise Refused(x402_verify.DUPLICATE, "Another authorization pays this already", one.payer) from None
+        raise Refused(
+            x402_verify.DUPLICATE, "Another authorization pays this already", one.payer
+        ) from None
 
 
 def _go_on(signed: SignedPayment) -> None:
-    """The worker asks for the transaction and reads its end: who serves people can't approve one."""
+    """The worker asks for the transaction and reads its end: who serves people can't approve
+    one."""
     if settings.WORK_INLINE:
         advance(signed.pk)
     else:
@@ -112,7 +128,8 @@ def _go_on(signed: SignedPayment) -> None:
 
 
 def _longest(one: Authorization) -> timedelta:
-    """How long the intent waits: until the token would refuse it, and the watcher has had its time."""
+    """How long the intent waits: until the token would refuse it, and the watcher has had its
+    time."""
     left = one.valid_before - int(clock.real_now().timestamp())
     return timedelta(seconds=min(max(left, 0), HELD_SECONDS_MAX)) + WATCHED
 
@@ -120,21 +137,28 @@ def _longest(one: Authorization) -> timedelta:
 def _again(checked: Checked, signed: SignedPayment) -> SettleOutcome:
     """What a repeat of an authorization hears: the state of its row."""
     if signed.offer_id != checked.offer.pk:
-        return SettleOutcome(None, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
+        return SettleOutcome(
+            None, signed.payer, x402_verify.NONCE_USED, "The authorization was used before"
+        )
     if signed.status == _Status.FAILED:
         return _failed(signed)
     if signed.status == _Status.SETTLED or signed.answered_at is not None:
         return _succeeded(signed)
     if signed.status == _Status.UNKNOWN:
         return _wait(signed, checked.asset)
-    return SettleOutcome(signed, signed.payer, x402_verify.DUPLICATE, "The authorization is being carried out")
+    return SettleOutcome(
+        signed, signed.payer, x402_verify.DUPLICATE, "The authorization is being carried out"
+    )
 
 
 def _wait(signed: SignedPayment, asset: Asset) -> SettleOutcome:
-    """Until a block has it, it has failed, or the time is over. When too many wait already, one look."""
+    """Until a block has it, it has failed, or the time is over. When too many wait already, one
+    look."""
     is_seated = _seats.acquire(blocking=False)
     try:
-        return _look(signed, asset, time.monotonic() + (patience().total_seconds() if is_seated else 0))
+        return _look(
+            signed, asset, time.monotonic() + (patience().total_seconds() if is_seated else 0)
+        )
     finally:
         if is_seated:
             _seats.release()
@@ -147,8 +171,12 @@ def _look(signed: SignedPayment, asset: Asset, deadline: float) -> SettleOutcome
             signed.refresh_from_db(fields=["status", "tx_hash", "failure_reason", "answered_at"])
             if signed.status == _Status.FAILED:
                 return _failed(signed)
-            sent = OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=str(signed.pk)).first()
-            if signed.status == _Status.SETTLED or (sent is not None and _is_mined(signed, sent, nodes)):
+            sent = OutgoingTransaction.objects.filter(
+                purpose=PURPOSE, reference=str(signed.pk)
+            ).first()
+            if signed.status == _Status.SETTLED or (
+                sent is not None and _is_mined(signed, sent, nodes)
+            ):
                 return _succeeded(signed)
             if time.monotonic() >= deadline:
                 return _unknown(signed, sent)
@@ -159,7 +187,8 @@ def _look(signed: SignedPayment, asset: Asset, deadline: float) -> SettleOutcome
 
 
 def _is_mined(signed: SignedPayment, sent: OutgoingTransaction, nodes: Nodes) -> bool:
-    """Whether a block has it. One block is enough to answer; the intent waits for its confirmations as always."""
+    """Whether a block has it. One block is enough to answer; the intent waits for its confirmations
+    as always."""
     try:
         tx_hash = authorizations.mined(sent, nodes) if sent.status in IN_FLIGHT else ""
     except RpcError:
@@ -175,7 +204,9 @@ def _succeeded(signed: SignedPayment) -> SettleOutcome:
     at = clock.now(signed.store, signed.mode)
     if SignedPayment.objects.filter(pk=signed.pk, answered_at=None).update(answered_at=at):
         return SettleOutcome(signed, signed.payer)
-    return SettleOutcome(signed, signed.payer, x402_verify.NONCE_USED, "The authorization was used before")
+    return SettleOutcome(
+        signed, signed.payer, x402_verify.NONCE_USED, "The authorization was used before"
+    )
 
 
 def _failed(signed: SignedPayment) -> SettleOutcome:
@@ -188,7 +219,13 @@ def _unknown(signed: SignedPayment, sent: OutgoingTransaction | None) -> SettleO
         row = SignedPayment.objects.select_for_update(no_key=True).get(pk=signed.pk)
         if row.status == _Status.SUBMITTED:
             tx_hash = sent.tx_hash if sent is not None else ""
-            move(row, _Status.UNKNOWN, clock.now(signed.store, signed.mode), note="No block had it in time", tx_hash=tx_hash)
+            move(
+                row,
+                _Status.UNKNOWN,
+                clock.now(signed.store, signed.mode),
+                note="No block had it in time",
+                tx_hash=tx_hash,
+            )
     if row.status == _Status.SETTLED:
         return _succeeded(row)
     if row.status == _Status.FAILED:

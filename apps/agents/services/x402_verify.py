@@ -1,4 +1,5 @@
-"""May this signed payment be carried out? Read literally, compared with the offer, recovered, and asked of the chain.
+"""May this signed payment be carried out? Read literally, compared with the offer, recovered, and
+asked of the chain.
 
 A refusal carries one of the protocol's own reasons. Nothing is written here.
 """
@@ -9,7 +10,14 @@ from dataclasses import dataclass
 
 from apps.access.access import Access
 from apps.agents.models import PaymentOffer, SignedPayment
-from apps.agents.requests.x402 import METHOD, SCHEME, VERSION, PaymentPayload, PaymentRequirements, SignedPaymentRequest
+from apps.agents.requests.x402 import (
+    METHOD,
+    SCHEME,
+    VERSION,
+    PaymentPayload,
+    PaymentRequirements,
+    SignedPaymentRequest,
+)
 from apps.agents.services.x402_offers import is_signable
 from apps.assets.models import Asset
 from apps.chain import authorizations, costs
@@ -22,8 +30,11 @@ from apps.payments.states import PENDING
 
 # An authorization that ends sooner than this could not be mined in time.
 LEAST_SECONDS_LEFT = 6
-INVALID_VERSION, UNSUPPORTED_SCHEME, INVALID_NETWORK = "invalid_x402_version", "unsupported_scheme", "invalid_network"
-INVALID_PAYLOAD, INVALID_REQUIREMENTS = "invalid_payload", "invalid_payment_requirements"
+INVALID_VERSION = "invalid_x402_version"
+UNSUPPORTED_SCHEME = "unsupported_scheme"
+INVALID_NETWORK = "invalid_network"
+INVALID_PAYLOAD = "invalid_payload"
+INVALID_REQUIREMENTS = "invalid_payment_requirements"
 RECIPIENT_MISMATCH = "invalid_exact_evm_payload_recipient_mismatch"
 WRONG_VALUE = "invalid_exact_evm_payload_authorization_value"
 NOT_YET_VALID = "invalid_exact_evm_payload_authorization_valid_after"
@@ -35,8 +46,10 @@ INVALID_STATE = "invalid_transaction_state"
 DUPLICATE = "duplicate_settlement"
 SIMULATION_FAILED = "invalid_exact_evm_payload_transaction_simulation_failed"
 CHAIN_NOT_ASKED = "unexpected_verify_error"
-_ADDRESS, _NONCE = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII), re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
-_SIGNATURE, _NUMBER = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII), re.compile(r"[0-9]{1,78}", re.ASCII)
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+_NONCE = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
+_SIGNATURE = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,78}", re.ASCII)
 _NETWORK = re.compile(r"eip155:([0-9]{1,18})", re.ASCII)
 
 
@@ -44,7 +57,9 @@ class Refused(Exception):
     """`reason` is the protocol's word for it; `payer` is empty while it isn't known."""
 
     def __init__(self, reason: str, text: str, payer: str = "") -> None:
-        self.reason, self.text, self.payer = reason, text, payer
+        self.reason = reason
+        self.text = text
+        self.payer = payer
         super().__init__(f"{reason}: {text}")
 
 
@@ -80,7 +95,8 @@ def check(access: Access, request: SignedPaymentRequest) -> Checked:
 
 def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, PaymentRequirements]:
     """The signed payload and the requirements it must meet."""
-    payload, required = request.payment_payload, request.payment_requirements
+    payload = request.payment_payload
+    required = request.payment_requirements
     if payload is None:
         raise Refused(INVALID_PAYLOAD, "paymentPayload must be an object")
     if required is None:
@@ -129,7 +145,9 @@ def _authorization(payload: PaymentPayload) -> Authorization:
     )
 
 
-def _text(value: str | None, name: str, pattern: re.Pattern[str], reason: str = INVALID_PAYLOAD) -> str:
+def _text(
+    value: str | None, name: str, pattern: re.Pattern[str], reason: str = INVALID_PAYLOAD
+) -> str:
     if value is None or not pattern.fullmatch(value):
         raise Refused(reason, f"{name} can't be read")
     return value.lower()
@@ -142,7 +160,9 @@ def _number(value: str | None, name: str) -> int:
     return number
 
 
-def _offer(access: Access, asset: Asset, required: PaymentRequirements, one: Authorization) -> PaymentOffer:
+def _offer(
+    access: Access, asset: Asset, required: PaymentRequirements, one: Authorization
+) -> PaymentOffer:
     """The store's own offer at the address that the requirements and the payer name."""
     pay_to = required.pay_to or ""
     if not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != one.to:
@@ -167,26 +187,42 @@ def known(checked: Checked) -> SignedPayment | None:
 
 
 def refuse_known(checked: Checked) -> None:
-    """Raises Refused for a replay, for a second payment of one offer, and for an intent that can't be paid any more."""
-    payer, payment = checked.authorization.payer, checked.offer.payment
+    """Raises Refused for a replay, for a second payment of one offer, and for an intent that can't
+    be paid any more."""
+    payer = checked.authorization.payer
+    payment = checked.offer.payment
     if known(checked) is not None:
         raise Refused(NONCE_USED, "The authorization was used before", payer)
-    if SignedPayment.objects.filter(offer=checked.offer).exclude(status=SignedPayment.Status.FAILED).exists():
+    if (
+        SignedPayment.objects.filter(offer=checked.offer)
+        .exclude(status=SignedPayment.Status.FAILED)
+        .exists()
+    ):
         raise Refused(DUPLICATE, "Another authorization pays this already", payer)
-    if payment.status != PENDING or payment.deadline <= clock.now(checked.offer.store, checked.offer.mode):
-        raise Refused(INVALID_STATE, f"The payment is {payment.status if payment.status != PENDING else 'expired'}", payer)
+    if payment.status != PENDING or payment.deadline <= clock.now(
+        checked.offer.store, checked.offer.mode
+    ):
+        raise Refused(
+            INVALID_STATE,
+            f"The payment is {payment.status if payment.status != PENDING else 'expired'}",
+            payer,
+        )
 
 
 def check_now(checked: Checked) -> None:
-    """Raises Refused when the token would not carry it out at this moment, or can't be asked. Not inside a transaction."""
-    asset, one = checked.asset, checked.authorization
+    """Raises Refused when the token would not carry it out at this moment, or can't be asked. Not
+    inside a transaction."""
+    asset = checked.asset
+    one = checked.authorization
     seconds = clock.real_now().timestamp()
     if one.valid_after > seconds:
         raise Refused(NOT_YET_VALID, "The authorization is not valid yet", one.payer)
     if one.valid_before < seconds + LEAST_SECONDS_LEFT:
         raise Refused(EXPIRED, "The authorization has ended, or ends too soon", one.payer)
     if asset.mode == Mode.LIVE and one.amount_atomic < (costs.fee(asset) or 0):
-        raise Refused(WRONG_VALUE, "The amount is less than the network asks for carrying it out", one.payer)
+        raise Refused(
+            WRONG_VALUE, "The amount is less than the network asks for carrying it out", one.payer
+        )
     try:
         with closing(nodes_of(asset.chain)) as nodes:
             if authorizations.is_used(asset, one, nodes):
@@ -196,4 +232,6 @@ def check_now(checked: Checked) -> None:
             if not authorizations.would_pass(asset, one, nodes):
                 raise Refused(SIMULATION_FAILED, "The token would not carry it out", one.payer)
     except RpcError as error:
-        raise Refused(CHAIN_NOT_ASKED, "The chain can't be asked at the moment", one.payer) from error
+        raise Refused(
+            CHAIN_NOT_ASKED, "The chain can't be asked at the moment", one.payer
+        ) from error

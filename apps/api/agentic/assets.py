@@ -1,4 +1,5 @@
-"""/agentic/balances, exchange_rates, tokens and market_data: what an agent may know of assets, and which a store takes."""
+"""/agentic/balances, exchange_rates, tokens and market_data: what an agent may know of assets, and
+which a store takes."""
 
 from typing import Annotated
 
@@ -49,7 +50,9 @@ class AgentBalances(AgentDoor):
         wanted = BalanceFilters.read(request.query_params).asset_id
         asset_id = None if wanted is None else known_asset(wanted).pk
         shown = [one for one in told.balances if asset_id in (None, one.asset_id)]
-        return Response(AgentBalancesDocument(balances=shown, settlement_balance=told.settlement_balance))
+        return Response(
+            AgentBalancesDocument(balances=shown, settlement_balance=told.settlement_balance)
+        )
 
 
 class ExchangeRates(AgentDoor):
@@ -60,7 +63,9 @@ class ExchangeRates(AgentDoor):
 
     def get(self, request: Request) -> Response:
         asked = RateFilters.read(request.query_params)
-        return Response(exchange_rates(self.access, asked.currency, asked.asset_id, clock.real_now()))
+        return Response(
+            exchange_rates(self.access, asked.currency, asked.asset_id, clock.real_now())
+        )
 
 
 class Tokens(AgentDoor):
@@ -80,7 +85,9 @@ class TokenById(AgentDoor):
     answers = {"PATCH": AgentTokenChangeDocument}
 
     def patch(self, request: Request, id: str) -> Response:
-        return Response(change_token(self.access, id, self.read(request, TokenChange), self.envelope(request)))
+        return Response(
+            change_token(self.access, id, self.read(request, TokenChange), self.envelope(request))
+        )
 
 
 class MarketData(AgentDoor):

@@ -6,7 +6,12 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.agents.documents.agents import MandateDocument, SettlementDocument, mandate_document, settlement_document
+from apps.agents.documents.agents import (
+    MandateDocument,
+    SettlementDocument,
+    mandate_document,
+    settlement_document,
+)
 from apps.agents.models import Mandate, Settlement
 from apps.agents.requests.mandates import MandateBody, SettlementBody
 from apps.agents.services import mandates, settle
@@ -25,7 +30,9 @@ class MandateDoor(AgentDoor):
     """A view of the credential's mandates, as they stand at this moment."""
 
     def own(self) -> "QuerySet[Mandate]":
-        rows: QuerySet[Mandate] = Mandate.objects.seen_by(self.access).filter(credential_id=self.access.credential_id)
+        rows: QuerySet[Mandate] = Mandate.objects.seen_by(self.access).filter(
+            credential_id=self.access.credential_id
+        )
         return rows.order_by("-created_at", "-id")
 
     def document(self, mandate: Mandate) -> MandateDocument:
@@ -45,13 +52,19 @@ class Mandates(MandateDoor):
             wanted = self.read(request, MandateBody).request()
         except Invalid as refusal:
             body = self.body(request)
-            known = mandates.answer_unread(self.access, refusal, ref=body.get("mandate_ref"), asset_id=body.get("asset_id"))
+            known = mandates.answer_unread(
+                self.access, refusal, ref=body.get("mandate_ref"), asset_id=body.get("asset_id")
+            )
             return self._answer(known, is_new=False)
         mandate, is_new = create_mandate(self.access, wanted, self.envelope(request))
         return self._answer(mandate, is_new=is_new)
 
     def _answer(self, mandate: Mandate, *, is_new: bool) -> Response:
-        return Response(self.document(mandate), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+        return Response(
+            self.document(mandate),
+            status=201,
+            headers=None if is_new else {"Idempotent-Replayed": "true"},
+        )
 
     def get(self, request: Request) -> Response:
         return Response(Data(data=[self.document(one) for one in self.own()[:LIST_MAX]]))
@@ -70,7 +83,9 @@ class SettlementDoor(AgentDoor):
     """A view of the credential's draws."""
 
     def own(self) -> "QuerySet[Settlement]":
-        rows: QuerySet[Settlement] = Settlement.objects.seen_by(self.access).filter(credential_id=self.access.credential_id)
+        rows: QuerySet[Settlement] = Settlement.objects.seen_by(self.access).filter(
+            credential_id=self.access.credential_id
+        )
         return rows.select_related("mandate").order_by("-created_at", "-id")
 
 
@@ -89,7 +104,9 @@ class Settlements(SettlementDoor):
             wanted = self.read(request, SettlementBody).request()
         except Invalid as refusal:
             asset_id = self.body(request).get("asset_id")
-            return self._answer(settle.answer_unread(self.access, refusal, key, asset_id=asset_id), is_new=False)
+            return self._answer(
+                settle.answer_unread(self.access, refusal, key, asset_id=asset_id), is_new=False
+            )
         settlement, is_new = create_settlement(self.access, wanted, key)
         return self._answer(settlement, is_new=is_new)
 
@@ -99,7 +116,9 @@ class Settlements(SettlementDoor):
         return Response(settlement_document(settlement), status=201, headers=headers)
 
     def get(self, request: Request) -> Response:
-        return Response(lists.paginated(Paged.read(request.query_params), self.own(), settlement_document))
+        return Response(
+            lists.paginated(Paged.read(request.query_params), self.own(), settlement_document)
+        )
 
 
 class SettlementById(SettlementDoor):

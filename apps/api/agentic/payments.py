@@ -54,13 +54,20 @@ class AgentPayments(AgentPaymentDoor):
         key = self.idempotency_key(request)
         wanted = self.read(request, agent_payment(self.access.mode))
         payment, is_new = create_payment(self.access, wanted, key, self.envelope(request))
-        return Response(parts.created(payment), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+        return Response(
+            parts.created(payment),
+            status=201,
+            headers=None if is_new else {"Idempotent-Replayed": "true"},
+        )
 
     def get(self, request: Request) -> Response:
         asked = PaymentFilters.read(request.query_params)
-        rows, reference = self.own(), asked.reference
+        rows = self.own()
+        reference = asked.reference
         if reference:
-            rows = rows.filter(reference=reference.upper()) if reference.isprintable() else rows.none()
+            rows = (
+                rows.filter(reference=reference.upper()) if reference.isprintable() else rows.none()
+            )
         return Response(lists.page(asked, rows, parts.row))
 
 
@@ -92,8 +99,14 @@ class AgentRefunds(AgentPaymentDoor):
     statuses = {"POST": 201}
 
     def get(self, request: Request, id: str) -> Response:
-        rows = Refund.objects.seen_by(self.access).filter(payment=self.payment(id)).select_related("asset__chain")
-        return Response(Data(data=[refund_document(one) for one in rows.order_by("-created_at", "-part")]))
+        rows = (
+            Refund.objects.seen_by(self.access)
+            .filter(payment=self.payment(id))
+            .select_related("asset__chain")
+        )
+        return Response(
+            Data(data=[refund_document(one) for one in rows.order_by("-created_at", "-part")])
+        )
 
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)

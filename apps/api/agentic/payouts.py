@@ -29,7 +29,10 @@ class AgentPayoutDoor(AgentDoor):
 class AgentPayouts(AgentPayoutDoor):
     """Send a payout, or list the credential's own newest first."""
 
-    codes = {"amount_atomic": "invalid_amount", ("destination_address", "required"): "destination_required"}
+    codes = {
+        "amount_atomic": "invalid_amount",
+        ("destination_address", "required"): "destination_required",
+    }
     query = Paged
     bodies = {"POST": AgentPayout}
     answers = {"GET": Paginated[PayoutDocument], "POST": PayoutDocument}
@@ -42,10 +45,16 @@ class AgentPayouts(AgentPayoutDoor):
         except Invalid as refusal:
             refuse_unread(self.access, refusal, self.body(request).get("asset_id"))
         payout, is_new = send_payout(self.access, wanted, key, self.envelope(request))
-        return Response(payout_document(payout), status=201, headers=None if is_new else {"Idempotent-Replayed": "true"})
+        return Response(
+            payout_document(payout),
+            status=201,
+            headers=None if is_new else {"Idempotent-Replayed": "true"},
+        )
 
     def get(self, request: Request) -> Response:
-        return Response(lists.paginated(Paged.read(request.query_params), self.own(), payout_document))
+        return Response(
+            lists.paginated(Paged.read(request.query_params), self.own(), payout_document)
+        )
 
 
 class AgentPayoutById(AgentPayoutDoor):
@@ -70,4 +79,8 @@ class PayoutLimits(AgentDoor):
     def get(self, request: Request) -> Response:
         at = self.access.now()
         limits = limits_of(self.access, at, LimitFilters.read(request.query_params).asset_id)
-        return Response(PayoutLimitsDocument(limits=[one.document() for one in limits], utc_day=at.date().isoformat()))
+        return Response(
+            PayoutLimitsDocument(
+                limits=[one.document() for one in limits], utc_day=at.date().isoformat()
+            )
+        )

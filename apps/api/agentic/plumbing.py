@@ -1,4 +1,5 @@
-"""What every door of the agent API does: agents only, errors always with a code, and the envelope a request may carry."""
+"""What every door of the agent API does: agents only, errors always with a code, and the envelope a
+request may carry."""
 
 import base64
 import binascii
@@ -24,7 +25,9 @@ class AgentDoor(Door):
     for_agents = True
     shape = Coded
     missing: ClassVar[Failure] = NotFound(code="not_found")
-    codes: ClassVar[Mapping[str | tuple[str, str], str]] = {}  # of a broken rule: by field and rule, or by the field alone
+    codes: ClassVar[
+        Mapping[str | tuple[str, str], str]
+    ] = {}  # of a broken rule: by field and rule, or by the field alone
 
     def _unauthenticated(self, refusal: Unauthenticated) -> Unauthenticated:
         """No credential, or none of an agent's form, is told in one way here."""
@@ -32,7 +35,9 @@ class AgentDoor(Door):
 
     def refusal(self, refusal: Invalid) -> Failure:
         field = refusal.field.partition(".")[0]
-        return Coded(refusal.text, code=self.codes.get((field, refusal.rule)) or self.codes.get(field))
+        return Coded(
+            refusal.text, code=self.codes.get((field, refusal.rule)) or self.codes.get(field)
+        )
 
     @staticmethod
     def envelope(request: Request) -> Envelope | None:

@@ -1,4 +1,5 @@
-"""/billing/invoice/{token}: what the customer's page reads, and how it gets something to pay. Public, from any origin."""
+"""/billing/invoice/{token}: what the customer's page reads, and how it gets something to pay.
+Public, from any origin."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response

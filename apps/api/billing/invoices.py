@@ -32,7 +32,8 @@ class InvoiceDoor(BillingDoor):
 
 
 class Invoices(InvoiceDoor):
-    """Make a draft, or list invoices newest first, by `status`, `customer_id` and `subscription_id`."""
+    """Make a draft, or list invoices newest first, by `status`, `customer_id` and
+    `subscription_id`."""
 
     query = InvoiceFilters
     bodies = {"POST": InvoiceRequest}
@@ -83,25 +84,33 @@ class Finalize(InvoiceAction):
     """Number a draft and open it to payment."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(invoice_document(invoice_states.finalize_invoice(self.access, self.invoice(id))))
+        return Response(
+            invoice_document(invoice_states.finalize_invoice(self.access, self.invoice(id)))
+        )
 
 
 class Send(InvoiceAction):
     """E-mail the link to the customer."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(invoice_document(invoice_states.send_invoice(self.access, self.invoice(id))))
+        return Response(
+            invoice_document(invoice_states.send_invoice(self.access, self.invoice(id)))
+        )
 
 
 class Void(InvoiceAction):
     """Take it back."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(invoice_document(invoice_states.void_invoice(self.access, self.invoice(id))))
+        return Response(
+            invoice_document(invoice_states.void_invoice(self.access, self.invoice(id)))
+        )
 
 
 class MarkUncollectible(InvoiceAction):
     """Write it off; anything but an open invoice stays as it is."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(invoice_document(invoice_states.mark_uncollectible(self.access, self.invoice(id))))
+        return Response(
+            invoice_document(invoice_states.mark_uncollectible(self.access, self.invoice(id)))
+        )

@@ -1,4 +1,5 @@
-"""What the doors of billing share: broken rules are told as a list, and an unknown id in one flat sentence per noun."""
+"""What the doors of billing share: broken rules are told as a list, and an unknown id in one flat
+sentence per noun."""
 
 from typing import ClassVar
 

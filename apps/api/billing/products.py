@@ -78,7 +78,9 @@ class Prices(ProductDoor):
     statuses = {"POST": 201}
 
     def get(self, request: Request, product_id: str) -> Response:
-        return Response([price_document(one) for one in selectors.prices_of(self.product(product_id))])
+        return Response(
+            [price_document(one) for one in selectors.prices_of(self.product(product_id))]
+        )
 
     def post(self, request: Request, product_id: str) -> Response:
         product = self.product(product_id)
@@ -111,7 +113,9 @@ class ArchivePrice(PriceDoor):
     answers = {"POST": PriceDocument}
 
     def post(self, request: Request, product_id: str, id: str) -> Response:
-        return Response(price_document(catalog.set_price_active(self.access, self.price(product_id, id), False)))
+        return Response(
+            price_document(catalog.set_price_active(self.access, self.price(product_id, id), False))
+        )
 
 
 class ActivatePrice(PriceDoor):
@@ -121,4 +125,6 @@ class ActivatePrice(PriceDoor):
     answers = {"POST": PriceDocument}
 
     def post(self, request: Request, product_id: str, id: str) -> Response:
-        return Response(price_document(catalog.set_price_active(self.access, self.price(product_id, id), True)))
+        return Response(
+            price_document(catalog.set_price_active(self.access, self.price(product_id, id), True))
+        )

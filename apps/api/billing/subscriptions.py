@@ -29,7 +29,8 @@ class SubscriptionFilters(Query, frozen=True, kw_only=True):
 
 
 class Subscriptions(SubscriptionDoor):
-    """Subscribe a customer, or list every subscription, newest first, by `status` and `customer_id`."""
+    """Subscribe a customer, or list every subscription, newest first, by `status` and
+    `customer_id`."""
 
     query = SubscriptionFilters
     bodies = {"POST": SubscriptionRequest}
@@ -39,11 +40,15 @@ class Subscriptions(SubscriptionDoor):
     def get(self, request: Request) -> Response:
         asked = SubscriptionFilters.read(request.query_params)
         rows = selectors.subscriptions_seen_by(self.access)
-        rows = selectors.filtered_subscriptions(rows, status=asked.status, customer_id=asked.customer_id)
+        rows = selectors.filtered_subscriptions(
+            rows, status=asked.status, customer_id=asked.customer_id
+        )
         return Response([subscription_document(one) for one in rows])
 
     def post(self, request: Request) -> Response:
-        subscription = services.create_subscription(self.access, self.read(request, SubscriptionRequest))
+        subscription = services.create_subscription(
+            self.access, self.read(request, SubscriptionRequest)
+        )
         return Response(subscription_document(subscription), status=201)
 
 
@@ -87,18 +92,26 @@ class Uncancel(SubscriptionAction):
     """Take a scheduled cancellation back."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(subscription_document(services.uncancel_subscription(self.access, self.subscription(id))))
+        return Response(
+            subscription_document(
+                services.uncancel_subscription(self.access, self.subscription(id))
+            )
+        )
 
 
 class Pause(SubscriptionAction):
     """Stop billing."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(subscription_document(services.pause_subscription(self.access, self.subscription(id))))
+        return Response(
+            subscription_document(services.pause_subscription(self.access, self.subscription(id)))
+        )
 
 
 class Resume(SubscriptionAction):
     """Begin a new period now and bill it."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(subscription_document(services.resume_subscription(self.access, self.subscription(id))))
+        return Response(
+            subscription_document(services.resume_subscription(self.access, self.subscription(id)))
+        )

@@ -3,20 +3,40 @@
 from apps.api.billing import customers, hosted, invoices, products, subscriptions
 from apps.api.plumbing.routes import PUBLIC, PUBLIC_LINK, Route
 
-READ, WRITE = "billing:read", "billing:write"
-GET, POST = frozenset({"GET"}), frozenset({"POST"})
+READ = "billing:read"
+WRITE = "billing:write"
+GET = frozenset({"GET"})
+POST = frozenset({"POST"})
 
 ROUTES = [
     Route("billing/products", products.Products, {"GET": READ, "POST": WRITE}),
     Route("billing/products/<str:id>", products.ProductById, {"GET": READ, "PATCH": WRITE}),
-    Route("billing/products/<str:product_id>/prices", products.Prices, {"GET": READ, "POST": WRITE}),
+    Route(
+        "billing/products/<str:product_id>/prices", products.Prices, {"GET": READ, "POST": WRITE}
+    ),
     Route("billing/products/<str:product_id>/prices/<str:id>", products.PriceById, {"GET": READ}),
-    Route("billing/products/<str:product_id>/prices/<str:id>/archive", products.ArchivePrice, {"POST": WRITE}),
-    Route("billing/products/<str:product_id>/prices/<str:id>/activate", products.ActivatePrice, {"POST": WRITE}),
+    Route(
+        "billing/products/<str:product_id>/prices/<str:id>/archive",
+        products.ArchivePrice,
+        {"POST": WRITE},
+    ),
+    Route(
+        "billing/products/<str:product_id>/prices/<str:id>/activate",
+        products.ActivatePrice,
+        {"POST": WRITE},
+    ),
     Route("billing/customers", customers.Customers, {"GET": READ, "POST": WRITE}),
-    Route("billing/customers/<str:id>", customers.CustomerById, {"GET": READ, "PATCH": WRITE, "DELETE": WRITE}),
+    Route(
+        "billing/customers/<str:id>",
+        customers.CustomerById,
+        {"GET": READ, "PATCH": WRITE, "DELETE": WRITE},
+    ),
     Route("billing/subscriptions", subscriptions.Subscriptions, {"GET": READ, "POST": WRITE}),
-    Route("billing/subscriptions/<str:id>", subscriptions.SubscriptionById, {"GET": READ, "PATCH": WRITE}),
+    Route(
+        "billing/subscriptions/<str:id>",
+        subscriptions.SubscriptionById,
+        {"GET": READ, "PATCH": WRITE},
+    ),
     Route("billing/subscriptions/<str:id>/cancel", subscriptions.Cancel, {"POST": WRITE}),
     Route("billing/subscriptions/<str:id>/uncancel", subscriptions.Uncancel, {"POST": WRITE}),
     Route("billing/subscriptions/<str:id>/pause", subscriptions.Pause, {"POST": WRITE}),
@@ -30,7 +50,21 @@ ROUTES = [
     Route("billing/invoices/<str:id>/finalize", invoices.Finalize, {"POST": WRITE}),
     Route("billing/invoices/<str:id>/send", invoices.Send, {"POST": WRITE}),
     Route("billing/invoices/<str:id>/void", invoices.Void, {"POST": WRITE}),
-    Route("billing/invoices/<str:id>/mark_uncollectible", invoices.MarkUncollectible, {"POST": WRITE}),
-    Route("billing/invoice/<str:token>", hosted.HostedInvoice, {"GET": PUBLIC}, budget={"GET": PUBLIC_LINK}, cors=GET),
-    Route("billing/invoice/<str:token>/payment_intent", hosted.StartPayment, {"POST": PUBLIC}, budget={"POST": PUBLIC_LINK}, cors=POST),
+    Route(
+        "billing/invoices/<str:id>/mark_uncollectible", invoices.MarkUncollectible, {"POST": WRITE}
+    ),
+    Route(
+        "billing/invoice/<str:token>",
+        hosted.HostedInvoice,
+        {"GET": PUBLIC},
+        budget={"GET": PUBLIC_LINK},
+        cors=GET,
+    ),
+    Route(
+        "billing/invoice/<str:token>/payment_intent",
+        hosted.StartPayment,
+        {"POST": PUBLIC},
+        budget={"POST": PUBLIC_LINK},
+        cors=POST,
+    ),
 ]

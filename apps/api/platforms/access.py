@@ -18,7 +18,11 @@ class AccessRequests(Door):
 
     def get(self, request: Request) -> Response:
         latest = latest_request(self.access)
-        return Response(LatestPlatformAccessRequest(request=None if latest is None else request_document(latest)))
+        return Response(
+            LatestPlatformAccessRequest(
+                request=None if latest is None else request_document(latest)
+            )
+        )
 
     def post(self, request: Request) -> Response:
         made = request_access(self.access, self.read(request, PlatformAccess))

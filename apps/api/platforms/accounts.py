@@ -1,4 +1,5 @@
-"""/platform/accounts: the sub-merchants of a platform, opened, read, changed, closed, opened again, and attested."""
+"""/platform/accounts: the sub-merchants of a platform, opened, read, changed, closed, opened again,
+and attested."""
 
 from typing import ClassVar
 
@@ -10,7 +11,12 @@ from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import AnyErrors, BlockedOrNot, Refused
 from apps.core.errors import Coded
 from apps.platforms import selectors
-from apps.platforms.documents import AccountVerificationDocument, PlatformAccountDocument, account_document, verification_document
+from apps.platforms.documents import (
+    AccountVerificationDocument,
+    PlatformAccountDocument,
+    account_document,
+    verification_document,
+)
 from apps.platforms.requests import AccountChanges, AccountRequest, VerificationRequest
 from apps.platforms.services import accounts, verifications
 from apps.stores.models import Store
@@ -34,7 +40,9 @@ class AccountDoor(PlatformDoor):
     missing = selectors.AccountNotFound()
 
     def told(self, account: Store, status: int = 200) -> Response:
-        return Response(account_document(selectors.described_one(self.access, account)), status=status)
+        return Response(
+            account_document(selectors.described_one(self.access, account)), status=status
+        )
 
 
 class Accounts(AccountDoor):
@@ -51,7 +59,12 @@ class Accounts(AccountDoor):
         external_id = AccountFilters.read(request.query_params).external_id
         if external_id is not None:
             rows = rows.filter(external_id=external_id.replace("\x00", ""))
-        return Response([account_document(one) for one in selectors.described(self.access, rows[: selectors.LIST_MAX])])
+        return Response(
+            [
+                account_document(one)
+                for one in selectors.described(self.access, rows[: selectors.LIST_MAX])
+            ]
+        )
 
     def post(self, request: Request) -> Response:
         account, is_new = accounts.create_account(self.access, self.read(request, AccountRequest))
@@ -77,7 +90,9 @@ class AccountById(AccountDoor):
     def patch(self, request: Request, id: str) -> Response:
         self.body(request)  # what can't be read is told before an account that isn't there
         account = selectors.find_account(self.access, id)
-        return self.told(accounts.update_account(self.access, account, self.read(request, AccountChanges)))
+        return self.told(
+            accounts.update_account(self.access, account, self.read(request, AccountChanges))
+        )
 
     def delete(self, request: Request, id: str) -> Response:
         accounts.delete_account(self.access, id)
@@ -98,7 +113,8 @@ class Verifications(AccountDoor):
     """Attest what the platform knows of the business; a person decides."""
 
     shape = InvalidVerification
-    wrapper, wrapper_is_optional = "verification_request", True
+    wrapper = "verification_request"
+    wrapper_is_optional = True
     bodies = {"POST": VerificationRequest}
     answers = {"POST": AccountVerificationDocument}
     statuses = {"POST": 201}
@@ -106,4 +122,6 @@ class Verifications(AccountDoor):
     def post(self, request: Request, id: str) -> Response:
         account = selectors.find_account(self.access, id)
         asked = self.read(request, VerificationRequest)
-        return Response(verification_document(verifications.submit_verification(account, asked)), status=201)
+        return Response(
+            verification_document(verifications.submit_verification(account, asked)), status=201
+        )

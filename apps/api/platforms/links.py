@@ -8,7 +8,12 @@ from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded
 from apps.platforms import selectors
-from apps.platforms.documents import OnboardingLinkDocument, OnboardingLinkWithToken, link_document, link_with_token
+from apps.platforms.documents import (
+    OnboardingLinkDocument,
+    OnboardingLinkWithToken,
+    link_document,
+    link_with_token,
+)
 from apps.platforms.requests import LINK_REQUESTS, LinkRequest
 from apps.platforms.services import onboarding
 
@@ -23,7 +28,8 @@ class Links(PlatformDoor):
     shape = InvalidLink
     asks_for_code = True
     missing = selectors.AccountNotFound()
-    wrapper, wrapper_is_optional = "onboarding_link", True
+    wrapper = "onboarding_link"
+    wrapper_is_optional = True
     bodies = {"POST": LinkRequest}
     answers = {"POST": OnboardingLinkWithToken}
     statuses = {"POST": 201}
@@ -31,8 +37,12 @@ class Links(PlatformDoor):
     def post(self, request: Request, id: str) -> Response:
         self.body(request)  # what can't be read is told before an account that isn't there
         account = onboarding.account_for_link(self.access, id)
-        link, token = onboarding.mint_link(self.access, account, self.read(request, LINK_REQUESTS[self.access.mode]))
-        return Response(link_with_token(link, token), status=201, headers={"Cache-Control": "no-store"})
+        link, token = onboarding.mint_link(
+            self.access, account, self.read(request, LINK_REQUESTS[self.access.mode])
+        )
+        return Response(
+            link_with_token(link, token), status=201, headers={"Cache-Control": "no-store"}
+        )
 
 
 class LinkById(PlatformDoor):
@@ -54,4 +64,6 @@ class LinkByToken(Door):
 
     def get(self, request: Request, token: str) -> Response:
         link = onboarding.open_link(token)
-        return Response(link_document(link, onboarding.now_of(link)), headers={"Cache-Control": "no-store"})
+        return Response(
+            link_document(link, onboarding.now_of(link)), headers={"Cache-Control": "no-store"}
+        )

@@ -1,4 +1,5 @@
-"""/platform/overview and /platform/payments: a platform's figures and what its sub-merchants are paid."""
+"""/platform/overview and /platform/payments: a platform's figures and what its sub-merchants are
+paid."""
 
 from typing import Annotated
 
@@ -39,5 +40,7 @@ class PlatformPayments(PlatformDoor):
 
     def get(self, request: Request) -> Response:
         asked = PlatformPaymentFilters.read(request.query_params)
-        rows = filtered_payments(payments_of_platform(self.access), account_id=asked.account_id, status=asked.status)
+        rows = filtered_payments(
+            payments_of_platform(self.access), account_id=asked.account_id, status=asked.status
+        )
         return Response(lists.page(asked, rows, payment_row))

@@ -1,4 +1,5 @@
-"""The platform paths of the route table. None of them can be called while acting for a sub-merchant."""
+"""The platform paths of the route table. None of them can be called while acting for a
+sub-merchant."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,17 +8,22 @@ from apps.access.on_behalf import NotAPlatform
 from apps.api.platforms import access, accounts, links, overview
 from apps.api.plumbing.routes import ADDRESS, PUBLIC, Budget, Route
 
-READ, WRITE = "accounts:read", "accounts:write"
+READ = "accounts:read"
+WRITE = "accounts:write"
 
 
 def _route(path: str, view: type[Any], scopes: Mapping[str, str | None]) -> Route:
-    return Route(f"platform/{path}", view, scopes, closed_to_platforms=dict.fromkeys(scopes, NotAPlatform))
+    return Route(
+        f"platform/{path}", view, scopes, closed_to_platforms=dict.fromkeys(scopes, NotAPlatform)
+    )
 
 
 ROUTES = [
     _route("access_request", access.AccessRequests, {"GET": None, "POST": None}),
     _route("accounts", accounts.Accounts, {"GET": READ, "POST": WRITE}),
-    _route("accounts/<str:id>", accounts.AccountById, {"GET": READ, "PATCH": WRITE, "DELETE": WRITE}),
+    _route(
+        "accounts/<str:id>", accounts.AccountById, {"GET": READ, "PATCH": WRITE, "DELETE": WRITE}
+    ),
     _route("accounts/<str:id>/restore", accounts.Restore, {"POST": WRITE}),
     _route("accounts/<str:id>/verification", accounts.Verifications, {"POST": WRITE}),
     _route("accounts/<str:id>/onboarding_links", links.Links, {"POST": WRITE}),

@@ -1,4 +1,5 @@
-"""The finished API description: what drf-spectacular made of the views, with the webhooks, and every document told once, by name."""
+"""The finished API description: what drf-spectacular made of the views, with the webhooks, and
+every document told once, by name."""
 
 from typing import Any
 
@@ -9,8 +10,8 @@ from apps.webhooks.catalogue import EVENTS
 
 
 def finish(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
-    """drf-spectacular's hook on the finished document. It leaves out the security of what is public,
-    which would then be that of the whole document."""
+    """drf-spectacular's hook on the finished document. It leaves out the security of what is
+    public, which would then be that of the whole document."""
     for methods in result["paths"].values():
         for operation in methods.values():
             operation.setdefault("security", [])

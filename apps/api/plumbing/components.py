@@ -1,4 +1,5 @@
-"""Documents by name: each class is told once, and a generated client has a class of the same name."""
+"""Documents by name: each class is told once, and a generated client has a class of the same
+name."""
 
 from typing import Any, get_args, get_origin
 
@@ -6,7 +7,11 @@ from apps.api.plumbing.refusals import AnyError, AnyErrors, BlockedOrNot
 from apps.core.documents import Data, Feed, Page, Paginated, fields_of, is_document, schema_by
 from apps.core.literal import Schema
 
-_CHOICES: dict[Any, str] = {AnyError: "AnyError", AnyErrors: "AnyErrors", BlockedOrNot: "ErrorMaybeWithBlockers"}
+_CHOICES: dict[Any, str] = {
+    AnyError: "AnyError",
+    AnyErrors: "AnyErrors",
+    BlockedOrNot: "ErrorMaybeWithBlockers",
+}
 _LISTS = {Page: "Page", Paginated: "Page", Data: "List", Feed: "Feed"}
 _told: dict[str, object] = {}  # name -> what has been told by it
 

@@ -1,4 +1,5 @@
-"""Which answers of the API any origin may read: those of public routes, and those to publishable keys on theirs."""
+"""Which answers of the API any origin may read: those of public routes, and those to publishable
+keys on theirs."""
 
 from django.urls import Resolver404, resolve
 
@@ -26,7 +27,9 @@ def headers(route: Route, method: str, authorization: str, asked_headers: str) -
     return told if is_public or (method in route.cors and "svc_pk_" in authorization) else {}
 
 
-def headers_of_path(path: str, method: str, authorization: str, asked_headers: str) -> dict[str, str]:
+def headers_of_path(
+    path: str, method: str, authorization: str, asked_headers: str
+) -> dict[str, str]:
     """The same for a request that is refused before it has come to its route."""
     try:
         route = getattr(resolve(path).func, "view_initkwargs", {}).get("route")

@@ -1,4 +1,5 @@
-"""The OpenAPI 3.1 description, made by drf-spectacular from the route table: scopes, bodies and error shapes come from each door."""
+"""The OpenAPI 3.1 description, made by drf-spectacular from the route table: scopes, bodies and
+error shapes come from each door."""
 
 from collections.abc import Iterable, Iterator
 from types import UnionType
@@ -30,14 +31,23 @@ def refusal_shape(door: Any) -> Any:
 
 
 def _parameters(query: type[Query]) -> list[OpenApiParameter]:
-    return [OpenApiParameter(one.encode_name, _in_query(one), OpenApiParameter.QUERY, required=one.required) for one in _fields(query)]
+    return [
+        OpenApiParameter(
+            one.encode_name, _in_query(one), OpenApiParameter.QUERY, required=one.required
+        )
+        for one in _fields(query)
+    ]
 
 
 def _form(query: type[Struct]) -> Schema:
     """The fields of a body that others read: a form, or a callback."""
     fields = _fields(query)
     properties = {one.encode_name: _in_query(one) for one in fields}
-    return {"type": "object", "properties": properties, "required": [one.encode_name for one in fields if one.required]}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [one.encode_name for one in fields if one.required],
+    }
 
 
 def _fields(query: type[Struct]) -> tuple[types.Field, ...]:
@@ -58,8 +68,12 @@ class DoorSchema(AutoSchema):
     view: Any
 
     def get_operation_id(self) -> str:
-        words = [part.strip("<>").partition(":")[2] or part for part in self.view.route.path.split("/")]
-        return "_".join([self.method.lower(), *([] if self.path.startswith("/api/v2") else ["short"]), *words])
+        words = [
+            part.strip("<>").partition(":")[2] or part for part in self.view.route.path.split("/")
+        ]
+        return "_".join(
+            [self.method.lower(), *([] if self.path.startswith("/api/v2") else ["short"]), *words]
+        )
 
     def get_tags(self) -> list[str]:
         return [self.view.route.path.partition("/")[0]]
@@ -77,9 +91,14 @@ class DoorSchema(AutoSchema):
         if scope == PUBLIC:
             return "Public: no credential is asked for."
         if self._is_for_people:
-            return "For a person who is signed in to the dashboard; keys, tokens and agents are told to sign in."
+            return (
+                "For a person who is signed in to the dashboard; keys, tokens and agents are told"
+                " to sign in."
+            )
         if self.view.for_agents:
-            return f"Agent credentials with the scope `{scope}`." if scope else "Any agent credential."
+            return (
+                f"Agent credentials with the scope `{scope}`." if scope else "Any agent credential."
+            )
         return f"Scope: `{scope}`." if scope else "Any valid credential but a publishable key."
 
     def get_auth(self) -> list[dict[str, list[str]]]:
@@ -101,33 +120,52 @@ class DoorSchema(AutoSchema):
             return [] if self.view.query is None else _parameters(self.view.query)
         if rule is None:
             return []
-        return [OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=rule == "required")]
+        return [
+            OpenApiParameter(
+                "Idempotency-Key", str, OpenApiParameter.HEADER, required=rule == "required"
+            )
+        ]
 
     def get_request_serializer(self) -> Any:
         told = self.view.bodies.get(self.method)
         if told is None:
             return None
         schema = body_schema(told, self.view)
-        return dict.fromkeys(("application/json", FORM) if self.view.takes_forms else ("application/json",), schema)
+        return dict.fromkeys(
+            ("application/json", FORM) if self.view.takes_forms else ("application/json",), schema
+        )
 
     def get_response_serializers(self) -> Any:
-        route, method = self.view.route, self.method
+        route = self.view.route
+        method = self.method
         refused = {
-            status: OpenApiResponse(told_by_name(one.shape), description=one.words) for status, one in refusals(self.view, route, method)
+            status: OpenApiResponse(told_by_name(one.shape), description=one.words)
+            for status, one in refusals(self.view, route, method)
         }
         return {**self._successes(), **refused}
 
     def _successes(self) -> dict[Any, OpenApiResponse]:
         told = answers(self.view, self.view.route, self.method)
         if told.get(200) is Pdf:
-            return {(200, "application/pdf"): OpenApiResponse(OpenApiTypes.BINARY, description="The file")}
-        return {status: OpenApiResponse(_answer(one), description="Done") for status, one in told.items()}
+            return {
+                (200, "application/pdf"): OpenApiResponse(
+                    OpenApiTypes.BINARY, description="The file"
+                )
+            }
+        return {
+            status: OpenApiResponse(_answer(one), description="Done")
+            for status, one in told.items()
+        }
 
 
 def answers(door: Any, route: Any, method: str) -> dict[int, Any]:
-    """What each status of a success is told with: a type, or None where there is nothing to tell."""
+    """What each status of a success is told with: a type, or None where there is nothing to
+    tell."""
     usual = door.answers.get(method)
-    return {done_status(door, method): usual, **{status: told or usual for status, told in door.also.get(method, {}).items()}}
+    return {
+        done_status(door, method): usual,
+        **{status: told or usual for status, told in door.also.get(method, {}).items()},
+    }
 
 
 def _answer(told: Any) -> Any:
@@ -139,7 +177,9 @@ def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
     for line in lines:
         told = {mode: settings.LIMITS[line.policy][mode] for mode in ("live", "test")}
         words = [f"{mode} {rate} a minute, burst {burst}" for mode, (rate, burst) in told.items()]
-        whose = " and ".join(line.by) + (f", {' and '.join(line.kinds)} keys only" if line.kinds else "")
+        whose = " and ".join(line.by) + (
+            f", {' and '.join(line.kinds)} keys only" if line.kinds else ""
+        )
         yield f"Budget `{line.policy}` by {whose}: {'; '.join(words)}."
 
 
@@ -154,7 +194,11 @@ def body_schema(told: Any, door: Any) -> Schema:
     fields = shape_of(told).schema()
     if door.wrapper and door.wrapper_is_optional:
         return {"type": "object", "properties": {door.wrapper: fields, **fields["properties"]}}
-    return {"type": "object", "properties": {door.wrapper: fields}, "required": [door.wrapper]} if door.wrapper else fields
+    return (
+        {"type": "object", "properties": {door.wrapper: fields}, "required": [door.wrapper]}
+        if door.wrapper
+        else fields
+    )
 
 
 def done_status(door: Any, method: str) -> int:
@@ -163,12 +207,16 @@ def done_status(door: Any, method: str) -> int:
 
 def refusals(door: Any, route: Any, method: str) -> list[tuple[int, Refused]]:
     """Every status that isn't a success, in the shape that this method of this door tells it in."""
-    is_public, has_body = PUBLIC in route.scopes.values(), method in ("POST", "PATCH", "PUT")
+    is_public = PUBLIC in route.scopes.values()
+    has_body = method in ("POST", "PATCH", "PUT")
     broken = refusal_shape(door)
     told: dict[int, Refused] = {
         404: Refused("Unknown, or another store's or mode's", AnyError),
         409: Refused("It meets what is there already", AnyErrors),
-        422: Refused("A rule is broken; the message names the field", AnyErrors if broken is ErrorTexts else broken),
+        422: Refused(
+            "A rule is broken; the message names the field",
+            AnyErrors if broken is ErrorTexts else broken,
+        ),
         429: Refused("Too many requests; see Retry-After"),
         500: Refused("Ours to mend; name the X-Request-Id"),
         502: Refused("An outside provider failed", AnyError),
@@ -188,4 +236,7 @@ def refusals(door: Any, route: Any, method: str) -> list[tuple[int, Refused]]:
 def _of_oauth(told: dict[int, Refused]) -> dict[int, Refused]:
     """The same in the one shape of RFC 6749."""
     who = {401: Refused("Who calls isn't known"), 403: Refused("Not allowed")}
-    return {status: Refused(one.words, OAuthError) for status, one in {**told, 400: told.get(400, told[422]), **who}.items()}
+    return {
+        status: Refused(one.words, OAuthError)
+        for status, one in {**told, 400: told.get(400, told[422]), **who}.items()
+    }

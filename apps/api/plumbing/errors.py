@@ -1,4 +1,5 @@
-"""`respond` turns every refusal into JSON of the documented shape. No input gets a page or a trace from /api."""
+"""`respond` turns every refusal into JSON of the documented shape. No input gets a page or a trace
+from /api."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -11,7 +12,15 @@ from rest_framework.response import Response
 
 from apps.access.on_behalf import NotItsAccount
 from apps.access.services import InvalidApiKey
-from apps.core.errors import Coded, Failure, Listed, NotFound, ProviderError, ProviderFailed, RefusalKind
+from apps.core.errors import (
+    Coded,
+    Failure,
+    Listed,
+    NotFound,
+    ProviderError,
+    ProviderFailed,
+    RefusalKind,
+)
 from apps.core.invalid import Invalid, InvalidFields
 from apps.core.outage import RETRY_SECONDS, is_outage
 from apps.core.web import headers_of, status_of
@@ -39,7 +48,8 @@ class TooManyFailures(Coded):
 
 
 class OfHttp(Coded):
-    """A refusal of the protocol itself, which no kind of refusal in the domain is: its status is its own."""
+    """A refusal of the protocol itself, which no kind of refusal in the domain is: its status is
+    its own."""
 
     status: ClassVar[int]
     message = "Internal server error"
@@ -78,7 +88,11 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
     match error:
         case AccountClosed():
             # The next call would hear the same.
-            return InvalidApiKey() if getattr(view.access, "platform", None) is None else NotItsAccount()
+            return (
+                InvalidApiKey()
+                if getattr(view.access, "platform", None) is None
+                else NotItsAccount()
+            )
         case Failure():
             return error
         case InvalidFields():
@@ -99,7 +113,11 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
             return InvalidJson()
         case _ if is_outage(error):
             log.error("database_unavailable", error=type(error).__name__)
-            return Coded("Service temporarily unavailable", kind=RefusalKind.UNAVAILABLE, retry_after=int(RETRY_SECONDS))
+            return Coded(
+                "Service temporarily unavailable",
+                kind=RefusalKind.UNAVAILABLE,
+                retry_after=int(RETRY_SECONDS),
+            )
     return None
 
 
@@ -114,7 +132,9 @@ def csrf_failed() -> Failure:
 
 def json_error(status: int, message: str, code: str | None = None, **headers: str) -> HttpResponse:
     """For refusals outside of any view."""
-    return JsonResponse({"error": {"message": message, "code": code}}, status=status, headers=headers)
+    return JsonResponse(
+        {"error": {"message": message, "code": code}}, status=status, headers=headers
+    )
 
 
 def not_found(request: HttpRequest) -> HttpResponse:

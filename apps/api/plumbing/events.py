@@ -24,16 +24,21 @@ _OBJECTS: dict[str, type[Document]] = {
     "fee_sweep": SweepEvent,
 }
 _WORDS = (
-    "Answer any 2xx. The header Service-Signature is t=<unix seconds>,v1=<hex of the HMAC-SHA256 over t.body with the endpoint's secret>."
+    "Answer any 2xx. The header Service-Signature is t=<unix seconds>,v1=<hex of the HMAC-SHA256"
+    " over t.body with the endpoint's secret>."
 )
 
 
 def envelope(event_type: str, part: Part = schema_of) -> Schema:
-    """The body of a delivery, the document in it as `part` tells it: whole unless asked otherwise."""
+    """The body of a delivery, the document in it as `part` tells it: whole unless asked
+    otherwise."""
     schema = schema_of(EventDocument[FreeForm])
     data = schema["properties"]["data"]
     told = {**data, "properties": {"object": part(_OBJECTS[family_of(event_type)])}}
-    return {**schema, "properties": {**schema["properties"], "type": {"const": event_type}, "data": told}}
+    return {
+        **schema,
+        "properties": {**schema["properties"], "type": {"const": event_type}, "data": told},
+    }
 
 
 def operation_of(event: str, part: Part = schema_of) -> Schema:
@@ -45,7 +50,9 @@ def operation_of(event: str, part: Part = schema_of) -> Schema:
         api_version=settings.API_VERSION,
         data=EventData(object=sample(event)),
     )
-    content = {"application/json": {"schema": envelope(event, part), "example": to_builtins(example)}}
+    content = {
+        "application/json": {"schema": envelope(event, part), "example": to_builtins(example)}
+    }
     return {
         "operationId": f"on_{event.replace('.', '_')}",
         "tags": ["webhooks"],

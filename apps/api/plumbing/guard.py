@@ -1,4 +1,5 @@
-"""The guard in front of the API: what no view should have to read is refused, as an answer of its route."""
+"""The guard in front of the API: what no view should have to read is refused, as an answer of its
+route."""
 
 from collections.abc import Callable
 
@@ -39,7 +40,12 @@ def _error(status: int, message: str, code: str | None) -> HttpResponse:
 
 
 def _readable(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
-    authorization, asked = (request.headers.get(name, "") for name in ("Authorization", "Access-Control-Request-Headers"))
-    for name, value in cors.headers_of_path(request.path, str(request.method), authorization, asked).items():
+    authorization, asked = (
+        request.headers.get(name, "")
+        for name in ("Authorization", "Access-Control-Request-Headers")
+    )
+    for name, value in cors.headers_of_path(
+        request.path, str(request.method), authorization, asked
+    ).items():
         refusal[name] = value
     return refusal

@@ -1,4 +1,5 @@
-"""JSON in and out: a body is one object without duplicate keys, NaN or deep nesting; the answer is JSON whatever was asked."""
+"""JSON in and out: a body is one object without duplicate keys, NaN or deep nesting; the answer is
+JSON whatever was asked."""
 
 import json
 from typing import Any
@@ -20,7 +21,9 @@ class JsonRenderer(BaseRenderer):
     format = "json"
     charset = None
 
-    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None
+    ) -> bytes:
         return b"" if data is None else dumps(data)
 
 
@@ -43,7 +46,9 @@ class OnlyJson(BaseContentNegotiation):
         media_type = (request.content_type or "").partition(";")[0].strip().lower()
         return parsers[0] if media_type == "application/json" else None
 
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> tuple[Any, str]:
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[Any, str]:
         return renderers[0], renderers[0].media_type
 
 
@@ -52,7 +57,9 @@ class JsonObjectParser(BaseParser):
 
     media_type = "application/json"
 
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> dict[str, object]:
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
+    ) -> dict[str, object]:
         return parse_object(stream.read())
 
 
@@ -61,7 +68,9 @@ def parse_object(raw: bytes) -> dict[str, object]:
     if is_deeper(raw, DEPTH_MAX):
         raise ParseError
     try:
-        value = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
+        value = json.loads(
+            raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant
+        )
     except ValueError:
         raise ParseError from None
     if not isinstance(value, dict):

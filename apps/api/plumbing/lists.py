@@ -1,4 +1,5 @@
-"""Paging: the page and size that a query asks for; a page past the end is empty. A feed goes on from a record instead."""
+"""Paging: the page and size that a query asks for; a page past the end is empty. A feed goes on
+from a record instead."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -24,22 +25,31 @@ def page_by(asked: Paged, read: "Read[Row]", document: Callable[[Row], Item]) ->
     return Page(data=items, meta=figures)
 
 
-def paginated(asked: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Paginated[Item]:
+def paginated(
+    asked: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
+) -> Paginated[Item]:
     items, figures = _read(asked, _reader(rows), document)
     return Paginated(data=items, pagination=figures)
 
 
 def feed(asked: Fed, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Feed[Item]:
-    """Newest first. What is older than an unknown record is nothing: whoever asks again and again would begin anew for ever."""
+    """Newest first. What is older than an unknown record is nothing: whoever asks again and again
+    would begin anew for ever."""
     found = rows.order_by("-created_at", "-pk")
     if asked.before is not None:
-        last = rows.filter(pk=asked.before).values_list("created_at", "pk").first() if is_uuid(asked.before) else None
+        last = (
+            rows.filter(pk=asked.before).values_list("created_at", "pk").first()
+            if is_uuid(asked.before)
+            else None
+        )
         if last is None:
             return Feed(data=[], has_more=False)
         at, id = last
         found = found.filter(created_at__lte=at).exclude(created_at=at, pk__gte=id)
     read = list(found[: asked.per_page + 1])
-    return Feed(data=[document(row) for row in read[: asked.per_page]], has_more=len(read) > asked.per_page)
+    return Feed(
+        data=[document(row) for row in read[: asked.per_page]], has_more=len(read) > asked.per_page
+    )
 
 
 def _reader(rows: "models.QuerySet[Row]") -> "Read[Row]":
@@ -50,7 +60,9 @@ def _reader(rows: "models.QuerySet[Row]") -> "Read[Row]":
     return read
 
 
-def _read(asked: Paged, read: "Read[Row]", document: Callable[[Row], Item]) -> tuple[list[Item], PageFigures]:
+def _read(
+    asked: Paged, read: "Read[Row]", document: Callable[[Row], Item]
+) -> tuple[list[Item], PageFigures]:
     items, total = read((asked.page - 1) * asked.per_page, asked.per_page)
     pages = -(-total // asked.per_page)
     figures = PageFigures(page=asked.page, per_page=asked.per_page, total=total, total_pages=pages)

@@ -1,4 +1,5 @@
-"""What a GET is asked in its address, as one frozen class per path: its fields are text as it came, or None.
+"""What a GET is asked in its address, as one frozen class per path: its fields are text as it came,
+or None.
 
 Nothing is refused here: what can't be read is as good as not asked. A field without a default is a
 parameter that has to be there, which the service says that is called.
@@ -25,7 +26,9 @@ PerPage = Annotated[int, Meta(ge=1, le=PER_PAGE_MAX)]
 class Query(Struct, frozen=True, kw_only=True):
     @classmethod
     def read(cls, sent: Mapping[str, str]) -> Self:
-        return cls(**cls._values(dict(sent.items())))  # a dict asks faster for what isn't there than Django's own
+        return cls(
+            **cls._values(dict(sent.items()))
+        )  # a dict asks faster for what isn't there than Django's own
 
     @classmethod
     def _values(cls, sent: dict[str, str]) -> dict[str, str | int | None]:
@@ -41,14 +44,16 @@ class Paged(Query, frozen=True, kw_only=True):
     @classmethod
     def _values(cls, sent: dict[str, str]) -> dict[str, str | int | None]:
         values = super()._values(sent)
-        page, size = _integer(sent.get("page"), 1), _integer(sent.get("per_page"), _per_page(cls))
+        page = _integer(sent.get("page"), 1)
+        size = _integer(sent.get("per_page"), _per_page(cls))
         values["page"] = min(max(1, page), _PAGE_MAX)
         values["per_page"] = min(max(1, size), PER_PAGE_MAX)
         return values
 
 
 class Fed(Query, frozen=True, kw_only=True):
-    """Of a feed: what is older than the record named `before`. An unreadable size is the usual one."""
+    """Of a feed: what is older than the record named `before`. An unreadable size is the usual
+    one."""
 
     before: Annotated[str, Meta(extra_json_schema={"format": "uuid"})] | None = None
     per_page: PerPage = 25

@@ -45,7 +45,8 @@ class ErrorWithBlockers(Document, frozen=True, kw_only=True):
     error: BlockedDetails
 
 
-# The strictest first: a generated client takes the first that fits, and a bare sentence fits everything.
+# The strictest first: a generated client takes the first that fits, and a bare sentence fits
+# everything.
 AnyError = ErrorDocument | ErrorText
 AnyErrors = ErrorDocument | ErrorTexts | ErrorText
 BlockedOrNot = ErrorWithBlockers | ErrorDocument

@@ -1,4 +1,5 @@
-"""What the request log is told of a call: the route and its plain ids, never a query, a token or the body itself."""
+"""What the request log is told of a call: the route and its plain ids, never a query, a token or
+the body itself."""
 
 import hashlib
 import json
@@ -26,9 +27,17 @@ _MESSAGE_MAX = 200
 _OTHER = "refund_in_progress"
 
 
-def note(request: Request, response: HttpResponse, access: Access, route: Route, arguments: Mapping[str, object], began: float) -> None:
+def note(
+    request: Request,
+    response: HttpResponse,
+    access: Access,
+    route: Route,
+    arguments: Mapping[str, object],
+    began: float,
+) -> None:
     """One answered call of somebody with a credential."""
-    method, key = str(request.method), request.headers.get("Idempotency-Key", "")[:255]
+    method = str(request.method)
+    key = request.headers.get("Idempotency-Key", "")[:255]
     has_key = bool(key) and method in _WITH_BODY and key.isascii() and key.isprintable()
     path = path_of(route.path, arguments)
     data = getattr(response, "data", None)
@@ -54,7 +63,8 @@ def path_of(path: str, arguments: Mapping[str, object]) -> str:
     """The path with its ids; a token, or what is no id, stays a name in braces."""
 
     def part(match: re.Match[str]) -> str:
-        name, value = match[1], str(arguments.get(match[1], ""))
+        name = match[1]
+        value = str(arguments.get(match[1], ""))
         return value if name != "token" and _PLAIN.fullmatch(value) else f"{{{name}}}"
 
     return "/" + (_PART.sub(part, path) if "<" in path else path)[: _MESSAGE_MAX - 1]
@@ -74,7 +84,9 @@ def _digest(path: str, data: Any) -> bytes | None:
 def _remark_on(data: Any) -> tuple[str, str]:
     """What an answer says that isn't a refusal, and that whoever asked must not overlook."""
     rows = data.data if isinstance(data, Data) else data
-    if isinstance(rows, list) and any(isinstance(one, RefundDocument) and one.refund_in_progress for one in rows):
+    if isinstance(rows, list) and any(
+        isinstance(one, RefundDocument) and one.refund_in_progress for one in rows
+    ):
         return _OTHER, "An earlier refund is under way; what was asked for is not sent"
     return "", ""
 

@@ -10,7 +10,10 @@ from apps.core.errors import Coded
 PUBLIC = "public"
 FORM = "application/x-www-form-urlencoded"
 # What a bucket is counted by. REFERENCE is the path's `reference` or `token`, ADDRESS the client's.
-STORE, CREDENTIAL, ADDRESS, REFERENCE = "store", "credential", "address", "reference"
+STORE = "store"
+CREDENTIAL = "credential"
+ADDRESS = "address"
+REFERENCE = "reference"
 
 
 @dataclass(frozen=True)
@@ -29,15 +32,25 @@ class Budget:
 
 # Every page and path behind a public link: per link, and a far higher ceiling per address.
 PUBLIC_LINK = (Budget("checkout", (REFERENCE,)), Budget("checkout_address", (ADDRESS,)))
-ONRAMP_METHODS = (Budget("onramp_methods", (REFERENCE, ADDRESS)), Budget("onramp_methods_reference", (REFERENCE,)))
-ONRAMP_SESSIONS = (Budget("onramp_sessions", (REFERENCE, ADDRESS)), Budget("onramp_sessions_reference", (REFERENCE,)))
-# A publishable key stands in the source of a page: each visitor has a budget, behind it is the shop's.
+ONRAMP_METHODS = (
+    Budget("onramp_methods", (REFERENCE, ADDRESS)),
+    Budget("onramp_methods_reference", (REFERENCE,)),
+)
+ONRAMP_SESSIONS = (
+    Budget("onramp_sessions", (REFERENCE, ADDRESS)),
+    Budget("onramp_sessions_reference", (REFERENCE,)),
+)
+# A publishable key stands in the source of a page: each visitor has a budget, behind it is the
+# shop's.
 PAYMENT_CREATE = (
     Budget("payment_create"),
     Budget("publishable_address", (STORE, ADDRESS), kinds=(PUBLISHABLE,)),
 )
-PAYOUTS, REFUNDS, SWAPS = (Budget("payouts"),), (Budget("refunds"),), (Budget("swaps"),)
-TEST_CLOCK, PDF = (Budget("test_clock"),), (Budget("pdf", (STORE, CREDENTIAL)),)
+PAYOUTS = (Budget("payouts"),)
+REFUNDS = (Budget("refunds"),)
+SWAPS = (Budget("swaps"),)
+TEST_CLOCK = (Budget("test_clock"),)
+PDF = (Budget("pdf", (STORE, CREDENTIAL)),)
 AGENTIC = (Budget("agentic", (CREDENTIAL,)),)
 MARKET_DATA = (Budget("market_data", (ADDRESS,)),)
 

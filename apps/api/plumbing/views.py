@@ -1,6 +1,7 @@
 """`Door`: what every API view does before and after its one call of a service or selector.
 
-Authenticate, keep publishable keys out, check method and scope, take a token, parse literally; the route line says which.
+Authenticate, keep publishable keys out, check method and scope, take a token, parse literally; the
+route line says which.
 """
 
 import hashlib
@@ -44,7 +45,8 @@ Asked = TypeVar("Asked", bound=Body)
 
 
 class _Described:
-    """What the description asks a door for; drf-spectacular, half of what REST framework weighs, is loaded when it is drawn up."""
+    """What the description asks a door for; drf-spectacular, half of what REST framework weighs, is
+    loaded when it is drawn up."""
 
     def __get__(self, door: Any, owner: type[Any]) -> Any:
         return _schema().__get__(door, owner)
@@ -64,9 +66,10 @@ class Door(APIView):
     route: Route = None  # type: ignore[assignment]  # given by the route table
     shape: ClassVar[type[Flat] | type[Coded] | Any] = Flat
     missing: ClassVar[Failure] = NotFound()
-    # What the API description says of each method: its body (a class, a JSON schema, or None where the path alone asks), its
-    # answer (a document, a list or a choice of them, Pdf, or None where there is nothing to tell), the answers of further statuses
-    # (None: the same), and refusals that only it has.
+    # What the API description says of each method: its body (a class, a JSON schema, or None where
+    # the path alone asks), its answer (a document, a list or a choice of them, Pdf, or None where
+    # there is nothing to tell), the answers of further statuses (None: the same), and refusals that
+    # only it has.
     bodies: ClassVar[Mapping[str, Any]] = {}
     answers: ClassVar[Mapping[str, Any]] = {}
     also: ClassVar[Mapping[str, Mapping[int, Any]]] = {}
@@ -74,16 +77,26 @@ class Door(APIView):
     query: ClassVar[type[Query] | None] = None  # what a GET is asked in its address
     wrapper: ClassVar[str] = ""  # the key that the fields of a body are sent under
     wrapper_is_optional: ClassVar[bool] = False  # whether they may stand at the top as well
-    takes_forms: ClassVar[bool] = False  # whether a body may also be a form, for the API description
+    takes_forms: ClassVar[bool] = (
+        False  # whether a body may also be a form, for the API description
+    )
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
-    speaks_oauth: ClassVar[bool] = False  # whether its refusals have the shape of RFC 6749, for the API description
+    speaks_oauth: ClassVar[bool] = (
+        False  # whether its refusals have the shape of RFC 6749, for the API description
+    )
     for_agents: ClassVar[bool] = False
-    takes_token: ClassVar[bool] = False  # whether a public route reads an app's token itself, for the API description
+    takes_token: ClassVar[bool] = (
+        False  # whether a public route reads an app's token itself, for the API description
+    )
     asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code
     asks_on: ClassVar[tuple[str, ...]] = ("POST",)  # the methods for which it does
     asks_for_second_factor: ClassVar[bool] = False  # whether it also must have a second factor
-    is_logged: ClassVar[bool] = True  # whether the request log notes its calls; of what is asked every second it doesn't
-    is_act: ClassVar[bool] = False  # whether the code opens this one call alone: what moves money or opens a way for it
+    is_logged: ClassVar[bool] = (
+        True  # whether the request log notes its calls; of what is asked every second it doesn't
+    )
+    is_act: ClassVar[bool] = (
+        False  # whether the code opens this one call alone: what moves money or opens a way for it
+    )
     access: Access
     _taken: buckets.Taken | None = None
 
@@ -154,7 +167,11 @@ class Door(APIView):
 
     def _check_key_type(self, method: str) -> None:
         if self.access.kind == PUBLISHABLE and method not in self.route.publishable:
-            raise Coded("Publishable keys can only create payments", code="publishable_key_forbidden", kind=RefusalKind.FORBIDDEN)
+            raise Coded(
+                "Publishable keys can only create payments",
+                code="publishable_key_forbidden",
+                kind=RefusalKind.FORBIDDEN,
+            )
 
     def asks(self, request: Request) -> bool:
         """Whether this very call is asked for a code, before anything of it is read."""
@@ -167,9 +184,12 @@ class Door(APIView):
             self._step_up(request, self.access.user)
 
     def _step_up(self, request: Request, user: User) -> None:
-        """A code in `X-OTP-Code` proves this session for five minutes, or this very call. Keys and tokens are never asked."""
-        session, now = request._request.session, clock.real_now()
-        code, act = request.headers.get("X-OTP-Code", ""), self._act(request) if self.is_act else ""
+        """A code in `X-OTP-Code` proves this session for five minutes, or this very call. Keys and
+        tokens are never asked."""
+        session = request._request.session
+        now = clock.real_now()
+        code = request.headers.get("X-OTP-Code", "")
+        act = self._act(request) if self.is_act else ""
         if code:
             stepup.prove_by_header(session, user, code, client_address(request._request), now, act)
         stepup.require(session, user, now, act)
@@ -186,10 +206,13 @@ class Door(APIView):
         """This call, to the byte: the same one again needs no second code."""
         sent = hashlib.sha256(request._request.body).hexdigest()
         key = request.headers.get("Idempotency-Key", "")
-        return stepup.act_of(request.path, request.method, self.access.store_id, self.access.mode, key, sent)
+        return stepup.act_of(
+            request.path, request.method, self.access.store_id, self.access.mode, key, sent
+        )
 
     def demand_second_factor(self, request: Request) -> None:
-        """For what sends money away: a session needs a second factor and a fresh code of it. Keys and tokens are never asked."""
+        """For what sends money away: a session needs a second factor and a fresh code of it. Keys
+        and tokens are never asked."""
         if self.access.user is not None:
             stepup.require_second_factor(self.access.user)
             self._step_up(request, self.access.user)
@@ -198,8 +221,14 @@ class Door(APIView):
         if method not in self.route.scopes:
             raise MethodNotAllowed(method)
         scope = self.route.scopes[method]
-        if scope is not None and scope not in self.access.scopes and self.access.kind != PUBLISHABLE:
-            raise Coded(missing_message(scope), code="insufficient_scope", kind=RefusalKind.FORBIDDEN)
+        if (
+            scope is not None
+            and scope not in self.access.scopes
+            and self.access.kind != PUBLISHABLE
+        ):
+            raise Coded(
+                missing_message(scope), code="insufficient_scope", kind=RefusalKind.FORBIDDEN
+            )
 
     def cost(self, request: Request) -> int:
         """How many tokens this request takes of each bucket."""
@@ -224,7 +253,8 @@ class Door(APIView):
 
     @contextmanager
     def charged_for_drawing(self, request: Request) -> Iterator[None]:
-        """What has to be drawn in here takes more of the route's bucket than the file that is there."""
+        """What has to be drawn in here takes more of the route's bucket than the file that is
+        there."""
         (line,) = self.route.budget[str(request.method)]
         whose = ":".join(self._counted_by(request, by) for by in line.by)
         try:
@@ -249,7 +279,8 @@ class Door(APIView):
             case routes.CREDENTIAL:
                 person = self.access.user
                 return str(self.access.credential_id if person is None else person.pk)
-        store_id, kind = str(self.access.store_id), self.access.kind
+        store_id = str(self.access.store_id)
+        kind = self.access.kind
         return store_id if kind == SECRET else f"{store_id}:{kind}"
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
@@ -261,7 +292,9 @@ class Door(APIView):
             for name, value in self._taken.headers().items():
                 response.setdefault(name, value)
         asked = request.headers.get("Access-Control-Request-Headers", "")
-        for name, value in cors.headers(self.route, str(request.method), request.headers.get("Authorization", ""), asked).items():
+        for name, value in cors.headers(
+            self.route, str(request.method), request.headers.get("Authorization", ""), asked
+        ).items():
             response[name] = value
         if self.is_logged and hasattr(self, "access"):
             request_log.note(request, response, self.access, self.route, self.kwargs, self._began)
@@ -280,7 +313,8 @@ class Door(APIView):
         return asked.read(self._fields(request), self.wrapper or "body")
 
     def _fields(self, request: Request) -> object:
-        """What the body has under the wrapper, which may not be an object. Raises Invalid without it."""
+        """What the body has under the wrapper, which may not be an object. Raises Invalid without
+        it."""
         body = self.body(request)
         inner = body.get(self.wrapper) if self.wrapper else body
         if inner is None and not self.wrapper_is_optional:
@@ -289,7 +323,11 @@ class Door(APIView):
 
     def idempotency_key(self, request: Request) -> str | None:
         rule = self.route.keys[str(request.method)]
-        return check_key(request.headers.get("Idempotency-Key"), required=rule == "required", coded=self.access.kind == AGENT)
+        return check_key(
+            request.headers.get("Idempotency-Key"),
+            required=rule == "required",
+            coded=self.access.kind == AGENT,
+        )
 
     def find(self, rows: "models.QuerySet[Row]", id: str) -> Row:
         """The row with this id among `rows`, else the view's one 404."""

@@ -8,7 +8,8 @@ Pair = tuple[str, str]  # coin symbol, currency
 
 
 class RateProvider(Protocol):
-    """Rates are fiat per coin. A pair that the source doesn't quote is absent; ProviderError when the source fails."""
+    """Rates are fiat per coin. A pair that the source doesn't quote is absent; ProviderError when
+    the source fails."""
 
     name: str
     is_always_current: bool

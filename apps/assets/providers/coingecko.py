@@ -36,7 +36,10 @@ class CoinGecko:
         answer = get_json(self.url, params, self.headers, self.timeout_seconds)
         if not isinstance(answer, dict):
             raise ProviderError(ErrorCode.MALFORMED, "not the documented answer")
-        told = {(coin, currency): _quote(answer, COINS[coin], currency.lower()) for coin, currency in wanted}
+        told = {
+            (coin, currency): _quote(answer, COINS[coin], currency.lower())
+            for coin, currency in wanted
+        }
         return {pair: rate for pair, rate in told.items() if rate is not None}
 
 

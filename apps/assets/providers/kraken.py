@@ -1,5 +1,5 @@
-"""Kraken's ticker: the last trade of each pair. A currency it doesn't trade a coin in is reached through US dollars, if it
-trades that currency for dollars; what can't be reached is absent.
+"""Kraken's ticker: the last trade of each pair. A currency it doesn't trade a coin in is reached
+through US dollars, if it trades that currency for dollars; what can't be reached is absent.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,8 @@ from apps.core.errors import ErrorCode, ProviderError
 from apps.core.money import rate_inverted, rate_through, rate_told
 from apps.core.net import get_json
 
-# What is asked for -> what Kraken calls it in the answer: old assets carry X (coins) and Z (fiat) in front.
+# What is asked for -> what Kraken calls it in the answer: old assets carry X (coins) and Z (fiat)
+# in front.
 COINS = {
     ("ETH", "USD"): ("ETHUSD", "XETHZUSD"),
     ("ETH", "EUR"): ("ETHEUR", "XETHZEUR"),
@@ -43,7 +44,11 @@ class Kraken:
 
     def rates(self, pairs: Iterable[Pair]) -> dict[Pair, Decimal]:
         """One call for all pairs. Raises ProviderError."""
-        wanted = [pair for pair in pairs if pair in COINS or ((pair[0], "USD") in COINS and pair[1] in CROSSES)]
+        wanted = [
+            pair
+            for pair in pairs
+            if pair in COINS or ((pair[0], "USD") in COINS and pair[1] in CROSSES)
+        ]
         if not wanted:
             return {}
         last = self._last_trades({name for pair in wanted for name in _asked_for(pair)})
@@ -52,7 +57,11 @@ class Kraken:
 
     def _last_trades(self, names: set[str]) -> dict[str, Decimal]:
         answer = get_json(self.url, {"pair": ",".join(sorted(names))}, timeout=self.timeout_seconds)
-        if not isinstance(answer, dict) or answer.get("error") or not isinstance(answer.get("result"), dict):
+        if (
+            not isinstance(answer, dict)
+            or answer.get("error")
+            or not isinstance(answer.get("result"), dict)
+        ):
             raise ProviderError(ErrorCode.MALFORMED, "not the documented answer")
         closed = {
             name: rate_told(ticker["c"][0])
@@ -72,7 +81,8 @@ def _rate(pair: Pair, last: dict[str, Decimal]) -> Decimal | None:
     if pair in COINS:
         return last.get(COINS[pair][1])
     _, name, is_dollar_quoted = CROSSES[pair[1]]
-    dollars, cross = last.get(COINS[pair[0], "USD"][1]), last.get(name)
+    dollars = last.get(COINS[pair[0], "USD"][1])
+    cross = last.get(name)
     if dollars is None or cross is None:
         return None
     return rate_through(dollars, rate_inverted(cross) if is_dollar_quoted else cross)

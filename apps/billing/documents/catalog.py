@@ -56,7 +56,9 @@ def product_document(product: Product) -> ProductDocument:
 
 
 def product_with_prices(product: Product, prices: Iterable[Price]) -> ProductWithPrices:
-    return ProductWithPrices(**asdict(product_document(product)), prices=[price_document(one) for one in prices])
+    return ProductWithPrices(
+        **asdict(product_document(product)), prices=[price_document(one) for one in prices]
+    )
 
 
 def price_document(price: Price) -> PriceDocument:

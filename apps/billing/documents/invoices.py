@@ -75,7 +75,8 @@ class HostedInvoiceLine(Document, frozen=True, kw_only=True):
 
 
 class HostedInvoice(Document, frozen=True, kw_only=True):
-    """What the customer may see of it; a door adds `payment`. Never ids of the store's records, nor metadata."""
+    """What the customer may see of it; a door adds `payment`. Never ids of the store's records, nor
+    metadata."""
 
     public_token: str
     number: int | None
@@ -100,7 +101,9 @@ class HostedInvoice(Document, frozen=True, kw_only=True):
 
 def formatted_number(invoice: Invoice) -> str | None:
     """What people call the invoice; a draft has none unless it was given one."""
-    return invoice.custom_number or (f"INV-{invoice.number:04d}" if invoice.number is not None else None)
+    return invoice.custom_number or (
+        f"INV-{invoice.number:04d}" if invoice.number is not None else None
+    )
 
 
 def hosted_url(invoice: Invoice) -> str | None:
@@ -108,7 +111,9 @@ def hosted_url(invoice: Invoice) -> str | None:
     return f"{settings.PUBLIC_URL}/invoice/{invoice.public_token}" if invoice.public_token else None
 
 
-def invoice_document(invoice: Invoice, lines: Sequence[InvoiceLine] | None = None) -> InvoiceDocument:
+def invoice_document(
+    invoice: Invoice, lines: Sequence[InvoiceLine] | None = None
+) -> InvoiceDocument:
     """With its customer and lines, which are read unless they are at hand."""
     return InvoiceDocument(
         id=str(invoice.pk),

@@ -1,4 +1,5 @@
-"""Subscriptions as every door and their events tell them. Callers fetch with the selectors, which load what is shown."""
+"""Subscriptions as every door and their events tell them. Callers fetch with the selectors, which
+load what is shown."""
 
 from typing import Annotated
 
@@ -66,9 +67,13 @@ class SubscriptionDocument(Document, frozen=True, kw_only=True):
 
 
 def subscription_document(subscription: Subscription) -> SubscriptionDocument:
-    price, add_ons = subscription.price, list(subscription.add_ons.all())
+    price = subscription.price
+    add_ons = list(subscription.add_ons.all())
     anchor = SubscriptionItemDocument(id=None, quantity=subscription.quantity, price=_priced(price))
-    others = [SubscriptionItemDocument(id=str(one.pk), quantity=one.quantity, price=_priced(one.price)) for one in add_ons]
+    others = [
+        SubscriptionItemDocument(id=str(one.pk), quantity=one.quantity, price=_priced(one.price))
+        for one in add_ons
+    ]
     items = [anchor, *others]
     return SubscriptionDocument(
         id=str(subscription.pk),

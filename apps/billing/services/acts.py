@@ -1,4 +1,5 @@
-"""What people and their programs do with billing stands in the store's audit log; what time does is told by each record's history."""
+"""What people and their programs do with billing stands in the store's audit log; what time does is
+told by each record's history."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +14,9 @@ Record = Product | Price | Customer | Subscription | Invoice
 
 def note(action: str, row: Record, details: Mapping[str, Any] | None = None) -> None:
     """In the transaction of the act."""
-    audit.record(action, store=row.store_id, mode=row.mode, target=row, name=_name(row), details=details)
+    audit.record(
+        action, store=row.store_id, mode=row.mode, target=row, name=_name(row), details=details
+    )
 
 
 def _name(row: Record) -> str:
@@ -21,7 +24,10 @@ def _name(row: Record) -> str:
         case Product():
             return row.name
         case Price():
-            return f"{row.product.name}: {text_from_cents(row.unit_amount_cents)} {row.currency} {row.interval}"
+            return (
+                f"{row.product.name}: {text_from_cents(row.unit_amount_cents)} {row.currency}"
+                f" {row.interval}"
+            )
         case Customer():
             return row.email
         case Subscription():

@@ -11,14 +11,18 @@ from apps.billing.services.totals import check_unit_amount
 from apps.core.idempotency import once_per_form
 
 
-def create_product(access: Access, request: ProductRequest, *, form_key: str | None = None) -> Product:
+def create_product(
+    access: Access, request: ProductRequest, *, form_key: str | None = None
+) -> Product:
     """A new product is always active."""
     at = access.now()
 
     @transaction.atomic
     def make() -> Product:
         mine = {"store": access.store, "mode": access.mode, "form_key": form_key}
-        made: Product = Product.objects.create(**mine, created_at=at, updated_at=at, **asdict(request))
+        made: Product = Product.objects.create(
+            **mine, created_at=at, updated_at=at, **asdict(request)
+        )
         acts.note("product.created", made)
         return made
 
@@ -37,14 +41,21 @@ def update_product(access: Access, product: Product, request: ProductChanges) ->
     return product
 
 
-def create_price(access: Access, product: Product, request: PriceRequest, *, form_key: str | None = None) -> Price:
+def create_price(
+    access: Access, product: Product, request: PriceRequest, *, form_key: str | None = None
+) -> Price:
     """Raises Invalid for a part of the currency's smallest unit."""
     at = access.now()
     check_unit_amount(request.unit_amount_cents, request.currency)
 
     @transaction.atomic
     def make() -> Price:
-        mine = {"store": access.store, "mode": access.mode, "product": product, "form_key": form_key}
+        mine = {
+            "store": access.store,
+            "mode": access.mode,
+            "product": product,
+            "form_key": form_key,
+        }
         made: Price = Price.objects.create(**mine, created_at=at, updated_at=at, **asdict(request))
         acts.note("price.created", made)
         return made
@@ -56,7 +67,8 @@ def create_price(access: Access, product: Product, request: PriceRequest, *, for
 def set_price_active(access: Access, price: Price, active: bool) -> Price:
     """Archive or activate: an archived price takes no new subscriptions, those it has go on."""
     if price.active != active:
-        price.active, price.updated_at = active, access.now()
+        price.active = active
+        price.updated_at = access.now()
         price.save(update_fields=["active", "updated_at"])
         acts.note("price.activated" if active else "price.archived", price)
     return price

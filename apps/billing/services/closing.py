@@ -7,4 +7,6 @@ from apps.stores.models import Store
 
 def closing_blockers(store: Store) -> dict[str, int]:
     """Subscriptions of either mode would go on asking customers for money."""
-    return {"subscription": Subscription.objects.filter(store=store).exclude(status=CANCELED).count()}
+    return {
+        "subscription": Subscription.objects.filter(store=store).exclude(status=CANCELED).count()
+    }

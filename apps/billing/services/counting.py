@@ -1,7 +1,8 @@
-"""What the payment intents of an invoice are worth to it: each is counted once, when it has ended; refunds are added as they come.
+"""What the payment intents of an invoice are worth to it: each is counted once, when it has ended;
+refunds are added as they come.
 
-A completed intent counts with its full settlement amount, one completed short with what arrived, any other with nothing; a deposit
-that came after the end counts once the merchant has accepted it.
+A completed intent counts with its full settlement amount, one completed short with what arrived,
+any other with nothing; a deposit that came after the end counts once the merchant has accepted it.
 """
 
 from datetime import datetime
@@ -19,8 +20,11 @@ from apps.payments.services.withdraw import withdraw
 
 
 def count_payments(invoice: Invoice, at: datetime) -> bool:
-    """Add what has ended, was accepted late or was given back since; True when something was counted. The invoice's row is locked."""
-    waiting = InvoicePayment.objects.filter(invoice=invoice, payment__status__in=states.TERMINAL).select_related("payment__store")
+    """Add what has ended, was accepted late or was given back since; True when something was
+    counted. The invoice's row is locked."""
+    waiting = InvoicePayment.objects.filter(
+        invoice=invoice, payment__status__in=states.TERMINAL
+    ).select_related("payment__store")
     is_counted = False
     for link in waiting:
         if link.counted_at is None:
@@ -28,13 +32,18 @@ def count_payments(invoice: Invoice, at: datetime) -> bool:
             is_counted = True
         if _count_late(invoice, link, at):
             is_counted = True
-        if link.brought_cents and link.payment.status == states.REFUNDED and link.refund_seen_at != link.payment.updated_at:
+        if (
+            link.brought_cents
+            and link.payment.status == states.REFUNDED
+            and link.refund_seen_at != link.payment.updated_at
+        ):
             _count_refunds(invoice, link, at)
     return is_counted
 
 
 def _count(invoice: Invoice, link: InvoicePayment, at: datetime) -> None:
-    link.counted_cents, link.counted_at = worth_cents(link.payment), at
+    link.counted_cents = worth_cents(link.payment)
+    link.counted_at = at
     link.save(update_fields=["counted_cents", "counted_at"])
     if link.counted_cents:
         _add(invoice, link.counted_cents, "payment_counted", at)
@@ -62,18 +71,27 @@ def _reason(payment: Payment) -> str | None:
     """Why it completed; a refund has written over it, so the history is asked."""
     if payment.status == states.COMPLETED:
         return payment.state_reason
-    done = PaymentEvent.objects.filter(payment=payment, event_type=states.EVENTS[states.COMPLETED]).first()
+    done = PaymentEvent.objects.filter(
+        payment=payment, event_type=states.EVENTS[states.COMPLETED]
+    ).first()
     return done.payload.get("state_reason") if done is not None else None
 
 
 def _count_late(invoice: Invoice, link: InvoicePayment, at: datetime) -> bool:
-    """Deposits that came after the intent's end and that the merchant accepted since; an intent that asked too much then ends."""
-    accepted = list(link.payment.late_deposits.filter(accepted_at__isnull=False).values_list("deposit_id", "accepted_at"))
+    """Deposits that came after the intent's end and that the merchant accepted since; an intent
+    that asked too much then ends."""
+    accepted = list(
+        link.payment.late_deposits.filter(accepted_at__isnull=False).values_list(
+            "deposit_id", "accepted_at"
+        )
+    )
     last = max((moment for _, moment in accepted if moment is not None), default=None)
     if last is None or last == link.late_seen_at:
         return False
     worth = _late_cents(link, frozenset(deposit_id for deposit_id, _ in accepted))
-    more, link.late_cents, link.late_seen_at = worth - link.late_cents, worth, last
+    more = worth - link.late_cents
+    link.late_cents = worth
+    link.late_seen_at = last
     link.save(update_fields=["late_cents", "late_seen_at"])
     if more <= 0:
         return False
@@ -85,22 +103,28 @@ def _count_late(invoice: Invoice, link: InvoicePayment, at: datetime) -> bool:
 
 
 def _late_cents(link: InvoicePayment, accepted: frozenset[object]) -> int:
-    """As of a payment of that amount: at the locked rates, in full within the tolerance, and never more than the intent asked for."""
+    """As of a payment of that amount: at the locked rates, in full within the tolerance, and never
+    more than the intent asked for."""
     payment = link.payment
     asked = payment.settlement_amount_cents - link.counted_cents
     worth = sum(
-        money.cents_for_atomic(deposit.amount_atomic, one.address.exchange_rate, one.address.asset.atomic_decimals)
+        money.cents_for_atomic(
+            deposit.amount_atomic, one.address.exchange_rate, one.address.asset.atomic_decimals
+        )
         for one in received_by(payment)
         for deposit in one.deposits
         if deposit.pk in accepted
     )
-    is_enough = worth * BASIS_POINTS >= asked * (BASIS_POINTS - payment.store.underpayment_tolerance_bps)
+    is_enough = worth * BASIS_POINTS >= asked * (
+        BASIS_POINTS - payment.store.underpayment_tolerance_bps
+    )
     return asked if is_enough else worth
 
 
 def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> None:
     """A refund leaves the status; the sum of them is told."""
-    before, link.refund_seen_at = link.refunded_cents, link.payment.updated_at
+    before = link.refunded_cents
+    link.refund_seen_at = link.payment.updated_at
     link.refunded_cents = _refunded_cents(link)
     link.save(update_fields=["refunded_cents", "refund_seen_at"])
     if link.refunded_cents == before:
@@ -112,18 +136,27 @@ def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> None
 
 
 def _refunded_cents(link: InvoicePayment) -> int:
-    """Of what was counted, what confirmed refunds gave back, at the intent's rates; what was only held never counted."""
+    """Of what was counted, what confirmed refunds gave back, at the intent's rates; what was only
+    held never counted."""
     payment = link.payment
-    refunds = Refund.objects.filter(payment=payment, status=Refund.Status.CONFIRMED, is_from_held=False)
+    refunds = Refund.objects.filter(
+        payment=payment, status=Refund.Status.CONFIRMED, is_from_held=False
+    )
     back: dict[str, int] = {}
     for asset_id, amount in refunds.values_list("asset_id", "amount_atomic"):
         back[asset_id] = back.get(asset_id, 0) + amount
-    accepted = set(payment.late_deposits.filter(accepted_at__isnull=False).values_list("deposit_id", flat=True))
-    received, worth, is_all = received_by(payment), 0, True
+    accepted = set(
+        payment.late_deposits.filter(accepted_at__isnull=False).values_list("deposit_id", flat=True)
+    )
+    received = received_by(payment)
+    worth = 0
+    is_all = True
     for one in received:
         late = sum(deposit.amount_atomic for deposit in one.deposits if deposit.pk in accepted)
         settled = late + (one.confirmed_atomic if payment.completed_at is not None else 0)
         given = back.get(one.address.asset_id, 0)
         is_all = is_all and given >= settled
-        worth += money.cents_for_atomic(given, one.address.exchange_rate, one.address.asset.atomic_decimals)
+        worth += money.cents_for_atomic(
+            given, one.address.exchange_rate, one.address.asset.atomic_decimals
+        )
     return link.brought_cents if is_all else min(worth, link.brought_cents)

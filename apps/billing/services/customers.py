@@ -1,4 +1,5 @@
-"""Customers: one per email address, store and mode, whatever the case; deleting one keeps its row and its address taken."""
+"""Customers: one per email address, store and mode, whatever the case; deleting one keeps its row
+and its address taken."""
 
 import uuid
 
@@ -24,7 +25,9 @@ class EmailTaken(Flat):
     message = "A customer with this email already exists"
 
 
-def create_customer(access: Access, request: CustomerRequest, *, form_key: str | None = None) -> Customer:
+def create_customer(
+    access: Access, request: CustomerRequest, *, form_key: str | None = None
+) -> Customer:
     """Raises EmailTaken."""
     at = access.now()
 
@@ -62,7 +65,11 @@ def _save(customer: Customer, columns: list[str] | None = None) -> None:
 def delete_customer(access: Access, customer: Customer) -> None:
     """It can't be billed any more, so its subscriptions end now; what was invoiced stays."""
     at = access.now()
-    if not Customer.objects.seen_by(access).filter(pk=customer.pk, deleted_at=None).update(deleted_at=at, updated_at=at):
+    if (
+        not Customer.objects.seen_by(access)
+        .filter(pk=customer.pk, deleted_at=None)
+        .update(deleted_at=at, updated_at=at)
+    ):
         return
     acts.note("customer.deleted", customer)
     rows = Subscription.objects.seen_by(access).filter(customer=customer).exclude(status=CANCELED)

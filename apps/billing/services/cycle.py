@@ -1,7 +1,8 @@
-"""The cycle: begin a period and bill it, judge what wasn't paid in time, cancel at a period's end. `decide` says what is due.
+"""The cycle: begin a period and bill it, judge what wasn't paid in time, cancel at a period's end.
+`decide` says what is due.
 
-Each subscription is brought up to date in its own transaction under its row's lock, step by step in order, so a job that runs
-twice, late or beside the test clock bills each period once.
+Each subscription is brought up to date in its own transaction under its row's lock, step by step in
+order, so a job that runs twice, late or beside the test clock bills each period once.
 """
 
 import time
@@ -21,9 +22,27 @@ from apps.billing.services.invoice import put_lines
 from apps.billing.services.invoice_states import finalize_locked, settle_locked
 from apps.billing.services.paying import settle_invoices
 from apps.billing.services.periods import due_at, next_reminder, period_end
-from apps.billing.services.subscription_rows import facts_of, keep, locked, locked_if_free, move, standing, unpaid
+from apps.billing.services.subscription_rows import (
+    facts_of,
+    keep,
+    locked,
+    locked_if_free,
+    move,
+    standing,
+    unpaid,
+)
 from apps.billing.services.totals import totals_of
-from apps.billing.states import ACTIVE, CANCELED, OPEN, PAST_DUE, TRIALING, Facts, Step, decide, is_beyond_grace
+from apps.billing.states import (
+    ACTIVE,
+    CANCELED,
+    OPEN,
+    PAST_DUE,
+    TRIALING,
+    Facts,
+    Step,
+    decide,
+    is_beyond_grace,
+)
 from apps.core import clock
 from apps.core.clock import iso
 from apps.core.rows import Job
@@ -35,8 +54,10 @@ RUN_SECONDS_MAX = 200  # a job has 300
 
 
 def run_cycles(limit: int = 20 * JOB.limit) -> int:
-    """The sweep over every store: bring what is due up to date, the longest due first; how many subscriptions there were."""
-    done, began = 0, time.monotonic()
+    """The sweep over every store: bring what is due up to date, the longest due first; how many
+    subscriptions there were."""
+    done = 0
+    began = time.monotonic()
     held: set[uuid.UUID] = set()  # another worker has them
 
     def advance(known: Subscription) -> None:
@@ -44,8 +65,14 @@ def run_cycles(limit: int = 20 * JOB.limit) -> int:
             held.add(known.pk)
 
     while done < limit and time.monotonic() - began < RUN_SECONDS_MAX:
-        due = Subscription.objects.filter(clock.is_due("next_step_at", clock.real_now()), store__deleted_at=None)
-        rows = JOB.ready(due.exclude(pk__in=held)).order_by("next_step_at").values_list("pk", flat=True)
+        due = Subscription.objects.filter(
+            clock.is_due("next_step_at", clock.real_now()), store__deleted_at=None
+        )
+        rows = (
+            JOB.ready(due.exclude(pk__in=held))
+            .order_by("next_step_at")
+            .values_list("pk", flat=True)
+        )
         chunk = list(rows[:READ_AT_ONCE])
         tried = JOB.each(partial(_read, chunk), advance)
         done += tried
@@ -73,7 +100,8 @@ def advance_subscription(subscription_id: uuid.UUID) -> None:
 
 
 def _advance(subscription: Subscription) -> None:
-    """Everything that is due, in order; what is left after many steps waits for the next run. The row is locked."""
+    """Everything that is due, in order; what is left after many steps waits for the next run. The
+    row is locked."""
     at = clock.now(subscription.store, subscription.mode)
     if subscription.next_step_at is None or subscription.next_step_at > at:
         return
@@ -92,7 +120,9 @@ def _take(subscription: Subscription, step: Step, facts: Facts, at: datetime) ->
         case Step.BILL:
             made = bill_next(subscription, at)
             if made.status == OPEN:  # nothing but this invoice has come to what is unpaid
-                due = [moment for moment in (facts.unpaid_due_at, made.due_at) if moment is not None]
+                due = [
+                    moment for moment in (facts.unpaid_due_at, made.due_at) if moment is not None
+                ]
                 return standing(subscription, min(due, default=None))
         case Step.CANCEL:
             end(subscription, at)
@@ -102,12 +132,16 @@ def _take(subscription: Subscription, step: Step, facts: Facts, at: datetime) ->
 
 
 def bill_next(subscription: Subscription, at: datetime) -> Invoice:
-    """Begin the period that starts at `next_billing_at` and invoice it. The row is locked, and kept by the caller."""
-    start, price = subscription.next_billing_at, subscription.price
+    """Begin the period that starts at `next_billing_at` and invoice it. The row is locked, and kept
+    by the caller."""
+    start = subscription.next_billing_at
+    price = subscription.price
     if start is None:
         raise RuntimeError(f"subscription {subscription.pk} is not billed")
     close = period_end(start, price.interval, price.interval_count, subscription.anchor_day)
-    subscription.current_period_start, subscription.current_period_end, subscription.next_billing_at = start, close, close
+    subscription.current_period_start = start
+    subscription.current_period_end = close
+    subscription.next_billing_at = close
     if subscription.status == TRIALING:
         move(subscription, ACTIVE, "trial_ended", at)
     return _invoice(subscription, at)
@@ -115,14 +149,28 @@ def bill_next(subscription: Subscription, at: datetime) -> Invoice:
 
 def _invoice(subscription: Subscription, at: datetime) -> Invoice:
     """The invoice of the current period, finalized and on its way to the customer."""
-    start, close = subscription.current_period_start, subscription.current_period_end
-    priced = [(subscription.price, subscription.quantity), *((one.price, one.quantity) for one in subscription.add_ons.all())]
+    start = subscription.current_period_start
+    close = subscription.current_period_end
+    priced = [
+        (subscription.price, subscription.quantity),
+        *((one.price, one.quantity) for one in subscription.add_ons.all()),
+    ]
     lines = [
-        LineRequest(description=price.product.name, quantity=quantity, unit_amount_cents=price.unit_amount_cents)
+        LineRequest(
+            description=price.product.name,
+            quantity=quantity,
+            unit_amount_cents=price.unit_amount_cents,
+        )
         for price, quantity in priced
     ]
     currency = subscription.price.currency
-    totals = totals_of([(quantity, price.unit_amount_cents) for price, quantity in priced], currency, None, None, None)
+    totals = totals_of(
+        [(quantity, price.unit_amount_cents) for price, quantity in priced],
+        currency,
+        None,
+        None,
+        None,
+    )
     due = due_at(at, start, close, subscription.store.invoice_due_days)
     made = Invoice.objects.create(
         store=subscription.store,
@@ -150,8 +198,14 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
 
 
 def _judge(subscription: Subscription, at: datetime) -> None:
-    """The invoice due first wasn't paid in time, unless what pays it has just completed: its cycle has failed."""
-    invoice = unpaid(subscription).select_for_update(of=("self",)).select_related("store", "customer").first()
+    """The invoice due first wasn't paid in time, unless what pays it has just completed: its cycle
+    has failed."""
+    invoice = (
+        unpaid(subscription)
+        .select_for_update(of=("self",))
+        .select_related("store", "customer")
+        .first()
+    )
     if invoice is None:
         return
     settle_locked(invoice, at)
@@ -159,7 +213,8 @@ def _judge(subscription: Subscription, at: datetime) -> None:
         subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
         return
     Invoice.objects.filter(pk=invoice.pk).update(due_judged_at=at)
-    subscription.failed_cycle_count, subscription.updated_at = subscription.failed_cycle_count + 1, at
+    subscription.failed_cycle_count = subscription.failed_cycle_count + 1
+    subscription.updated_at = at
     if subscription.status == ACTIVE:
         move(subscription, PAST_DUE, "cycle_failed", at, event="past_due")
     else:
@@ -172,7 +227,15 @@ def _judge(subscription: Subscription, at: datetime) -> None:
 
 def end(subscription: Subscription, at: datetime) -> None:
     """Canceled for good. The row is locked, and kept by the caller."""
-    move(subscription, CANCELED, "canceled", at, event="canceled", canceled_at=at, next_billing_at=None)
+    move(
+        subscription,
+        CANCELED,
+        "canceled",
+        at,
+        event="canceled",
+        canceled_at=at,
+        next_billing_at=None,
+    )
     letters.subscription_canceled(subscription, at)
 
 

@@ -1,6 +1,8 @@
-"""An invoice as data for accounting software: Cross Industry Invoice, profile EN 16931 (Factur-X, ZUGFeRD).
+"""An invoice as data for accounting software: Cross Industry Invoice, profile EN 16931 (Factur-X,
+ZUGFeRD).
 
-Every figure is the one that the document shows. An invoice without what the standard asks for has none; see `refusal`.
+Every figure is the one that the document shows. An invoice without what the standard asks for has
+none; see `refusal`.
 """
 
 import re
@@ -25,18 +27,32 @@ _SPACES = {
     "udt": "urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100",
 }
 # Codes of the standard's lists.
-_COMMERCIAL_INVOICE, _DAY, _PIECE, _ONLINE_PAYMENT, _E_MAIL = "380", "102", "C62", "68", "EM"
-_VAT_NUMBER, _TAX_NUMBER = "VA", "FC"
-STANDARD_RATE, ZERO_RATE, NOT_TAXED = "S", "Z", "O"
-_NOT_TAXED_CODE, _NOT_TAXED_REASON = "VATEX-EU-O", "Not subject to VAT"
+_COMMERCIAL_INVOICE = "380"
+_DAY = "102"
+_PIECE = "C62"
+_ONLINE_PAYMENT = "68"
+_E_MAIL = "EM"
+_VAT_NUMBER = "VA"
+_TAX_NUMBER = "FC"
+STANDARD_RATE = "S"
+ZERO_RATE = "Z"
+NOT_TAXED = "O"
+_NOT_TAXED_CODE = "VATEX-EU-O"
+_NOT_TAXED_REASON = "Not subject to VAT"
 _TERMS = {OPEN: "Pay online: {url}", PAID: "Paid.", UNCOLLECTIBLE: "Closed, not paid."}
 _TEST_NOTE = "Test invoice: no real money was asked for or moved."
 # Where the prefix of a country's VAT numbers isn't its code.
 _VAT_PREFIXES = {"GR": "EL"}
 _VAT_FORM = re.compile(r"[A-Z]{2}[0-9A-Z+*]{2,13}", re.ASCII)
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
-_STREETS = (("line1", "street", "street1", "address", "address1"), ("line2", "street2", "address2"), ("line3",))
-_CODES, _TOWNS, _REGIONS = ("postal_code", "postcode", "zip"), ("city", "town"), ("state", "region", "province")
+_STREETS = (
+    ("line1", "street", "street1", "address", "address1"),
+    ("line2", "street2", "address2"),
+    ("line3",),
+)
+_CODES = ("postal_code", "postcode", "zip")
+_TOWNS = ("city", "town")
+_REGIONS = ("state", "region", "province")
 
 for _prefix, _space in _SPACES.items():
     Xml.register_namespace(_prefix, _space)
@@ -46,8 +62,11 @@ class Seller:
     """Who bills, as the standard has it; see `parties.seller_of`."""
 
     def __init__(self, biller: Biller) -> None:
-        self.name, self.email = _plain(biller.name), biller.email
-        self.street, self.postal_code, self.city = biller.street, biller.postal_code, biller.city
+        self.name = _plain(biller.name)
+        self.email = biller.email
+        self.street = biller.street
+        self.postal_code = biller.postal_code
+        self.city = biller.city
         self.country = country_code(biller.country)
         self.register_number = _plain(biller.registration_number)
         written = _plain(biller.tax_id)
@@ -81,33 +100,56 @@ def missing_of_verified(invoice: Invoice) -> str:
 
 def _missing(invoice: Invoice, seller: Seller) -> str:
     if not seller.country or not (seller.vat_number or seller.register_number):
-        return "Your country and VAT or register number are missing: they come with the verification of your business."
+        return (
+            "Your country and VAT or register number are missing: they come with the verification"
+            " of your business."
+        )
     if country_code((invoice.customer.address or {}).get("country")) is None:
         return "The country in the customer's address is missing."
     if not invoice.lines.all():
         return "The invoice has no lines."
     if _category(invoice, seller) is None:
-        return "Whether tax is owed is not said: set a tax rate, which may be 0, before you finalize."
+        return (
+            "Whether tax is owed is not said: set a tax rate, which may be 0, before you finalize."
+        )
     return ""
 
 
 def e_invoice_xml(invoice: Invoice) -> bytes | None:
-    """The XML, None when something is missing. What is paid counts until now, as in the document it goes with."""
+    """The XML, None when something is missing. What is paid counts until now, as in the document it
+    goes with."""
     seller = Seller(seller_of(invoice))
     category = _category(invoice, seller)
     if category is None or refusal(invoice, seller):
         return None
     root = Xml.Element(f"{{{_SPACES['rsm']}}}CrossIndustryInvoice")
-    _put(_put(_put(root, "rsm:ExchangedDocumentContext"), "ram:GuidelineSpecifiedDocumentContextParameter"), "ram:ID", _GUIDELINE)
+    _put(
+        _put(
+            _put(root, "rsm:ExchangedDocumentContext"),
+            "ram:GuidelineSpecifiedDocumentContextParameter",
+        ),
+        "ram:ID",
+        _GUIDELINE,
+    )
     _put_document(_put(root, "rsm:ExchangedDocument"), invoice)
     trade = _put(root, "rsm:SupplyChainTradeTransaction")
     for n, line in enumerate(invoice.lines.all(), start=1):
-        _put_line(_put(trade, "ram:IncludedSupplyChainTradeLineItem"), n, line, category, invoice.tax_rate_bps or 0)
+        _put_line(
+            _put(trade, "ram:IncludedSupplyChainTradeLineItem"),
+            n,
+            line,
+            category,
+            invoice.tax_rate_bps or 0,
+        )
     agreement = _put(trade, "ram:ApplicableHeaderTradeAgreement")
     _put_seller(_put(agreement, "ram:SellerTradeParty"), seller)
     _put_buyer(_put(agreement, "ram:BuyerTradeParty"), invoice.customer)
     if _plain(invoice.po_number):
-        _put(_put(agreement, "ram:BuyerOrderReferencedDocument"), "ram:IssuerAssignedID", invoice.po_number)
+        _put(
+            _put(agreement, "ram:BuyerOrderReferencedDocument"),
+            "ram:IssuerAssignedID",
+            invoice.po_number,
+        )
     _put(trade, "ram:ApplicableHeaderTradeDelivery")
     _put_settlement(_put(trade, "ram:ApplicableHeaderTradeSettlement"), invoice, category)
     Xml.indent(root)
@@ -116,7 +158,8 @@ def e_invoice_xml(invoice: Invoice) -> bytes | None:
 
 
 def _category(invoice: Invoice, seller: Seller) -> str | None:
-    """How it is taxed. Without a rate nothing is said, unless nobody knows the seller as one who charges tax."""
+    """How it is taxed. Without a rate nothing is said, unless nobody knows the seller as one who
+    charges tax."""
     if invoice.tax_rate_bps:
         return STANDARD_RATE if seller.is_known_to_tax else None
     if not seller.is_known_to_tax:
@@ -128,7 +171,12 @@ def _put_document(at: Xml.Element, invoice: Invoice) -> None:
     _put(at, "ram:ID", formatted_number(invoice))
     _put(at, "ram:TypeCode", _COMMERCIAL_INVOICE)
     _put_day(at, "ram:IssueDateTime", invoice.finalized_at)
-    notes = ("" if invoice.is_live else _TEST_NOTE, invoice.description, invoice.notes, invoice.footer)
+    notes = (
+        "" if invoice.is_live else _TEST_NOTE,
+        invoice.description,
+        invoice.notes,
+        invoice.footer,
+    )
     for note in notes:
         if _plain(note):
             _put(_put(at, "ram:IncludedNote"), "ram:Content", note)
@@ -139,7 +187,12 @@ def _put_line(at: Xml.Element, number: int, line: Any, category: str, rate_bps: 
     _put(_put(at, "ram:SpecifiedTradeProduct"), "ram:Name", _plain(line.description) or "Item")
     price = _put(_put(at, "ram:SpecifiedLineTradeAgreement"), "ram:NetPriceProductTradePrice")
     _put(price, "ram:ChargeAmount", text_from_cents(line.unit_amount_cents))
-    _put(_put(at, "ram:SpecifiedLineTradeDelivery"), "ram:BilledQuantity", line.quantity, unitCode=_PIECE)
+    _put(
+        _put(at, "ram:SpecifiedLineTradeDelivery"),
+        "ram:BilledQuantity",
+        line.quantity,
+        unitCode=_PIECE,
+    )
     settlement = _put(at, "ram:SpecifiedLineTradeSettlement")
     _put_tax(_put(settlement, "ram:ApplicableTradeTax"), category, rate_bps)
     sums = _put(settlement, "ram:SpecifiedTradeSettlementLineMonetarySummation")
@@ -176,7 +229,10 @@ def _put_address(at: Xml.Element, address: Mapping[str, Any]) -> None:
     street = [_first(address, names) for names in _STREETS]
     parts = {
         "ram:PostcodeCode": _first(address, _CODES),
-        **{f"ram:Line{name}": text for name, text in zip(("One", "Two", "Three"), street, strict=True)},
+        **{
+            f"ram:Line{name}": text
+            for name, text in zip(("One", "Two", "Three"), street, strict=True)
+        },
         "ram:CityName": _first(address, _TOWNS),
         "ram:CountryID": country_code(address.get("country")),
         "ram:CountrySubDivisionName": _first(address, _REGIONS),
@@ -188,12 +244,17 @@ def _put_address(at: Xml.Element, address: Mapping[str, Any]) -> None:
 
 def _first(address: Mapping[str, Any], names: Iterable[str]) -> str:
     given = (address.get(name) for name in names)
-    texts = [_plain(str(one)) for one in given if isinstance(one, (str, int)) and not isinstance(one, bool)]
+    texts = [
+        _plain(str(one))
+        for one in given
+        if isinstance(one, (str, int)) and not isinstance(one, bool)
+    ]
     return next((one for one in texts if one), "")
 
 
 def _put_settlement(at: Xml.Element, invoice: Invoice, category: str) -> None:
-    rate_bps, taxed_cents = invoice.tax_rate_bps or 0, invoice.subtotal_cents - invoice.discount_cents
+    rate_bps = invoice.tax_rate_bps or 0
+    taxed_cents = invoice.subtotal_cents - invoice.discount_cents
     _put(at, "ram:InvoiceCurrencyCode", invoice.currency)
     if invoice.status == OPEN:
         means = _put(at, "ram:SpecifiedTradeSettlementPaymentMeans")

@@ -1,4 +1,5 @@
-"""Drafts: made, changed and deleted until they are finalized. Totals are counted again with every change."""
+"""Drafts: made, changed and deleted until they are finalized. Totals are counted again with every
+change."""
 
 from collections.abc import Iterable, Sequence
 
@@ -27,14 +28,23 @@ class OnlyDraftsDeleted(Flat):
     message = "Only draft invoices can be deleted"
 
 
-def create_invoice(access: Access, request: InvoiceRequest, *, form_key: str | None = None) -> Invoice:
+def create_invoice(
+    access: Access, request: InvoiceRequest, *, form_key: str | None = None
+) -> Invoice:
     """A draft. Raises Invalid, NamedCustomerNotFound or CustomerNotActive."""
-    at, fields = access.now(), asdict(request)
-    customer, lines = named_customer(access, fields.pop("customer_id")), fields.pop("line_items")
+    at = access.now()
+    fields = asdict(request)
+    customer = named_customer(access, fields.pop("customer_id"))
+    lines = fields.pop("line_items")
 
     @transaction.atomic
     def make() -> Invoice:
-        mine = {"store": access.store, "mode": access.mode, "customer": customer, "form_key": form_key}
+        mine = {
+            "store": access.store,
+            "mode": access.mode,
+            "customer": customer,
+            "form_key": form_key,
+        }
         made = Invoice(**mine, created_at=at, updated_at=at, **fields)
         _count(made, _amounts(lines))
         _save(made, is_new=True)
@@ -46,13 +56,15 @@ def create_invoice(access: Access, request: InvoiceRequest, *, form_key: str | N
 
 
 def check_draft(invoice: Invoice) -> None:
-    """Raises OnlyDraftsEdited. A door asks before it reads what to change: the contract tells it first."""
+    """Raises OnlyDraftsEdited. A door asks before it reads what to change: the contract tells it
+    first."""
     if invoice.status != DRAFT:
         raise OnlyDraftsEdited
 
 
 def update_invoice(access: Access, invoice: Invoice, request: InvoiceChanges) -> Invoice:
-    """What was sent replaces what was there, lines as a whole. Raises OnlyDraftsEdited or Invalid."""
+    """What was sent replaces what was there, lines as a whole. Raises OnlyDraftsEdited or
+    Invalid."""
     with transaction.atomic():
         row = locked_invoice(invoice.pk)
         check_draft(row)
@@ -67,7 +79,11 @@ def update_invoice(access: Access, invoice: Invoice, request: InvoiceChanges) ->
         _save(row, is_new=False)
         if lines is not None:
             put_lines(row, lines)
-        acts.note("invoice.changed", row, {"fields": sorted([*fields, *([] if lines is None else ["line_items"])])})
+        acts.note(
+            "invoice.changed",
+            row,
+            {"fields": sorted([*fields, *([] if lines is None else ["line_items"])])},
+        )
     return row
 
 
@@ -82,7 +98,8 @@ def delete_invoice(invoice: Invoice) -> None:
 
 
 def preview_totals(request: InvoiceChanges) -> Totals:
-    """What an empty draft would come to with these changes, which name a currency. Raises Invalid."""
+    """What an empty draft would come to with these changes, which name a currency. Raises
+    Invalid."""
     fields = request.sent()
     lines: list[LineRequest] = fields.pop("line_items", [])
     draft = Invoice(**fields)
@@ -103,7 +120,13 @@ def _totals(invoice: Invoice, amounts: list[tuple[int, int]]) -> Totals:
     check_discount(invoice.discount_type, invoice.discount_value)
     for position, (_, cents) in enumerate(amounts):
         check_unit_amount(cents, invoice.currency, f"line_items[{position}].unit_amount_cents")
-    return totals_of(amounts, invoice.currency, invoice.discount_type, invoice.discount_value, invoice.tax_rate_bps)
+    return totals_of(
+        amounts,
+        invoice.currency,
+        invoice.discount_type,
+        invoice.discount_value,
+        invoice.tax_rate_bps,
+    )
 
 
 def _save(invoice: Invoice, *, is_new: bool) -> None:

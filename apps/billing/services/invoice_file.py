@@ -1,7 +1,8 @@
-"""An invoice and its receipt as PDF: who bills whom, for what, what was paid and by which transactions.
+"""An invoice and its receipt as PDF: who bills whom, for what, what was paid and by which
+transactions.
 
-Both follow the state the invoice is in when they are made, and say it in words. An invoice that can be an e-invoice has the same as
-XML inside (Factur-X). No image address is ever fetched.
+Both follow the state the invoice is in when they are made, and say it in words. An invoice that can
+be an e-invoice has the same as XML inside (Factur-X). No image address is ever fetched.
 """
 
 import base64
@@ -38,7 +39,11 @@ _FACTUR_X = Vocabulary(
     words={
         "DocumentFileName": (e_invoice.FILE_NAME, "Text", "The name of the embedded XML document"),
         "DocumentType": ("INVOICE", "Text", "The type of the hybrid document in capital letters"),
-        "Version": ("1.0", "Text", "The version of the standard that the embedded XML document follows"),
+        "Version": (
+            "1.0",
+            "Text",
+            "The version of the standard that the embedded XML document follows",
+        ),
         "ConformanceLevel": (e_invoice.PROFILE, "Text", "The profile of the embedded XML document"),
     },
 )
@@ -46,13 +51,19 @@ _WORDS = {PAID: _("Paid"), VOID: _("Canceled"), UNCOLLECTIBLE: _("Closed, not pa
 
 
 def invoice_pdf(invoice: Invoice, language: str = "") -> bytes:
-    """The bill in the customer's language, with its data inside where it can be an e-invoice. Drafts have none."""
-    return drawings.pdf_of(_page(invoice, is_receipt=False, language=language), _data(invoice), owner=invoice.store_id)
+    """The bill in the customer's language, with its data inside where it can be an e-invoice.
+    Drafts have none."""
+    return drawings.pdf_of(
+        _page(invoice, is_receipt=False, language=language), _data(invoice), owner=invoice.store_id
+    )
 
 
 def prepare_pdfs(invoice_ids: Sequence[str]) -> int:
-    """Have these bills drawn before anybody asks, and the receipts that there are; how many bills there were."""
-    return AHEAD.walk(Invoice.objects.filter(pk__in=invoice_ids).select_related("store", "customer"), _prepare)
+    """Have these bills drawn before anybody asks, and the receipts that there are; how many bills
+    there were."""
+    return AHEAD.walk(
+        Invoice.objects.filter(pk__in=invoice_ids).select_related("store", "customer"), _prepare
+    )
 
 
 def _prepare(invoice: Invoice) -> None:
@@ -66,12 +77,20 @@ def _data(invoice: Invoice) -> pdf.Inside | None:
         xml = e_invoice.e_invoice_xml(invoice)
     if xml is None or invoice.finalized_at is None:
         return None
-    return pdf.Inside(e_invoice.FILE_NAME, xml, f"Invoice {formatted_number(invoice)} as data", invoice.finalized_at, _FACTUR_X)
+    return pdf.Inside(
+        e_invoice.FILE_NAME,
+        xml,
+        f"Invoice {formatted_number(invoice)} as data",
+        invoice.finalized_at,
+        _FACTUR_X,
+    )
 
 
 def receipt_pdf(invoice: Invoice, language: str = "") -> bytes:
     """Proof of what was paid; see has_receipt."""
-    return drawings.pdf_of(_page(invoice, is_receipt=True, language=language), owner=invoice.store_id)
+    return drawings.pdf_of(
+        _page(invoice, is_receipt=True, language=language), owner=invoice.store_id
+    )
 
 
 def has_receipt(invoice: Invoice) -> bool:
@@ -101,13 +120,21 @@ def percent_text(bps: int) -> str:
 
 
 def _page(invoice: Invoice, *, is_receipt: bool, language: str = "") -> str:
-    # Of nobody's zone, and of the customer's language unless a reader has another: whoever asks, the file is the same.
-    with timezone.override(UTC), regions.shown_in(""), translation.override(language or language_of(invoice.customer)):
-        return render_to_string("pdf/billing_invoice.html", _context(invoice, is_receipt=is_receipt))
+    # Of nobody's zone, and of the customer's language unless a reader has another: whoever asks,
+    # the file is the same.
+    with (
+        timezone.override(UTC),
+        regions.shown_in(""),
+        translation.override(language or language_of(invoice.customer)),
+    ):
+        return render_to_string(
+            "pdf/billing_invoice.html", _context(invoice, is_receipt=is_receipt)
+        )
 
 
 def _context(invoice: Invoice, *, is_receipt: bool) -> Mapping[str, object]:
-    store, now = invoice.store, clock.now(invoice.store, invoice.mode)
+    store = invoice.store
+    now = clock.now(invoice.store, invoice.mode)
     drawn = read_logo(store)
     return {
         "invoice": invoice,
@@ -117,7 +144,9 @@ def _context(invoice: Invoice, *, is_receipt: bool) -> Mapping[str, object]:
         "url": hosted_url(invoice),
         "words": words_for(invoice, now),
         "tax_percent": percent_text(invoice.tax_rate_bps or 0),
-        "discount_percent": invoice.discount_value if invoice.discount_type == Invoice.DiscountType.PERCENT else None,
+        "discount_percent": invoice.discount_value
+        if invoice.discount_type == Invoice.DiscountType.PERCENT
+        else None,
         "is_paid": invoice.status == PAID,
         "is_open": invoice.status == OPEN,
         "left_cents": invoice.total_cents - invoice.amount_paid_cents,

@@ -1,4 +1,5 @@
-"""The row of an invoice, locked. A cycle's invoice is locked after its subscription, always in this order."""
+"""The row of an invoice, locked. A cycle's invoice is locked after its subscription, always in this
+order."""
 
 import uuid
 

@@ -1,6 +1,8 @@
-"""An invoice's life: finalized with the store's next number, paid, voided or written off. Each move has its history and event.
+"""An invoice's life: finalized with the store's next number, paid, voided or written off. Each move
+has its history and event.
 
-Numbers are taken under the lock of the store's counter in the transaction that uses them, so none is ever missing.
+Numbers are taken under the lock of the store's counter in the transaction that uses them, so none
+is ever missing.
 """
 
 import secrets
@@ -27,7 +29,8 @@ from apps.payments.services.withdraw import withdraw
 TOKEN_BYTES = 24
 _NEXT_NUMBER = """
 INSERT INTO billing_invoicecounter (store_id, mode, last_number) VALUES (%s, %s, 1)
-ON CONFLICT (store_id, mode) DO UPDATE SET last_number = billing_invoicecounter.last_number + 1 RETURNING last_number
+ON CONFLICT (store_id, mode) DO UPDATE SET last_number = billing_invoicecounter.last_number + 1
+    RETURNING last_number
 """
 
 
@@ -62,12 +65,23 @@ def finalize_invoice(access: Access, invoice: Invoice) -> Invoice:
     return row
 
 
-def finalize_locked(invoice: Invoice, at: datetime, lines: Sequence[InvoiceLine] | None = None) -> None:
-    """Number it, open it to payment, and lock it; one of nothing is paid at once. `lines` when they are at hand."""
+def finalize_locked(
+    invoice: Invoice, at: datetime, lines: Sequence[InvoiceLine] | None = None
+) -> None:
+    """Number it, open it to payment, and lock it; one of nothing is paid at once. `lines` when they
+    are at hand."""
     with connection.cursor() as cursor:
         cursor.execute(_NEXT_NUMBER, [invoice.store_id, invoice.mode])
         (number,) = cursor.fetchone()
-    _move(invoice, OPEN, at, lines, number=number, public_token=secrets.token_urlsafe(TOKEN_BYTES), finalized_at=at)
+    _move(
+        invoice,
+        OPEN,
+        at,
+        lines,
+        number=number,
+        public_token=secrets.token_urlsafe(TOKEN_BYTES),
+        finalized_at=at,
+    )
     if not invoice.total_cents:
         pay_locked(invoice, at)
 
@@ -80,7 +94,13 @@ def pay_locked(invoice: Invoice, at: datetime) -> None:
     _recover(invoice, at)
 
 
-def _move(invoice: Invoice, to: str, at: datetime, lines: Sequence[InvoiceLine] | None = None, **columns: Any) -> None:
+def _move(
+    invoice: Invoice,
+    to: str,
+    at: datetime,
+    lines: Sequence[InvoiceLine] | None = None,
+    **columns: Any,
+) -> None:
     if to != OPEN:
         columns["next_letter_at"] = None
     INVOICE_MACHINE.change_locked(invoice, InvoiceMove(to, lines), at=at, updated_at=at, **columns)
@@ -94,7 +114,8 @@ def _recover(invoice: Invoice, at: datetime) -> None:
 
 
 def void_invoice(access: Access, invoice: Invoice) -> Invoice:
-    """An intent that waits for money expires with it; one that money came to refuses. An invoice that is void stays so.
+    """An intent that waits for money expires with it; one that money came to refuses. An invoice
+    that is void stays so.
 
     Raises CannotVoidPaid, CannotVoidUncollectible or PaymentInProgress.
     """
@@ -138,12 +159,17 @@ def mark_uncollectible(access: Access, invoice: Invoice) -> Invoice:
 
 def settle_locked(invoice: Invoice, at: datetime) -> None:
     """Count what its intents have brought; an open invoice that is covered is paid."""
-    if count_payments(invoice, at) and invoice.status == OPEN and invoice.amount_paid_cents >= invoice.total_cents:
+    if (
+        count_payments(invoice, at)
+        and invoice.status == OPEN
+        and invoice.amount_paid_cents >= invoice.total_cents
+    ):
         pay_locked(invoice, at)
 
 
 def send_invoice(access: Access, invoice: Invoice) -> Invoice:
-    """E-mail the link to the customer, at most once a minute; from now on they are reminded of it. Raises OnlyOpenSent."""
+    """E-mail the link to the customer, at most once a minute; from now on they are reminded of it.
+    Raises OnlyOpenSent."""
     at = access.now()
     with transaction.atomic():
         row = locked_invoice(invoice.pk)

@@ -1,4 +1,5 @@
-"""In which language a customer is written to: the one they chose on a page, else the store's, else English."""
+"""In which language a customer is written to: the one they chose on a page, else the store's, else
+English."""
 
 from django.conf import settings
 
@@ -9,11 +10,15 @@ from apps.billing.models import Customer
 def language_of(customer: Customer) -> str:
     """A code of settings.LANGUAGES."""
     known = dict(settings.LANGUAGES)
-    return next((code for code in (customer.language, customer.store.customer_language) if code in known), settings.LANGUAGE_CODE)
+    return next(
+        (code for code in (customer.language, customer.store.customer_language) if code in known),
+        settings.LANGUAGE_CODE,
+    )
 
 
 def remember_language(customer: Customer, code: str) -> None:
-    """What they chose counts for their emails and PDFs from now on. Unknown languages change nothing."""
+    """What they chose counts for their emails and PDFs from now on. Unknown languages change
+    nothing."""
     if code in dict(settings.LANGUAGES) and code != customer.language:
         access = Access.for_public(customer.store, customer.mode)
         Customer.objects.seen_by(access).filter(pk=customer.pk).update(language=code)

@@ -1,6 +1,8 @@
-"""Letters to a store's customers about what they owe and what they paid, in the store's name. Queued in the caller's transaction.
+"""Letters to a store's customers about what they owe and what they paid, in the store's name.
+Queued in the caller's transaction.
 
-Each has a key of its own and goes out once. A deleted customer only gets what the merchant sends by hand.
+Each has a key of its own and goes out once. A deleted customer only gets what the merchant sends by
+hand.
 """
 
 from collections.abc import Mapping
@@ -14,7 +16,8 @@ from apps.core import mail
 from apps.core.clock import real_now
 from apps.stores.models import Store
 
-_HOUR, _MINUTE = 3600, 60
+_HOUR = 3600
+_MINUTE = 60
 
 
 def invoice_opened(invoice: Invoice) -> None:
@@ -23,8 +26,13 @@ def invoice_opened(invoice: Invoice) -> None:
 
 
 def invoice_asked_for(invoice: Invoice) -> None:
-    """The merchant wants it sent (again): at most one letter a minute, however often it is asked for."""
-    _send(invoice, "invoice_open", f"invoice_sent:{invoice.pk}:{int(real_now().timestamp()) // _MINUTE}")
+    """The merchant wants it sent (again): at most one letter a minute, however often it is asked
+    for."""
+    _send(
+        invoice,
+        "invoice_open",
+        f"invoice_sent:{invoice.pk}:{int(real_now().timestamp()) // _MINUTE}",
+    )
 
 
 def due_soon(invoice: Invoice) -> None:
@@ -54,14 +62,31 @@ def subscription_canceled(subscription: Subscription, at: datetime) -> None:
     customer = subscription.customer
     if customer.deleted_at is not None:
         return
-    context = {"product": subscription.price.product.name, "at": at, "failed_cycles": subscription.failed_cycle_count}
-    _post(customer, subscription.store, "subscription_canceled", f"subscription_canceled:{subscription.pk}", context)
+    context = {
+        "product": subscription.price.product.name,
+        "at": at,
+        "failed_cycles": subscription.failed_cycle_count,
+    }
+    _post(
+        customer,
+        subscription.store,
+        "subscription_canceled",
+        f"subscription_canceled:{subscription.pk}",
+        context,
+    )
 
 
 def portal_link(customer: Customer) -> None:
-    """Somebody asked for a link to the customer's page: it goes to the customer, at most once an hour."""
+    """Somebody asked for a link to the customer's page: it goes to the customer, at most once an
+    hour."""
     if customer.deleted_at is None:
-        _post(customer, customer.store, "portal_link", f"portal_link:{customer.pk}:{int(real_now().timestamp()) // _HOUR}", {})
+        _post(
+            customer,
+            customer.store,
+            "portal_link",
+            f"portal_link:{customer.pk}:{int(real_now().timestamp()) // _HOUR}",
+            {},
+        )
 
 
 def _remind(invoice: Invoice, template: str) -> None:
@@ -69,18 +94,29 @@ def _remind(invoice: Invoice, template: str) -> None:
         _send(invoice, template, f"{template}:{invoice.pk}")
 
 
-def _send(invoice: Invoice, template: str, key: str, more: Mapping[str, object] | None = None) -> None:
+def _send(
+    invoice: Invoice, template: str, key: str, more: Mapping[str, object] | None = None
+) -> None:
     _post(invoice.customer, invoice.store, template, key, {**_about(invoice), **(more or {})})
 
 
-def _post(customer: Customer, store: Store, template: str, key: str, context: Mapping[str, object]) -> None:
+def _post(
+    customer: Customer, store: Store, template: str, key: str, context: Mapping[str, object]
+) -> None:
     shared = {
         "name": customer.name,
         "email": customer.email,
         "portal_url": portal_url(customer) if customer.deleted_at is None else "",
         "is_test": not customer.is_live,
     }
-    mail.send(key=key, to=customer.email, template=template, context={**shared, **context}, store=store, language=language_of(customer))
+    mail.send(
+        key=key,
+        to=customer.email,
+        template=template,
+        context={**shared, **context},
+        store=store,
+        language=language_of(customer),
+    )
 
 
 def _about(invoice: Invoice) -> dict[str, object]:

@@ -1,4 +1,5 @@
-"""Customers and prices that a body names: refused in one sentence each when they aren't the store's or can't be used."""
+"""Customers and prices that a body names: refused in one sentence each when they aren't the store's
+or can't be used."""
 
 from apps.access.access import Access
 from apps.billing.models import Customer, Price
@@ -28,7 +29,9 @@ class PriceNotActive(Flat):
 
 def named_customer(access: Access, id: str) -> Customer:
     """Raises NamedCustomerNotFound or CustomerNotActive."""
-    found: Customer | None = Customer.objects.seen_by(access).filter(pk=id).first() if is_uuid(id) else None
+    found: Customer | None = (
+        Customer.objects.seen_by(access).filter(pk=id).first() if is_uuid(id) else None
+    )
     if found is None:
         raise NamedCustomerNotFound
     if found.deleted_at is not None:
@@ -37,7 +40,8 @@ def named_customer(access: Access, id: str) -> Customer:
 
 
 def named_price(access: Access, id: str, *, is_in_use: bool = False) -> Price:
-    """One that a subscription is already on may be archived. Raises NamedPriceNotFound or PriceNotActive."""
+    """One that a subscription is already on may be archived. Raises NamedPriceNotFound or
+    PriceNotActive."""
     rows = Price.objects.seen_by(access).select_related("product")
     found: Price | None = rows.filter(pk=id).first() if is_uuid(id) else None
     if found is None:

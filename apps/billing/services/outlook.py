@@ -1,4 +1,5 @@
-"""What comes next for a subscription, in the order of time: told to people, decided by nobody here."""
+"""What comes next for a subscription, in the order of time: told to people, decided by nobody
+here."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,5 @@
-"""Who bills whom, as it stands on an invoice: the store's verified business, and the customer with an address of any shape."""
+"""Who bills whom, as it stands on an invoice: the store's verified business, and the customer with
+an address of any shape."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,11 +11,24 @@ from apps.stores.selectors import approved_verification
 
 # The usual parts of a postal address in the order they are written; what else there is follows.
 _ADDRESS_ORDER = (
-    *("company", "care_of", "line1", "line2", "line3", "street", "street1", "street2", "address", "address1", "address2"),
+    *(
+        "company",
+        "care_of",
+        "line1",
+        "line2",
+        "line3",
+        "street",
+        "street1",
+        "street2",
+        "address",
+        "address1",
+        "address2",
+    ),
     *("postal_code", "postcode", "zip", "city", "town", "region", "state", "province", "country"),
 )
 _ADDRESS_LINES_MAX = 12
-_POSTAL_CODES, _TOWNS = ("postal_code", "postcode", "zip"), ("city", "town")
+_POSTAL_CODES = ("postal_code", "postcode", "zip")
+_TOWNS = ("city", "town")
 
 
 @dataclass(frozen=True)
@@ -44,8 +58,10 @@ class Buyer:
 
 
 def seller_of(invoice: Invoice) -> Biller:
-    """The store as a party, with its own address; what stands in registers comes from its approved verification."""
-    store, known = invoice.store, approved_verification(invoice.store)
+    """The store as a party, with its own address; what stands in registers comes from its approved
+    verification."""
+    store = invoice.store
+    known = approved_verification(invoice.store)
     country = known.business_country if known is not None else store.country
     return Biller(
         name=(known.business_legal_name if known is not None else "") or store.name,
@@ -68,8 +84,14 @@ def buyer_of(invoice: Invoice) -> Buyer:
 def address_lines(address: Mapping[str, Any] | None) -> list[str]:
     """The texts of an address of any shape, in the order people write them."""
     told = (address or {}).items()
-    given = {key: str(value).strip() for key, value in told if isinstance(value, (str, int)) and not isinstance(value, bool)}
-    code, town = (next((key for key in keys if given.get(key)), None) for keys in (_POSTAL_CODES, _TOWNS))
+    given = {
+        key: str(value).strip()
+        for key, value in told
+        if isinstance(value, (str, int)) and not isinstance(value, bool)
+    }
+    code, town = (
+        next((key for key in keys if given.get(key)), None) for keys in (_POSTAL_CODES, _TOWNS)
+    )
     if code is not None and town is not None:
         given[town] = f"{given.pop(code)} {given[town]}"
     if "country" in given:

@@ -1,6 +1,8 @@
-"""How an invoice is paid: an intent for what is left, never two that can be paid, and a sweep that counts what has completed.
+"""How an invoice is paid: an intent for what is left, never two that can be paid, and a sweep that
+counts what has completed.
 
-Payments wake the sweep by name when an intent ends or is refunded; the periodic run finds what that lost.
+Payments wake the sweep by name when an intent ends or is refunded; the periodic run finds what that
+lost.
 """
 
 import uuid
@@ -72,7 +74,8 @@ def _make(invoice: Invoice) -> Payment:
 
 
 def _request(invoice: Invoice) -> PaymentRequest:
-    step, number = smallest_cents(invoice.currency), formatted_number(invoice)
+    step = smallest_cents(invoice.currency)
+    number = formatted_number(invoice)
     left = -(-(invoice.total_cents - invoice.amount_paid_cents) // step) * step
     return PaymentRequest(
         amount=text_from_cents(left),
@@ -86,7 +89,8 @@ def _request(invoice: Invoice) -> PaymentRequest:
 
 
 def shown_payment(invoice: Invoice) -> Payment | None:
-    """The intent that the hosted page shows, the latest; reading it expires one whose time is past and counts one that has ended."""
+    """The intent that the hosted page shows, the latest; reading it expires one whose time is past
+    and counts one that has ended."""
     link = last_payment(invoice)
     if link is None:
         return None
@@ -96,8 +100,11 @@ def shown_payment(invoice: Invoice) -> Payment | None:
     return payment
 
 
-def settle_invoices(payment_ids: Iterable[uuid.UUID | str] | None = None, store_id: uuid.UUID | None = None) -> int:
-    """Count what ended, was accepted late or refunded: of these intents, a store's test mode, or of all; how many invoices there were."""
+def settle_invoices(
+    payment_ids: Iterable[uuid.UUID | str] | None = None, store_id: uuid.UUID | None = None
+) -> int:
+    """Count what ended, was accepted late or refunded: of these intents, a store's test mode, or of
+    all; how many invoices there were."""
     asked = None if payment_ids is None else list(payment_ids)
     return JOB.each(lambda: _to_settle(asked, store_id), _settle)
 
@@ -110,7 +117,9 @@ def _to_settle(asked: list[uuid.UUID | str] | None, store_id: uuid.UUID | None) 
             rows = rows.filter(payment_id__in=asked)
         if store_id is not None:
             rows = rows.filter(invoice__store_id=store_id, invoice__mode="test")
-        found |= dict.fromkeys(rows.order_by("id").values_list("invoice_id", flat=True)[: JOB.limit])
+        found |= dict.fromkeys(
+            rows.order_by("id").values_list("invoice_id", flat=True)[: JOB.limit]
+        )
     return list(found)
 
 
@@ -125,15 +134,22 @@ def _ended() -> "QuerySet[InvoicePayment]":
 
 def _accepted_late() -> "QuerySet[InvoicePayment]":
     """Looked for from the late deposits, of which there are few."""
-    accepted = LateDeposit.objects.filter(payment_id=OuterRef("payment_id"), accepted_at__isnull=False)
-    is_new = Q(late_seen_at=None) | Exists(accepted.filter(accepted_at__gt=OuterRef("late_seen_at")))
+    accepted = LateDeposit.objects.filter(
+        payment_id=OuterRef("payment_id"), accepted_at__isnull=False
+    )
+    is_new = Q(late_seen_at=None) | Exists(
+        accepted.filter(accepted_at__gt=OuterRef("late_seen_at"))
+    )
     late = LateDeposit.objects.filter(accepted_at__isnull=False).values("payment_id")
     return InvoicePayment.objects.filter(is_new, payment_id__in=late)
 
 
 def _given_back() -> "QuerySet[InvoicePayment]":
-    """Counted ones with a refund that wasn't seen: looked for from the refunds, of which there are few."""
+    """Counted ones with a refund that wasn't seen: looked for from the refunds, of which there are
+    few."""
     refunded = Refund.objects.filter(status=Refund.Status.CONFIRMED).values("payment_id")
     is_new = Q(refund_seen_at=None) | Q(refund_seen_at__lt=F("payment__updated_at"))
     brought = Q(counted_cents__gt=0) | Q(late_cents__gt=0)
-    return InvoicePayment.objects.filter(is_new, brought, payment_id__in=refunded, payment__status=states.REFUNDED)
+    return InvoicePayment.objects.filter(
+        is_new, brought, payment_id__in=refunded, payment__status=states.REFUNDED
+    )

@@ -1,6 +1,8 @@
-"""Dates of billing. A period's end is the next one's start; months and years keep the anchor's day of month, clamped.
+"""Dates of billing. A period's end is the next one's start; months and years keep the anchor's day
+of month, clamped.
 
-Each end is counted from the period's start and the anchor's day, so no clamped month pulls later ones with it.
+Each end is counted from the period's start and the anchor's day, so no clamped month pulls later
+ones with it.
 """
 
 from calendar import monthrange
@@ -19,12 +21,14 @@ def period_end(start: datetime, interval: str, count: int, anchor_day: int) -> d
     if interval in DAYS:
         return start + timedelta(days=DAYS[interval] * count)
     months = start.month - 1 + MONTHS[interval] * count
-    year, month = start.year + months // 12, months % 12 + 1
+    year = start.year + months // 12
+    month = months % 12 + 1
     return start.replace(year=year, month=month, day=min(anchor_day, monthrange(year, month)[1]))
 
 
 def due_at(made_at: datetime, start: datetime, end: datetime, due_days: int) -> datetime:
-    """When a cycle's invoice must be paid: `due_days` into the period, at most its length; one made late gives as long from then."""
+    """When a cycle's invoice must be paid: `due_days` into the period, at most its length; one made
+    late gives as long from then."""
     base = start if made_at - start <= LATE else made_at
     return base + min(timedelta(days=due_days), end - start)
 
@@ -34,9 +38,11 @@ def trial_end(start: datetime, days: int) -> datetime:
 
 
 def next_reminder(sent_at: datetime, due: datetime | None, now: datetime) -> datetime | None:
-    """When the customer is reminded next of an invoice that was sent: before it is due, unless that follows too soon, and after."""
+    """When the customer is reminded next of an invoice that was sent: before it is due, unless that
+    follows too soon, and after."""
     if due is None:
         return None
-    before, after = due - REMINDED_BEFORE, due + REMINDED_AFTER
+    before = due - REMINDED_BEFORE
+    after = due + REMINDED_AFTER
     moments = [before, after] if before - sent_at >= REMINDED_NOT_WITHIN else [after]
     return next((one for one in moments if one > now), None)

@@ -1,6 +1,8 @@
-"""The customer portal's links: signed, for thirty days, and for the address they were sent to. Whoever holds one is the customer.
+"""The customer portal's links: signed, for thirty days, and for the address they were sent to.
+Whoever holds one is the customer.
 
-Nothing is stored. A link stops when it is too old, when the customer's email address changes, and when the customer is deleted.
+Nothing is stored. A link stops when it is too old, when the customer's email address changes, and
+when the customer is deleted.
 """
 
 from datetime import timedelta

@@ -1,7 +1,9 @@
-"""Reminders: one letter some days before an invoice is due and one some days after, to customers who were sent the invoice.
+"""Reminders: one letter some days before an invoice is due and one some days after, to customers
+who were sent the invoice.
 
-`next_letter_at` is when the next of them is due, null when nothing follows. What has ended, is void or written off, or belongs to a
-paused subscription is not reminded of; what was missed while the service was down is not made up for.
+`next_letter_at` is when the next of them is due, null when nothing follows. What has ended, is void
+or written off, or belongs to a paused subscription is not reminded of; what was missed while the
+service was down is not made up for.
 """
 
 import uuid
@@ -24,12 +26,15 @@ JOB = Job("billing.send_reminders", limit=2000)
 
 def send_reminders() -> int:
     """The sweep over every store, the longest due first; how many invoices were looked at."""
-    rows = Invoice.objects.filter(clock.is_due("next_letter_at", clock.real_now()), store__deleted_at=None).order_by("next_letter_at")
+    rows = Invoice.objects.filter(
+        clock.is_due("next_letter_at", clock.real_now()), store__deleted_at=None
+    ).order_by("next_letter_at")
     return JOB.walk(rows.values_list("pk", flat=True), remind)
 
 
 def remind(invoice_id: uuid.UUID) -> None:
-    """Send what is due of one invoice, unless what pays it has just completed, and note when the next is."""
+    """Send what is due of one invoice, unless what pays it has just completed, and note when the
+    next is."""
     with transaction.atomic():
         invoice = locked_invoice(invoice_id)
         at = clock.now(invoice.store, invoice.mode)
@@ -64,7 +69,12 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    for invoice_id in list(_of_store(store_id).filter(next_letter_at__lte=now).order_by("next_letter_at").values_list("pk", flat=True)):
+    for invoice_id in list(
+        _of_store(store_id)
+        .filter(next_letter_at__lte=now)
+        .order_by("next_letter_at")
+        .values_list("pk", flat=True)
+    ):
         remind(invoice_id)
 
 

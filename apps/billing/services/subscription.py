@@ -1,4 +1,5 @@
-"""What a caller does to a subscription: begin, change, pause, resume and cancel it. What time does is in `cycle`.
+"""What a caller does to a subscription: begin, change, pause, resume and cancel it. What time does
+is in `cycle`.
 
 Swaps count from the next cycle on. What changes nothing has no event.
 """
@@ -40,11 +41,16 @@ class CannotSchedule(Flat):
         super().__init__(f"Cannot schedule cancellation of a {state} subscription")
 
 
-def create_subscription(access: Access, request: SubscriptionRequest, *, form_key: str | None = None) -> Subscription:
-    """Active with its first invoice, or trialing. Raises Invalid, or a customer's or price's refusal."""
+def create_subscription(
+    access: Access, request: SubscriptionRequest, *, form_key: str | None = None
+) -> Subscription:
+    """Active with its first invoice, or trialing. Raises Invalid, or a customer's or price's
+    refusal."""
     at = access.now()
-    customer, lines = named_customer(access, request.customer_id), wanted_lines(access, request)
-    anchor, days = lines[0], request.trial_period_days
+    customer = named_customer(access, request.customer_id)
+    lines = wanted_lines(access, request)
+    anchor = lines[0]
+    days = request.trial_period_days
     begin = trial_end(at, days)
     made = Subscription(
         store=access.store,
@@ -56,7 +62,9 @@ def create_subscription(access: Access, request: SubscriptionRequest, *, form_ke
         started_at=at,
         anchor_day=begin.day,
         current_period_start=at,
-        current_period_end=begin if days else period_end(at, anchor.price.interval, anchor.price.interval_count, at.day),
+        current_period_end=begin
+        if days
+        else period_end(at, anchor.price.interval, anchor.price.interval_count, at.day),
         next_billing_at=begin,
         trial_end=begin if days else None,
         grace_cycles=request.grace_cycles,
@@ -65,7 +73,9 @@ def create_subscription(access: Access, request: SubscriptionRequest, *, form_ke
         updated_at=at,
         form_key=form_key,
     )
-    return once_per_form(Subscription.objects.seen_by(access), form_key, lambda: _begun(made, lines, at))
+    return once_per_form(
+        Subscription.objects.seen_by(access), form_key, lambda: _begun(made, lines, at)
+    )
 
 
 @transaction.atomic
@@ -82,12 +92,20 @@ def _begun(made: Subscription, lines: list[Line], at: datetime) -> Subscription:
     return made
 
 
-def update_subscription(access: Access, subscription: Subscription, request: SubscriptionChanges) -> Subscription:
+def update_subscription(
+    access: Access, subscription: Subscription, request: SubscriptionChanges
+) -> Subscription:
     """Raises SubscriptionCanceled, Invalid or a price's refusal."""
     with transaction.atomic():
         row = _changeable(subscription)
-        at, lines, fields = access.now(), changed_lines(access, row, request), request.sent()
-        changes = {name: fields[name] for name in ("grace_cycles", "metadata") if name in fields and fields[name] != getattr(row, name)}
+        at = access.now()
+        lines = changed_lines(access, row, request)
+        fields = request.sent()
+        changes = {
+            name: fields[name]
+            for name in ("grace_cycles", "metadata")
+            if name in fields and fields[name] != getattr(row, name)
+        }
         if lines is None and not changes:
             return row
         for name, value in changes.items():
@@ -97,16 +115,22 @@ def update_subscription(access: Access, subscription: Subscription, request: Sub
         keep(row, at)
         row = locked(row.pk)
         events.subscription_changed(row, "updated", row.status, at, "updated")
-        acts.note("subscription.changed", row, {"fields": sorted([*changes, *([] if lines is None else ["items"])])})
+        acts.note(
+            "subscription.changed",
+            row,
+            {"fields": sorted([*changes, *([] if lines is None else ["items"])])},
+        )
         return row
 
 
 def _swap(row: Subscription, lines: list[Line]) -> None:
-    """Other prices from the next cycle on; one that begins to count in months does so from its day."""
+    """Other prices from the next cycle on; one that begins to count in months does so from its
+    day."""
     anchor = lines[0]
     if anchor.price.interval in MONTHS and row.price.interval not in MONTHS:
         row.anchor_day = row.current_period_end.day
-    row.price, row.quantity = anchor.price, anchor.quantity
+    row.price = anchor.price
+    row.quantity = anchor.quantity
     put_lines(row, lines)
 
 
@@ -117,7 +141,8 @@ def _changeable(subscription: Subscription) -> Subscription:
 
 
 def check_changeable(subscription: Subscription) -> None:
-    """Raises SubscriptionCanceled. A door asks before it reads what to change: the contract tells it first."""
+    """Raises SubscriptionCanceled. A door asks before it reads what to change: the contract tells
+    it first."""
     if subscription.status == CANCELED:
         raise SubscriptionCanceled
 
@@ -127,10 +152,13 @@ def _check_move(row: Subscription, to: str) -> None:
         raise CannotMove(row.status, to)
 
 
-def cancel_subscription(access: Access, subscription: Subscription, *, at_period_end: bool) -> Subscription:
+def cancel_subscription(
+    access: Access, subscription: Subscription, *, at_period_end: bool
+) -> Subscription:
     """Now, or when the period ends. A canceled one stays as it is. Raises CannotSchedule."""
     with transaction.atomic():
-        row, at = locked(subscription.pk), access.now()
+        row = locked(subscription.pk)
+        at = access.now()
         if row.status == CANCELED:
             return row
         if not at_period_end:
@@ -156,9 +184,11 @@ def cancel_locked(row: Subscription, at: datetime) -> None:
 def uncancel_subscription(access: Access, subscription: Subscription) -> Subscription:
     """Take a scheduled cancellation back; without one, and when canceled, it stays as it is."""
     with transaction.atomic():
-        row, at = locked(subscription.pk), access.now()
+        row = locked(subscription.pk)
+        at = access.now()
         if row.status != CANCELED and row.cancel_at_period_end:
-            row.cancel_at_period_end, row.cancel_at = False, None
+            row.cancel_at_period_end = False
+            row.cancel_at = None
             keep(row, at)
             events.subscription_changed(row, "cancellation_cleared", row.status, at, "updated")
             acts.note("subscription.cancellation_cleared", row)
@@ -168,7 +198,8 @@ def uncancel_subscription(access: Access, subscription: Subscription) -> Subscri
 def pause_subscription(access: Access, subscription: Subscription) -> Subscription:
     """Billing stops. Raises SubscriptionCanceled or CannotMove."""
     with transaction.atomic():
-        row, at = _changeable(subscription), access.now()
+        row = _changeable(subscription)
+        at = access.now()
         _check_move(row, PAUSED)
         move(row, PAUSED, "paused", at, event="updated", paused_at=at, next_billing_at=None)
         keep(row, at)
@@ -177,13 +208,18 @@ def pause_subscription(access: Access, subscription: Subscription) -> Subscripti
 
 
 def resume_subscription(access: Access, subscription: Subscription) -> Subscription:
-    """A new period begins now and is billed; what fell due in the pause counts as no failure. Raises SubscriptionCanceled or CannotMove."""
+    """A new period begins now and is billed; what fell due in the pause counts as no failure.
+    Raises SubscriptionCanceled or CannotMove."""
     with transaction.atomic():
-        row, at = _changeable(subscription), access.now()
+        row = _changeable(subscription)
+        at = access.now()
         if row.status != PAUSED:
             raise CannotMove(row.status, ACTIVE)
-        row.next_billing_at, row.anchor_day = at, at.day
-        Invoice.objects.filter(subscription=row, status=OPEN, due_judged_at=None, due_at__lte=at).update(due_judged_at=at)
+        row.next_billing_at = at
+        row.anchor_day = at.day
+        Invoice.objects.filter(
+            subscription=row, status=OPEN, due_judged_at=None, due_at__lte=at
+        ).update(due_judged_at=at)
         bill_next(row, at)
         if row.cancel_at_period_end:
             row.cancel_at = row.current_period_end

@@ -1,6 +1,8 @@
-"""The prices of a subscription. The first is the anchor and stands on the subscription itself; the others are add-ons with ids.
+"""The prices of a subscription. The first is the anchor and stands on the subscription itself; the
+others are add-ons with ids.
 
-What is read can be sent back: an item names its price by `price_id` or as an object, and add-ons that stay keep their ids.
+What is read can be sent back: an item names its price by `price_id` or as an object, and add-ons
+that stay keep their ids.
 """
 
 import uuid
@@ -62,14 +64,26 @@ def _checked(lines: list[Line]) -> list[Line]:
         raise Invalid("items", "one_cycle")
     if len({one.price.pk for one in lines}) < len(lines):
         raise Invalid("items", "price_once")
-    totals_of([(one.quantity, one.price.unit_amount_cents) for one in lines], lines[0].price.currency, None, None, None)
+    totals_of(
+        [(one.quantity, one.price.unit_amount_cents) for one in lines],
+        lines[0].price.currency,
+        None,
+        None,
+        None,
+    )
     return lines
 
 
-def changed_lines(access: Access, row: Subscription, request: SubscriptionChanges) -> list[Line] | None:
-    """The lines that an update asks for, None when they are what they were. Raises Invalid or a price's refusal."""
+def changed_lines(
+    access: Access, row: Subscription, request: SubscriptionChanges
+) -> list[Line] | None:
+    """The lines that an update asks for, None when they are what they were. Raises Invalid or a
+    price's refusal."""
     add_ons = list(row.add_ons.all())
-    now = [Line(row.price, row.quantity), *(Line(one.price, one.quantity, one.pk) for one in add_ons)]
+    now = [
+        Line(row.price, row.quantity),
+        *(Line(one.price, one.quantity, one.pk) for one in add_ons),
+    ]
     quantity = request.quantity or None
     if request.items is not UNSET and request.items is not None:
         wanted = _replaced(access, now, request.items, quantity)
@@ -80,13 +94,19 @@ def changed_lines(access: Access, row: Subscription, request: SubscriptionChange
     return None if _checked(wanted) == now else wanted
 
 
-def _replaced(access: Access, now: list[Line], items: list[ItemRequest], quantity: int | None) -> list[Line]:
+def _replaced(
+    access: Access, now: list[Line], items: list[ItemRequest], quantity: int | None
+) -> list[Line]:
     """The whole set, add-ons of the same price going on under their ids."""
     ids = {one.price.pk: one.item_id for one in now[1:]}
     lines = []
     for position, item in enumerate(_some(items)):
         price = _priced(access, now, _price_id(item))
-        lines.append(Line(price, _quantity(item, position, quantity), ids.get(price.pk) if position else None))
+        lines.append(
+            Line(
+                price, _quantity(item, position, quantity), ids.get(price.pk) if position else None
+            )
+        )
     return lines
 
 
@@ -102,5 +122,10 @@ def put_lines(row: Subscription, lines: list[Line]) -> None:
     for position, one in enumerate(lines[1 : ITEMS_MAX + 1], start=1):
         SubscriptionItem.objects.update_or_create(
             pk=one.item_id or uuid.uuid4(),
-            defaults={"subscription": row, "price": one.price, "quantity": one.quantity, "position": position},
+            defaults={
+                "subscription": row,
+                "price": one.price,
+                "quantity": one.quantity,
+                "position": position,
+            },
         )

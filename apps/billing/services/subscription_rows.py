@@ -1,6 +1,7 @@
 """The row of a subscription: lock it, ask where it stands, move it, and keep `next_step_at` true.
 
-Whoever changes a cycle's invoice locks its subscription first, so that payments and cycles never wait for each other in a ring.
+Whoever changes a cycle's invoice locks its subscription first, so that payments and cycles never
+wait for each other in a ring.
 """
 
 import uuid
@@ -12,7 +13,15 @@ from django.db import models
 from apps.billing import events
 from apps.billing.models import Invoice, Subscription
 from apps.billing.selectors import with_parts
-from apps.billing.states import ACTIVE, OPEN, PAST_DUE, SUBSCRIPTION_MACHINE, Facts, SubscriptionMove, upcoming
+from apps.billing.states import (
+    ACTIVE,
+    OPEN,
+    PAST_DUE,
+    SUBSCRIPTION_MACHINE,
+    Facts,
+    SubscriptionMove,
+    upcoming,
+)
 from apps.core.sql import Statement
 
 
@@ -21,14 +30,18 @@ def locked(subscription_id: uuid.UUID) -> Subscription:
     return with_parts(Subscription.objects.select_for_update(of=("self",))).get(pk=subscription_id)
 
 
-_LOCK = Statement("SELECT updated_at FROM billing_subscription WHERE id = %(id)s::uuid FOR UPDATE SKIP LOCKED")
+_LOCK = Statement(
+    "SELECT updated_at FROM billing_subscription WHERE id = %(id)s::uuid FOR UPDATE SKIP LOCKED"
+)
 _UNPAID_DUE = Statement("""
-SELECT min(due_at) FROM billing_invoice WHERE subscription_id = %(id)s::uuid AND status = 'open' AND due_judged_at IS NULL
+SELECT min(due_at) FROM billing_invoice WHERE subscription_id = %(id)s::uuid AND status = 'open'
+    AND due_judged_at IS NULL
 """)
 
 
 def locked_if_free(known: Subscription) -> Subscription | None:
-    """The row, locked, or None when somebody else has it. `known` was just read with its parts, and is read again if it has changed."""
+    """The row, locked, or None when somebody else has it. `known` was just read with its parts, and
+    is read again if it has changed."""
     held = _LOCK.rows(id=str(known.pk))
     if not held:
         return None
@@ -51,16 +64,30 @@ def standing(subscription: Subscription, unpaid_due_at: datetime | None) -> Fact
 
 def unpaid(subscription: Subscription) -> "models.QuerySet[Invoice]":
     """Its open invoices that no due time was judged of, the one due first at the front."""
-    return Invoice.objects.filter(subscription=subscription, status=OPEN, due_judged_at=None).order_by("due_at")
+    return Invoice.objects.filter(
+        subscription=subscription, status=OPEN, due_judged_at=None
+    ).order_by("due_at")
 
 
-def move(subscription: Subscription, to: str, change: str, at: datetime, *, event: str | None = None, **columns: Any) -> None:
-    """Give it another status, with its history and event. What else the caller has changed of the row is kept by the caller."""
-    SUBSCRIPTION_MACHINE.change_locked(subscription, SubscriptionMove(to, change, event), at=at, updated_at=at, **columns)
+def move(
+    subscription: Subscription,
+    to: str,
+    change: str,
+    at: datetime,
+    *,
+    event: str | None = None,
+    **columns: Any,
+) -> None:
+    """Give it another status, with its history and event. What else the caller has changed of the
+    row is kept by the caller."""
+    SUBSCRIPTION_MACHINE.change_locked(
+        subscription, SubscriptionMove(to, change, event), at=at, updated_at=at, **columns
+    )
 
 
 def keep(subscription: Subscription, at: datetime, facts: Facts | None = None) -> None:
-    """Write the row, with the time of its next step; `facts` when they are known to be those of now."""
+    """Write the row, with the time of its next step; `facts` when they are known to be those of
+    now."""
     found = upcoming(facts or facts_of(subscription))
     subscription.next_step_at = found[0] if found is not None else None
     subscription.updated_at = at
@@ -68,10 +95,14 @@ def keep(subscription: Subscription, at: datetime, facts: Facts | None = None) -
 
 
 def recover(subscription: Subscription, at: datetime) -> None:
-    """A subscription that was past due is active again once none of its cycles' invoices is open. Its row is locked."""
+    """A subscription that was past due is active again once none of its cycles' invoices is open.
+    Its row is locked."""
     if subscription.status != PAST_DUE and not subscription.failed_cycle_count:
         return
-    if subscription.status not in (PAST_DUE, ACTIVE) or Invoice.objects.filter(subscription=subscription, status=OPEN).exists():
+    if (
+        subscription.status not in (PAST_DUE, ACTIVE)
+        or Invoice.objects.filter(subscription=subscription, status=OPEN).exists()
+    ):
         return
     if subscription.status == PAST_DUE:
         move(subscription, ACTIVE, "recovered", at, failed_cycle_count=0)

@@ -1,4 +1,5 @@
-"""The totals of an invoice: subtotal, minus discount, plus tax on what is left. Percentages round half up, yen to whole yen."""
+"""The totals of an invoice: subtotal, minus discount, plus tax on what is left. Percentages round
+half up, yen to whole yen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,16 +35,23 @@ def smallest_cents(currency: str) -> int:
     return CENTS if currency in WHOLE_UNIT_CURRENCIES else 1
 
 
-def check_unit_amount(unit_amount_cents: int, currency: str, name: str = "unit_amount_cents") -> None:
+def check_unit_amount(
+    unit_amount_cents: int, currency: str, name: str = "unit_amount_cents"
+) -> None:
     """Raises Invalid."""
     if unit_amount_cents % smallest_cents(currency):
         raise Invalid(name, "multiple", step=CENTS, currency=currency)
 
 
 def totals_of(
-    lines: Sequence[tuple[int, int]], currency: str, discount_type: str | None, discount_value: int | None, tax_rate_bps: int | None
+    lines: Sequence[tuple[int, int]],
+    currency: str,
+    discount_type: str | None,
+    discount_value: int | None,
+    tax_rate_bps: int | None,
 ) -> Totals:
-    """The totals of lines of (quantity, unit amount in cents). Raises Invalid when they are too large."""
+    """The totals of lines of (quantity, unit amount in cents). Raises Invalid when they are too
+    large."""
     subtotal = sum(quantity * unit for quantity, unit in lines)
     step = smallest_cents(currency)
     discount = min(subtotal, _discount(subtotal, discount_type, discount_value or 0, step))

@@ -1,4 +1,5 @@
-"""What a set of nodes of one chain can do for us, and what whoever keeps the service's keys can: sign, and open the seed."""
+"""What a set of nodes of one chain can do for us, and what whoever keeps the service's keys can:
+sign, and open the seed."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -33,10 +34,12 @@ class Nodes(Protocol):
         """The results of several calls, in their order; an error in one is the error of all."""
 
     def each(self, calls: Sequence[Call]) -> list[Any]:
-        """The same, with the node's refusal of a call (an RpcError that says so) in the place of that call's result."""
+        """The same, with the node's refusal of a call (an RpcError that says so) in the place of
+        that call's result."""
 
     def latest(self, known_number: int) -> Any:
-        """The newest block, without transactions; a node that stands before `known_number` is asked last."""
+        """The newest block, without transactions; a node that stands before `known_number` is asked
+        last."""
 
     def doubt(self) -> None:
         """What the last node answered contradicts itself: let it rest."""
@@ -50,11 +53,14 @@ class KeystoreError(ProviderError):
 
 
 class Keystore(Protocol):
-    """Who keeps the keys of the hot wallets, and the key that opens the seed's file. Each verb raises KeystoreError."""
+    """Who keeps the keys of the hot wallets, and the key that opens the seed's file. Each verb
+    raises KeystoreError."""
 
     name: str  # as in SIGNER_KEYSTORE
     opens_with: str  # what a person looks at when the file doesn't open
-    is_near: bool  # it signs in this process's memory: only such a one may be asked inside a transaction
+    is_near: (
+        bool  # it signs in this process's memory: only such a one may be asked inside a transaction
+    )
 
     def public_key(self, mode: str) -> bytes:
         """Of a mode's hot wallet: the point of the curve in 65 bytes."""

@@ -1,7 +1,9 @@
-"""JSON-RPC over HTTP to the nodes that the operator configured. The next one is used when one fails, answers rubbish or lags.
+"""JSON-RPC over HTTP to the nodes that the operator configured. The next one is used when one
+fails, answers rubbish or lags.
 
-A node of another chain, or with another first block, is never listened to. Addresses of nodes may hold credentials: they are
-never logged and are in no error text; a node is called by its place in the list.
+A node of another chain, or with another first block, is never listened to. Addresses of nodes may
+hold credentials: they are never logged and are in no error text; a node is called by its place in
+the list.
 """
 
 import time
@@ -17,23 +19,33 @@ from apps.chain.providers.base import Call, RpcError
 from apps.core.errors import ErrorCode
 from apps.core.http import requests
 
-CONNECT_SECONDS, READ_SECONDS, TOTAL_SECONDS = 3.0, 10.0, 30.0
+CONNECT_SECONDS = 3.0
+READ_SECONDS = 10.0
+TOTAL_SECONDS = 30.0
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 BATCH_MAX = 100
 IDENTIFY_SECONDS = 60.0
 COMPARE_SECONDS = 15.0
 PAUSE_SECONDS_MAX = 60.0
 _REVERTED = 3  # Geth's own
-# What a contract that reverts hands back: Error(string) and Panic(uint256). Nethermind puts it in words.
+# What a contract that reverts hands back: Error(string) and Panic(uint256). Nethermind puts it in
+# words.
 _REVERT_DATA = ("0x08c379a0", "0x4e487b71", "Reverted")
 
 log = structlog.get_logger(__name__)
-_failures = Counter("tillgate_chain_rpc_errors", "Failed requests to chain nodes", ["chain", "node"])
+_failures = Counter(
+    "tillgate_chain_rpc_errors", "Failed requests to chain nodes", ["chain", "node"]
+)
 
 
 def code_of(error: Any) -> ErrorCode:
-    """What a node's `error` object means. Here alone its words are read, as the last resort: nodes agree on no code for a revert."""
-    code, data, text = (error.get(key) for key in ("code", "data", "message")) if isinstance(error, dict) else (None, None, None)
+    """What a node's `error` object means. Here alone its words are read, as the last resort: nodes
+    agree on no code for a revert."""
+    code, data, text = (
+        (error.get(key) for key in ("code", "data", "message"))
+        if isinstance(error, dict)
+        else (None, None, None)
+    )
     says_why = isinstance(data, str) and data.startswith(_REVERT_DATA)
     if code == _REVERTED or says_why or "revert" in str(text).lower():
         return ErrorCode.REVERTED
@@ -45,7 +57,8 @@ class Refused(RpcError):
 
 
 class Node:
-    """One address: its session, when it was last identified, and until when it rests after a failure."""
+    """One address: its session, when it was last identified, and until when it rests after a
+    failure."""
 
     def __init__(self, name: str, url: str, patience_seconds: float | None = None) -> None:
         self.name = name
@@ -78,19 +91,25 @@ class Node:
         self._pause_seconds = min(self._pause_seconds * 2, PAUSE_SECONDS_MAX)
 
     def worked(self) -> None:
-        self.rests_until, self._pause_seconds = 0.0, 0.5
+        self.rests_until = 0.0
+        self._pause_seconds = 0.5
 
     def close(self) -> None:
         self._session.close()
 
     def _ask(self, calls: Sequence[Call]) -> list[Any]:
-        sent = [{"jsonrpc": "2.0", "id": number, "method": method, "params": given} for number, (method, given) in enumerate(calls)]
+        sent = [
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
+            for number, (method, given) in enumerate(calls)
+        ]
         answer = self._post(orjson.dumps(sent if len(sent) > 1 else sent[0]))
         answers = answer if isinstance(answer, list) else [answer]
         by_id = {one.get("id"): one for one in answers if isinstance(one, dict)}
         results = [self._result(by_id.get(number, {})) for number in range(len(calls))]
         for one in by_id.values():  # of the whole batch, or without a place in it
-            if one.get("error") is not None and not (isinstance(one.get("id"), int) and 0 <= one["id"] < len(calls)):
+            if one.get("error") is not None and not (
+                isinstance(one.get("id"), int) and 0 <= one["id"] < len(calls)
+            ):
                 raise self._refusal(one["error"])
         for result in results:
             if isinstance(result, RpcError) and not result.is_refusal:
@@ -100,7 +119,11 @@ class Node:
     def _result(self, answer: Mapping[str, Any]) -> Any:
         if answer.get("error") is not None:
             return self._refusal(answer["error"])
-        return answer["result"] if "result" in answer else RpcError(f"{self.name}: an answer without a result")
+        return (
+            answer["result"]
+            if "result" in answer
+            else RpcError(f"{self.name}: an answer without a result")
+        )
 
     def _refusal(self, error: Any) -> RpcError:
         text = error.get("message") if isinstance(error, dict) else None
@@ -122,7 +145,9 @@ class Node:
                     raise RpcError(f"{self.name}: HTTP {response.status_code}")
                 return orjson.loads(self._read(response, deadline))
         except (requests.RequestException, OSError) as error:
-            raise RpcError(f"{self.name}: {type(error).__name__}") from None  # its text has the address
+            raise RpcError(
+                f"{self.name}: {type(error).__name__}"
+            ) from None  # its text has the address
         except ValueError:
             raise RpcError(f"{self.name}: the answer isn't JSON") from None
 
@@ -141,16 +166,25 @@ _Ask = Callable[[Node, Sequence[Call]], list[Any]]
 
 
 class JsonRpc:
-    """The nodes of one chain, for one thread. It stays with a node as long as that one works and keeps up."""
+    """The nodes of one chain, for one thread. It stays with a node as long as that one works and
+    keeps up."""
 
     def __init__(
-        self, chain: str, chain_id: int, urls: Sequence[str], genesis_hash: str = "", patience_seconds: float | None = None
+        self,
+        chain: str,
+        chain_id: int,
+        urls: Sequence[str],
+        genesis_hash: str = "",
+        patience_seconds: float | None = None,
     ) -> None:
         self.genesis_hash = genesis_hash
         self.calls_made = 0
         self._chain = chain
         self._chain_id = chain_id
-        self._nodes = [Node(f"{chain} node {place}", url, patience_seconds) for place, url in enumerate(urls, 1)]
+        self._nodes = [
+            Node(f"{chain} node {place}", url, patience_seconds)
+            for place, url in enumerate(urls, 1)
+        ]
         self._compared_at: float | None = None
 
     def call(self, method: str, parameters: list[Any]) -> Any:
@@ -176,7 +210,9 @@ class JsonRpc:
         raise last
 
     def latest(self, known_number: int) -> Any:
-        block = self._latest(self.batch([("eth_chainId", []), ("eth_getBlockByNumber", ["latest", False])]))
+        block = self._latest(
+            self.batch([("eth_chainId", []), ("eth_getBlockByNumber", ["latest", False])])
+        )
         now = time.monotonic()
         is_due = self._compared_at is None or now - self._compared_at > COMPARE_SECONDS
         if len(self._nodes) == 1 or (_height(block) >= known_number and not is_due):
@@ -211,7 +247,8 @@ class JsonRpc:
             except RpcError:
                 continue
             if _height(other) > _height(block):
-                best, block = node, other
+                best = node
+                block = other
         if best is not self._nodes[0]:
             log.warning("node_lags", node=self._nodes[0].name, instead=best.name)
             self._prefer(best)
@@ -229,7 +266,10 @@ class JsonRpc:
 
     def _ask(self, node: Node, calls: Sequence[Call], ask: _Ask = Node.ask) -> list[Any]:
         try:
-            if node.identified_at is None or time.monotonic() - node.identified_at > IDENTIFY_SECONDS:
+            if (
+                node.identified_at is None
+                or time.monotonic() - node.identified_at > IDENTIFY_SECONDS
+            ):
                 self._identify(node)
             self.calls_made += len(calls)
             results = ask(node, calls)

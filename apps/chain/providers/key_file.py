@@ -1,4 +1,5 @@
-"""The keystore of a machine without another: a passphrase opens the key file (scrypt), and the seed in it signs for the hot wallets."""
+"""The keystore of a machine without another: a passphrase opens the key file (scrypt), and the seed
+in it signs for the hot wallets."""
 
 import os
 from pathlib import Path
@@ -13,16 +14,22 @@ from apps.core.errors import ErrorCode
 from config import demo_secrets
 
 PASSPHRASE_MIN = 12
-_SCRYPT_N, _SCRYPT_R, _SCRYPT_P = 2**15, 8, 1
+_SCRYPT_N = 2**15
+_SCRYPT_R = 8
+_SCRYPT_P = 1
 
 
 class KeyFile:
-    """That of SIGNER_KEY_FILE and SIGNER_PASSPHRASE (in the environment of the signer alone), unless others are given."""
+    """That of SIGNER_KEY_FILE and SIGNER_PASSPHRASE (in the environment of the signer alone),
+    unless others are given."""
 
-    name, opens_with, is_near = "file", "SIGNER_PASSPHRASE", True
+    name = "file"
+    opens_with = "SIGNER_PASSPHRASE"
+    is_near = True
 
     def __init__(self, path: str = "", passphrase: str = "") -> None:
-        self._path, self._passphrase = Path(path or settings.SIGNER_KEY_FILE), passphrase
+        self._path = Path(path or settings.SIGNER_KEY_FILE)
+        self._passphrase = passphrase
         self._keys: dict[str, SigningKey] = {}
 
     def public_key(self, mode: str) -> bytes:
@@ -41,8 +48,12 @@ class KeyFile:
     def data_key(self, wrapped: bytes) -> bytes:
         passphrase = self._passphrase or configured_passphrase()
         if len(passphrase) < PASSPHRASE_MIN:
-            raise KeyFileRefused(f"SIGNER_PASSPHRASE must have at least {PASSPHRASE_MIN} characters")
-        return Scrypt(salt=wrapped, length=32, n=_SCRYPT_N, r=_SCRYPT_R, p=_SCRYPT_P).derive(passphrase.encode())
+            raise KeyFileRefused(
+                f"SIGNER_PASSPHRASE must have at least {PASSPHRASE_MIN} characters"
+            )
+        return Scrypt(salt=wrapped, length=32, n=_SCRYPT_N, r=_SCRYPT_R, p=_SCRYPT_P).derive(
+            passphrase.encode()
+        )
 
     def _key(self, mode: str) -> SigningKey:
         if mode not in self._keys:
@@ -51,12 +62,16 @@ class KeyFile:
 
 
 def configured_passphrase() -> str:
-    """From the environment of the signer alone; outside production the published one stands in. Raises KeyFileRefused."""
-    given, published = os.environ.get("SIGNER_PASSPHRASE", ""), demo_secrets.SIGNER_PASSPHRASE
+    """From the environment of the signer alone; outside production the published one stands in.
+    Raises KeyFileRefused."""
+    given = os.environ.get("SIGNER_PASSPHRASE", "")
+    published = demo_secrets.SIGNER_PASSPHRASE
     if not settings.IS_PRODUCTION:
         return given or published
     if not given:
-        raise KeyFileRefused("SIGNER_PASSPHRASE is missing: set it in the environment of the signer")
+        raise KeyFileRefused(
+            "SIGNER_PASSPHRASE is missing: set it in the environment of the signer"
+        )
     if given == published:
         raise KeyFileRefused("SIGNER_PASSPHRASE holds the published demo value: choose your own")
     return given

@@ -1,6 +1,7 @@
 """AWS KMS: it signs for the hot wallets and opens the key file, and no key of its ever leaves it.
 
-Region and credentials are those that AWS's own clients find (AWS_REGION, the role of the machine, and so on).
+Region and credentials are those that AWS's own clients find (AWS_REGION, the role of the machine,
+and so on).
 """
 
 from typing import Any
@@ -14,50 +15,80 @@ from apps.chain.providers.base import KeystoreError
 from apps.chain.secp256k1 import DIGEST_BYTES
 from apps.core.errors import ErrorCode
 
-# Shown in AWS's log beside each use, and bound to what is wrapped: another use of the same key opens nothing of ours.
+# Shown in AWS's log beside each use, and bound to what is wrapped: another use of the same key
+# opens nothing of ours.
 _CONTEXT = {"purpose": "tillgate signer key file"}
-_TIMEOUT_SECONDS, _TRIES = 5, 3
-_TEMPORARY = {"ThrottlingException", "DependencyTimeoutException", "KMSInternalException", "LimitExceededException"}
+_TIMEOUT_SECONDS = 5
+_TRIES = 3
+_TEMPORARY = {
+    "ThrottlingException",
+    "DependencyTimeoutException",
+    "KMSInternalException",
+    "LimitExceededException",
+}
 
 
 class AwsKms:
-    """`keys` names the ECC_SECG_P256K1 key of each mode, and `wrapping_key` a symmetric one, by id, ARN or alias."""
+    """`keys` names the ECC_SECG_P256K1 key of each mode, and `wrapping_key` a symmetric one, by id,
+    ARN or alias."""
 
-    name, opens_with, is_near = "kms", "AWS KMS", False
+    name = "kms"
+    opens_with = "AWS KMS"
+    is_near = False
 
     def __init__(self, keys: dict[str, str], wrapping_key: str, endpoint_url: str = "") -> None:
-        self._keys, self._wrapping, self._endpoint = keys, wrapping_key, endpoint_url
+        self._keys = keys
+        self._wrapping = wrapping_key
+        self._endpoint = endpoint_url
         self._client: Any = None
 
     def public_key(self, mode: str) -> bytes:
         try:
-            told = load_der_public_key(self._asked("get_public_key", KeyId=self._key(mode))["PublicKey"])
+            told = load_der_public_key(
+                self._asked("get_public_key", KeyId=self._key(mode))["PublicKey"]
+            )
         except (ValueError, UnsupportedAlgorithm):
             told = None
-        if not isinstance(told, ec.EllipticCurvePublicKey) or not isinstance(told.curve, ec.SECP256K1):
-            raise KeystoreError(ErrorCode.MALFORMED, f"The key of {mode} mode is none of ECC_SECG_P256K1")
+        if not isinstance(told, ec.EllipticCurvePublicKey) or not isinstance(
+            told.curve, ec.SECP256K1
+        ):
+            raise KeystoreError(
+                ErrorCode.MALFORMED, f"The key of {mode} mode is none of ECC_SECG_P256K1"
+            )
         return told.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
     def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
         if len(digest) != DIGEST_BYTES:
             raise KeystoreError(ErrorCode.REFUSED, "A digest has 32 bytes")
-        told = self._asked("sign", KeyId=self._key(mode), Message=digest, MessageType="DIGEST", SigningAlgorithm="ECDSA_SHA_256")
+        told = self._asked(
+            "sign",
+            KeyId=self._key(mode),
+            Message=digest,
+            MessageType="DIGEST",
+            SigningAlgorithm="ECDSA_SHA_256",
+        )
         try:
             return decode_dss_signature(told["Signature"])
         except ValueError:
             raise KeystoreError(ErrorCode.MALFORMED, "KMS answered with no signature") from None
 
     def new_data_key(self) -> tuple[bytes, bytes]:
-        made = self._asked("generate_data_key", KeyId=self._wrapping, KeySpec="AES_256", EncryptionContext=_CONTEXT)
+        made = self._asked(
+            "generate_data_key", KeyId=self._wrapping, KeySpec="AES_256", EncryptionContext=_CONTEXT
+        )
         return made["Plaintext"], made["CiphertextBlob"]
 
     def data_key(self, wrapped: bytes) -> bytes:
-        told = self._asked("decrypt", KeyId=self._wrapping, CiphertextBlob=wrapped, EncryptionContext=_CONTEXT)
+        told = self._asked(
+            "decrypt", KeyId=self._wrapping, CiphertextBlob=wrapped, EncryptionContext=_CONTEXT
+        )
         return bytes(told["Plaintext"])
 
     def _key(self, mode: str) -> str:
         if mode not in self._keys:
-            raise KeystoreError(ErrorCode.UNAVAILABLE, f"SIGNER_HOT_KEYS names no key of {mode} mode")
+            raise KeystoreError(
+                ErrorCode.UNAVAILABLE, f"SIGNER_HOT_KEYS names no key of {mode} mode"
+            )
         return self._keys[mode]
 
     def _asked(self, verb: str, **options: Any) -> Any:
@@ -67,9 +98,14 @@ class AwsKms:
             return getattr(self._connected(), verb)(**options)
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
-            raise KeystoreError(ErrorCode.UNREACHABLE if code in _TEMPORARY else ErrorCode.REFUSED, f"KMS refused {verb}: {code}") from None
+            raise KeystoreError(
+                ErrorCode.UNREACHABLE if code in _TEMPORARY else ErrorCode.REFUSED,
+                f"KMS refused {verb}: {code}",
+            ) from None
         except BotoCoreError as error:
-            raise KeystoreError(ErrorCode.UNREACHABLE, f"KMS was not reached for {verb}: {type(error).__name__}") from None
+            raise KeystoreError(
+                ErrorCode.UNREACHABLE, f"KMS was not reached for {verb}: {type(error).__name__}"
+            ) from None
 
     def _connected(self) -> Any:
         if self._client is None:

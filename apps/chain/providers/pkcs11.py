@@ -1,6 +1,8 @@
-"""A PKCS#11 token (an HSM): it signs for the hot wallets and opens the key file, and no key of its ever leaves it.
+"""A PKCS#11 token (an HSM): it signs for the hot wallets and opens the key file, and no key of its
+ever leaves it.
 
-The library of the token's maker is loaded into the signer; a session that was lost is opened anew by the next call.
+The library of the token's maker is loaded into the signer; a session that was lost is opened anew
+by the next call.
 """
 
 import os
@@ -12,18 +14,25 @@ from apps.chain.providers.base import KeystoreError
 from apps.chain.secp256k1 import DIGEST_BYTES, POINT_BYTES
 from apps.core.errors import ErrorCode
 
-_IV_BYTES, _HALF = 16, 32
+_IV_BYTES = 16
+_HALF = 32
 _OCTET_STRING = bytes([0x04, POINT_BYTES])
 Answer = TypeVar("Answer")
 
 
 class Token:
-    """`keys` names the key of each mode by its label; the PIN is PKCS11_PIN, in the environment of the signer alone."""
+    """`keys` names the key of each mode by its label; the PIN is PKCS11_PIN, in the environment of
+    the signer alone."""
 
-    name, opens_with, is_near = "pkcs11", "The PKCS#11 token", False
+    name = "pkcs11"
+    opens_with = "The PKCS#11 token"
+    is_near = False
 
     def __init__(self, module: str, token: str, keys: dict[str, str], wrapping_key: str) -> None:
-        self._module, self._token, self._labels, self._wrapping = module, token, keys, wrapping_key
+        self._module = module
+        self._token = token
+        self._labels = keys
+        self._wrapping = wrapping_key
         self._session: Any = None
         self._turn = threading.Lock()
 
@@ -43,12 +52,16 @@ class Token:
         return int.from_bytes(raw[:_HALF]), int.from_bytes(raw[_HALF:])
 
     def new_data_key(self) -> tuple[bytes, bytes]:
-        data_key, iv = os.urandom(32), os.urandom(_IV_BYTES)
-        return data_key, iv + self._asked(lambda session: self._wrap(session, "encrypt", data_key, iv))
+        data_key = os.urandom(32)
+        iv = os.urandom(_IV_BYTES)
+        return data_key, iv + self._asked(
+            lambda session: self._wrap(session, "encrypt", data_key, iv)
+        )
 
     def data_key(self, wrapped: bytes) -> bytes:
         """A form that was tampered with gives another key, or none; the seal of the file tells."""
-        iv, sealed = wrapped[:_IV_BYTES], wrapped[_IV_BYTES:]
+        iv = wrapped[:_IV_BYTES]
+        sealed = wrapped[_IV_BYTES:]
         return self._asked(lambda session: self._wrap(session, "decrypt", sealed, iv))
 
     def _wrap(self, session: Any, act: str, data: bytes, iv: bytes) -> bytes:
@@ -59,7 +72,9 @@ class Token:
 
     def _label(self, mode: str) -> str:
         if mode not in self._labels:
-            raise KeystoreError(ErrorCode.UNAVAILABLE, f"SIGNER_HOT_KEYS names no key of {mode} mode")
+            raise KeystoreError(
+                ErrorCode.UNAVAILABLE, f"SIGNER_HOT_KEYS names no key of {mode} mode"
+            )
         return self._labels[mode]
 
     def _asked(self, ask: Callable[[Any], Answer]) -> Answer:
@@ -74,18 +89,25 @@ class Token:
             raise KeystoreError(ErrorCode.REFUSED, "The token holds no key of that label") from None
         except (pkcs11.PKCS11Error, OSError, RuntimeError) as error:
             self._session = None  # whatever it was, the next call begins anew
-            raise KeystoreError(ErrorCode.UNREACHABLE, f"The token refused: {type(error).__name__}") from None
+            raise KeystoreError(
+                ErrorCode.UNREACHABLE, f"The token refused: {type(error).__name__}"
+            ) from None
 
     def _opened(self) -> Any:
         import pkcs11
 
         pin = os.environ.get("PKCS11_PIN", "")
         if not pin:
-            raise KeystoreError(ErrorCode.UNAVAILABLE, "PKCS11_PIN is missing: set it in the environment of the signer")
+            raise KeystoreError(
+                ErrorCode.UNAVAILABLE,
+                "PKCS11_PIN is missing: set it in the environment of the signer",
+            )
         token = pkcs11.lib(self._module).get_token(token_label=self._token)
         try:
             return token.open(user_pin=pin)
-        except pkcs11.UserAlreadyLoggedIn:  # a session that was lost has left its login, which is the process's
+        except (
+            pkcs11.UserAlreadyLoggedIn
+        ):  # a session that was lost has left its login, which is the process's
             return token.open()
 
 
@@ -93,5 +115,7 @@ def _point(session: Any, label: str) -> bytes:
     """A token tells it as a DER octet string, and some as the bare point."""
     from pkcs11 import Attribute, ObjectClass
 
-    raw = bytes(session.get_key(object_class=ObjectClass.PUBLIC_KEY, label=label)[Attribute.EC_POINT])
+    raw = bytes(
+        session.get_key(object_class=ObjectClass.PUBLIC_KEY, label=label)[Attribute.EC_POINT]
+    )
     return raw.removeprefix(_OCTET_STRING) if len(raw) > POINT_BYTES else raw

@@ -1,4 +1,5 @@
-"""Whether a backup is whole: every file is there and has the hash that was written down. And which of them are old enough to go."""
+"""Whether a backup is whole: every file is there and has the hash that was written down. And which
+of them are old enough to go."""
 
 import shutil
 from pathlib import Path
@@ -29,8 +30,12 @@ def _problem(folder: Path, file: manifest.File) -> str:
 
 
 def prune(parent: Path, keep: int) -> list[str]:
-    """Delete all but the newest `keep` backups, and what interrupted ones have left; the names of those deleted."""
-    kept = sorted((path for path in parent.glob(f"{create.PREFIX}*") if (path / manifest.NAME).is_file()), reverse=True)
+    """Delete all but the newest `keep` backups, and what interrupted ones have left; the names of
+    those deleted."""
+    kept = sorted(
+        (path for path in parent.glob(f"{create.PREFIX}*") if (path / manifest.NAME).is_file()),
+        reverse=True,
+    )
     gone = [*kept[keep:], *parent.glob(f"{create.PARTIAL}{create.PREFIX}*")]
     for path in gone:
         shutil.rmtree(path)

@@ -21,19 +21,30 @@ from apps.core import clock
 
 PREFIX = "tillgate-"
 PARTIAL = ".partial-"
-DATABASE, MEDIA, PRIVATE, KEY_FILE = "database.dump", "media.tar", "private.tar", "signer.key"
+DATABASE = "database.dump"
+MEDIA = "media.tar"
+PRIVATE = "private.tar"
+KEY_FILE = "signer.key"
 # What a person compares after a restore.
-COUNTED = ("ledger_movement", "payments_payment", "payouts_payout", "chain_outgoingtransaction", "stores_auditentry")
+COUNTED = (
+    "ledger_movement",
+    "payments_payment",
+    "payouts_payout",
+    "chain_outgoingtransaction",
+    "stores_auditentry",
+)
 # Files may come and go while tar reads: the database is the record of which there are.
 _TAR_CHANGED = (0, 1)
 
 
 def make(parent: Path, seal: Seal, *, with_key_file: bool) -> Path:
-    """A backup in a new folder inside `parent`, named by its time; its path. Raises BackupError, and then leaves nothing behind."""
+    """A backup in a new folder inside `parent`, named by its time; its path. Raises BackupError,
+    and then leaves nothing behind."""
     _check(seal, with_key_file=with_key_file)
     at = clock.real_now()
     name = f"{PREFIX}{at:%Y%m%dT%H%M%SZ}"
-    partial, whole = parent / f"{PARTIAL}{name}", parent / name
+    partial = parent / f"{PARTIAL}{name}"
+    whole = parent / name
     if whole.exists():
         raise BackupError(f"{whole} is there already")
     partial.mkdir(parents=True, mode=0o700)
@@ -49,19 +60,30 @@ def make(parent: Path, seal: Seal, *, with_key_file: bool) -> Path:
 
 
 def local_folders() -> dict[str, Path]:
-    """Where files are kept on this machine, by the archive's name; nothing when a bucket keeps them."""
+    """Where files are kept on this machine, by the archive's name; nothing when a bucket keeps
+    them."""
     found = {MEDIA: storages["default"], PRIVATE: storages["private"]}
-    return {} if settings.S3_BUCKET else {name: Path(storage.path("")) for name, storage in found.items()}
+    return (
+        {}
+        if settings.S3_BUCKET
+        else {name: Path(storage.path("")) for name, storage in found.items()}
+    )
 
 
 def _check(seal: Seal, *, with_key_file: bool) -> None:
     seal.check()
     if settings.DATABASE_POOLER:
-        raise BackupError("A backup needs PostgreSQL itself: give a DATABASE_URL that leads to no pooler, and take DATABASE_POOLER away")
+        raise BackupError(
+            "A backup needs PostgreSQL itself: give a DATABASE_URL that leads to no pooler, and"
+            " take DATABASE_POOLER away"
+        )
     if with_key_file and seal.kind == sealing.NONE:
         raise BackupError("The key file is never copied into a backup that isn't encrypted")
     if with_key_file and not Path(settings.SIGNER_KEY_FILE).is_file():
-        raise BackupError(f"There is no key file {settings.SIGNER_KEY_FILE}: run this where the signer's files are")
+        raise BackupError(
+            f"There is no key file {settings.SIGNER_KEY_FILE}: run this where the signer's"
+            " files are"
+        )
 
 
 def _write(folder: Path, at: datetime, seal: Seal, *, with_key_file: bool) -> Manifest:
@@ -72,13 +94,16 @@ def _write(folder: Path, at: datetime, seal: Seal, *, with_key_file: bool) -> Ma
     files += [_archive(folder, name, path, seal) for name, path in local_folders().items()]
     if with_key_file:
         key_file = ["cat", settings.SIGNER_KEY_FILE]
-        files.append(sealing.store(key_file, dict(os.environ), folder / f"{KEY_FILE}{seal.suffix}", seal))
+        files.append(
+            sealing.store(key_file, dict(os.environ), folder / f"{KEY_FILE}{seal.suffix}", seal)
+        )
     return msgspec.structs.replace(described, files=files)
 
 
 @contextlib.contextmanager
 def _moment() -> Iterator[str]:
-    """A transaction in which nothing changes any more; the snapshot that others can share meanwhile."""
+    """A transaction in which nothing changes any more; the snapshot that others can share
+    meanwhile."""
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_isolation = 'repeatable read'")
         try:
@@ -91,14 +116,22 @@ def _moment() -> Iterator[str]:
 
 def _dump(folder: Path, snapshot: str, seal: Seal) -> File:
     dsn, environment = postgresql.address()
-    command = [postgresql.program("pg_dump"), "--format=custom", "--no-password", f"--snapshot={snapshot}", f"--dbname={dsn}"]
+    command = [
+        postgresql.program("pg_dump"),
+        "--format=custom",
+        "--no-password",
+        f"--snapshot={snapshot}",
+        f"--dbname={dsn}",
+    ]
     return sealing.store(command, environment, folder / f"{DATABASE}{seal.suffix}", seal)
 
 
 def _archive(folder: Path, name: str, source: Path, seal: Seal) -> File:
     source.mkdir(parents=True, exist_ok=True)
     command = ["tar", "--create", f"--directory={source}", "."]
-    return sealing.store(command, dict(os.environ), folder / f"{name}{seal.suffix}", seal, may_end_with=_TAR_CHANGED)
+    return sealing.store(
+        command, dict(os.environ), folder / f"{name}{seal.suffix}", seal, may_end_with=_TAR_CHANGED
+    )
 
 
 def _describe(at: datetime, seal: Seal) -> Manifest:
@@ -113,7 +146,9 @@ def _describe(at: datetime, seal: Seal) -> Manifest:
         encryption_keys=ids_of(settings.ENCRYPTION_KEYS),
         approval_keys=ids_of(settings.APPROVAL_KEYS),
         heads={head.chain_id: head.number for head in Head.objects.order_by("chain_id")},
-        hot_wallets={one.pk: Wallet(one.address, one.next_nonce) for one in HotWallet.objects.order_by("pk")},
+        hot_wallets={
+            one.pk: Wallet(one.address, one.next_nonce) for one in HotWallet.objects.order_by("pk")
+        },
         rows={table: count_of(table) for table in COUNTED},
         s3_bucket=settings.S3_BUCKET,
         files=[],

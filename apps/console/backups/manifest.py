@@ -1,4 +1,5 @@
-"""What a backup says about itself: `manifest.json`, written last and in plain text. It names keys, and never holds one."""
+"""What a backup says about itself: `manifest.json`, written last and in plain text. It names keys,
+and never holds one."""
 
 from pathlib import Path
 
@@ -63,5 +64,7 @@ def read(folder: Path) -> Manifest:
     except msgspec.DecodeError as error:
         raise BackupError(f"{path} can't be read: {error}") from None
     if manifest.format != FORMAT:
-        raise BackupError(f"{folder} has format {manifest.format}, and this release reads format {FORMAT}")
+        raise BackupError(
+            f"{folder} has format {manifest.format}, and this release reads format {FORMAT}"
+        )
     return manifest

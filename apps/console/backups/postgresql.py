@@ -1,4 +1,5 @@
-"""pg_dump and pg_restore: which programs they are, and how they reach the database that Django is connected to."""
+"""pg_dump and pg_restore: which programs they are, and how they reach the database that Django is
+connected to."""
 
 import os
 import re
@@ -15,17 +16,22 @@ _VERSION = re.compile(r"\(PostgreSQL\) ([0-9]+)")
 
 
 def program(name: str) -> str:
-    """The path of a program of PostgreSQL that is at least as new as the server. Raises BackupError."""
+    """The path of a program of PostgreSQL that is at least as new as the server. Raises
+    BackupError."""
     found = shutil.which(name, path=settings.POSTGRES_CLIENT_BIN or None)
     if found is None:
         where = settings.POSTGRES_CLIENT_BIN or "on PATH"
-        raise BackupError(f"There is no {name} {where}: install PostgreSQL's client programs, or name their folder in POSTGRES_CLIENT_BIN")
+        raise BackupError(
+            f"There is no {name} {where}: install PostgreSQL's client programs, or name their"
+            " folder in POSTGRES_CLIENT_BIN"
+        )
     told = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
     version = _VERSION.search(told)
     if version is None or int(version[1]) < server_version():
         raise BackupError(
-            f"{found} is of PostgreSQL {version[1] if version else '?'}, and the server is of {server_version()}: "
-            "name the folder of programs that are as new as the server in POSTGRES_CLIENT_BIN"
+            f"{found} is of PostgreSQL {version[1] if version else '?'}, and the server is of"
+            f" {server_version()}: name the folder of programs that are as new as the server in"
+            " POSTGRES_CLIENT_BIN"
         )
     return found
 
@@ -47,6 +53,8 @@ def address() -> tuple[str, dict[str, str]]:
 def run(arguments: list[str], environment: dict[str, str], source: Path | None = None) -> None:
     """Run a program to its end, with a file as its input. Raises BackupError with what it said."""
     with source.open("rb") if source else open(os.devnull, "rb") as given:
-        done = subprocess.run(arguments, env=environment, stdin=given, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            arguments, env=environment, stdin=given, capture_output=True, text=True, check=False
+        )
     if done.returncode:
         raise BackupError(f"{Path(arguments[0]).name} failed: {done.stderr.strip()[-2000:]}")

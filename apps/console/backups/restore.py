@@ -1,7 +1,9 @@
-"""Brings a backup back into an empty database, and holds all sending until a person has compared the chains.
+"""Brings a backup back into an empty database, and holds all sending until a person has compared
+the chains.
 
-The order is what makes it safe to be interrupted: tables come back without grants in one transaction, then every hot wallet is halted
-and deposit addresses are skipped, and only then do the migrations let other processes see a table.
+The order is what makes it safe to be interrupted: tables come back without grants in one
+transaction, then every hot wallet is halted and deposit addresses are skipped, and only then do the
+migrations let other processes see a table.
 """
 
 import os
@@ -23,12 +25,15 @@ from apps.console.backups.sealing import Seal
 from apps.core import clock
 from apps.stores import audit
 
-# Addresses that were handed out after the backup aren't in it, and must never be handed out to somebody else.
+# Addresses that were handed out after the backup aren't in it, and must never be handed out to
+# somebody else.
 ADDRESSES_SKIPPED = 1_000_000
 HELD = "Restored from a backup: compare the chain, then resume"
 _OTHERS = """
-SELECT DISTINCT usename || coalesce(' (' || nullif(application_name, '') || ')', '') FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' ORDER BY 1
+SELECT DISTINCT usename || coalesce(' (' || nullif(application_name, '') || ')', '')
+    FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+    ORDER BY 1
 """
 
 
@@ -40,8 +45,11 @@ class Restored:
     with_key_file: bool
 
 
-def bring_back(folder: Path, passphrase: Path | None, replace: str, at_key_file: Path | None) -> Restored:
-    """Verify, restore, hold, migrate and ask the books. `replace` names the database whose content may be lost. Raises BackupError.
+def bring_back(
+    folder: Path, passphrase: Path | None, replace: str, at_key_file: Path | None
+) -> Restored:
+    """Verify, restore, hold, migrate and ask the books. `replace` names the database whose content
+    may be lost. Raises BackupError.
 
     What was sealed for a public key is opened with the keyring of whoever runs this.
     """
@@ -58,7 +66,10 @@ def bring_back(folder: Path, passphrase: Path | None, replace: str, at_key_file:
         _restore_key_file(folder, at_key_file, seal)
     with transaction.atomic():
         audit.record(
-            "database.restored", name=manifest.made_at, reason=HELD, details={"held": held, "migrations": len(manifest.migrations)}
+            "database.restored",
+            name=manifest.made_at,
+            reason=HELD,
+            details={"held": held, "migrations": len(manifest.migrations)},
         )
     findings = [f"{one.invariant}: {one.subject}: {one.detail}" for one in books.findings()]
     return Restored(manifest, held, findings, at_key_file is not None)
@@ -72,7 +83,10 @@ def _check(manifest: Manifest, seal: Seal, replace: str, at_key_file: Path | Non
         raise BackupError("The backup is encrypted with a passphrase: give --passphrase-file")
     seal.check()
     if settings.DATABASE_POOLER:
-        raise BackupError("A restore needs PostgreSQL itself: give a DATABASE_URL that leads to no pooler, and take DATABASE_POOLER away")
+        raise BackupError(
+            "A restore needs PostgreSQL itself: give a DATABASE_URL that leads to no pooler, and"
+            " take DATABASE_POOLER away"
+        )
     _check_release(manifest)
     _check_database(replace)
     _check_files(manifest, replace, at_key_file)
@@ -81,42 +95,67 @@ def _check(manifest: Manifest, seal: Seal, replace: str, at_key_file: Path | Non
 
 def _check_release(manifest: Manifest) -> None:
     if postgresql.server_version() < manifest.postgresql:
-        raise BackupError(f"The backup is of PostgreSQL {manifest.postgresql}, and this server is older: {postgresql.server_version()}")
+        raise BackupError(
+            f"The backup is of PostgreSQL {manifest.postgresql}, and this server is older:"
+            f" {postgresql.server_version()}"
+        )
     loader = MigrationLoader(None)
     known = {f"{app}.{name}" for app, name in loader.disk_migrations}
-    known |= {f"{app}.{name}" for migration in loader.disk_migrations.values() for app, name in migration.replaces}
+    known |= {
+        f"{app}.{name}"
+        for migration in loader.disk_migrations.values()
+        for app, name in migration.replaces
+    }
     if unknown := sorted(set(manifest.migrations) - known):
-        raise BackupError(f"The backup is of a newer release, with {', '.join(unknown[:5])}: install that release, or a later one")
-    if missing := sorted(set(manifest.encryption_keys) - set(create.ids_of(settings.ENCRYPTION_KEYS))):
-        raise BackupError(f"ENCRYPTION_KEYS lacks {', '.join(missing)}: without them secrets in the backup can't be opened")
+        raise BackupError(
+            f"The backup is of a newer release, with {', '.join(unknown[:5])}: install that"
+            " release, or a later one"
+        )
+    if missing := sorted(
+        set(manifest.encryption_keys) - set(create.ids_of(settings.ENCRYPTION_KEYS))
+    ):
+        raise BackupError(
+            f"ENCRYPTION_KEYS lacks {', '.join(missing)}: without them secrets in the backup can't"
+            " be opened"
+        )
 
 
 def _check_database(replace: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT current_database(), count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')"
+            "SELECT current_database(), count(*) FROM pg_class WHERE relnamespace ="
+            " 'public'::regnamespace AND relkind IN ('r', 'p')"
         )
         name, tables = cursor.fetchone()
-        cursor.execute("SELECT rolname FROM pg_roles WHERE rolname = ANY (%s)", [list(grants.ROLES)])
+        cursor.execute(
+            "SELECT rolname FROM pg_roles WHERE rolname = ANY (%s)", [list(grants.ROLES)]
+        )
         missing = sorted(set(grants.ROLES) - {role for (role,) in cursor.fetchall()})
         cursor.execute(_OTHERS)
         others = [str(one) for (one,) in cursor.fetchall()]
     if missing:
-        raise BackupError(f"There is no role {', '.join(missing)}: run config/postgres/roles.sql first")
+        raise BackupError(
+            f"There is no role {', '.join(missing)}: run config/postgres/roles.sql first"
+        )
     if replace and replace != name:
         raise BackupError(f"This is database {name}, not {replace}")
     if tables and not replace:
         raise BackupError(
-            f"Database {name} isn't empty: {tables} tables. Restore into a new one, or give --replace {name} to lose what it holds"
+            f"Database {name} isn't empty: {tables} tables. Restore into a new one, or give"
+            f" --replace {name} to lose what it holds"
         )
     if others:
-        raise BackupError(f"Others are connected to the database: {', '.join(others)}. Stop every process first")
+        raise BackupError(
+            f"Others are connected to the database: {', '.join(others)}. Stop every process first"
+        )
 
 
 def _check_files(manifest: Manifest, replace: str, at_key_file: Path | None) -> None:
     for path in create.local_folders().values():
         if not replace and path.is_dir() and any(path.iterdir()):
-            raise BackupError(f"{path} isn't empty: move its files away, or give --replace to write over them")
+            raise BackupError(
+                f"{path} isn't empty: move its files away, or give --replace to write over them"
+            )
     if at_key_file is None:
         return
     if at_key_file.exists():
@@ -129,7 +168,8 @@ def _check_files(manifest: Manifest, replace: str, at_key_file: Path | None) -> 
 
 
 def _restore_database(folder: Path, seal: Seal, replace: str) -> None:
-    """Everything or nothing, and no grants: until they are given nobody but the owner sees a table."""
+    """Everything or nothing, and no grants: until they are given nobody but the owner sees a
+    table."""
     dsn, environment = postgresql.address()
     program = postgresql.program("pg_restore")
     with sealing.opened(folder / f"{create.DATABASE}{seal.suffix}", seal) as dump:
@@ -140,19 +180,31 @@ def _restore_database(folder: Path, seal: Seal, replace: str) -> None:
                 cursor.execute("ALTER SCHEMA public OWNER TO pg_database_owner")
                 cursor.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")
         connection.close()
-        one_transaction = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--no-password"]
+        one_transaction = [
+            "--single-transaction",
+            "--exit-on-error",
+            "--no-owner",
+            "--no-privileges",
+            "--no-password",
+        ]
         postgresql.run([program, *one_transaction, f"--dbname={dsn}", str(dump)], environment)
 
 
 def _hold() -> list[str]:
-    """Halt every wallet, hand out no address twice, and begin the ledger's checkpoints anew; the chains that are held.
+    """Halt every wallet, hand out no address twice, and begin the ledger's checkpoints anew; the
+    chains that are held.
 
     The tables may be of an older release: only columns that every release has are named.
     """
     with transaction.atomic():
-        HotWallet.objects.filter(halted_at=None).update(halted_at=clock.real_now(), halted_reason=HELD)
+        HotWallet.objects.filter(halted_at=None).update(
+            halted_at=clock.real_now(), halted_reason=HELD
+        )
         with connection.cursor() as cursor:
-            cursor.execute("SELECT setval('chain_deposit_index', last_value + %s) FROM chain_deposit_index", [ADDRESSES_SKIPPED])
+            cursor.execute(
+                "SELECT setval('chain_deposit_index', last_value + %s) FROM chain_deposit_index",
+                [ADDRESSES_SKIPPED],
+            )
             cursor.execute("SELECT ledger_rebuild_checkpoints()")
         return [str(one) for one in HotWallet.objects.order_by("pk").values_list("pk", flat=True)]
 
@@ -162,7 +214,11 @@ def _restore_files(folder: Path, name: str, target: Path, manifest: Manifest, se
         return
     target.mkdir(parents=True, exist_ok=True)
     with sealing.opened(folder / f"{name}{seal.suffix}", seal) as archive:
-        postgresql.run(["tar", "--extract", "--no-same-owner", f"--directory={target}"], dict(os.environ), archive)
+        postgresql.run(
+            ["tar", "--extract", "--no-same-owner", f"--directory={target}"],
+            dict(os.environ),
+            archive,
+        )
 
 
 def _restore_key_file(folder: Path, target: Path, seal: Seal) -> None:

@@ -1,6 +1,8 @@
-"""Encryption of a backup by GnuPG, which every Debian has: by a passphrase, or for a public key whose private half is elsewhere.
+"""Encryption of a backup by GnuPG, which every Debian has: by a passphrase, or for a public key
+whose private half is elsewhere.
 
-Data go through pipes, so nothing unencrypted touches the disk, and memory doesn't grow with their size.
+Data go through pipes, so nothing unencrypted touches the disk, and memory doesn't grow with their
+size.
 """
 
 import contextlib
@@ -15,7 +17,9 @@ from typing import IO
 from apps.console.backups.failure import BackupError
 from apps.console.backups.manifest import File
 
-NONE, PASSPHRASE, PUBLIC_KEY = "none", "passphrase", "public_key"
+NONE = "none"
+PASSPHRASE = "passphrase"  # noqa: S105  # the name of a kind
+PUBLIC_KEY = "public_key"
 SUFFIX = ".gpg"
 _CHUNK = 1024 * 1024
 _PASSPHRASE_LENGTH_MIN = 20
@@ -35,23 +39,38 @@ class Seal:
         if not self.key.is_file():
             raise BackupError(f"There is no file {self.key}")
         if self.kind == PASSPHRASE and len(self.key.read_text().strip()) < _PASSPHRASE_LENGTH_MIN:
-            raise BackupError(f"The passphrase in {self.key} is shorter than {_PASSPHRASE_LENGTH_MIN} characters")
+            raise BackupError(
+                f"The passphrase in {self.key} is shorter than {_PASSPHRASE_LENGTH_MIN} characters"
+            )
 
     @property
     def suffix(self) -> str:
         return "" if self.kind == NONE else SUFFIX
 
 
-def store(command: Sequence[str], environment: dict[str, str], target: Path, seal: Seal, may_end_with: tuple[int, ...] = (0,)) -> File:
-    """What a command prints, sealed and written to a file. Raises BackupError when either program fails."""
+def store(
+    command: Sequence[str],
+    environment: dict[str, str],
+    target: Path,
+    seal: Seal,
+    may_end_with: tuple[int, ...] = (0,),
+) -> File:
+    """What a command prints, sealed and written to a file. Raises BackupError when either program
+    fails."""
     with contextlib.ExitStack() as stack:
         told = stack.enter_context(tempfile.TemporaryFile())
-        making = stack.enter_context(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=told))
+        making = stack.enter_context(
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=told)
+        )
         ends = [(making, command[0], may_end_with)]
         source = _pipe(making)
         if seal.kind != NONE:
             home = stack.enter_context(_home())
-            sealing = stack.enter_context(subprocess.Popen(_encrypt(seal, home), stdin=source, stdout=subprocess.PIPE, stderr=told))
+            sealing = stack.enter_context(
+                subprocess.Popen(
+                    _encrypt(seal, home), stdin=source, stdout=subprocess.PIPE, stderr=told
+                )
+            )
             source.close()
             source = _pipe(sealing)
             ends.append((sealing, "gpg", (0,)))
@@ -60,20 +79,34 @@ def store(command: Sequence[str], environment: dict[str, str], target: Path, sea
         for process, name, may in reversed(ends):
             if process.wait() not in may:
                 told.seek(0)
-                raise BackupError(f"{Path(name).name} failed: {told.read().decode(errors='replace').strip()[-2000:]}")
+                raise BackupError(
+                    f"{Path(name).name} failed:"
+                    f" {told.read().decode(errors='replace').strip()[-2000:]}"
+                )
     return File(target.name, size, digest)
 
 
 @contextlib.contextmanager
 def opened(path: Path, seal: Seal) -> Iterator[Path]:
-    """The file in plain, for as long as it is needed: itself, or what GnuPG makes of it in a folder that nobody else reads."""
+    """The file in plain, for as long as it is needed: itself, or what GnuPG makes of it in a folder
+    that nobody else reads."""
     if seal.kind == NONE:
         yield path
         return
     with tempfile.TemporaryDirectory(prefix=".opened-", dir=path.parent) as folder, _home() as home:
         plain = Path(folder) / path.name.removesuffix(SUFFIX)
         keys = ["--homedir", str(home), *_passphrase(seal)] if seal.kind == PASSPHRASE else []
-        command = ["gpg", "--batch", "--no-tty", "--quiet", *keys, "--output", str(plain), "--decrypt", str(path)]
+        command = [
+            "gpg",
+            "--batch",
+            "--no-tty",
+            "--quiet",
+            *keys,
+            "--output",
+            str(plain),
+            "--decrypt",
+            str(path),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise BackupError(f"{path.name} can't be opened: {done.stderr.strip()[-2000:]}")
@@ -86,9 +119,28 @@ def digest_of(path: Path) -> str:
 
 
 def _encrypt(seal: Seal, home: Path) -> list[str]:
-    common = ["gpg", "--batch", "--no-tty", "--quiet", "--homedir", str(home), "--compress-algo", "none", "--cipher-algo", "AES256"]
+    common = [
+        "gpg",
+        "--batch",
+        "--no-tty",
+        "--quiet",
+        "--homedir",
+        str(home),
+        "--compress-algo",
+        "none",
+        "--cipher-algo",
+        "AES256",
+    ]
     if seal.kind == PASSPHRASE:
-        return [*common, *_passphrase(seal), "--s2k-digest-algo", "SHA512", "--s2k-count", "65011712", "--symmetric"]
+        return [
+            *common,
+            *_passphrase(seal),
+            "--s2k-digest-algo",
+            "SHA512",
+            "--s2k-count",
+            "65011712",
+            "--symmetric",
+        ]
     return [*common, "--trust-model", "always", "--recipient-file", str(seal.key), "--encrypt"]
 
 
@@ -98,16 +150,22 @@ def _passphrase(seal: Seal) -> list[str]:
 
 @contextlib.contextmanager
 def _home() -> Iterator[Path]:
-    """A home of GnuPG's own: nothing of whoever runs the command is read, and its agent ends with it."""
-    with tempfile.TemporaryDirectory(prefix="gpg-", dir="/tmp") as folder:  # its socket's path has to be short
+    """A home of GnuPG's own: nothing of whoever runs the command is read, and its agent ends with
+    it."""
+    with tempfile.TemporaryDirectory(
+        prefix="gpg-", dir="/tmp"
+    ) as folder:  # its socket's path has to be short
         try:
             yield Path(folder)
         finally:
-            subprocess.run(["gpgconf", "--homedir", folder, "--kill", "all"], capture_output=True, check=False)
+            subprocess.run(
+                ["gpgconf", "--homedir", folder, "--kill", "all"], capture_output=True, check=False
+            )
 
 
 def _write(source: IO[bytes], target: Path) -> tuple[int, str]:
-    digest, size = hashlib.sha256(), 0
+    digest = hashlib.sha256()
+    size = 0
     with target.open("wb") as file:
         while chunk := source.read(_CHUNK):
             digest.update(chunk)

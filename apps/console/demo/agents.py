@@ -1,4 +1,5 @@
-"""The demo's agents: one with a mandate in each state that a merchant meets, and a customer's agent that pays over x402."""
+"""The demo's agents: one with a mandate in each state that a merchant meets, and a customer's agent
+that pays over x402."""
 
 import secrets
 
@@ -29,18 +30,26 @@ from apps.stores.models import AuthorizationProvider, Store, User
 from apps.stores.services import change_store
 from config.demo_secrets import CHAIN_KEYS
 
-COIN, DOLLARS = "SETH", "ETH_USDC"
+COIN = "SETH"
+DOLLARS = "ETH_USDC"
 GWEI = 10**9
 CALL_GWEI = 1_000
 # (reference, cap in calls, calls drawn, seconds until it ends)
-MANDATES = (("market research", 20, 3, 30 * 86400), ("translation", 2, 2, 30 * 86400), ("image search", 10, 1, 86400), ("trial", 5, 0, 60))
+MANDATES = (
+    ("market research", 20, 3, 30 * 86400),
+    ("translation", 2, 2, 30 * 86400),
+    ("image search", 10, 1, 86400),
+    ("trial", 5, 0, 60),
+)
 REVOKED = "image search"
 PRICE_ATOMIC = "250000"
-RESOURCE, TITLE = "https://coffee.example/api/harvest-report", "Harvest report, read by an agent"
+RESOURCE = "https://coffee.example/api/harvest-report"
+TITLE = "Harvest report, read by an agent"
 
 
 def seed_mandates(store: Store, merchant: User) -> None:
-    """Once, in a store that has no mandates yet. They need a provider, which the store has while it is seeded."""
+    """Once, in a store that has no mandates yet. They need a provider, which the store has while it
+    is seeded."""
     if Mandate.objects.seen_by(Access.for_session(merchant, store, "test", proof=ACT)).exists():
         return
     provider = store.authorization_provider
@@ -64,10 +73,18 @@ def seed_mandates(store: Store, merchant: User) -> None:
     change_store(store, authorization_provider=provider)
 
 
-def pay_over_x402(store: Store, merchant: User, asset_id: str = DOLLARS, mode: str = "live") -> None:
+def pay_over_x402(
+    store: Store, merchant: User, asset_id: str = DOLLARS, mode: str = "live"
+) -> None:
     """A report that a customer's agent pays with a signature, once."""
     access = Access.for_session(merchant, store, mode, proof=ACT)
-    wanted = OfferRequest(asset_id=asset_id, amount_atomic=PRICE_ATOMIC, resource=RESOURCE, description=TITLE, mime_type="text/csv")
+    wanted = OfferRequest(
+        asset_id=asset_id,
+        amount_atomic=PRICE_ATOMIC,
+        resource=RESOURCE,
+        description=TITLE,
+        mime_type="text/csv",
+    )
     offer, is_new = make_offer(access, wanted, "demo: harvest report")
     if is_new:
         settle(access, _signed(offer))
@@ -75,7 +92,8 @@ def pay_over_x402(store: Store, merchant: User, asset_id: str = DOLLARS, mode: s
 
 def _signed(offer: PaymentOffer) -> SignedPaymentRequest:
     """What the protocol's client would send to be settled."""
-    key, now = SigningKey(bytes.fromhex(CHAIN_KEYS["customer"][2:])), int(clock.real_now().timestamp())
+    key = SigningKey(bytes.fromhex(CHAIN_KEYS["customer"][2:]))
+    now = int(clock.real_now().timestamp())
     unsigned = Authorization(
         payer=key.address,
         to=offer.pay_to_id,

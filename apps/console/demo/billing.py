@@ -5,11 +5,23 @@ from typing import Any
 
 from apps.access.access import ACT, Access
 from apps.billing.models import Customer, Product
-from apps.billing.requests import CustomerRequest, InvoiceRequest, LineRequest, PriceRequest, ProductRequest, SubscriptionRequest
+from apps.billing.requests import (
+    CustomerRequest,
+    InvoiceRequest,
+    LineRequest,
+    PriceRequest,
+    ProductRequest,
+    SubscriptionRequest,
+)
 from apps.billing.services.catalog import create_price, create_product
 from apps.billing.services.customers import create_customer
 from apps.billing.services.invoice import create_invoice
-from apps.billing.services.invoice_states import finalize_invoice, mark_uncollectible, send_invoice, void_invoice
+from apps.billing.services.invoice_states import (
+    finalize_invoice,
+    mark_uncollectible,
+    send_invoice,
+    void_invoice,
+)
 from apps.billing.services.paying import settle_invoices, start_payment
 from apps.billing.services.subscription import create_subscription, pause_subscription
 from apps.payments.requests import SimulationRequest
@@ -20,8 +32,16 @@ from apps.stores.models import Store, User
 
 PEOPLE = (
     ("Ann Baker", "ann@example.com", {"line1": "Ringstrasse 1", "city": "Berlin", "country": "DE"}),
-    ("Ben Okafor", "ben@example.com", {"line1": "12 High Street", "city": "Leeds", "country": "GB"}),
-    ("Café Lumen", "books@lumen.example", {"line1": "3 rue Claire", "city": "Lyon", "country": "FR"}),
+    (
+        "Ben Okafor",
+        "ben@example.com",
+        {"line1": "12 High Street", "city": "Leeds", "country": "GB"},
+    ),
+    (
+        "Café Lumen",
+        "books@lumen.example",
+        {"line1": "3 rue Claire", "city": "Lyon", "country": "FR"},
+    ),
 )
 BEANS = LineRequest(description="Wholesale beans, 10 kg", quantity=2, unit_amount_cents=21900)
 BUSINESS = VerificationRequest(
@@ -40,16 +60,27 @@ def seed_billing(store: Store, merchant: User) -> None:
     if Product.objects.seen_by(access).exists():
         return
     approve_verification(submit_verification(store, BUSINESS))
-    product = create_product(access, ProductRequest(name="Coffee club", description="Fresh beans to your door"))
+    product = create_product(
+        access, ProductRequest(name="Coffee club", description="Fresh beans to your door")
+    )
     by_month = PriceRequest(unit_amount_cents=2400, currency="EUR", interval="monthly")
     by_year = PriceRequest(unit_amount_cents=26000, currency="EUR", interval="yearly")
     monthly = str(create_price(access, product, by_month).pk)
     create_price(access, product, by_year)
-    ann, ben, lumen = (create_customer(access, CustomerRequest(name=name, email=email, address=address)) for name, email, address in PEOPLE)
-    create_subscription(access, SubscriptionRequest(customer_id=str(ann.pk), price_id=monthly, quantity=2))
-    on_trial = SubscriptionRequest(customer_id=str(lumen.pk), price_id=monthly, trial_period_days=14)
+    ann, ben, lumen = (
+        create_customer(access, CustomerRequest(name=name, email=email, address=address))
+        for name, email, address in PEOPLE
+    )
+    create_subscription(
+        access, SubscriptionRequest(customer_id=str(ann.pk), price_id=monthly, quantity=2)
+    )
+    on_trial = SubscriptionRequest(
+        customer_id=str(lumen.pk), price_id=monthly, trial_period_days=14
+    )
     create_subscription(access, on_trial)
-    paused = create_subscription(access, SubscriptionRequest(customer_id=str(ben.pk), price_id=monthly))
+    paused = create_subscription(
+        access, SubscriptionRequest(customer_id=str(ben.pk), price_id=monthly)
+    )
     pause_subscription(access, paused)
     _seed_invoices(access, ben, lumen)
 
@@ -57,9 +88,20 @@ def seed_billing(store: Store, merchant: User) -> None:
 def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:
     """A draft, one that was sent and is to be paid, one paid, one void, one written off."""
     create_invoice(access, _wish(lumen, TRAINING, notes="Dates to be agreed."))
-    terms = _wish(lumen, BEANS, TRAINING, due_at=access.now() + DUE_IN, tax_rate_bps=2000, po_number="PO-3381", footer="Thank you.")
+    terms = _wish(
+        lumen,
+        BEANS,
+        TRAINING,
+        due_at=access.now() + DUE_IN,
+        tax_rate_bps=2000,
+        po_number="PO-3381",
+        footer="Thank you.",
+    )
     send_invoice(access, finalize_invoice(access, create_invoice(access, terms)))
-    paid = finalize_invoice(access, create_invoice(access, _wish(ben, BEANS, discount_type="percent", discount_value=10)))
+    paid = finalize_invoice(
+        access,
+        create_invoice(access, _wish(ben, BEANS, discount_type="percent", discount_value=10)),
+    )
     _, payment, _ = start_payment(str(paid.public_token))
     simulate_deposit(access, payment, SimulationRequest())
     settle_invoices([payment.pk])
@@ -68,4 +110,6 @@ def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:
 
 
 def _wish(customer: Customer, *lines: LineRequest, **fields: Any) -> InvoiceRequest:
-    return InvoiceRequest(customer_id=str(customer.pk), currency="EUR", line_items=list(lines), **fields)
+    return InvoiceRequest(
+        customer_id=str(customer.pk), currency="EUR", line_items=list(lines), **fields
+    )

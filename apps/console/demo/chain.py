@@ -1,4 +1,5 @@
-"""A wallet on one of the local chains: it deploys the demo's two tokens and pays as a customer would."""
+"""A wallet on one of the local chains: it deploys the demo's two tokens and pays as a customer
+would."""
 
 import json
 import time
@@ -20,7 +21,8 @@ GWEI = 10**9
 
 
 class Receipt(Struct, frozen=True, rename="camel"):
-    """What we read of it: whether it succeeded, and the contract that it put on the chain, if that was what it did."""
+    """What we read of it: whether it succeeded, and the contract that it put on the chain, if that
+    was what it did."""
 
     status: str
     contract_address: str | None
@@ -44,15 +46,20 @@ class Wallet:
     def send(self, to: str | None, value_wei: int = 0, data: str = "0x", gas: int = GAS) -> str:
         """The hash of a transaction that the chain has taken."""
         nonce = int(self._call("eth_getTransactionCount", self.address, "pending"), 16)
-        unsigned = Transaction(self._chain_id, nonce, to or "", value_wei, data, gas, 50 * GWEI, GWEI)
+        unsigned = Transaction(
+            self._chain_id, nonce, to or "", value_wei, data, gas, 50 * GWEI, GWEI
+        )
         return str(self._call("eth_sendRawTransaction", unsigned.signed(self._key).raw))
 
     def receipt(self, tx_hash: str) -> Receipt:
-        """Wait until the transaction is in a block. Raises ChainRefused when it failed or never got there."""
+        """Wait until the transaction is in a block. Raises ChainRefused when it failed or never got
+        there."""
         deadline = time.monotonic() + RECEIPT_SECONDS
         while (found := self._call("eth_getTransactionReceipt", tx_hash)) is None:
             if time.monotonic() > deadline:
-                raise local_chain.ChainRefused(f"{tx_hash} is in no block after {RECEIPT_SECONDS:.0f} s")
+                raise local_chain.ChainRefused(
+                    f"{tx_hash} is in no block after {RECEIPT_SECONDS:.0f} s"
+                )
             time.sleep(0.1)
         receipt = convert(found, Receipt)
         if int(receipt.status, 16) != 1:
@@ -60,15 +67,23 @@ class Wallet:
         return receipt
 
     def transfer(self, token: str, to: str, amount_atomic: int) -> str:
-        return self.send(token, data="0xa9059cbb" + encode(["address", "uint256"], [to, amount_atomic]).hex())
+        return self.send(
+            token, data="0xa9059cbb" + encode(["address", "uint256"], [to, amount_atomic]).hex()
+        )
 
     def mint(self, token: str, to: str, amount_atomic: int) -> str:
-        return self.send(token, data="0x40c10f19" + encode(["address", "uint256"], [to, amount_atomic]).hex())
+        return self.send(
+            token, data="0x40c10f19" + encode(["address", "uint256"], [to, amount_atomic]).hex()
+        )
 
     def deploy_token(self, name: str, symbol: str, decimals: int) -> str:
-        """Put the demo token on the chain; the hash of the transaction, whose receipt has the address."""
+        """Put the demo token on the chain; the hash of the transaction, whose receipt has the
+        address."""
         bytecode = json.loads(ARTIFACT.read_text())["bytecode"]
-        return self.send(None, data=bytecode + encode(["string", "string", "uint8"], [name, symbol, decimals]).hex())
+        return self.send(
+            None,
+            data=bytecode + encode(["string", "string", "uint8"], [name, symbol, decimals]).hex(),
+        )
 
     def has_code(self, address: str) -> bool:
         return bool(self._call("eth_getCode", address, "latest") != "0x")

@@ -1,4 +1,5 @@
-"""The demo's database up to date, looked at before it is touched: at most starts there is nothing to apply."""
+"""The demo's database up to date, looked at before it is touched: at most starts there is nothing
+to apply."""
 
 from pathlib import Path
 
@@ -13,7 +14,8 @@ def bring_up_to_date() -> None:
 
 
 def is_up_to_date() -> bool:
-    """Whether every migration on disk has run. Reading their names costs nothing; loading them takes seconds."""
+    """Whether every migration on disk has run. Reading their names costs nothing; loading them
+    takes seconds."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('django_migrations') IS NOT NULL")
         if cursor.fetchone() != (True,):
@@ -24,4 +26,9 @@ def is_up_to_date() -> bool:
 
 def _on_disk() -> set[tuple[str, str]]:
     folders = {config.label: Path(config.path) / "migrations" for config in apps.get_app_configs()}
-    return {(label, path.stem) for label, folder in folders.items() for path in folder.glob("*.py") if path.stem[0] not in "_~"}
+    return {
+        (label, path.stem)
+        for label, folder in folders.items()
+        for path in folder.glob("*.py")
+        if path.stem[0] not in "_~"
+    }

@@ -1,4 +1,5 @@
-"""The exchange of the local chain: the contracts of Uniswap V2 as they run everywhere, with pools of the demo's tokens."""
+"""The exchange of the local chain: the contracts of Uniswap V2 as they run everywhere, with pools
+of the demo's tokens."""
 
 import time
 from collections.abc import Iterable
@@ -11,10 +12,12 @@ from apps.console.demo.chain import Receipt, Wallet
 from config import local_chain
 
 CHAIN = "ethereum"
-NATIVE_WEI, TOKENS_ATOMIC = 500 * 10**18, 1_000_000 * 10**6
+NATIVE_WEI = 500 * 10**18
+TOKENS_ATOMIC = 1_000_000 * 10**6
 DEPLOY_GAS = 6_000_000
 HOUR_SECONDS = 3600
-_APPROVE, _ADD_LIQUIDITY_NATIVE = "0x095ea7b3", "0xf305d719"
+_APPROVE = "0x095ea7b3"
+_ADD_LIQUIDITY_NATIVE = "0xf305d719"
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class Pool:
 
 
 def place(wallet: Wallet, tokens: Iterable[str], kept: Path) -> str:
-    """The exchange's line of SWAP_ROUTERS, with a pool for each token; made once per chain, and noted in the file.
+    """The exchange's line of SWAP_ROUTERS, with a pool for each token; made once per chain, and
+    noted in the file.
 
     Empty when the set-up brought no contracts.
     """
@@ -45,13 +49,19 @@ def place(wallet: Wallet, tokens: Iterable[str], kept: Path) -> str:
 
 def open_exchange(wallet: Wallet) -> Router | None:
     """Put the exchange on the chain; None when the set-up brought no contracts."""
-    codes = [local_chain.exchange_bytecode(name) for name in ("UniswapV2Factory", "WETH9", "UniswapV2Router02")]
+    codes = [
+        local_chain.exchange_bytecode(name)
+        for name in ("UniswapV2Factory", "WETH9", "UniswapV2Router02")
+    ]
     if None in codes:
         return None
     factory_code, wrapped_code, router_code = (str(code) for code in codes)
     factory = _put(wallet, factory_code + encode(["address"], [wallet.address]).hex())
     wrapped = _put(wallet, wrapped_code)
-    return Router(_put(wallet, router_code + encode(["address", "address"], [factory, wrapped]).hex()), wrapped)
+    return Router(
+        _put(wallet, router_code + encode(["address", "address"], [factory, wrapped]).hex()),
+        wrapped,
+    )
 
 
 def fill(wallet: Wallet, router: Router, pool: Pool) -> None:
@@ -62,11 +72,21 @@ def fill(wallet: Wallet, router: Router, pool: Pool) -> None:
     deadline = int(time.time()) + 1000 * 24 * HOUR_SECONDS
     shape = ["address", "uint256", "uint256", "uint256", "address", "uint256"]
     given = [pool.token, pool.tokens_atomic, 0, 0, wallet.address, deadline]
-    _mined(wallet, wallet.send(router.address, pool.native_wei, _ADD_LIQUIDITY_NATIVE + encode(shape, given).hex(), gas=DEPLOY_GAS))
+    _mined(
+        wallet,
+        wallet.send(
+            router.address,
+            pool.native_wei,
+            _ADD_LIQUIDITY_NATIVE + encode(shape, given).hex(),
+            gas=DEPLOY_GAS,
+        ),
+    )
 
 
 def _put(wallet: Wallet, code: str) -> str:
-    return str(_mined(wallet, wallet.send(None, data=code, gas=DEPLOY_GAS)).contract_address).lower()
+    return str(
+        _mined(wallet, wallet.send(None, data=code, gas=DEPLOY_GAS)).contract_address
+    ).lower()
 
 
 def _mined(wallet: Wallet, tx_hash: str) -> Receipt:

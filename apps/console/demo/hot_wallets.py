@@ -1,4 +1,5 @@
-"""The demo's hot wallets: known to the service, and filled from the keys that every local chain funds."""
+"""The demo's hot wallets: known to the service, and filled from the keys that every local chain
+funds."""
 
 import os
 
@@ -16,15 +17,21 @@ from config.demo_secrets import CHAIN_KEYS
 
 COINS_WEI = 1000 * 10**18
 TOKENS_ATOMIC = 1_000_000 * 10**6
-URLS = {"ethereum": embedded.ETHEREUM, "sepolia": embedded.SEPOLIA}  # other chains are not the demo's to fill
+URLS = {
+    "ethereum": embedded.ETHEREUM,
+    "sepolia": embedded.SEPOLIA,
+}  # other chains are not the demo's to fill
 
 
 def fill(contracts: dict[str, str]) -> list[str]:
-    """Give each hot wallet coins, and the live one tokens, unless it has some, and book them; the networks that can send now."""
-    known, staff = signing.introduce(), User.objects.get(email=people.STAFF["email"])
+    """Give each hot wallet coins, and the live one tokens, unless it has some, and book them; the
+    networks that can send now."""
+    known = signing.introduce()
+    staff = User.objects.get(email=people.STAFF["email"])
     for chain in Chain.objects.filter(pk__in=known.keys() & URLS.keys()):
         url = os.environ[URLS[chain.pk]]
-        wallet, hot = Wallet(url, CHAIN_KEYS[chain.mode]), known[chain.pk]
+        wallet = Wallet(url, CHAIN_KEYS[chain.mode])
+        hot = known[chain.pk]
         if int(local_chain.call(url, "eth_getBalance", hot, "latest"), 16) >= COINS_WEI // 2:
             continue
         native = Asset.objects.get(chain=chain, token_standard=TokenStandard.NATIVE)

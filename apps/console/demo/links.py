@@ -1,4 +1,5 @@
-"""The demo's payment links, in test mode: a collection with an open amount, a course with few seats, and a sale at the till."""
+"""The demo's payment links, in test mode: a collection with an open amount, a course with few
+seats, and a sale at the till."""
 
 import uuid
 from datetime import timedelta
@@ -15,7 +16,11 @@ from apps.stores.models import Store, User
 
 GIFTS_CENTS = (1000, 2500, 750)
 SEATS = 8
-GUESTS = (("Ann Baker", "ann@example.com"), ("Ben Okafor", "ben@example.com"), ("Chloé Martin", "chloe@example.com"))
+GUESTS = (
+    ("Ann Baker", "ann@example.com"),
+    ("Ben Okafor", "ben@example.com"),
+    ("Chloé Martin", "chloe@example.com"),
+)
 COURSE_IN = timedelta(days=30)
 
 
@@ -26,7 +31,9 @@ def seed_links(store: Store, merchant: User) -> None:
         return
     _collect(access)
     _sell_seats(access)
-    sale = SaleRequest(amount_cents=1240, currency="EUR", tip_cents=120, note="Table 4", form_key=uuid.uuid4().hex)
+    sale = SaleRequest(
+        amount_cents=1240, currency="EUR", tip_cents=120, note="Table 4", form_key=uuid.uuid4().hex
+    )
     simulate_deposit(access, start_sale(access, sale), SimulationRequest())
 
 

@@ -1,6 +1,8 @@
-"""The demo's OAuth apps, with client ids that never change: a workflow tool, an MCP client and a shop are connected without a form.
+"""The demo's OAuth apps, with client ids that never change: a workflow tool, an MCP client and a
+shop are connected without a form.
 
-Public clients with PKCE: there is no secret that could be known to everybody. They exist in the demo alone.
+Public clients with PKCE: there is no secret that could be known to everybody. They exist in the
+demo alone.
 """
 
 from dataclasses import dataclass
@@ -12,7 +14,14 @@ from apps.access.oauth_apps import create_app
 from apps.access.requests import AppRequest
 from apps.stores.models import Store, User
 
-SHOP_SCOPES = ("payments:read", "payments:write", "refunds:read", "refunds:write", "webhooks:read", "webhooks:write")
+SHOP_SCOPES = (
+    "payments:read",
+    "payments:write",
+    "refunds:read",
+    "refunds:write",
+    "webhooks:read",
+    "webhooks:write",
+)
 ALL_DAY = ("profile", "offline_access")
 
 
@@ -29,7 +38,10 @@ APPS = (
     KnownApp(
         "tillgate-demo-workflow",
         "Workflow tool",
-        ("http://localhost:5678/rest/oauth2-credential/callback", "http://127.0.0.1/rest/oauth2-credential/callback"),
+        (
+            "http://localhost:5678/rest/oauth2-credential/callback",
+            "http://127.0.0.1/rest/oauth2-credential/callback",
+        ),
         (*SHOP_SCOPES, "balances:read", "billing:read", "billing:write", "payouts:read", *ALL_DAY),
     ),
     KnownApp(
@@ -53,7 +65,12 @@ def seed_apps(store: Store, merchant: User) -> None:
     for known in APPS:
         if known.client_id in there:
             continue
-        asked = AppRequest(name=known.name, confidential=False, redirect_uris=list(known.redirect_uris), scopes=list(known.scopes))
+        asked = AppRequest(
+            name=known.name,
+            confidential=False,
+            redirect_uris=list(known.redirect_uris),
+            scopes=list(known.scopes),
+        )
         with transaction.atomic():
             app, _ = create_app(store, merchant, asked)
             app.client_id = known.client_id

@@ -1,4 +1,5 @@
-"""The demo's payments: test mode shows every status, live mode is paid on the local chain by a customer's wallet."""
+"""The demo's payments: test mode shows every status, live mode is paid on the local chain by a
+customer's wallet."""
 
 from dataclasses import dataclass, field
 from itertools import cycle, islice
@@ -9,7 +10,13 @@ from apps.console.demo.chain import Wallet
 from apps.core import clock
 from apps.core.money import CENTS
 from apps.payments.models import Payment, PaymentAddress
-from apps.payments.requests import EXPIRES_IN_MAX, EXPIRES_IN_MIN, PaymentRequest, RefundRequest, SimulationRequest
+from apps.payments.requests import (
+    EXPIRES_IN_MAX,
+    EXPIRES_IN_MIN,
+    PaymentRequest,
+    RefundRequest,
+    SimulationRequest,
+)
 from apps.payments.seals import seal_payments
 from apps.payments.services.create import create_payment
 from apps.payments.services.refund import request_refund
@@ -58,7 +65,8 @@ LIVE = (
     ("Barista apron", 3900, "ETH", 50),
     ("Tasting for two", 4800, None, 0),
 )
-# Of the weeks before: how many orders come on each day of the week, Monday first, and what they are, by turns.
+# Of the weeks before: how many orders come on each day of the week, Monday first, and what they
+# are, by turns.
 BUSY = (1, 1, 2, 1, 2, 3, 2)
 HISTORY_DAYS = 29  # with today they are the month that Home begins with
 DAY_SECONDS = 86_400
@@ -97,7 +105,8 @@ def seed_test_payments(store: Store, merchant: User) -> None:
 
 
 def _seed_month(store: Store, merchant: User) -> None:
-    """What a shop that has been open for some weeks has sold, day by day on its test clock until today."""
+    """What a shop that has been open for some weeks has sold, day by day on its test clock until
+    today."""
     orders = cycle(HABITS)
     change_store(store, **DEFAULTS)
     clock.begin(store, HISTORY_DAYS * DAY_SECONDS)
@@ -119,28 +128,47 @@ def _simulate(store: Store, merchant: User, order: Order, lifetime_seconds: int)
 
 
 def _create(
-    access: Access, title: str, cents: int, currency: str = "EUR", lifetime_seconds: int = EXPIRES_IN_MAX, **given: Any
+    access: Access,
+    title: str,
+    cents: int,
+    currency: str = "EUR",
+    lifetime_seconds: int = EXPIRES_IN_MAX,
+    **given: Any,
 ) -> tuple[Payment, bool]:
     amount = f"{cents // CENTS}.{cents % CENTS:02d}"
     order_id = given.get("order_id")
-    asked = PaymentRequest(amount=amount, currency=currency, title=title, expires_in=lifetime_seconds, order_id=order_id)
+    asked = PaymentRequest(
+        amount=amount,
+        currency=currency,
+        title=title,
+        expires_in=lifetime_seconds,
+        order_id=order_id,
+    )
     return create_payment(access, asked, given.get("key"))
 
 
 def sample_payment(store: Store, merchant: User, mode: str = "test") -> Payment:
     """An unpaid payment whose checkout page can be opened now."""
     access = Access.for_session(merchant, store, mode, proof=ACT)
-    found = Payment.objects.seen_by(access).filter(order_id=SAMPLE_ORDER, status="pending", expires_at__gt=access.now()).first()
+    found = (
+        Payment.objects.seen_by(access)
+        .filter(order_id=SAMPLE_ORDER, status="pending", expires_at__gt=access.now())
+        .first()
+    )
     return found or _create(access, "Flat white, twice", SAMPLE_CENTS, order_id=SAMPLE_ORDER)[0]
 
 
-def pay_live_payments(store: Store, merchant: User, customer: Wallet, tokens: dict[str, str]) -> None:
+def pay_live_payments(
+    store: Store, merchant: User, customer: Wallet, tokens: dict[str, str]
+) -> None:
     """Make the live payments and pay them on the chain, once."""
     access = Access.for_session(merchant, store, "live", proof=ACT)
     for title, cents, asset_id, percent in LIVE:
         payment, is_new = _create(access, title, cents, key=f"demo: {title}")
         if is_new and asset_id:
-            entry = PaymentAddress.objects.select_related("asset").get(payment=payment, asset_id=asset_id)
+            entry = PaymentAddress.objects.select_related("asset").get(
+                payment=payment, asset_id=asset_id
+            )
             _pay(customer, entry, tokens, percent)
 
 

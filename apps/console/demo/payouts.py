@@ -1,4 +1,5 @@
-"""The demo's payouts: saved destinations, a payout in each state that a merchant meets, and a weekly schedule."""
+"""The demo's payouts: saved destinations, a payout in each state that a merchant meets, and a
+weekly schedule."""
 
 from datetime import timedelta
 
@@ -15,11 +16,16 @@ from apps.stores.models import Store, User
 from apps.stores.services import change_store
 
 # Nobody's: the demo's chains are local.
-COLD_WALLET, SUPPLIER = "0x7e57c01d00000000000000000000000000c01d01", "0x7e5750991e000000000000000000000000509912"
+COLD_WALLET = "0x7e57c01d00000000000000000000000000c01d01"
+SUPPLIER = "0x7e5750991e000000000000000000000000509912"
 IBAN = "DE89370400440532013000"
 COIN = "SETH"
 # (what becomes of it, the store waits for a person from this many cents on, to the saved wallet)
-WISHES = (("to the cold wallet", None, True), ("to a supplier", None, False), ("that waits for review", 0, False))
+WISHES = (
+    ("to the cold wallet", None, True),
+    ("to a supplier", None, False),
+    ("that waits for review", 0, False),
+)
 
 
 def seed_payouts(store: Store, merchant: User) -> None:
@@ -29,7 +35,15 @@ def seed_payouts(store: Store, merchant: User) -> None:
         return
     wallet = add_wallet(store, "test", "sepolia", COLD_WALLET, "Cold wallet")
     for mode in ("test", "live"):
-        add_bank(store, mode, currency="EUR", holder="Demo Coffee Ltd", account=IBAN, label="Business account", is_verified=True)
+        add_bank(
+            store,
+            mode,
+            currency="EUR",
+            holder="Demo Coffee Ltd",
+            account=IBAN,
+            label="Business account",
+            is_verified=True,
+        )
     asset = Asset.objects.get(pk=COIN)
     held = balances(store.pk, "test").get(COIN)
     amount = (held.available_atomic if held is not None else 0) // 10

@@ -1,4 +1,5 @@
-"""Who is in the demo: a merchant with a store, and two members of the staff. Made once, found again at the next start."""
+"""Who is in the demo: a merchant with a store, and two members of the staff. Made once, found again
+at the next start."""
 
 from django.db import transaction
 from msgspec import json
@@ -10,7 +11,11 @@ from apps.stores.requests import StoreRequest
 from apps.stores.services import change_store, create_store, create_user
 
 STORE_NAME = "Demo Coffee"
-MERCHANT = {"email": "merchant@demo.example", "password": "demo-coffee-2026", "totp_secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
+MERCHANT = {
+    "email": "merchant@demo.example",
+    "password": "demo-coffee-2026",
+    "totp_secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+}
 STAFF = {"email": "staff@demo.example", "password": "demo-staff-2026"}
 # What takes two members of staff can be tried.
 COLLEAGUE = {"email": "colleague@demo.example", "password": "demo-colleague-2026"}
@@ -22,7 +27,11 @@ def open_demo_store() -> Store:
     for person, name in ((STAFF, "Sam Staff"), (COLLEAGUE, "Cleo Colleague")):
         if User.objects.with_email(person["email"]) is None:
             create_user(person["email"], person["password"], name=name, is_staff=True)
-    found = Member.objects.filter(user__email=MERCHANT["email"], store__name=STORE_NAME).select_related("store").first()
+    found = (
+        Member.objects.filter(user__email=MERCHANT["email"], store__name=STORE_NAME)
+        .select_related("store")
+        .first()
+    )
     if found is not None:
         return found.store
     merchant = create_user(MERCHANT["email"], MERCHANT["password"], name="Mira Merchant")
@@ -32,12 +41,15 @@ def open_demo_store() -> Store:
         StoreRequest(name=STORE_NAME, country="IE", settlement_currency="EUR"),
         is_kyc_confirmed=True,
     )
-    change_store(store, support_email="support@demo.example", card_funding_live=True, card_funding_test=True)
+    change_store(
+        store, support_email="support@demo.example", card_funding_live=True, card_funding_test=True
+    )
     return store
 
 
 def credentials(store: Store, kept: bytes | None) -> StoreResult:
-    """What `create_store` prints: the one kept since it was made (secrets are shown once), else new credentials."""
+    """What `create_store` prints: the one kept since it was made (secrets are shown once), else new
+    credentials."""
     known = json.decode(kept, type=StoreResult) if kept is not None else None
     if known is not None and known.store.id == str(store.pk):
         return known

@@ -1,4 +1,5 @@
-"""The demo's platform: a market hall whose stalls take payments; one is verified, of the other a person has yet to decide."""
+"""The demo's platform: a market hall whose stalls take payments; one is verified, of the other a
+person has yet to decide."""
 
 from decimal import Decimal
 
@@ -17,8 +18,13 @@ from apps.stores.requests import StoreRequest
 from apps.stores.services import change_store, create_store
 
 NAME = "Demo Market"
-VERIFIED, WAITING = ("Olive Stall", "stall-1"), ("Honey Stall", "stall-2")
-SALES = (("Olive oil 1 l", "18.50", True), ("Tasting box", "42.00", True), ("Olive wood board", "35.00", False))
+VERIFIED = ("Olive Stall", "stall-1")
+WAITING = ("Honey Stall", "stall-2")
+SALES = (
+    ("Olive oil 1 l", "18.50", True),
+    ("Tasting box", "42.00", True),
+    ("Olive wood board", "35.00", False),
+)
 
 
 def seed_platform(merchant: User) -> None:
@@ -35,16 +41,26 @@ def seed_platform(merchant: User) -> None:
         accept_all_active(platform)
     access = Access.for_session(merchant, platform, "test", proof=ACT)
     verified, waiting = (
-        create_account(access, AccountRequest(name=name, external_id=id, country="IE"))[0] for name, id in (VERIFIED, WAITING)
+        create_account(access, AccountRequest(name=name, external_id=id, country="IE"))[0]
+        for name, id in (VERIFIED, WAITING)
     )
-    approve_verification(submit_verification(verified, VerificationRequest(business_legal_name="Olive Stall Ltd", business_country="IE")))
-    submit_verification(waiting, VerificationRequest(business_legal_name="Honey Stall Ltd", business_country="IE"))
+    approve_verification(
+        submit_verification(
+            verified,
+            VerificationRequest(business_legal_name="Olive Stall Ltd", business_country="IE"),
+        )
+    )
+    submit_verification(
+        waiting, VerificationRequest(business_legal_name="Honey Stall Ltd", business_country="IE")
+    )
     _sell(Access.for_session(merchant, Store.objects.get(pk=verified.pk), "test", proof=ACT))
 
 
 def _sell(access: Access) -> None:
     for title, amount, is_paid in SALES:
-        asked = PaymentRequest(amount=amount, currency="EUR", title=title, expires_in=EXPIRES_IN_MAX)
+        asked = PaymentRequest(
+            amount=amount, currency="EUR", title=title, expires_in=EXPIRES_IN_MAX
+        )
         payment, _ = create_payment(access, asked)
         if is_paid:
             simulate_deposit(access, payment, SimulationRequest())

@@ -1,6 +1,8 @@
-"""The demo's processes under one roof: when one dies all are stopped, and a stop leaves none behind.
+"""The demo's processes under one roof: when one dies all are stopped, and a stop leaves none
+behind.
 
-Each runs in a process group of its own and may be started at any time; what has not stopped after three seconds is killed.
+Each runs in a process group of its own and may be started at any time; what has not stopped after
+three seconds is killed.
 """
 
 import contextlib
@@ -26,11 +28,15 @@ LOOK_SECONDS = 0.1
 NAME_WIDTH = 8
 WEB_NICE = 5
 # In a container the demo may well run as root; it is nobody's production.
-ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
+ENVIRONMENT = {
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
+}
 
 
 class Processes:
-    """What runs beside the services. One thread starts and watches them; any may ask them to stop."""
+    """What runs beside the services. One thread starts and watches them; any may ask them to
+    stop."""
 
     def __init__(self) -> None:
         self._running: dict[str, subprocess.Popen[bytes] | Warm] = {}
@@ -44,7 +50,8 @@ class Processes:
         return self._stop.is_set()
 
     def take_signals(self) -> None:
-        """Ctrl-C, a plain kill and a closed terminal ask for the same; a second one changes nothing."""
+        """Ctrl-C, a plain kill and a closed terminal ask for the same; a second one changes
+        nothing."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._asked)
 
@@ -91,11 +98,15 @@ class Processes:
         """The first process that has ended by itself, and how; empty while all run."""
         if not self.ended and not self.is_stopping:
             found = ((name, process.poll()) for name, process in self._running.items())
-            self.ended = next((f"{name} stopped (rc={status})" for name, status in found if status is not None), "")
+            self.ended = next(
+                (f"{name} stopped (rc={status})" for name, status in found if status is not None),
+                "",
+            )
         return self.ended
 
     def watch(self) -> int:
-        """Until a person stops it or a process dies; the exit status. Prints the one line that says which process died."""
+        """Until a person stops it or a process dies; the exit status. Prints the one line that says
+        which process died."""
         while not self._stop.wait(LOOK_SECONDS) and not self.died():
             pass
         self._stop.set()
@@ -134,17 +145,30 @@ def _signal(process: "subprocess.Popen[bytes] | Warm", number: signal.Signals) -
 
 
 def of_role(name: str, database_url: str) -> dict[str, str]:
-    """How a process comes in at the database, and what keeps web from approving, as in a deployment."""
+    """How a process comes in at the database, and what keeps web from approving, as in a
+    deployment."""
     role = {"web": grants.WEB, "signer": grants.SIGNER}.get(name, grants.WORKER)
     url = urlsplit(database_url)
-    # One that was brought from outside has users of its own; an embedded one knows nobody by a password.
-    own = {} if url.hostname or url.password else {"DATABASE_URL": url._replace(netloc=f"{role}@").geturl()}
+    # One that was brought from outside has users of its own; an embedded one knows nobody by a
+    # password.
+    own = (
+        {}
+        if url.hostname or url.password
+        else {"DATABASE_URL": url._replace(netloc=f"{role}@").geturl()}
+    )
     return own | ({"APPROVAL_KEYS": "none"} if name == "web" else {})
 
 
 def web(port: int) -> list[str]:
-    """The command line of the web server. It yields to what moves money, however many pages are asked for."""
-    granian = [str(Path(sys.executable).parent / "granian"), "--interface", "asginl", "--no-ws", "--respawn-failed-workers"]
+    """The command line of the web server. It yields to what moves money, however many pages are
+    asked for."""
+    granian = [
+        str(Path(sys.executable).parent / "granian"),
+        "--interface",
+        "asginl",
+        "--no-ws",
+        "--respawn-failed-workers",
+    ]
     yielding = ["nice", "-n", str(WEB_NICE)] if shutil.which("nice") else []
     where = ["--host", "127.0.0.1", "--port", str(port), "--workers", "2", "--log-level", "warning"]
     return [*yielding, *granian, *where, "config.asgi:application"]
@@ -154,7 +178,16 @@ def beside_web() -> dict[str, list[str]]:
     """Name -> command line of everything else."""
     celery = [str(Path(sys.executable).parent / "celery"), "--quiet", "-A", "config.celery"]
     found = {
-        "worker": [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"],
+        "worker": [
+            *celery,
+            "worker",
+            "--concurrency",
+            "2",
+            "--loglevel",
+            "WARNING",
+            "--without-gossip",
+            "--without-mingle",
+        ],
         "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
     }
     if any(settings.CHAIN_URLS.values()):

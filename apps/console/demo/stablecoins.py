@@ -1,4 +1,5 @@
-"""The stablecoins of the local live chain: deployed once, and named on the assets that stand for them."""
+"""The stablecoins of the local live chain: deployed once, and named on the assets that stand for
+them."""
 
 from apps.assets.models import Asset
 from apps.console.demo.chain import Wallet
@@ -14,12 +15,23 @@ FUNDS_ATOMIC = 10_000_000 * 10**DECIMALS
 def place_tokens(wallet: Wallet, holders: list[str]) -> dict[str, str]:
     """Asset id -> contract address; deploys and hands out what the chain does not have yet."""
     rows = {row.pk: row for row in Asset.objects.filter(pk__in=TOKENS)}
-    missing = [asset_id for asset_id in TOKENS if not wallet.has_code(rows[asset_id].contract_address or "0x" + "0" * 40)]
+    missing = [
+        asset_id
+        for asset_id in TOKENS
+        if not wallet.has_code(rows[asset_id].contract_address or "0x" + "0" * 40)
+    ]
     if missing:
         sent = {asset_id: wallet.deploy_token(*TOKENS[asset_id], DECIMALS) for asset_id in missing}
         local_chain.call(wallet.url, "evm_mine")
-        contracts = {asset_id: str(wallet.receipt(tx_hash).contract_address).lower() for asset_id, tx_hash in sent.items()}
-        minted = [wallet.mint(contract, holder, FUNDS_ATOMIC) for contract in contracts.values() for holder in holders]
+        contracts = {
+            asset_id: str(wallet.receipt(tx_hash).contract_address).lower()
+            for asset_id, tx_hash in sent.items()
+        }
+        minted = [
+            wallet.mint(contract, holder, FUNDS_ATOMIC)
+            for contract in contracts.values()
+            for holder in holders
+        ]
         local_chain.call(wallet.url, "evm_mine")
         wallet.receipt(minted[-1])
         for asset_id, contract in contracts.items():
@@ -28,5 +40,9 @@ def place_tokens(wallet: Wallet, holders: list[str]) -> dict[str, str]:
 
 
 def _name(row: Asset, contract: str) -> None:
-    row.contract_address, row.eip712_name, row.eip712_version = contract, TOKENS[row.pk][0], EIP712_VERSION
+    row.contract_address, row.eip712_name, row.eip712_version = (
+        contract,
+        TOKENS[row.pk][0],
+        EIP712_VERSION,
+    )
     row.save(update_fields=["contract_address", "eip712_name", "eip712_version"])

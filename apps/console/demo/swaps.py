@@ -11,17 +11,22 @@ from apps.swaps.requests import SwapRequest
 from apps.swaps.services.create import create_swap
 
 SELL_WEI = 2 * 10**16
-WAIT_SECONDS, LOOK_SECONDS = 120.0, 2.0
+WAIT_SECONDS = 120.0
+LOOK_SECONDS = 2.0
 KEY = "demo: dollars for the rent"
 
 
 def swap_when_paid(store: Store, merchant: User) -> None:
-    """Wait until the payments have confirmed, then swap; a demo whose chain stands still has none."""
-    access, deadline = Access.for_session(merchant, store, "live", proof=ACT), time.monotonic() + WAIT_SECONDS
+    """Wait until the payments have confirmed, then swap; a demo whose chain stands still has
+    none."""
+    access = Access.for_session(merchant, store, "live", proof=ACT)
+    deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         held = balances(store.pk, "live").get("ETH")
         if held is not None and held.available_atomic >= SELL_WEI:
             with contextlib.suppress(Failure):  # the visitor was faster and has spent it
-                create_swap(access, SwapRequest("ETH", "ETH_USDC", SELL_WEI), key=KEY, caller="demo")
+                create_swap(
+                    access, SwapRequest("ETH", "ETH_USDC", SELL_WEI), key=KEY, caller="demo"
+                )
             return
         time.sleep(LOOK_SECONDS)

@@ -1,4 +1,5 @@
-"""A command in a process that was forked with everything loaded: it waits until it is told to begin.
+"""A command in a process that was forked with everything loaded: it waits until it is told to
+begin.
 
 Loading is most of what such a process costs to start, and its pages stay shared with the others.
 """
@@ -19,7 +20,8 @@ from django.db import connections
 from config import demo_environment, embedded
 
 WAIT_SECONDS = 0.02
-# What writes to those that wait, in the process that forked them: a copy in another child would keep a pipe open.
+# What writes to those that wait, in the process that forked them: a copy in another child would
+# keep a pipe open.
 _gates: list[int] = []
 
 
@@ -67,7 +69,8 @@ class Warm:
 
 
 def _run(name: str, command: list[str], gate: int, said: int) -> None:
-    """The child's whole life. It ends without the handlers of its parent's exit: the services aren't its own."""
+    """The child's whole life. It ends without the handlers of its parent's exit: the services
+    aren't its own."""
     status = 1
     try:
         Path("/proc/self/comm").write_text(f"tillgate {name}")  # its command line is its parent's

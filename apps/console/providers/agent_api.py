@@ -1,4 +1,5 @@
-"""The agent API over HTTP, for the tools of a language model: one credential, every answer as the JSON that the service gave."""
+"""The agent API over HTTP, for the tools of a language model: one credential, every answer as the
+JSON that the service gave."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ class PaymentBody(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class AgentAnswer:
-    """`body` is any JSON; `status` is 0 when the service could not be reached, so that the model can tell its user."""
+    """`body` is any JSON; `status` is 0 when the service could not be reached, so that the model
+    can tell its user."""
 
     status: int
     body: object

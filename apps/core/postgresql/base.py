@@ -1,7 +1,9 @@
-"""Django's PostgreSQL, with a scope on the connection (core.tenancy), and usable without a round trip.
+"""Django's PostgreSQL, with a scope on the connection (core.tenancy), and usable without a round
+trip.
 
-Django asks `SELECT 1` before the first statement of every request (measured: a tenth of a payment's database time). A server
-that went away has closed its end of the socket, so an idle connection with something to read is the one to ask.
+Django asks `SELECT 1` before the first statement of every request (measured: a tenth of a payment's
+database time). A server that went away has closed its end of the socket, so an idle connection with
+something to read is the one to ask.
 """
 
 import select
@@ -20,9 +22,12 @@ _TELL = f"SELECT {', '.join(f'set_config({name!r}, {{}}, {{}})' for name in SETT
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Knows which scope the server has from this connection, and tells it the one that is wanted with the next statement."""
+    """Knows which scope the server has from this connection, and tells it the one that is wanted
+    with the next statement."""
 
-    _told: Scope | None = NOBODY  # None when it isn't known: a rollback takes back what was set in its transaction
+    _told: Scope | None = (
+        NOBODY  # None when it isn't known: a rollback takes back what was set in its transaction
+    )
     _tells_itself = False
 
     def is_usable(self) -> bool:
@@ -39,8 +44,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return super().get_new_connection(conn_params)
 
     def begin_telling(self) -> None:
-        """Until `end_telling` a statement reads no owned row in a scope, and sets one; `has_told` says which."""
-        self._tells_itself, self._told = True, None
+        """Until `end_telling` a statement reads no owned row in a scope, and sets one; `has_told`
+        says which."""
+        self._tells_itself = True
+        self._told = None
 
     def end_telling(self) -> None:
         self._tells_itself = False
@@ -50,28 +57,45 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._told = None if settings.DATABASE_POOLER else one
 
     def has_to_tell(self) -> bool:
-        """Whether the next statement takes a scope with it, which only texts with their values in them can."""
+        """Whether the next statement takes a scope with it, which only texts with their values in
+        them can."""
         wanted = tenancy.current()
         return not (self._told is wanted or self._told == wanted or self._tells_itself)
 
-    def _in_scope(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Mapping[str, Any]) -> Any:
+    def _in_scope(
+        self,
+        execute: Callable[..., Any],
+        sql: Any,
+        params: Any,
+        many: bool,
+        context: Mapping[str, Any],
+    ) -> Any:
         """Every statement of Django's cursors and of core.sql comes through here."""
         if not self.has_to_tell():
             return execute(sql, params, many, context)
         if settings.DATABASE_POOLER and not self.in_atomic_block:
-            # The next statement may have another server's connection: this one takes its scope with it.
+            # The next statement may have another server's connection: this one takes its scope with
+            # it.
             with transaction.atomic(using=self.alias):
                 return self._in_scope(execute, sql, params, many, context)
         self.validate_no_broken_transaction()
-        wanted, cursor = tenancy.current(), context["cursor"].cursor
-        tell, self._told = self._telling(wanted), None
+        wanted = tenancy.current()
+        cursor = context["cursor"].cursor
+        tell = self._telling(wanted)
+        self._told = None
         if many or not isinstance(sql, str) or not isinstance(cursor, psycopg.ClientCursor):
             with self.wrap_database_errors:
                 self.connection.execute(tell)
             answer = execute(sql, params, many, context)
         else:
-            # One text of two statements, so one round trip, and one transaction where none is open: if it fails, nothing was told.
-            answer = execute(f"{tell if params is None else tell.replace('%', '%%')}; {sql}", params, many, context)
+            # One text of two statements, so one round trip, and one transaction where none is open:
+            # if it fails, nothing was told.
+            answer = execute(
+                f"{tell if params is None else tell.replace('%', '%%')}; {sql}",
+                params,
+                many,
+                context,
+            )
             cursor.nextset()
         self._told = wanted
         return answer
@@ -79,7 +103,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _telling(self, wanted: Scope) -> str:
         """The statement that sets a scope, its values in it."""
         is_local = "true" if settings.DATABASE_POOLER else "false"
-        return _TELL.format(*(part for value in wanted.settings() for part in (psycopg.sql.quote(value, self.connection), is_local)))
+        return _TELL.format(
+            *(
+                part
+                for value in wanted.settings()
+                for part in (psycopg.sql.quote(value, self.connection), is_local)
+            )
+        )
 
     def _commit(self) -> Any:
         try:

@@ -1,4 +1,5 @@
-"""What a form says at an input that is wrong: for the eye, for a screen reader, and where the focus goes."""
+"""What a form says at an input that is wrong: for the eye, for a screen reader, and where the focus
+goes."""
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -22,7 +23,8 @@ def input_state(form: Form, name: str, hint: str = "") -> SafeString:
 
 @register.simple_tag
 def group_state(form: Form, name: str) -> SafeString:
-    """The same for a fieldset of choices, which takes the focus itself: none of them is wrong alone."""
+    """The same for a fieldset of choices, which takes the focus itself: none of them is wrong
+    alone."""
     if name not in form.errors:
         return SafeString("")
     focus = SafeString(" autofocus") if form.first_wrong == name else ""

@@ -1,7 +1,8 @@
-"""How pages write amounts, times, statuses, addresses, icons and QR codes: every template's only way.
+"""How pages write amounts, times, statuses, addresses, icons and QR codes: every template's only
+way.
 
-Amounts come in as ints (cents, atomic units). Only `crypto_short`, for lists, rounds coins, with the whole amount in its title.
-Whatever a tag is given is escaped.
+Amounts come in as ints (cents, atomic units). Only `crypto_short`, for lists, rounds coins, with
+the whole amount in its title. Whatever a tag is given is escaped.
 """
 
 import re
@@ -26,7 +27,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, get_language_bidi, gettext_lazy, ngettext_lazy, to_locale
+from django.utils.translation import (
+    get_language,
+    get_language_bidi,
+    gettext_lazy,
+    ngettext_lazy,
+    to_locale,
+)
 
 from apps.core import money, regions
 from apps.core.badges import BADGES
@@ -52,7 +59,8 @@ def _locale() -> Locale:
 
 @register.filter
 def fiat(cents: int, currency: str) -> str:
-    """1250 with EUR: €12.50, in the reader's language. A currency without a sign stands apart from its digits: CHF 12.50."""
+    """1250 with EUR: €12.50, in the reader's language. A currency without a sign stands apart from
+    its digits: CHF 12.50."""
     return _fiat(cents, currency, currency_digits=True)
 
 
@@ -73,18 +81,26 @@ def fiat_rate(rate: str, currency: str) -> str:
 @register.filter
 def fiat_short(cents: int, currency: str) -> str:
     """A label of an axis: €800, €2.5K. Only for round sums."""
-    shown = format_compact_currency(money.text_from_cents(int(cents)), currency, locale=_locale(), fraction_digits=1)
+    shown = format_compact_currency(
+        money.text_from_cents(int(cents)), currency, locale=_locale(), fraction_digits=1
+    )
     return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown)
 
 
 def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
-    shown = format_currency(money.text_from_cents(int(cents)), currency, locale=_locale(), currency_digits=currency_digits)
+    shown = format_currency(
+        money.text_from_cents(int(cents)),
+        currency,
+        locale=_locale(),
+        currency_digits=currency_digits,
+    )
     return isolated(_LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown))
 
 
 @register.filter
 def isolated(text: str) -> str:
-    """What stands within a sentence that runs from right to left keeps its own order, in plain text and files too."""
+    """What stands within a sentence that runs from right to left keeps its own order, in plain text
+    and files too."""
     own = regions.chosen()
     runs_left = get_language_bidi() if own is None else own.text_direction == "rtl"
     if not runs_left:
@@ -110,7 +126,9 @@ def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> 
 @register.simple_tag
 def crypto_text(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> str:
     """The same as bare text, for files and emails."""
-    return isolated(f"{decimal_mark(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))} {symbol}")
+    return isolated(
+        f"{decimal_mark(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))} {symbol}"
+    )
 
 
 @register.simple_tag
@@ -136,21 +154,27 @@ def percent(permille: int) -> str:
 
 @register.filter
 def decimal_mark(number: str) -> str:
-    """A plain number (`0.0138`) as it is shown: with the reader's decimal mark, and still every digit."""
+    """A plain number (`0.0138`) as it is shown: with the reader's decimal mark, and still every
+    digit."""
     return str(number).replace(".", get_decimal_symbol(_locale()))
 
 
 @register.simple_tag
 def coins(amount_atomic: int | str, atomic_decimals: int) -> str:
-    """Coins as bare text with a point, as a wallet takes them: to be copied. To be shown it goes through `decimal_mark`."""
+    """Coins as bare text with a point, as a wallet takes them: to be copied. To be shown it goes
+    through `decimal_mark`."""
     return money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
 
 
 @register.filter
 def in_fours(address: str) -> SafeString:
-    """An address to be compared by eye, its ends strong; copied by hand it is whole, for the gaps are no characters."""
+    """An address to be compared by eye, its ends strong; copied by hand it is whole, for the gaps
+    are no characters."""
     groups = [address[:6], *(address[at : at + 4] for at in range(6, len(address), 4))]
-    parts = (format_html("<b>{}</b>" if at in (0, len(groups) - 1) else "<span>{}</span>", one) for at, one in enumerate(groups))
+    parts = (
+        format_html("<b>{}</b>" if at in (0, len(groups) - 1) else "<span>{}</span>", one)
+        for at, one in enumerate(groups)
+    )
     return format_html('<bdi class="fours" dir="ltr">{}</bdi>', mark_safe("".join(parts)))  # noqa: S308  each was escaped
 
 
@@ -165,16 +189,24 @@ def _moment(value: datetime | str) -> datetime:
 
 
 def _dated(own: datetime, pattern: str) -> str:
-    """By a pattern of ours in English; by the reader's own order of day, month and year in every other language or chosen form."""
-    locale, plain = _locale(), own.replace(tzinfo=None)
+    """By a pattern of ours in English; by the reader's own order of day, month and year in every
+    other language or chosen form."""
+    locale = _locale()
+    plain = own.replace(tzinfo=None)
     if locale.language == "en" and regions.chosen() is None:
         return format_datetime(plain, pattern, locale=locale)
     day, _, hour = pattern.partition(", ")
-    shown = format_date(plain, "long", locale) if "MMMM" in day else format_skeleton("yMMMd", plain, locale=locale)
+    shown = (
+        format_date(plain, "long", locale)
+        if "MMMM" in day
+        else format_skeleton("yMMMd", plain, locale=locale)
+    )
     if not hour:
         return isolated(shown)
     joined: str = locale.datetime_formats["medium"]
-    return isolated(joined.replace("{1}", shown).replace("{0}", format_datetime(plain, hour, locale=locale)))
+    return isolated(
+        joined.replace("{1}", shown).replace("{0}", format_datetime(plain, hour, locale=locale))
+    )
 
 
 def zone_name(at: datetime) -> str:
@@ -191,7 +223,8 @@ def zone() -> str:
 
 @register.filter
 def moment(value: datetime | str | None) -> str:
-    """Day and minute in the reader's zone, which a door activates (UTC without one); the second in UTC is in its title."""
+    """Day and minute in the reader's zone, which a door activates (UTC without one); the second in
+    UTC is in its title."""
     if not value:
         return ""
     at = _moment(value)
@@ -257,9 +290,12 @@ def document_day(value: datetime | str | None) -> str:
 
 @register.filter
 def document_period(words: str) -> SafeString | str:
-    """`2026-11-22 to 2026-12-22`, as invoices of subscriptions are described, in days as documents name them."""
+    """`2026-11-22 to 2026-12-22`, as invoices of subscriptions are described, in days as documents
+    name them."""
     try:
-        first, last = (datetime.fromisoformat(f"{one}T00:00:00+00:00") for one in words.split(" to "))
+        first, last = (
+            datetime.fromisoformat(f"{one}T00:00:00+00:00") for one in words.split(" to ")
+        )
     except ValueError:
         return words
     return format_html("{} – {}", document_day(first), document_day(last))
@@ -270,15 +306,20 @@ def _time(at: datetime, shown: str) -> SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), whole, shown)
 
 
-_DAYS, _HOURS = ngettext_lazy("%d day", "%d days"), ngettext_lazy("%d hour", "%d hours")
-_MINUTES, _SECONDS = ngettext_lazy("%d minute", "%d minutes"), ngettext_lazy("%d second", "%d seconds")
+_DAYS = ngettext_lazy("%d day", "%d days")
+_HOURS = ngettext_lazy("%d hour", "%d hours")
+_MINUTES = ngettext_lazy("%d minute", "%d minutes")
+_SECONDS = ngettext_lazy("%d second", "%d seconds")
 
 
 @register.filter
 def span(seconds: int) -> str:
-    """A length of time in words: days and hours, hours and minutes, minutes; under two minutes also the seconds."""
+    """A length of time in words: days and hours, hours and minutes, minutes; under two minutes also
+    the seconds."""
     seconds = max(0, int(seconds))
-    days, hours, minutes = seconds // 86400, seconds // 3600 % 24, seconds // 60 % 60
+    days = seconds // 86400
+    hours = seconds // 3600 % 24
+    minutes = seconds // 60 % 60
     if days:
         parts = [(days, _DAYS), (hours, _HOURS)]
     elif hours:
@@ -292,7 +333,8 @@ def span(seconds: int) -> str:
 
 @register.filter
 def ago(seconds: int) -> str:
-    """How long ago something was, by its largest unit alone: when somebody looks at a list, seconds say nothing."""
+    """How long ago something was, by its largest unit alone: when somebody looks at a list, seconds
+    say nothing."""
     for unit, words in ((86400, _DAYS), (3600, _HOURS), (60, _MINUTES)):
         if seconds >= unit:
             return f"{words % (seconds // unit)} ago"
@@ -344,9 +386,14 @@ def icon(name: str, size: int = 20, label: str = "") -> SafeString:
 
 @lru_cache(maxsize=ICONS_KEPT_MAX)
 def _drawn_icon(name: str, size: int, label: str) -> SafeString:
-    """A page has dozens, of few kinds: drawn anew each time they took a twentieth of what a page takes."""
+    """A page has dozens, of few kinds: drawn anew each time they took a twentieth of what a page
+    takes."""
     style = "micro" if size <= 16 else "mini" if size <= 20 else "outline"
-    spoken = {"role": "img", "aria-label": label, "aria-hidden": "false"} if label else {"aria-hidden": "true"}
+    spoken = (
+        {"role": "img", "aria-label": label, "aria-hidden": "false"}
+        if label
+        else {"aria-hidden": "true"}
+    )
     drawn = heroicons._render_icon(style, name, size, {"class": "icon", **spoken})
     return mark_safe(drawn)  # noqa: S308  the library's own markup; ElementTree escapes the attributes
 
@@ -354,8 +401,11 @@ def _drawn_icon(name: str, size: int, label: str) -> SafeString:
 @register.simple_tag
 def qr(text: str, label: str) -> SafeString:
     """A QR code that scanners read in dark mode too; the text itself must stand on the page."""
-    drawn = segno.make_qr(text, error="m").svg_inline(border=0, omitsize=True, svgclass=None, lineclass=None)
-    return format_html('<div class="qr" role="img" aria-label="{}">{}</div>', label, mark_safe(drawn))  # noqa: S308  our own drawing
+    drawn = segno.make_qr(text, error="m").svg_inline(
+        border=0, omitsize=True, svgclass=None, lineclass=None
+    )
+    svg = mark_safe(drawn)  # noqa: S308  our own drawing
+    return format_html('<div class="qr" role="img" aria-label="{}">{}</div>', label, svg)
 
 
 @register.simple_tag

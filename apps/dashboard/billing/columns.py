@@ -13,9 +13,23 @@ from apps.billing.models import Customer, Invoice, Price, Product, Subscription
 from apps.billing.services.outlook import cycle_cents
 from apps.billing.states import CANCELED, OPEN, PAUSED
 from apps.core import clock, money
-from apps.core.templatetags.tillgate import badge, cycle_words, day, document_day, document_period, fiat
+from apps.core.templatetags.tillgate import (
+    badge,
+    cycle_words,
+    day,
+    document_day,
+    document_period,
+    fiat,
+)
 from apps.dashboard import cells
-from apps.dashboard.columns import cents_column, day_column, id_column, number_column, text_column, time_column
+from apps.dashboard.columns import (
+    cents_column,
+    day_column,
+    id_column,
+    number_column,
+    text_column,
+    time_column,
+)
 from apps.dashboard.lists import Column, Listing, listing
 from apps.dashboard.plumbing import PageRequest
 
@@ -37,7 +51,9 @@ class CustomerLine:
     open: int
 
 
-def _customers(request: PageRequest, rows: Sequence[Customer], wanted: frozenset[str]) -> list[CustomerLine]:
+def _customers(
+    request: PageRequest, rows: Sequence[Customer], wanted: frozenset[str]
+) -> list[CustomerLine]:
     running = selectors.running_counts(request.access, rows) if "subscriptions" in wanted else {}
     waiting = selectors.open_counts(request.access, rows) if "open" in wanted else {}
     return [CustomerLine(one, running.get(one.pk, 0), waiting.get(one.pk, 0)) for one in rows]
@@ -49,7 +65,12 @@ def _customer_name(line: CustomerLine) -> SafeString:
 
 
 def _part_of_address(name: str, label: str) -> Column:
-    return text_column(name, label, lambda line: str((line.customer.address or {}).get(name) or ""), is_default=False)
+    return text_column(
+        name,
+        label,
+        lambda line: str((line.customer.address or {}).get(name) or ""),
+        is_default=False,
+    )
 
 
 CUSTOMERS = listing(
@@ -60,13 +81,22 @@ CUSTOMERS = listing(
                 "customer",
                 "Customer",
                 _customer_name,
-                {"email": lambda line: line.customer.email, "name": lambda line: line.customer.name},
+                {
+                    "email": lambda line: line.customer.email,
+                    "name": lambda line: line.customer.name,
+                },
             ),
             number_column("open", "Open invoices", lambda line: line.open),
             number_column("subscriptions", "Subscriptions", lambda line: line.running),
             text_column("phone", "Phone", lambda line: line.customer.phone, is_default=False),
             *(_part_of_address(name, label) for name, label in ADDRESS.items()),
-            day_column("added", "Added", lambda line: line.customer.created_at, name="created_at", on_phone=True),
+            day_column(
+                "added",
+                "Added",
+                lambda line: line.customer.created_at,
+                name="created_at",
+                on_phone=True,
+            ),
             id_column(lambda line: line.customer),
         ),
         _customers,
@@ -76,7 +106,8 @@ CUSTOMERS = listing(
 
 @dataclass(frozen=True)
 class ProductLine:
-    """A product with its newest price on offer, how many of those it has, and how many subscriptions go to any of its prices."""
+    """A product with its newest price on offer, how many of those it has, and how many
+    subscriptions go to any of its prices."""
 
     product: Product
     price: Price | None
@@ -84,15 +115,27 @@ class ProductLine:
     running: int
 
 
-def _products(request: PageRequest, rows: Sequence[Product], wanted: frozenset[str]) -> list[ProductLine]:
+def _products(
+    request: PageRequest, rows: Sequence[Product], wanted: frozenset[str]
+) -> list[ProductLine]:
     newest = selectors.newest_prices(rows) if "pricing" in wanted else {}
     counts = selectors.price_counts(rows) if wanted & {"pricing", "prices"} else {}
-    running = selectors.running_of_products(request.access, rows) if "subscriptions" in wanted else {}
-    return [ProductLine(one, newest.get(one.pk), counts.get(one.pk, 0), running.get(one.pk, 0)) for one in rows]
+    running = (
+        selectors.running_of_products(request.access, rows) if "subscriptions" in wanted else {}
+    )
+    return [
+        ProductLine(one, newest.get(one.pk), counts.get(one.pk, 0), running.get(one.pk, 0))
+        for one in rows
+    ]
 
 
 def _product_name(line: ProductLine) -> SafeString:
-    return cells.name("product", line.product.pk, line.product.name, cells.shortened(line.product.description or ""))
+    return cells.name(
+        "product",
+        line.product.pk,
+        line.product.name,
+        cells.shortened(line.product.description or ""),
+    )
 
 
 def _pricing(line: ProductLine) -> SafeString:
@@ -100,8 +143,17 @@ def _pricing(line: ProductLine) -> SafeString:
     if price is None:
         return cells.NONE
     every = cycle_words(price.interval, price.interval_count)
-    more = format_html('<br><span class="small muted">+{} more</span>', line.prices - 1) if line.prices > 1 else ""
-    return format_html('{} <span class="muted">{}</span>{}', fiat(price.unit_amount_cents, price.currency), every, more)
+    more = (
+        format_html('<br><span class="small muted">+{} more</span>', line.prices - 1)
+        if line.prices > 1
+        else ""
+    )
+    return format_html(
+        '{} <span class="muted">{}</span>{}',
+        fiat(price.unit_amount_cents, price.currency),
+        every,
+        more,
+    )
 
 
 PRODUCTS = listing(
@@ -112,17 +164,26 @@ PRODUCTS = listing(
                 "product",
                 "Product",
                 _product_name,
-                {"name": lambda line: line.product.name, "description": lambda line: line.product.description or ""},
+                {
+                    "name": lambda line: line.product.name,
+                    "description": lambda line: line.product.description or "",
+                },
             ),
             Column(
                 "pricing",
                 "Pricing",
                 _pricing,
                 {
-                    "newest_price": lambda line: "" if line.price is None else money.text_from_cents(line.price.unit_amount_cents),
+                    "newest_price": lambda line: (
+                        ""
+                        if line.price is None
+                        else money.text_from_cents(line.price.unit_amount_cents)
+                    ),
                     "currency": lambda line: "" if line.price is None else line.price.currency,
                     "interval": lambda line: "" if line.price is None else line.price.interval,
-                    "interval_count": lambda line: "" if line.price is None else line.price.interval_count,
+                    "interval_count": lambda line: (
+                        "" if line.price is None else line.price.interval_count
+                    ),
                 },
                 on_phone=True,
             ),
@@ -134,8 +195,16 @@ PRODUCTS = listing(
                 on_phone=True,
             ),
             number_column("prices", "Active prices", lambda line: line.prices, is_default=False),
-            number_column("subscriptions", "Subscriptions", lambda line: line.running, is_default=False),
-            day_column("added", "Added", lambda line: line.product.created_at, name="created_at", on_phone=True),
+            number_column(
+                "subscriptions", "Subscriptions", lambda line: line.running, is_default=False
+            ),
+            day_column(
+                "added",
+                "Added",
+                lambda line: line.product.created_at,
+                name="created_at",
+                on_phone=True,
+            ),
             id_column(lambda line: line.product),
         ),
         _products,
@@ -149,7 +218,9 @@ class InvoiceLine:
     now: datetime
 
 
-def _invoices(request: PageRequest, rows: Sequence[Invoice], wanted: frozenset[str]) -> list[InvoiceLine]:
+def _invoices(
+    request: PageRequest, rows: Sequence[Invoice], wanted: frozenset[str]
+) -> list[InvoiceLine]:
     now = request.access.now()
     return [InvoiceLine(one, now) for one in rows]
 
@@ -158,7 +229,12 @@ def _invoice_name(line: InvoiceLine) -> SafeString:
     one = line.invoice
     period = document_period(one.description or "") if one.period_key else ""
     who = one.customer.name or one.customer.email
-    below = format_html('<span class="phone-only"><bdi>{}</bdi>{}</span>{}', who[: cells.NAME_SHOWN], " · " if period else "", period)
+    below = format_html(
+        '<span class="phone-only"><bdi>{}</bdi>{}</span>{}',
+        who[: cells.NAME_SHOWN],
+        " · " if period else "",
+        period,
+    )
     return cells.name("invoice", one.pk, formatted_number(one) or "Draft", below)
 
 
@@ -174,7 +250,9 @@ def _invoice_status(line: InvoiceLine) -> SafeString:
     return cells.words_apart(shown)
 
 
-def _invoice_cents(key: str, label: str, attribute: str, *, is_default: bool = False, on_phone: bool = False) -> Column:
+def _invoice_cents(
+    key: str, label: str, attribute: str, *, is_default: bool = False, on_phone: bool = False
+) -> Column:
     return cents_column(
         key,
         label,
@@ -188,12 +266,18 @@ def _invoice_cents(key: str, label: str, attribute: str, *, is_default: bool = F
 def _due(line: InvoiceLine) -> SafeString:
     """The day that the invoice itself names."""
     at = line.invoice.due_at
-    return cells.NONE if at is None else format_html('<span class="muted">{}</span>', document_day(at))
+    return (
+        cells.NONE if at is None else format_html('<span class="muted">{}</span>', document_day(at))
+    )
 
 
 def _subscription_of(line: InvoiceLine) -> SafeString:
     one = line.invoice
-    return cells.link("subscription", one.subscription_id, "View") if one.subscription_id else cells.NONE
+    return (
+        cells.link("subscription", one.subscription_id, "View")
+        if one.subscription_id
+        else cells.NONE
+    )
 
 
 INVOICES = listing(
@@ -206,7 +290,9 @@ INVOICES = listing(
                 _invoice_name,
                 {
                     "number": lambda line: formatted_number(line.invoice),
-                    "period": lambda line: line.invoice.description if line.invoice.period_key else None,
+                    "period": lambda line: (
+                        line.invoice.description if line.invoice.period_key else None
+                    ),
                 },
             ),
             Column(
@@ -219,17 +305,40 @@ INVOICES = listing(
                 },
             ),
             _invoice_cents("total", "Total", "total_cents", is_default=True, on_phone=True),
-            text_column("currency", "Currency", lambda line: line.invoice.currency, is_default=False),
+            text_column(
+                "currency", "Currency", lambda line: line.invoice.currency, is_default=False
+            ),
             _invoice_cents("paid", "Paid", "amount_paid_cents", is_default=True),
-            Column("status", "Status", _invoice_status, {"status": lambda line: line.invoice.status}, on_phone=True),
-            Column("due", "Due", _due, {"due_at": lambda line: clock.iso(line.invoice.due_at)}, on_phone=True),
+            Column(
+                "status",
+                "Status",
+                _invoice_status,
+                {"status": lambda line: line.invoice.status},
+                on_phone=True,
+            ),
+            Column(
+                "due",
+                "Due",
+                _due,
+                {"due_at": lambda line: clock.iso(line.invoice.due_at)},
+                on_phone=True,
+            ),
             _invoice_cents("subtotal", "Subtotal", "subtotal_cents"),
             _invoice_cents("discount", "Discount", "discount_cents"),
             _invoice_cents("tax", "Tax", "tax_cents"),
             _invoice_cents("refunded", "Refunded", "refunded_cents"),
-            text_column("po_number", "PO number", lambda line: line.invoice.po_number, is_default=False),
-            time_column("created", "Created", lambda line: line.invoice.created_at, name="created_at"),
-            time_column("finalized", "Finalized", lambda line: line.invoice.finalized_at, name="finalized_at"),
+            text_column(
+                "po_number", "PO number", lambda line: line.invoice.po_number, is_default=False
+            ),
+            time_column(
+                "created", "Created", lambda line: line.invoice.created_at, name="created_at"
+            ),
+            time_column(
+                "finalized",
+                "Finalized",
+                lambda line: line.invoice.finalized_at,
+                name="finalized_at",
+            ),
             time_column("paid_at", "Paid at", lambda line: line.invoice.paid_at, name="paid_at"),
             time_column("voided", "Voided", lambda line: line.invoice.voided_at, name="voided_at"),
             Column(
@@ -247,17 +356,27 @@ INVOICES = listing(
 
 
 def _products_of(one: Subscription) -> str:
-    return ", ".join([one.price.product.name, *(item.price.product.name for item in one.add_ons.all())])
+    return ", ".join(
+        [one.price.product.name, *(item.price.product.name for item in one.add_ons.all())]
+    )
 
 
 def _cycle(one: Subscription) -> SafeString:
     words = cycle_words(one.price.interval, one.price.interval_count)
-    return format_html('{}<br><span class="small muted">{}</span>', fiat(cycle_cents(one), one.price.currency), words)
+    return format_html(
+        '{}<br><span class="small muted">{}</span>',
+        fiat(cycle_cents(one), one.price.currency),
+        words,
+    )
 
 
 def _subscription_status(one: Subscription) -> SafeString:
     shown = badge("subscription", one.status)
-    return format_html('{} <span class="badge quiet">Cancels</span>', shown) if one.cancel_at_period_end else shown
+    return (
+        format_html('{} <span class="badge quiet">Cancels</span>', shown)
+        if one.cancel_at_period_end
+        else shown
+    )
 
 
 def _next(one: Subscription) -> SafeString:
@@ -265,7 +384,11 @@ def _next(one: Subscription) -> SafeString:
         return format_html('<span class="muted">ended {}</span>', day(one.canceled_at))
     if one.cancel_at_period_end:
         return format_html('<span class="muted">ends {}</span>', day(one.cancel_at))
-    return cells.NONE if one.status == PAUSED else format_html('<span class="muted">{}</span>', day(one.next_billing_at))
+    return (
+        cells.NONE
+        if one.status == PAUSED
+        else format_html('<span class="muted">{}</span>', day(one.next_billing_at))
+    )
 
 
 def _moment_of(key: str, label: str, attribute: str) -> Column:
@@ -279,7 +402,12 @@ SUBSCRIPTIONS = listing(
             Column(
                 "customer",
                 "Customer",
-                lambda one: cells.name("subscription", one.pk, one.customer.name or one.customer.email, _products_of(one)),
+                lambda one: cells.name(
+                    "subscription",
+                    one.pk,
+                    one.customer.name or one.customer.email,
+                    _products_of(one),
+                ),
                 {
                     "customer_email": lambda one: one.customer.email,
                     "customer_name": lambda one: one.customer.name,
@@ -299,9 +427,23 @@ SUBSCRIPTIONS = listing(
                 is_number=True,
                 on_phone=True,
             ),
-            Column("status", "Status", _subscription_status, {"status": lambda one: one.status}, on_phone=True),
-            Column("next", "Next invoice", _next, {"next_billing_at": lambda one: clock.iso(one.next_billing_at)}, on_phone=True),
-            number_column("failed", "Failed in a row", lambda one: one.failed_cycle_count, is_default=False),
+            Column(
+                "status",
+                "Status",
+                _subscription_status,
+                {"status": lambda one: one.status},
+                on_phone=True,
+            ),
+            Column(
+                "next",
+                "Next invoice",
+                _next,
+                {"next_billing_at": lambda one: clock.iso(one.next_billing_at)},
+                on_phone=True,
+            ),
+            number_column(
+                "failed", "Failed in a row", lambda one: one.failed_cycle_count, is_default=False
+            ),
             _moment_of("created", "Created", "created_at"),
             _moment_of("period_start", "Period from", "current_period_start"),
             _moment_of("period_end", "Period to", "current_period_end"),

@@ -1,4 +1,5 @@
-"""Customers: who is billed. The list with its search, one customer with what it owes, the form, and deleting one."""
+"""Customers: who is billed. The list with its search, one customer with what it owes, the form, and
+deleting one."""
 
 from collections.abc import Mapping
 
@@ -32,7 +33,11 @@ def index(request: PageRequest) -> HttpResponse:
         "is_empty": not page.rows and not asked and "page" not in request.GET,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    return show(request, "dashboard/customers/_rows.html" if part else "dashboard/customers/list.html", context)
+    return show(
+        request,
+        "dashboard/customers/_rows.html" if part else "dashboard/customers/list.html",
+        context,
+    )
 
 
 def _asked(request: PageRequest) -> str:
@@ -50,7 +55,8 @@ def _customers(request: PageRequest) -> "QuerySet[Customer]":
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     """Deleted ones too: their invoices lead here."""
     customer: Customer = find(_customers(request), id)
-    access, of = request.access, {"customer_id": str(customer.pk)}
+    access = request.access
+    of = {"customer_id": str(customer.pk)}
     invoices = selectors.filtered_invoices(selectors.invoices_seen_by(access), **of)
     subscriptions = selectors.filtered_subscriptions(selectors.subscriptions_seen_by(access), **of)
     now = access.now()
@@ -67,13 +73,16 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 
 class CustomerForm(BillingForm):
-    """`before` is the address that the customer has: what an API wrote into it beside these inputs stays."""
+    """`before` is the address that the customer has: what an API wrote into it beside these inputs
+    stays."""
 
     names = (*_FIELDS, *ADDRESS)
     hidden = (form_keys.NAME,)
     inputs = {"address": "line1"}
 
-    def __init__(self, typed: Mapping[str, str], before: Mapping[str, object] | None = None) -> None:
+    def __init__(
+        self, typed: Mapping[str, str], before: Mapping[str, object] | None = None
+    ) -> None:
         super().__init__(typed)
         self.others = {name: value for name, value in (before or {}).items() if name not in ADDRESS}
 
@@ -96,7 +105,9 @@ class CustomerForm(BillingForm):
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, CustomerForm({"email": request.GET.get("email", "")[:254], **form_keys.new()}))
+        return _form(
+            request, CustomerForm({"email": request.GET.get("email", "")[:254], **form_keys.new()})
+        )
     form = CustomerForm(request.POST.dict())
     try:
         key = form_keys.of(form.values)
@@ -128,11 +139,20 @@ def _lines(address: Mapping[str, object]) -> list[tuple[str, object]]:
 
 
 def _shown(address: Mapping[str, object]) -> dict[str, str]:
-    return {name: str(address[name]) for name in ADDRESS if isinstance(address.get(name), (str, int))}
+    return {
+        name: str(address[name]) for name in ADDRESS if isinstance(address.get(name), (str, int))
+    }
 
 
-def _form(request: PageRequest, form: CustomerForm, customer: Customer | None = None) -> HttpResponse:
-    context = {"form": form, "given": form.values, "errors": form.common_errors, "customer": customer}
+def _form(
+    request: PageRequest, form: CustomerForm, customer: Customer | None = None
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "given": form.values,
+        "errors": form.common_errors,
+        "customer": customer,
+    }
     return show(request, "dashboard/customers/form.html", context, status=form.status)
 
 
@@ -142,7 +162,11 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         running = selectors.running_counts(request.access, [customer]).get(customer.pk, 0)
         waiting = selectors.open_counts(request.access, [customer]).get(customer.pk, 0)
-        return show(request, "dashboard/customers/delete.html", {"customer": customer, "running": running, "open": waiting})
+        return show(
+            request,
+            "dashboard/customers/delete.html",
+            {"customer": customer, "running": running, "open": waiting},
+        )
     customers.delete_customer(request.access, customer)
     messages.success(request, f"{customer.email} has been deleted. Its invoices stay.")
     return go("customers")

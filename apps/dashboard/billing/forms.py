@@ -1,4 +1,5 @@
-"""What the forms of billing share: amounts and dates as people type them, a customer by email address, refusals in people's words."""
+"""What the forms of billing share: amounts and dates as people type them, a customer by email
+address, refusals in people's words."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -62,7 +63,8 @@ def _label_of(field: str) -> str:
 
 
 def parts_of(field: str) -> tuple[str, int, str]:
-    """`line_items[2].quantity` -> its list, its position and its own name; a field of no list has no own name."""
+    """`line_items[2].quantity` -> its list, its position and its own name; a field of no list has
+    no own name."""
     name, _, rest = field.partition("[")
     position, _, inner = rest.partition("].")
     return name, int(position or 0), inner
@@ -106,7 +108,8 @@ def whole(text: str, name: str) -> int:
 
 
 def percent_bps(text: str, name: str) -> int:
-    """`7.7` percent -> 770 basis points: hundredths of a percent are what cents are to an amount. Raises Invalid."""
+    """`7.7` percent -> 770 basis points: hundredths of a percent are what cents are to an amount.
+    Raises Invalid."""
     bps = cents(text.removesuffix("%").strip(), name)
     if bps > money.BASIS_POINTS:
         raise Invalid(name, "percent")
@@ -118,12 +121,18 @@ def end_of_day(text: str, name: str) -> str:
     day = parse_date(text)
     if day is None:
         raise Invalid(name, "date")
-    return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC).isoformat().replace("+00:00", "Z")
+    return (
+        datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
+        .isoformat()
+        .replace("+00:00", "Z")
+    )
 
 
 def customer_named(access: Access, form: BillingForm, *, is_adding: bool) -> Customer:
-    """Whom a form names by `email`; somebody new with `customer_name`. Raises NoSuchCustomer, or what adding a customer raises."""
-    email, name = form.values["email"], form.values["customer_name"]
+    """Whom a form names by `email`; somebody new with `customer_name`. Raises NoSuchCustomer, or
+    what adding a customer raises."""
+    email = form.values["email"]
+    name = form.values["customer_name"]
     found = customer_with_email(access, email) if email else None
     if found is None and is_adding:
         return create_customer(access, CustomerRequest.read({"email": email, "name": name or None}))
@@ -134,10 +143,16 @@ def customer_named(access: Access, form: BillingForm, *, is_adding: bool) -> Cus
 
 def may_add(access: Access, email: str, refusal: Exception) -> bool:
     """Whether a form that was refused offers to add the customer."""
-    return isinstance(refusal, NoSuchCustomer) and bool(email) and customer_with_email(access, email) is None
+    return (
+        isinstance(refusal, NoSuchCustomer)
+        and bool(email)
+        and customer_with_email(access, email) is None
+    )
 
 
 def email_of(access: Access, id: str) -> str:
     """The address of the customer whose page led to a form; empty when there is none."""
-    found = customers_seen_by(access).filter(pk=id, deleted_at=None).first() if is_uuid(id) else None
+    found = (
+        customers_seen_by(access).filter(pk=id, deleted_at=None).first() if is_uuid(id) else None
+    )
     return found.email if found is not None else ""

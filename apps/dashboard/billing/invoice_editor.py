@@ -1,4 +1,5 @@
-"""The editor of drafts: lines, discount, tax, due date and notes, with totals that the service counts, live or at a press of a button."""
+"""The editor of drafts: lines, discount, tax, due date and notes, with totals that the service
+counts, live or at a press of a button."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -10,7 +11,12 @@ from django.http import HttpResponse
 from apps.billing.models import Customer, Invoice
 from apps.billing.requests import LINES_MAX, InvoiceChanges, InvoiceRequest
 from apps.billing.selectors import active_customers
-from apps.billing.services.invoice import OnlyDraftsEdited, create_invoice, preview_totals, update_invoice
+from apps.billing.services.invoice import (
+    OnlyDraftsEdited,
+    create_invoice,
+    preview_totals,
+    update_invoice,
+)
 from apps.billing.services.totals import Totals
 from apps.billing.states import DRAFT
 from apps.core import money
@@ -31,7 +37,8 @@ from apps.dashboard.billing.invoices import find_invoice
 from apps.dashboard.plumbing import PageRequest, Refusals, go, is_htmx, sentences, show
 from apps.stores.models import Currency
 
-ROWS, EMAILS_MAX = 3, 500
+ROWS = 3
+EMAILS_MAX = 500
 _TEXTS = ("custom_number", "po_number", "description", "notes", "footer")
 _NEW_LINE = {"what": "", "many": "1", "each": ""}
 # Which input of a line a field of it is typed into.
@@ -54,17 +61,34 @@ class InvoiceForm(BillingForm):
         "tax_rate_bps": "tax",
     }
 
-    def __init__(self, typed: Mapping[str, str], lines: Lines, due_at: datetime | None = None) -> None:
-        self.lines, self.due_at = lines, due_at
+    def __init__(
+        self, typed: Mapping[str, str], lines: Lines, due_at: datetime | None = None
+    ) -> None:
+        self.lines = lines
+        self.due_at = due_at
         inputs = [f"{name}-{n}" for n in range(1, len(lines) + 1) for name in _NEW_LINE]
         more = ("description", "notes", "footer", "po_number", "custom_number")
-        self.names = ("email", "customer_name", "currency", "due", *inputs, *more, "discount", "discount_type", "tax")
+        self.names = (
+            "email",
+            "customer_name",
+            "currency",
+            "due",
+            *inputs,
+            *more,
+            "discount",
+            "discount_type",
+            "tax",
+        )
         super().__init__(typed)
 
     @classmethod
     def posted(cls, request: PageRequest, invoice: Invoice | None = None) -> Self:
-        """What came in, with lines more or one less as a button said. Lines in which nothing was typed are left out."""
-        columns = [request.POST.getlist(name) for name in ("line_description", "line_quantity", "line_amount")]
+        """What came in, with lines more or one less as a button said. Lines in which nothing was
+        typed are left out."""
+        columns = [
+            request.POST.getlist(name)
+            for name in ("line_description", "line_quantity", "line_amount")
+        ]
         typed = [
             {"what": what.strip()[:600], "many": many.strip()[:20], "each": each.strip()[:20]}
             for what, many, each in zip(*columns, strict=False)
@@ -74,13 +98,19 @@ class InvoiceForm(BillingForm):
         if less.isascii() and less.isdigit() and len(less) < 4:
             lines = [one for n, one in enumerate(lines) if n != int(less)]
         more = ROWS if "more" in request.POST else 0
-        return cls(request.POST.dict(), _padded(lines, more), None if invoice is None else invoice.due_at)
+        return cls(
+            request.POST.dict(), _padded(lines, more), None if invoice is None else invoice.due_at
+        )
 
     @classmethod
     def of(cls, invoice: Invoice) -> Self:
         """A draft as it is."""
         lines = [
-            {"what": one.description, "many": str(one.quantity), "each": money.text_from_cents(one.unit_amount_cents)}
+            {
+                "what": one.description,
+                "many": str(one.quantity),
+                "each": money.text_from_cents(one.unit_amount_cents),
+            }
             for one in invoice.lines.all()
         ]
         return cls(_shown(invoice), _padded(lines, 0), invoice.due_at)
@@ -107,11 +137,15 @@ class InvoiceForm(BillingForm):
         return fields
 
     def _discount(self) -> dict[str, object]:
-        kind, text = self.values["discount_type"], self.values["discount"]
+        kind = self.values["discount_type"]
+        text = self.values["discount"]
         if not text:
             return {"discount_type": None, "discount_value": None}
         if kind == Invoice.DiscountType.PERCENT:
-            return {"discount_type": kind, "discount_value": whole(text.removesuffix("%").strip(), "discount")}
+            return {
+                "discount_type": kind,
+                "discount_value": whole(text.removesuffix("%").strip(), "discount"),
+            }
         return {"discount_type": kind or None, "discount_value": cents(text, "discount")}
 
     def input_of(self, field: str) -> str:
@@ -124,7 +158,9 @@ class InvoiceForm(BillingForm):
     def rows(self) -> list[dict[str, str]]:
         """Each line with the names of its inputs."""
         named = enumerate(self.lines, start=1)
-        return [{**one, **{f"{name}_input": f"{name}-{n}" for name in _NEW_LINE}} for n, one in named]
+        return [
+            {**one, **{f"{name}_input": f"{name}-{n}" for name in _NEW_LINE}} for n, one in named
+        ]
 
     @property
     def sentences(self) -> list[str]:
@@ -136,7 +172,11 @@ def create(request: PageRequest) -> HttpResponse:
     access = request.access
     if request.method == "GET":
         due = access.now() + timedelta(days=access.store.invoice_due_days)
-        usual = {"currency": access.store.settlement_currency, "due": due.date().isoformat(), **form_keys.new()}
+        usual = {
+            "currency": access.store.settlement_currency,
+            "due": due.date().isoformat(),
+            **form_keys.new(),
+        }
         usual["email"] = email_of(access, request.GET.get("customer", ""))
         return _form(request, InvoiceForm(usual, _padded([], 0)))
     form = InvoiceForm.posted(request)
@@ -172,7 +212,9 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
     return go("invoice", invoice.pk)
 
 
-def _counted(request: PageRequest, form: InvoiceForm, invoice: Invoice | None = None) -> HttpResponse:
+def _counted(
+    request: PageRequest, form: InvoiceForm, invoice: Invoice | None = None
+) -> HttpResponse:
     """The form again with its totals, nothing saved. A part for HTMX is the totals alone."""
     totals = None
     try:
@@ -180,7 +222,12 @@ def _counted(request: PageRequest, form: InvoiceForm, invoice: Invoice | None = 
     except Refusals as refusal:
         form.refuse(refusal).status = 200
     if is_htmx(request):
-        context = {"totals": totals, "currency": form.values["currency"], "errors": form.sentences, "is_counted": True}
+        context = {
+            "totals": totals,
+            "currency": form.values["currency"],
+            "errors": form.sentences,
+            "is_counted": True,
+        }
         return show(request, "dashboard/invoices/_totals.html", context)
     return _form(request, form, totals, invoice=invoice)
 
@@ -200,14 +247,21 @@ def _line(typed: dict[str, str], position: int) -> dict[str, object]:
 
 
 def _shown(invoice: Invoice) -> dict[str, str]:
-    value, kind = invoice.discount_value, invoice.discount_type or ""
+    value = invoice.discount_value
+    kind = invoice.discount_type or ""
     is_amount = kind == Invoice.DiscountType.AMOUNT
     return {
         "email": invoice.customer.email,
         "currency": invoice.currency,
         "discount_type": kind,
-        "discount": "" if value is None else money.text_from_cents(value) if is_amount else str(value),
-        "tax": "" if invoice.tax_rate_bps is None else money.percentage_from_bps(invoice.tax_rate_bps),
+        "discount": ""
+        if value is None
+        else money.text_from_cents(value)
+        if is_amount
+        else str(value),
+        "tax": ""
+        if invoice.tax_rate_bps is None
+        else money.percentage_from_bps(invoice.tax_rate_bps),
         "due": invoice.due_at.date().isoformat() if invoice.due_at is not None else "",
         **{name: getattr(invoice, name) or "" for name in _TEXTS},
     }
@@ -231,6 +285,8 @@ def _form(
         "says_more": any(form.values[name] for name in _TEXTS),
         "invoice": invoice,
         "currencies": Currency.choices,
-        "emails": [] if invoice else list(active_customers(request.access).values_list("email", flat=True)[:EMAILS_MAX]),
+        "emails": []
+        if invoice
+        else list(active_customers(request.access).values_list("email", flat=True)[:EMAILS_MAX]),
     }
     return show(request, "dashboard/invoices/form.html", context, status=form.status)

@@ -1,4 +1,5 @@
-"""Invoices: the list with its filters, one with everything that happened to it, and what can be done to it, each on a page of its own."""
+"""Invoices: the list with its filters, one with everything that happened to it, and what can be
+done to it, each on a page of its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,11 +49,20 @@ class Filters:
 
     @classmethod
     def of(cls, request: PageRequest) -> "Filters":
-        asked = {name: request.GET.get(name, "").strip()[:255] for name in ("status", "q", "customer", "subscription")}
+        asked = {
+            name: request.GET.get(name, "").strip()[:255]
+            for name in ("status", "q", "customer", "subscription")
+        }
         return cls(**{**asked, "status": asked["status"] if asked["status"] in _TABS else ""})
 
     def kept(self, **changes: str) -> dict[str, str]:
-        asked = {"status": self.status, "q": self.q, "customer": self.customer, "subscription": self.subscription, **changes}
+        asked = {
+            "status": self.status,
+            "q": self.q,
+            "customer": self.customer,
+            "subscription": self.subscription,
+            **changes,
+        }
         return {name: value for name, value in asked.items() if value}
 
     def rows(self, access: Access) -> "QuerySet[Invoice]":
@@ -60,7 +70,10 @@ class Filters:
         if self.status == "past_due":
             every = every.filter(status=OPEN, due_at__lt=access.now())
         return selectors.filtered_invoices(
-            every, status=self.status, customer_id=self.customer or None, subscription_id=self.subscription or None
+            every,
+            status=self.status,
+            customer_id=self.customer or None,
+            subscription_id=self.subscription or None,
         )
 
 
@@ -74,14 +87,23 @@ def index(request: PageRequest) -> HttpResponse:
         "subscription_id": filters.subscription if is_uuid(filters.subscription) else "",
         "of": email_of(request.access, filters.customer) if filters.customer else "",
         "tabs": [
-            {"name": name, "query": urlencode(filters.kept(status=one)), "is_current": one == filters.status} for one, name in _TABS.items()
+            {
+                "name": name,
+                "query": urlencode(filters.kept(status=one)),
+                "is_current": one == filters.status,
+            }
+            for one, name in _TABS.items()
         ],
         "owed": selectors.owed(request.access, request.access.now()),
         "now": request.access.now(),
         "is_empty": not page.rows and not filters.kept() and "page" not in request.GET,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    return show(request, "dashboard/invoices/_rows.html" if part else "dashboard/invoices/list.html", context)
+    return show(
+        request,
+        "dashboard/invoices/_rows.html" if part else "dashboard/invoices/list.html",
+        context,
+    )
 
 
 def export(request: PageRequest) -> FileResponse:
@@ -95,7 +117,8 @@ def find_invoice(request: PageRequest, id: str) -> Invoice:
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     invoice = find_invoice(request, id)
-    missing, changes = e_invoice.refusal(invoice), list(invoice.changes.order_by("-id")[:100])
+    missing = e_invoice.refusal(invoice)
+    changes = list(invoice.changes.order_by("-id")[:100])
     context = {
         "invoice": invoice,
         "name": formatted_number(invoice),
@@ -124,7 +147,8 @@ _FILES: dict[str, tuple[Callable[[Invoice], bytes | None], str, str, str]] = {
 
 def download(request: PageRequest, id: str) -> HttpResponse:
     """The bill as PDF, the receipt, or the e-invoice as XML."""
-    invoice, asked = find_invoice(request, id), request.GET.get("of", "")
+    invoice = find_invoice(request, id)
+    asked = request.GET.get("of", "")
     make, kind, ending, content_type = _FILES.get(asked, _FILES[""])
     if invoice.number is None or (kind == "receipt" and not invoice_file.has_receipt(invoice)):
         raise Http404
@@ -135,12 +159,17 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     if made is None:
         raise Http404
     name = invoice_file.file_name(kind, invoice, ending)
-    return HttpResponse(made, content_type=content_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    return HttpResponse(
+        made,
+        content_type=content_type,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 @dataclass(frozen=True)
 class Act:
-    """What a button on an invoice's page leads to: the states in which it is offered, what is done, and what is said then."""
+    """What a button on an invoice's page leads to: the states in which it is offered, what is done,
+    and what is said then."""
 
     offered_in: tuple[str, ...]
     do: Callable[[Access, Invoice, bool], object]
@@ -154,16 +183,29 @@ def _finalize(access: Access, invoice: Invoice, is_sent: bool) -> object:
 
 ACTS: dict[str, Act] = {
     "finalize": Act((DRAFT,), _finalize, "The invoice has its number and can be paid."),
-    "send": Act((OPEN,), lambda access, row, _: states.send_invoice(access, row), "The email is on its way."),
-    "void": Act((DRAFT, OPEN), lambda access, row, _: states.void_invoice(access, row), "The invoice is void."),
-    "write-off": Act((OPEN,), lambda access, row, _: states.mark_uncollectible(access, row), "The invoice has been written off."),
-    "delete": Act((DRAFT,), lambda access, row, _: drafts.delete_invoice(row), "The draft is gone."),
+    "send": Act(
+        (OPEN,), lambda access, row, _: states.send_invoice(access, row), "The email is on its way."
+    ),
+    "void": Act(
+        (DRAFT, OPEN),
+        lambda access, row, _: states.void_invoice(access, row),
+        "The invoice is void.",
+    ),
+    "write-off": Act(
+        (OPEN,),
+        lambda access, row, _: states.mark_uncollectible(access, row),
+        "The invoice has been written off.",
+    ),
+    "delete": Act(
+        (DRAFT,), lambda access, row, _: drafts.delete_invoice(row), "The draft is gone."
+    ),
 }
 
 
 def act(request: PageRequest, id: str, act: str) -> HttpResponse:
     """A page that says what will happen, then the act."""
-    invoice, chosen = find_invoice(request, id), ACTS.get(act)
+    invoice = find_invoice(request, id)
+    chosen = ACTS.get(act)
     if chosen is None:
         raise Http404
     errors: list[str] = []
@@ -172,11 +214,22 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         try:
             chosen.do(request.access, invoice, request.POST.get("send") == "on")
         except Refusals as refusal:
-            errors, status = sentences(refusal), status_of(refusal)
+            errors = sentences(refusal)
+            status = status_of(refusal)
         else:
-            was_sent = act == "finalize" and invoice.total_cents and request.POST.get("send") == "on"
-            messages.success(request, f"{chosen.done} The email is on its way." if was_sent else chosen.done)
+            was_sent = (
+                act == "finalize" and invoice.total_cents and request.POST.get("send") == "on"
+            )
+            messages.success(
+                request, f"{chosen.done} The email is on its way." if was_sent else chosen.done
+            )
             return go("invoices") if act == "delete" else go("invoice", invoice.pk)
     missing = e_invoice.missing_of_verified(invoice) if act == "finalize" else ""
-    context = {"invoice": invoice, "name": formatted_number(invoice), "act": act, "errors": errors, "missing": missing}
+    context = {
+        "invoice": invoice,
+        "name": formatted_number(invoice),
+        "act": act,
+        "errors": errors,
+        "missing": missing,
+    }
     return show(request, "dashboard/invoices/act.html", context, status=status)

@@ -1,4 +1,5 @@
-"""Products and their prices: the list, one product, its form, and a price, which is made, archived and activated but never changed."""
+"""Products and their prices: the list, one product, its form, and a price, which is made, archived
+and activated but never changed."""
 
 from urllib.parse import urlencode
 
@@ -20,7 +21,18 @@ from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.stores.models import Currency
 
 _TABS = {"": "All", "active": "Active", "inactive": "Inactive"}
-_COLUMNS = ("product", "product_active", "unit_amount", "currency", "interval", "interval_count", "active", "created_at", "mode", "id")
+_COLUMNS = (
+    "product",
+    "product_active",
+    "unit_amount",
+    "currency",
+    "interval",
+    "interval_count",
+    "active",
+    "created_at",
+    "mode",
+    "id",
+)
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -30,7 +42,12 @@ def index(request: PageRequest) -> HttpResponse:
         "table": PRODUCTS.table(request, page.rows, {"status": status} if status else {}),
         "window": page,
         "tabs": [
-            {"name": name, "query": urlencode({"status": one} if one else {}), "is_current": one == status} for one, name in _TABS.items()
+            {
+                "name": name,
+                "query": urlencode({"status": one} if one else {}),
+                "is_current": one == status,
+            }
+            for one, name in _TABS.items()
         ],
         "is_empty": not page.rows and not status and "page" not in request.GET,
     }
@@ -44,7 +61,8 @@ def _status(request: PageRequest) -> str:
 
 def _rows(request: PageRequest) -> "QuerySet[Product]":
     """What the address asks for."""
-    status, rows = _status(request), _products(request)
+    status = _status(request)
+    rows = _products(request)
     return rows.filter(active=status == "active") if status else rows
 
 
@@ -55,13 +73,30 @@ def export(request: PageRequest) -> FileResponse:
 
 def export_prices(request: PageRequest) -> FileResponse:
     """A line for each price of any product."""
-    rows = Price.objects.seen_by(request.access).select_related("product").order_by("product__name", "product_id", "-created_at", "-id")
+    rows = (
+        Price.objects.seen_by(request.access)
+        .select_related("product")
+        .order_by("product__name", "product_id", "-created_at", "-id")
+    )
     return csv_file(request, "prices", _COLUMNS, rows, _cells)
 
 
 def _cells(one: Price) -> list[object]:
-    what = [one.product.name, one.product.active, money.text_from_cents(one.unit_amount_cents), one.currency]
-    return [*what, one.interval, one.interval_count, one.active, clock.iso(one.created_at), one.mode, one.pk]
+    what = [
+        one.product.name,
+        one.product.active,
+        money.text_from_cents(one.unit_amount_cents),
+        one.currency,
+    ]
+    return [
+        *what,
+        one.interval,
+        one.interval_count,
+        one.active,
+        clock.iso(one.created_at),
+        one.mode,
+        one.pk,
+    ]
 
 
 def _products(request: PageRequest) -> "QuerySet[Product]":
@@ -74,11 +109,19 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "POST":
         is_on = request.POST.get("to") == "active"
         catalog.update_product(request.access, product, ProductChanges(active=is_on))
-        messages.success(request, "It is on offer again." if is_on else "It is no longer on offer. Subscriptions to it go on.")
+        messages.success(
+            request,
+            "It is on offer again."
+            if is_on
+            else "It is no longer on offer. Subscriptions to it go on.",
+        )
         return go("product", product.pk)
     prices = list(selectors.prices_of(product))
     running = selectors.subscriptions_to(request.access, prices)
-    context = {"product": product, "prices": [{"price": one, "running": running.get(one.pk, 0)} for one in prices]}
+    context = {
+        "product": product,
+        "prices": [{"price": one, "running": running.get(one.pk, 0)} for one in prices],
+    }
     return show(request, "dashboard/products/detail.html", context)
 
 
@@ -146,7 +189,11 @@ class PriceForm(BillingForm):
 def create_price(request: PageRequest, id: str) -> HttpResponse:
     product: Product = find(_products(request), id)
     if request.method == "GET":
-        usual = {"currency": request.access.store.settlement_currency, "interval": Interval.MONTHLY.value, "interval_count": "1"}
+        usual = {
+            "currency": request.access.store.settlement_currency,
+            "interval": Interval.MONTHLY.value,
+            "interval_count": "1",
+        }
         return _price_form(request, product, PriceForm(usual | form_keys.new()))
     form = PriceForm(request.POST.dict())
     try:
@@ -179,5 +226,10 @@ def switch_price(request: PageRequest, id: str, price_id: str) -> HttpResponse:
     price: Price = find(selectors.prices_of(product).select_related("product"), price_id)
     is_on = request.POST.get("to") == "active"
     catalog.set_price_active(request.access, price, is_on)
-    messages.success(request, "The price takes subscriptions again." if is_on else "The price is archived. Subscriptions to it go on.")
+    messages.success(
+        request,
+        "The price takes subscriptions again."
+        if is_on
+        else "The price is archived. Subscriptions to it go on.",
+    )
     return go("product", product.pk)

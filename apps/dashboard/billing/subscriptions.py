@@ -1,4 +1,5 @@
-"""Subscriptions: the list, one with its cycles and what comes next, the form, and what can be done to it, each on a page of its own."""
+"""Subscriptions: the list, one with its cycles and what comes next, the form, and what can be done
+to it, each on a page of its own."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,11 +20,22 @@ from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.core.web import status_of
 from apps.dashboard import form_keys
 from apps.dashboard.billing.columns import SUBSCRIPTIONS
-from apps.dashboard.billing.forms import ADD, BillingForm, customer_named, email_of, may_add, parts_of, whole
+from apps.dashboard.billing.forms import (
+    ADD,
+    BillingForm,
+    customer_named,
+    email_of,
+    may_add,
+    parts_of,
+    whole,
+)
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
-SHOWN, PRICES_MAX, ROWS, ROWS_MAX = 12, 500, 3, 21
+SHOWN = 12
+PRICES_MAX = 500
+ROWS = 3
+ROWS_MAX = 21
 _TABS = {
     "": "All",
     "active": "Active",
@@ -36,21 +48,31 @@ _TABS = {
 
 def _rows(request: PageRequest) -> "tuple[QuerySet[Subscription], dict[str, str]]":
     """What the address asks for, and the filters that its neighbours keep."""
-    asked = {"status": request.GET.get("status", ""), "customer": request.GET.get("customer", "")[:100]}
+    asked = {
+        "status": request.GET.get("status", ""),
+        "customer": request.GET.get("customer", "")[:100],
+    }
     asked["status"] = asked["status"] if asked["status"] in _TABS else ""
     every = selectors.subscriptions_seen_by(request.access)
-    return selectors.filtered_subscriptions(every, status=asked["status"], customer_id=asked["customer"]), asked
+    return selectors.filtered_subscriptions(
+        every, status=asked["status"], customer_id=asked["customer"]
+    ), asked
 
 
 def index(request: PageRequest) -> HttpResponse:
     rows, asked = _rows(request)
     page = window(rows, request.GET, asked)
     context = {
-        "table": SUBSCRIPTIONS.table(request, page.rows, {name: value for name, value in asked.items() if value}),
+        "table": SUBSCRIPTIONS.table(
+            request, page.rows, {name: value for name, value in asked.items() if value}
+        ),
         "window": page,
         "asked": asked,
         "of": email_of(request.access, asked["customer"]) if asked["customer"] else "",
-        "tabs": [{"name": name, "query": _query(asked, one), "is_current": one == asked["status"]} for one, name in _TABS.items()],
+        "tabs": [
+            {"name": name, "query": _query(asked, one), "is_current": one == asked["status"]}
+            for one, name in _TABS.items()
+        ],
         "is_empty": not page.rows and not any(asked.values()) and "page" not in request.GET,
     }
     return show(request, "dashboard/subscriptions/list.html", context)
@@ -71,7 +93,11 @@ def _find(request: PageRequest, id: str) -> Subscription:
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     row = _find(request, id)
-    invoices = list(selectors.filtered_invoices(selectors.invoices_seen_by(request.access), subscription_id=str(row.pk))[: SHOWN + 1])
+    invoices = list(
+        selectors.filtered_invoices(
+            selectors.invoices_seen_by(request.access), subscription_id=str(row.pk)
+        )[: SHOWN + 1]
+    )
     context = {
         "subscription": row,
         "cents": cycle_cents(row),
@@ -79,7 +105,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "invoices": invoices[:SHOWN],
         "has_more": len(invoices) > SHOWN,
         "changes": list(row.changes.order_by("-id")[:100]),
-        "acts": [name for name, act in ACTS.items() if act.is_offered(row)] if row.status != CANCELED else [],
+        "acts": [name for name, act in ACTS.items() if act.is_offered(row)]
+        if row.status != CANCELED
+        else [],
         "now": request.access.now(),
     }
     return show(request, "dashboard/subscriptions/detail.html", context)
@@ -94,7 +122,8 @@ class Row:
 
 
 class SubscriptionForm(BillingForm):
-    """`rows` are the prices, each with its quantity; the inputs of the first are `price-1` and `quantity-1`."""
+    """`rows` are the prices, each with its quantity; the inputs of the first are `price-1` and
+    `quantity-1`."""
 
     hidden = (form_keys.NAME,)
     inputs = {
@@ -114,13 +143,19 @@ class SubscriptionForm(BillingForm):
     def posted(cls, request: PageRequest) -> Self:
         """What came in; rows in which no price was chosen are left out."""
         pairs = zip(request.POST.getlist("price"), request.POST.getlist("quantity"), strict=False)
-        rows = [Row(price[:100], quantity.strip()[:20]) for price, quantity in list(pairs)[:ROWS_MAX] if price]
+        rows = [
+            Row(price[:100], quantity.strip()[:20])
+            for price, quantity in list(pairs)[:ROWS_MAX]
+            if price
+        ]
         return cls(request.POST.dict(), _padded(rows, ROWS if "more" in request.POST else 0))
 
     def request(self, customer: Customer) -> SubscriptionRequest:
         """Raises Invalid."""
         days = whole(self.values["trial_days"] or "0", "trial_period_days")
-        return SubscriptionRequest.read({"customer_id": str(customer.pk), **self._fields(), "trial_period_days": days})
+        return SubscriptionRequest.read(
+            {"customer_id": str(customer.pk), **self._fields(), "trial_period_days": days}
+        )
 
     def changes(self) -> SubscriptionChanges:
         """Raises Invalid."""
@@ -128,8 +163,14 @@ class SubscriptionForm(BillingForm):
 
     def _fields(self) -> dict[str, object]:
         chosen = [one for one in self.rows if one.price]
-        items = [{"price_id": one.price, "quantity": whole(one.quantity or "1", f"items[{n}].quantity")} for n, one in enumerate(chosen)]
-        return {"items": items, "grace_cycles": whole(self.values["grace_cycles"] or "1", "grace_cycles")}
+        items = [
+            {"price_id": one.price, "quantity": whole(one.quantity or "1", f"items[{n}].quantity")}
+            for n, one in enumerate(chosen)
+        ]
+        return {
+            "items": items,
+            "grace_cycles": whole(self.values["grace_cycles"] or "1", "grace_cycles"),
+        }
 
     def input_of(self, field: str) -> str:
         name, position, inner = parts_of(field)
@@ -147,7 +188,9 @@ def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         email = email_of(request.access, request.GET.get("customer", ""))
         usual = {"email": email, "trial_days": "0", "grace_cycles": "1", **form_keys.new()}
-        return _form(request, SubscriptionForm(usual, [Row(request.GET.get("price", "")[:100], "1")]))
+        return _form(
+            request, SubscriptionForm(usual, [Row(request.GET.get("price", "")[:100], "1")])
+        )
     form = SubscriptionForm.posted(request)
     if "more" in request.POST:
         return _form(request, form)
@@ -158,7 +201,12 @@ def create(request: PageRequest) -> HttpResponse:
     except Refusals as refusal:
         is_new = may_add(request.access, form.values["email"], refusal)
         return _form(request, form.refuse(refusal), is_new=is_new)
-    messages.success(request, "Subscription started." if made.status == ACTIVE else "Subscription started with its trial.")
+    messages.success(
+        request,
+        "Subscription started."
+        if made.status == ACTIVE
+        else "Subscription started with its trial.",
+    )
     return go("subscription", made.pk)
 
 
@@ -206,7 +254,11 @@ def _form(
         "is_new": is_new,
         "subscription": subscription,
         "prices": [(str(one.pk), one) for one in prices],
-        "emails": [] if subscription else list(selectors.active_customers(request.access).values_list("email", flat=True)[:PRICES_MAX]),
+        "emails": []
+        if subscription
+        else list(
+            selectors.active_customers(request.access).values_list("email", flat=True)[:PRICES_MAX]
+        ),
         "no_prices": not prices,
         "has_products": bool(prices) or selectors.products_seen_by(request.access).exists(),
     }
@@ -217,12 +269,17 @@ def _archived(subscription: Subscription | None, known: set[Any]) -> list[Price]
     """Prices that a subscription is on and nobody else can get."""
     if subscription is None:
         return []
-    return [one for one in (subscription.price, *(item.price for item in subscription.add_ons.all())) if one.pk not in known]
+    return [
+        one
+        for one in (subscription.price, *(item.price for item in subscription.add_ons.all()))
+        if one.pk not in known
+    ]
 
 
 @dataclass(frozen=True)
 class Act:
-    """What a button on a subscription's page leads to: whether it is offered, what is done, and what is said then."""
+    """What a button on a subscription's page leads to: whether it is offered, what is done, and
+    what is said then."""
 
     is_offered: Callable[[Subscription], bool]
     do: Callable[[Access, Subscription, bool], object]
@@ -255,7 +312,8 @@ ACTS: dict[str, Act] = {
 
 def act(request: PageRequest, id: str, act: str) -> HttpResponse:
     """A page that says what will happen, then the act."""
-    row, chosen = _find(request, id), ACTS.get(act)
+    row = _find(request, id)
+    chosen = ACTS.get(act)
     if chosen is None:
         raise Http404
     errors: list[str] = []
@@ -264,7 +322,8 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         try:
             chosen.do(request.access, row, request.POST.get("when") == "period_end")
         except Refusals as refusal:
-            errors, status = sentences(refusal), status_of(refusal)
+            errors = sentences(refusal)
+            status = status_of(refusal)
         else:
             messages.success(request, chosen.done)
             return go("subscription", row.pk)

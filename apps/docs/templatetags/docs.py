@@ -1,4 +1,5 @@
-"""What the documentation's templates need: addresses of pages, and their bodies, which this repository wrote."""
+"""What the documentation's templates need: addresses of pages, and their bodies, which this
+repository wrote."""
 
 from django import template
 from django.urls import reverse
@@ -22,5 +23,6 @@ def markdown_address(slug: str) -> str:
 
 @register.filter
 def body(page: Page) -> SafeString:
-    """Drawn from files of this repository alone: nothing of it comes from outside, and raw HTML in them is escaped."""
+    """Drawn from files of this repository alone: nothing of it comes from outside, and raw HTML in
+    them is escaped."""
     return mark_safe(page.html)  # noqa: S308

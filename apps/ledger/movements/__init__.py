@@ -1,10 +1,17 @@
 """THE page: every way money may move. Each function is one event of the books, posted once per key.
 
-Amounts are atomic units; a credit is positive. `at` is the time by the store's clock. What takes from a guarded account
-raises InsufficientBalance. `reference` is the payment a movement serves, so that a payment's movements are found together.
+Amounts are atomic units; a credit is positive. `at` is the time by the store's clock. What takes
+from a guarded account raises InsufficientBalance. `reference` is the payment a movement serves, so
+that a payment's movements are found together.
 """
 
-from apps.ledger.movements.draws import x402_confirmed, x402_gas_charged, x402_gas_paid, x402_reversed, x402_settled
+from apps.ledger.movements.draws import (
+    x402_confirmed,
+    x402_gas_charged,
+    x402_gas_paid,
+    x402_reversed,
+    x402_settled,
+)
 from apps.ledger.movements.own import (
     cold_returned,
     cold_transfer_sent,
@@ -47,7 +54,13 @@ from apps.ledger.movements.refunds import (
     transfer_return_created,
     transfer_return_released,
 )
-from apps.ledger.movements.swaps import swap_approval_paid, swap_completed, swap_created, swap_exchanged, swap_released
+from apps.ledger.movements.swaps import (
+    swap_approval_paid,
+    swap_completed,
+    swap_created,
+    swap_exchanged,
+    swap_released,
+)
 
 __all__ = [  # noqa: RUF022  # in the order in which coins move
     # What came in, and whose it is.

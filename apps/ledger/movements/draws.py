@@ -1,4 +1,5 @@
-"""Draws of agents on their mandates: spent at once, and settled or given back when the chain has spoken. And gas of what they sign."""
+"""Draws of agents on their mandates: spent at once, and settled or given back when the chain has
+spoken. And gas of what they sign."""
 
 import uuid
 from datetime import datetime
@@ -8,8 +9,17 @@ from apps.ledger.movements.lines import gas
 from apps.ledger.posting import Line, Posted, Posting, post
 
 
-def x402_settled(*, store_id: uuid.UUID, mode: str, asset_id: str, settlement_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
-    """An agent has drawn on a mandate: the store's coins are spent, whether or not they leave on the chain."""
+def x402_settled(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    settlement_id: uuid.UUID,
+    amount_atomic: int,
+    at: datetime,
+) -> Posted:
+    """An agent has drawn on a mandate: the store's coins are spent, whether or not they leave on
+    the chain."""
     lines = [
         Line(AVAILABLE, asset_id, -amount_atomic, "principal", store_id),
         Line(X402_CLEARING, asset_id, amount_atomic, "principal"),
@@ -18,7 +28,14 @@ def x402_settled(*, store_id: uuid.UUID, mode: str, asset_id: str, settlement_id
 
 
 def x402_confirmed(
-    *, mode: str, asset_id: str, settlement_id: uuid.UUID, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+    *,
+    mode: str,
+    asset_id: str,
+    settlement_id: uuid.UUID,
+    amount_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    at: datetime,
 ) -> Posted:
     """A dispatched draw is on the chain for good, and its gas is paid."""
     lines = [
@@ -26,7 +43,9 @@ def x402_confirmed(
         Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
-    return post(Posting(f"x402-confirmed:{settlement_id}", "x402_confirmed", mode, settlement_id, at, lines))
+    return post(
+        Posting(f"x402-confirmed:{settlement_id}", "x402_confirmed", mode, settlement_id, at, lines)
+    )
 
 
 def x402_reversed(
@@ -40,26 +59,56 @@ def x402_reversed(
     gas_atomic: int,
     at: datetime,
 ) -> Posted:
-    """A draw has failed for good: the store has its coins back. One that the chain reverted has paid gas."""
+    """A draw has failed for good: the store has its coins back. One that the chain reverted has
+    paid gas."""
     lines = [
         Line(X402_CLEARING, asset_id, -amount_atomic, "principal"),
         Line(AVAILABLE, asset_id, amount_atomic, "principal", store_id),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
-    return post(Posting(f"x402-reversed:{settlement_id}", "x402_reversed", mode, settlement_id, at, lines))
+    return post(
+        Posting(f"x402-reversed:{settlement_id}", "x402_reversed", mode, settlement_id, at, lines)
+    )
 
 
-def x402_gas_paid(*, mode: str, asset_id: str, signed_id: uuid.UUID, payment_id: uuid.UUID, gas_atomic: int, at: datetime) -> Posted:
-    """What a payer signed was carried out, or reverted, at the service's expense. The coins themselves come in as a deposit."""
-    return post(Posting(f"x402-gas:{signed_id}", "x402_gas_paid", mode, payment_id, at, gas(asset_id, gas_atomic, CUSTODY_HOT)))
+def x402_gas_paid(
+    *,
+    mode: str,
+    asset_id: str,
+    signed_id: uuid.UUID,
+    payment_id: uuid.UUID,
+    gas_atomic: int,
+    at: datetime,
+) -> Posted:
+    """What a payer signed was carried out, or reverted, at the service's expense. The coins
+    themselves come in as a deposit."""
+    return post(
+        Posting(
+            f"x402-gas:{signed_id}",
+            "x402_gas_paid",
+            mode,
+            payment_id,
+            at,
+            gas(asset_id, gas_atomic, CUSTODY_HOT),
+        )
+    )
 
 
 def x402_gas_charged(
-    *, store_id: uuid.UUID, mode: str, asset_id: str, signed_id: uuid.UUID, payment_id: uuid.UUID, gas_atomic: int, at: datetime
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    signed_id: uuid.UUID,
+    payment_id: uuid.UUID,
+    gas_atomic: int,
+    at: datetime,
 ) -> Posted:
     """The store bears the gas of a signed payment."""
     lines = [
         Line(AVAILABLE, asset_id, -gas_atomic, "network_fee", store_id),
         Line(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
     ]
-    return post(Posting(f"x402-gas-charged:{signed_id}", "x402_gas_charged", mode, payment_id, at, lines))
+    return post(
+        Posting(f"x402-gas-charged:{signed_id}", "x402_gas_charged", mode, payment_id, at, lines)
+    )

@@ -6,11 +6,19 @@ from apps.ledger.chart import NETWORK_FEES
 from apps.ledger.posting import Line
 
 
-def store_move(store_id: uuid.UUID, asset_id: str, source: str, target: str, amount: int) -> list[Line]:
+def store_move(
+    store_id: uuid.UUID, asset_id: str, source: str, target: str, amount: int
+) -> list[Line]:
     if amount <= 0:
         raise ValueError("what is moved is more than nothing")
-    return [Line(source, asset_id, -amount, "principal", store_id), Line(target, asset_id, amount, "principal", store_id)]
+    return [
+        Line(source, asset_id, -amount, "principal", store_id),
+        Line(target, asset_id, amount, "principal", store_id),
+    ]
 
 
 def gas(asset_id: str, gas_atomic: int, paid_from: str) -> list[Line]:
-    return [Line(NETWORK_FEES, asset_id, -gas_atomic, "network_fee"), Line(paid_from, asset_id, gas_atomic, "network_fee")]
+    return [
+        Line(NETWORK_FEES, asset_id, -gas_atomic, "network_fee"),
+        Line(paid_from, asset_id, gas_atomic, "network_fee"),
+    ]

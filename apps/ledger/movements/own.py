@@ -1,4 +1,5 @@
-"""The service's own coins: sweeps, their gas, cold storage, the operator's earnings, test payments, and corrections by staff."""
+"""The service's own coins: sweeps, their gas, cold storage, the operator's earnings, test payments,
+and corrections by staff."""
 
 import uuid
 from datetime import datetime
@@ -23,7 +24,14 @@ from apps.stores import audit
 
 
 def sweep_confirmed(
-    *, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+    *,
+    mode: str,
+    asset_id: str,
+    tx_hash: str,
+    amount_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    at: datetime,
 ) -> Posted:
     """Deposits have been brought to the hot wallet; the deposit addresses paid the gas."""
     lines = [
@@ -34,7 +42,9 @@ def sweep_confirmed(
     return post(Posting(f"sweep:{tx_hash}", "sweep_confirmed", mode, None, at, lines))
 
 
-def sweep_gas_sent(*, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, gas_atomic: int, at: datetime) -> Posted:
+def sweep_gas_sent(
+    *, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, gas_atomic: int, at: datetime
+) -> Posted:
     """The hot wallet has sent a deposit address the gas for its sweep."""
     lines = [
         Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
@@ -45,9 +55,17 @@ def sweep_gas_sent(*, mode: str, asset_id: str, tx_hash: str, amount_atomic: int
 
 
 def cold_transfer_sent(
-    *, mode: str, asset_id: str, outgoing_id: uuid.UUID, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+    *,
+    mode: str,
+    asset_id: str,
+    outgoing_id: uuid.UUID,
+    amount_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    at: datetime,
 ) -> Posted:
-    """The hot wallet has sent coins to cold storage; nothing but gas when it was reverted. They are owed to whom they were before."""
+    """The hot wallet has sent coins to cold storage; nothing but gas when it was reverted. They are
+    owed to whom they were before."""
     lines = [
         Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
         Line(CUSTODY_COLD, asset_id, -amount_atomic, "principal"),
@@ -60,22 +78,44 @@ def cold_returned_key(tx_hash: str, asset_id: str) -> str:
     return f"cold-returned:{tx_hash}:{asset_id}"
 
 
-def cold_returned(*, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, at: datetime) -> Posted:
+def cold_returned(
+    *, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, at: datetime
+) -> Posted:
     """Coins have come back to the hot wallet from cold storage, whose owner paid the gas."""
     lines = [
         Line(CUSTODY_COLD, asset_id, amount_atomic, "principal"),
         Line(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
     ]
-    return post(Posting(cold_returned_key(tx_hash, asset_id), "cold_returned", mode, None, at, lines))
+    return post(
+        Posting(cold_returned_key(tx_hash, asset_id), "cold_returned", mode, None, at, lines)
+    )
 
 
-def withdrawal_created(*, mode: str, asset_id: str, withdrawal_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
+def withdrawal_created(
+    *, mode: str, asset_id: str, withdrawal_id: uuid.UUID, amount_atomic: int, at: datetime
+) -> Posted:
     """Earnings that the operator takes out are set aside."""
-    return post(Posting(f"withdrawal:{withdrawal_id}", "withdrawal_created", mode, withdrawal_id, at, _earned(asset_id, amount_atomic)))
+    return post(
+        Posting(
+            f"withdrawal:{withdrawal_id}",
+            "withdrawal_created",
+            mode,
+            withdrawal_id,
+            at,
+            _earned(asset_id, amount_atomic),
+        )
+    )
 
 
 def withdrawal_confirmed(
-    *, mode: str, asset_id: str, withdrawal_id: uuid.UUID, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+    *,
+    mode: str,
+    asset_id: str,
+    withdrawal_id: uuid.UUID,
+    amount_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    at: datetime,
 ) -> Posted:
     """The operator has them, and their gas is paid."""
     lines = [
@@ -83,15 +123,41 @@ def withdrawal_confirmed(
         Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
-    return post(Posting(f"withdrawal-confirmed:{withdrawal_id}", "withdrawal_confirmed", mode, withdrawal_id, at, lines))
+    return post(
+        Posting(
+            f"withdrawal-confirmed:{withdrawal_id}",
+            "withdrawal_confirmed",
+            mode,
+            withdrawal_id,
+            at,
+            lines,
+        )
+    )
 
 
 def withdrawal_released(
-    *, mode: str, asset_id: str, withdrawal_id: uuid.UUID, amount_atomic: int, gas_asset_id: str, gas_atomic: int, at: datetime
+    *,
+    mode: str,
+    asset_id: str,
+    withdrawal_id: uuid.UUID,
+    amount_atomic: int,
+    gas_asset_id: str,
+    gas_atomic: int,
+    at: datetime,
 ) -> Posted:
-    """They could not be sent, and are earnings again. A transfer that the chain reverted has paid gas."""
+    """They could not be sent, and are earnings again. A transfer that the chain reverted has paid
+    gas."""
     lines = [*_earned(asset_id, -amount_atomic), *gas(gas_asset_id, gas_atomic, CUSTODY_HOT)]
-    return post(Posting(f"withdrawal-released:{withdrawal_id}", "withdrawal_released", mode, withdrawal_id, at, lines))
+    return post(
+        Posting(
+            f"withdrawal-released:{withdrawal_id}",
+            "withdrawal_released",
+            mode,
+            withdrawal_id,
+            at,
+            lines,
+        )
+    )
 
 
 def _earned(asset_id: str, amount_atomic: int) -> list[Line]:
@@ -114,7 +180,8 @@ def mined_again(
     received_atomic: int = 0,
     at: datetime,
 ) -> Posted:
-    """A reorg undid a transaction of ours and it was mined again: what it cost and brought more than was booked, or less."""
+    """A reorg undid a transaction of ours and it was mined again: what it cost and brought more
+    than was booked, or less."""
     lines = gas(gas_asset_id, gas_atomic, paid_from)
     if received_asset_id:
         lines += [
@@ -134,13 +201,18 @@ def test_payment_sent(
     gas_atomic: int,
     at: datetime,
 ) -> Posted:
-    """The test wallet has paid a test intent out of the service's own float; nothing but gas when it was reverted."""
+    """The test wallet has paid a test intent out of the service's own float; nothing but gas when
+    it was reverted."""
     lines = [
         Line(TREASURY, asset_id, -amount_atomic, "principal"),
         Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
-    return post(Posting(f"test-payment:{test_payment_id}", "test_payment_sent", mode, test_payment_id, at, lines))
+    return post(
+        Posting(
+            f"test-payment:{test_payment_id}", "test_payment_sent", mode, test_payment_id, at, lines
+        )
+    )
 
 
 def correction_key(key: str) -> str:
@@ -161,25 +233,50 @@ def correction(
     payment_id: uuid.UUID | None = None,
     request_id: uuid.UUID | None = None,
 ) -> Posted:
-    """Staff put something right, always against the treasury, with a reason and a line in the audit log.
+    """Staff put something right, always against the treasury, with a reason and a line in the audit
+    log.
 
-    What is held is corrected for the payment that it is held for. `request_id` is the staff request that two decided; only what the
-    chain has brought a hot wallet needs none.
+    What is held is corrected for the payment that it is held for. `request_id` is the staff request
+    that two decided; only what the chain has brought a hot wallet needs none.
     """
     if not reason.strip():
         raise ValueError("a correction has a reason")
-    if kind not in CHART or kind == TREASURY or (CHART[kind].owner == STORE) != (store_id is not None):
+    if (
+        kind not in CHART
+        or kind == TREASURY
+        or (CHART[kind].owner == STORE) != (store_id is not None)
+    ):
         raise ValueError(f"{kind} can't be corrected")
     if (kind == HELD) != (payment_id is not None):
         raise ValueError("what is held is corrected for its payment, and nothing else is")
-    lines = [Line(kind, asset_id, amount_atomic, "principal", store_id), Line(TREASURY, asset_id, -amount_atomic, "principal")]
+    lines = [
+        Line(kind, asset_id, amount_atomic, "principal", store_id),
+        Line(TREASURY, asset_id, -amount_atomic, "principal"),
+    ]
     with transaction.atomic():
-        posted = post(Posting(correction_key(key), "correction", mode, payment_id, at, lines, reason, staff_id))
+        posted = post(
+            Posting(
+                correction_key(key), "correction", mode, payment_id, at, lines, reason, staff_id
+            )
+        )
         if posted.is_new:
-            told = {"movement": posted.movement_id, "account": kind, "asset": asset_id, "amount_atomic": amount_atomic, "staff": staff_id}
+            told = {
+                "movement": posted.movement_id,
+                "account": kind,
+                "asset": asset_id,
+                "amount_atomic": amount_atomic,
+                "staff": staff_id,
+            }
             if payment_id is not None:
                 told["payment"] = payment_id
             if request_id is not None:
                 told["request"] = request_id
-            audit.record("books.corrected", store=store_id, mode=mode, name=asset_id, reason=reason, details=told)
+            audit.record(
+                "books.corrected",
+                store=store_id,
+                mode=mode,
+                name=asset_id,
+                reason=reason,
+                details=told,
+            )
     return posted

@@ -1,4 +1,5 @@
-"""Deposits that came in, and their settlement in three shares: the merchant's, the service's fee, the platform's fee."""
+"""Deposits that came in, and their settlement in three shares: the merchant's, the service's fee,
+the platform's fee."""
 
 import uuid
 from datetime import datetime
@@ -19,21 +20,41 @@ def deposit_confirmed(
     is_simulated: bool,
     at: datetime,
 ) -> Posted:
-    """Coins have arrived for good: they are in custody, and held for the store until their payment is settled."""
+    """Coins have arrived for good: they are in custody, and held for the store until their payment
+    is settled."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_DEPOSITS
-    lines = [Line(custody, asset_id, -amount_atomic, "principal"), Line(HELD, asset_id, amount_atomic, "principal", store_id)]
+    lines = [
+        Line(custody, asset_id, -amount_atomic, "principal"),
+        Line(HELD, asset_id, amount_atomic, "principal", store_id),
+    ]
     return post(Posting(f"deposit:{deposit_id}", "deposit_confirmed", mode, payment_id, at, lines))
 
 
 def simulated_deposit_changed(
-    *, store_id: uuid.UUID, mode: str, asset_id: str, deposit_id: uuid.UUID, payment_id: uuid.UUID, grown_atomic: int, at: datetime
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    deposit_id: uuid.UUID,
+    payment_id: uuid.UUID,
+    grown_atomic: int,
+    at: datetime,
 ) -> Posted:
     """A simulated deposit that was booked has been given another amount."""
     lines = [
         Line(CUSTODY_SIMULATED, asset_id, -grown_atomic, "principal"),
         Line(HELD, asset_id, grown_atomic, "principal", store_id),
     ]
-    return post(Posting(f"deposit:{deposit_id}:{uuid.uuid4()}", "simulated_deposit_changed", mode, payment_id, at, lines))
+    return post(
+        Posting(
+            f"deposit:{deposit_id}:{uuid.uuid4()}",
+            "simulated_deposit_changed",
+            mode,
+            payment_id,
+            at,
+            lines,
+        )
+    )
 
 
 class Settled(TypedDict):
@@ -50,7 +71,8 @@ class Settled(TypedDict):
 
 
 def payment_settled(*, at: datetime, **of: Unpack[Settled]) -> Posted:
-    """A payment is complete: what it received in this asset goes to merchant, service and platform."""
+    """A payment is complete: what it received in this asset goes to merchant, service and
+    platform."""
     key = f"settle:{of['payment_id']}:{of['asset_id']}"
     return post(Posting(key, "payment_settled", of["mode"], of["payment_id"], at, _three_way(of)))
 
@@ -58,20 +80,38 @@ def payment_settled(*, at: datetime, **of: Unpack[Settled]) -> Posted:
 def overpayment_settled(*, deposit_id: uuid.UUID, at: datetime, **of: Unpack[Settled]) -> Posted:
     """More has been confirmed on a completed payment."""
     key = f"settle:{of['payment_id']}:{of['asset_id']}:{deposit_id}"
-    return post(Posting(key, "overpayment_settled", of["mode"], of["payment_id"], at, _three_way(of)))
+    return post(
+        Posting(key, "overpayment_settled", of["mode"], of["payment_id"], at, _three_way(of))
+    )
 
 
 def late_deposit_accepted(*, deposit_id: uuid.UUID, at: datetime, **of: Unpack[Settled]) -> Posted:
-    """The merchant takes a deposit that came too late, as if a payment of that amount had completed."""
-    return post(Posting(f"settle-late:{deposit_id}", "late_deposit_accepted", of["mode"], of["payment_id"], at, _three_way(of)))
+    """The merchant takes a deposit that came too late, as if a payment of that amount had
+    completed."""
+    return post(
+        Posting(
+            f"settle-late:{deposit_id}",
+            "late_deposit_accepted",
+            of["mode"],
+            of["payment_id"],
+            at,
+            _three_way(of),
+        )
+    )
 
 
 def _three_way(of: Settled) -> list[Line]:
-    store_id, asset_id, platform_id = of["store_id"], of["asset_id"], of.get("platform_id")
-    gross, service_fee, platform_fee = of["gross_atomic"], of["service_fee_atomic"], of["platform_fee_atomic"]
+    store_id = of["store_id"]
+    asset_id = of["asset_id"]
+    platform_id = of.get("platform_id")
+    gross = of["gross_atomic"]
+    service_fee = of["service_fee_atomic"]
+    platform_fee = of["platform_fee_atomic"]
     net = gross - service_fee - platform_fee
     if min(service_fee, platform_fee, net) < 0 or (platform_fee and platform_id is None):
-        raise ValueError("the shares of a payment are never negative, and a platform's fee has a platform")
+        raise ValueError(
+            "the shares of a payment are never negative, and a platform's fee has a platform"
+        )
     return [
         Line(HELD, asset_id, -gross, "gross", store_id),
         Line(AVAILABLE, asset_id, net, "net", store_id),

@@ -5,12 +5,27 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, Unpack
 
-from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, CUSTODY_SIMULATED, NETWORK_FEES, OFFRAMP_CLEARING, RESERVED
+from apps.ledger.chart import (
+    AVAILABLE,
+    CUSTODY_HOT,
+    CUSTODY_SIMULATED,
+    NETWORK_FEES,
+    OFFRAMP_CLEARING,
+    RESERVED,
+)
 from apps.ledger.movements.lines import gas, store_move
 from apps.ledger.posting import Line, Posted, Posting, post, post_many
 
 
-def payout_created(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
+def payout_created(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payout_id: uuid.UUID,
+    amount_atomic: int,
+    at: datetime,
+) -> Posted:
     """What is to be paid out is set aside."""
     lines = store_move(store_id, asset_id, AVAILABLE, RESERVED, amount_atomic)
     return post(Posting(f"payout:{payout_id}", "payout_created", mode, payout_id, at, lines))
@@ -32,7 +47,8 @@ class Confirmed(TypedDict):
 
 
 def payout_confirmed(**of: Unpack[Confirmed]) -> Posted:
-    """A payout is on the chain for good, and its gas is paid. What the store bears of the fee was withheld and has not left."""
+    """A payout is on the chain for good, and its gas is paid. What the store bears of the fee was
+    withheld and has not left."""
     return post(_confirmed(of))
 
 
@@ -49,55 +65,145 @@ def _confirmed(of: Confirmed) -> Posting:
         Line(NETWORK_FEES, of["asset_id"], of["withheld_atomic"], "network_fee"),
         *gas(of["gas_asset_id"], of["gas_atomic"], custody),
     ]
-    return Posting(f"payout-confirmed:{of['payout_id']}", "payout_confirmed", of["mode"], of["payout_id"], of["at"], lines)
+    return Posting(
+        f"payout-confirmed:{of['payout_id']}",
+        "payout_confirmed",
+        of["mode"],
+        of["payout_id"],
+        of["at"],
+        lines,
+    )
 
 
-def payout_released(*, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, at: datetime) -> Posted:
+def payout_released(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payout_id: uuid.UUID,
+    amount_atomic: int,
+    at: datetime,
+) -> Posted:
     """A payout has failed for good: the coins can be spent again."""
     lines = store_move(store_id, asset_id, RESERVED, AVAILABLE, amount_atomic)
-    return post(Posting(f"payout-released:{payout_id}", "payout_released", mode, payout_id, at, lines))
+    return post(
+        Posting(f"payout-released:{payout_id}", "payout_released", mode, payout_id, at, lines)
+    )
 
 
-def payout_gas_paid(*, mode: str, asset_id: str, reference: str, payout_id: uuid.UUID, gas_atomic: int, at: datetime) -> Posted:
-    """A transaction of a payout cost gas and moved nothing of the store's: it was reverted, or went to the off-ramp."""
-    return post(Posting(f"payout-gas:{reference}", "payout_gas_paid", mode, payout_id, at, gas(asset_id, gas_atomic, CUSTODY_HOT)))
+def payout_gas_paid(
+    *, mode: str, asset_id: str, reference: str, payout_id: uuid.UUID, gas_atomic: int, at: datetime
+) -> Posted:
+    """A transaction of a payout cost gas and moved nothing of the store's: it was reverted, or went
+    to the off-ramp."""
+    return post(
+        Posting(
+            f"payout-gas:{reference}",
+            "payout_gas_paid",
+            mode,
+            payout_id,
+            at,
+            gas(asset_id, gas_atomic, CUSTODY_HOT),
+        )
+    )
 
 
 def payout_gas_charged(
-    *, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, charged_before_atomic: int, gas_atomic: int, at: datetime
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payout_id: uuid.UUID,
+    charged_before_atomic: int,
+    gas_atomic: int,
+    at: datetime,
 ) -> Posted:
     """The store bears gas that an attempt of its payout cost in vain."""
     lines = [
         Line(AVAILABLE, asset_id, -gas_atomic, "network_fee", store_id),
         Line(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
     ]
-    return post(Posting(f"payout-gas-charged:{payout_id}:{charged_before_atomic}", "payout_gas_charged", mode, payout_id, at, lines))
+    return post(
+        Posting(
+            f"payout-gas-charged:{payout_id}:{charged_before_atomic}",
+            "payout_gas_charged",
+            mode,
+            payout_id,
+            at,
+            lines,
+        )
+    )
 
 
 def payout_handed_over(
-    *, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, attempt: int, amount_atomic: int, at: datetime
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payout_id: uuid.UUID,
+    attempt: int,
+    amount_atomic: int,
+    at: datetime,
 ) -> Posted:
     """The off-ramp has taken the order of a bank payout."""
     lines = [
         Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
         Line(OFFRAMP_CLEARING, asset_id, amount_atomic, "principal"),
     ]
-    return post(Posting(f"payout-handed-over:{payout_id}:{attempt}", "payout_handed_over", mode, payout_id, at, lines))
+    return post(
+        Posting(
+            f"payout-handed-over:{payout_id}:{attempt}",
+            "payout_handed_over",
+            mode,
+            payout_id,
+            at,
+            lines,
+        )
+    )
 
 
 def payout_handed_back(
-    *, store_id: uuid.UUID, mode: str, asset_id: str, payout_id: uuid.UUID, attempt: int, amount_atomic: int, at: datetime
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    payout_id: uuid.UUID,
+    attempt: int,
+    amount_atomic: int,
+    at: datetime,
 ) -> Posted:
     """The off-ramp has given up an order that it had taken."""
     lines = [
         Line(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
         Line(RESERVED, asset_id, amount_atomic, "principal", store_id),
     ]
-    return post(Posting(f"payout-handed-back:{payout_id}:{attempt}", "payout_handed_back", mode, payout_id, at, lines))
+    return post(
+        Posting(
+            f"payout-handed-back:{payout_id}:{attempt}",
+            "payout_handed_back",
+            mode,
+            payout_id,
+            at,
+            lines,
+        )
+    )
 
 
-def payout_settled(*, mode: str, asset_id: str, payout_id: uuid.UUID, amount_atomic: int, is_simulated: bool, at: datetime) -> Posted:
+def payout_settled(
+    *,
+    mode: str,
+    asset_id: str,
+    payout_id: uuid.UUID,
+    amount_atomic: int,
+    is_simulated: bool,
+    at: datetime,
+) -> Posted:
     """The bank has paid, and the coins have left for the off-ramp."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
-    lines = [Line(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"), Line(custody, asset_id, amount_atomic, "principal")]
-    return post(Posting(f"payout-settled:{payout_id}", "payout_settled", mode, payout_id, at, lines))
+    lines = [
+        Line(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
+        Line(custody, asset_id, amount_atomic, "principal"),
+    ]
+    return post(
+        Posting(f"payout-settled:{payout_id}", "payout_settled", mode, payout_id, at, lines)
+    )

@@ -1,4 +1,5 @@
-"""Refunds, and returns of unmatched transfers: reserved, then gone for good or given back; the platform's share of a refunded fee."""
+"""Refunds, and returns of unmatched transfers: reserved, then gone for good or given back; the
+platform's share of a refunded fee."""
 
 import uuid
 from datetime import datetime
@@ -22,8 +23,11 @@ def refund_created(
     is_from_held: bool,
     at: datetime,
 ) -> Posted:
-    """A refund is under way: a completed payment's comes from what is available, any other's from what is held."""
-    lines = store_move(store_id, asset_id, HELD if is_from_held else AVAILABLE, RESERVED, amount_atomic)
+    """A refund is under way: a completed payment's comes from what is available, any other's from
+    what is held."""
+    lines = store_move(
+        store_id, asset_id, HELD if is_from_held else AVAILABLE, RESERVED, amount_atomic
+    )
     return post(Posting(f"refund:{refund_id}", "refund_created", mode, payment_id, at, lines))
 
 
@@ -40,14 +44,17 @@ def refund_confirmed(
     is_simulated: bool,
     at: datetime,
 ) -> Posted:
-    """A refund is on the chain for good, and its gas is paid; a simulated one goes back out of the simulated coins."""
+    """A refund is on the chain for good, and its gas is paid; a simulated one goes back out of the
+    simulated coins."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
     lines = [
         Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
         Line(custody, asset_id, amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, custody),
     ]
-    return post(Posting(f"refund-confirmed:{refund_id}", "refund_confirmed", mode, payment_id, at, lines))
+    return post(
+        Posting(f"refund-confirmed:{refund_id}", "refund_confirmed", mode, payment_id, at, lines)
+    )
 
 
 def refund_released(
@@ -63,14 +70,20 @@ def refund_released(
     gas_asset_id: str = "",
     gas_atomic: int = 0,
 ) -> Posted:
-    """A refund has failed for good: the coins go back to where they came from. One that the chain reverted has paid gas."""
-    lines = store_move(store_id, asset_id, RESERVED, HELD if is_to_held else AVAILABLE, amount_atomic)
+    """A refund has failed for good: the coins go back to where they came from. One that the chain
+    reverted has paid gas."""
+    lines = store_move(
+        store_id, asset_id, RESERVED, HELD if is_to_held else AVAILABLE, amount_atomic
+    )
     lines += gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
-    return post(Posting(f"refund-released:{refund_id}", "refund_released", mode, payment_id, at, lines))
+    return post(
+        Posting(f"refund-released:{refund_id}", "refund_released", mode, payment_id, at, lines)
+    )
 
 
 class Returned(TypedDict):
-    """An unmatched transfer on its way back, and the payment that it is held for. Its coins are set aside as a refund's are."""
+    """An unmatched transfer on its way back, and the payment that it is held for. Its coins are set
+    aside as a refund's are."""
 
     store_id: uuid.UUID
     mode: str
@@ -82,12 +95,24 @@ class Returned(TypedDict):
 
 
 def transfer_return_created(**of: Unpack[Returned]) -> Posted:
-    """What an unmatched transfer brought is about to go back. It is no refund: nothing of the payment goes."""
+    """What an unmatched transfer brought is about to go back. It is no refund: nothing of the
+    payment goes."""
     lines = store_move(of["store_id"], of["asset_id"], HELD, RESERVED, of["amount_atomic"])
-    return post(Posting(f"refund:{of['return_id']}", "transfer_return_created", of["mode"], of["payment_id"], of["at"], lines))
+    return post(
+        Posting(
+            f"refund:{of['return_id']}",
+            "transfer_return_created",
+            of["mode"],
+            of["payment_id"],
+            of["at"],
+            lines,
+        )
+    )
 
 
-def transfer_return_confirmed(*, gas_asset_id: str, gas_atomic: int, is_simulated: bool, **of: Unpack[Returned]) -> Posted:
+def transfer_return_confirmed(
+    *, gas_asset_id: str, gas_atomic: int, is_simulated: bool, **of: Unpack[Returned]
+) -> Posted:
     """It is on the chain for good, and its gas is paid."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
     lines = [
@@ -95,14 +120,35 @@ def transfer_return_confirmed(*, gas_asset_id: str, gas_atomic: int, is_simulate
         Line(custody, of["asset_id"], of["amount_atomic"], "principal"),
         *gas(gas_asset_id, gas_atomic, custody),
     ]
-    return post(Posting(f"refund-confirmed:{of['return_id']}", "transfer_return_confirmed", of["mode"], of["payment_id"], of["at"], lines))
+    return post(
+        Posting(
+            f"refund-confirmed:{of['return_id']}",
+            "transfer_return_confirmed",
+            of["mode"],
+            of["payment_id"],
+            of["at"],
+            lines,
+        )
+    )
 
 
-def transfer_return_released(*, gas_asset_id: str, gas_atomic: int, **of: Unpack[Returned]) -> Posted:
-    """It has failed for good: the coins are held again. One that the chain reverted has paid gas."""
+def transfer_return_released(
+    *, gas_asset_id: str, gas_atomic: int, **of: Unpack[Returned]
+) -> Posted:
+    """It has failed for good: the coins are held again. One that the chain reverted has paid
+    gas."""
     lines = store_move(of["store_id"], of["asset_id"], RESERVED, HELD, of["amount_atomic"])
     lines += gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
-    return post(Posting(f"refund-released:{of['return_id']}", "transfer_return_released", of["mode"], of["payment_id"], of["at"], lines))
+    return post(
+        Posting(
+            f"refund-released:{of['return_id']}",
+            "transfer_return_released",
+            of["mode"],
+            of["payment_id"],
+            of["at"],
+            lines,
+        )
+    )
 
 
 @transaction.atomic
@@ -117,7 +163,8 @@ def platform_fee_returned(
     share_atomic: int,
     at: datetime,
 ) -> int:
-    """The platform gives back its share of what was refunded, as far as its balance reaches; what this call gave back."""
+    """The platform gives back its share of what was refunded, as far as its balance reaches; what
+    this call gave back."""
     amount = min(share_atomic, locked_balance(platform_id, mode, asset_id, AVAILABLE))
     if amount <= 0:
         return 0
@@ -125,5 +172,7 @@ def platform_fee_returned(
         Line(AVAILABLE, asset_id, -amount, "platform_fee", platform_id),
         Line(AVAILABLE, asset_id, amount, "net", store_id),
     ]
-    posting = Posting(f"platform-fee-returned:{refund_id}", "platform_fee_returned", mode, payment_id, at, lines)
+    posting = Posting(
+        f"platform-fee-returned:{refund_id}", "platform_fee_returned", mode, payment_id, at, lines
+    )
     return amount if post(posting).is_new else 0

@@ -1,4 +1,5 @@
-"""Swaps of a store: reserved, then exchanged or given back; on a chain the hot wallet's side as well."""
+"""Swaps of a store: reserved, then exchanged or given back; on a chain the hot wallet's side as
+well."""
 
 import uuid
 from datetime import datetime
@@ -8,7 +9,15 @@ from apps.ledger.movements.lines import gas, store_move
 from apps.ledger.posting import Line, Posted, Posting, post
 
 
-def swap_created(*, store_id: uuid.UUID, mode: str, asset_id: str, swap_id: uuid.UUID, sell_atomic: int, at: datetime) -> Posted:
+def swap_created(
+    *,
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    swap_id: uuid.UUID,
+    sell_atomic: int,
+    at: datetime,
+) -> Posted:
     """What is to be sold is set aside."""
     lines = store_move(store_id, asset_id, AVAILABLE, RESERVED, sell_atomic)
     return post(Posting(f"swap:{swap_id}", "swap_created", mode, swap_id, at, lines))
@@ -47,7 +56,8 @@ def swap_exchanged(
     gas_atomic: int,
     at: datetime,
 ) -> Posted:
-    """A swap was made on a chain: what was sold has left the hot wallet, what was bought has come, and the clearing is even."""
+    """A swap was made on a chain: what was sold has left the hot wallet, what was bought has come,
+    and the clearing is even."""
     lines = [
         Line(SWAP_CLEARING, source_asset_id, -sell_atomic, "principal"),
         Line(CUSTODY_HOT, source_asset_id, sell_atomic, "principal"),
@@ -69,11 +79,27 @@ def swap_released(
     gas_asset_id: str = "",
     gas_atomic: int = 0,
 ) -> Posted:
-    """A swap has failed: the source goes back to what can be spent. One that the chain reverted has paid gas."""
-    lines = [*store_move(store_id, asset_id, RESERVED, AVAILABLE, sell_atomic), *gas(gas_asset_id, gas_atomic, CUSTODY_HOT)]
+    """A swap has failed: the source goes back to what can be spent. One that the chain reverted has
+    paid gas."""
+    lines = [
+        *store_move(store_id, asset_id, RESERVED, AVAILABLE, sell_atomic),
+        *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
+    ]
     return post(Posting(f"swap-released:{swap_id}", "swap_released", mode, swap_id, at, lines))
 
 
-def swap_approval_paid(*, mode: str, asset_id: str, reference: str, swap_id: uuid.UUID, gas_atomic: int, at: datetime) -> Posted:
-    """The router was allowed to take the tokens of a swap, or no longer: that cost gas and moved nothing."""
-    return post(Posting(f"swap-approval:{reference}", "swap_approval_paid", mode, swap_id, at, gas(asset_id, gas_atomic, CUSTODY_HOT)))
+def swap_approval_paid(
+    *, mode: str, asset_id: str, reference: str, swap_id: uuid.UUID, gas_atomic: int, at: datetime
+) -> Posted:
+    """The router was allowed to take the tokens of a swap, or no longer: that cost gas and moved
+    nothing."""
+    return post(
+        Posting(
+            f"swap-approval:{reference}",
+            "swap_approval_paid",
+            mode,
+            swap_id,
+            at,
+            gas(asset_id, gas_atomic, CUSTODY_HOT),
+        )
+    )

@@ -1,4 +1,5 @@
-"""A customer pays at a link: one payment for each form that is sent, and never more than the stock allows."""
+"""A customer pays at a link: one payment for each form that is sent, and never more than the stock
+allows."""
 
 import hashlib
 
@@ -48,7 +49,9 @@ def buy(link: PaymentLink, purchase: Purchase) -> Payment:
 
 
 def _made_before(link: PaymentLink, key: str) -> Payment | None:
-    rows = LinkPayment.objects.filter(link=link, payment__idempotency_key=key, payment__store_id=link.store_id)
+    rows = LinkPayment.objects.filter(
+        link=link, payment__idempotency_key=key, payment__store_id=link.store_id
+    )
     found = rows.select_related("payment__store").first()
     return None if found is None else expire_if_due(found.payment)
 
@@ -69,7 +72,9 @@ def _make(link: PaymentLink, purchase: Purchase, cents: int, key: str) -> Paymen
         raise LinkClosed from None
     if is_new:
         contact = {"customer_email": purchase.email, "customer_name": purchase.name}
-        LinkPayment.objects.create(link=link, payment=payment, created_at=payment.created_at, **contact)
+        LinkPayment.objects.create(
+            link=link, payment=payment, created_at=payment.created_at, **contact
+        )
     return payment
 
 
@@ -83,11 +88,15 @@ def _request(link: PaymentLink, purchase: Purchase, cents: int) -> PaymentReques
         success_url=link.success_url,
         failed_url=link_url(link),  # where the customer can begin again
         expires_in=EXPIRES_IN_DEFAULT if link.stock is None else RESERVED_SECONDS,
-        metadata={"payment_link_id": str(link.pk), **{name: text for name, text in said.items() if text}},
+        metadata={
+            "payment_link_id": str(link.pk),
+            **{name: text for name, text in said.items() if text},
+        },
     )
 
 
 def _key(link: PaymentLink, purchase: Purchase, cents: int) -> str:
-    """Of the form and of what was filled in: who goes back and changes the amount gets another payment."""
+    """Of the form and of what was filled in: who goes back and changes the amount gets another
+    payment."""
     told = "\n".join((purchase.form_key, str(cents), purchase.email, purchase.name))
     return f"link-{link.pk}-{hashlib.sha256(told.encode()).hexdigest()[:32]}"

@@ -1,4 +1,5 @@
-"""Making, changing, pausing and archiving a link. Payments that were made at it stay as they are."""
+"""Making, changing, pausing and archiving a link. Payments that were made at it stay as they
+are."""
 
 import secrets
 
@@ -22,7 +23,9 @@ class LinkArchived(Coded):
     message = "This payment link is archived"
 
 
-def create_link(access: Access, request: LinkRequest, *, form_key: str | None = None) -> PaymentLink:
+def create_link(
+    access: Access, request: LinkRequest, *, form_key: str | None = None
+) -> PaymentLink:
     """Raises Invalid."""
     request.check(access.mode)
     at = access.now()
@@ -32,7 +35,9 @@ def create_link(access: Access, request: LinkRequest, *, form_key: str | None = 
     def make() -> PaymentLink:
         token = "".join(secrets.choice(_LETTERS) for _ in range(TOKEN_LENGTH))
         mine = {"store": access.store, "mode": access.mode, "form_key": form_key, "token": token}
-        made: PaymentLink = PaymentLink.objects.create(**mine, created_at=at, updated_at=at, **request.columns())
+        made: PaymentLink = PaymentLink.objects.create(
+            **mine, created_at=at, updated_at=at, **request.columns()
+        )
         _note("payment_link.created", made)
         return made
 
@@ -41,12 +46,14 @@ def create_link(access: Access, request: LinkRequest, *, form_key: str | None = 
 
 @transaction.atomic
 def update_link(access: Access, link: PaymentLink, request: LinkRequest) -> PaymentLink:
-    """For whoever pays from now on. Raises Invalid, also for a stock below what is sold or held, or LinkArchived."""
+    """For whoever pays from now on. Raises Invalid, also for a stock below what is sold or held, or
+    LinkArchived."""
     request.check(access.mode)
     row = _changeable(link)
     if request.ends_at != row.ends_at:
         _check_end(access, request)
-    at, columns = access.now(), request.columns()
+    at = access.now()
+    columns = request.columns()
     if request.stock is not None:
         # A link that had no stock has released nothing until now.
         held = taken(row, at)
@@ -77,7 +84,8 @@ def resume_link(access: Access, link: PaymentLink) -> PaymentLink:
     """Raises LinkArchived."""
     row = _changeable(link)
     if row.paused_at is not None:
-        row.paused_at, row.updated_at = None, access.now()
+        row.paused_at = None
+        row.updated_at = access.now()
         row.save(update_fields=["paused_at", "updated_at"])
         _note("payment_link.resumed", row)
     return row
@@ -107,4 +115,6 @@ def _check_end(access: Access, request: LinkRequest) -> None:
 
 
 def _note(action: str, row: PaymentLink, details: dict[str, object] | None = None) -> None:
-    audit.record(action, store=row.store_id, mode=row.mode, target=row, name=row.title, details=details)
+    audit.record(
+        action, store=row.store_id, mode=row.mode, target=row, name=row.title, details=details
+    )

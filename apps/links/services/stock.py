@@ -1,4 +1,5 @@
-"""How many pieces of a link are sold or held. Counted under the lock of the link's row, so that no two buyers get the last one."""
+"""How many pieces of a link are sold or held. Counted under the lock of the link's row, so that no
+two buyers get the last one."""
 
 import uuid
 from datetime import datetime
@@ -11,15 +12,19 @@ _UNPAID = (states.EXPIRED, states.FAILED, states.REFUNDED)
 
 def locked_link(id: uuid.UUID) -> PaymentLink:
     """Whoever makes a payment at it, or changes it, has it alone."""
-    row: PaymentLink = PaymentLink.objects.select_for_update(no_key=True, of=("self",)).select_related("store").get(pk=id)
+    row: PaymentLink = (
+        PaymentLink.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("store")
+        .get(pk=id)
+    )
     return row
 
 
 def taken(link: PaymentLink, at: datetime) -> int:
     """Pieces that are sold, or held by an open payment. The link's row is locked.
 
-    A payment that ended without having been completed never completes, so its piece is given back for good; one that was
-    completed and refunded later counts as sold.
+    A payment that ended without having been completed never completes, so its piece is given back
+    for good; one that was completed and refunded later counts as sold.
     """
     holding = LinkPayment.objects.filter(link=link, released_at=None)
     holding.filter(payment__status__in=_UNPAID, payment__completed_at=None).update(released_at=at)

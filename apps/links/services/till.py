@@ -1,4 +1,5 @@
-"""The till: a payment for somebody who stands at the counter, with a tip if they give one, and what the store's till offers."""
+"""The till: a payment for somebody who stands at the counter, with a tip if they give one, and what
+the store's till offers."""
 
 from django.db import transaction
 
@@ -12,7 +13,8 @@ from apps.payments.requests import LineItem, PaymentRequest
 from apps.payments.services.create import create_payment
 from apps.stores import audit
 
-SALE, TIP = "Sale", "Tip"
+SALE = "Sale"
+TIP = "Tip"
 # Somebody is waiting at the counter, and the rate is the store's risk.
 EXPIRES_IN = 900
 
@@ -26,7 +28,11 @@ def tip_cents(amount_cents: int, share_bps: Bps, currency: str) -> int:
 def start_sale(access: Access, request: SaleRequest) -> Payment:
     """The payment of this form, made once. Raises Invalid, or what creating a payment raises."""
     request.check()
-    lines = [LineItem(description=request.note or SALE, quantity=1, unit_amount_cents=request.amount_cents)]
+    lines = [
+        LineItem(
+            description=request.note or SALE, quantity=1, unit_amount_cents=request.amount_cents
+        )
+    ]
     metadata = {"source": POINT_OF_SALE}
     if request.tip_cents:
         lines.append(LineItem(description=TIP, quantity=1, unit_amount_cents=request.tip_cents))
@@ -47,7 +53,17 @@ def start_sale(access: Access, request: SaleRequest) -> Payment:
 def change_till(access: Access, request: TillRequest) -> Till:
     """Raises Invalid."""
     request.check()
-    wanted = {"currency": request.currency, "tip_bps": sorted(set(request.tip_bps)), "updated_at": access.now()}
+    wanted = {
+        "currency": request.currency,
+        "tip_bps": sorted(set(request.tip_bps)),
+        "updated_at": access.now(),
+    }
     till, _ = Till.objects.update_or_create(store=access.store, defaults=wanted)
-    audit.record("till.changed", store=access.store_id, mode=access.mode, target=till, details={"tip_bps": wanted["tip_bps"]})
+    audit.record(
+        "till.changed",
+        store=access.store_id,
+        mode=access.mode,
+        target=till,
+        details={"tip_bps": wanted["tip_bps"]},
+    )
     return till

@@ -1,6 +1,8 @@
-"""What a network of card providers can do: name methods, quote them, open a payment, and tell how far it is.
+"""What a network of card providers can do: name methods, quote them, open a payment, and tell how
+far it is.
 
-A quote and a report are claims of an outsider; services decide what is believed. Adapters keep nothing and never touch the database.
+A quote and a report are claims of an outsider; services decide what is believed. Adapters keep
+nothing and never touch the database.
 """
 
 import uuid
@@ -12,11 +14,28 @@ from typing import Protocol
 from apps.core.errors import ProviderError
 
 __all__ = [
-    "EXPIRED", "FAILED", "PAID", "PENDING", "Ask", "BadSignature", "Coin", "Method", "NotOffered", "Offer", "OnrampProvider", "Opened",
-    "Order", "Place", "ProviderError", "Report",
-]  # fmt: skip
+    "EXPIRED",
+    "FAILED",
+    "PAID",
+    "PENDING",
+    "Ask",
+    "BadSignature",
+    "Coin",
+    "Method",
+    "NotOffered",
+    "Offer",
+    "OnrampProvider",
+    "Opened",
+    "Order",
+    "Place",
+    "ProviderError",
+    "Report",
+]
 
-PENDING, PAID, EXPIRED, FAILED = "pending", "paid", "expired", "failed"
+PENDING = "pending"
+PAID = "paid"
+EXPIRED = "expired"
+FAILED = "failed"
 
 
 class NotOffered(Exception):
@@ -57,7 +76,8 @@ class Method:
 
 @dataclass(frozen=True)
 class Ask:
-    """A quote that is wanted: for a charge, or for a delivery of at least `target_atomic`. `rate` is fiat per coin, as we know it."""
+    """A quote that is wanted: for a charge, or for a delivery of at least `target_atomic`. `rate`
+    is fiat per coin, as we know it."""
 
     method: Method
     place: Place
@@ -70,7 +90,8 @@ class Ask:
 
 @dataclass(frozen=True)
 class Offer:
-    """What one provider of the network would do: charge the card, turn a part of it into coins, deliver them."""
+    """What one provider of the network would do: charge the card, turn a part of it into coins,
+    deliver them."""
 
     service_id: str
     service_name: str
@@ -102,7 +123,8 @@ class Order:
 
 @dataclass(frozen=True)
 class Opened:
-    """Where the customer goes, and the network's own name of the payment when it has one already."""
+    """Where the customer goes, and the network's own name of the payment when it has one
+    already."""
 
     url: str
     txid: str | None = None
@@ -121,7 +143,8 @@ class Report:
 
 
 class OnrampProvider(Protocol):
-    """Made with its options, the mode, an API key and a webhook secret (both empty where `needs_credentials` is False)."""
+    """Made with its options, the mode, an API key and a webhook secret (both empty where
+    `needs_credentials` is False)."""
 
     name: str
     needs_credentials: bool

@@ -1,6 +1,7 @@
 """Onramper, an aggregator of card providers, over its HTTP API.
 
-Its keys tell their mode by their prefix. A callback is signed with a secret of ours over the raw body; everything else is asked.
+Its keys tell their mode by their prefix. A callback is signed with a secret of ours over the raw
+body; everything else is asked.
 """
 
 import hashlib
@@ -35,7 +36,8 @@ from apps.onramp.providers.base import (
     Report,
 )  # fmt: skip
 
-# Our asset -> (its name of the coin, its name of the network). Test keys know main networks only; nothing is delivered with them.
+# Our asset -> (its name of the coin, its name of the network). Test keys know main networks only;
+# nothing is delivered with them.
 COINS = {
     "ETH": ("eth", "ethereum"),
     "ETH_USDC": ("usdc_ethereum", "ethereum"),
@@ -52,16 +54,27 @@ ASSETS = {
     "test": ("SETH", "USDC_SETH"),
 }
 STATUSES = {
-    "new": PENDING, "pending": PENDING, "paid": PAID, "completed": PAID, "failed": FAILED, "canceled": FAILED, "cancelled": FAILED,
+    "new": PENDING,
+    "pending": PENDING,
+    "paid": PAID,
+    "completed": PAID,
+    "failed": FAILED,
+    "canceled": FAILED,
+    "cancelled": FAILED,
     "expired": EXPIRED,
-}  # fmt: skip
+}
 SIGNATURE_HEADER = "X-Onramper-Webhook-Signature"
-DEPTH_MAX, METHODS_MAX = 32, 12
-# The first look when a delivery is wanted: what it is worth and a usual cut; then a little more than that look says.
-GUESS_BPS, MARGIN_BPS = money.Bps(10_400), money.Bps(10_020)
+DEPTH_MAX = 32
+METHODS_MAX = 12
+# The first look when a delivery is wanted: what it is worth and a usual cut; then a little more
+# than that look says.
+GUESS_BPS = money.Bps(10_400)
+MARGIN_BPS = money.Bps(10_020)
 
 
-Row = Mapping[str, object]  # an object of theirs: each field is read by its own rule, and one that breaks it may be left out
+Row = Mapping[
+    str, object
+]  # an object of theirs: each field is read by its own rule, and one that breaks it may be left out
 
 
 @dataclass(frozen=True)
@@ -97,12 +110,16 @@ class Onramper:
     def quote(self, ask: Ask) -> list[Offer]:
         if ask.target_atomic is None:
             return self._quote(ask, ask.charge_cents or 0)
-        guess = money.share(money.cents_at_least(ask.target_atomic, ask.rate, ask.coin.atomic_decimals), GUESS_BPS)
+        guess = money.share(
+            money.cents_at_least(ask.target_atomic, ask.rate, ask.coin.atomic_decimals), GUESS_BPS
+        )
         first = self._quote(ask, guess)
         if not first:
             return []
         best = max(one.crypto_atomic for one in first)
-        return self._quote(ask, -(-guess * ask.target_atomic * MARGIN_BPS // (best * money.BASIS_POINTS)))
+        return self._quote(
+            ask, -(-guess * ask.target_atomic * MARGIN_BPS // (best * money.BASIS_POINTS))
+        )
 
     def open(self, order: Order) -> Opened:
         coin, network = COINS[order.coin.asset_id]
@@ -110,25 +127,38 @@ class Onramper:
             "onramp": order.service_id,
             "source": order.currency.lower(),
             "destination": coin,
-            "amount": orjson.Fragment(money.text_from_cents(order.charge_cents)),  # a number in its JSON, and no float in ours
+            "amount": orjson.Fragment(
+                money.text_from_cents(order.charge_cents)
+            ),  # a number in its JSON, and no float in ours
             "type": "buy",
             "paymentMethod": order.method_id,
             "network": network,
             "country": order.place.country.lower(),
             "partnerContext": str(order.id),
             "wallet": {"address": order.address},
-            "supportedParams": {"partnerData": {"redirectUrl": {"success": order.success_url, "failure": order.cancel_url}}},
+            "supportedParams": {
+                "partnerData": {
+                    "redirectUrl": {"success": order.success_url, "failure": order.cancel_url}
+                }
+            },
             **({"email": order.email} if order.email else {}),
         }
         try:
-            answer = net.post_json(f"{self.base_url}/checkout/intent", body, self._headers(), timeout=self.quote_seconds)
+            answer = net.post_json(
+                f"{self.base_url}/checkout/intent",
+                body,
+                self._headers(),
+                timeout=self.quote_seconds,
+            )
         except ProviderError as error:
             if error.code is not ErrorCode.REFUSED:
                 raise
             raise NotOffered from None
         message = answer.get("message") if isinstance(answer, dict) else None
         told = message.get("transactionInformation") if isinstance(message, dict) else None
-        url, txid = (told.get("url"), told.get("transactionId")) if isinstance(told, dict) else (None, None)
+        url, txid = (
+            (told.get("url"), told.get("transactionId")) if isinstance(told, dict) else (None, None)
+        )
         if not isinstance(url, str) or not url.startswith("https://") or len(url) > 2048:
             raise ProviderError(ErrorCode.MALFORMED, "no address to send the customer to")
         return Opened(url, txid if isinstance(txid, str) and 0 < len(txid) <= 100 else None)
@@ -141,7 +171,9 @@ class Onramper:
 
     def read_callback(self, headers: Mapping[str, str], body: bytes) -> Report:
         expected = hmac.new(self.webhook_secret.encode(), body, hashlib.sha256).hexdigest()
-        if not self.webhook_secret or not hmac.compare_digest(expected.encode(), headers.get(SIGNATURE_HEADER, "").lower().encode()):
+        if not self.webhook_secret or not hmac.compare_digest(
+            expected.encode(), headers.get(SIGNATURE_HEADER, "").lower().encode()
+        ):
             raise BadSignature
         if is_deeper(body, DEPTH_MAX):
             raise BadSignature
@@ -156,12 +188,23 @@ class Onramper:
 
     def _quote(self, ask: Ask, charge_cents: int) -> list[Offer]:
         path = f"/quotes/{ask.currency.lower()}/{COINS[ask.coin.asset_id][0]}"
-        query = {"amount": money.text_from_cents(charge_cents), "paymentMethod": ask.method.id, "type": "buy", **self._where(ask.place)}
+        query = {
+            "amount": money.text_from_cents(charge_cents),
+            "paymentMethod": ask.method.id,
+            "type": "buy",
+            **self._where(ask.place),
+        }
         rows = _rows(self._get(path, query))
-        return [offer for row in rows if (offer := _offer(row, charge_cents, ask.coin.atomic_decimals)) is not None]
+        return [
+            offer
+            for row in rows
+            if (offer := _offer(row, charge_cents, ask.coin.atomic_decimals)) is not None
+        ]
 
     def _get(self, path: str, query: dict[str, str]) -> Any:
-        return net.get_json(self.base_url + path, query, self._headers(), timeout=self.quote_seconds)
+        return net.get_json(
+            self.base_url + path, query, self._headers(), timeout=self.quote_seconds
+        )
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": self.api_key}
@@ -180,11 +223,22 @@ def _rows(answer: object) -> list[Row]:
 
 def _word(value: Any, longest: int = 100) -> str:
     """A short text that may be shown and stored, else nothing."""
-    return value if isinstance(value, str) and 0 < len(value) <= longest and value.isprintable() else ""
+    return (
+        value
+        if isinstance(value, str) and 0 < len(value) <= longest and value.isprintable()
+        else ""
+    )
 
 
 def _picture(value: Any) -> str | None:
-    return value if isinstance(value, str) and value.startswith("https://") and len(value) <= 500 and value.isprintable() else None
+    return (
+        value
+        if isinstance(value, str)
+        and value.startswith("https://")
+        and len(value) <= 500
+        and value.isprintable()
+        else None
+    )
 
 
 def _method(row: Row) -> Method | None:
@@ -201,14 +255,23 @@ def _offer(row: Row, charge_cents: int, decimals: int) -> Offer | None:
     if not ramp or row.get("errors") or not crypto or None in fees:
         return None
     converted = charge_cents - sum(fee for fee in fees if fee is not None)
-    return Offer(ramp, ramp.replace("-", " ").replace("_", " ").title(), ramp, charge_cents, converted, crypto)
+    return Offer(
+        ramp,
+        ramp.replace("-", " ").replace("_", " ").title(),
+        ramp,
+        charge_cents,
+        converted,
+        crypto,
+    )
 
 
 def _report(told: Row) -> Report | None:
     status = STATUSES.get(str(told.get("status", "")).lower())
     if status is None:
         return None
-    amount, currency, address = told.get("inAmount"), told.get("sourceCurrency"), told.get("walletAddress")
+    amount = told.get("inAmount")
+    currency = told.get("sourceCurrency")
+    address = told.get("walletAddress")
     return Report(
         status=status,
         order_id=_word(told.get("partnerContext")),

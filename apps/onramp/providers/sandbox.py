@@ -1,6 +1,8 @@
-"""The embedded network: two methods per country with fees like real ones, and a card page of its own on this service.
+"""The embedded network: two methods per country with fees like real ones, and a card page of its
+own on this service.
 
-It tells of nothing by itself: its page does, in the same transaction. Coins it delivers on a local chain only, never in production.
+It tells of nothing by itself: its page does, in the same transaction. Coins it delivers on a local
+chain only, never in production.
 """
 
 import uuid
@@ -13,13 +15,23 @@ from apps.chain.secp256k1 import SigningKey
 from apps.chain.transactions import Transaction
 from apps.core import money
 from apps.core.errors import ErrorCode
-from apps.onramp.providers.base import Ask, BadSignature, Coin, Method, Offer, Opened, Order, Place, ProviderError, Report
+from apps.onramp.providers.base import (
+    Ask,
+    BadSignature,
+    Coin,
+    Method,
+    Offer,
+    Opened,
+    Order,
+    Place,
+    ProviderError,
+    Report,
+)
 from config import local_chain
 from config.demo_secrets import CHAIN_KEYS
 
-EEA = frozenset(
-    "AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE IS LI NO".split()  # noqa: SIM905  # easier to read
-)
+_EEA = "AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE IS LI NO"
+EEA = frozenset(_EEA.split())
 COUNTRIES = EEA | {"GB", "CH", "US", "CA", "AU", "JP", "SG"}
 REGIONS_REFUSED = {("US", "NY")}
 CARD = Method("card", "Debit or credit card", "card", "CC", "/static/img/methods/card.svg")
@@ -34,15 +46,18 @@ _BANKS = {
     "SG": ("paynow", "PayNow", "PN"),
 }
 BANK = {
-    country: Method(id, name, "bank_transfer", letters, "/static/img/methods/bank.svg") for country, (id, name, letters) in _BANKS.items()
+    country: Method(id, name, "bank_transfer", letters, "/static/img/methods/bank.svg")
+    for country, (id, name, letters) in _BANKS.items()
 }
 ASSETS = {"live": ("ETH_USDC", "ETH_USDT", "ETH"), "test": ("SETH", "USDC_SETH", "USDT_SETH")}
-GAS, GWEI = 120_000, 10**9
+GAS = 120_000
+GWEI = 10**9
 
 
 @dataclass(frozen=True)
 class Service:
-    """A provider of the sandbox; what it takes is a part of the charge and a fixed amount, by the method's code."""
+    """A provider of the sandbox; what it takes is a part of the charge and a fixed amount, by the
+    method's code."""
 
     id: str
     name: str
@@ -51,8 +66,18 @@ class Service:
 
 
 SERVICES = (
-    Service("sandbox-pay", "Sandbox Pay", {"card": (240, 4), "bank_transfer": (80, 10)}, is_kyc_free=True),
-    Service("sandbox-exchange", "Sandbox Exchange", {"card": (290, 30), "bank_transfer": (120, 15)}, is_kyc_free=False),
+    Service(
+        "sandbox-pay",
+        "Sandbox Pay",
+        {"card": (240, 4), "bank_transfer": (80, 10)},
+        is_kyc_free=True,
+    ),
+    Service(
+        "sandbox-exchange",
+        "Sandbox Exchange",
+        {"card": (290, 30), "bank_transfer": (120, 15)},
+        is_kyc_free=False,
+    ),
 )
 
 
@@ -80,7 +105,10 @@ class Sandbox:
         return ASSETS[self.mode]
 
     def methods(self, place: Place, currency: str, coin: Coin) -> list[Method]:
-        if place.country not in COUNTRIES or (place.country, place.region.upper()) in REGIONS_REFUSED:
+        if (
+            place.country not in COUNTRIES
+            or (place.country, place.region.upper()) in REGIONS_REFUSED
+        ):
             return []
         return [CARD, BANK.get(place.country, _SEPA)]
 
@@ -88,7 +116,9 @@ class Sandbox:
         return [offer for one in SERVICES if (offer := _offer(one, ask)) is not None]
 
     def open(self, order: Order) -> Opened:
-        return Opened(f"{settings.PUBLIC_URL}/sandbox/card/{order.id}", f"sandbox_{order.id.hex[:16]}")
+        return Opened(
+            f"{settings.PUBLIC_URL}/sandbox/card/{order.id}", f"sandbox_{order.id.hex[:16]}"
+        )
 
     def status(self, order_id: uuid.UUID, txid: str | None) -> Report | None:
         return None
@@ -97,15 +127,20 @@ class Sandbox:
         raise BadSignature
 
     def deliver(self, coin: Coin, contract: str | None, address: str, amount_atomic: int) -> str:
-        """Send coins from the network's own wallet on the local chain; the transaction's hash. Raises ProviderError."""
+        """Send coins from the network's own wallet on the local chain; the transaction's hash.
+        Raises ProviderError."""
         urls = settings.CHAIN_URLS.get(coin.network)
         if settings.IS_PRODUCTION or not self.delivers or not urls:
             raise ProviderError(ErrorCode.UNAVAILABLE, "the sandbox delivers on a local chain only")
         key = SigningKey(bytes.fromhex(CHAIN_KEYS["card_network"][2:]))
-        transfer = "0xa9059cbb" + address.removeprefix("0x").rjust(64, "0") + f"{amount_atomic:064x}"
+        transfer = (
+            "0xa9059cbb" + address.removeprefix("0x").rjust(64, "0") + f"{amount_atomic:064x}"
+        )
         to, value, data = (contract, 0, transfer) if contract else (address, amount_atomic, "0x")
         try:
-            nonce = int(local_chain.call(urls[0], "eth_getTransactionCount", key.address, "pending"), 16)
+            nonce = int(
+                local_chain.call(urls[0], "eth_getTransactionCount", key.address, "pending"), 16
+            )
             chain_id = int(local_chain.call(urls[0], "eth_chainId"), 16)
             signed = Transaction(chain_id, nonce, to, value, data, GAS, 50 * GWEI, GWEI).signed(key)
             return str(local_chain.call(urls[0], "eth_sendRawTransaction", signed.raw))
@@ -118,7 +153,8 @@ def _offer(service: Service, ask: Ask) -> Offer | None:
     fee_bps = money.Bps(told_bps)
     decimals = ask.coin.atomic_decimals
     if ask.target_atomic is not None:
-        converted, crypto = money.cents_at_least(ask.target_atomic, ask.rate, decimals), ask.target_atomic
+        converted = money.cents_at_least(ask.target_atomic, ask.rate, decimals)
+        crypto = ask.target_atomic
         charge = money.gross_up_cents(converted + fixed_cents, fee_bps)
     else:
         charge = ask.charge_cents or 0
@@ -126,4 +162,12 @@ def _offer(service: Service, ask: Ask) -> Offer | None:
         crypto = money.atomic_at_most(converted, ask.rate, decimals)
     if converted <= 0 or crypto <= 0:
         return None
-    return Offer(service.id, service.name, service.id, charge, converted, crypto, is_kyc_free=service.is_kyc_free)
+    return Offer(
+        service.id,
+        service.name,
+        service.id,
+        charge,
+        converted,
+        crypto,
+        is_kyc_free=service.is_kyc_free,
+    )

@@ -1,6 +1,7 @@
 """Whether an intent can be paid by card at all, through which networks, and if not, why.
 
-What the card would be charged at least is the order's total; where the customer bears the fees, what the whole delivery is worth.
+What the card would be charged at least is the order's total; where the customer bears the fees,
+what the whole delivery is worth.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,9 @@ MESSAGES = {
     "live_credentials_in_test": "The card provider has live credentials in test mode",
     "live_credentials_in_live": "The card provider has test credentials in live mode",
     "unsupported_currency": "The card provider does not take this currency",
-    "no_settlement_asset": "The payment has no address for an asset that the card provider delivers",
+    "no_settlement_asset": (
+        "The payment has no address for an asset that the card provider delivers"
+    ),
     "below_min_amount": "The amount is below the card provider's minimum",
     "above_max_amount": "The amount is above the card provider's maximum",
 }
@@ -39,7 +42,8 @@ class Usable:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the card would be charged, and between which amounts the network takes it; without a maximum it takes any."""
+    """What the card would be charged, and between which amounts the network takes it; without a
+    maximum it takes any."""
 
     charge_cents: int
     least_cents: int
@@ -53,7 +57,8 @@ class Unavailable:
     limits: Limits | None = None
 
     def document(self) -> CardUnavailableDocument:
-        message, limits = MESSAGES[self.reason], self.limits
+        message = MESSAGES[self.reason]
+        limits = self.limits
         if limits is None:
             return CardUnavailableDocument(reason=self.reason, message=message)
         return CardUnavailableDocument(
@@ -75,7 +80,8 @@ class Availability:
 def target_atomic(payment: Payment, entry: PaymentAddress) -> int | None:
     """What must be delivered when the customer bears the fees; None when the store does.
 
-    A little more than is required, for rates move until the coins arrive; never so much that it would be an overpayment.
+    A little more than is required, for rates move until the coins arrive; never so much that it
+    would be an overpayment.
     """
     if not payment.customer_pays_fee:
         return None
@@ -91,7 +97,9 @@ def least_charge_cents(payment: Payment, entry: PaymentAddress) -> int:
 
 
 def is_enabled(payment: Payment) -> bool:
-    return bool(payment.store.card_funding_live if payment.is_live else payment.store.card_funding_test)
+    return bool(
+        payment.store.card_funding_live if payment.is_live else payment.store.card_funding_test
+    )
 
 
 def is_payable(payment: Payment) -> bool:
@@ -103,7 +111,9 @@ def availability(payment: Payment) -> Availability:
     """Asks nobody: every fact is here."""
     if not is_enabled(payment):
         return Availability([], Unavailable("feature_disabled"))
-    entries, usable, refused = addresses_of(payment), [], [Unavailable("provider_unconfigured")]
+    entries = addresses_of(payment)
+    usable = []
+    refused = [Unavailable("provider_unconfigured")]
     for network in networks_for(payment.store, payment.mode):
         found = _of_network(payment, entries, network)
         if isinstance(found, Usable):
@@ -115,14 +125,19 @@ def availability(payment: Payment) -> Availability:
     return Availability([], max(refused, key=lambda one: _NEARNESS[one.reason]))
 
 
-def _of_network(payment: Payment, entries: list[PaymentAddress], network: Network) -> Usable | Unavailable:
+def _of_network(
+    payment: Payment, entries: list[PaymentAddress], network: Network
+) -> Usable | Unavailable:
     if network.adapter is None:
         return Unavailable(network.problem)
-    adapter, currency = network.adapter, payment.settlement_currency
+    adapter = network.adapter
+    currency = payment.settlement_currency
     if currency not in adapter.currencies:
         return Unavailable("unsupported_currency")
     by_asset = {entry.asset_id: entry for entry in entries}
-    entry = next((by_asset[asset_id] for asset_id in adapter.assets() if asset_id in by_asset), None)
+    entry = next(
+        (by_asset[asset_id] for asset_id in adapter.assets() if asset_id in by_asset), None
+    )
     if entry is None:
         return Unavailable("no_settlement_asset")
     charge = least_charge_cents(payment, entry)

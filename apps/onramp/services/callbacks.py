@@ -1,4 +1,5 @@
-"""Callbacks of networks: signed for one credential, taken once, and believed only about sessions of that credential's mode and network."""
+"""Callbacks of networks: signed for one credential, taken once, and believed only about sessions of
+that credential's mode and network."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,9 +24,14 @@ class NotSigned(Coded):
 
 
 def take_callback(credential_id: str, headers: Mapping[str, str], body: bytes) -> str:
-    """What came of it (a Callback.Verdict). Raises NotFound for no such address, NotSigned for one that isn't the network's."""
+    """What came of it (a Callback.Verdict). Raises NotFound for no such address, NotSigned for one
+    that isn't the network's."""
     with tenancy.everyone("a network's callback names its credential"):
-        credential = Credential.objects.filter(pk=credential_id, is_active=True).first() if is_uuid(credential_id) else None
+        credential = (
+            Credential.objects.filter(pk=credential_id, is_active=True).first()
+            if is_uuid(credential_id)
+            else None
+        )
     network = network_of(credential) if credential is not None else None
     if credential is None or network is None or network.adapter is None:
         raise NotFound
@@ -42,7 +48,9 @@ def take_callback(credential_id: str, headers: Mapping[str, str], body: bytes) -
 def _take(credential: Credential, report: Report, digest: str) -> str:
     real = clock.real_now()
     row, is_new = Callback.objects.get_or_create(
-        credential=credential, digest=digest, defaults={"status": report.status, "verdict": Callback.Verdict.UNKNOWN, "created_at": real}
+        credential=credential,
+        digest=digest,
+        defaults={"status": report.status, "verdict": Callback.Verdict.UNKNOWN, "created_at": real},
     )
     if not is_new:
         return Callback.Verdict.NO_CHANGE
@@ -50,19 +58,31 @@ def _take(credential: Credential, report: Report, digest: str) -> str:
         session = _session(credential, report)
     if session is not None:
         tenancy.narrow(session.store, modes=[session.mode])
-        row.session, row.verdict = (
-            session,
-            apply_report(session.pk, report, SessionChange.Source.CALLBACK, clock.now(session.store, session.mode)),
+        row.session = session
+        row.verdict = apply_report(
+            session.pk,
+            report,
+            SessionChange.Source.CALLBACK,
+            clock.now(session.store, session.mode),
         )
         row.save(update_fields=["session", "verdict"])
     return row.verdict
 
 
 def _session(credential: Credential, report: Report) -> FundingSession | None:
-    """By our id, which the network was given, else by its own; only where the credential is at home."""
-    rows = FundingSession.objects.filter(mode=credential.mode, provider=credential.provider).exclude(url="").select_related("store")
+    """By our id, which the network was given, else by its own; only where the credential is at
+    home."""
+    rows = (
+        FundingSession.objects.filter(mode=credential.mode, provider=credential.provider)
+        .exclude(url="")
+        .select_related("store")
+    )
     if credential.store_id is not None:
         rows = rows.filter(store_id=credential.store_id)
     if is_uuid(report.order_id):
         return rows.filter(pk=report.order_id).first()
-    return rows.filter(provider_txid=report.txid).first() if report.txid and not report.order_id else None
+    return (
+        rows.filter(provider_txid=report.txid).first()
+        if report.txid and not report.order_id
+        else None
+    )

@@ -1,4 +1,5 @@
-"""The embedded network's own card page: the outcome that was pressed, and on a local chain the coins that follow a charge."""
+"""The embedded network's own card page: the outcome that was pressed, and on a local chain the
+coins that follow a charge."""
 
 from datetime import datetime
 
@@ -23,7 +24,9 @@ JOB = Job("onramp.deliver", limit=20, in_transaction=False)
 def finish(session: FundingSession, outcome: str) -> None:
     """What a network would have told by a callback. A session that has ended stays as it is."""
     at: datetime = clock.now(session.payment.store, session.mode)
-    verdict = progress.apply_report(session.pk, Report(outcome, order_id=str(session.pk)), SessionChange.Source.CARD_PAGE, at)
+    verdict = progress.apply_report(
+        session.pk, Report(outcome, order_id=str(session.pk)), SessionChange.Source.CARD_PAGE, at
+    )
     adapter = _adapter(session)
     if verdict == "applied" and outcome == PAID and adapter is not None and adapter.delivers:
         progress.ask_for_delivery(session)
@@ -35,18 +38,26 @@ def _adapter(session: FundingSession) -> Sandbox | None:
 
 
 def deliver_due() -> None:
-    """Send the coins of charged cards on the local chain, each once: it is taken off the list before it is sent."""
+    """Send the coins of charged cards on the local chain, each once: it is taken off the list
+    before it is sent."""
     due = FundingSession.objects.filter(is_delivery_due=True).select_related("store", "asset")
     JOB.walk(due.order_by("paid_at"), _deliver)
 
 
 def _deliver(session: FundingSession) -> None:
     adapter = _adapter(session)
-    if adapter is None or not FundingSession.objects.filter(pk=session.pk, is_delivery_due=True).update(is_delivery_due=False):
+    if adapter is None or not FundingSession.objects.filter(
+        pk=session.pk, is_delivery_due=True
+    ).update(is_delivery_due=False):
         return
     coin = Coin(session.asset_id, session.asset.chain_id, session.asset.atomic_decimals)
     try:
-        sent = adapter.deliver(coin, session.asset.contract_address, session.destination_address, session.expected_atomic)
+        sent = adapter.deliver(
+            coin,
+            session.asset.contract_address,
+            session.destination_address,
+            session.expected_atomic,
+        )
     except ProviderError as error:
         log.error("sandbox_not_delivered", session=str(session.pk), error=str(error))
         return

@@ -1,4 +1,5 @@
-"""A network's secrets and settings: two members of staff change them, one switches a network off (decision 136).
+"""A network's secrets and settings: two members of staff change them, one switches a network off
+(decision 136).
 
 Secrets are sealed, bound to their row and column, named in the audit log and never shown again.
 """
@@ -27,7 +28,8 @@ class CredentialRefused(Flat):
 
 @dataclass(frozen=True)
 class CredentialChange:
-    """What a network's credential is to be; `row` is None for a new one. An empty secret leaves the one that is stored."""
+    """What a network's credential is to be; `row` is None for a new one. An empty secret leaves the
+    one that is stored."""
 
     row: Credential | None
     provider: str
@@ -38,14 +40,19 @@ class CredentialChange:
     webhook_secret: str = ""
 
 
-def request_change(change: CredentialChange, reason: str, staff: User, at: datetime) -> StaffRequest | None:
+def request_change(
+    change: CredentialChange, reason: str, staff: User, at: datetime
+) -> StaffRequest | None:
     """None when it only switches the network off, which is done at once.
 
     Raises CredentialRefused, StaffForbidden, or what four_eyes.ask raises.
     """
-    row, secrets = change.row, _secrets(change)
+    row = change.row
+    secrets = _secrets(change)
     if row is None and (change.provider not in credential_networks() or not change.api_key):
-        raise CredentialRefused("A new credential is of a network that needs one, and has an API key")
+        raise CredentialRefused(
+            "A new credential is of a network that needs one, and has an API key"
+        )
     if row is not None and not secrets and change.is_active == row.is_active:
         raise StaffRequestRefused("Nothing of it would change")
     if row is not None and not secrets and not change.is_active:
@@ -62,10 +69,15 @@ def request_change(change: CredentialChange, reason: str, staff: User, at: datet
         "secrets": sorted(secrets),
     }
     whose = row.store if row else change.store
-    name = f"Card network {wanted['provider']} {wanted['mode']} of {whose.name if whose else 'all stores'}"
+    name = (
+        f"Card network {wanted['provider']} {wanted['mode']} of"
+        f" {whose.name if whose else 'all stores'}"
+    )
     # A new one is known by what it is for: two of a kind can't wait.
     target = str(row.pk) if row else f"{change.provider}:{change.mode}:{wanted['store']}"
-    return four_eyes.ask(CARD_NETWORK, Ask(target, name, wanted, _lines(change, secrets), reason, secrets), staff, at)
+    return four_eyes.ask(
+        CARD_NETWORK, Ask(target, name, wanted, _lines(change, secrets), reason, secrets), staff, at
+    )
 
 
 def _secrets(change: CredentialChange) -> dict[str, str]:
@@ -75,11 +87,25 @@ def _secrets(change: CredentialChange) -> dict[str, str]:
 
 def _lines(change: CredentialChange, secrets: dict[str, str]) -> list[tuple[str, str, str]]:
     row = change.row
-    lines = [("In use", "yes" if row and row.is_active else "no", "yes" if change.is_active else "no")]
+    lines = [
+        ("In use", "yes" if row and row.is_active else "no", "yes" if change.is_active else "no")
+    ]
     if "api_key" in secrets:
-        lines.append(("API key", row.api_key_hint if row else "none", f"another one: {hint_of(change.api_key)}"))
+        lines.append(
+            (
+                "API key",
+                row.api_key_hint if row else "none",
+                f"another one: {hint_of(change.api_key)}",
+            )
+        )
     if "webhook_secret" in secrets:
-        lines.append(("Webhook secret", "one is stored" if row and row.sealed_webhook_secret else "none", "another one"))
+        lines.append(
+            (
+                "Webhook secret",
+                "one is stored" if row and row.sealed_webhook_secret else "none",
+                "another one",
+            )
+        )
     return lines
 
 
@@ -93,18 +119,29 @@ def _before(wanted: Facts) -> Facts:
 def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Credential:
     row = Credential.objects.filter(pk=wanted["credential"]).first()
     if row is None:
-        row = Credential(pk=uuid.UUID(wanted["credential"]), provider=wanted["provider"], mode=wanted["mode"], store_id=wanted["store"])
+        row = Credential(
+            pk=uuid.UUID(wanted["credential"]),
+            provider=wanted["provider"],
+            mode=wanted["mode"],
+            store_id=wanted["store"],
+        )
     row.is_active = wanted["is_active"]
-    in_use = CredentialRefused("Another credential of this network is in use here: switch it off first")
+    in_use = CredentialRefused(
+        "Another credential of this network is in use here: switch it off first"
+    )
     with refused_by("onramp_credential_one_active", in_use):
         return keep_secrets(row, reason=request.reason, **four_eyes.secrets_of(request))
 
 
-CARD_NETWORK = Kind("card_network", "A change of a card network", staff_roles.CARD_NETWORK, _before, _carry_out)
+CARD_NETWORK = Kind(
+    "card_network", "A change of a card network", staff_roles.CARD_NETWORK, _before, _carry_out
+)
 
 
 @transaction.atomic
-def keep_secrets(row: Credential, *, api_key: str = "", webhook_secret: str = "", reason: str = "") -> Credential:
+def keep_secrets(
+    row: Credential, *, api_key: str = "", webhook_secret: str = "", reason: str = ""
+) -> Credential:
     """Save the row; an empty secret leaves the one that is stored."""
     is_new = row.created_at is None
     if is_new:
@@ -113,12 +150,24 @@ def keep_secrets(row: Credential, *, api_key: str = "", webhook_secret: str = ""
         row.sealed_api_key = crypto.encrypt(api_key, row.place("sealed_api_key"))
         row.api_key_hint = hint_of(api_key)
     if webhook_secret:
-        row.sealed_webhook_secret = crypto.encrypt(webhook_secret, row.place("sealed_webhook_secret"))
+        row.sealed_webhook_secret = crypto.encrypt(
+            webhook_secret, row.place("sealed_webhook_secret")
+        )
     row.save()
-    changed = [name for name, value in (("api_key", api_key), ("webhook_secret", webhook_secret)) if value]
+    changed = [
+        name for name, value in (("api_key", api_key), ("webhook_secret", webhook_secret)) if value
+    ]
     action = "card_credential.created" if is_new else "card_credential.changed"
     told = {"provider": row.provider, "changed": changed, "is_active": row.is_active}
-    audit.record(action, store=row.store_id, mode=row.mode, target=row, name=str(row), reason=reason, details=told)
+    audit.record(
+        action,
+        store=row.store_id,
+        mode=row.mode,
+        target=row,
+        name=str(row),
+        reason=reason,
+        details=told,
+    )
     return row
 
 

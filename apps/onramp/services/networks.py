@@ -1,4 +1,5 @@
-"""Which networks a store's mode has, each with its own mode's credentials. Live and test sets never mix, whatever a row says."""
+"""Which networks a store's mode has, each with its own mode's credentials. Live and test sets never
+mix, whatever a row says."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -74,7 +75,9 @@ def _credentials(store: Store, mode: str) -> dict[str, Credential]:
     return general | {row.provider: row for row in rows.filter(store=store)}
 
 
-def _network(backend: type[Any], options: Mapping[str, Any], mode: str, credential: Credential | None) -> Network:
+def _network(
+    backend: type[Any], options: Mapping[str, Any], mode: str, credential: Credential | None
+) -> Network:
     name = str(backend.name)
     if not backend.needs_credentials:
         return Network(name, cast(OnrampProvider, backend(mode=mode, **options)))
@@ -85,4 +88,7 @@ def _network(backend: type[Any], options: Mapping[str, Any], mode: str, credenti
         return Network(name, problem=f"live_credentials_in_{mode}")
     sealed = credential.sealed_webhook_secret
     secret = crypto.decrypt(sealed, credential.place("sealed_webhook_secret")) if sealed else ""
-    return Network(name, cast(OnrampProvider, backend(mode=mode, api_key=api_key, webhook_secret=secret, **options)))
+    return Network(
+        name,
+        cast(OnrampProvider, backend(mode=mode, api_key=api_key, webhook_secret=secret, **options)),
+    )

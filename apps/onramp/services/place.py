@@ -1,4 +1,5 @@
-"""Where a customer is: what the edge says, else what was asked for, else the store's own country."""
+"""Where a customer is: what the edge says, else what was asked for, else the store's own
+country."""
 
 import re
 from collections.abc import Mapping
@@ -27,7 +28,9 @@ class RegionInvalid(Flat):
     message = "region is invalid"
 
 
-def place_of(headers: Mapping[str, str], store: Store, country: object = None, region: object = None) -> Place:
+def place_of(
+    headers: Mapping[str, str], store: Store, country: object = None, region: object = None
+) -> Place:
     """Raises CountryRequired, CountryInvalid or RegionInvalid."""
     at_edge = country_at_edge(headers)
     if country in (None, ""):
@@ -51,4 +54,6 @@ def country_at_edge(headers: Mapping[str, str]) -> str:
 
 
 def _first(headers: Mapping[str, str], names: list[str], form: re.Pattern[str]) -> str:
-    return next((value for name in names if (value := headers.get(name, "")) and form.fullmatch(value)), "")
+    return next(
+        (value for name in names if (value := headers.get(name, "")) and form.fullmatch(value)), ""
+    )

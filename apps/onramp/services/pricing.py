@@ -1,6 +1,8 @@
-"""What each way to pay by card costs: real quotes of every method, asked side by side until a deadline, kept briefly per intent.
+"""What each way to pay by card costs: real quotes of every method, asked side by side until a
+deadline, kept briefly per intent.
 
-A network that hangs costs only itself. An offer that can't be right (more delivered than charged for, another charge) is left out.
+A network that hangs costs only itself. An offer that can't be right (more delivered than charged
+for, another charge) is left out.
 """
 
 import time
@@ -34,8 +36,10 @@ from apps.payments.services.hold import is_past_deadline
 
 log = structlog.get_logger(__name__)
 WORKERS = 8
-# An offer is believed when what it delivers is worth at most this part of its charge, and it charges at most this for a delivery.
-WORTH_MAX_BPS, CHARGE_MAX_BPS = money.Bps(10_500), money.Bps(13_000)
+# An offer is believed when what it delivers is worth at most this part of its charge, and it
+# charges at most this for a delivery.
+WORTH_MAX_BPS = money.Bps(10_500)
+CHARGE_MAX_BPS = money.Bps(13_000)
 _pools: dict[str, ThreadPoolExecutor] = {}
 
 
@@ -75,7 +79,8 @@ class PricedMethod:
 
 @dataclass(frozen=True)
 class Priced:
-    """Everything there was to choose from. `known_ids` are methods that exist here, whether anybody quoted them or not."""
+    """Everything there was to choose from. `known_ids` are methods that exist here, whether anybody
+    quoted them or not."""
 
     provider: str
     currency: str
@@ -110,7 +115,9 @@ class Priced:
             crypto_amount=self._coins(one, one.best),
             provider_id=one.best.service_id,
             provider_name=one.best.service_name,
-            providers=[self._provider(one, offer, is_first=offer is one.best) for offer in one.offers],
+            providers=[
+                self._provider(one, offer, is_first=offer is one.best) for offer in one.offers
+            ],
         )
 
     def _provider(self, one: PricedMethod, offer: Offer, *, is_first: bool) -> CardProviderDocument:
@@ -145,7 +152,8 @@ class _Search:
 
 
 def price_methods(payment: Payment, place: Place, provider: str = "") -> Priced:
-    """The methods at this place, best first. Raises NoLongerPayable, NotAvailable, NotForThisAmount or NoQuoteInTime.
+    """The methods at this place, best first. Raises NoLongerPayable, NotAvailable, NotForThisAmount
+    or NoQuoteInTime.
 
     Not inside a transaction.
     """
@@ -174,7 +182,11 @@ def networks_to_ask(payment: Payment, provider: str = "") -> list[Usable]:
 
 
 def _refusal(unavailable: Unavailable | None) -> Flat:
-    return NotForThisAmount() if unavailable is not None and unavailable.reason in AMOUNT_REASONS else NotAvailable()
+    return (
+        NotForThisAmount()
+        if unavailable is not None and unavailable.reason in AMOUNT_REASONS
+        else NotAvailable()
+    )
 
 
 def _kept(look: Callable[[], Any]) -> Any:
@@ -188,13 +200,19 @@ def _kept(look: Callable[[], Any]) -> Any:
 
 def _search(payment: Payment, place: Place, usable: list[Usable]) -> _Search:
     """Ask every network for its methods, then every method for its offers, all at once."""
-    search, real = _Search(), clock.real_now()
+    search = _Search()
+    real = clock.real_now()
     deadline = time.monotonic() + settings.CARD_DEADLINE_SECONDS
     waiting: dict[Future[Any], tuple[Usable, Method | None]] = {}
-    asks = {one.network.name: (one.network.ready, one.entry, _rate(payment, one.entry, real)) for one in usable}
+    asks = {
+        one.network.name: (one.network.ready, one.entry, _rate(payment, one.entry, real))
+        for one in usable
+    }
     for one in usable:
         adapter, entry, _ = asks[one.network.name]
-        waiting[_submit(adapter.name, adapter.methods, place, payment.settlement_currency, _coin(entry))] = (one, None)
+        waiting[
+            _submit(adapter.name, adapter.methods, place, payment.settlement_currency, _coin(entry))
+        ] = (one, None)
     while waiting and (left := deadline - time.monotonic()) > 0:
         done, _ = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
         for future in done:
@@ -206,10 +224,14 @@ def _search(payment: Payment, place: Place, usable: list[Usable]) -> _Search:
                 continue
             for found in answer or []:
                 search.known_ids.add(f"{adapter.name}.{found.id}")
-                waiting[_submit(adapter.name, adapter.quote, _ask(payment, place, entry, found, rate))] = (one, found)
+                waiting[
+                    _submit(adapter.name, adapter.quote, _ask(payment, place, entry, found, rate))
+                ] = (one, found)
     if waiting:
         search.has_failed = True
-        log.warning("quotes_late", networks=sorted({one.network.name for one, _ in waiting.values()}))
+        log.warning(
+            "quotes_late", networks=sorted({one.network.name for one, _ in waiting.values()})
+        )
         for future in waiting:
             future.cancel()
     return search
@@ -217,7 +239,9 @@ def _search(payment: Payment, place: Place, usable: list[Usable]) -> _Search:
 
 def _submit(name: str, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
     """Each network has workers of its own, so that one which hangs holds up nobody else."""
-    pool = _pools.setdefault(name, ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix=f"onramp-{name}"))
+    pool = _pools.setdefault(
+        name, ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix=f"onramp-{name}")
+    )
     return pool.submit(call, *arguments)
 
 
@@ -227,7 +251,9 @@ def _answer(future: Future[Any], one: Usable, search: _Search) -> Any:
         return future.result()
     except Exception as error:
         search.has_failed = True
-        log.warning("quote_failed", network=one.network.name, error=str(error)[:200] or type(error).__name__)
+        log.warning(
+            "quote_failed", network=one.network.name, error=str(error)[:200] or type(error).__name__
+        )
         return None
 
 
@@ -241,30 +267,64 @@ def _rate(payment: Payment, entry: PaymentAddress, real: datetime) -> Decimal:
     return row.rate if row is not None else entry.exchange_rate
 
 
-def _ask(payment: Payment, place: Place, entry: PaymentAddress, method: Method, rate: Decimal) -> Ask:
+def _ask(
+    payment: Payment, place: Place, entry: PaymentAddress, method: Method, rate: Decimal
+) -> Ask:
     target = target_atomic(payment, entry)
     charge = payment.settlement_amount_cents if target is None else None
-    return Ask(method, place, payment.settlement_currency, _coin(entry), rate, charge_cents=charge, target_atomic=target)
+    return Ask(
+        method,
+        place,
+        payment.settlement_currency,
+        _coin(entry),
+        rate,
+        charge_cents=charge,
+        target_atomic=target,
+    )
 
 
-def _take(search: _Search, payment: Payment, one: Usable, method: Method, offers: list[Offer], rate: Decimal) -> None:
-    believed = [offer for offer in offers if is_worth_offering(payment, one.entry, offer, rate, one.network.ready)]
-    ranked = sorted(believed, key=lambda offer: (-offer.crypto_atomic, offer.charge_cents, offer.service_id))
+def _take(
+    search: _Search,
+    payment: Payment,
+    one: Usable,
+    method: Method,
+    offers: list[Offer],
+    rate: Decimal,
+) -> None:
+    believed = [
+        offer
+        for offer in offers
+        if is_worth_offering(payment, one.entry, offer, rate, one.network.ready)
+    ]
+    ranked = sorted(
+        believed, key=lambda offer: (-offer.crypto_atomic, offer.charge_cents, offer.service_id)
+    )
     if ranked:
         search.found.append(PricedMethod(one.network.name, method, ranked))
 
 
-def is_worth_offering(payment: Payment, entry: PaymentAddress, offer: Offer, rate: Decimal, adapter: OnrampProvider) -> bool:
-    """Whether an offer can be believed, keeps to the network's bounds, and brings the store what it must."""
-    decimals, target = entry.asset.atomic_decimals, target_atomic(payment, entry)
+def is_worth_offering(
+    payment: Payment, entry: PaymentAddress, offer: Offer, rate: Decimal, adapter: OnrampProvider
+) -> bool:
+    """Whether an offer can be believed, keeps to the network's bounds, and brings the store what it
+    must."""
+    decimals = entry.asset.atomic_decimals
+    target = target_atomic(payment, entry)
     worth_cents = money.cents_for_atomic(offer.crypto_atomic, rate, decimals)
-    if not 0 < offer.converted_cents <= offer.charge_cents or worth_cents > money.share(offer.charge_cents, WORTH_MAX_BPS):
+    if not 0 < offer.converted_cents <= offer.charge_cents or worth_cents > money.share(
+        offer.charge_cents, WORTH_MAX_BPS
+    ):
         return False
     if adapter.ceiling_cents is not None and offer.charge_cents > adapter.ceiling_cents:
         return False
     if target is None:
-        least_atomic = entry.required_atomic - money.share(entry.required_atomic, money.Bps(settings.CARD_RATE_BPS))
-        return offer.charge_cents == payment.settlement_amount_cents and offer.crypto_atomic >= least_atomic
+        least_atomic = entry.required_atomic - money.share(
+            entry.required_atomic, money.Bps(settings.CARD_RATE_BPS)
+        )
+        return (
+            offer.charge_cents == payment.settlement_amount_cents
+            and offer.crypto_atomic >= least_atomic
+        )
     is_fair = offer.charge_cents <= money.share(least_charge_cents(payment, entry), CHARGE_MAX_BPS)
     return is_fair and offer.crypto_atomic >= entry.required_atomic
 
@@ -273,11 +333,16 @@ def _priced(payment: Payment, usable: list[Usable], search: _Search, provider: s
     entries = {one.network.name: one.entry for one in usable}
     worth = {
         one.id: money.cents_for_atomic(
-            one.best.crypto_atomic, entries[one.network].exchange_rate, entries[one.network].asset.atomic_decimals
+            one.best.crypto_atomic,
+            entries[one.network].exchange_rate,
+            entries[one.network].asset.atomic_decimals,
         )
         for one in search.found
     }
-    methods = sorted(search.found, key=lambda one: (-worth[one.id], -one.best.crypto_atomic, one.best.charge_cents, one.id))
+    methods = sorted(
+        search.found,
+        key=lambda one: (-worth[one.id], -one.best.crypto_atomic, one.best.charge_cents, one.id),
+    )
     first = methods[0].network if methods else usable[0].network.name
     on_top = least_charge_cents(payment, entries[first]) - payment.settlement_amount_cents
     return Priced(

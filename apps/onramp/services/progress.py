@@ -1,6 +1,8 @@
-"""How far card payments are: what a callback, a poll, the card page or the clock says is weighed, and moves a session once.
+"""How far card payments are: what a callback, a poll, the card page or the clock says is weighed,
+and moves a session once.
 
-A card that was charged is not a paid intent: the intent waits for the coins, and only the chain settles it.
+A card that was charged is not a paid intent: the intent waits for the coins, and only the chain
+settles it.
 """
 
 import uuid
@@ -24,25 +26,34 @@ from apps.payments.services.settle import settle_payment
 
 log = structlog.get_logger(__name__)
 HOLD_MAX = timedelta(hours=24)
-POLL_LEAST, POLL_MOST = timedelta(seconds=20), timedelta(minutes=10)
-# A network that can't be asked whether it charged the card is given so long after the session's end.
+POLL_LEAST = timedelta(seconds=20)
+POLL_MOST = timedelta(minutes=10)
+# A network that can't be asked whether it charged the card is given so long after the session's
+# end.
 PATIENCE = timedelta(hours=24)
 # A session that was never opened (its process died) is forgotten after so long.
 FORGOTTEN_AFTER = timedelta(hours=1)
 JOB = Job("onramp.follow", in_transaction=False)
-_Source, _Status = SessionChange.Source, FundingSession.Status
+_Source = SessionChange.Source
+_Status = FundingSession.Status
 
 
 def held_until(payment: Payment, session: FundingSession) -> datetime:
-    """Until when a session under way holds its intent open. In test mode no coins follow a paid card, so only the session counts."""
+    """Until when a session under way holds its intent open. In test mode no coins follow a paid
+    card, so only the session counts."""
     latest = payment.expires_at + HOLD_MAX
     return latest if session.mode == "live" else min(session.expires_at, latest)
 
 
 def apply_report(session_id: uuid.UUID, report: Report, source: str, at: datetime) -> str:
-    """Move a session where a report says it is: `applied`, `no_change` or `refused` when the report is about something else."""
+    """Move a session where a report says it is: `applied`, `no_change` or `refused` when the report
+    is about something else."""
     with transaction.atomic():
-        session = FundingSession.objects.select_for_update(of=("self",)).select_related("payment__store").get(pk=session_id)
+        session = (
+            FundingSession.objects.select_for_update(of=("self",))
+            .select_related("payment__store")
+            .get(pk=session_id)
+        )
         wrong = _mismatch(session, report)
         if wrong:
             log.error("funding_report_refused", session=str(session.pk), source=source, wrong=wrong)
@@ -55,7 +66,8 @@ def apply_report(session_id: uuid.UUID, report: Report, source: str, at: datetim
 
 
 def _mismatch(session: FundingSession, report: Report) -> str:
-    """What in a report isn't this session's. A network that says nothing about a thing is not held to it."""
+    """What in a report isn't this session's. A network that says nothing about a thing is not held
+    to it."""
     if report.order_id and report.order_id != str(session.pk):
         return "order"
     if report.txid and session.provider_txid and report.txid != session.provider_txid:
@@ -64,12 +76,18 @@ def _mismatch(session: FundingSession, report: Report) -> str:
         return "currency"
     if report.amount_cents is not None and report.amount_cents != session.amount_cents:
         return "amount"
-    return "address" if report.address is not None and report.address != session.destination_address else ""
+    return (
+        "address"
+        if report.address is not None and report.address != session.destination_address
+        else ""
+    )
 
 
 def _note_txid(session: FundingSession, report: Report) -> None:
     if report.txid and session.provider_txid is None:
-        taken = FundingSession.objects.filter(mode=session.mode, provider=session.provider, provider_txid=report.txid)
+        taken = FundingSession.objects.filter(
+            mode=session.mode, provider=session.provider, provider_txid=report.txid
+        )
         if not taken.exists():
             FundingSession.objects.filter(pk=session.pk).update(provider_txid=report.txid)
 
@@ -100,8 +118,13 @@ def _record(changes: Sequence[Change[FundingSession, Reported]]) -> None:
 
 
 def expire(session_id: uuid.UUID, at: datetime) -> None:
-    """Its time is up: asked a last time, then over. One whose network can't be asked waits for an answer a while longer."""
-    session = FundingSession.objects.select_related("store").filter(pk=session_id, status=_Status.PENDING).first()
+    """Its time is up: asked a last time, then over. One whose network can't be asked waits for an
+    answer a while longer."""
+    session = (
+        FundingSession.objects.select_related("store")
+        .filter(pk=session_id, status=_Status.PENDING)
+        .first()
+    )
     if session is None or session.expires_at > at:
         return
     try:
@@ -125,9 +148,13 @@ def poll(session: FundingSession, at: datetime) -> None:
 def follow() -> None:
     """The sweep: poll what is under way, end what is over, forget what was never opened."""
     real = clock.real_now()
-    forgotten = FundingSession.objects.filter(status=_Status.PENDING, url="", next_poll_at__lt=real - FORGOTTEN_AFTER)
+    forgotten = FundingSession.objects.filter(
+        status=_Status.PENDING, url="", next_poll_at__lt=real - FORGOTTEN_AFTER
+    )
     forgotten.filter(changes=None).delete()
-    due = FundingSession.objects.filter(status=_Status.PENDING, next_poll_at__lte=real).exclude(url="")
+    due = FundingSession.objects.filter(status=_Status.PENDING, next_poll_at__lte=real).exclude(
+        url=""
+    )
     JOB.walk(due.select_related("store").order_by("next_poll_at"), _follow)
 
 
@@ -146,14 +173,18 @@ def _follow(session: FundingSession) -> None:
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     """When the store's next test session ends."""
-    rows = FundingSession.objects.filter(store_id=store_id, mode="test", status=_Status.PENDING).exclude(url="")
+    rows = FundingSession.objects.filter(
+        store_id=store_id, mode="test", status=_Status.PENDING
+    ).exclude(url="")
     if after is not None:
         rows = rows.filter(expires_at__gt=after)
     return rows.order_by("expires_at").values_list("expires_at", flat=True).first()
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    rows = FundingSession.objects.filter(store_id=store_id, mode="test", status=_Status.PENDING, expires_at__lte=now).exclude(url="")
+    rows = FundingSession.objects.filter(
+        store_id=store_id, mode="test", status=_Status.PENDING, expires_at__lte=now
+    ).exclude(url="")
     for session_id in list(rows.values_list("pk", flat=True)):
         expire(session_id, now)
 

@@ -1,6 +1,8 @@
-"""Opening a card payment: one per intent at a time, opened at its network once, whoever asks how often.
+"""Opening a card payment: one per intent at a time, opened at its network once, whoever asks how
+often.
 
-The row is written before the network is asked and names the payment there; only a session that has an address is anybody's.
+The row is written before the network is asked and names the payment there; only a session that has
+an address is anybody's.
 """
 
 from collections.abc import Callable
@@ -12,12 +14,26 @@ from django.db import transaction
 from apps.core import clock, locks
 from apps.core.errors import Flat, RefusalKind
 from apps.onramp.models import FundingSession, SessionChange
-from apps.onramp.providers.base import Coin, NotOffered, Offer, OnrampProvider, Opened, Order, Place, ProviderError
+from apps.onramp.providers.base import (
+    Coin,
+    NotOffered,
+    Offer,
+    OnrampProvider,
+    Opened,
+    Order,
+    Place,
+    ProviderError,
+)
 from apps.onramp.requests import CardRequest
 from apps.onramp.services import progress
 from apps.onramp.services.availability import Usable, availability, is_payable
 from apps.onramp.services.networks import Network
-from apps.onramp.services.pricing import NotForThisAmount, PricedMethod, networks_to_ask, price_methods
+from apps.onramp.services.pricing import (
+    NotForThisAmount,
+    PricedMethod,
+    networks_to_ask,
+    price_methods,
+)
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
 from apps.payments.services import hold
@@ -41,7 +57,9 @@ class NotOpened(Flat):
     message = "Payment provider error"
 
 
-def open_session(payment: Payment, asked: CardRequest, find_place: Callable[[], Place]) -> FundingSession:
+def open_session(
+    payment: Payment, asked: CardRequest, find_place: Callable[[], Place]
+) -> FundingSession:
     """The session under way, else a new one. Not inside a transaction.
 
     Raises AlreadyFunded, NotOpened, UnknownMethod, or what `find_place` and price_methods raise.
@@ -65,16 +83,24 @@ def card_networks(payment: Payment) -> list[str]:
     """The networks a customer may pay through now; none once a card has paid."""
     if not is_payable(payment) or hold.is_past_deadline(payment):
         return []
-    if payment.is_card_funded and FundingSession.objects.filter(payment=payment, status=FundingSession.Status.PAID).exists():
+    if (
+        payment.is_card_funded
+        and FundingSession.objects.filter(
+            payment=payment, status=FundingSession.Status.PAID
+        ).exists()
+    ):
         return []
     return [one.network.name for one in availability(payment).usable]
 
 
 def pending_session(payment: Payment, at: datetime) -> FundingSession | None:
-    """The session under way; one whose time is up is asked about and ended first. Raises AlreadyFunded when a card has paid."""
+    """The session under way; one whose time is up is asked about and ended first. Raises
+    AlreadyFunded when a card has paid."""
     found = _latest_of(payment)
     if found is not None and found.url and found.expires_at <= at:
-        progress.expire(found.pk, at)  # which it survives while its network can't say what became of it
+        progress.expire(
+            found.pk, at
+        )  # which it survives while its network can't say what became of it
         payment.refresh_from_db(fields=["status", "state_reason", "held_open_until"])
         found = _latest_of(payment)
     return found
@@ -94,15 +120,26 @@ def _choose(payment: Payment, asked: CardRequest, place: Place) -> tuple[PricedM
     method = next((one for one in priced.methods if one.id == asked.payment_method_id), None)
     if method is None:
         raise NotForThisAmount if asked.payment_method_id in priced.known_ids else UnknownMethod
-    chosen = next((offer for offer in method.offers if offer.service_id == asked.provider_service_id), method.best)
+    chosen = next(
+        (offer for offer in method.offers if offer.service_id == asked.provider_service_id),
+        method.best,
+    )
     return method, chosen
 
 
 def _reserve(
-    payment: Payment, found: FundingSession | None, one: Usable, method: PricedMethod, offer: Offer, place: Place, at: datetime
+    payment: Payment,
+    found: FundingSession | None,
+    one: Usable,
+    method: PricedMethod,
+    offer: Offer,
+    place: Place,
+    at: datetime,
 ) -> FundingSession:
-    """The row, pending and without an address yet. One that an earlier call left so is filled anew."""
-    adapter, entry = one.network.ready, one.entry
+    """The row, pending and without an address yet. One that an earlier call left so is filled
+    anew."""
+    adapter = one.network.ready
+    entry = one.entry
     wanted = {
         "provider": one.network.name,
         "method_id": method.method.id,
@@ -119,19 +156,24 @@ def _reserve(
         "region": place.region,
         "created_at": at,
         "updated_at": at,
-        "expires_at": min(at + timedelta(seconds=adapter.session_seconds), payment.expires_at + HOLD_MAX),
+        "expires_at": min(
+            at + timedelta(seconds=adapter.session_seconds), payment.expires_at + HOLD_MAX
+        ),
         "next_poll_at": clock.real_now() + FIRST_POLL,
     }
     if found is not None:
         FundingSession.objects.filter(pk=found.pk, url="").update(**wanted)
         found.refresh_from_db()
         return found
-    made: FundingSession = FundingSession.objects.create(payment=payment, store_id=payment.store_id, mode=payment.mode, **wanted)
+    made: FundingSession = FundingSession.objects.create(
+        payment=payment, store_id=payment.store_id, mode=payment.mode, **wanted
+    )
     return made
 
 
 def _open(row: FundingSession, network: Network, email: str | None, payment: Payment) -> Opened:
-    """Ask the network. A session that nobody was sent to is taken back: no card can have paid it."""
+    """Ask the network. A session that nobody was sent to is taken back: no card can have paid
+    it."""
     adapter: OnrampProvider = network.ready
     back = hosted_url(payment)
     order = Order(
@@ -161,9 +203,18 @@ def _open(row: FundingSession, network: Network, email: str | None, payment: Pay
 def _begin(payment: Payment, row: FundingSession, opened: Opened, at: datetime) -> FundingSession:
     """From here on the session is shown, and the intent waits for it."""
     with transaction.atomic():
-        locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
-        FundingSession.objects.filter(pk=row.pk, url="").update(url=opened.url, provider_txid=opened.txid)
-        SessionChange.objects.create(session=row, to_status=row.status, source=SessionChange.Source.CUSTOMER, created_at=at)
+        locked = (
+            Payment.objects.select_for_update(of=("self",))
+            .select_related("store")
+            .get(pk=payment.pk)
+        )
+        FundingSession.objects.filter(pk=row.pk, url="").update(
+            url=opened.url, provider_txid=opened.txid
+        )
+        SessionChange.objects.create(
+            session=row, to_status=row.status, source=SessionChange.Source.CUSTOMER, created_at=at
+        )
         hold.begin_card_funding(locked, progress.held_until(locked, row), row.asset_id)
-    row.url, row.provider_txid = opened.url, opened.txid
+    row.url = opened.url
+    row.provider_txid = opened.txid
     return row

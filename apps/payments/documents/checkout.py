@@ -1,4 +1,5 @@
-"""What a customer may see of an intent: never order_id, metadata, the store's own fees or ledger figures."""
+"""What a customer may see of an intent: never order_id, metadata, the store's own fees or ledger
+figures."""
 
 from datetime import datetime
 from fractions import Fraction
@@ -31,7 +32,8 @@ class CheckoutAsset(Document, frozen=True, kw_only=True):
 
 
 class CheckoutAddress(Document, frozen=True, kw_only=True):
-    """Where to send one asset, and how much of it is still to come; the last two are there when the customer pays the fee."""
+    """Where to send one asset, and how much of it is still to come; the last two are there when the
+    customer pays the fee."""
 
     id: Id
     address: str
@@ -111,10 +113,13 @@ class CheckoutFacts(Document, frozen=True, kw_only=True):
         return f"/pay/{self.token}"
 
 
-def checkout_facts(payment: Payment, at: datetime, received: list[Received] | None = None) -> CheckoutFacts:
+def checkout_facts(
+    payment: Payment, at: datetime, received: list[Received] | None = None
+) -> CheckoutFacts:
     """`received` is what has arrived, where the caller has read it already."""
     received = received_by(payment) if received is None else received
-    store, rest = payment.store, outstanding(received)
+    store = payment.store
+    rest = outstanding(received)
     pays = payment.customer_pays_fee
     fraction = payment.fee_fraction + (payment.platform_fee_fraction or 0)
     return CheckoutFacts(
@@ -150,12 +155,19 @@ def _seconds_left(payment: Payment, at: datetime) -> int:
 
 
 def outstanding(received: list[Received]) -> dict[str, int]:
-    """Per asset what is still to send if the rest comes in it; what came in others counts at its own locked rate."""
-    seen = sum((Fraction(one.received_atomic, one.address.required_atomic) for one in received), Fraction(0))
+    """Per asset what is still to send if the rest comes in it; what came in others counts at its
+    own locked rate."""
+    seen = sum(
+        (Fraction(one.received_atomic, one.address.required_atomic) for one in received),
+        Fraction(0),
+    )
     part = max(Fraction(0), 1 - seen)
     return {
         one.address.asset_id: money.part_of(
-            one.address.required_atomic, part, one.address.asset.atomic_decimals, one.address.asset.display_decimals
+            one.address.required_atomic,
+            part,
+            one.address.asset.atomic_decimals,
+            one.address.asset.display_decimals,
         )
         for one in received
     }
@@ -206,7 +218,9 @@ def _order_summary(payment: Payment) -> OrderSummary | None:
 
 def _transactions(received: list[Received]) -> list[CheckoutTransaction]:
     """Oldest first."""
-    every = oldest_first((deposit, one.address.asset) for one in received for deposit in one.deposits)
+    every = oldest_first(
+        (deposit, one.address.asset) for one in received for deposit in one.deposits
+    )
     names = CheckoutTransaction.__struct_fields__
     return [CheckoutTransaction(**{name: getattr(one, name) for name in names}) for one in every]
 

@@ -37,7 +37,9 @@ def heads_for(deposits: Iterable[Deposit]) -> dict[str, Head]:
     return known_heads() if any(not one.is_simulated for one in deposits) else {}
 
 
-def transaction_document(deposit: Deposit, asset: Asset, known: dict[str, Head]) -> TransactionDocument:
+def transaction_document(
+    deposit: Deposit, asset: Asset, known: dict[str, Head]
+) -> TransactionDocument:
     return TransactionDocument(
         tx_hash=deposit.tx_hash,
         from_address=checksummed(deposit.from_address),

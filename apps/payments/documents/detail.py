@@ -1,4 +1,5 @@
-"""The detail view of an intent, as far as payments know it; a door adds what higher apps have done with it."""
+"""The detail view of an intent, as far as payments know it; a door adds what higher apps have done
+with it."""
 
 from datetime import datetime
 
@@ -21,7 +22,12 @@ from apps.payments.documents.financials import (
     overpayment,
     paid_cents,
 )
-from apps.payments.documents.history import PaymentEventDocument, TimelineEntry, event, timeline_entry
+from apps.payments.documents.history import (
+    PaymentEventDocument,
+    TimelineEntry,
+    event,
+    timeline_entry,
+)
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.selectors import Received
 from apps.payments.whole import Whole
@@ -63,7 +69,10 @@ class PaymentFacts(parts.PaymentIntentDocument, frozen=True, kw_only=True):
 
 
 def detail(whole: Whole) -> PaymentFacts:
-    payment, received, history, splits = whole.payment, whole.received, whole.history, whole.splits
+    payment = whole.payment
+    received = whole.received
+    history = whole.history
+    splits = whole.splits
     return PaymentFacts(
         **asdict(parts.row(payment)),
         payment_addresses=[parts.address(one, payment) for one in received],
@@ -85,11 +94,20 @@ def detail(whole: Whole) -> PaymentFacts:
 
 def _paid_at(payment: Payment, history: list[PaymentEvent]) -> datetime | None:
     """When it was completed, else when an intent that has ended changed last."""
-    return payment.completed_at or (_last_move(history) if payment.status in states.TERMINAL else None)
+    return payment.completed_at or (
+        _last_move(history) if payment.status in states.TERMINAL else None
+    )
 
 
 def _last_move(history: list[PaymentEvent]) -> datetime | None:
-    return next((one.created_at for one in reversed(history) if one.event_type.startswith("payment_intent.")), None)
+    return next(
+        (
+            one.created_at
+            for one in reversed(history)
+            if one.event_type.startswith("payment_intent.")
+        ),
+        None,
+    )
 
 
 def _main_transaction(received: list[Received]) -> TransactionDocument | None:
@@ -119,7 +137,12 @@ def _merchant(whole: Whole) -> MerchantDocument:
 
 
 def _late_deposits(whole: Whole) -> list[LateDepositDocument]:
-    late = [(deposit, one) for one in whole.received for deposit in one.deposits if deposit.pk in whole.late]
+    late = [
+        (deposit, one)
+        for one in whole.received
+        for deposit in one.deposits
+        if deposit.pk in whole.late
+    ]
     known = heads_for([deposit for deposit, _ in late])
     return [
         LateDepositDocument(

@@ -10,7 +10,8 @@ from apps.payments.states import Decision
 
 
 class IntentEvent(Document, frozen=True, kw_only=True):
-    """The object of payment_intent.*: the intent as it stands after the change. `id` is its reference."""
+    """The object of payment_intent.*: the intent as it stands after the change. `id` is its
+    reference."""
 
     id: str
     payment_intent_id: Id
@@ -26,7 +27,8 @@ class IntentEvent(Document, frozen=True, kw_only=True):
 
 
 class TransactionEvent(IntentEvent, frozen=True, kw_only=True):
-    """The object of transaction.*: the intent before and after the transaction was seen, and the transaction."""
+    """The object of transaction.*: the intent before and after the transaction was seen, and the
+    transaction."""
 
     transaction: TransactionDocument
 

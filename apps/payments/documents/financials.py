@@ -1,4 +1,5 @@
-"""What an intent brought: sums over ledger entries at its locked rates, never separate bookkeeping."""
+"""What an intent brought: sums over ledger entries at its locked rates, never separate
+bookkeeping."""
 
 from collections.abc import Callable
 
@@ -64,7 +65,9 @@ def paid_cents(received: list[Received]) -> int:
 
 def worth(one: Received, amount_atomic: int) -> int:
     """Cents at the address's locked rate."""
-    return money.cents_for_atomic(amount_atomic, one.address.exchange_rate, one.address.asset.atomic_decimals)
+    return money.cents_for_atomic(
+        amount_atomic, one.address.exchange_rate, one.address.asset.atomic_decimals
+    )
 
 
 def main_asset(received: list[Received]) -> Received | None:
@@ -76,7 +79,8 @@ def main_asset(received: list[Received]) -> Received | None:
 def asset_shares(one: Received, split: Split | None) -> AssetShares:
     booked = split or Split()
     gross = booked.gross_atomic or one.confirmed_atomic
-    service, platform = booked.service_fee_atomic, booked.platform_fee_atomic
+    service = booked.service_fee_atomic
+    platform = booked.platform_fee_atomic
     return AssetShares(
         asset_id=one.address.asset_id,
         atomic_decimals=one.address.asset.atomic_decimals,
@@ -88,23 +92,32 @@ def asset_shares(one: Received, split: Split | None) -> AssetShares:
     )
 
 
-def financials(payment: Payment, received: list[Received], splits: dict[str, Split]) -> FinancialsDocument | None:
+def financials(
+    payment: Payment, received: list[Received], splits: dict[str, Split]
+) -> FinancialsDocument | None:
     """Null until crypto is received."""
     main = main_asset(received)
     if main is None or not any(one.received_atomic for one in received):
         return None
-    rows = [(one, asset_shares(one, splits.get(one.address.asset_id))) for one in received if one.received_atomic]
+    rows = [
+        (one, asset_shares(one, splits.get(one.address.asset_id)))
+        for one in received
+        if one.received_atomic
+    ]
 
     def total(share: Callable[[AssetShares], str]) -> int:
         return sum(worth(one, int(share(shares))) for one, shares in rows)
 
-    gross, platform = total(lambda shares: shares.gross_atomic), total(lambda shares: shares.platform_fee_atomic)
+    gross = total(lambda shares: shares.gross_atomic)
+    platform = total(lambda shares: shares.platform_fee_atomic)
     fees = total(lambda shares: shares.service_fee_atomic) + platform
     return FinancialsDocument(
         gross_amount=money.text_from_cents(gross),
         fee_amount=money.text_from_cents(fees),
         net_amount=money.text_from_cents(gross - fees),
-        fee_percentage=money.percentage_text(payment.fee_fraction + (payment.platform_fee_fraction or 0)),
+        fee_percentage=money.percentage_text(
+            payment.fee_fraction + (payment.platform_fee_fraction or 0)
+        ),
         platform_fee_amount=money.text_from_cents(platform),
         refunded_amount=money.text_from_cents(total(lambda shares: shares.refunded_atomic)),
         currency=payment.settlement_currency,
@@ -115,13 +128,15 @@ def financials(payment: Payment, received: list[Received], splits: dict[str, Spl
 
 
 def overpayment(received: list[Received]) -> OverpaymentDocument | None:
-    """Present once an address is confirmed; `excess_atomic` is 0 unless more than required came in all."""
+    """Present once an address is confirmed; `excess_atomic` is 0 unless more than required came in
+    all."""
     confirmed = [one for one in received if one.confirmed_atomic]
     if not confirmed:
         return None
     main = max(confirmed, key=lambda one: worth(one, one.confirmed_atomic))
     elsewhere = sum(worth(one, one.confirmed_atomic) for one in confirmed if one is not main)
-    entry, asset = main.address, main.address.asset
+    entry = main.address
+    asset = main.address.asset
     covered = money.atomic_at_least(elsewhere, entry.exchange_rate, asset.atomic_decimals)
     excess = max(0, main.confirmed_atomic + covered - entry.required_atomic)
     return OverpaymentDocument(
@@ -135,7 +150,9 @@ def overpayment(received: list[Received]) -> OverpaymentDocument | None:
     )
 
 
-def fee(payment: Payment, received: list[Received], splits: dict[str, Split]) -> PaymentFeeDocument | None:
+def fee(
+    payment: Payment, received: list[Received], splits: dict[str, Split]
+) -> PaymentFeeDocument | None:
     """The service fee booked; null until there is one."""
     main = main_asset(received)
     split = splits.get(main.address.asset_id) if main is not None else None

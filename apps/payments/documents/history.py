@@ -14,7 +14,9 @@ class PaymentEventDocument(Document, frozen=True, kw_only=True):
     created_at: Time
 
 
-class TimelineEntry(Document, frozen=True, kw_only=True, rename={"from_status": "from", "to_status": "to"}):
+class TimelineEntry(
+    Document, frozen=True, kw_only=True, rename={"from_status": "from", "to_status": "to"}
+):
     type: str
     from_status: str | None
     to_status: str | None

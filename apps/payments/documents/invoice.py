@@ -1,6 +1,8 @@
-"""The invoice of an intent as PDF: who is paid, for what, how much, to which addresses, and what has arrived.
+"""The invoice of an intent as PDF: who is paid, for what, how much, to which addresses, and what
+has arrived.
 
-It renders in every status and says in words whether it is paid. A merchant's image address is never fetched.
+It renders in every status and says in words whether it is paid. A merchant's image address is never
+fetched.
 """
 
 import base64
@@ -25,7 +27,8 @@ from apps.payments.whole import whole_of
 from apps.stores.branding import colour, read_logo
 
 AHEAD = Job("documents.prepare_payments")
-# What it says at the top, by status. A processing or refunded intent is told apart by what came in and went back.
+# What it says at the top, by status. A processing or refunded intent is told apart by what came in
+# and went back.
 WORDS = {
     Payment.Status.PENDING: gettext_noop("Not paid"),
     Payment.Status.COMPLETED: gettext_noop("Paid"),
@@ -46,19 +49,24 @@ def invoice_pdf(payment: Payment) -> bytes:
 def prepare_pdfs(payment_ids: Sequence[str]) -> int:
     """Have those of these intents drawn before anybody asks; how many there were."""
     rows = Payment.objects.filter(pk__in=payment_ids).select_related("store")
-    return AHEAD.walk(rows, lambda payment: drawings.prepare(_page(payment), owner=payment.store_id))
+    return AHEAD.walk(
+        rows, lambda payment: drawings.prepare(_page(payment), owner=payment.store_id)
+    )
 
 
 def _page(payment: Payment) -> str:
-    # Of nobody's zone and form, in the language that the store writes to its customers: whoever asks, the file is the same.
+    # Of nobody's zone and form, in the language that the store writes to its customers: whoever
+    # asks, the file is the same.
     language = payment.store.customer_language or settings.LANGUAGE_CODE
     with timezone.override(UTC), regions.shown_in(""), translation.override(language):
         return render_to_string("pdf/invoice.html", _context(payment))
 
 
 def _context(payment: Payment) -> dict[str, object]:
-    whole, store = whole_of(payment), payment.store
-    received, told = whole.received, detail(whole)
+    whole = whole_of(payment)
+    store = payment.store
+    received = whole.received
+    told = detail(whole)
     refunded = told.financials.refunded_amount if told.financials is not None else "0"
     return {
         "payment": payment,
@@ -86,9 +94,17 @@ def _logo(payment: Payment) -> str:
 
 def _words(payment: Payment, received: list[Received]) -> str:
     if payment.status == Payment.Status.REFUNDED:
-        return gettext("Partially refunded") if payment.refund_state == Payment.RefundState.PARTIAL else gettext("Refunded")
+        return (
+            gettext("Partially refunded")
+            if payment.refund_state == Payment.RefundState.PARTIAL
+            else gettext("Refunded")
+        )
     if payment.status == Payment.Status.PROCESSING:
-        return gettext("Not yet confirmed") if any(one.unconfirmed_atomic for one in received) else gettext("Partly paid")
+        return (
+            gettext("Not yet confirmed")
+            if any(one.unconfirmed_atomic for one in received)
+            else gettext("Partly paid")
+        )
     return gettext(WORDS[Payment.Status(payment.status)])
 
 
@@ -98,9 +114,15 @@ class _Transaction(TransactionDocument, frozen=True, kw_only=True):
 
 def _transactions(received: list[Received]) -> list[_Transaction]:
     """Every deposit, late ones too, oldest first."""
-    every = sorted(((deposit, one) for one in received for deposit in one.deposits), key=lambda pair: pair[0].detected_at)
+    every = sorted(
+        ((deposit, one) for one in received for deposit in one.deposits),
+        key=lambda pair: pair[0].detected_at,
+    )
     known = heads_for([deposit for deposit, _ in every])
     return [
-        _Transaction(**asdict(transaction_document(deposit, one.address.asset, known)), is_late=deposit.pk in one.late_ids)
+        _Transaction(
+            **asdict(transaction_document(deposit, one.address.asset, known)),
+            is_late=deposit.pk in one.late_ids,
+        )
         for deposit, one in every
     ]

@@ -1,4 +1,5 @@
-"""The lines of an order as people read them: a merchant's items, and what is missing between their sum and the amount asked for.
+"""The lines of an order as people read them: a merchant's items, and what is missing between their
+sum and the amount asked for.
 
 The API tells the items as they were given; whoever reads a bill sees one that adds up.
 """
@@ -15,7 +16,8 @@ class OrderItem(LineItemDocument, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Order:
-    """The items with their amounts. `other_cents` is what the total holds beyond them, less than zero when it is below their sum."""
+    """The items with their amounts. `other_cents` is what the total holds beyond them, less than
+    zero when it is below their sum."""
 
     items: list[OrderItem]
     other_cents: int
@@ -29,7 +31,10 @@ class Order:
 
 def order_of(payment: Payment) -> Order:
     """What a payment is for. One without items has nothing to add up."""
-    items = [OrderItem(**one, amount_cents=one["quantity"] * one["unit_amount_cents"]) for one in payment.line_items]
+    items = [
+        OrderItem(**one, amount_cents=one["quantity"] * one["unit_amount_cents"])
+        for one in payment.line_items
+    ]
     total = payment.settlement_amount_cents
     other = total - sum(one.amount_cents for one in items) if items else 0
     return Order(items, other, total, payment.settlement_currency)

@@ -12,7 +12,13 @@ from apps.core import money
 from apps.core.clock import iso
 from apps.core.documents import Decimals, Digits, Document, FreeForm, Id, Time
 from apps.payments import states
-from apps.payments.documents.values import AddressStatus, IntentStatus, ReconciliationStatus, RefundState, SettlementStatus
+from apps.payments.documents.values import (
+    AddressStatus,
+    IntentStatus,
+    ReconciliationStatus,
+    RefundState,
+    SettlementStatus,
+)
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import Received, received_by
 from apps.stores import domains
@@ -135,12 +141,17 @@ def _fraction(fraction: Decimal | None) -> str | None:
 def created(payment: Payment) -> PaymentIntentDocument:
     """The row with its payment addresses. To an intent just made nothing can have come."""
     fresh = payment.fresh_addresses
-    received = received_by(payment) if fresh is None else [Received(one, [], frozenset()) for one in fresh]
-    return PaymentIntentDocument(**asdict(row(payment)), payment_addresses=[address(one, payment) for one in received])
+    received = (
+        received_by(payment) if fresh is None else [Received(one, [], frozenset()) for one in fresh]
+    )
+    return PaymentIntentDocument(
+        **asdict(row(payment)), payment_addresses=[address(one, payment) for one in received]
+    )
 
 
 def address(one: Received, payment: Payment) -> PaymentAddressDocument:
-    entry, asset = one.address, one.address.asset
+    entry = one.address
+    asset = one.address.asset
     return PaymentAddressDocument(
         id=str(entry.pk),
         address=checksummed(entry.address_id),
@@ -161,12 +172,17 @@ def address(one: Received, payment: Payment) -> PaymentAddressDocument:
 def fee_on_top(entry: PaymentAddress) -> dict[str, str]:
     """The two parts of the total when the customer pays the fee."""
     is_on_top = entry.base_atomic is not None
-    return {"base_crypto_atomic": str(entry.base_atomic), "fee_crypto_atomic": str(entry.fee_atomic)} if is_on_top else {}
+    return (
+        {"base_crypto_atomic": str(entry.base_atomic), "fee_crypto_atomic": str(entry.fee_atomic)}
+        if is_on_top
+        else {}
+    )
 
 
 def payment_uri(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
     """The EIP-681 link of an address, for the whole amount unless told another."""
-    asset, to = entry.asset, checksummed(entry.address_id)
+    asset = entry.asset
+    to = checksummed(entry.address_id)
     amount = entry.required_atomic if amount_atomic is None else amount_atomic
     if asset.is_native or not asset.contract_address:
         return f"ethereum:{to}@{asset.chain.chain_id}?value={amount}"

@@ -1,4 +1,5 @@
-"""What a receipt says: who was paid what, when, in which coins at which rate, and for what. Nothing that the public page may not show."""
+"""What a receipt says: who was paid what, when, in which coins at which rate, and for what. Nothing
+that the public page may not show."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -81,15 +82,25 @@ def receipt_of(payment: Payment) -> Receipt | None:
 
 def coins_paid(payment: Payment, received: list[Received]) -> list[CoinsPaid]:
     """The transactions that counted, oldest first."""
-    rows = [(one, deposit) for one in received for deposit in one.counted if deposit.status == "confirmed"]
+    rows = [
+        (one, deposit)
+        for one in received
+        for deposit in one.counted
+        if deposit.status == "confirmed"
+    ]
     rows.sort(key=lambda pair: (pair[1].detected_at, pair[1].log_index))
     known = heads_for([deposit for _, deposit in rows])
-    return [_coins(payment, one, transaction_document(deposit, one.address.asset, known)) for one, deposit in rows]
+    return [
+        _coins(payment, one, transaction_document(deposit, one.address.asset, known))
+        for one, deposit in rows
+    ]
 
 
 def _coins(payment: Payment, one: Received, told: TransactionDocument) -> CoinsPaid:
-    asset, price = one.address.asset, Price(one.address.asset, one.address.exchange_rate, payment.settlement_currency)
-    coins, worth = 0, 0
+    asset = one.address.asset
+    price = Price(one.address.asset, one.address.exchange_rate, payment.settlement_currency)
+    coins = 0
+    worth = 0
     for coins in (1, 1_000, 1_000_000):
         worth = price.worth(Amount(asset, coins * 10**asset.atomic_decimals)).cents
         if worth >= _LEAST_CENTS:

@@ -1,4 +1,5 @@
-"""GET /payment_intents/{id}/reconciliation: amounts in coins of the asset paid, before a deposit of the first address."""
+"""GET /payment_intents/{id}/reconciliation: amounts in coins of the asset paid, before a deposit of
+the first address."""
 
 from msgspec.structs import asdict
 
@@ -22,7 +23,8 @@ class ReconciledAsset(AssetShares, frozen=True, kw_only=True):
 
 
 class ReconciliationDocument(Document, frozen=True, kw_only=True):
-    """The amounts are null before the first check. `swap_delta` is what an automatic swap brought beside its estimate."""
+    """The amounts are null before the first check. `swap_delta` is what an automatic swap brought
+    beside its estimate."""
 
     payment_intent_id: Id
     reference: str
@@ -39,12 +41,15 @@ class ReconciliationDocument(Document, frozen=True, kw_only=True):
     assets: list[ReconciledAsset]
 
 
-def reconciliation_document(payment: Payment, received: list[Received], *, is_balanced: bool) -> ReconciliationDocument:
+def reconciliation_document(
+    payment: Payment, received: list[Received], *, is_balanced: bool
+) -> ReconciliationDocument:
     """Without a swap: a door that knows of one replaces the two figures of it."""
     main = main_asset(received) or received[0]
     decimals = main.address.asset.atomic_decimals
     is_checked = payment.reconciled_at is not None
-    expected, got = main.address.required_atomic, main.confirmed_atomic
+    expected = main.address.required_atomic
+    got = main.confirmed_atomic
     return ReconciliationDocument(
         payment_intent_id=str(payment.pk),
         reference=payment.reference,

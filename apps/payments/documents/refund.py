@@ -11,7 +11,8 @@ from apps.payments.models import Refund
 
 
 class RefundDocument(Document, frozen=True, kw_only=True):
-    """`refund_in_progress` is there in the answer to a request that asked for something else meanwhile."""
+    """`refund_in_progress` is there in the answer to a request that asked for something else
+    meanwhile."""
 
     id: Id
     payment_intent_id: Id

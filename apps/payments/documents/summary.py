@@ -12,17 +12,21 @@ from apps.core.literal import parse_date
 from apps.core.models import Mode, Viewer
 from apps.payments.models import Payment
 
-DAYS_DEFAULT, DAYS_MAX = 30, 366
+DAYS_DEFAULT = 30
+DAYS_MAX = 366
 
 
-class SummaryRange(Document, frozen=True, kw_only=True, rename={"first_day": "from", "last_day": "to"}):
+class SummaryRange(
+    Document, frozen=True, kw_only=True, rename={"first_day": "from", "last_day": "to"}
+):
     first_day: Day
     last_day: Day
     granularity: str
 
 
 class SummaryTotals(Document, frozen=True, kw_only=True):
-    """The objects are keyed by settlement currency, `status_counts` by status; rates are shares of all intents."""
+    """The objects are keyed by settlement currency, `status_counts` by status; rates are shares of
+    all intents."""
 
     order_count: int
     order_count_by_currency: dict[str, int]
@@ -60,7 +64,8 @@ class _Group(TypedDict):
 
 
 def date_range(first_text: str | None, last_text: str | None, today: date) -> tuple[date, date]:
-    """Unreadable dates are the defaults; a range the wrong way round is its last day; a longer one loses its beginning."""
+    """Unreadable dates are the defaults; a range the wrong way round is its last day; a longer one
+    loses its beginning."""
     last = parse_date(last_text) or today
     first = parse_date(first_text) or _days_before(last, DAYS_DEFAULT - 1)
     return max(min(first, last), _days_before(last, DAYS_MAX - 1)), last
@@ -70,10 +75,13 @@ def _days_before(day: date, days: int) -> date:
     return date.fromordinal(max(1, day.toordinal() - days))
 
 
-def summary(viewer: Viewer, first_text: str | None, last_text: str | None, at: datetime) -> PaymentSummaryDocument:
+def summary(
+    viewer: Viewer, first_text: str | None, last_text: str | None, at: datetime
+) -> PaymentSummaryDocument:
     """The figures of the intents created in the range (days are UTC, both inclusive)."""
     first, last = date_range(first_text, last_text, at.date())
-    begin, end = datetime.combine(first, time(), UTC), datetime.combine(last, time.max, UTC)
+    begin = datetime.combine(first, time(), UTC)
+    end = datetime.combine(last, time.max, UTC)
     rows = (
         Payment.objects.seen_by(viewer)
         .filter(created_at__gte=begin, created_at__lte=end)
@@ -82,13 +90,17 @@ def summary(viewer: Viewer, first_text: str | None, last_text: str | None, at: d
         .annotate(
             count=Count("id"),
             done=Count("id", filter=Q(completed_at__isnull=False)),
-            volume_cents=Sum("settlement_amount_cents", filter=Q(completed_at__isnull=False), default=0),
+            volume_cents=Sum(
+                "settlement_amount_cents", filter=Q(completed_at__isnull=False), default=0
+            ),
         )
     )
     return _document(cast(list[_Group], list(rows)), first, last, is_live=viewer.mode == Mode.LIVE)
 
 
-def _document(rows: list[_Group], first: date, last: date, *, is_live: bool) -> PaymentSummaryDocument:
+def _document(
+    rows: list[_Group], first: date, last: date, *, is_live: bool
+) -> PaymentSummaryDocument:
     counts: Counter[str] = Counter()
     done: Counter[str] = Counter()
     volume: Counter[str] = Counter()
@@ -104,7 +116,9 @@ def _document(rows: list[_Group], first: date, last: date, *, is_live: bool) -> 
     currencies = sorted(counts, key=lambda code: (-volume[code], code))
     total = counts.total()
     return PaymentSummaryDocument(
-        range=SummaryRange(first_day=first.isoformat(), last_day=last.isoformat(), granularity="day"),
+        range=SummaryRange(
+            first_day=first.isoformat(), last_day=last.isoformat(), granularity="day"
+        ),
         livemode=is_live,
         currencies=currencies,
         totals=SummaryTotals(

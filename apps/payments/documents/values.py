@@ -15,5 +15,9 @@ RefundReason = Annotated[str, Meta(extra_json_schema={"enum": Refund.Reason.valu
 _DEPOSIT_STATUSES = [one.value for one in Deposit.Status if one != Deposit.Status.UNMATCHED]
 DepositStatus = Annotated[str, Meta(extra_json_schema={"enum": _DEPOSIT_STATUSES})]
 AddressStatus = Annotated[str, Meta(extra_json_schema={"enum": ["pending", "confirmed"]})]
-SettlementStatus = Annotated[str, Meta(extra_json_schema={"enum": ["pending", "processing", "completed", "failed"]})]
-ReconciliationStatus = Annotated[str, Meta(extra_json_schema={"enum": ["final", "under_investigation", "disputed", "closed"]})]
+SettlementStatus = Annotated[
+    str, Meta(extra_json_schema={"enum": ["pending", "processing", "completed", "failed"]})
+]
+ReconciliationStatus = Annotated[
+    str, Meta(extra_json_schema={"enum": ["final", "under_investigation", "disputed", "closed"]})
+]

@@ -1,6 +1,8 @@
-"""The ways to pay an intent as its page shows them: steady coins first, and among those the network that confirms first.
+"""The ways to pay an intent as its page shows them: steady coins first, and among those the network
+that confirms first.
 
-The API tells them in the order in which they were made. What a wallet is to send is made here, never in the page.
+The API tells them in the order in which they were made. What a wallet is to send is made here,
+never in the page.
 """
 
 import json
@@ -21,12 +23,15 @@ _LONG = 24 * 3600 * 1000
 
 @dataclass(frozen=True)
 class Way:
-    """One coin on one network. `transaction` and `network` are what a wallet is asked for, as JSON; empty where none can be."""
+    """One coin on one network. `transaction` and `network` are what a wallet is asked for, as JSON;
+    empty where none can be."""
 
     address: CheckoutAddress
     rate: str  # what one coin is worth in the currency of the settlement
     is_stable: bool
-    wait_milliseconds: int  # from the block with the payment to its last confirmation; 0 when nobody knows
+    wait_milliseconds: (
+        int  # from the block with the payment to its last confirmation; 0 when nobody knows
+    )
     transaction: str
     network: str
 
@@ -47,13 +52,18 @@ class Way:
 
 def ways_of(facts: CheckoutFacts, received: list[Received]) -> list[Way]:
     """Of the document's addresses, which were made from these."""
-    ways = [_way(address, one) for address, one in zip(facts.payment_addresses, received, strict=True)]
+    ways = [
+        _way(address, one) for address, one in zip(facts.payment_addresses, received, strict=True)
+    ]
     return sorted(ways, key=lambda one: (not one.is_stable, one.wait_milliseconds or _LONG))
 
 
 def grouped(ways: list[Way]) -> list[tuple[bool, list[Way]]]:
     """(whether they are stablecoins, those ways), as they stand in a list with a heading each."""
-    return [(is_stable, list(those)) for is_stable, those in groupby(ways, key=lambda one: one.is_stable)]
+    return [
+        (is_stable, list(those))
+        for is_stable, those in groupby(ways, key=lambda one: one.is_stable)
+    ]
 
 
 def _way(address: CheckoutAddress, one: Received) -> Way:
@@ -62,19 +72,28 @@ def _way(address: CheckoutAddress, one: Received) -> Way:
         address=address,
         rate=money.short_rate(one.address.exchange_rate),
         is_stable=address.asset.coin_symbol in STABLECOINS,
-        wait_milliseconds=network.block_milliseconds * address.required_confirmations if network else 0,
+        wait_milliseconds=network.block_milliseconds * address.required_confirmations
+        if network
+        else 0,
         transaction=_transaction(address, one),
         network=_network(address, one),
     )
 
 
 def _transaction(address: CheckoutAddress, one: Received) -> str:
-    """The only transaction that a wallet is asked to sign: what is still due, to this address, on this network."""
-    asset, amount_atomic = one.address.asset, int(address.outstanding_atomic)
+    """The only transaction that a wallet is asked to sign: what is still due, to this address, on
+    this network."""
+    asset = one.address.asset
+    amount_atomic = int(address.outstanding_atomic)
     if not amount_atomic or not (asset.is_native or asset.contract_address):
         return ""
     to, value, data = transfer(asset, address.address, amount_atomic)
-    made = {"chainId": hex(asset.chain.chain_id), "to": checksummed(to), "value": hex(value), "data": data}
+    made = {
+        "chainId": hex(asset.chain.chain_id),
+        "to": checksummed(to),
+        "value": hex(value),
+        "data": data,
+    }
     return _compact(made | {"amount": hex(amount_atomic)})
 
 
@@ -84,9 +103,17 @@ def _compact(made: Mapping[str, object]) -> str:
 
 def _network(address: CheckoutAddress, one: Received) -> str:
     """What a wallet that doesn't know the network is asked to add (EIP-3085)."""
-    chain, network = one.address.asset.chain, network_of(address.asset.chain_id)
+    chain = one.address.asset.chain
+    network = network_of(address.asset.chain_id)
     if network is None or not network.rpc_url:
         return ""  # every wallet has Ethereum
     coin = {"name": network.coin_symbol, "symbol": network.coin_symbol, "decimals": 18}
-    added = {"chainId": hex(chain.chain_id), "chainName": chain.name, "nativeCurrency": coin, "rpcUrls": [network.rpc_url]}
-    return _compact(added | ({"blockExplorerUrls": [chain.explorer_url]} if chain.explorer_url else {}))
+    added = {
+        "chainId": hex(chain.chain_id),
+        "chainName": chain.name,
+        "nativeCurrency": coin,
+        "rpcUrls": [network.rpc_url],
+    }
+    return _compact(
+        added | ({"blockExplorerUrls": [chain.explorer_url]} if chain.explorer_url else {})
+    )

@@ -1,4 +1,5 @@
-"""What a store's people hear of at once: a payment that failed with coins in it, came late, or has to be refunded by hand."""
+"""What a store's people hear of at once: a payment that failed with coins in it, came late, or has
+to be refunded by hand."""
 
 from collections.abc import Iterable
 
@@ -8,7 +9,10 @@ from apps.payments.models import Payment, Refund
 from apps.stores.notifications import PAYMENT_ATTENTION, REFUND_FAILED, News, record
 
 _FAILED = {
-    "failed_underpaid": ("was underpaid", "Less than the amount due arrived in time. It is refunded."),
+    "failed_underpaid": (
+        "was underpaid",
+        "Less than the amount due arrived in time. It is refunded.",
+    ),
     "failed_overpaid": ("was overpaid", "More than the amount due arrived. It is refunded."),
 }
 
@@ -46,6 +50,10 @@ def _record(payment: Payment, subject: object, title: str, text: str) -> None:
 
 
 def _news(payment: Payment, subject: object, title: str, text: str) -> News:
-    named = f"{payment.title or payment.order_id}: {text}" if payment.title or payment.order_id else text
+    named = (
+        f"{payment.title or payment.order_id}: {text}"
+        if payment.title or payment.order_id
+        else text
+    )
     path = f"/dashboard/payments/{payment.pk}"
     return News(payment.store_id, payment.mode, PAYMENT_ATTENTION, subject, title, path, named)

@@ -1,4 +1,5 @@
-"""An intent is called off before anything has arrived: by the agent that made it, or by the merchant."""
+"""An intent is called off before anything has arrived: by the agent that made it, or by the
+merchant."""
 
 from django.db import transaction
 
@@ -19,18 +20,28 @@ class NotCancelable(Coded):
 
 
 def cancel_payment(payment: Payment) -> Payment:
-    """The intent, expired as canceled by its agent. Raises NotCancelable, also when its deadline has just passed."""
+    """The intent, expired as canceled by its agent. Raises NotCancelable, also when its deadline
+    has just passed."""
     with transaction.atomic():
-        return _end(payment, states.Decision(states.EXPIRED, states.CANCELED_BY_AGENT, states.CANCELED_EVENT))
+        return _end(
+            payment,
+            states.Decision(states.EXPIRED, states.CANCELED_BY_AGENT, states.CANCELED_EVENT),
+        )
 
 
 def cancel_for_merchant(payment: Payment) -> Payment:
-    """The intent, expired before its time: that a merchant did it is in the audit log (decision 211). Raises NotCancelable."""
+    """The intent, expired before its time: that a merchant did it is in the audit log (decision
+    211). Raises NotCancelable."""
     with transaction.atomic():
-        ended = _end(payment, states.Decision(states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]))
+        ended = _end(
+            payment,
+            states.Decision(states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]),
+        )
         if ended.deadline != ended.expires_at:  # a card was charged: its coins are on their way
             raise NotCancelable
-        audit.record(CANCELED, store=ended.store_id, mode=ended.mode, target=ended, name=ended.reference)
+        audit.record(
+            CANCELED, store=ended.store_id, mode=ended.mode, target=ended, name=ended.reference
+        )
         return ended
 
 
@@ -40,7 +51,9 @@ def is_cancelable(payment: Payment) -> bool:
 
 
 def _end(payment: Payment, decision: states.Decision) -> Payment:
-    locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
+    locked = (
+        Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
+    )
     at = clock.now(locked.store, locked.mode)
     locked = settle_locked(locked, at)
     if locked.status != states.PENDING:

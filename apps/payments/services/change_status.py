@@ -1,4 +1,5 @@
-"""THE way in which an intent's status changes: its table is asked, and history and event are written with it."""
+"""THE way in which an intent's status changes: its table is asked, and history and event are
+written with it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,12 +10,21 @@ from apps.payments.models import Payment
 from apps.payments.services import attention
 
 
-def change_status(payment: Payment, *steps: states.Decision, at: datetime, **columns: object) -> None:
-    """Take the steps in their order; each with an event leaves a history row too. The caller has locked the row.
+def change_status(
+    payment: Payment, *steps: states.Decision, at: datetime, **columns: object
+) -> None:
+    """Take the steps in their order; each with an event leaves a history row too. The caller has
+    locked the row.
 
-    Raises IllegalMove for a step that the table doesn't have, and when the row stands elsewhere than this copy of it.
+    Raises IllegalMove for a step that the table doesn't have, and when the row stands elsewhere
+    than this copy of it.
     """
-    changes = {"state_reason": steps[-1].reason, "updated_at": at, "reconciliation_due": True, **columns}
+    changes = {
+        "state_reason": steps[-1].reason,
+        "updated_at": at,
+        "reconciliation_due": True,
+        **columns,
+    }
     states.MACHINE.change_locked(payment, *steps, at=at, **changes)
 
 

@@ -1,6 +1,8 @@
-"""Moves what the hot wallet holds above each asset's float to cold storage, and books it. What is promised stays.
+"""Moves what the hot wallet holds above each asset's float to cold storage, and books it. What is
+promised stays.
 
-The coins go on being owed to whom they were owed before: only the account of where they lie is another (decision 133).
+The coins go on being owed to whom they were owed before: only the account of where they lie is
+another (decision 133).
 """
 
 from django.db import transaction
@@ -16,8 +18,10 @@ from apps.core.rows import Job
 from apps.ledger import movements
 from apps.ledger.selectors import promised
 
-JOB, BOOKING = Job("payments.move_to_cold", in_transaction=False), Job("payments.book_cold", limit=100)
-_Sent, _Purpose = OutgoingTransaction.Status, OutgoingTransaction.Purpose
+JOB = Job("payments.move_to_cold", in_transaction=False)
+BOOKING = Job("payments.book_cold", limit=100)
+_Sent = OutgoingTransaction.Status
+_Purpose = OutgoingTransaction.Purpose
 # The service's own, which no account of the books sets aside.
 _UNRESERVED = (_Purpose.TEST_PAYMENT, _Purpose.SWEEP_GAS)
 
@@ -25,11 +29,17 @@ _UNRESERVED = (_Purpose.TEST_PAYMENT, _Purpose.SWEEP_GAS)
 def move_to_cold() -> int:
     """Ask for the transfers that are due; how many assets were looked at."""
     wallets = HotWallet.objects.filter(halted_at=None).values("chain")
-    return JOB.walk(Asset.objects.filter(pk__in=cold.assets(), chain__in=wallets).select_related("chain").order_by("pk"), _move)
+    return JOB.walk(
+        Asset.objects.filter(pk__in=cold.assets(), chain__in=wallets)
+        .select_related("chain")
+        .order_by("pk"),
+        _move,
+    )
 
 
 def _move(asset: Asset) -> None:
-    rule, free = cold.float_of(asset), sender.free(asset.chain_id, asset.pk)
+    rule = cold.float_of(asset)
+    free = sender.free(asset.chain_id, asset.pk)
     if free < rule.moved_from_atomic:
         return
     with transaction.atomic():
@@ -51,22 +61,31 @@ def _move(asset: Asset) -> None:
 
 
 def _promised(asset: Asset) -> int:
-    """What stores have under way, wherever it has got to, and what of the service's own is asked for and not signed."""
-    own = OutgoingTransaction.objects.filter(asset=asset, status=_Sent.REQUESTED, purpose__in=_UNRESERVED)
-    return promised(asset.mode, asset.pk) + int(own.aggregate(total=Sum("amount_atomic"))["total"] or 0)
+    """What stores have under way, wherever it has got to, and what of the service's own is asked
+    for and not signed."""
+    own = OutgoingTransaction.objects.filter(
+        asset=asset, status=_Sent.REQUESTED, purpose__in=_UNRESERVED
+    )
+    return promised(asset.mode, asset.pk) + int(
+        own.aggregate(total=Sum("amount_atomic"))["total"] or 0
+    )
 
 
 def _is_under_way(asset: Asset) -> bool:
-    return OutgoingTransaction.objects.filter(asset=asset, purpose=_Purpose.COLD, status__in=(*UNMINED, _Sent.REVIEW)).exists()
+    return OutgoingTransaction.objects.filter(
+        asset=asset, purpose=_Purpose.COLD, status__in=(*UNMINED, _Sent.REVIEW)
+    ).exists()
 
 
 def book_cold() -> int:
-    """The sweep over transfers that came to an end; how many there were. What needs a person is left to one."""
+    """The sweep over transfers that came to an end; how many there were. What needs a person is
+    left to one."""
     return BOOKING.walk(sender.unhandled(_Purpose.COLD).exclude(status=_Sent.REVIEW), _book)
 
 
 def _book(row: OutgoingTransaction) -> None:
-    """A reverted one has moved nothing and paid its gas; one that was never signed has cost nothing."""
+    """A reverted one has moved nothing and paid its gas; one that was never signed has cost
+    nothing."""
     moved = row.amount_atomic if row.status == _Sent.CONFIRMED else 0
     with transaction.atomic():
         if moved or row.network_fee_atomic:

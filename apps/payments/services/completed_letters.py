@@ -1,6 +1,8 @@
-"""What members hear of completed live payments: the day before in one email at seven where they are, or each by itself.
+"""What members hear of completed live payments: the day before in one email at seven where they
+are, or each by itself.
 
-A summary is due at a time kept with the member; whoever moves that time on sends it, so two runs send one.
+A summary is due at a time kept with the member; whoever moves that time on sends it, so two runs
+send one.
 """
 
 from dataclasses import dataclass
@@ -26,7 +28,8 @@ HOUR = time(7)
 # How long a payment may have been open before it was completed, for the index on when it was made.
 OPEN_MAX = timedelta(days=8)
 # What commits late has an earlier time, so some is looked at again: each is recorded once.
-LOOKED_BACK, AT_ONCE_MAX = timedelta(hours=1), 200
+LOOKED_BACK = timedelta(hours=1)
+AT_ONCE_MAX = 200
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ def send_summary(member_id: int) -> None:
         member = members.select_related("user", "store").filter(pk=member_id).first()
         if member is None or (member.summary_due_at is not None and member.summary_due_at > now):
             return
-        zone, due = zone_of(member.user), member.summary_due_at
+        zone = zone_of(member.user)
+        due = member.summary_due_at
         today = datetime.combine(now.astimezone(zone).date(), time(), zone)
         seven = datetime.combine(today.date(), HOUR, zone)
         member.summary_due_at = seven if seven > now else seven + timedelta(days=1)
@@ -94,8 +98,13 @@ def totals(member: Member, begin: datetime, end: datetime) -> list[Total]:
         completed_at__gte=begin,
         completed_at__lt=end,
     )
-    by_currency = rows.values_list("settlement_currency").annotate(count=Count("pk"), cents=Sum("settlement_amount_cents"))
-    return [Total(count, Fiat(cents, currency)) for currency, count, cents in by_currency.order_by("-count", "settlement_currency")]
+    by_currency = rows.values_list("settlement_currency").annotate(
+        count=Count("pk"), cents=Sum("settlement_amount_cents")
+    )
+    return [
+        Total(count, Fiat(cents, currency))
+        for currency, count, cents in by_currency.order_by("-count", "settlement_currency")
+    ]
 
 
 def _record_new(choice: NotificationChoice) -> None:
@@ -108,7 +117,11 @@ def _record_new(choice: NotificationChoice) -> None:
         type="payment_intent.completed",
         account_id=None,
     )
-    found = list(events.order_by("-created_at").values_list("object__payment_intent_id", flat=True)[:AT_ONCE_MAX])
+    found = list(
+        events.order_by("-created_at").values_list("object__payment_intent_id", flat=True)[
+            :AT_ONCE_MAX
+        ]
+    )
     payments = Payment.objects.filter(pk__in=found, store_id=choice.store_id)
     notifications.record(*(_news(one) for one in payments))
 

@@ -1,4 +1,5 @@
-"""Corrections of the books: one member of staff asks for it, another approves it, and it is booked against the treasury, once."""
+"""Corrections of the books: one member of staff asks for it, another approves it, and it is booked
+against the treasury, once."""
 
 import uuid
 from dataclasses import dataclass
@@ -28,7 +29,8 @@ class NotCorrected(Flat):
 
 @dataclass(frozen=True)
 class Correction:
-    """Credit (or, below zero, debit) an account against the treasury; what is held, for the payment it is held for.
+    """Credit (or, below zero, debit) an account against the treasury; what is held, for the payment
+    it is held for.
 
     `key` books it once, however often somebody asks.
     """
@@ -46,7 +48,9 @@ def request_correction(wanted: Correction, reason: str, staff: User, at: datetim
     return four_eyes.ask(CORRECTION, wish_of(wanted, reason), staff, at)
 
 
-def correct(wanted: Correction, reason: str, staff: User, second: User, at: datetime) -> StaffRequest:
+def correct(
+    wanted: Correction, reason: str, staff: User, second: User, at: datetime
+) -> StaffRequest:
     """Both steps for two who are named to an operator's command."""
     return four_eyes.at_once(CORRECTION, wish_of(wanted, reason), staff, second, at)
 
@@ -54,7 +58,9 @@ def correct(wanted: Correction, reason: str, staff: User, second: User, at: date
 def wish_of(correction: Correction, reason: str) -> Ask:
     """Raises NotCorrected."""
     _refuse(correction)
-    asset, store, payment = correction.asset, correction.store, correction.payment
+    asset = correction.asset
+    store = correction.store
+    payment = correction.payment
     wanted = {
         "key": correction.key,
         "mode": asset.mode,
@@ -66,25 +72,38 @@ def wish_of(correction: Correction, reason: str) -> Ask:
     }
     before = account_balance(store.pk if store else None, asset.mode, asset.pk, correction.kind)
     whose = f"{store.name}'s" if store else "the service's"
-    what = f"{whose} {correction.kind} of {asset.pk}" + (f" for payment {payment.reference}" if payment else "")
+    what = f"{whose} {correction.kind} of {asset.pk}" + (
+        f" for payment {payment.reference}" if payment else ""
+    )
     lines = [
-        (f"Account: {what}", _text(asset, before, store), _text(asset, before + correction.amount_atomic, store)),
+        (
+            f"Account: {what}",
+            _text(asset, before, store),
+            _text(asset, before + correction.amount_atomic, store),
+        ),
         ("Amount, below zero a debit", "", _text(asset, correction.amount_atomic, store)),
     ]
     return Ask(correction.key[:100], f"Correction of {what}", wanted, lines, reason)
 
 
 def _refuse(wanted: Correction) -> None:
-    store, payment = wanted.store, wanted.payment
+    store = wanted.store
+    payment = wanted.payment
     if not wanted.key or len(wanted.key) > 100:
         raise NotCorrected("A correction's key has at most 100 characters")
     if wanted.amount_atomic == 0:
         raise NotCorrected("A correction is of more than nothing")
-    if wanted.kind not in CHART or wanted.kind == TREASURY or (CHART[wanted.kind].owner == STORE) != (store is not None):
+    if (
+        wanted.kind not in CHART
+        or wanted.kind == TREASURY
+        or (CHART[wanted.kind].owner == STORE) != (store is not None)
+    ):
         raise NotCorrected(f"{wanted.kind} can't be corrected")
     if (wanted.kind == HELD) != (payment is not None):
         raise NotCorrected("what is held is corrected for its payment, and nothing else is")
-    if payment is not None and (store is None or payment.store_id != store.pk or payment.mode != wanted.asset.mode):
+    if payment is not None and (
+        store is None or payment.store_id != store.pk or payment.mode != wanted.asset.mode
+    ):
         raise NotCorrected("the payment is another store's, or of the other mode")
 
 
@@ -95,19 +114,23 @@ def _text(asset: Asset, amount_atomic: int, store: Store | None) -> str:
     coins = f"{money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)} {asset.coin_symbol}"
     if rate is None:
         return f"{coins} ({amount_atomic} atomic units)"
-    worth = money.text_from_cents(money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals))
+    worth = money.text_from_cents(
+        money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals)
+    )
     return f"{coins}, {worth} {currency} ({amount_atomic} atomic units)"
 
 
 def _before(wanted: Facts) -> Facts:
-    """Balances change all the time, and a correction is of an amount: what must not have changed is that it isn't booked."""
+    """Balances change all the time, and a correction is of an amount: what must not have changed is
+    that it isn't booked."""
     if is_posted([correction_key(wanted["key"])]):
         raise AlreadyBooked
     return {}
 
 
 def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
-    store, payment = wanted["store"], wanted["payment"]
+    store = wanted["store"]
+    payment = wanted["payment"]
     try:
         posted = movements.correction(
             key=wanted["key"],
@@ -123,9 +146,18 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
             payment_id=uuid.UUID(payment) if payment else None,
         )
     except InsufficientBalance:
-        raise NotCorrected("the account, or what the payment holds of it, would go below zero") from None
+        raise NotCorrected(
+            "the account, or what the payment holds of it, would go below zero"
+        ) from None
     if not posted.is_new:
         raise AlreadyBooked
 
 
-CORRECTION = Kind("correction", "A correction of the books", staff_roles.CORRECTION, _before, _carry_out, moves_money=True)
+CORRECTION = Kind(
+    "correction",
+    "A correction of the books",
+    staff_roles.CORRECTION,
+    _before,
+    _carry_out,
+    moves_money=True,
+)

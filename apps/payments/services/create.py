@@ -1,6 +1,8 @@
-"""POST /payments: price each accepted asset, give each a deposit address of its own, write it all in one statement.
+"""POST /payments: price each accepted asset, give each a deposit address of its own, write it all
+in one statement.
 
-Rates and fees are locked here. With an Idempotency-Key the first call's record answers every later one.
+Rates and fees are locked here. With an Idempotency-Key the first call's record answers every later
+one.
 """
 
 import json
@@ -70,17 +72,23 @@ class FeesTakeAll(Coded):
     message = "The fees of this account leave nothing of a payment"
 
 
-def create_payment(access: Access, request: PaymentRequest, key: str | None = None, *, id: uuid.UUID | None = None) -> tuple[Payment, bool]:
+def create_payment(
+    access: Access, request: PaymentRequest, key: str | None = None, *, id: uuid.UUID | None = None
+) -> tuple[Payment, bool]:
     """The intent with its addresses, and whether this call made it.
 
-    Raises Invalid, UnsupportedCurrency, KycRequired, FeesTakeAll, NoRate, NoAcceptedAsset or AccountClosed.
+    Raises Invalid, UnsupportedCurrency, KycRequired, FeesTakeAll, NoRate, NoAcceptedAsset or
+    AccountClosed.
     """
-    store, cents = access.store, amount_cents(request)
+    store = access.store
+    cents = amount_cents(request)
     if store.platform_id is not None and store.kyc_confirmed_at is None:
         raise KycRequired
     real, at = _times(access)
     payment = _payment(access, request, cents, at, key, id)
-    priced = accepted_priced(store.pk, access.mode, payment.settlement_currency, real, offered_chains(access.mode))
+    priced = accepted_priced(
+        store.pk, access.mode, payment.settlement_currency, real, offered_chains(access.mode)
+    )
     if not priced:
         found = _first_made(payment)
         if found is not None:
@@ -88,7 +96,9 @@ def create_payment(access: Access, request: PaymentRequest, key: str | None = No
         raise _unpriced(access)
     payment.fresh_addresses = _addresses(payment, priced, at)
     fresh = payment.fresh_addresses
-    return insert_once(lambda: _first_made(payment), lambda: payment if _insert(payment, fresh) else None)
+    return insert_once(
+        lambda: _first_made(payment), lambda: payment if _insert(payment, fresh) else None
+    )
 
 
 def _times(access: Access) -> tuple[datetime, datetime]:
@@ -98,12 +108,23 @@ def _times(access: Access) -> tuple[datetime, datetime]:
 
 
 def _unpriced(access: Access) -> Coded:
-    return NoRate(retry_after=30) if accepts_any(access.store.pk, access.mode) else NoAcceptedAsset()
+    return (
+        NoRate(retry_after=30) if accepts_any(access.store.pk, access.mode) else NoAcceptedAsset()
+    )
 
 
-def _payment(access: Access, request: PaymentRequest, cents: int, at: datetime, key: str | None, id: uuid.UUID | None) -> Payment:
+def _payment(
+    access: Access,
+    request: PaymentRequest,
+    cents: int,
+    at: datetime,
+    key: str | None,
+    id: uuid.UUID | None,
+) -> Payment:
     store = access.store
-    pays_fee = store.customer_pays_fee if request.customer_pays_fee is None else request.customer_pays_fee
+    pays_fee = (
+        store.customer_pays_fee if request.customer_pays_fee is None else request.customer_pays_fee
+    )
     fees = fees_of(store)
     if fees.service + (fees.platform or 0) >= 1:
         raise FeesTakeAll
@@ -132,20 +153,31 @@ def _payment(access: Access, request: PaymentRequest, cents: int, at: datetime, 
         description=request.description,
         image_url=request.image_url,
         metadata=request.metadata,
-        line_items=[{name: value for name, value in asdict(one).items() if value is not None} for one in request.line_items],
+        line_items=[
+            {name: value for name, value in asdict(one).items() if value is not None}
+            for one in request.line_items
+        ],
     )
 
 
 def _addresses(payment: Payment, priced: list[PricedAsset], at: datetime) -> list[PaymentAddress]:
-    on_top = payment.fee_fraction + (payment.platform_fee_fraction or Decimal(0)) if payment.customer_pays_fee else None
+    on_top = (
+        payment.fee_fraction + (payment.platform_fee_fraction or Decimal(0))
+        if payment.customer_pays_fee
+        else None
+    )
     indexes = addresses.next_indexes(len(priced))
     return [
-        _address(payment, price(payment.settlement_amount_cents, asset, on_top), index, position, at)
+        _address(
+            payment, price(payment.settlement_amount_cents, asset, on_top), index, position, at
+        )
         for position, (asset, index) in enumerate(zip(priced, indexes, strict=True))
     ]
 
 
-def _address(payment: Payment, one: Price, index: int, position: int, at: datetime) -> PaymentAddress:
+def _address(
+    payment: Payment, one: Price, index: int, position: int, at: datetime
+) -> PaymentAddress:
     row = PaymentAddress(
         payment=payment,
         asset=one.priced.asset,
@@ -178,36 +210,49 @@ _ADDRESS_COLUMNS = {
     "rate_source": "text",
     "required_confirmations": "int",
 }
+_ADDRESS_RECORD = ", ".join(f"{name} {kind}" for name, kind in _ADDRESS_COLUMNS.items())
 
 _CREATED = Decision(PENDING, None)
 _INSERT = sql.Statement(f"""
 WITH made AS (
     INSERT INTO payments_payment ({", ".join(_COLUMNS)})
     VALUES ({", ".join(f"%({column})s" for column in _COLUMNS)})
-    ON CONFLICT (store_id, mode, idempotency_caller, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+    ON CONFLICT (store_id, mode, idempotency_caller, idempotency_key)
+        WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING id
 ), ours AS (
-    INSERT INTO chain_address (address, mode, index, purpose, native_chain_id, watch_balance_until, created_at)
-    SELECT one.address, %(mode)s, one.index, 'deposit', one.native_chain, %(watch_balance_until)s, %(real_at)s
-    FROM made, jsonb_to_recordset(%(deposit_addresses)s) AS one(address text, index bigint, native_chain text)
+    INSERT INTO chain_address (address, mode, index, purpose, native_chain_id, watch_balance_until,
+        created_at)
+    SELECT one.address, %(mode)s, one.index, 'deposit', one.native_chain, %(watch_balance_until)s,
+        %(real_at)s
+    FROM made, jsonb_to_recordset(%(deposit_addresses)s) AS one(address text, index bigint,
+        native_chain text)
 ), ways AS (
     INSERT INTO payments_paymentaddress (payment_id, created_at, {", ".join(_ADDRESS_COLUMNS)})
     SELECT made.id, %(created_at)s, one.*
-    FROM made, jsonb_to_recordset(%(payment_addresses)s) AS one({", ".join(f"{name} {kind}" for name, kind in _ADDRESS_COLUMNS.items())})
+    FROM made,
+        jsonb_to_recordset(%(payment_addresses)s) AS one({_ADDRESS_RECORD})
 ), history AS (
-    INSERT INTO payments_paymentevent (id, payment_id, event_type, from_status, to_status, payload, created_at)
-    SELECT gen_random_uuid(), made.id, '{CREATED_EVENT}', NULL, '{PENDING}', '{{}}', %(created_at)s FROM made
+    INSERT INTO payments_paymentevent (id, payment_id, event_type, from_status, to_status, payload,
+        created_at)
+    SELECT gen_random_uuid(), made.id, '{CREATED_EVENT}', NULL, '{PENDING}', '{{}}', %(created_at)s
+        FROM made
 ), {webhooks.RECORD_CTE}
 SELECT EXISTS (SELECT 1 FROM made), ARRAY(SELECT id FROM webhook_delivery)
 """)  # noqa: S608  # only names of columns are put in
 
 
 def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
-    """Write intent, addresses, history, event and deliveries in one statement; False when the key was taken."""
-    values: dict[str, object] = {column: getattr(payment, name) for column, name in _COLUMNS.items()}
+    """Write intent, addresses, history, event and deliveries in one statement; False when the key
+    was taken."""
+    values: dict[str, object] = {
+        column: getattr(payment, name) for column, name in _COLUMNS.items()
+    }
     values |= {"metadata": Jsonb(payment.metadata), "line_items": Jsonb(payment.line_items)}
     # As JSON, which is made in C; arrays are put together value by value in Python.
-    values["payment_addresses"] = Jsonb([{name: getattr(row, name) for name in _ADDRESS_COLUMNS} for row in rows], dumps=_json)
+    values["payment_addresses"] = Jsonb(
+        [{name: getattr(row, name) for name in _ADDRESS_COLUMNS} for row in rows], dumps=_json
+    )
     values["deposit_addresses"] = Jsonb([_deposit_address(row) for row in rows])
     offset = timedelta(seconds=0 if payment.is_live else payment.store.test_offset_seconds)
     values["real_at"] = payment.created_at - offset
@@ -231,7 +276,9 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
     return bool(is_made)
 
 
-_json = partial(json.dumps, default=str)  # what JSON has no type for goes as text, which PostgreSQL reads exactly
+_json = partial(
+    json.dumps, default=str
+)  # what JSON has no type for goes as text, which PostgreSQL reads exactly
 
 
 def _deposit_address(row: PaymentAddress) -> dict[str, str | int | None]:

@@ -1,4 +1,5 @@
-"""Deadlines: an open intent whose time is past is settled once more, which expires, fails or completes it."""
+"""Deadlines: an open intent whose time is past is settled once more, which expires, fails or
+completes it."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -19,7 +20,8 @@ JOB = Job("payments.expire_due", limit=500)
 
 
 def expire_due() -> int:
-    """The sweep over every store: settle the open intents whose deadline has passed; how many there were."""
+    """The sweep over every store: settle the open intents whose deadline has passed; how many there
+    were."""
     costs.remember("live")
     real = clock.real_now()
     due = Payment.objects.filter(status__in=OPEN).filter(_is_due(real)).order_by("expires_at")
@@ -28,7 +30,10 @@ def expire_due() -> int:
 
 def _is_due(real: datetime) -> Q:
     """Past its deadline by the store's own time: test stores may be ahead of the machine."""
-    ahead = ExpressionWrapper(Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)), output_field=DateTimeField())
+    ahead = ExpressionWrapper(
+        Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)),
+        output_field=DateTimeField(),
+    )
     is_past = Q(mode="live", expires_at__lte=real) | Q(mode="test", expires_at__lte=ahead)
     is_held = Q(mode="live", held_open_until__gt=real) | Q(mode="test", held_open_until__gt=ahead)
     return is_past & (Q(held_open_until=None) | ~is_held)
@@ -52,7 +57,9 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 def _with_deadline(store_id: uuid.UUID) -> "QuerySet[Any]":
     """The store's open test intents, each with `Payment.deadline` as a column."""
     rows = Payment.objects.filter(store_id=store_id, mode="test", status__in=OPEN)
-    annotated: QuerySet[Any] = rows.annotate(judged_at=Greatest("expires_at", Coalesce("held_open_until", "expires_at")))
+    annotated: QuerySet[Any] = rows.annotate(
+        judged_at=Greatest("expires_at", Coalesce("held_open_until", "expires_at"))
+    )
     return annotated
 
 

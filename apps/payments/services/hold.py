@@ -1,7 +1,8 @@
-"""What a payment under way elsewhere means for its intent: the app above decides, the intent only keeps it.
+"""What a payment under way elsewhere means for its intent: the app above decides, the intent only
+keeps it.
 
-An intent is held open past its deadline for a while, and only for the coins that are on their way: others are late after it. Coins
-of a card provider never go back to their sender by themselves.
+An intent is held open past its deadline for a while, and only for the coins that are on their way:
+others are late after it. Coins of a card provider never go back to their sender by themselves.
 """
 
 import uuid
@@ -16,34 +17,49 @@ from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.services import attention
 
-CARD_REFUND, DUST_REFUND = "card_refund", "dust_refund"
+CARD_REFUND = "card_refund"
+DUST_REFUND = "dust_refund"
 
 
 def begin_card_funding(payment: Payment, until: datetime, asset_id: str) -> None:
-    """Somebody has started to pay by card: whatever comes counts as the provider's, and the intent waits for these coins of it."""
+    """Somebody has started to pay by card: whatever comes counts as the provider's, and the intent
+    waits for these coins of it."""
     others = payment.held_open_assets if payment.held_open_until else []
     assets = sorted({*others, asset_id})
-    Payment.objects.filter(pk=payment.pk).update(is_card_funded=True, held_open_until=until, held_open_assets=assets)
-    payment.is_card_funded, payment.held_open_until, payment.held_open_assets = True, until, assets
+    Payment.objects.filter(pk=payment.pk).update(
+        is_card_funded=True, held_open_until=until, held_open_assets=assets
+    )
+    payment.is_card_funded = True
+    payment.held_open_until = until
+    payment.held_open_assets = assets
 
 
 def hold_open(payment_id: uuid.UUID, until: datetime | None, *, shortfall_bps: int = 0) -> None:
-    """Hold an intent open until then, or no longer; `shortfall_bps` is what the card may cost the store, which counts as paid."""
+    """Hold an intent open until then, or no longer; `shortfall_bps` is what the card may cost the
+    store, which counts as paid."""
     rows = Payment.objects.filter(pk=payment_id)
-    rows.update(held_open_until=until, **({"card_shortfall_bps": shortfall_bps} if shortfall_bps else {}))
+    rows.update(
+        held_open_until=until, **({"card_shortfall_bps": shortfall_bps} if shortfall_bps else {})
+    )
     if until is None:
         jobs.enqueue("payments.expire_due")
 
 
 def keep_pending(payment_id: uuid.UUID, until: datetime, asset_id: str) -> bool:
-    """Hold an intent that nobody has paid open for these coins until then at least; False when it isn't pending any more."""
+    """Hold an intent that nobody has paid open for these coins until then at least; False when it
+    isn't pending any more."""
     pending = Payment.objects.filter(pk=payment_id, status=states.PENDING)
     and_these = Func(F("held_open_assets"), Value(asset_id), function="array_append")
-    return bool(pending.update(held_open_until=Greatest("held_open_until", Value(until)), held_open_assets=and_these))
+    return bool(
+        pending.update(
+            held_open_until=Greatest("held_open_until", Value(until)), held_open_assets=and_these
+        )
+    )
 
 
 def is_on_time(payment: Payment, deposit: Deposit) -> bool:
-    """Whether its block is not later than the intent's deadline; of coins that it is held open for, than the end of that.
+    """Whether its block is not later than the intent's deadline; of coins that it is held open for,
+    than the end of that.
 
     By the store's clock in test mode. A simulated deposit is as old as its record.
     """
@@ -71,7 +87,8 @@ def flag_dust_refund(payment: Payment) -> None:
 
 
 def settle_card_refund(payment: Payment, *, is_sent: bool) -> None:
-    """A refund was asked for: one that was sent settles the flag, one that was held back raises it."""
+    """A refund was asked for: one that was sent settles the flag, one that was held back raises
+    it."""
     if is_sent and payment.needs_attention in (CARD_REFUND, DUST_REFUND):
         Payment.objects.filter(pk=payment.pk).update(needs_attention="")
     elif not is_sent and payment.is_card_funded and payment.status in states.REFUNDABLE:

@@ -1,4 +1,5 @@
-"""The merchant accepts a deposit that came after the end of its payment: booked as if a payment of that amount had completed.
+"""The merchant accepts a deposit that came after the end of its payment: booked as if a payment of
+that amount had completed.
 
 A deposit is accepted once; one that hasn't confirmed is not accepted.
 """
@@ -38,7 +39,11 @@ class AlreadyAccepted(Flat):
 def late_deposit_of(payment: Payment, deposit_id: str) -> LateDeposit:
     """Raises NotFound."""
     found = (
-        payment.late_deposits.select_related("deposit__asset__chain").filter(deposit_id=deposit_id).first() if is_uuid(deposit_id) else None
+        payment.late_deposits.select_related("deposit__asset__chain")
+        .filter(deposit_id=deposit_id)
+        .first()
+        if is_uuid(deposit_id)
+        else None
     )
     if found is None:
         raise NotFound
@@ -46,24 +51,36 @@ def late_deposit_of(payment: Payment, deposit_id: str) -> LateDeposit:
 
 
 def held_atomic(payment: Payment, asset_id: str) -> int:
-    """What is held of an asset for an intent that has ended: what came in and was never settled, less what goes or went back."""
+    """What is held of an asset for an intent that has ended: what came in and was never settled,
+    less what goes or went back."""
     one = next((one for one in received_by(payment) if one.address.asset_id == asset_id), None)
     if one is None:
         return 0
-    waiting = set(payment.late_deposits.filter(accepted_at=None).values_list("deposit_id", flat=True))
+    waiting = set(
+        payment.late_deposits.filter(accepted_at=None).values_list("deposit_id", flat=True)
+    )
     confirmed = [deposit for deposit in one.deposits if deposit.status == Deposit.Status.CONFIRMED]
     late: int = sum(deposit.amount_atomic for deposit in confirmed if deposit.pk in waiting)
     unsettled = one.confirmed_atomic if payment.completed_at is None else 0
-    back = Refund.objects.filter(payment=payment, asset_id=asset_id, is_from_held=True, status__in=LIVE_STATUSES)
+    back = Refund.objects.filter(
+        payment=payment, asset_id=asset_id, is_from_held=True, status__in=LIVE_STATUSES
+    )
     returned: int = sum(back.values_list("amount_atomic", flat=True))
     return late + unsettled - returned
 
 
-def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime, *, by: Access | None = None) -> LateDeposit:
-    """Move the deposit from the held to the available balance, less fees. Raises NotFound or a Flat sentence."""
+def accept_late_deposit(
+    payment: Payment, deposit_id: str, at: datetime, *, by: Access | None = None
+) -> LateDeposit:
+    """Move the deposit from the held to the available balance, less fees. Raises NotFound or a Flat
+    sentence."""
     operations.check(by, operations.LATE_DEPOSIT)
     with transaction.atomic():
-        payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
+        payment = (
+            Payment.objects.select_for_update(of=("self",))
+            .select_related("store")
+            .get(pk=payment.pk)
+        )
         late = late_deposit_of(payment, deposit_id)
         if late.accepted_at is not None:
             raise AlreadyAccepted
@@ -72,20 +89,28 @@ def accept_late_deposit(payment: Payment, deposit_id: str, at: datetime, *, by: 
         if held_atomic(payment, late.deposit.asset_id) < late.deposit.amount_atomic:
             raise SentBack
         movements.late_deposit_accepted(
-            deposit_id=late.deposit_id, **shares(payment, late.deposit.asset_id, late.deposit.amount_atomic), at=at
+            deposit_id=late.deposit_id,
+            **shares(payment, late.deposit.asset_id, late.deposit.amount_atomic),
+            at=at,
         )
         late.accepted_at = at
         late.save(update_fields=["accepted_at"])
         told = {"asset": late.deposit.asset_id, "amount_atomic": str(late.deposit.amount_atomic)}
         audit.record(
-            "late_deposit.accepted", store=payment.store_id, mode=payment.mode, target=payment, name=payment.reference, details=told
+            "late_deposit.accepted",
+            store=payment.store_id,
+            mode=payment.mode,
+            target=payment,
+            name=payment.reference,
+            details=told,
         )
         note_accepted(payment, late.deposit, at)
     return late
 
 
 def note_accepted(payment: Payment, deposit: Deposit, at: datetime) -> None:
-    """In the payment's history, and to whom it may concern. What it has brought is compared with the books anew."""
+    """In the payment's history, and to whom it may concern. What it has brought is compared with
+    the books anew."""
     Payment.objects.filter(pk=payment.pk).update(reconciliation_due=True)
     PaymentEvent.objects.create(
         payment=payment,

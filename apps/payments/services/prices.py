@@ -21,7 +21,8 @@ class UnsupportedCurrency(Coded):
 
 def amount_cents(request: PaymentRequest) -> int:
     """The price in cents of its currency. Raises Invalid or UnsupportedCurrency."""
-    currency, cents = request.currency, cents_from_text(request.amount)
+    currency = request.currency
+    cents = cents_from_text(request.amount)
     if currency not in Currency.values:
         raise UnsupportedCurrency(currency)
     if cents > AMOUNT_CENTS_MAX:

@@ -1,4 +1,5 @@
-"""What each accepted asset must pay for a fiat price. Required amounts round up to what a customer can type."""
+"""What each accepted asset must pay for a fiat price. Required amounts round up to what a customer
+can type."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,7 +10,8 @@ from apps.core import money
 
 @dataclass(frozen=True)
 class Price:
-    """The amounts of one payment address. `base_atomic` and `fee_atomic` are there when the fee is on top."""
+    """The amounts of one payment address. `base_atomic` and `fee_atomic` are there when the fee is
+    on top."""
 
     priced: PricedAsset
     required_atomic: int
@@ -18,7 +20,8 @@ class Price:
 
 
 def price(cents: int, priced: PricedAsset, fee_fraction: Decimal | None) -> Price:
-    """The price in one asset at its current rate; with `fee_fraction` grossed up so that the merchant nets the base."""
+    """The price in one asset at its current rate; with `fee_fraction` grossed up so that the
+    merchant nets the base."""
     asset = priced.asset
     base = money.atomic_for_cents(cents, priced.rate, asset.atomic_decimals, asset.display_decimals)
     if fee_fraction is None:

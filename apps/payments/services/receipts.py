@@ -1,4 +1,5 @@
-"""A receipt by email, for whoever holds the link of a paid payment and names an address. No address is kept with the payment.
+"""A receipt by email, for whoever holds the link of a paid payment and names an address. No address
+is kept with the payment.
 
 Strangers can cause these: few go out per payment, and few to one mailbox (settings.LETTER_LIMITS).
 """
@@ -34,20 +35,32 @@ class TooManyReceipts(Flat):
 
 
 def email_receipt(payment: Payment, email: str, language: str = "") -> None:
-    """Queue it, to one address at most once an hour. Raises Invalid, NoReceipt or TooManyReceipts."""
+    """Queue it, to one address at most once an hour. Raises Invalid, NoReceipt or
+    TooManyReceipts."""
     to = _checked(email)
     receipt = receipt_of(payment)
     if receipt is None:
         raise NoReceipt
     whose = f"{TEMPLATE}:{payment.pk}:"
     mailbox = hashlib.sha256(emails.mailbox(to).encode()).hexdigest()[:16]
-    sent = set(OutgoingMail.objects.filter(key__startswith=whose).values_list("key", flat=True)[: MAILBOXES_MAX * 24])
+    sent = set(
+        OutgoingMail.objects.filter(key__startswith=whose).values_list("key", flat=True)[
+            : MAILBOXES_MAX * 24
+        ]
+    )
     if len({one.split(":")[2] for one in sent} | {mailbox}) > MAILBOXES_MAX:
         raise TooManyReceipts
     key = f"{whose}{mailbox}:{int(real_now().timestamp()) // _HOUR}"
     context = {"receipt": receipt, "email": to, "is_test": receipt.is_test}
     with transaction.atomic():
-        if not mail.send(key=key, to=to, template=TEMPLATE, context=context, store=payment.store, language=language):
+        if not mail.send(
+            key=key,
+            to=to,
+            template=TEMPLATE,
+            context=context,
+            store=payment.store,
+            language=language,
+        ):
             raise TooManyReceipts
 
 

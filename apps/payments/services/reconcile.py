@@ -1,4 +1,5 @@
-"""Does what the chain brought, what the intent says and what the ledger has agree? Asked within a minute of each change."""
+"""Does what the chain brought, what the intent says and what the ledger has agree? Asked within a
+minute of each change."""
 
 from collections import Counter
 
@@ -11,7 +12,9 @@ from apps.payments.models import LateDeposit, Payment, TransferReturn
 from apps.payments.net import keep_net
 from apps.payments.selectors import Received, received_by
 
-FINAL, DISPUTED, CLOSED = "final", "disputed", "closed"
+FINAL = "final"
+DISPUTED = "disputed"
+CLOSED = "closed"
 JOB = Job("payments.reconcile", limit=200)
 _DEPOSIT = ("deposit__tx_hash", "deposit__log_index", "deposit__asset_id", "deposit__amount_atomic")
 
@@ -23,11 +26,14 @@ def reconcile_due() -> int:
 
 
 def reconcile(payment: Payment) -> str:
-    """Check one intent and keep the result; staff's `closed` stands while the figures agree with what they closed.
+    """Check one intent and keep the result; staff's `closed` stands while the figures agree with
+    what they closed.
 
-    One that is still on its way isn't due before it changes, which makes it due again: it keeps nobody else waiting.
+    One that is still on its way isn't due before it changes, which makes it due again: it keeps
+    nobody else waiting.
     """
-    # Whoever changes what it brought holds this lock too, so that what is kept here is what the books say.
+    # Whoever changes what it brought holds this lock too, so that what is kept here is what the
+    # books say.
     Payment.objects.select_for_update(no_key=True).get(pk=payment.pk)
     at = clock.now(payment.store, payment.mode)
     received = received_by(payment)
@@ -35,7 +41,9 @@ def reconcile(payment: Payment) -> str:
     if payment.reconciliation_status == CLOSED and status == DISPUTED:
         status = CLOSED
     checked = Payment.objects.filter(pk=payment.pk, updated_at=payment.updated_at)
-    is_kept = checked.update(reconciliation_status=status, reconciled_at=at, reconciliation_due=False)
+    is_kept = checked.update(
+        reconciliation_status=status, reconciled_at=at, reconciliation_due=False
+    )
     if is_kept and payment.completed_at is not None:
         keep_net(payment)
     return status
@@ -52,30 +60,46 @@ def is_balanced(payment: Payment, received: list[Received]) -> bool:
     booked = booked_deposits(payment.pk)
     accepted, returned = _claimed(payment, received)
     for one in received:
-        confirmed = sum(deposit.amount_atomic for deposit in one.deposits if deposit.status == deposit.Status.CONFIRMED)
-        if booked.get(one.address.asset_id, 0) - accepted[one.address.asset_id] - returned[one.address.asset_id] != confirmed:
+        confirmed = sum(
+            deposit.amount_atomic
+            for deposit in one.deposits
+            if deposit.status == deposit.Status.CONFIRMED
+        )
+        if (
+            booked.get(one.address.asset_id, 0)
+            - accepted[one.address.asset_id]
+            - returned[one.address.asset_id]
+            != confirmed
+        ):
             return False
     if payment.completed_at is None:
         return True
     splits = payment_split([payment.pk]).get(payment.pk, {})
     return all(
-        (splits[one.address.asset_id].gross_atomic if one.address.asset_id in splits else 0) - accepted[one.address.asset_id]
+        (splits[one.address.asset_id].gross_atomic if one.address.asset_id in splits else 0)
+        - accepted[one.address.asset_id]
         == one.confirmed_atomic
         for one in received
     )
 
 
 def _claimed(payment: Payment, received: list[Received]) -> tuple[Counter[str], Counter[str]]:
-    """Per asset what unmatched transfers brought that were accepted on this payment, and that were sent back from it."""
+    """Per asset what unmatched transfers brought that were accepted on this payment, and that were
+    sent back from it."""
     own = {deposit.pk for one in received for deposit in one.deposits}
-    accepted, returned = Counter[str](), Counter[str]()
-    late = LateDeposit.objects.filter(payment=payment, accepted_at__isnull=False).exclude(deposit__in=own)
+    accepted = Counter[str]()
+    returned = Counter[str]()
+    late = LateDeposit.objects.filter(payment=payment, accepted_at__isnull=False).exclude(
+        deposit__in=own
+    )
     taken = set()
     for tx_hash, index, asset_id, amount in late.values_list(*_DEPOSIT):
         taken.add((tx_hash, index))
         accepted[asset_id] += amount
     sent = TransferReturn.objects.filter(payment=payment).order_by("transfer").distinct("transfer")
-    for tx_hash, index, asset_id, amount in sent.values_list("transfer__tx_hash", "transfer__log_index", "asset_id", "amount_atomic"):
+    for tx_hash, index, asset_id, amount in sent.values_list(
+        "transfer__tx_hash", "transfer__log_index", "asset_id", "amount_atomic"
+    ):
         if (tx_hash, index) not in taken:
             returned[asset_id] += amount
     return accepted, returned

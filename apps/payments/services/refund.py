@@ -1,6 +1,8 @@
-"""Asking for a refund: the records, with their coins reserved. Money leaves in services.refund_progress.
+"""Asking for a refund: the records, with their coins reserved. Money leaves in
+services.refund_progress.
 
-The intent's row is locked, so two requests see each other; a request while one is under way answers with that one.
+The intent's row is locked, so two requests see each other; a request while one is under way answers
+with that one.
 """
 
 import hashlib
@@ -37,7 +39,10 @@ class FiguresChanged(Flat):
 def plan_digest(shares: Sequence[Share | Refund]) -> str:
     """What would be sent, as a short text that a person agrees to."""
     told = [
-        (one.asset.pk, one.to_address.lower(), one.amount_atomic) if isinstance(one, Share) else ("under way", one.pk) for one in shares
+        (one.asset.pk, one.to_address.lower(), one.amount_atomic)
+        if isinstance(one, Share)
+        else ("under way", one.pk)
+        for one in shares
     ]
     return hashlib.sha256(repr(sorted(map(str, told))).encode()).hexdigest()
 
@@ -54,11 +59,14 @@ class Requested(NamedTuple):
     is_other: bool = False
 
 
-def request_refund(access: Access, payment: Payment, request: RefundRequest, key: str, *, agreed: str | None = None) -> Requested:
+def request_refund(
+    access: Access, payment: Payment, request: RefundRequest, key: str, *, agreed: str | None = None
+) -> Requested:
     """The records of this request, made now, or by an earlier call and still under way.
 
-    On failed and expired intents the list holds every refund of the intent. `agreed` is the digest of the plan that a person
-    has seen: nothing else is sent then. Raises a Flat sentence, or what operations.check refuses with.
+    On failed and expired intents the list holds every refund of the intent. `agreed` is the digest
+    of the plan that a person has seen: nothing else is sent then. Raises a Flat sentence, or what
+    operations.check refuses with.
     """
     operations.check(access, operations.REFUND)
     try:
@@ -72,18 +80,30 @@ def request_refund(access: Access, payment: Payment, request: RefundRequest, key
 
 def _earlier(access: Access, payment: Payment, key: str) -> Requested | None:
     """What the key has made, of whichever intent."""
-    mine = {"store_id": access.store_id, "mode": access.mode, "idempotency_caller": access.caller, "idempotency_key": key}
-    refunds = list(Refund.objects.filter(**mine).select_related("asset__chain").order_by("created_at", "part"))
+    mine = {
+        "store_id": access.store_id,
+        "mode": access.mode,
+        "idempotency_caller": access.caller,
+        "idempotency_key": key,
+    }
+    refunds = list(
+        Refund.objects.filter(**mine).select_related("asset__chain").order_by("created_at", "part")
+    )
     return Requested(_answer(payment, refunds), is_new=False) if refunds else None
 
 
-def _request(access: Access, payment: Payment, request: RefundRequest, key: str, agreed: str | None) -> Requested:
+def _request(
+    access: Access, payment: Payment, request: RefundRequest, key: str, agreed: str | None
+) -> Requested:
     """The same under the intent's lock, where no other request for it changes what is left."""
-    locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
+    locked = (
+        Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
+    )
     earlier = _earlier(access, locked, key)
     if earlier is not None:
         return earlier
-    at, shares = clock.now(locked.store, locked.mode), shares_to_send(locked, request)
+    at = clock.now(locked.store, locked.mode)
+    shares = shares_to_send(locked, request)
     if agreed is not None and plan_digest(shares) != agreed:
         raise FiguresChanged
     under_way = [one for one in shares if isinstance(one, Refund)]
@@ -91,7 +111,9 @@ def _request(access: Access, payment: Payment, request: RefundRequest, key: str,
         other = is_other(locked, request, under_way)
         return Requested(_answer(locked, under_way), is_new=False, is_other=other)
     wanted = [one for one in shares if isinstance(one, Share)]
-    made = _make(locked, wanted, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key)
+    made = _make(
+        locked, wanted, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key
+    )
     hold.settle_card_refund(locked, is_sent=bool(made))
     _note(locked, made)
     return Requested(_answer(locked, made), is_new=True)
@@ -100,13 +122,29 @@ def _request(access: Access, payment: Payment, request: RefundRequest, key: str,
 def _note(payment: Payment, made: Sequence[Refund]) -> None:
     sent = [f"{one.amount_atomic} {one.asset.pk} to {one.destination_address}" for one in made]
     told = {"refunds": [str(one.pk) for one in made], "sent": sent}
-    audit.record("refund.requested", store=payment.store_id, mode=payment.mode, target=payment, name=payment.reference, details=told)
+    audit.record(
+        "refund.requested",
+        store=payment.store_id,
+        mode=payment.mode,
+        target=payment,
+        name=payment.reference,
+        details=told,
+    )
 
 
 def refund_automatically(payment: Payment, at: datetime) -> list[Refund]:
-    """What a rejected payment owes its payers, each their own share. The caller has locked the intent."""
-    reason = Refund.Reason.FAILED_OVERPAID if payment.state_reason == states.FAILED_OVERPAID else Refund.Reason.FAILED_UNDERPAID
-    shares = [share for one in received_by(payment) for share in to_payers(one, one.counted, is_from_held=True)]
+    """What a rejected payment owes its payers, each their own share. The caller has locked the
+    intent."""
+    reason = (
+        Refund.Reason.FAILED_OVERPAID
+        if payment.state_reason == states.FAILED_OVERPAID
+        else Refund.Reason.FAILED_UNDERPAID
+    )
+    shares = [
+        share
+        for one in received_by(payment)
+        for share in to_payers(one, one.counted, is_from_held=True)
+    ]
     worth_it = [share for share in shares if not _is_dust(payment, share)]
     if len(worth_it) < len(shares):
         hold.flag_dust_refund(payment)
@@ -121,14 +159,25 @@ def _is_dust(payment: Payment, share: Share) -> bool:
 
 def _answer(payment: Payment, refunds: list[Refund]) -> list[Refund]:
     if payment.status in states.CLOSED:
-        return list(Refund.objects.filter(payment=payment).select_related("asset__chain").order_by("-created_at", "-part"))
+        return list(
+            Refund.objects.filter(payment=payment)
+            .select_related("asset__chain")
+            .order_by("-created_at", "-part")
+        )
     return refunds
 
 
 def _make(
-    payment: Payment, shares: Sequence[Share], reason: str, at: datetime, *, caller: str = "", key: str | None = None
+    payment: Payment,
+    shares: Sequence[Share],
+    reason: str,
+    at: datetime,
+    *,
+    caller: str = "",
+    key: str | None = None,
 ) -> list[Refund]:
-    """The records, each with its coins reserved; asset by asset in one order, so that requests never wait for each other in a ring."""
+    """The records, each with its coins reserved; asset by asset in one order, so that requests
+    never wait for each other in a ring."""
     made: list[Refund] = []
     for part, share in enumerate(sorted(shares, key=lambda one: one.asset.pk)):
         refund = Refund.objects.create(

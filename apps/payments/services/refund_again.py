@@ -30,7 +30,9 @@ def _goes_where_asked(payment: Payment, request: RefundRequest, refund: Refund) 
     return refund.destination_address in payers
 
 
-def _is_another_amount(payment: Payment, request: RefundRequest, under_way: Sequence[Refund]) -> bool:
+def _is_another_amount(
+    payment: Payment, request: RefundRequest, under_way: Sequence[Refund]
+) -> bool:
     if request.amount is not None:
         asset = under_way[0].asset
         asked = money.atomic_from_decimal(request.amount, asset.atomic_decimals)

@@ -1,6 +1,8 @@
-"""Refunds on their way: asked of the sender once, followed to their end, and what a confirmed one does to its payment.
+"""Refunds on their way: asked of the sender once, followed to their end, and what a confirmed one
+does to its payment.
 
-A refund of simulated coins is simulated: submitted, then confirmed when apps.chain.simulated says that it has arrived.
+A refund of simulated coins is simulated: submitted, then confirmed when apps.chain.simulated says
+that it has arrived.
 """
 
 import uuid
@@ -38,8 +40,16 @@ def advance_refund(refund_id: uuid.UUID) -> Refund:
     """One refund, under the lock of its payment."""
     with transaction.atomic():
         payment_id = Refund.objects.values_list("payment_id", flat=True).get(pk=refund_id)
-        payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment_id)
-        refund: Refund = Refund.objects.select_for_update(of=("self",)).select_related("asset__chain").get(pk=refund_id)
+        payment = (
+            Payment.objects.select_for_update(of=("self",))
+            .select_related("store")
+            .get(pk=payment_id)
+        )
+        refund: Refund = (
+            Refund.objects.select_for_update(of=("self",))
+            .select_related("asset__chain")
+            .get(pk=refund_id)
+        )
         at = clock.now(payment.store, payment.mode)
         if refund.is_simulated:
             _advance_simulated(payment, refund, at)
@@ -52,7 +62,9 @@ def _advance_simulated(payment: Payment, refund: Refund, at: datetime) -> None:
     real = clock.real_now()
     if refund.status == Refund.Status.PENDING:
         _submit(refund, simulated.new_hash(), at, real)
-    if refund.status == Refund.Status.SUBMITTED and simulated.has_arrived(refund.submitted_at, refund.submitted_real_at, at, real):
+    if refund.status == Refund.Status.SUBMITTED and simulated.has_arrived(
+        refund.submitted_at, refund.submitted_real_at, at, real
+    ):
         _confirm(payment, refund, at, gas_atomic=0)
 
 
@@ -76,17 +88,29 @@ def _advance_sent(payment: Payment, refund: Refund, at: datetime) -> None:
         _confirm(payment, refund, at, gas_atomic=sent.network_fee_atomic)
         sender.mark_handled(sent)
     elif sent.status == _Sent.FAILED:
-        _fail(payment, refund, sent.reason or "The transaction failed", at, gas_atomic=sent.network_fee_atomic)
+        _fail(
+            payment,
+            refund,
+            sent.reason or "The transaction failed",
+            at,
+            gas_atomic=sent.network_fee_atomic,
+        )
         sender.mark_handled(sent)
 
 
 def _submit(refund: Refund, tx_hash: str, at: datetime, real: datetime) -> None:
-    columns = {"tx_hash": tx_hash, "attempts": refund.attempts + 1, "submitted_at": at, "submitted_real_at": real}
+    columns = {
+        "tx_hash": tx_hash,
+        "attempts": refund.attempts + 1,
+        "submitted_at": at,
+        "submitted_real_at": real,
+    }
     states.REFUND_MACHINE.change_status(refund, Step("submitted"), at=at, updated_at=at, **columns)
 
 
 def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int) -> None:
-    """Book it, give back the platform's share, and move the payment to refunded with the first one."""
+    """Book it, give back the platform's share, and move the payment to refunded with the first
+    one."""
     if not states.REFUND_MACHINE.change_status(refund, Step("confirmed"), at=at, updated_at=at):
         return
     movements.refund_confirmed(
@@ -118,26 +142,39 @@ def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int)
 def _note_on_payment(payment: Payment, at: datetime) -> None:
     refund_state = "full" if _is_all_back(payment) else "partial"
     if payment.status != states.REFUNDED:
-        refunded = states.Decision(states.REFUNDED, states.REFUND_COMPLETED, states.EVENTS[states.REFUNDED])
+        refunded = states.Decision(
+            states.REFUNDED, states.REFUND_COMPLETED, states.EVENTS[states.REFUNDED]
+        )
         change_status(payment, refunded, at=at, refund_state=refund_state)
     else:
-        payment.refund_state, payment.updated_at, payment.reconciliation_due = refund_state, at, True
+        payment.refund_state = refund_state
+        payment.updated_at = at
+        payment.reconciliation_due = True
         payment.save(update_fields=["refund_state", "updated_at", "reconciliation_due"])
     jobs.enqueue("billing.settle_invoices", payment.pk)
 
 
 def _is_all_back(payment: Payment) -> bool:
     for one in received_by(payment):
-        confirmed = sum(deposit.amount_atomic for deposit in one.deposits if deposit.status == deposit.Status.CONFIRMED)
-        rows = Refund.objects.filter(payment=payment, asset_id=one.address.asset_id, status="confirmed")
+        confirmed = sum(
+            deposit.amount_atomic
+            for deposit in one.deposits
+            if deposit.status == deposit.Status.CONFIRMED
+        )
+        rows = Refund.objects.filter(
+            payment=payment, asset_id=one.address.asset_id, status="confirmed"
+        )
         if sum(rows.values_list("amount_atomic", flat=True)) < confirmed:
             return False
     return True
 
 
 def _fail(payment: Payment, refund: Refund, reason: str, at: datetime, *, gas_atomic: int) -> None:
-    """It moved nothing and never will: the coins go back to where they came from. A reverted one has paid its gas."""
-    if not states.REFUND_MACHINE.change_status(refund, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at):
+    """It moved nothing and never will: the coins go back to where they came from. A reverted one
+    has paid its gas."""
+    if not states.REFUND_MACHINE.change_status(
+        refund, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at
+    ):
         return
     attention.refund_failed(payment, refund, reason)
     movements.refund_released(
@@ -155,7 +192,8 @@ def _fail(payment: Payment, refund: Refund, reason: str, at: datetime, *, gas_at
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
-    """When the store's next simulated refund moves by its test clock: a new one at once, a submitted one after its minute."""
+    """When the store's next simulated refund moves by its test clock: a new one at once, a
+    submitted one after its minute."""
     rows = Refund.objects.filter(store_id=store_id, mode="test", is_simulated=True)
     moments = [*rows.filter(status="pending").values_list("created_at", flat=True)]
     submitted = rows.filter(status="submitted").values_list("submitted_at", flat=True)
@@ -166,6 +204,8 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
     rows = Refund.objects.filter(store_id=store_id, mode="test", is_simulated=True)
     limit = now - simulated.UNDER_WAY
-    due = rows.filter(Q(status="pending") | Q(status="submitted", submitted_at__lte=limit)).order_by("created_at")
+    due = rows.filter(
+        Q(status="pending") | Q(status="submitted", submitted_at__lte=limit)
+    ).order_by("created_at")
     for refund_id in list(due.values_list("pk", flat=True)):
         advance_refund(refund_id)

@@ -1,4 +1,5 @@
-"""What a completed payment can still give back, and what that is worth: at the rate that was locked for it, and today.
+"""What a completed payment can still give back, and what that is worth: at the rate that was locked
+for it, and today.
 
 Read for people who choose an amount; nothing is kept or reserved.
 """
@@ -14,12 +15,14 @@ from apps.payments.selectors import Received, received_by
 from apps.payments.services.refund_shares import left_of
 from apps.payments.services.worth import Most
 
-LOCKED, TODAY = "locked", "today"
+LOCKED = "locked"
+TODAY = "today"
 
 
 @dataclass(frozen=True)
 class Refundable:
-    """A coin of a payment of which something can go back. `current` is None when nobody knows what it is worth now."""
+    """A coin of a payment of which something can go back. `current` is None when nobody knows what
+    it is worth now."""
 
     left: Amount[Asset]
     locked: Price[Asset]
@@ -44,13 +47,21 @@ class Refundable:
 
 def confirmed_of(payment: Payment) -> list[Received]:
     """The coins of which something has confirmed."""
-    return [one for one in received_by(payment) if any(row.status == "confirmed" for row in one.deposits)]
+    return [
+        one
+        for one in received_by(payment)
+        if any(row.status == "confirmed" for row in one.deposits)
+    ]
 
 
 def refundable(payment: Payment, received: list[Received]) -> list[Refundable]:
-    """Each of these coins of a completed payment of which something is left, in their order. Two questions for all."""
-    currency, left = payment.settlement_currency, left_of(payment, received)
-    rates = {asset.pk: rate for asset, rate in valued(left, currency, clock.real_now())} if left else {}
+    """Each of these coins of a completed payment of which something is left, in their order. Two
+    questions for all."""
+    currency = payment.settlement_currency
+    left = left_of(payment, received)
+    rates = (
+        {asset.pk: rate for asset, rate in valued(left, currency, clock.real_now())} if left else {}
+    )
     found = []
     for one in received:
         asset = one.address.asset

@@ -1,4 +1,5 @@
-"""What a refund sends: who may have how much back, from which balance, to which address. Nothing is written here.
+"""What a refund sends: who may have how much back, from which balance, to which address. Nothing is
+written here.
 
 The caller holds the intent's lock when the answer is to be acted upon.
 """
@@ -84,7 +85,9 @@ def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share |
     """What there is to send, or the records that are already under way."""
     received = [one for one in received_by(payment) if _confirmed(one)]
     has_late = any(_held_late(payment, one) for one in received)
-    if payment.status not in states.REFUNDABLE and not (payment.status == states.REFUNDED and has_late):
+    if payment.status not in states.REFUNDABLE and not (
+        payment.status == states.REFUNDED and has_late
+    ):
         raise NotRefundable
     if not received:
         raise NothingLeft
@@ -94,16 +97,23 @@ def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share |
         return _from_completed(payment, received, request)
     if request.amount is not None:
         raise AmountNotAllowed
-    if request.asset_id is not None and request.asset_id not in {one.address.asset_id for one in received}:
+    if request.asset_id is not None and request.asset_id not in {
+        one.address.asset_id for one in received
+    }:
         raise AssetNotReceived
     if request.destination_address is not None and len(received) > 1 and request.asset_id is None:
         raise AssetRequired
-    chosen = [one for one in received if request.asset_id in (None, one.address.asset_id)] if request.destination_address else received
+    chosen = (
+        [one for one in received if request.asset_id in (None, one.address.asset_id)]
+        if request.destination_address
+        else received
+    )
     return _from_closed(payment, chosen, request)
 
 
 def _without_destination(payment: Payment, received: list[Received]) -> Sequence[Share | Refund]:
-    """The coins came from a card provider, so nothing goes back to their sender: a person finds out where to."""
+    """The coins came from a card provider, so nothing goes back to their sender: a person finds out
+    where to."""
     if under_way := _under_way(payment, received):
         return under_way
     if payment.status in (states.FAILED, states.EXPIRED):
@@ -117,7 +127,11 @@ def _confirmed(one: Received) -> list[Deposit]:
 
 def _held_late(payment: Payment, one: Received) -> list[Deposit]:
     """Late deposits that the merchant has not accepted."""
-    waiting = set(LateDeposit.objects.filter(payment=payment, accepted_at=None).values_list("deposit_id", flat=True))
+    waiting = set(
+        LateDeposit.objects.filter(payment=payment, accepted_at=None).values_list(
+            "deposit_id", flat=True
+        )
+    )
     return [deposit for deposit in _confirmed(one) if deposit.pk in waiting]
 
 
@@ -128,17 +142,24 @@ def _refunded_atomic(payment: Payment, asset_id: str) -> int:
 
 def _under_way(payment: Payment, received: Sequence[Received]) -> list[Refund]:
     assets = [one.address.asset_id for one in received]
-    rows = Refund.objects.filter(payment=payment, asset_id__in=assets, status__in=OPEN_STATUSES).select_related("asset__chain")
+    rows = Refund.objects.filter(
+        payment=payment, asset_id__in=assets, status__in=OPEN_STATUSES
+    ).select_related("asset__chain")
     return list(rows.order_by("created_at", "part"))
 
 
-def _from_completed(payment: Payment, received: list[Received], request: RefundRequest) -> Sequence[Share | Refund]:
-    """Full or partial, from what is available: the fees that were taken are the merchant's to bear."""
+def _from_completed(
+    payment: Payment, received: list[Received], request: RefundRequest
+) -> Sequence[Share | Refund]:
+    """Full or partial, from what is available: the fees that were taken are the merchant's to
+    bear."""
     if request.asset_id is not None:
         received = [one for one in received if one.address.asset_id == request.asset_id]
         if not received:
             raise AssetNotReceived
-    elif len(received) > 1 and (request.amount is not None or request.destination_address is not None):
+    elif len(received) > 1 and (
+        request.amount is not None or request.destination_address is not None
+    ):
         raise AssetRequired
     if under_way := _under_way(payment, received):
         return under_way
@@ -159,19 +180,30 @@ def _completed_shares(payment: Payment, one: Received, request: RefundRequest) -
         raise AmountExceeds
     to_address = _destination(request.destination_address, one.address.asset) or _main_payer(one)
     is_simulated = all(deposit.is_simulated for deposit in _confirmed(one))
-    return [Share(one.address.asset, to_address, amount, is_from_held=False, is_simulated=is_simulated)]
+    return [
+        Share(one.address.asset, to_address, amount, is_from_held=False, is_simulated=is_simulated)
+    ]
 
 
 def left_to_refund(payment: Payment) -> dict[str, int]:
-    """Per asset what a completed payment could still give back; its assets without anything left are not in it."""
+    """Per asset what a completed payment could still give back; its assets without anything left
+    are not in it."""
     return left_of(payment, received_by(payment))
 
 
 def left_of(payment: Payment, received: Sequence[Received]) -> dict[str, int]:
-    """The same of what it received, which has been read already. One question, however many assets there are."""
-    rows = Refund.objects.filter(payment=payment, status__in=LIVE_STATUSES).order_by().values_list("asset_id")
+    """The same of what it received, which has been read already. One question, however many assets
+    there are."""
+    rows = (
+        Refund.objects.filter(payment=payment, status__in=LIVE_STATUSES)
+        .order_by()
+        .values_list("asset_id")
+    )
     refunded = {asset_id: int(sent) for asset_id, sent in rows.annotate(sent=Sum("amount_atomic"))}
-    left = {one.address.asset_id: one.confirmed_atomic - refunded.get(one.address.asset_id, 0) for one in received}
+    left = {
+        one.address.asset_id: one.confirmed_atomic - refunded.get(one.address.asset_id, 0)
+        for one in received
+    }
     return {asset_id: amount for asset_id, amount in left.items() if amount > 0}
 
 
@@ -179,7 +211,9 @@ def _left_atomic(payment: Payment, one: Received) -> int:
     return one.confirmed_atomic - _refunded_atomic(payment, one.address.asset_id)
 
 
-def _from_closed(payment: Payment, received: list[Received], request: RefundRequest) -> Sequence[Share | Refund]:
+def _from_closed(
+    payment: Payment, received: list[Received], request: RefundRequest
+) -> Sequence[Share | Refund]:
     """Everything that is held, of every asset."""
     if under_way := _under_way(payment, received):
         return under_way
@@ -192,7 +226,15 @@ def _from_closed(payment: Payment, received: list[Received], request: RefundRequ
                 continue
             if to_address is not None:
                 is_simulated = all(deposit.is_simulated for deposit in deposits)
-                shares.append(Share(one.address.asset, to_address, sum(owed.values()), is_from_held, is_simulated))
+                shares.append(
+                    Share(
+                        one.address.asset,
+                        to_address,
+                        sum(owed.values()),
+                        is_from_held,
+                        is_simulated,
+                    )
+                )
             else:
                 shares += to_payers(one, deposits, is_from_held=is_from_held, owed=owed)
     if not shares:
@@ -201,11 +243,20 @@ def _from_closed(payment: Payment, received: list[Received], request: RefundRequ
 
 
 def _sources(payment: Payment, one: Received) -> list[tuple[list[Deposit], bool]]:
-    """(deposits, whether they are held): what the merchant accepted late is in the available balance."""
-    accepted = set(LateDeposit.objects.filter(payment=payment, accepted_at__isnull=False).values_list("deposit_id", flat=True))
+    """(deposits, whether they are held): what the merchant accepted late is in the available
+    balance."""
+    accepted = set(
+        LateDeposit.objects.filter(payment=payment, accepted_at__isnull=False).values_list(
+            "deposit_id", flat=True
+        )
+    )
     confirmed = _confirmed(one)
     was_settled = payment.completed_at is not None
-    held = _held_late(payment, one) if was_settled else [deposit for deposit in confirmed if deposit.pk not in accepted]
+    held = (
+        _held_late(payment, one)
+        if was_settled
+        else [deposit for deposit in confirmed if deposit.pk not in accepted]
+    )
     return [(held, True), ([deposit for deposit in confirmed if deposit.pk in accepted], False)]
 
 
@@ -219,10 +270,19 @@ def _sent(deposits: list[Deposit]) -> dict[str, int]:
     return sent
 
 
-def _owed(payment: Payment, one: Received, deposits: list[Deposit], *, is_from_held: bool) -> dict[str, int]:
-    """What each payer has not had back: a refund to a payer was theirs, one to anywhere else covered the oldest first."""
-    owed, elsewhere = _sent(deposits), 0
-    rows = Refund.objects.filter(payment=payment, asset_id=one.address.asset_id, status__in=LIVE_STATUSES, is_from_held=is_from_held)
+def _owed(
+    payment: Payment, one: Received, deposits: list[Deposit], *, is_from_held: bool
+) -> dict[str, int]:
+    """What each payer has not had back: a refund to a payer was theirs, one to anywhere else
+    covered the oldest first."""
+    owed = _sent(deposits)
+    elsewhere = 0
+    rows = Refund.objects.filter(
+        payment=payment,
+        asset_id=one.address.asset_id,
+        status__in=LIVE_STATUSES,
+        is_from_held=is_from_held,
+    )
     for destination, amount in rows.values_list("destination_address", "amount_atomic"):
         back = min(amount, owed.get(destination, 0))
         elsewhere += amount - back
@@ -234,7 +294,13 @@ def _owed(payment: Payment, one: Received, deposits: list[Deposit], *, is_from_h
     return {payer: amount for payer, amount in owed.items() if amount}
 
 
-def to_payers(one: Received, deposits: list[Deposit], *, is_from_held: bool, owed: dict[str, int] | None = None) -> list[Share]:
+def to_payers(
+    one: Received,
+    deposits: list[Deposit],
+    *,
+    is_from_held: bool,
+    owed: dict[str, int] | None = None,
+) -> list[Share]:
     """To each paying address what it sent, or what it is still owed of that."""
     due = _sent(deposits) if owed is None else owed
     simulated = {deposit.from_address.lower() for deposit in deposits if deposit.is_simulated}

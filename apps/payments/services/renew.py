@@ -1,6 +1,8 @@
-"""A new quote for an expired intent: another one of the same order, at the rates of now, for a customer who came too late.
+"""A new quote for an expired intent: another one of the same order, at the rates of now, for a
+customer who came too late.
 
-Each expired intent gets one at most, whoever asks how often. Nothing is renewed once money was seen for it.
+Each expired intent gets one at most, whoever asks how often. Nothing is renewed once money was seen
+for it.
 """
 
 from datetime import datetime, timedelta
@@ -27,9 +29,14 @@ class NotRenewable(Flat):
 
 
 def renew_payment(payment: Payment) -> Payment:
-    """The intent that takes its place, made by the first call. Raises NotRenewable, or what creating an intent raises."""
+    """The intent that takes its place, made by the first call. Raises NotRenewable, or what
+    creating an intent raises."""
     with transaction.atomic():
-        locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
+        locked = (
+            Payment.objects.select_for_update(of=("self",))
+            .select_related("store")
+            .get(pk=payment.pk)
+        )
         found = renewed_as(locked)
         if found is not None:
             return found
@@ -42,12 +49,23 @@ def renew_payment(payment: Payment) -> Payment:
 
 
 def is_renewable(payment: Payment) -> bool:
-    """Its time ran out, nothing has come or is on its way, and the merchant leaves the price to us. Its store is loaded."""
-    store, at = payment.store, clock.now(payment.store, payment.mode)
-    if payment.status != states.EXPIRED or not store.offers_new_quotes or store.deleted_at is not None:
+    """Its time ran out, nothing has come or is on its way, and the merchant leaves the price to us.
+    Its store is loaded."""
+    store = payment.store
+    at = clock.now(payment.store, payment.mode)
+    if (
+        payment.status != states.EXPIRED
+        or not store.offers_new_quotes
+        or store.deleted_at is not None
+    ):
         return False
-    # An agent decides about the payments it asks for; a card that was charged sends its coins later.
-    if payment.agent_credential_id is not None or payment.is_card_funded or payment.expires_at + OFFERED_FOR < at:
+    # An agent decides about the payments it asks for; a card that was charged sends its coins
+    # later.
+    if (
+        payment.agent_credential_id is not None
+        or payment.is_card_funded
+        or payment.expires_at + OFFERED_FOR < at
+    ):
         return False
     return not (_is_called_off(payment) or _has_come(payment))
 
@@ -63,7 +81,11 @@ def _is_called_off(payment: Payment) -> bool:
 def _has_come(payment: Payment) -> bool:
     """Whatever came to its addresses, in any coin. What failed moved nothing."""
     addresses = payment.addresses.values("address_id")
-    is_deposited = Deposit.objects.filter(address_id__in=addresses).exclude(status=Deposit.Status.FAILED).exists()
+    is_deposited = (
+        Deposit.objects.filter(address_id__in=addresses)
+        .exclude(status=Deposit.Status.FAILED)
+        .exists()
+    )
     return is_deposited or UnmatchedTransfer.objects.filter(address_id__in=addresses).exists()
 
 

@@ -1,6 +1,8 @@
-"""What became of a transaction that a customer says they sent for a payment: first as we know it, then as the chains tell it.
+"""What became of a transaction that a customer says they sent for a payment: first as we know it,
+then as the chains tell it.
 
-Only what reached this payment's own addresses is told of; any other transaction merely "pays another address". Nothing is booked here.
+Only what reached this payment's own addresses is told of; any other transaction merely "pays
+another address". Nothing is booked here.
 """
 
 import re
@@ -26,7 +28,8 @@ class Found(StrEnum):
     CONFIRMING = "confirming"
     LATE = "late"  # it came after the end, and is kept for the merchant to decide about
     FAILED = "failed"
-    WRONG_COIN = "wrong_coin"  # at this payment's address, in another coin or on another chain than asked for
+    # at this payment's address, in another coin or on another chain than asked for
+    WRONG_COIN = "wrong_coin"
     NOT_FINAL = "not_final"
     NOTED = "noted"  # it reached us and isn't booked: the watcher looks again
     OTHER_ADDRESS = "other_address"
@@ -46,7 +49,8 @@ class Answer:
 
 
 def hash_in(text: str) -> str | None:
-    """The transaction's hash in what was typed or pasted: itself, or an explorer's address with it."""
+    """The transaction's hash in what was typed or pasted: itself, or an explorer's address with
+    it."""
     typed = text.strip().lower()[:TEXT_MAX]
     if _BARE_HASH.fullmatch(typed):
         return f"0x{typed}"
@@ -65,10 +69,16 @@ def find_sent(payment: Payment, text: str) -> Answer:
 def known(payment: Payment, tx_hash: str) -> Answer | None:
     """What is booked or set aside of it at this payment's addresses; no chain is asked."""
     entries = {one.address_id: one for one in addresses_of(payment)}
-    rows = Deposit.objects.filter(address_id__in=list(entries), tx_hash=tx_hash).select_related("chain").order_by("log_index")
+    rows = (
+        Deposit.objects.filter(address_id__in=list(entries), tx_hash=tx_hash)
+        .select_related("chain")
+        .order_by("log_index")
+    )
     deposits = list(rows[:10])
     if not deposits:
-        strays = UnmatchedTransfer.objects.filter(address_id__in=list(entries), tx_hash=tx_hash).select_related("chain")
+        strays = UnmatchedTransfer.objects.filter(
+            address_id__in=list(entries), tx_hash=tx_hash
+        ).select_related("chain")
         stray = strays.first()
         return Answer(Found.WRONG_COIN, tx_hash, (stray.chain.name,)) if stray is not None else None
     one = min(deposits, key=lambda deposit: _ORDER.index(_Status(deposit.status)))
@@ -91,10 +101,13 @@ def _found(payment: Payment, deposit: Deposit) -> Found:
 
 
 def _looked_up(payment: Payment, tx_hash: str) -> Answer:
-    """Its own chains first, then the others of the mode: the most frequent mistake is the network."""
+    """Its own chains first, then the others of the mode: the most frequent mistake is the
+    network."""
     entries = addresses_of(payment)
     own = {one.asset.chain_id for one in entries}
-    chains = sorted(Chain.objects.filter(mode=payment.mode), key=lambda one: (one.pk not in own, one.pk))
+    chains = sorted(
+        Chain.objects.filter(mode=payment.mode), key=lambda one: (one.pk not in own, one.pk)
+    )
     native = {one.asset.chain_id: one.address_id for one in entries if one.asset.is_native}
     result = look_up.search(chains, tx_hash, {one.address_id for one in entries}, native)
     if result.seen is not None:
@@ -113,7 +126,10 @@ def _answer(seen: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -> 
         return Answer(Found.NOT_FINAL, tx_hash, where)
     if not seen.reached:
         return Answer(Found.OTHER_ADDRESS, tx_hash, where)
-    expected = {(one.asset.chain_id, one.address_id, (one.asset.contract_address or "").lower()) for one in entries}
+    expected = {
+        (one.asset.chain_id, one.address_id, (one.asset.contract_address or "").lower())
+        for one in entries
+    }
     ours = [one for one in seen.reached if (seen.chain.pk, one.address, one.contract) in expected]
     if not ours:
         return Answer(Found.WRONG_COIN, tx_hash, where)

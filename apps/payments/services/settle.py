@@ -1,4 +1,5 @@
-"""`settle_payment`: lock the intent, gather the facts, book what confirmed, decide, move, and tell, in one transaction.
+"""`settle_payment`: lock the intent, gather the facts, book what confirmed, decide, move, and tell,
+in one transaction.
 
 It is run after every change of a deposit and at the deadline; running it again changes nothing.
 """
@@ -34,24 +35,34 @@ STEPS_MAX = 6
 
 
 def settle_deposits(deposit_ids: Iterable[object] | None = None) -> int:
-    """Settle the intents of these deposits, or of every deposit nobody has acted upon; how many there were."""
+    """Settle the intents of these deposits, or of every deposit nobody has acted upon; how many
+    there were."""
     costs.remember("live")
-    return JOB.each(lambda: of_deposits(deposit_ids, JOB.limit, JOB.paused(Payment)), settle_payment)
+    return JOB.each(
+        lambda: of_deposits(deposit_ids, JOB.limit, JOB.paused(Payment)), settle_payment
+    )
 
 
 def settle_payment(payment_id: object) -> Payment:
     """Bring an intent to where its deposits and the time say it stands."""
     with transaction.atomic():
-        payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment_id)
+        payment = (
+            Payment.objects.select_for_update(of=("self",))
+            .select_related("store")
+            .get(pk=payment_id)
+        )
         return settle_locked(payment, clock.now(payment.store, payment.mode))
 
 
 def settle_locked(payment: Payment, at: datetime) -> Payment:
     """The same for an intent whose row the caller has locked:
 
-    1. What arrived is read and locked; another asset than its address is for is set aside for staff.
-    2. What is news is picked out; of it, what came too late is kept apart and counts for nothing below.
-    3. What has newly confirmed is booked, and on an intent that was completed before settled at once.
+    1. What arrived is read and locked; another asset than its address is for is set aside for
+    staff.
+    2. What is news is picked out; of it, what came too late is kept apart and counts for nothing
+    below.
+    3. What has newly confirmed is booked, and on an intent that was completed before settled at
+    once.
     4. `decide` says step by step where the intent goes from where it stands.
     5. The events of the deposits are told, with the status that the intent comes to.
     6. The status changes, with the history and the event of each step.
@@ -61,7 +72,12 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
     received = received_by(payment, is_locking=True)
     _set_aside_unexpected(payment, received, at)
 
-    news = [(one, deposit) for one in received for deposit in one.deposits if deposit.status != deposit.handled_status]
+    news = [
+        (one, deposit)
+        for one in received
+        for deposit in one.deposits
+        if deposit.status != deposit.handled_status
+    ]
     received = _part_late(payment, received, news, at)
 
     before = payment.status
@@ -92,10 +108,13 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
 
 
 def _set_aside_unexpected(payment: Payment, received: list[Received], at: datetime) -> None:
-    """Another asset than the address was made for is never credited by itself. What a person has claimed stays theirs."""
+    """Another asset than the address was made for is never credited by itself. What a person has
+    claimed stays theirs."""
     for one in received:
         strays = (
-            Deposit.objects.filter(address_id=one.address.address_id).exclude(asset_id=one.address.asset_id).exclude(status="unmatched")
+            Deposit.objects.filter(address_id=one.address.address_id)
+            .exclude(asset_id=one.address.asset_id)
+            .exclude(status="unmatched")
         )
         for stray in strays:
             if stray.handled_status == Deposit.Status.CONFIRMED or stray.is_lost:
@@ -113,7 +132,8 @@ def _note_lost_claim(payment: Payment, stray: Deposit, at: datetime) -> None:
 
 
 def _give_back(payment: Payment, at: datetime) -> None:
-    """A rejected payment goes back to its payers; what came from nobody known, or from a card provider, waits for the merchant."""
+    """A rejected payment goes back to its payers; what came from nobody known, or from a card
+    provider, waits for the merchant."""
     if payment.is_card_funded:
         hold.flag_card_refund(payment)
         return
@@ -121,15 +141,30 @@ def _give_back(payment: Payment, at: datetime) -> None:
         refund_automatically(payment, at)
 
 
-def _part_late(payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime) -> list[Received]:
-    """A deposit that is new on a closed intent, or was mined after an open one's deadline, is late: it is held and changes no status."""
-    is_closed, is_open = payment.status in states.CLOSED, payment.status not in states.TERMINAL
+def _part_late(
+    payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime
+) -> list[Received]:
+    """A deposit that is new on a closed intent, or was mined after an open one's deadline, is late:
+    it is held and changes no status."""
+    is_closed = payment.status in states.CLOSED
+    is_open = payment.status not in states.TERMINAL
     new = [deposit for one, deposit in news if _is_new(deposit) and deposit.pk not in one.late_ids]
-    late = [deposit for deposit in new if is_closed or (is_open and not hold.is_on_time(payment, deposit))]
+    late = [
+        deposit
+        for deposit in new
+        if is_closed or (is_open and not hold.is_on_time(payment, deposit))
+    ]
     if not late:
         return received
-    of_payment = {"payment": payment, "store_id": payment.store_id, "mode": payment.mode, "created_at": at}
-    LateDeposit.objects.bulk_create([LateDeposit(deposit=one, **of_payment) for one in late], ignore_conflicts=True)
+    of_payment = {
+        "payment": payment,
+        "store_id": payment.store_id,
+        "mode": payment.mode,
+        "created_at": at,
+    }
+    LateDeposit.objects.bulk_create(
+        [LateDeposit(deposit=one, **of_payment) for one in late], ignore_conflicts=True
+    )
     attention.came_late(payment, late)
     late_ids = frozenset(deposit.pk for deposit in late)
     return [replace(one, late_ids=one.late_ids | late_ids) for one in received]
@@ -142,16 +177,26 @@ def _is_new(deposit: Deposit) -> bool:
 
 
 def _book(
-    payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime, *, is_settled_at_once: bool
+    payment: Payment,
+    received: list[Received],
+    news: list[tuple[Received, Deposit]],
+    at: datetime,
+    *,
+    is_settled_at_once: bool,
 ) -> None:
-    """Post every newly confirmed deposit; one that is settled at once is in its three shares too."""
+    """Post every newly confirmed deposit; one that is settled at once is in its three shares
+    too."""
     late = {pk for one in received for pk in one.late_ids}
     for _, deposit in news:
         if deposit.status != Deposit.Status.CONFIRMED:
             continue
         take_into_custody(payment, deposit, at)
         if is_settled_at_once and deposit.pk not in late:
-            movements.overpayment_settled(deposit_id=deposit.pk, **shares(payment, deposit.asset_id, deposit.amount_atomic), at=at)
+            movements.overpayment_settled(
+                deposit_id=deposit.pk,
+                **shares(payment, deposit.asset_id, deposit.amount_atomic),
+                at=at,
+            )
 
 
 def take_into_custody(payment: Payment, deposit: Deposit, at: datetime) -> None:
@@ -172,13 +217,21 @@ def _post_settlement(payment: Payment, received: list[Received], at: datetime) -
     """Book what a completed intent received, asset by asset, in three shares."""
     for one in sorted(received, key=lambda one: one.address.asset_id):
         if one.confirmed_atomic:
-            movements.payment_settled(**shares(payment, one.address.asset_id, one.confirmed_atomic), at=at)
+            movements.payment_settled(
+                **shares(payment, one.address.asset_id, one.confirmed_atomic), at=at
+            )
 
 
 def shares(payment: Payment, asset_id: str, gross_atomic: int) -> movements.Settled:
     """A gross amount in its three shares at the locked fees, as the movements take them."""
-    platform_fraction = payment.platform_fee_fraction if payment.platform_id and payment.platform_fee_fraction else None
-    service, platform, _ = money.split(gross_atomic, payment.fee_fraction, platform_fraction or type(payment.fee_fraction)(0))
+    platform_fraction = (
+        payment.platform_fee_fraction
+        if payment.platform_id and payment.platform_fee_fraction
+        else None
+    )
+    service, platform, _ = money.split(
+        gross_atomic, payment.fee_fraction, platform_fraction or type(payment.fee_fraction)(0)
+    )
     return {
         "store_id": payment.store_id,
         "mode": payment.mode,
@@ -195,19 +248,28 @@ def facts_of(payment: Payment, received: list[Received], at: datetime) -> states
     """What `decide` looks at."""
     store = payment.store
     return states.Facts(
-        confirmed=sum((Fraction(one.confirmed_atomic, one.address.required_atomic) for one in received), Fraction(0)),
-        unconfirmed=sum((Fraction(one.unconfirmed_atomic, one.address.required_atomic) for one in received), Fraction(0)),
+        confirmed=sum(
+            (Fraction(one.confirmed_atomic, one.address.required_atomic) for one in received),
+            Fraction(0),
+        ),
+        unconfirmed=sum(
+            (Fraction(one.unconfirmed_atomic, one.address.required_atomic) for one in received),
+            Fraction(0),
+        ),
         is_past_deadline=payment.deadline <= at and _is_judged(payment, received, at),
         accepts_overpayments=store.accept_overpayments,
         accepts_underpayments=store.accept_underpayments,
-        underpayment_tolerance=Fraction(max(store.underpayment_tolerance_bps, payment.card_shortfall_bps), BASIS_POINTS),
+        underpayment_tolerance=Fraction(
+            max(store.underpayment_tolerance_bps, payment.card_shortfall_bps), BASIS_POINTS
+        ),
         overpayment_tolerance=Fraction(store.overpayment_tolerance_bps, BASIS_POINTS),
         is_under_review=_is_under_review(payment, received),
     )
 
 
 def _is_judged(payment: Payment, received: list[Received], at: datetime) -> bool:
-    """A deadline is judged only once each chain has been read up to it: a watcher that is behind expires nothing.
+    """A deadline is judged only once each chain has been read up to it: a watcher that is behind
+    expires nothing.
 
     A test clock that was moved judges at once: no block has the time that it shows.
     """
@@ -221,25 +283,40 @@ def _is_under_review(payment: Payment, received: list[Received]) -> bool:
     assets = [one.address.asset_id for one in received if one.received_atomic]
     if not assets:
         return False
-    stopped = AcceptedAsset.objects.filter(store_id=payment.store_id, mode=payment.mode, suspended_at__isnull=False)
+    stopped = AcceptedAsset.objects.filter(
+        store_id=payment.store_id, mode=payment.mode, suspended_at__isnull=False
+    )
     return stopped.filter(asset_id__in=assets).exists()
 
 
 def _steps(payment: Payment, received: list[Received], at: datetime) -> list[states.Decision]:
     """The steps from where the intent stands to where it stays."""
     facts = facts_of(payment, received, at)
-    status, reason, steps = payment.status, payment.state_reason, []
-    noted = status == states.PROCESSING and PaymentEvent.objects.filter(payment=payment, event_type=states.UNDERPAID_EVENT).exists()
+    status = payment.status
+    reason = payment.state_reason
+    steps = []
+    noted = (
+        status == states.PROCESSING
+        and PaymentEvent.objects.filter(payment=payment, event_type=states.UNDERPAID_EVENT).exists()
+    )
     for _ in range(STEPS_MAX):
         step = states.decide(status, reason, facts, is_underpaid_noted=noted)
         if step is None:
             break
-        status, reason, noted = step.status, step.reason, noted or step.event == states.UNDERPAID_EVENT
+        status = step.status
+        reason = step.reason
+        noted = noted or step.event == states.UNDERPAID_EVENT
         steps.append(step)
     return steps
 
 
-def _tell_of_deposits(payment: Payment, news: list[tuple[Received, Deposit]], before: str, after: states.Decision, at: datetime) -> None:
+def _tell_of_deposits(
+    payment: Payment,
+    news: list[tuple[Received, Deposit]],
+    before: str,
+    after: states.Decision,
+    at: datetime,
+) -> None:
     """transaction.* for each deposit that was seen, confirmed or lost, each once."""
     for one, deposit in news:
         kinds = {
@@ -253,37 +330,56 @@ def _tell_of_deposits(payment: Payment, news: list[tuple[Received, Deposit]], be
             told = set(past.values_list("event_type", flat=True))
         for kind in kinds:
             if kind not in told:
-                payload = {"deposit_id": str(deposit.pk), "tx_hash": deposit.tx_hash, "amount_atomic": str(deposit.amount_atomic)}
+                payload = {
+                    "deposit_id": str(deposit.pk),
+                    "tx_hash": deposit.tx_hash,
+                    "amount_atomic": str(deposit.amount_atomic),
+                }
                 body = transaction_document(deposit, one.address.asset, heads_for([deposit]))
                 events.record(payment, kind, before, after, at, payload=payload, transaction=body)
         if deposit.is_lost:
             _stop_for_review(payment, deposit, at)
     for _, deposit in news:
-        Deposit.objects.filter(pk=deposit.pk, status=deposit.status).update(handled_status=deposit.status)
+        Deposit.objects.filter(pk=deposit.pk, status=deposit.status).update(
+            handled_status=deposit.status
+        )
 
 
 def _stop_for_review(payment: Payment, deposit: Deposit, at: datetime) -> None:
-    """A credited deposit was lost: nothing more of that asset completes for the store until staff have looked."""
-    rows = AcceptedAsset.objects.filter(store_id=payment.store_id, mode=payment.mode, asset_id=deposit.asset_id, suspended_at=None)
+    """A credited deposit was lost: nothing more of that asset completes for the store until staff
+    have looked."""
+    rows = AcceptedAsset.objects.filter(
+        store_id=payment.store_id, mode=payment.mode, asset_id=deposit.asset_id, suspended_at=None
+    )
     rows.update(suspended_at=at)
 
 
-def _columns_after(payment: Payment, received: list[Received], after: states.Decision, at: datetime) -> dict[str, datetime | str | None]:
+def _columns_after(
+    payment: Payment, received: list[Received], after: states.Decision, at: datetime
+) -> dict[str, datetime | str | None]:
     """What goes with the status that the intent comes to."""
     is_completed_now = after.status == states.COMPLETED and payment.completed_at is None
     completed_at = at if is_completed_now else payment.completed_at
-    return {"completed_at": completed_at, "settlement_status": _settlement_status(payment, received, after.status)}
+    return {
+        "completed_at": completed_at,
+        "settlement_status": _settlement_status(payment, received, after.status),
+    }
 
 
-def _note_news(payment: Payment, received: list[Received], after: states.Decision, at: datetime) -> None:
+def _note_news(
+    payment: Payment, received: list[Received], after: states.Decision, at: datetime
+) -> None:
     """Deposits have changed what is there, and nothing else."""
     payment.settlement_status = _settlement_status(payment, received, after.status)
-    payment.updated_at, payment.reconciliation_due = at, True
+    payment.updated_at = at
+    payment.reconciliation_due = True
     payment.save(update_fields=["settlement_status", "updated_at", "reconciliation_due"])
 
 
 def _settlement_status(payment: Payment, received: list[Received], status: str) -> str | None:
-    has_funds = any(deposit.status != Deposit.Status.FAILED for one in received for deposit in one.deposits)
+    has_funds = any(
+        deposit.status != Deposit.Status.FAILED for one in received for deposit in one.deposits
+    )
     match status:
         case states.COMPLETED:
             return "processing" if payment.auto_swap_status == auto_swap.PENDING else "completed"

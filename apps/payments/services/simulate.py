@@ -1,4 +1,5 @@
-"""Deposits without a chain, for test mode: what a scenario sends is counted from what is still outstanding."""
+"""Deposits without a chain, for test mode: what a scenario sends is counted from what is still
+outstanding."""
 
 from datetime import datetime
 
@@ -27,31 +28,38 @@ class LiveMode(Coded):
 
 
 class AmbiguousAmount(Coded):
-    code, message = "simulated_payment_ambiguous_amount", "Give one of settlement_amount, amount and amount_atomic"
+    code = "simulated_payment_ambiguous_amount"
+    message = "Give one of settlement_amount, amount and amount_atomic"
 
 
 class InvalidAmount(Coded):
-    code, message = "simulated_payment_invalid_amount", "The amount is not a positive amount"
+    code = "simulated_payment_invalid_amount"
+    message = "The amount is not a positive amount"
 
 
 class UnknownScenario(Coded):
-    code, message = "simulated_payment_unknown_scenario", "scenario must be one of exact, underpaid, overpaid, unconfirmed, failed"
+    code = "simulated_payment_unknown_scenario"
+    message = "scenario must be one of exact, underpaid, overpaid, unconfirmed, failed"
 
 
 class AlreadyFinalized(Coded):
-    code, message = "simulated_payment_already_finalized", "The payment is already finalized"
+    code = "simulated_payment_already_finalized"
+    message = "The payment is already finalized"
 
 
 class NoAddress(Coded):
-    code, message = "simulated_payment_no_address", "The payment has no deposit address for this asset"
+    code = "simulated_payment_no_address"
+    message = "The payment has no deposit address for this asset"
 
 
 class NoExpectedAmount(Coded):
-    code, message = "simulated_payment_no_expected_amount", "Nothing is outstanding on this payment; give an amount"
+    code = "simulated_payment_no_expected_amount"
+    message = "Nothing is outstanding on this payment; give an amount"
 
 
 class TooSmallToUnderpay(Coded):
-    code, message = "simulated_payment_amount_too_small_to_underpay", "What is outstanding is too small to underpay"
+    code = "simulated_payment_amount_too_small_to_underpay"
+    message = "What is outstanding is too small to underpay"
 
 
 # Broken field of a request -> what it is refused with; a field that isn't here has no code.
@@ -71,13 +79,21 @@ def refusal_of(refusal: Invalid) -> Coded:
     return Coded(refusal.text) if refused is None else refused()
 
 
-def simulate_deposit(access: Access, payment: Payment, request: SimulationRequest) -> tuple[Payment, Deposit]:
+def simulate_deposit(
+    access: Access, payment: Payment, request: SimulationRequest
+) -> tuple[Payment, Deposit]:
     """Credit a deposit to an intent and settle it; the intent re-evaluated and the deposit."""
     if access.is_live:
         raise LiveMode
     with transaction.atomic():
-        locked = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
-        if locked.status == states.REFUNDED or (locked.status in states.TERMINAL and not request.late):
+        locked = (
+            Payment.objects.select_for_update(of=("self",))
+            .select_related("store")
+            .get(pk=payment.pk)
+        )
+        if locked.status == states.REFUNDED or (
+            locked.status in states.TERMINAL and not request.late
+        ):
             raise AlreadyFinalized
         at = clock.now(locked.store, locked.mode)
         one = _target(locked, request)
@@ -87,16 +103,25 @@ def simulate_deposit(access: Access, payment: Payment, request: SimulationReques
 
 def _target(payment: Payment, request: SimulationRequest) -> Received:
     received = received_by(payment)
-    found = next((one for one in received if request.asset_id in (None, one.address.asset_id)), None)
+    found = next(
+        (one for one in received if request.asset_id in (None, one.address.asset_id)), None
+    )
     if found is None:
         raise NoAddress
     return found
 
 
 def _put(payment: Payment, one: Received, request: SimulationRequest, at: datetime) -> Deposit:
-    entry, needed = one.address, one.address.required_confirmations
-    status = {"unconfirmed": Deposit.Status.CONFIRMING, "failed": Deposit.Status.FAILED}.get(request.scenario, Deposit.Status.CONFIRMED)
-    confirmations = min(max(0, request.confirmations), needed - 1) if request.scenario == "unconfirmed" else needed
+    entry = one.address
+    needed = one.address.required_confirmations
+    status = {"unconfirmed": Deposit.Status.CONFIRMING, "failed": Deposit.Status.FAILED}.get(
+        request.scenario, Deposit.Status.CONFIRMED
+    )
+    confirmations = (
+        min(max(0, request.confirmations), needed - 1)
+        if request.scenario == "unconfirmed"
+        else needed
+    )
     deposit, grown_atomic = simulated.put(
         entry.address,
         entry.asset,
@@ -139,14 +164,20 @@ def _amount(payment: Payment, one: Received, request: SimulationRequest) -> int:
 
 def _outstanding(one: Received, request: SimulationRequest) -> int:
     """What is still to pay, leaving out the deposit whose reference is sent again."""
-    others = [d for d in one.counted if d.status != Deposit.Status.FAILED and d.simulated_reference != request.reference]
+    others = [
+        d
+        for d in one.counted
+        if d.status != Deposit.Status.FAILED and d.simulated_reference != request.reference
+    ]
     return max(0, one.address.required_atomic - sum(deposit.amount_atomic for deposit in others))
 
 
 def _clear_of_tolerance(payment: Payment, one: Received) -> int:
     """Twice the overpayment tolerance, or one unit at display precision when that is more."""
     asset = one.address.asset
-    twice = 2 * money.share(one.address.required_atomic, money.Bps(payment.store.overpayment_tolerance_bps))
+    twice = 2 * money.share(
+        one.address.required_atomic, money.Bps(payment.store.overpayment_tolerance_bps)
+    )
     return max(twice, int(10 ** (asset.atomic_decimals - asset.display_decimals)))
 
 
@@ -159,7 +190,9 @@ def _named_amount(one: Received, request: SimulationRequest) -> int | None:
         amount = money.atomic_from_decimal(request.amount, asset.atomic_decimals)
     elif request.settlement_amount is not None:
         cents = money.cents_from_text(request.settlement_amount)
-        amount = money.atomic_for_cents(cents, one.address.exchange_rate, asset.atomic_decimals, asset.display_decimals)
+        amount = money.atomic_for_cents(
+            cents, one.address.exchange_rate, asset.atomic_decimals, asset.display_decimals
+        )
     else:
         return None
     if not amount or amount > ATOMIC_MAX:

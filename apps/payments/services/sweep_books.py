@@ -1,4 +1,5 @@
-"""Books what the sweeper moved between our own addresses, the gas of it, and what anything cost otherwise when it was mined again."""
+"""Books what the sweeper moved between our own addresses, the gas of it, and what anything cost
+otherwise when it was mined again."""
 
 from django.db import transaction
 
@@ -12,17 +13,20 @@ from apps.ledger.chart import CUSTODY_DEPOSITS, CUSTODY_HOT
 
 JOB = Job("payments.book_sweeps", limit=100)
 AGAIN = Job("payments.book_mined_again", limit=100)
-_Purpose, _Sent = OutgoingTransaction.Purpose, OutgoingTransaction.Status
+_Purpose = OutgoingTransaction.Purpose
+_Sent = OutgoingTransaction.Status
 
 
 def book_sweeps() -> int:
-    """The sweep over ended transactions of the sweeper; how many there were. What needs a person is left to one."""
+    """The sweep over ended transactions of the sweeper; how many there were. What needs a person is
+    left to one."""
     ended = sender.unhandled(_Purpose.SWEEP, _Purpose.SWEEP_GAS).exclude(status=_Sent.REVIEW)
     return JOB.walk(ended, _book) + AGAIN.walk(sender.mined_otherwise(), _book_difference)
 
 
 def _book_difference(found: OutgoingTransaction) -> None:
-    """A transaction's app has booked its end; a reorg undid it, and the second time gas or the exchange's price was another."""
+    """A transaction's app has booked its end; a reorg undid it, and the second time gas or the
+    exchange's price was another."""
     with transaction.atomic():
         row = sender.mined_otherwise().select_for_update(of=("self",)).filter(pk=found.pk).first()
         if row is None:
@@ -42,11 +46,16 @@ def _book_difference(found: OutgoingTransaction) -> None:
 
 
 def _native_id(row: OutgoingTransaction) -> str:
-    return str(Asset.objects.filter(chain=row.chain_id, token_standard=TokenStandard.NATIVE).values_list("pk", flat=True).get())
+    return str(
+        Asset.objects.filter(chain=row.chain_id, token_standard=TokenStandard.NATIVE)
+        .values_list("pk", flat=True)
+        .get()
+    )
 
 
 def _book(row: OutgoingTransaction) -> None:
-    """A reverted one has moved nothing and paid its gas; one that was never signed has cost nothing."""
+    """A reverted one has moved nothing and paid its gas; one that was never signed has cost
+    nothing."""
     native_id = _native_id(row)
     moved = row.amount_atomic if row.status == _Sent.CONFIRMED else 0
     at = row.finished_at or clock.real_now()
@@ -63,6 +72,11 @@ def _book(row: OutgoingTransaction) -> None:
             )
         elif moved or row.network_fee_atomic:
             movements.sweep_gas_sent(
-                mode=row.mode, asset_id=native_id, tx_hash=row.tx_hash, amount_atomic=moved, gas_atomic=row.network_fee_atomic, at=at
+                mode=row.mode,
+                asset_id=native_id,
+                tx_hash=row.tx_hash,
+                amount_atomic=moved,
+                gas_atomic=row.network_fee_atomic,
+                at=at,
             )
         sender.mark_handled(row)

@@ -1,4 +1,5 @@
-"""Paying a test intent from the service's own wallet on the test chain, within a cap per payment and a daily allowance per store."""
+"""Paying a test intent from the service's own wallet on the test chain, within a cap per payment
+and a daily allowance per store."""
 
 import uuid
 from datetime import timedelta
@@ -25,7 +26,8 @@ from apps.stores.models import Store
 PER_PAYMENT_ATOMIC = 50_000_000_000_000_000
 DAILY_ATOMIC = 250_000_000_000_000_000
 WINDOW = timedelta(hours=24)
-JOB, REQUESTING = Job("payments.book_test_payments", limit=100), Job("payments.request_test_payments", limit=100)
+JOB = Job("payments.book_test_payments", limit=100)
+REQUESTING = Job("payments.request_test_payments", limit=100)
 
 
 class LiveMode(Coded):
@@ -35,19 +37,23 @@ class LiveMode(Coded):
 
 
 class TooLarge(Coded):
-    code, message = "test_payment_amount_too_large", "The test wallet pays at most 0.05 ETH per payment"
+    code = "test_payment_amount_too_large"
+    message = "The test wallet pays at most 0.05 ETH per payment"
 
 
 class InvalidAmount(Coded):
-    code, message = "test_payment_invalid_amount", "amount_atomic must be a positive string of digits"
+    code = "test_payment_invalid_amount"
+    message = "amount_atomic must be a positive string of digits"
 
 
 class AlreadyFinalized(Coded):
-    code, message = "test_payment_already_finalized", "The payment is already finalized"
+    code = "test_payment_already_finalized"
+    message = "The payment is already finalized"
 
 
 class NoAddress(Coded):
-    code, message = "test_payment_no_address", "The payment has no address for the test chain's coin"
+    code = "test_payment_no_address"
+    message = "The payment has no address for the test chain's coin"
 
 
 class AllowanceExhausted(Coded):
@@ -70,10 +76,14 @@ class WalletPaymentDocument(Document, frozen=True, kw_only=True):
     remaining_daily_atomic: Digits
 
 
-def send_test_payment(access: Access, payment: Payment, request: WalletPaymentRequest) -> WalletPaymentDocument:
-    """Have the test wallet pay an intent; what is sent, what the intent asks for and what is left for today.
+def send_test_payment(
+    access: Access, payment: Payment, request: WalletPaymentRequest
+) -> WalletPaymentDocument:
+    """Have the test wallet pay an intent; what is sent, what the intent asks for and what is left
+    for today.
 
-    Raises one of the codes above. The worker sends it; the intent is still as it was when this returns.
+    Raises one of the codes above. The worker sends it; the intent is still as it was when this
+    returns.
     """
     if access.is_live:
         raise LiveMode
@@ -99,7 +109,10 @@ def send_test_payment(access: Access, payment: Payment, request: WalletPaymentRe
 
 def _entry(payment: Payment) -> PaymentAddress | None:
     """Where the intent takes the chain's own coin."""
-    return next((one for one in addresses_of(payment) if one.asset.token_standard == TokenStandard.NATIVE), None)
+    return next(
+        (one for one in addresses_of(payment) if one.asset.token_standard == TokenStandard.NATIVE),
+        None,
+    )
 
 
 def _amount(request: WalletPaymentRequest, required_atomic: int) -> int:
@@ -113,7 +126,8 @@ def _amount(request: WalletPaymentRequest, required_atomic: int) -> int:
 
 @transaction.atomic
 def _take(access: Access, payment: Payment, amount: int) -> int:
-    """Count it against the allowance, under the store's lock, and wake the worker; what is left of the allowance."""
+    """Count it against the allowance, under the store's lock, and wake the worker; what is left of
+    the allowance."""
     store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
     at = clock.now(store, access.mode)
     recent = TestPayment.objects.filter(store=store, created_at__gt=at - WINDOW)
@@ -122,21 +136,29 @@ def _take(access: Access, payment: Payment, amount: int) -> int:
         oldest = recent.order_by("created_at").values_list("created_at", flat=True).first()
         wait = int((oldest + WINDOW - at).total_seconds()) + 1 if oldest is not None else 60
         raise AllowanceExhausted(retry_after=max(1, wait))
-    TestPayment.objects.create(store=store, mode=access.mode, created_at=at, payment=payment, amount_atomic=amount)
+    TestPayment.objects.create(
+        store=store, mode=access.mode, created_at=at, payment=payment, amount_atomic=amount
+    )
     jobs.enqueue("payments.book_test_payments")
     return left
 
 
 def request_test_payments() -> int:
     """Ask the sender for what stores have asked the test wallet for; how many there were."""
-    rows = TestPayment.objects.filter(is_requested=False).select_related("payment").order_by("created_at")
+    rows = (
+        TestPayment.objects.filter(is_requested=False)
+        .select_related("payment")
+        .order_by("created_at")
+    )
     return REQUESTING.walk(rows, _request)
 
 
 def _request(made: TestPayment) -> None:
     with transaction.atomic():
         entry = _entry(made.payment)
-        if entry is not None and TestPayment.objects.filter(pk=made.pk, is_requested=False).update(is_requested=True):
+        if entry is not None and TestPayment.objects.filter(pk=made.pk, is_requested=False).update(
+            is_requested=True
+        ):
             sender.request(
                 chain_id=entry.asset.chain_id,
                 asset_id=entry.asset_id,
@@ -151,7 +173,8 @@ def _request(made: TestPayment) -> None:
 
 
 def book_test_payments() -> int:
-    """The sweep: book what the test wallet has sent, or the gas of what was reverted; how many there were."""
+    """The sweep: book what the test wallet has sent, or the gas of what was reverted; how many
+    there were."""
     return JOB.walk(sender.unhandled(OutgoingTransaction.Purpose.TEST_PAYMENT), _book)
 
 

@@ -1,4 +1,5 @@
-"""Unmatched transfers on their way back: asked of the sender once, and followed to their end like refunds.
+"""Unmatched transfers on their way back: asked of the sender once, and followed to their end like
+refunds.
 
 One that fails for good is held for its payment again, and the store decides anew.
 """
@@ -47,7 +48,9 @@ def advance_returns(mode: str = "") -> int:
 
 def advance_return(return_id: uuid.UUID) -> TransferReturn:
     with transaction.atomic():
-        rows = TransferReturn.objects.select_for_update(of=("self",)).select_related("asset__chain", "store")
+        rows = TransferReturn.objects.select_for_update(of=("self",)).select_related(
+            "asset__chain", "store"
+        )
         row: TransferReturn = rows.get(pk=return_id)
         at = clock.now(row.store, row.mode)
         if row.is_simulated:
@@ -61,7 +64,9 @@ def _advance_simulated(row: TransferReturn, at: datetime) -> None:
     real = clock.real_now()
     if row.status == "pending":
         _submit(row, simulated.new_hash(), at, real)
-    if row.status == "submitted" and simulated.has_arrived(row.submitted_at, row.submitted_real_at, at, real):
+    if row.status == "submitted" and simulated.has_arrived(
+        row.submitted_at, row.submitted_real_at, at, real
+    ):
         _confirm(row, at, gas_atomic=0)
 
 
@@ -97,15 +102,22 @@ def _submit(row: TransferReturn, tx_hash: str, at: datetime, real: datetime) -> 
 def _confirm(row: TransferReturn, at: datetime, *, gas_atomic: int) -> None:
     if RETURN_MACHINE.change_status(row, Step("confirmed"), at=at, updated_at=at):
         movements.transfer_return_confirmed(
-            gas_asset_id=native_asset_id(row.asset), gas_atomic=gas_atomic, is_simulated=row.is_simulated, **booking_of(row, at)
+            gas_asset_id=native_asset_id(row.asset),
+            gas_atomic=gas_atomic,
+            is_simulated=row.is_simulated,
+            **booking_of(row, at),
         )
 
 
 def _fail(row: TransferReturn, reason: str, at: datetime, *, gas_atomic: int) -> None:
     """It moved nothing and never will. A reverted one has paid its gas."""
-    if not RETURN_MACHINE.change_status(row, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at):
+    if not RETURN_MACHINE.change_status(
+        row, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at
+    ):
         return
-    movements.transfer_return_released(gas_asset_id=native_asset_id(row.asset), gas_atomic=gas_atomic, **booking_of(row, at))
+    movements.transfer_return_released(
+        gas_asset_id=native_asset_id(row.asset), gas_atomic=gas_atomic, **booking_of(row, at)
+    )
     reopen_unmatched(row.transfer_id)
 
 
@@ -120,6 +132,8 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
     rows = TransferReturn.objects.filter(store_id=store_id, mode="test", is_simulated=True)
-    due = rows.filter(Q(status="pending") | Q(status="submitted", submitted_at__lte=now - simulated.UNDER_WAY))
+    due = rows.filter(
+        Q(status="pending") | Q(status="submitted", submitted_at__lte=now - simulated.UNDER_WAY)
+    )
     for return_id in list(due.order_by("created_at").values_list("pk", flat=True)):
         advance_return(return_id)

@@ -1,6 +1,8 @@
-"""What a store makes of coins that one of its addresses wasn't made for: they join a payment as a late deposit, or go back.
+"""What a store makes of coins that one of its addresses wasn't made for: they join a payment as a
+late deposit, or go back.
 
-Only what demonstrably came to an address of the store while it was the store's; the rest is for staff. Staff and store act once.
+Only what demonstrably came to an address of the store while it was the store's; the rest is for
+staff. Staff and store act once.
 """
 
 from dataclasses import dataclass
@@ -24,7 +26,9 @@ from apps.stores import audit
 
 
 class ForSupport(Flat):
-    message = "This transfer can't be matched to an address of your store automatically. Contact support"
+    message = (
+        "This transfer can't be matched to an address of your store automatically. Contact support"
+    )
 
 
 class UnknownPayment(Flat):
@@ -54,8 +58,14 @@ class Claim:
 
 def transfer_of(access: Access, transfer_id: str) -> UnmatchedTransfer:
     """One of the store's, whether or not the store may act upon it. Raises NotFound."""
-    rows = UnmatchedTransfer.objects.filter(store_id=access.store_id, chain__mode=access.mode).select_related("chain", "asset")
-    found = rows.filter(pk=int(transfer_id)).first() if transfer_id.isdecimal() and len(transfer_id) < 19 else None
+    rows = UnmatchedTransfer.objects.filter(
+        store_id=access.store_id, chain__mode=access.mode
+    ).select_related("chain", "asset")
+    found = (
+        rows.filter(pk=int(transfer_id)).first()
+        if transfer_id.isdecimal() and len(transfer_id) < 19
+        else None
+    )
     if found is None:
         raise NotFound
     return found
@@ -63,13 +73,22 @@ def transfer_of(access: Access, transfer_id: str) -> UnmatchedTransfer:
 
 def claim_of(access: Access, transfer: UnmatchedTransfer) -> Claim:
     """What shows that it is the store's. Raises ForSupport."""
-    address = PaymentAddress.objects.filter(address=transfer.address_id).select_related("payment__store").first()
-    found = Deposit.objects.filter(chain=transfer.chain_id, tx_hash=transfer.tx_hash, log_index=transfer.log_index)
+    address = (
+        PaymentAddress.objects.filter(address=transfer.address_id)
+        .select_related("payment__store")
+        .first()
+    )
+    found = Deposit.objects.filter(
+        chain=transfer.chain_id, tx_hash=transfer.tx_hash, log_index=transfer.log_index
+    )
     deposit = found.select_related("asset__chain").first()
     if address is None or deposit is None:
         raise ForSupport
     payment = address.payment
-    is_theirs = (payment.store_id, payment.mode) == (access.store_id, access.mode) and deposit.asset.mode == access.mode
+    is_theirs = (payment.store_id, payment.mode) == (
+        access.store_id,
+        access.mode,
+    ) and deposit.asset.mode == access.mode
     is_the_same = (deposit.address_id, deposit.asset_id, deposit.amount_atomic) == (
         transfer.address_id,
         transfer.asset_id,
@@ -81,7 +100,8 @@ def claim_of(access: Access, transfer: UnmatchedTransfer) -> Claim:
 
 
 def _came_after(payment: Payment, deposit: Deposit) -> bool:
-    """Nobody paid the store at an address before it was the store's. A simulated deposit is as old as its record."""
+    """Nobody paid the store at an address before it was the store's. A simulated deposit is as old
+    as its record."""
     if deposit.is_simulated:
         return deposit.detected_at >= payment.created_at
     if deposit.mined_at is None:
@@ -91,18 +111,23 @@ def _came_after(payment: Payment, deposit: Deposit) -> bool:
 
 
 def accept_transfer(access: Access, transfer_id: str, reference: str) -> Payment:
-    """Book it as a late deposit that is accepted, on the payment with this reference; its fees are that payment's."""
+    """Book it as a late deposit that is accepted, on the payment with this reference; its fees are
+    that payment's."""
     operations.check(access, operations.TRANSFER_ACCEPT)
     claim = claim_of(access, transfer_of(access, transfer_id))
     rows = Payment.objects.seen_by(access).filter(reference=reference.strip().upper())
     with transaction.atomic():
-        payment: Payment | None = rows.select_for_update(of=("self",)).select_related("store").first()
+        payment: Payment | None = (
+            rows.select_for_update(of=("self",)).select_related("store").first()
+        )
         if payment is None:
             raise UnknownPayment
         at = clock.now(payment.store, payment.mode)
         _take_in(claim, payment, UnmatchedTransfer.Outcome.CREDITED, at)
         of_payment = {"payment": payment, "store_id": payment.store_id, "mode": payment.mode}
-        LateDeposit.objects.create(deposit=claim.deposit, **of_payment, created_at=at, accepted_at=at)
+        LateDeposit.objects.create(
+            deposit=claim.deposit, **of_payment, created_at=at, accepted_at=at
+        )
         told = shares(payment, claim.deposit.asset_id, claim.deposit.amount_atomic)
         movements.late_deposit_accepted(deposit_id=claim.deposit.pk, **told, at=at)
         note_accepted(payment, claim.deposit, at)
@@ -111,14 +136,19 @@ def accept_transfer(access: Access, transfer_id: str, reference: str) -> Payment
 
 
 def send_transfer_back(access: Access, transfer_id: str) -> TransferReturn:
-    """To the address that it came from, with a record of its own that services.transfer_returns brings to its end."""
+    """To the address that it came from, with a record of its own that services.transfer_returns
+    brings to its end."""
     operations.check(access, operations.TRANSFER_RETURN)
     claim = claim_of(access, transfer_of(access, transfer_id))
     sender = claim.deposit.from_address.lower()
     if not sender or sender == ZERO_ADDRESS:
         raise SenderUnknown
     with transaction.atomic():
-        payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=claim.payment.pk)
+        payment = (
+            Payment.objects.select_for_update(of=("self",))
+            .select_related("store")
+            .get(pk=claim.payment.pk)
+        )
         at = clock.now(payment.store, payment.mode)
         _take_in(claim, payment, UnmatchedTransfer.Outcome.RETURNED, at)
         sent = TransferReturn.objects.create(
@@ -152,5 +182,16 @@ def _take_in(claim: Claim, payment: Payment, outcome: str, at: datetime) -> None
 
 def _record(action: str, claim: Claim, payment: Payment) -> None:
     deposit = claim.deposit
-    told = {"asset": deposit.asset_id, "amount_atomic": str(deposit.amount_atomic), "tx_hash": deposit.tx_hash}
-    audit.record(action, store=payment.store_id, mode=payment.mode, target=payment, name=payment.reference, details=told)
+    told = {
+        "asset": deposit.asset_id,
+        "amount_atomic": str(deposit.amount_atomic),
+        "tx_hash": deposit.tx_hash,
+    }
+    audit.record(
+        action,
+        store=payment.store_id,
+        mode=payment.mode,
+        target=payment,
+        name=payment.reference,
+        details=told,
+    )

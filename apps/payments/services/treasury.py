@@ -1,4 +1,5 @@
-"""What came to a hot wallet from outside, booked by staff against the treasury, and only with coins that the books don't hold already."""
+"""What came to a hot wallet from outside, booked by staff against the treasury, and only with coins
+that the books don't hold already."""
 
 from collections import Counter
 from datetime import datetime
@@ -33,13 +34,20 @@ def funding_key(tx_hash: str, asset_id: str) -> str:
     return f"funding:{tx_hash}:{asset_id}"
 
 
-def book_funding(wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at: datetime) -> dict[str, int]:
-    """Book what a transaction brought the wallet: atomic units by asset id. What cold storage sends back is no new float.
+def book_funding(
+    wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at: datetime
+) -> dict[str, int]:
+    """Book what a transaction brought the wallet: atomic units by asset id. What cold storage sends
+    back is no new float.
 
     Raises StaffForbidden, NotFunding, AlreadyBooked and RpcError.
     """
     staff_roles.check(staff, staff_roles.FUNDING)
-    assets = {asset.contract_address or "": asset for asset in Asset.objects.filter(chain=wallet.chain_id) if _is_on_chain(asset)}
+    assets = {
+        asset.contract_address or "": asset
+        for asset in Asset.objects.filter(chain=wallet.chain_id)
+        if _is_on_chain(asset)
+    }
     arrived: Counter[str] = Counter()
     from_cold: Counter[str] = Counter()
     for one in _transfers_to(wallet, tx_hash, nodes, [contract for contract in assets if contract]):
@@ -48,7 +56,10 @@ def book_funding(wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at:
         if one.from_address in cold.addresses(asset_id):
             from_cold[asset_id] += one.amount_atomic
     if not +arrived:
-        raise NotFunding(f"The transaction brought {wallet.address} nothing that can be read from it; book it with a correction")
+        raise NotFunding(
+            f"The transaction brought {wallet.address} nothing that can be read from it; book it"
+            " with a correction"
+        )
     with transaction.atomic():
         for asset_id, amount_atomic in arrived.items():
             _book_arrived(wallet, tx_hash, asset_id, amount_atomic, from_cold[asset_id], staff, at)
@@ -56,16 +67,30 @@ def book_funding(wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at:
     return dict(arrived)
 
 
-def _book_arrived(wallet: HotWallet, tx_hash: str, asset_id: str, amount_atomic: int, cold_atomic: int, staff: User, at: datetime) -> None:
-    """As far as the books have it in cold storage it comes back from there; the rest is the operator's own, and new."""
-    mode, returned = wallet.chain.mode, 0
+def _book_arrived(
+    wallet: HotWallet,
+    tx_hash: str,
+    asset_id: str,
+    amount_atomic: int,
+    cold_atomic: int,
+    staff: User,
+    at: datetime,
+) -> None:
+    """As far as the books have it in cold storage it comes back from there; the rest is the
+    operator's own, and new."""
+    mode = wallet.chain.mode
+    returned = 0
     if cold_atomic:
         returned = min(cold_atomic, max(0, -locked_balance(None, mode, asset_id, CUSTODY_COLD)))
         # Under that lock: what was booked one way before must not be booked the other way now.
-        if is_posted([correction_key(funding_key(tx_hash, asset_id)), cold_returned_key(tx_hash, asset_id)]):
+        if is_posted(
+            [correction_key(funding_key(tx_hash, asset_id)), cold_returned_key(tx_hash, asset_id)]
+        ):
             raise AlreadyBooked
     if returned:
-        movements.cold_returned(mode=mode, asset_id=asset_id, tx_hash=tx_hash, amount_atomic=returned, at=at)
+        movements.cold_returned(
+            mode=mode, asset_id=asset_id, tx_hash=tx_hash, amount_atomic=returned, at=at
+        )
     if amount_atomic == returned:
         return
     posted = movements.correction(
@@ -87,21 +112,33 @@ def _is_on_chain(asset: Asset) -> bool:
     return asset.is_native or bool(asset.contract_address)
 
 
-def _transfers_to(wallet: HotWallet, tx_hash: str, nodes: Nodes, contracts: list[str]) -> list[blocks.Transfer]:
+def _transfers_to(
+    wallet: HotWallet, tx_hash: str, nodes: Nodes, contracts: list[str]
+) -> list[blocks.Transfer]:
     """What the transaction, deep enough and not ours, moved to the wallet."""
     receipt, tip = nodes.batch([("eth_getTransactionReceipt", [tx_hash]), ("eth_blockNumber", [])])
     if not receipt:
         raise NotFunding("The chain knows no such transaction, or no block has it yet")
-    number, wanted = int(receipt["blockNumber"], 16), wallet.chain.required_confirmations
+    number = int(receipt["blockNumber"], 16)
+    wanted = wallet.chain.required_confirmations
     confirmations = max(0, int(tip, 16) - number + 1)
     if confirmations < wanted:
-        raise NotFunding(f"The transaction has {confirmations} of {wanted} confirmations: try again later")
+        raise NotFunding(
+            f"The transaction has {confirmations} of {wanted} confirmations: try again later"
+        )
     if int(receipt["status"], 16) != 1:
         raise NotFunding("The transaction was reverted")
     [block] = blocks.read_blocks(nodes, [number], contracts)
-    found = [one for one in block.transfers if one.tx_hash == tx_hash and one.to_address == wallet.address]
+    found = [
+        one
+        for one in block.transfers
+        if one.tx_hash == tx_hash and one.to_address == wallet.address
+    ]
     senders = {one.from_address for one in found} | {str(receipt["from"]).lower()}
-    is_ours = SignedTransaction.objects.filter(tx_hash=tx_hash).exists() or Address.objects.filter(pk__in=senders).exists()
+    is_ours = (
+        SignedTransaction.objects.filter(tx_hash=tx_hash).exists()
+        or Address.objects.filter(pk__in=senders).exists()
+    )
     if is_ours or wallet.address in senders:
         raise NotFunding("The transaction is the service's own: its coins are in the books already")
     return found

@@ -1,4 +1,5 @@
-"""What an intent was for is gone: it expires before its time, unless money has come or is on its way through a card provider."""
+"""What an intent was for is gone: it expires before its time, unless money has come or is on its
+way through a card provider."""
 
 from datetime import datetime
 
@@ -11,11 +12,20 @@ from apps.payments.services.settle import settle_locked
 
 
 def withdraw(payment_id: object, at: datetime) -> Payment:
-    """The intent as it stands afterwards: expired if it was waiting for its first deposit, else what its deposits say."""
+    """The intent as it stands afterwards: expired if it was waiting for its first deposit, else
+    what its deposits say."""
     with transaction.atomic():
-        payment: Payment = Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment_id)
+        payment: Payment = (
+            Payment.objects.select_for_update(of=("self",))
+            .select_related("store")
+            .get(pk=payment_id)
+        )
         settle_locked(payment, at)
         if payment.status != states.PENDING or payment.deadline > max(payment.expires_at, at):
             return payment
-        change_status(payment, states.Decision(states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]), at=at)
+        change_status(
+            payment,
+            states.Decision(states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]),
+            at=at,
+        )
         return payment

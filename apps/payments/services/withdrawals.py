@@ -1,7 +1,8 @@
 """The operator's own earnings, taken out in two steps by two people: one asks, another lets go.
 
-They go to the operator's list of addresses alone, and never more than the earnings are: fees less gas, as far as the service's
-own accounts together hold it. What is let go is set aside in the books first (decision 134).
+They go to the operator's list of addresses alone, and never more than the earnings are: fees less
+gas, as far as the service's own accounts together hold it. What is let go is set aside in the books
+first (decision 134).
 """
 
 import uuid
@@ -28,8 +29,10 @@ from apps.stores import audit
 from apps.stores.models import User
 from apps.stores.staff_letters import StaffLetter, tell, tell_deciders
 
-JOB, REQUESTING = Job("payments.advance_withdrawals", limit=100), Job("payments.request_withdrawals", limit=100)
-_Status, _Sent = Withdrawal.Status, OutgoingTransaction.Status
+JOB = Job("payments.advance_withdrawals", limit=100)
+REQUESTING = Job("payments.request_withdrawals", limit=100)
+_Status = Withdrawal.Status
+_Sent = OutgoingTransaction.Status
 PURPOSE = OutgoingTransaction.Purpose.WITHDRAWAL
 _OWN_KINDS = (TREASURY, SERVICE_FEES, NETWORK_FEES, SWAP_CLEARING)
 
@@ -50,15 +53,18 @@ class WithdrawalRequest:
 
 
 def withdrawable(asset: Asset) -> int:
-    """What the service has earned of an asset and still has: its fees, less gas, and no more than all of its own together."""
+    """What the service has earned of an asset and still has: its fees, less gas, and no more than
+    all of its own together."""
     own = {kind: account_balance(None, asset.mode, asset.pk, kind) for kind in _OWN_KINDS}
-    # Gas that stores have paid is no earning: what it was paid for has left in the chain's own coin.
+    # Gas that stores have paid is no earning: what it was paid for has left in the chain's own
+    # coin.
     earned = own[SERVICE_FEES] + min(0, own[NETWORK_FEES])
     return max(0, min(earned, sum(own.values())))
 
 
 def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) -> Withdrawal:
-    """Ask for it; the same reference with the same content is the same withdrawal. Raises WithdrawalRefused."""
+    """Ask for it; the same reference with the same content is the same withdrawal. Raises
+    WithdrawalRefused."""
     fields = {
         "asset_id": request.asset.pk,
         "amount_atomic": request.amount_atomic,
@@ -74,11 +80,21 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
         _refuse(request, staff)
         made, _ = Withdrawal.objects.get_or_create(
             reference=request.reference,
-            defaults={**fields, "mode": request.asset.mode, "requested_by": staff, "requested_at": at},
+            defaults={
+                **fields,
+                "mode": request.asset.mode,
+                "requested_by": staff,
+                "requested_at": at,
+            },
         )
         _note("requested", made, staff)
-        text = f"{staff} asks for it. Nothing leaves before another member of finance staff lets it go."
-        tell_deciders(staff_roles.WITHDRAWAL, staff, _letter(made, "waits for a second member of staff", text))
+        text = (
+            f"{staff} asks for it. Nothing leaves before another member of finance staff lets"
+            " it go."
+        )
+        tell_deciders(
+            staff_roles.WITHDRAWAL, staff, _letter(made, "waits for a second member of staff", text)
+        )
     return made
 
 
@@ -102,18 +118,34 @@ def _refuse_more_than_earned(asset: Asset, amount_atomic: int) -> None:
 
 
 def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Withdrawal:
-    """Let it go: it is set aside in the books, and the worker asks for it, once. Raises WithdrawalRefused."""
+    """Let it go: it is set aside in the books, and the worker asks for it, once. Raises
+    WithdrawalRefused."""
     with transaction.atomic():
-        row = Withdrawal.objects.select_for_update(of=("self",)).select_related("asset__chain").get(pk=withdrawal_id)
+        row = (
+            Withdrawal.objects.select_for_update(of=("self",))
+            .select_related("asset__chain")
+            .get(pk=withdrawal_id)
+        )
         if row.status != _Status.REQUESTED:
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
         if not staff_roles.may(staff, staff_roles.WITHDRAWAL) or staff.pk == row.requested_by_id:
-            raise WithdrawalRefused("A second member of finance staff lets it go, not the one who asked")
-        # The same turn as swaps against the service's coins take: nothing of its own goes out twice.
+            raise WithdrawalRefused(
+                "A second member of finance staff lets it go, not the one who asked"
+            )
+        # The same turn as swaps against the service's coins take: nothing of its own goes out
+        # twice.
         locks.hold_in_transaction(locks.Turn.TREASURY, row.asset_id)
         _refuse_more_than_earned(row.asset, row.amount_atomic)
-        movements.withdrawal_created(mode=row.mode, asset_id=row.asset_id, withdrawal_id=row.pk, amount_atomic=row.amount_atomic, at=at)
-        WITHDRAWAL_MACHINE.change_locked(row, Step(_Status.APPROVED), at=at, decided_by=staff, decided_at=at)
+        movements.withdrawal_created(
+            mode=row.mode,
+            asset_id=row.asset_id,
+            withdrawal_id=row.pk,
+            amount_atomic=row.amount_atomic,
+            at=at,
+        )
+        WITHDRAWAL_MACHINE.change_locked(
+            row, Step(_Status.APPROVED), at=at, decided_by=staff, decided_at=at
+        )
         jobs.enqueue("payments.advance_treasury")
         _note("approved", row, staff)
         _tell_asker("approved", row, staff)
@@ -128,7 +160,9 @@ def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Wi
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
         if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
             raise WithdrawalRefused("Only finance staff reject a withdrawal")
-        WITHDRAWAL_MACHINE.change_locked(row, Step(_Status.REJECTED), at=at, decided_by=staff, decided_at=at)
+        WITHDRAWAL_MACHINE.change_locked(
+            row, Step(_Status.REJECTED), at=at, decided_by=staff, decided_at=at
+        )
         _note("rejected", row, staff)
         _tell_asker("rejected", row, staff)
     return row
@@ -136,26 +170,54 @@ def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Wi
 
 def _tell_asker(what: str, row: Withdrawal, staff: User) -> None:
     if row.requested_by != staff:
-        tell(row.requested_by, _letter(row, f"was {what}", f"{staff} {what} what you had asked for."))
+        tell(
+            row.requested_by, _letter(row, f"was {what}", f"{staff} {what} what you had asked for.")
+        )
 
 
 def _letter(row: Withdrawal, what: str, text: str) -> StaffLetter:
     path = f"/admin/payments/withdrawal/{row.pk}/decide/"
-    return StaffLetter(f"withdrawal:{row.pk}:{row.status}", f"A withdrawal of earnings {what}", text, row.reference, row.reason, path)
+    return StaffLetter(
+        f"withdrawal:{row.pk}:{row.status}",
+        f"A withdrawal of earnings {what}",
+        text,
+        row.reference,
+        row.reason,
+        path,
+    )
 
 
 def _note(what: str, row: Withdrawal, staff: User) -> None:
-    told = {"asset": row.asset_id, "amount_atomic": str(row.amount_atomic), "to_address": row.to_address, "staff": str(staff.pk)}
-    audit.record(f"withdrawal.{what}", target=row, mode=row.mode, name=row.reference, reason=row.reason, details=told)
+    told = {
+        "asset": row.asset_id,
+        "amount_atomic": str(row.amount_atomic),
+        "to_address": row.to_address,
+        "staff": str(staff.pk),
+    }
+    audit.record(
+        f"withdrawal.{what}",
+        target=row,
+        mode=row.mode,
+        name=row.reference,
+        reason=row.reason,
+        details=told,
+    )
 
 
 def advance_withdrawals() -> int:
-    """The sweep over those that were let go and those that came to an end on the chain; how many there were.
+    """The sweep over those that were let go and those that came to an end on the chain; how many
+    there were.
 
     What needs a person is left to one.
     """
-    approved = Withdrawal.objects.filter(status=_Status.APPROVED, is_requested=False).select_related("asset").order_by("decided_at")
-    return REQUESTING.walk(approved, _request) + JOB.walk(sender.unhandled(PURPOSE).exclude(status=_Sent.REVIEW), _book)
+    approved = (
+        Withdrawal.objects.filter(status=_Status.APPROVED, is_requested=False)
+        .select_related("asset")
+        .order_by("decided_at")
+    )
+    return REQUESTING.walk(approved, _request) + JOB.walk(
+        sender.unhandled(PURPOSE).exclude(status=_Sent.REVIEW), _book
+    )
 
 
 def _request(row: Withdrawal) -> None:
@@ -176,7 +238,11 @@ def _request(row: Withdrawal) -> None:
 def _book(sent: OutgoingTransaction) -> None:
     at = clock.real_now()
     with transaction.atomic():
-        row = Withdrawal.objects.select_for_update(of=("self",)).select_related("asset").get(pk=sent.reference)
+        row = (
+            Withdrawal.objects.select_for_update(of=("self",))
+            .select_related("asset")
+            .get(pk=sent.reference)
+        )
         is_confirmed = sent.status == _Sent.CONFIRMED
         book = movements.withdrawal_confirmed if is_confirmed else movements.withdrawal_released
         book(
@@ -190,5 +256,7 @@ def _book(sent: OutgoingTransaction) -> None:
         )
         status = _Status.CONFIRMED if is_confirmed else _Status.FAILED
         reason = "" if is_confirmed else sent.reason
-        WITHDRAWAL_MACHINE.change_locked(row, Step(status), at=at, finished_at=at, tx_hash=sent.tx_hash, failure_reason=reason)
+        WITHDRAWAL_MACHINE.change_locked(
+            row, Step(status), at=at, finished_at=at, tx_hash=sent.tx_hash, failure_reason=reason
+        )
         sender.mark_handled(sent)

@@ -1,4 +1,5 @@
-"""Amounts that people name in fiat, turned into coins: rounded down, and never above the most that may go.
+"""Amounts that people name in fiat, turned into coins: rounded down, and never above the most that
+may go.
 
 Services take atomic amounts alone; whoever was told the figures here agrees to the coins.
 """
@@ -24,18 +25,21 @@ class MoreThanMost(Flat):
 
 @dataclass(frozen=True)
 class Most:
-    """The most of an asset that may go, and what a coin is worth where somebody names an amount in fiat."""
+    """The most of an asset that may go, and what a coin is worth where somebody names an amount in
+    fiat."""
 
     amount: Amount[Asset]
     price: Price[Asset]
 
     @property
     def fiat(self) -> Fiat:
-        """What the whole is said to be worth: in whole units of a currency that has no smaller ones."""
+        """What the whole is said to be worth: in whole units of a currency that has no smaller
+        ones."""
         return in_units(self.price.worth(self.amount))
 
     def coins_for(self, wanted: Fiat) -> Amount[Asset]:
-        """What an amount of money buys, rounded down; who names what the whole is said to be worth gets all of it.
+        """What an amount of money buys, rounded down; who names what the whole is said to be worth
+        gets all of it.
 
         Raises MoreThanMost; Invalid where it buys nothing.
         """
@@ -44,17 +48,22 @@ class Most:
             raise MoreThanMost(whole)
         if wanted == whole:
             return self.amount
-        atomic = money.atomic_at_most(wanted.cents, self.price.rate, self.amount.asset.atomic_decimals)
+        atomic = money.atomic_at_most(
+            wanted.cents, self.price.rate, self.amount.asset.atomic_decimals
+        )
         if not atomic:
             raise Invalid("amount", "positive")
         return self._shortened(Amount(self.amount.asset, min(atomic, self.amount.atomic)))
 
     def _shortened(self, exact: Amount[Asset]) -> Amount[Asset]:
-        """Down to the places that the coin is shown with, where that is still worth as many cents: people compare it."""
+        """Down to the places that the coin is shown with, where that is still worth as many cents:
+        people compare it."""
         asset = exact.asset
         step: int = 10 ** max(0, asset.atomic_decimals - asset.display_decimals)
         short = Amount(asset, exact.atomic - exact.atomic % step)
-        return short if short.atomic and self.price.worth(short) == self.price.worth(exact) else exact
+        return (
+            short if short.atomic and self.price.worth(short) == self.price.worth(exact) else exact
+        )
 
     def fiat_part(self, part_bps: Bps) -> Fiat:
         """So many basis points of the whole, rounded down to what can be paid in the currency."""
@@ -63,7 +72,11 @@ class Most:
 
 def part_of(amount: Amount[Asset], part_bps: Bps) -> Amount[Asset]:
     """So many basis points of an amount, rounded down; all of it is all of it."""
-    return amount if part_bps == BASIS_POINTS else Amount(amount.asset, money.share(amount.atomic, part_bps))
+    return (
+        amount
+        if part_bps == BASIS_POINTS
+        else Amount(amount.asset, money.share(amount.atomic, part_bps))
+    )
 
 
 def in_units(worth: Fiat) -> Fiat:

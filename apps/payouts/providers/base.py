@@ -1,6 +1,8 @@
-"""What an off-ramp can do: say what an amount would bring, take an order once per reference, and say how far one is.
+"""What an off-ramp can do: say what an amount would bring, take an order once per reference, and
+say how far one is.
 
-Every call goes over the network, so never inside a transaction. The same reference is the same order, however often it is sent.
+Every call goes over the network, so never inside a transaction. The same reference is the same
+order, however often it is sent.
 """
 
 from dataclasses import dataclass, field
@@ -11,16 +13,29 @@ from typing import Protocol
 from apps.assets.models import Asset
 from apps.core.errors import ProviderError
 
-__all__ = ["ACCEPTED", "FAILED", "SANDBOX_SETTLES_AFTER", "SETTLED", "Offramp", "OfframpQuote", "Order", "Outcome", "ProviderError"]
+__all__ = [
+    "ACCEPTED",
+    "FAILED",
+    "SANDBOX_SETTLES_AFTER",
+    "SETTLED",
+    "Offramp",
+    "OfframpQuote",
+    "Order",
+    "Outcome",
+    "ProviderError",
+]
 
 # When the embedded off-ramp, which test mode has, has paid.
 SANDBOX_SETTLES_AFTER = timedelta(seconds=10)
-ACCEPTED, SETTLED, FAILED = "accepted", "settled", "failed"
+ACCEPTED = "accepted"
+SETTLED = "settled"
+FAILED = "failed"
 
 
 @dataclass(frozen=True)
 class OfframpQuote:
-    """What would land in the bank and what the off-ramp keeps, in minor units; `rate` is fiat per coin."""
+    """What would land in the bank and what the off-ramp keeps, in minor units; `rate` is fiat per
+    coin."""
 
     fiat_cents: int
     fee_cents: int
@@ -45,7 +60,8 @@ class Order:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How far an order is. An accepted one may name the address that the coins go to; a failed one its category."""
+    """How far an order is. An accepted one may name the address that the coins go to; a failed one
+    its category."""
 
     state: str
     provider_id: str = ""
@@ -59,7 +75,8 @@ class Outcome:
 
 
 class Offramp(Protocol):
-    """Failures are ProviderError: what became of the call is not known then, and the same order may be sent again."""
+    """Failures are ProviderError: what became of the call is not known then, and the same order may
+    be sent again."""
 
     name: str
     poll_seconds: int  # how often one order may be asked about, at first

@@ -1,6 +1,8 @@
-"""An off-ramp behind HTTP. Our reference is its idempotency key: the same order sent twice is one order there.
+"""An off-ramp behind HTTP. Our reference is its idempotency key: the same order sent twice is one
+order there.
 
-What it asks and answers stands in docs/operators.md. What can't be read is never taken for a settlement.
+What it asks and answers stands in docs/operators.md. What can't be read is never taken for a
+settlement.
 """
 
 import re
@@ -13,23 +15,35 @@ from apps.core import money, net
 from apps.core.errors import ErrorCode, ProviderError
 from apps.payouts.providers.base import ACCEPTED, FAILED, SETTLED, OfframpQuote, Order, Outcome
 
-CODES = frozenset({"insufficient_funds", "destination_invalid", "temporarily_unavailable", "unknown"})
+CODES = frozenset(
+    {"insufficient_funds", "destination_invalid", "temporarily_unavailable", "unknown"}
+)
 _STATES = {"pending": ACCEPTED, "settled": SETTLED, "failed": FAILED}
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _TEXT_MAX = 100
 
 
 class HttpOfframp:
-    name, poll_seconds = "http", 15
+    name = "http"
+    poll_seconds = 15
 
     def __init__(self, base_url: str, api_key: str) -> None:
-        self.base_url, self._api_key = base_url.rstrip("/"), api_key
+        self.base_url = base_url.rstrip("/")
+        self._api_key = api_key
 
     def quote(self, asset: Asset, amount_atomic: int, currency: str) -> OfframpQuote:
-        asked = {"asset": asset.coin_symbol, "network": asset.chain_id, "amount": _coins(asset, amount_atomic), "currency": currency}
-        told = self._object(net.get_json(self._url("quotes"), params=asked, headers=self._headers()))
+        asked = {
+            "asset": asset.coin_symbol,
+            "network": asset.chain_id,
+            "amount": _coins(asset, amount_atomic),
+            "currency": currency,
+        }
+        told = self._object(
+            net.get_json(self._url("quotes"), params=asked, headers=self._headers())
+        )
         rate = money.rate_told(told.get("rate"))
-        fiat, fee = _cents(told, "fiat_amount_cents"), _cents(told, "fee_cents")
+        fiat = _cents(told, "fiat_amount_cents")
+        fee = _cents(told, "fee_cents")
         if rate is None or fiat is None or fee is None:
             raise ProviderError(ErrorCode.MALFORMED, "not a quote")
         return OfframpQuote(fiat, fee, rate)
@@ -45,7 +59,11 @@ class HttpOfframp:
             "beneficiary": {"name": order.holder, "account": order.account},
         }
         try:
-            told = net.post_json(self._url("payouts"), body, headers={**self._headers(), "Idempotency-Key": order.reference})
+            told = net.post_json(
+                self._url("payouts"),
+                body,
+                headers={**self._headers(), "Idempotency-Key": order.reference},
+            )
         except ProviderError as error:
             if error.code is not ErrorCode.REFUSED:
                 raise
@@ -53,7 +71,9 @@ class HttpOfframp:
         return self._outcome(told)
 
     def look(self, order: Order, at: datetime, real: datetime) -> Outcome:
-        return self._outcome(net.get_json(self._url(f"payouts/{order.reference}"), headers=self._headers()))
+        return self._outcome(
+            net.get_json(self._url(f"payouts/{order.reference}"), headers=self._headers())
+        )
 
     def _url(self, path: str) -> str:
         if not self.base_url:
@@ -108,4 +128,8 @@ def _text(told: Mapping[str, object], name: str) -> str:
 
 def _cents(told: Mapping[str, object], name: str) -> int | None:
     value = told.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15
+        else None
+    )

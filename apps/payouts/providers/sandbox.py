@@ -1,6 +1,8 @@
-"""The embedded off-ramp, for test mode and demos: a bank that pays after ten seconds of the store's time or of real time.
+"""The embedded off-ramp, for test mode and demos: a bank that pays after ten seconds of the store's
+time or of real time.
 
-The last four digits of an atomic amount choose what happens; it keeps nothing, the order says it all.
+The last four digits of an atomic amount choose what happens; it keeps nothing, the order says it
+all.
 """
 
 import hashlib
@@ -10,7 +12,15 @@ from apps.assets.models import Asset
 from apps.assets.selectors import price_of
 from apps.core import clock, money
 from apps.core.errors import ErrorCode, ProviderError
-from apps.payouts.providers.base import ACCEPTED, FAILED, SANDBOX_SETTLES_AFTER, SETTLED, OfframpQuote, Order, Outcome
+from apps.payouts.providers.base import (
+    ACCEPTED,
+    FAILED,
+    SANDBOX_SETTLES_AFTER,
+    SETTLED,
+    OfframpQuote,
+    Order,
+    Outcome,
+)
 
 FEE_BPS = money.Bps(50)
 MAGIC_MODULUS = 10_000
@@ -21,13 +31,15 @@ REFUSED = {
     9004: ("unknown", "Declined"),
 }
 # Closed for the first two attempts, then open.
-OPENS_LATER, OPENS_AT_ATTEMPT = 9013, 2
+OPENS_LATER = 9013
+OPENS_AT_ATTEMPT = 2
 SENT_BACK = 9005
 NO_ANSWER = 9006
 
 
 class Sandbox:
-    name, poll_seconds = "sandbox", 0
+    name = "sandbox"
+    poll_seconds = 0
 
     def __init__(self, deposit_address: str = "") -> None:
         self.deposit_address = deposit_address
@@ -53,7 +65,9 @@ class Sandbox:
         if not self._is_due(order, at, real):
             return Outcome(ACCEPTED, provider_id=self._id(order))
         if order.amount_atomic % MAGIC_MODULUS == SENT_BACK:
-            return Outcome(FAILED, self._id(order), code="destination_invalid", reason="The bank sent it back")
+            return Outcome(
+                FAILED, self._id(order), code="destination_invalid", reason="The bank sent it back"
+            )
         quote = self.quote(order.asset, order.amount_atomic, order.currency)
         reference = f"TG{self._id(order)[-10:].upper()}"
         return Outcome(
@@ -67,8 +81,13 @@ class Sandbox:
 
     @staticmethod
     def _is_due(order: Order, at: datetime, real: datetime) -> bool:
-        by_store = order.submitted_at is not None and order.submitted_at + SANDBOX_SETTLES_AFTER <= at
-        by_machine = order.submitted_real_at is not None and order.submitted_real_at + SANDBOX_SETTLES_AFTER <= real
+        by_store = (
+            order.submitted_at is not None and order.submitted_at + SANDBOX_SETTLES_AFTER <= at
+        )
+        by_machine = (
+            order.submitted_real_at is not None
+            and order.submitted_real_at + SANDBOX_SETTLES_AFTER <= real
+        )
         return by_store or by_machine
 
     @staticmethod

@@ -1,4 +1,5 @@
-"""What a platform may name while it acts for a sub-merchant: saved destinations, and raw addresses only where nothing new is named."""
+"""What a platform may name while it acts for a sub-merchant: saved destinations, and raw addresses
+only where nothing new is named."""
 
 from django.db.models import F
 
@@ -17,15 +18,20 @@ class PlatformMayNotNameIt(Coded):
 
 
 def check_named_by_platform(viewer: Viewer, address: str) -> None:
-    """A raw address in lower case is a saved wallet's that has cooled, or staff let this platform pay out anywhere.
+    """A raw address in lower case is a saved wallet's that has cooled, or staff let this platform
+    pay out anywhere.
 
     Raises PlatformMayNotNameIt or cooling.StillCooling.
     """
     platform = viewer.platform if isinstance(viewer, Access) else None
     if platform is None or platform.platform_may_pay_out:
         return
-    saved = Destination.objects.seen_by(viewer).filter(kind=Destination.Kind.WALLET, removed_at=None, address=address)
-    first = saved.order_by(F("usable_from").asc(nulls_first=True)).first()  # an address may be saved on several networks
+    saved = Destination.objects.seen_by(viewer).filter(
+        kind=Destination.Kind.WALLET, removed_at=None, address=address
+    )
+    first = saved.order_by(
+        F("usable_from").asc(nulls_first=True)
+    ).first()  # an address may be saved on several networks
     if first is None:
         raise PlatformMayNotNameIt
     check_usable(first, clock.real_now())

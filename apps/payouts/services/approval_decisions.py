@@ -1,6 +1,8 @@
-"""A second person's decision about a payout or a list that waits: it goes on, or what it reserved comes back.
+"""A second person's decision about a payout or a list that waits: it goes on, or what it reserved
+comes back.
 
-Taken once, by somebody who may move money and isn't the maker. What nobody answers in a week comes back by itself.
+Taken once, by somebody who may move money and isn't the maker. What nobody answers in a week comes
+back by itself.
 """
 
 import hashlib
@@ -24,7 +26,8 @@ from apps.stores import audit
 from apps.stores.models import User
 
 JOB = Job("payouts.expire_approvals")
-_Status, WAITING = PayoutApproval.Status, PayoutApproval.Status.WAITING
+_Status = PayoutApproval.Status
+WAITING = PayoutApproval.Status.WAITING
 _Line = PayoutBatchLine.Status
 UNANSWERED = "Nobody approved it within 7 days"
 
@@ -53,22 +56,37 @@ class ReasonMissing(Flat):
 
 
 def are_shown(access: Access) -> bool:
-    """Whether the store has anything to do with approvals: payouts need them, or some still wait. Mostly one look."""
+    """Whether the store has anything to do with approvals: payouts need them, or some still wait.
+    Mostly one look."""
     rule = approval_rules.rule_of(access)
     if rule is None:
         return False
-    return approval_rules.above_of(rule, access.now()) is not None or approvals_seen_by(access).filter(status=WAITING).exists()
+    return (
+        approval_rules.above_of(rule, access.now()) is not None
+        or approvals_seen_by(access).filter(status=WAITING).exists()
+    )
 
 
 def approvals_seen_by(viewer: Viewer) -> "QuerySet[PayoutApproval]":
-    rows: QuerySet[PayoutApproval] = PayoutApproval.objects.seen_by(viewer).select_related("store", "maker", "decided_by", "batch")
+    rows: QuerySet[PayoutApproval] = PayoutApproval.objects.seen_by(viewer).select_related(
+        "store", "maker", "decided_by", "batch"
+    )
     return rows.order_by("-created_at", "-id")
 
 
 def payout_of(held: PayoutApproval) -> Payout | None:
-    """The payout that was asked for; None for a list. Later payouts of a schedule lean on the first one's approval."""
-    rows = Payout.objects.seen_by(held).filter(approval=held).select_related("asset__chain", "store", "destination", "schedule")
-    return None if hasattr(held, "batch") else rows.defer("destination__account_sealed").order_by("created_at").first()
+    """The payout that was asked for; None for a list. Later payouts of a schedule lean on the first
+    one's approval."""
+    rows = (
+        Payout.objects.seen_by(held)
+        .filter(approval=held)
+        .select_related("asset__chain", "store", "destination", "schedule")
+    )
+    return (
+        None
+        if hasattr(held, "batch")
+        else rows.defer("destination__account_sealed").order_by("created_at").first()
+    )
 
 
 def digest_of(held: PayoutApproval) -> str:
@@ -77,14 +95,18 @@ def digest_of(held: PayoutApproval) -> str:
     if payout is None:
         return str(held.batch.digest)
     where = payout.destination_id or payout.destination_address
-    return hashlib.sha256(f"{payout.pk}:{payout.asset_id}:{payout.amount_atomic}:{where}".encode()).hexdigest()
+    return hashlib.sha256(
+        f"{payout.pk}:{payout.asset_id}:{payout.amount_atomic}:{where}".encode()
+    ).hexdigest()
 
 
 def approve(access: Access, held: PayoutApproval, agreed: str) -> None:
-    """Release it. Raises NotWaiting, YourOwn, NotAnApprover, ChangedSince, or what operations.check does."""
+    """Release it. Raises NotWaiting, YourOwn, NotAnApprover, ChangedSince, or what operations.check
+    does."""
     operations.check(access, operations.PAYOUT_APPROVE)
     with transaction.atomic():
-        fresh, at = _locked(held), clock.now(held.store, held.mode)
+        fresh = _locked(held)
+        at = clock.now(held.store, held.mode)
         person = _approver(access, fresh)
         if digest_of(fresh) != agreed:
             raise ChangedSince
@@ -106,21 +128,29 @@ def reject(access: Access, held: PayoutApproval, reason: str) -> None:
     if not reason.strip():
         raise ReasonMissing
     with transaction.atomic():
-        fresh, at = _locked(held), clock.now(held.store, held.mode)
+        fresh = _locked(held)
+        at = clock.now(held.store, held.mode)
         _decide(fresh, _Status.REJECTED, at, access.user, reason.strip())
         _give_back(fresh, f"Rejected by an approver: {fresh.reason}", at)
         _tell_maker(fresh, "was rejected", held.pk)
 
 
 def withdraw(held: PayoutApproval, reason: str) -> None:
-    """What it would have let go is stopped elsewhere: nobody needs to answer. Inside the caller's transaction."""
-    fresh = PayoutApproval.objects.select_for_update(no_key=True).select_related("store").get(pk=held.pk)
+    """What it would have let go is stopped elsewhere: nobody needs to answer. Inside the caller's
+    transaction."""
+    fresh = (
+        PayoutApproval.objects.select_for_update(no_key=True)
+        .select_related("store")
+        .get(pk=held.pk)
+    )
     if fresh.status == WAITING:
         _decide(fresh, _Status.REJECTED, clock.now(fresh.store, fresh.mode), None, reason)
 
 
 def _locked(held: PayoutApproval) -> PayoutApproval:
-    rows = PayoutApproval.objects.select_for_update(of=("self",), no_key=True).select_related("store", "maker", "batch")
+    rows = PayoutApproval.objects.select_for_update(of=("self",), no_key=True).select_related(
+        "store", "maker", "batch"
+    )
     fresh: PayoutApproval = rows.get(pk=held.pk)
     if fresh.status != WAITING:
         raise NotWaiting
@@ -129,7 +159,12 @@ def _locked(held: PayoutApproval) -> PayoutApproval:
 
 def _approver(access: Access, held: PayoutApproval) -> User:
     """Who decides, as they stand in the store at this moment."""
-    member = approval_rules.approvers(held.store_id).select_for_update(of=("self",), no_key=True).filter(user=access.user).first()
+    member = (
+        approval_rules.approvers(held.store_id)
+        .select_for_update(of=("self",), no_key=True)
+        .filter(user=access.user)
+        .first()
+    )
     if member is None:
         raise NotAnApprover
     if held.maker_id == member.user_id:
@@ -137,23 +172,35 @@ def _approver(access: Access, held: PayoutApproval) -> User:
     return member.user
 
 
-def _decide(held: PayoutApproval, to: str, at: datetime, person: User | None, reason: str = "") -> None:
+def _decide(
+    held: PayoutApproval, to: str, at: datetime, person: User | None, reason: str = ""
+) -> None:
     decided = {"decided_at": at, "decided_by": person, "reason": reason[: moves.TEXT_MAX]}
     states.APPROVAL.change_locked(held, Step(to), at=at, **decided)
     details = {"made_by": held.made_by, "worth_cents": held.worth_cents, "currency": held.currency}
     audit.record(
-        f"payout_approval.{to}", store=held.store_id, mode=held.mode, target=held, name=str(held.pk), reason=reason, details=details
+        f"payout_approval.{to}",
+        store=held.store_id,
+        mode=held.mode,
+        target=held,
+        name=str(held.pk),
+        reason=reason,
+        details=details,
     )
 
 
 def _let_go(payout_id: uuid.UUID, at: datetime) -> None:
     """On its way, unless staff have to look at it as well."""
-    rows = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store", "destination")
+    rows = Payout.objects.select_for_update(of=("self",)).select_related(
+        "asset__chain", "store", "destination"
+    )
     payout: Payout = rows.defer("destination__account_sealed").get(pk=payout_id)
     reason = create.reason_for_review(payout, at)
     if reason:
         moves.set_columns(payout, review_reason=reason, updated_at=at)
-        PayoutTransition.objects.create(payout=payout, from_status=payout.status, to_status=payout.status, note=reason, at=at)
+        PayoutTransition.objects.create(
+            payout=payout, from_status=payout.status, to_status=payout.status, note=reason, at=at
+        )
     else:
         moves.move(payout, Payout.Status.PENDING, at, review_reason="")
         jobs.enqueue("payouts.advance", mode=payout.mode)
@@ -162,10 +209,23 @@ def _let_go(payout_id: uuid.UUID, at: datetime) -> None:
 def _give_back(held: PayoutApproval, reason: str, at: datetime) -> None:
     payout = payout_of(held)
     if payout is None:
-        states.LINE.change_all(held.batch.lines.all(), _Line.QUEUED, Step(_Line.FAILED), problem=reason[: moves.TEXT_MAX])
+        states.LINE.change_all(
+            held.batch.lines.all(),
+            _Line.QUEUED,
+            Step(_Line.FAILED),
+            problem=reason[: moves.TEXT_MAX],
+        )
         return
-    fresh = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store").get(pk=payout.pk)
-    changes = {"failure_code": Payout.FailureCode.UNKNOWN, "failure_reason": reason[: moves.TEXT_MAX], "retry_at": None}
+    fresh = (
+        Payout.objects.select_for_update(of=("self",))
+        .select_related("asset__chain", "store")
+        .get(pk=payout.pk)
+    )
+    changes = {
+        "failure_code": Payout.FailureCode.UNKNOWN,
+        "failure_reason": reason[: moves.TEXT_MAX],
+        "retry_at": None,
+    }
     if moves.move(fresh, Payout.Status.FAILED, at, reason, review_reason="", **changes):
         moves.release(fresh, at)
 
@@ -175,9 +235,20 @@ def _tell_maker(held: PayoutApproval, what: str, about: object) -> None:
     maker = held.maker
     if maker is None or not maker.is_active or not held.store.members.filter(user=maker).exists():
         return
-    context = {"store": held.store.name, "what": what, "reason": held.reason, "by": held.decided_by, "is_test": not held.is_live}
+    context = {
+        "store": held.store.name,
+        "what": what,
+        "reason": held.reason,
+        "by": held.decided_by,
+        "is_test": not held.is_live,
+    }
     context["path"] = f"/dashboard/approvals/{held.pk}"
-    mail.send(key=f"payout_approval_decided:{maker.pk}:{about}", to=maker.email, template="payout_approval_decided", context=context)
+    mail.send(
+        key=f"payout_approval_decided:{maker.pk}:{about}",
+        to=maker.email,
+        template="payout_approval_decided",
+        context=context,
+    )
 
 
 # --- unanswered -----------------------------------------------------------------------------------
@@ -185,20 +256,26 @@ def _tell_maker(held: PayoutApproval, what: str, about: object) -> None:
 
 def expire_approvals() -> int:
     """The sweep: give back what nobody has answered; how many were looked at."""
-    due = PayoutApproval.objects.filter(clock.is_due("expires_at", clock.real_now()), status=WAITING).order_by("expires_at")
+    due = PayoutApproval.objects.filter(
+        clock.is_due("expires_at", clock.real_now()), status=WAITING
+    ).order_by("expires_at")
     return JOB.walk(due.values_list("pk", flat=True), expire)
 
 
 def expire(id: uuid.UUID) -> None:
     """One, inside the caller's transaction."""
-    rows = PayoutApproval.objects.select_for_update(of=("self",), no_key=True).select_related("store", "maker", "batch")
+    rows = PayoutApproval.objects.select_for_update(of=("self",), no_key=True).select_related(
+        "store", "maker", "batch"
+    )
     held: PayoutApproval = rows.get(pk=id)
     at = clock.now(held.store, held.mode)
     if held.status != WAITING or held.expires_at > at:
         return
     _decide(held, _Status.EXPIRED, at, None)
     _give_back(held, UNANSWERED, at)
-    _tell_maker(held, "was not approved in time", f"{held.store_id}:{held.mode}:{at.date()}")  # many may expire on a day
+    _tell_maker(
+        held, "was not approved in time", f"{held.store_id}:{held.mode}:{at.date()}"
+    )  # many may expire on a day
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
@@ -209,7 +286,9 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    rows = PayoutApproval.objects.filter(store_id=store_id, mode="test", status=WAITING, expires_at__lte=now).order_by("expires_at")
+    rows = PayoutApproval.objects.filter(
+        store_id=store_id, mode="test", status=WAITING, expires_at__lte=now
+    ).order_by("expires_at")
     for id in list(rows.values_list("pk", flat=True)):
         with transaction.atomic():
             expire(id)

@@ -1,4 +1,5 @@
-"""Above which worth a store's payouts need a second person. A stricter rule counts at once; a looser one cools in live mode.
+"""Above which worth a store's payouts need a second person. A stricter rule counts at once; a
+looser one cools in live mode.
 
 Each mode has a rule of its own, so that it can be tried before real money waits.
 """
@@ -26,7 +27,8 @@ MOVERS = [role for role in Role.values if roles.may(role, roles.MOVE_MONEY)]
 class TooFewPeople(Flat):
     field = "above"
     message = (
-        "Only one person here may move money, and nobody approves their own payouts. Invite an owner or admin first, or make a member one"
+        "Only one person here may move money, and nobody approves their own payouts. Invite an"
+        " owner or admin first, or make a member one"
     )
 
 
@@ -37,7 +39,11 @@ def above_of(rule: ApprovalRule | None, at: datetime) -> Fiat | None:
 
 
 def _above_cents(rule: ApprovalRule, at: datetime) -> int | None:
-    return rule.next_above_cents if rule.next_from is not None and rule.next_from <= at else rule.above_cents
+    return (
+        rule.next_above_cents
+        if rule.next_from is not None and rule.next_from <= at
+        else rule.above_cents
+    )
 
 
 def rule_of(viewer: Viewer) -> ApprovalRule | None:
@@ -53,20 +59,25 @@ def rules_on(store_id: uuid.UUID) -> bool:
 
 def approvers(store_id: uuid.UUID) -> "QuerySet[Member]":
     """Who may approve what they haven't asked for themselves."""
-    return Member.objects.filter(store_id=store_id, role__in=MOVERS, user__is_active=True).select_related("user", "store")
+    return Member.objects.filter(
+        store_id=store_id, role__in=MOVERS, user__is_active=True
+    ).select_related("user", "store")
 
 
 def leaves_too_few(member: Member) -> bool:
-    """Whether payouts could be approved by nobody, or by one person alone, if this member might move money no more."""
+    """Whether payouts could be approved by nobody, or by one person alone, if this member might
+    move money no more."""
     if member.role not in MOVERS or not rules_on(member.store_id):
         return False
     return approvers(member.store_id).exclude(pk=member.pk).count() < PEOPLE_MIN
 
 
 def change_rule(access: Access, above_cents: int | None) -> ApprovalRule:
-    """From now on, or in live mode from when the present rule has cooled if the new one asks for less. None turns it off.
+    """From now on, or in live mode from when the present rule has cooled if the new one asks for
+    less. None turns it off.
 
-    A rule keeps the currency that was the store's when it was turned on. Raises TooFewPeople, or what operations.check does.
+    A rule keeps the currency that was the store's when it was turned on. Raises TooFewPeople, or
+    what operations.check does.
     """
     operations.check(access, operations.APPROVAL_CHANGE)
     with transaction.atomic():
@@ -74,18 +85,35 @@ def change_rule(access: Access, above_cents: int | None) -> ApprovalRule:
         if above_cents is not None and approvers(store.pk).count() < PEOPLE_MIN:
             raise TooFewPeople
         at = clock.now(store, access.mode)
-        rule = rule_of(access) or ApprovalRule(store=store, mode=access.mode, created_at=at, changed_at=at)
+        rule = rule_of(access) or ApprovalRule(
+            store=store, mode=access.mode, created_at=at, changed_at=at
+        )
         present = _above_cents(rule, at)
         is_looser = present is not None and (above_cents is None or above_cents > present)
-        until = cooling.usable_from(access, operations.APPROVAL_CHANGE, access.mode) if is_looser else None
+        until = (
+            cooling.usable_from(access, operations.APPROVAL_CHANGE, access.mode)
+            if is_looser
+            else None
+        )
         if until is None:
             rule.currency = store.settlement_currency if present is None else rule.currency
-            rule.above_cents, rule.next_above_cents, rule.next_from, rule.changed_at = above_cents, None, None, at
+            rule.above_cents = above_cents
+            rule.next_above_cents = None
+            rule.next_from = None
+            rule.changed_at = at
         else:
-            rule.above_cents, rule.next_above_cents, rule.next_from = present, above_cents, until
+            rule.above_cents = present
+            rule.next_above_cents = above_cents
+            rule.next_from = until
         rule.save()
         _note(rule, "store.payout_approval_changed", [present, above_cents])
-        cooling.tell(access, operations.APPROVAL_CHANGE, rule.pk, f"{told(rule, above_cents)}. Before: {told(rule, present)}", until)
+        cooling.tell(
+            access,
+            operations.APPROVAL_CHANGE,
+            rule.pk,
+            f"{told(rule, above_cents)}. Before: {told(rule, present)}",
+            until,
+        )
     return rule
 
 
@@ -97,17 +125,26 @@ def told(rule: ApprovalRule, above_cents: int | None) -> str:
 
 
 def stop_change(id: uuid.UUID, until: datetime) -> bool:
-    """By an owner's link: the rule stays as it is. False when it has changed already, or was never to."""
+    """By an owner's link: the rule stays as it is. False when it has changed already, or was never
+    to."""
     with transaction.atomic():
         rule = ApprovalRule.objects.select_for_update().filter(pk=id, next_from=until).first()
         if rule is None or until <= clock.real_now():
             return False
         _note(rule, "store.payout_approval_kept", [rule.next_above_cents, rule.above_cents])
-        rule.next_above_cents, rule.next_from = None, None
+        rule.next_above_cents = None
+        rule.next_from = None
         rule.save(update_fields=["next_above_cents", "next_from"])
     return True
 
 
 def _note(rule: ApprovalRule, action: str, change: list[int | None]) -> None:
     details = {"above_cents": change, "currency": rule.currency}
-    audit.record(action, store=rule.store_id, mode=rule.mode, target=rule, name=told(rule, change[1]), details=details)
+    audit.record(
+        action,
+        store=rule.store_id,
+        mode=rule.mode,
+        target=rule,
+        name=told(rule, change[1]),
+        details=details,
+    )

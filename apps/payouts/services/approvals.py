@@ -1,6 +1,8 @@
-"""Whether a payout, or a list, waits for a second person: what one person moves alone in a day adds up to the rule's amount.
+"""Whether a payout, or a list, waits for a second person: what one person moves alone in a day adds
+up to the rule's amount.
 
-A person's keys, agents, apps and schedules are that person. What can't be valued waits. The database holds the rule too.
+A person's keys, agents, apps and schedules are that person. What can't be valued waits. The
+database holds the rule too.
 """
 
 import uuid
@@ -20,14 +22,17 @@ from apps.payouts.models import Payout, PayoutApproval, Schedule
 from apps.payouts.services import approval_rules
 from apps.stores import profile
 
-LIFETIME, ALONE_WITHIN, LETTERS_WITHIN = timedelta(days=7), timedelta(days=1), timedelta(hours=1)
+LIFETIME = timedelta(days=7)
+ALONE_WITHIN = timedelta(days=1)
+LETTERS_WITHIN = timedelta(hours=1)
 LETTERS_MAX = 10  # requests of an hour that letters are written about; the others are on the page
 WAITING = PayoutApproval.Status.WAITING
 
 
 @dataclass(frozen=True)
 class Maker:
-    """Who asks for a payout, or made the credential that does. A list that has been approved brings its approval."""
+    """Who asks for a payout, or made the credential that does. A list that has been approved brings
+    its approval."""
 
     user_id: uuid.UUID | None
     name: str
@@ -51,12 +56,16 @@ def maker_of(access: Access) -> Maker:
 
 
 def take_turn(store_id: uuid.UUID, mode: str) -> None:
-    """Wait until no other payout of the store is judged, and keep others waiting until the transaction ends."""
+    """Wait until no other payout of the store is judged, and keep others waiting until the
+    transaction ends."""
     locks.hold_in_transaction(locks.Turn.PAYOUT_APPROVALS, f"{store_id}:{mode}")
 
 
-def judge(viewer: Viewer, above: Fiat | None, maker: Maker, wish: Wish, at: datetime) -> tuple[Fiat | None, PayoutApproval | None]:
-    """The worth under the rule, and the approval that it waits for if it needs one. Inside the caller's transaction.
+def judge(
+    viewer: Viewer, above: Fiat | None, maker: Maker, wish: Wish, at: datetime
+) -> tuple[Fiat | None, PayoutApproval | None]:
+    """The worth under the rule, and the approval that it waits for if it needs one. Inside the
+    caller's transaction.
 
     `above` is the worth from which on it does; None: nothing waits.
     """
@@ -71,16 +80,35 @@ def judge(viewer: Viewer, above: Fiat | None, maker: Maker, wish: Wish, at: date
 
 
 def covering(schedule: Schedule, asset_id: str, address: str | None) -> PayoutApproval | None:
-    """The approval of an earlier payout of the schedule to where it pays now: later ones need no other."""
-    paid = Payout.objects.filter(schedule=schedule, asset=asset_id, destination=schedule.destination_id, destination_address=address)
-    found = paid.filter(approval__status=PayoutApproval.Status.APPROVED).select_related("approval").order_by("-created_at").first()
+    """The approval of an earlier payout of the schedule to where it pays now: later ones need no
+    other."""
+    paid = Payout.objects.filter(
+        schedule=schedule,
+        asset=asset_id,
+        destination=schedule.destination_id,
+        destination_address=address,
+    )
+    found = (
+        paid.filter(approval__status=PayoutApproval.Status.APPROVED)
+        .select_related("approval")
+        .order_by("-created_at")
+        .first()
+    )
     return found.approval if found is not None else None
 
 
 def moved_alone(viewer: Viewer, maker: Maker, at: datetime) -> dict[str, int]:
-    """What the maker's payouts of the last day without a second person came to, by asset; what came back doesn't count."""
-    rows = Payout.objects.seen_by(viewer).filter(maker=maker.user_id, approval=None, created_at__gt=at - ALONE_WITHIN)
-    sums = rows.exclude(funds=Payout.Funds.RETURNED).order_by().values_list("asset").annotate(sum=Sum("amount_atomic"))
+    """What the maker's payouts of the last day without a second person came to, by asset; what came
+    back doesn't count."""
+    rows = Payout.objects.seen_by(viewer).filter(
+        maker=maker.user_id, approval=None, created_at__gt=at - ALONE_WITHIN
+    )
+    sums = (
+        rows.exclude(funds=Payout.Funds.RETURNED)
+        .order_by()
+        .values_list("asset")
+        .annotate(sum=Sum("amount_atomic"))
+    )
     return {asset_id: int(amount) for asset_id, amount in sums}
 
 
@@ -98,7 +126,9 @@ def in_words(amounts: Iterable[Amount[Asset]]) -> str:
     return ", ".join(f"{one.coins} {one.asset.coin_symbol}" for one in amounts)
 
 
-def _ask(viewer: Viewer, above: Fiat, maker: Maker, wish: Wish, worth: Fiat | None, at: datetime) -> PayoutApproval:
+def _ask(
+    viewer: Viewer, above: Fiat, maker: Maker, wish: Wish, worth: Fiat | None, at: datetime
+) -> PayoutApproval:
     held: PayoutApproval = PayoutApproval.objects.create(
         store_id=viewer.store_id,
         mode=viewer.mode,
@@ -122,7 +152,9 @@ def _tell_approvers(held: PayoutApproval, wish: Wish) -> None:
         context = {
             "store": one.store.name,
             "what": wish.text,
-            "worth": None if held.worth_cents is None else str(Fiat(held.worth_cents, held.currency)),
+            "worth": None
+            if held.worth_cents is None
+            else str(Fiat(held.worth_cents, held.currency)),
             "made_by": held.made_by,
             "is_test": not held.is_live,
             "until": held.expires_at,

@@ -1,6 +1,8 @@
-"""Reading an uploaded list of payouts: each line checked alone, with set-based questions to the database for all of them together.
+"""Reading an uploaded list of payouts: each line checked alone, with set-based questions to the
+database for all of them together.
 
-What is said here is advice for the person who reviews the list; the payout that a line becomes is checked again when it is made.
+What is said here is advice for the person who reviews the list; the payout that a line becomes is
+checked again when it is made.
 """
 
 import csv
@@ -24,10 +26,12 @@ from apps.payouts.services.destinations import ends_of
 from apps.payouts.services.orders import BankNotVerified, Target, check_order
 from apps.stores.models import Store
 
-LINES_MAX, BYTES_MAX = 10_000, 2 * 1024 * 1024
+LINES_MAX = 10_000
+BYTES_MAX = 2 * 1024 * 1024
 COLUMNS = ("asset_id", "amount", "destination")
 LABEL_COLUMN = "label"
-LABEL_MAX, WRITTEN_MAX = 100, 200
+LABEL_MAX = 100
+WRITTEN_MAX = 200
 _DELIMITERS = ",;\t"
 _Status = PayoutBatchLine.Status
 
@@ -136,7 +140,8 @@ def _known_addresses(viewer: Viewer) -> set[str]:
 
 
 def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
-    label, written = row[LABEL_COLUMN][:LABEL_MAX], " ".join(row[name] for name in COLUMNS)[:WRITTEN_MAX]
+    label = row[LABEL_COLUMN][:LABEL_MAX]
+    written = " ".join(row[name] for name in COLUMNS)[:WRITTEN_MAX]
     asset = amount = None
     try:
         asset = _asset(row["asset_id"], facts)
@@ -145,9 +150,12 @@ def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
         check_order(facts.store, Amount(asset, amount), target)
     except (Failure, Invalid) as refusal:
         text = refusal.text
-        status, problem, target = _Status.INVALID, text[:1].upper() + text[1:], Target(None, None)
+        status = _Status.INVALID
+        problem = text[:1].upper() + text[1:]
+        target = Target(None, None)
     else:
-        status, problem = _Status.VALID, ""
+        status = _Status.VALID
+        problem = ""
     return PayoutBatchLine(
         number=number,
         label=label,
@@ -205,7 +213,7 @@ def _address(text: str, asset: Asset, facts: Facts) -> Address:
     return Address(address)
 
 
-# --- what a person should compare ------------------------------------------------------------------
+# --- what a person should compare ---
 
 
 def _find_twins(lines: list[PayoutBatchLine]) -> None:

@@ -1,6 +1,8 @@
-"""Lists of payouts: uploaded, reviewed by a person, released as a whole; then each line becomes a payout of its own.
+"""Lists of payouts: uploaded, reviewed by a person, released as a whole; then each line becomes a
+payout of its own.
 
-A line's payout has a key of its own, so that making it twice makes one; a line that is refused keeps its reason and stops no other.
+A line's payout has a key of its own, so that making it twice makes one; a line that is refused
+keeps its reason and stops no other.
 """
 
 import uuid
@@ -34,10 +36,14 @@ from apps.payouts.states import BATCH, LINE
 from apps.stores import audit
 from apps.stores.models import Store, User
 
-CALLER, JOB = "batch", Job("payouts.release_lines", limit=500)
+CALLER = "batch"
+JOB = Job("payouts.release_lines", limit=500)
 STOPPED = "An owner stopped the list"
-INSERT_SIZE, NAME_MAX, PROBLEM_MAX = 1000, 100, 200
-_Status, _Line = PayoutBatch.Status, PayoutBatchLine.Status
+INSERT_SIZE = 1000
+NAME_MAX = 100
+PROBLEM_MAX = 200
+_Status = PayoutBatch.Status
+_Line = PayoutBatchLine.Status
 _MAY_GO = Q(batch__approval=None) | Q(batch__approval__status=PayoutApproval.Status.APPROVED)
 
 
@@ -77,7 +83,9 @@ class AssetTotal:
         return max(0, self.amount_atomic - self.available_atomic)
 
 
-def open_batch(viewer: Viewer, store: Store, person: User, *, filename: str, raw: bytes, form_key: str) -> PayoutBatch:
+def open_batch(
+    viewer: Viewer, store: Store, person: User, *, filename: str, raw: bytes, form_key: str
+) -> PayoutBatch:
     """Read a file and keep it for review. The same form makes one list. Raises Unreadable."""
     mine = PayoutBatch.objects.seen_by(viewer).filter(form_key=form_key)
     found: PayoutBatch | None = mine.first()
@@ -110,7 +118,8 @@ def totals_of(batch: PayoutBatch) -> list[AssetTotal]:
     sums = payable.values("asset").annotate(count=Count("pk"), sum=Sum("amount_atomic"))
     found = {row["asset"]: row for row in sums.order_by("asset")}
     assets = Asset.objects.filter(pk__in=found).select_related("chain").order_by("pk")
-    held, currency = balances(batch.store_id, batch.mode), batch.store.settlement_currency
+    held = balances(batch.store_id, batch.mode)
+    currency = batch.store.settlement_currency
     result = []
     for asset in assets:
         amount = int(found[asset.pk]["sum"])
@@ -124,7 +133,9 @@ def totals_of(batch: PayoutBatch) -> list[AssetTotal]:
 def earlier_twin(batch: PayoutBatch) -> PayoutBatch | None:
     """A list that was released before and sends just the same."""
     others = PayoutBatch.objects.seen_by(batch).filter(digest=batch.digest)
-    found: PayoutBatch | None = others.filter(status=_Status.RELEASED).exclude(pk=batch.pk).order_by("-released_at").first()
+    found: PayoutBatch | None = (
+        others.filter(status=_Status.RELEASED).exclude(pk=batch.pk).order_by("-released_at").first()
+    )
     return found
 
 
@@ -135,13 +146,15 @@ def counts_of(batch: PayoutBatch) -> dict[str, int]:
 
 
 def flagged_lines(batch: PayoutBatch) -> QuerySet[PayoutBatchLine]:
-    """Payable lines that a person should compare: look-alike addresses, and what is listed twice."""
+    """Payable lines that a person should compare: look-alike addresses, and what is listed
+    twice."""
     payable = batch.lines.exclude(status=_Line.INVALID)
     return payable.filter(~Q(lookalike="") | Q(twin_number__isnull=False))
 
 
 def check_release(access: Access, batch: PayoutBatch, digest: str, *, is_compared: bool) -> None:
-    """What releasing it would be refused for. Raises a Flat sentence, or what operations.check does."""
+    """What releasing it would be refused for. Raises a Flat sentence, or what operations.check
+    does."""
     operations.foresee(access, operations.BATCH_RELEASE)
     if batch.status != _Status.REVIEW:
         raise NotUnderReview
@@ -156,15 +169,26 @@ def check_release(access: Access, batch: PayoutBatch, digest: str, *, is_compare
         raise MustCompare
 
 
-def release_batch(access: Access, batch: PayoutBatch, person: User, digest: str, *, is_compared: bool = False) -> None:
+def release_batch(
+    access: Access, batch: PayoutBatch, person: User, digest: str, *, is_compared: bool = False
+) -> None:
     """Let every valid line of the list become a payout. Raises what check_release does."""
     operations.check(access, operations.BATCH_RELEASE)
     check_release(access, batch, digest, is_compared=is_compared)
     at = clock.now(batch.store, batch.mode)
-    until = cooling.usable_from(access, operations.BATCH_RELEASE, batch.mode) if names_new(batch) else None
+    until = (
+        cooling.usable_from(access, operations.BATCH_RELEASE, batch.mode)
+        if names_new(batch)
+        else None
+    )
     with transaction.atomic():
         held = _approval_of(access, batch, at)
-        released = {"released_at": at, "released_by": person, "usable_from": until, "approval": held}
+        released = {
+            "released_at": at,
+            "released_by": person,
+            "usable_from": until,
+            "approval": held,
+        }
         if not BATCH.change_status(batch, Step(_Status.RELEASED), at=at, **released):
             raise NotUnderReview
         count = LINE.change_all(batch.lines.all(), _Line.VALID, Step(_Line.QUEUED))
@@ -191,7 +215,8 @@ def _approval_of(access: Access, batch: PayoutBatch, at: datetime) -> PayoutAppr
 
 
 def names_new(batch: PayoutBatch) -> bool:
-    """Whether a valid line goes where nothing was ever sent, and no saved wallet that can be used leads."""
+    """Whether a valid line goes where nothing was ever sent, and no saved wallet that can be used
+    leads."""
     valid = batch.lines.filter(status=_Line.VALID)
     if valid.filter(destination__usable_from__gt=clock.real_now()).exists():
         return True
@@ -200,7 +225,8 @@ def names_new(batch: PayoutBatch) -> bool:
 
 
 def stop_batch(id: uuid.UUID, until: datetime) -> bool:
-    """By an owner's link: no line of a list that still cools is sent. False when it doesn't any more."""
+    """By an owner's link: no line of a list that still cools is sent. False when it doesn't any
+    more."""
     with transaction.atomic():
         batch = PayoutBatch.objects.select_for_update().filter(pk=id, usable_from=until).first()
         if batch is None or until <= clock.real_now():
@@ -209,7 +235,13 @@ def stop_batch(id: uuid.UUID, until: datetime) -> bool:
         PayoutBatch.objects.filter(pk=batch.pk).update(usable_from=None)
         if batch.approval is not None:
             approval_decisions.withdraw(batch.approval, STOPPED)
-        audit.record("payout_batch.stopped", store=batch.store_id, mode=batch.mode, target=batch, name=batch.filename)
+        audit.record(
+            "payout_batch.stopped",
+            store=batch.store_id,
+            mode=batch.mode,
+            target=batch,
+            name=batch.filename,
+        )
     return True
 
 
@@ -219,16 +251,21 @@ def discard_batch(batch: PayoutBatch, *, by: Access | None = None) -> None:
     if batch.usable_from is not None and stop_batch(batch.pk, batch.usable_from):
         return
     at = clock.now(batch.store, batch.mode)
-    if batch.status != _Status.REVIEW or not BATCH.change_status(batch, Step(_Status.DISCARDED), at=at):
+    if batch.status != _Status.REVIEW or not BATCH.change_status(
+        batch, Step(_Status.DISCARDED), at=at
+    ):
         raise NotUnderReview
 
 
-# --- after the release -----------------------------------------------------------------------------
+# --- after the release ---
 
 
 def release_lines() -> int:
-    """Make the payouts of released lines, small numbers of every list first; how many were looked at."""
-    queued = PayoutBatchLine.objects.filter(_MAY_GO, status=_Line.QUEUED).exclude(batch__usable_from__gt=clock.real_now())
+    """Make the payouts of released lines, small numbers of every list first; how many were looked
+    at."""
+    queued = PayoutBatchLine.objects.filter(_MAY_GO, status=_Line.QUEUED).exclude(
+        batch__usable_from__gt=clock.real_now()
+    )
     queued = queued.order_by("number", "pk")
     seen = JOB.walk(queued.values_list("pk", flat=True), release_line)
     if seen == JOB.limit:
@@ -239,18 +276,28 @@ def release_lines() -> int:
 def release_line(line_id: int) -> None:
     """One line, inside the caller's transaction: its payout, or the reason why there is none."""
     locked = PayoutBatchLine.objects.select_for_update(of=("self",), skip_locked=True)
-    due = locked.select_related("batch__store", "batch__approval", "batch__released_by", "destination")
-    line = due.defer("destination__account_sealed").filter(_MAY_GO, pk=line_id, status=_Line.QUEUED).first()
+    due = locked.select_related(
+        "batch__store", "batch__approval", "batch__released_by", "destination"
+    )
+    line = (
+        due.defer("destination__account_sealed")
+        .filter(_MAY_GO, pk=line_id, status=_Line.QUEUED)
+        .first()
+    )
     if line is None:
         return
     at = clock.now(line.batch.store, line.batch.mode)
     try:
         with transaction.atomic():
             key = f"{line.batch_id}-{line.number}"
-            payout, _ = make_payout(line.batch, _request(line), key, maker=_maker(line.batch), caller=CALLER)
+            payout, _ = make_payout(
+                line.batch, _request(line), key, maker=_maker(line.batch), caller=CALLER
+            )
     except (Failure, Invalid) as refusal:
         text = refusal.text
-        LINE.change_locked(line, Step(_Line.FAILED), at=at, problem=(text[:1].upper() + text[1:])[:PROBLEM_MAX])
+        LINE.change_locked(
+            line, Step(_Line.FAILED), at=at, problem=(text[:1].upper() + text[1:])[:PROBLEM_MAX]
+        )
     else:
         LINE.change_locked(line, Step(_Line.CREATED), at=at, payout=payout)
 
@@ -258,7 +305,11 @@ def release_line(line_id: int) -> None:
 def _maker(batch: PayoutBatch) -> Maker:
     """Whoever released it; the list's own approval is that of its lines."""
     person = batch.released_by
-    return Maker(batch.released_by_id, (person.name or person.email) if person is not None else "", batch.approval)
+    return Maker(
+        batch.released_by_id,
+        (person.name or person.email) if person is not None else "",
+        batch.approval,
+    )
 
 
 def _request(line: PayoutBatchLine) -> PayoutRequest:

@@ -1,4 +1,5 @@
-"""Messages of an off-ramp: signed, fresh, taken once. One only wakes us: what became of an order is asked of the off-ramp itself."""
+"""Messages of an off-ramp: signed, fresh, taken once. One only wakes us: what became of an order is
+asked of the off-ramp itself."""
 
 import hashlib
 import hmac
@@ -17,7 +18,8 @@ from apps.payouts.models import OfframpCallback, Payout
 TOLERANCE_SECONDS = 300
 PROVIDER = "http"
 BODY_MAX = 64 * 1024
-ID_MAX, UUID_LENGTH = 100, 36
+ID_MAX = 100
+UUID_LENGTH = 36
 _HEADER = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})", re.ASCII)
 
 
@@ -28,15 +30,19 @@ class SignatureRefused(Coded):
 
 
 class NotAMessage(Coded):
-    code, message = "invalid_callback", "A callback has an id"
+    code = "invalid_callback"
+    message = "A callback has an id"
 
 
 def take_callback(raw: bytes, signature: str, at: datetime) -> bool:
-    """Whether this message is a new one. `at` is machine time. Raises SignatureRefused or NotAMessage."""
+    """Whether this message is a new one. `at` is machine time. Raises SignatureRefused or
+    NotAMessage."""
     _check_signature(raw, signature, at)
     event_id, payout_id = _event_of(raw)
     with tenancy.everyone("the bank's callback names a payout"), transaction.atomic():
-        _, is_new = OfframpCallback.objects.get_or_create(provider=PROVIDER, event_id=event_id, defaults={"received_at": at})
+        _, is_new = OfframpCallback.objects.get_or_create(
+            provider=PROVIDER, event_id=event_id, defaults={"received_at": at}
+        )
         if is_new:
             waiting = Payout.objects.filter(provider=PROVIDER, status=Payout.Status.SUBMITTED)
             (waiting.filter(pk=payout_id) if payout_id else waiting).update(asked_at=None)
@@ -45,11 +51,15 @@ def take_callback(raw: bytes, signature: str, at: datetime) -> bool:
 
 
 def _check_signature(raw: bytes, signature: str, at: datetime) -> None:
-    secret, found = settings.OFFRAMP_CALLBACK_SECRET, _HEADER.fullmatch(signature)
+    secret = settings.OFFRAMP_CALLBACK_SECRET
+    found = _HEADER.fullmatch(signature)
     if not secret or found is None or len(raw) > BODY_MAX:
         raise SignatureRefused
     expected = hmac.new(secret.encode(), f"{found[1]}.".encode() + raw, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(expected, found[2]) or abs(int(at.timestamp()) - int(found[1])) > TOLERANCE_SECONDS:
+    if (
+        not hmac.compare_digest(expected, found[2])
+        or abs(int(at.timestamp()) - int(found[1])) > TOLERANCE_SECONDS
+    ):
         raise SignatureRefused
 
 
@@ -60,7 +70,11 @@ def _event_of(raw: bytes) -> tuple[str, str]:
     except (ValueError, RecursionError):
         raise NotAMessage from None
     event_id = told.get("id") if isinstance(told, dict) else None
-    if not isinstance(event_id, str) or not event_id.isprintable() or not 1 <= len(event_id) <= ID_MAX:
+    if (
+        not isinstance(event_id, str)
+        or not event_id.isprintable()
+        or not 1 <= len(event_id) <= ID_MAX
+    ):
         raise NotAMessage
     payout_id = str(told.get("reference"))[:UUID_LENGTH]
     return event_id, payout_id if is_uuid(payout_id) else ""

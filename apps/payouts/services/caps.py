@@ -1,4 +1,5 @@
-"""How much may leave: caps per payout and per UTC day, checked under one lock per store and asset whoever set them."""
+"""How much may leave: caps per payout and per UTC day, checked under one lock per store and asset
+whoever set them."""
 
 import uuid
 from collections.abc import Iterable
@@ -28,7 +29,8 @@ class DailyExceeded(Flat):
 
 @dataclass(frozen=True)
 class Cap:
-    """A limit in atomic units; None is no limit. With `credential_id` only that agent's payouts count toward the day.
+    """A limit in atomic units; None is no limit. With `credential_id` only that agent's payouts
+    count toward the day.
 
     `per_tx_refusal` and `daily_refusal` are what a caller beyond it is told.
     """
@@ -50,19 +52,37 @@ def set_store_cap(store: Store, asset_id: str, **changes: int | None) -> StorePa
     if not Asset.objects.filter(pk=asset_id).exists():
         raise NotFound("Asset not found")
     with transaction.atomic():
-        cap, _ = StorePayoutCap.objects.select_for_update().get_or_create(store=store, asset_id=asset_id)
-        audit.record("payout_cap.changed", store=store, target=cap, name=asset_id, details=audit.changes(cap, changes))
+        cap, _ = StorePayoutCap.objects.select_for_update().get_or_create(
+            store=store, asset_id=asset_id
+        )
+        audit.record(
+            "payout_cap.changed",
+            store=store,
+            target=cap,
+            name=asset_id,
+            details=audit.changes(cap, changes),
+        )
         for column, value in changes.items():
             setattr(cap, column, value)
         cap.save(update_fields=list(changes))
     return cap
 
 
-def daily_spent(store_id: uuid.UUID, mode: str, asset_id: str, at: datetime, credential_id: uuid.UUID | None = None) -> int:
+def daily_spent(
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    at: datetime,
+    credential_id: uuid.UUID | None = None,
+) -> int:
     """What was paid out on the UTC day of `at`, in atomic units; what came back doesn't count."""
     day = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     rows = Payout.objects.filter(
-        store_id=store_id, mode=mode, asset_id=asset_id, created_at__gte=day, created_at__lt=day + timedelta(days=1)
+        store_id=store_id,
+        mode=mode,
+        asset_id=asset_id,
+        created_at__gte=day,
+        created_at__lt=day + timedelta(days=1),
     )
     rows = rows.exclude(funds=Payout.Funds.RETURNED)
     if credential_id is not None:
@@ -71,12 +91,21 @@ def daily_spent(store_id: uuid.UUID, mode: str, asset_id: str, at: datetime, cre
 
 
 def take_turn(store_id: uuid.UUID, mode: str, asset_id: str) -> None:
-    """Wait until no other payout of the asset is judged, and keep others waiting until the transaction ends."""
+    """Wait until no other payout of the asset is judged, and keep others waiting until the
+    transaction ends."""
     locks.hold_in_transaction(locks.Turn.PAYOUT_CAPS, f"{store_id}:{mode}:{asset_id}")
 
 
-def check_caps(store_id: uuid.UUID, mode: str, asset_id: str, amount_atomic: int, caps: Iterable[Cap], at: datetime) -> None:
-    """Raises the refusal of the first cap that doesn't let the amount pass. Holds the store's lock until the transaction ends."""
+def check_caps(
+    store_id: uuid.UUID,
+    mode: str,
+    asset_id: str,
+    amount_atomic: int,
+    caps: Iterable[Cap],
+    at: datetime,
+) -> None:
+    """Raises the refusal of the first cap that doesn't let the amount pass. Holds the store's lock
+    until the transaction ends."""
     limits = [one for one in caps if one.per_tx_atomic is not None or one.daily_atomic is not None]
     if not limits:
         return
@@ -85,6 +114,10 @@ def check_caps(store_id: uuid.UUID, mode: str, asset_id: str, amount_atomic: int
         if one.per_tx_atomic is not None and amount_atomic > one.per_tx_atomic:
             raise one.per_tx_refusal
     for one in limits:
-        spent = 0 if one.daily_atomic is None else daily_spent(store_id, mode, asset_id, at, one.credential_id)
+        spent = (
+            0
+            if one.daily_atomic is None
+            else daily_spent(store_id, mode, asset_id, at, one.credential_id)
+        )
         if one.daily_atomic is not None and spent + amount_atomic > one.daily_atomic:
             raise one.daily_refusal

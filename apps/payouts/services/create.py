@@ -1,6 +1,8 @@
-"""Making a payout: what is asked for is checked (orders), then the record with its key and the reserved coins, in one transaction.
+"""Making a payout: what is asked for is checked (orders), then the record with its key and the
+reserved coins, in one transaction.
 
-`caps` are further limits (an agent's); they are checked under the same lock as those that staff set.
+`caps` are further limits (an agent's); they are checked under the same lock as those that staff
+set.
 """
 
 import uuid
@@ -41,12 +43,16 @@ from apps.stores.models import PaysNetworkFee, Store
 # What staff have set and what happened before, in one question.
 _FACTS = Statement("""
 SELECT c.per_tx_atomic, c.daily_atomic,
-       EXISTS (SELECT 1 FROM assets_acceptedasset a WHERE a.store_id = %(store_id)s AND a.mode = %(mode)s AND a.asset_id = %(asset_id)s
+       EXISTS (SELECT 1 FROM assets_acceptedasset a WHERE a.store_id = %(store_id)s
+           AND a.mode = %(mode)s AND a.asset_id = %(asset_id)s
                AND a.suspended_at IS NOT NULL),
        (SELECT count(*) FROM payouts_payout p WHERE p.store_id = %(store_id)s AND p.mode = %(mode)s
-        AND p.destination_address = %(address)s AND p.created_at > %(since)s AND (p.failed_gas_atomic > 0 OR p.failed_gas_due_atomic > 0)),
-       CASE WHEN r.next_from <= %(at)s THEN r.next_above_cents ELSE r.above_cents END, coalesce(r.currency, '')
-FROM (VALUES (1)) AS one LEFT JOIN payouts_storepayoutcap c ON c.store_id = %(store_id)s AND c.asset_id = %(asset_id)s
+        AND p.destination_address = %(address)s AND p.created_at > %(since)s
+            AND (p.failed_gas_atomic > 0 OR p.failed_gas_due_atomic > 0)),
+       CASE WHEN r.next_from <= %(at)s THEN r.next_above_cents ELSE r.above_cents
+           END, coalesce(r.currency, '')
+FROM (VALUES (1)) AS one LEFT JOIN payouts_storepayoutcap c ON c.store_id = %(store_id)s
+    AND c.asset_id = %(asset_id)s
 LEFT JOIN payouts_approvalrule r ON r.store_id = %(store_id)s AND r.mode = %(mode)s
 """)
 DAY = timedelta(days=1)
@@ -71,18 +77,31 @@ def create_payout(
     caps: Iterable[Cap] = (),
     agent_credential_id: uuid.UUID | None = None,
 ) -> tuple[Payout, bool]:
-    """What make_payout does, for whoever asks for it. Raises what operations.check refuses with, and NotSaved, too."""
+    """What make_payout does, for whoever asks for it. Raises what operations.check refuses with,
+    and NotSaved, too."""
     check_may(access, is_bank=isinstance(request.target, Bank))
-    if access.user is not None and isinstance(request.target, RawAddress) and _known(access, caller, key) is None:
+    if (
+        access.user is not None
+        and isinstance(request.target, RawAddress)
+        and _known(access, caller, key) is None
+    ):
         check_known(access, request.target.address.lower())
     maker = approvals.maker_of(access)
     return make_payout(
-        access, request, key, store=access.store, maker=maker, caller=caller, caps=caps, agent_credential_id=agent_credential_id
+        access,
+        request,
+        key,
+        store=access.store,
+        maker=maker,
+        caller=caller,
+        caps=caps,
+        agent_credential_id=agent_credential_id,
     )
 
 
 def foresee_payout(access: Access, request: PayoutRequest) -> Order:
-    """What a page shows before a code is asked for. Raises what create_payout would refuse before caps and the balance decide."""
+    """What a page shows before a code is asked for. Raises what create_payout would refuse before
+    caps and the balance decide."""
     order = order_of(access, access.store, request)
     if not order.target.is_bank:
         operations.foresee(access, operations.PAYOUT)
@@ -95,9 +114,12 @@ def check_may(access: Access, *, is_bank: bool) -> None:
     operations.check(access, operations.BANK_PAYOUT if is_bank else operations.PAYOUT)
 
 
-def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: object, is_bank: bool, caller: str) -> Payout:
-    """What is answered to a body that is no PayoutRequest, in the order of the contract: whether they may, then the payout of
-    a key that was used, then the asset before all else that may be wrong. Raises what create_payout does, or the refusal.
+def answer_unread(
+    access: Access, refusal: Invalid, key: str, *, asset_id: object, is_bank: bool, caller: str
+) -> Payout:
+    """What is answered to a body that is no PayoutRequest, in the order of the contract: whether
+    they may, then the payout of a key that was used, then the asset before all else that may be
+    wrong. Raises what create_payout does, or the refusal.
     """
     check_may(access, is_bank=is_bank)
     known = _known(access, caller, key)
@@ -129,7 +151,8 @@ def make_payout(
             order = replace(order, agent_credential_id=agent_credential_id)
         return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
     except Failure:
-        # Whoever asks again gets what was made, whatever has changed since. Otherwise the unique key tells.
+        # Whoever asks again gets what was made, whatever has changed since. Otherwise the unique
+        # key tells.
         if (known := _known(viewer, caller, key)) is not None:
             return known, False
         raise
@@ -142,9 +165,17 @@ def _known(viewer: Viewer, caller: str, key: str) -> Payout | None:
 
 
 def place(
-    viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker, caller: str = "", caps: Iterable[Cap] = ()
+    viewer: Viewer,
+    store: Store,
+    order: Order,
+    key: str,
+    *,
+    maker: Maker,
+    caller: str = "",
+    caps: Iterable[Cap] = (),
 ) -> tuple[Payout, bool]:
-    """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or what a cap refuses with."""
+    """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or
+    what a cap refuses with."""
     if (known := _known(viewer, caller, key)) is not None:
         return known, False
     return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
@@ -169,12 +200,34 @@ class _Asker:
     key: str
 
 
-def _place(viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker, caller: str, caps: Iterable[Cap]) -> tuple[Payout, bool]:
+def _place(
+    viewer: Viewer,
+    store: Store,
+    order: Order,
+    key: str,
+    *,
+    maker: Maker,
+    caller: str,
+    caps: Iterable[Cap],
+) -> tuple[Payout, bool]:
     at = clock.now(store, viewer.mode)
-    asked = {"store_id": store.pk, "mode": viewer.mode, "asset_id": order.amount.asset.pk, "address": order.target.address, "at": at}
-    ((per_tx, daily, is_stopped, failed, above_cents, currency),) = _FACTS.rows(**asked, since=at - DAY)
+    asked = {
+        "store_id": store.pk,
+        "mode": viewer.mode,
+        "asset_id": order.amount.asset.pk,
+        "address": order.target.address,
+        "at": at,
+    }
+    ((per_tx, daily, is_stopped, failed, above_cents, currency),) = _FACTS.rows(
+        **asked, since=at - DAY
+    )
     of_store = Cap(None if per_tx is None else int(per_tx), None if daily is None else int(daily))
-    facts = _Facts([*caps, of_store], is_stopped, failed, None if above_cents is None else Fiat(above_cents, currency))
+    facts = _Facts(
+        [*caps, of_store],
+        is_stopped,
+        failed,
+        None if above_cents is None else Fiat(above_cents, currency),
+    )
     make = partial(_make, viewer, store, order, facts, _Asker(maker, caller, key), at)
     try:
         return make_once(lambda: _known(viewer, caller, key), make)
@@ -182,13 +235,17 @@ def _place(viewer: Viewer, store: Store, order: Order, key: str, *, maker: Maker
         raise Insufficient from None
 
 
-def _make(viewer: Viewer, store: Store, order: Order, facts: _Facts, asker: _Asker, at: datetime) -> Payout:
+def _make(
+    viewer: Viewer, store: Store, order: Order, facts: _Facts, asker: _Asker, at: datetime
+) -> Payout:
     """The record, within every cap and with what it waits for; then its coins are reserved."""
-    amount, target = order.amount, order.target
+    amount = order.amount
+    target = order.target
     check_caps(store.pk, viewer.mode, amount.asset.pk, amount.atomic, facts.limits, at)
     if facts.failures >= settings.PAYOUT_FAILURES_MAX:
         raise FailsTooOften
-    saved, bank = target.destination, target.destination if target.is_bank else None
+    saved = target.destination
+    bank = target.destination if target.is_bank else None
     where = title(saved) if saved is not None else checksummed(str(target.address))
     wish = Wish([amount], f"{in_words([amount])} to {where}")
     worth, held = judge(viewer, facts.above, asker.maker, wish, at)
@@ -223,14 +280,21 @@ def _make(viewer: Viewer, store: Store, order: Order, facts: _Facts, asker: _Ask
     return payout
 
 
-def _begin(viewer: Viewer, store: Store, order: Order, payout: Payout, at: datetime, *, is_stopped: bool) -> None:
-    """Its history and its reserved coins, and on to the sending unless somebody has to look first."""
+def _begin(
+    viewer: Viewer, store: Store, order: Order, payout: Payout, at: datetime, *, is_stopped: bool
+) -> None:
+    """Its history and its reserved coins, and on to the sending unless somebody has to look
+    first."""
     insert(PayoutTransition(payout=payout, to_status=Payout.Status.PENDING, at=at))
     failpoint("payout.K1")
     movements.payout_created(**moves.booking(payout, at))
     if payout.review_reason == states.NEEDS_APPROVER:
         PayoutTransition.objects.create(
-            payout=payout, from_status=Payout.Status.PENDING, to_status=payout.status, note=payout.review_reason, at=at
+            payout=payout,
+            from_status=Payout.Status.PENDING,
+            to_status=payout.status,
+            note=payout.review_reason,
+            at=at,
         )
         return
     reason = states.ASSET_STOPPED if is_stopped else _review_reason(viewer, store, order, at)
@@ -241,8 +305,11 @@ def _begin(viewer: Viewer, store: Store, order: Order, payout: Payout, at: datet
 
 
 def reason_for_review(payout: Payout, at: datetime) -> str:
-    """Why staff should look at a payout that somebody has approved; empty when they needn't. `store` and `asset` are at hand."""
-    stopped = AcceptedAsset.objects.filter(store=payout.store_id, mode=payout.mode, asset=payout.asset_id).exclude(suspended_at=None)
+    """Why staff should look at a payout that somebody has approved; empty when they needn't.
+    `store` and `asset` are at hand."""
+    stopped = AcceptedAsset.objects.filter(
+        store=payout.store_id, mode=payout.mode, asset=payout.asset_id
+    ).exclude(suspended_at=None)
     if stopped.exists():
         return states.ASSET_STOPPED
     address = payout.destination_address
@@ -264,7 +331,8 @@ def _review_reason(viewer: Viewer, store: Store, order: Order, at: datetime) -> 
 
 
 def is_new_target(viewer: Viewer, target: Target, at: datetime) -> bool:
-    """Whether a saved destination is still cooling, or nothing has ever been paid to a raw address."""
+    """Whether a saved destination is still cooling, or nothing has ever been paid to a raw
+    address."""
     if target.destination is not None:
         return target.destination.cools_until > at
     return is_new_address(viewer, str(target.address), at)

@@ -1,6 +1,8 @@
-"""Saved wallets and bank accounts: making, removing, and the look at addresses that only seem to be known ones.
+"""Saved wallets and bank accounts: making, removing, and the look at addresses that only seem to be
+known ones.
 
-A new destination cools for a day: where the store asks for review of new ones, payouts to it wait for a person till then.
+A new destination cools for a day: where the store asks for review of new ones, payouts to it wait
+for a person till then.
 """
 
 import re
@@ -28,7 +30,8 @@ PURPOSE = "payout"
 HINT_LENGTH = 4
 # As many characters at each end as people compare.
 LOOKED_AT = 4
-LABEL_MAX, HOLDER_MAX = 100, 200
+LABEL_MAX = 100
+HOLDER_MAX = 200
 _ACCOUNT = re.compile(r"[A-Z0-9]{4,34}", re.ASCII)
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", re.ASCII)
 IBAN_CURRENCIES = frozenset({"EUR", "CHF", "DKK", "SEK", "NOK"})
@@ -79,7 +82,11 @@ def network_named(text: str) -> str:
     name = text.strip().lower()
     if name in Network.values:
         return name
-    found = Asset.objects.filter(chain__symbol__iexact=name, chain__in=Network.values).values_list("chain", flat=True).first()
+    found = (
+        Asset.objects.filter(chain__symbol__iexact=name, chain__in=Network.values)
+        .values_list("chain", flat=True)
+        .first()
+    )
     if found is None:
         raise UnknownNetwork
     return str(found)
@@ -95,7 +102,8 @@ def add_wallet(
     by: Access | None = None,
     usable_from: datetime | None = None,
 ) -> Destination:
-    """Save a wallet; one that is saved already is refused. Without `by` nobody is signed in, and `usable_from` says how long it waits.
+    """Save a wallet; one that is saved already is refused. Without `by` nobody is signed in, and
+    `usable_from` says how long it waits.
 
     Raises a Flat sentence, or what operations.check refuses with.
     """
@@ -167,14 +175,25 @@ def account_of(destination: Destination) -> str:
     return crypto.decrypt(destination.account_sealed, destination.account_place)
 
 
-def _save(store: Store, mode: str, by: Access | None, usable_from: datetime | None, **columns: object) -> Destination:
-    at, until = clock.now(store, mode), usable_from or cooling.usable_from(by, operations.DESTINATION_ADD, mode)
+def _save(
+    store: Store, mode: str, by: Access | None, usable_from: datetime | None, **columns: object
+) -> Destination:
+    at = clock.now(store, mode)
+    until = usable_from or cooling.usable_from(by, operations.DESTINATION_ADD, mode)
     label = str(columns.pop("label")).strip()[:LABEL_MAX]
     with refused_by("destination_wallet_once", AlreadySaved):
         made: Destination = Destination.objects.create(
-            store=store, mode=mode, created_at=at, cools_until=at + COOLING, usable_from=until, label=label, **columns
+            store=store,
+            mode=mode,
+            created_at=at,
+            cools_until=at + COOLING,
+            usable_from=until,
+            label=label,
+            **columns,
         )
-        audit.record("payout_destination.added", store=store, mode=mode, target=made, name=title(made))
+        audit.record(
+            "payout_destination.added", store=store, mode=mode, target=made, name=title(made)
+        )
         if by is not None:
             cooling.tell(by, operations.DESTINATION_ADD, made.pk, title(made), until)
     return made
@@ -191,26 +210,38 @@ def set_verified(destination: Destination, is_verified: bool) -> None:
     """Staff have seen that the account is the store's, or take that back."""
     at = clock.now(destination.store, destination.mode)
     with transaction.atomic():
-        Destination.objects.filter(pk=destination.pk).update(verified_at=at if is_verified else None)
+        Destination.objects.filter(pk=destination.pk).update(
+            verified_at=at if is_verified else None
+        )
         done = "verified" if is_verified else "unverified"
         audit.record(
-            f"payout_destination.{done}", store=destination.store_id, mode=destination.mode, target=destination, name=title(destination)
+            f"payout_destination.{done}",
+            store=destination.store_id,
+            mode=destination.mode,
+            target=destination,
+            name=title(destination),
         )
     destination.verified_at = at if is_verified else None
 
 
 def remove_destination(destination: Destination, at: datetime, *, by: Access | None = None) -> None:
-    """It can't be named any more. Payouts under way go on; schedules to it fail until they have another."""
+    """It can't be named any more. Payouts under way go on; schedules to it fail until they have
+    another."""
     operations.check(by, operations.DESTINATION_REMOVE)
     with transaction.atomic():
         if Destination.objects.filter(pk=destination.pk, removed_at=None).update(removed_at=at):
             audit.record(
-                "payout_destination.removed", store=destination.store_id, mode=destination.mode, target=destination, name=title(destination)
+                "payout_destination.removed",
+                store=destination.store_id,
+                mode=destination.mode,
+                target=destination,
+                name=title(destination),
             )
 
 
 def stop_destination(id: uuid.UUID, until: datetime) -> bool:
-    """By an owner's link: a destination that still cools is removed. False when it doesn't any more."""
+    """By an owner's link: a destination that still cools is removed. False when it doesn't any
+    more."""
     now = clock.real_now()
     row = Destination.objects.filter(pk=id, usable_from=until, removed_at=None).first()
     if row is None or until <= now:
@@ -221,21 +252,37 @@ def stop_destination(id: uuid.UUID, until: datetime) -> bool:
 
 def check_usable(destination: Destination | None, at: datetime) -> None:
     """Whether something can be sent there yet. Raises cooling.StillCooling."""
-    if destination is not None and destination.usable_from is not None and destination.usable_from > at:
+    if (
+        destination is not None
+        and destination.usable_from is not None
+        and destination.usable_from > at
+    ):
         raise cooling.StillCooling("This destination", destination.usable_from)
 
 
 def check_known(access: Access, address: str) -> None:
-    """A raw address that a person names in live mode has been paid, or saved and cooled. Raises NotSaved."""
-    if cooling.usable_from(access, operations.DESTINATION_ADD, access.mode) is not None and not usable_addresses(access, {address}):
+    """A raw address that a person names in live mode has been paid, or saved and cooled. Raises
+    NotSaved."""
+    if cooling.usable_from(
+        access, operations.DESTINATION_ADD, access.mode
+    ) is not None and not usable_addresses(access, {address}):
         raise NotSaved
 
 
 def usable_addresses(viewer: Viewer, wanted: set[str]) -> set[str]:
     """Those that were paid before, or that a saved wallet has which doesn't cool any more."""
-    paid = Payout.objects.seen_by(viewer).filter(destination_address__in=wanted, status=Payout.Status.CONFIRMED)
-    saved = Destination.objects.seen_by(viewer).filter(address__in=wanted, removed_at=None).exclude(usable_from__gt=clock.real_now())
-    return {*paid.values_list("destination_address", flat=True), *saved.values_list("address", flat=True)}
+    paid = Payout.objects.seen_by(viewer).filter(
+        destination_address__in=wanted, status=Payout.Status.CONFIRMED
+    )
+    saved = (
+        Destination.objects.seen_by(viewer)
+        .filter(address__in=wanted, removed_at=None)
+        .exclude(usable_from__gt=clock.real_now())
+    )
+    return {
+        *paid.values_list("destination_address", flat=True),
+        *saved.values_list("address", flat=True),
+    }
 
 
 def find_destination(viewer: Viewer, id: str, kind: str) -> Destination:
@@ -248,14 +295,21 @@ def find_destination(viewer: Viewer, id: str, kind: str) -> Destination:
 
 
 def lookalike_of(viewer: Viewer, address: str | None) -> str | None:
-    """A known address of the store that begins and ends like this one and is another: what somebody may have put in its place."""
+    """A known address of the store that begins and ends like this one and is another: what somebody
+    may have put in its place."""
     if not address:
         return None
     wanted = address.lower()
-    known = set(Destination.objects.seen_by(viewer).filter(kind=Destination.Kind.WALLET).values_list("address", flat=True))
+    known = set(
+        Destination.objects.seen_by(viewer)
+        .filter(kind=Destination.Kind.WALLET)
+        .values_list("address", flat=True)
+    )
     paid = Payout.objects.seen_by(viewer).filter(destination_address__isnull=False)
     known |= set(paid.order_by().values_list("destination_address", flat=True).distinct())
-    return next((one for one in sorted(known) if one != wanted and ends_of(one) == ends_of(wanted)), None)
+    return next(
+        (one for one in sorted(known) if one != wanted and ends_of(one) == ends_of(wanted)), None
+    )
 
 
 def ends_of(address: str) -> tuple[str, str]:
@@ -264,7 +318,16 @@ def ends_of(address: str) -> tuple[str, str]:
 
 
 def is_new_address(viewer: Viewer, address: str, at: datetime) -> bool:
-    """Whether nothing has ever reached it and no wallet saved longer ago than the cooling time has it."""
-    if Payout.objects.seen_by(viewer).filter(destination_address=address, status=Payout.Status.CONFIRMED).exists():
+    """Whether nothing has ever reached it and no wallet saved longer ago than the cooling time has
+    it."""
+    if (
+        Payout.objects.seen_by(viewer)
+        .filter(destination_address=address, status=Payout.Status.CONFIRMED)
+        .exists()
+    ):
         return False
-    return not Destination.objects.seen_by(viewer).filter(address=address, removed_at=None, cools_until__lte=at).exists()
+    return (
+        not Destination.objects.seen_by(viewer)
+        .filter(address=address, removed_at=None, cools_until__lte=at)
+        .exists()
+    )

@@ -1,4 +1,5 @@
-"""Every change of a payout's status: the move, its line of history, and what a failure does to the reserved coins.
+"""Every change of a payout's status: the move, its line of history, and what a failure does to the
+reserved coins.
 
 The caller holds the payout's row lock. `at` is the time by the store's clock.
 """
@@ -18,20 +19,30 @@ from apps.payouts import states
 from apps.payouts.models import Payout, PayoutTransition
 from apps.payouts.services.notices import tell
 
-_Status, _Funds, _Code = Payout.Status, Payout.Funds, Payout.FailureCode
+_Status = Payout.Status
+_Funds = Payout.Funds
+_Code = Payout.FailureCode
 TEXT_MAX = 200
 UNCLEAR = "What became of it is not known"
 
 
 def move(payout: Payout, to: str, at: datetime, note: str = "", **changes: Any) -> bool:
     """Move it if it still stands where this copy stands; its history has a line for it."""
-    return states.MACHINE.change_status(payout, Noted(to, note[:TEXT_MAX]), at=at, updated_at=at, pending_reason="", **changes)
+    return states.MACHINE.change_status(
+        payout, Noted(to, note[:TEXT_MAX]), at=at, updated_at=at, pending_reason="", **changes
+    )
 
 
 @states.MACHINE.recorder
 def _record(changes: Sequence[Change[Payout, Noted]]) -> None:
     PayoutTransition.objects.bulk_create(
-        PayoutTransition(payout=one.row, from_status=one.before, to_status=one.step.status, note=one.step.note, at=one.at)
+        PayoutTransition(
+            payout=one.row,
+            from_status=one.before,
+            to_status=one.step.status,
+            note=one.step.note,
+            at=one.at,
+        )
         for one in changes
     )
     tell(changes)
@@ -67,13 +78,23 @@ def booking(payout: Payout, at: datetime) -> Booking:
 
 
 def fail(payout: Payout, code: str, reason: str, at: datetime, *, is_unclear: bool = False) -> None:
-    """It didn't go out this time. Tried again by itself, kept for a retry, or given back, as its category says.
+    """It didn't go out this time. Tried again by itself, kept for a retry, or given back, as its
+    category says.
 
-    `is_unclear`: nobody can say that it never will. Then nothing is given back: after the last retry a person decides.
+    `is_unclear`: nobody can say that it never will. Then nothing is given back: after the last
+    retry a person decides.
     """
     is_over = payout.retries >= states.RETRIES_MAX
     if is_unclear and is_over:
-        move(payout, _Status.REQUIRES_REVIEW, at, reason, review_reason=UNCLEAR, is_outcome_unknown=True, retry_at=None)
+        move(
+            payout,
+            _Status.REQUIRES_REVIEW,
+            at,
+            reason,
+            review_reason=UNCLEAR,
+            is_outcome_unknown=True,
+            retry_at=None,
+        )
         return
     retries_itself = code in states.RETRIED_BY_ITSELF and not is_over
     moved = move(
@@ -106,7 +127,8 @@ def release(payout: Payout, at: datetime) -> None:
 
 
 def charge_failed_gas(payout: Payout, at: datetime) -> None:
-    """Who asked bears what attempts have cost in vain, as far as it has the chain's coin; the rest stays due until coins come back."""
+    """Who asked bears what attempts have cost in vain, as far as it has the chain's coin; the rest
+    stays due until coins come back."""
     if not payout.failed_gas_due_atomic:
         return
     native_id = native_asset_id(payout.asset)
@@ -124,12 +146,23 @@ def charge_failed_gas(payout: Payout, at: datetime) -> None:
         at=at,
     )
     due = payout.failed_gas_due_atomic - charged
-    set_columns(payout, failed_gas_atomic=payout.failed_gas_atomic + charged, failed_gas_due_atomic=due)
+    set_columns(
+        payout, failed_gas_atomic=payout.failed_gas_atomic + charged, failed_gas_due_atomic=due
+    )
 
 
 def begin_retry(payout: Payout, at: datetime, note: str = "") -> bool:
     """A failed payout sets out again."""
-    if not move(payout, _Status.RETRYING, at, note, retries=payout.retries + 1, retry_at=None, failure_code=None, failure_reason=None):
+    if not move(
+        payout,
+        _Status.RETRYING,
+        at,
+        note,
+        retries=payout.retries + 1,
+        retry_at=None,
+        failure_code=None,
+        failure_reason=None,
+    ):
         return False
     jobs.enqueue("payouts.advance", mode=payout.mode)
     return True

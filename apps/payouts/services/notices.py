@@ -1,4 +1,5 @@
-"""What a store's people hear of payouts: those that arrived, failed for good, or wait for our review."""
+"""What a store's people hear of payouts: those that arrived, failed for good, or wait for our
+review."""
 
 from collections.abc import Iterable
 
@@ -30,7 +31,8 @@ def _is_tried_again(change: Change[Payout, Noted]) -> bool:
 
 
 def _news(change: Change[Payout, Noted]) -> News:
-    payout, status = change.row, _Status(change.step.status)
+    payout = change.row
+    status = _Status(change.step.status)
     kind, words, text = _WORDS[status]
     amount = decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
     return News(

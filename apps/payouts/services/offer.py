@@ -1,4 +1,5 @@
-"""What of an asset a store can pay out now, what that costs, and where it can go: what a form offers before anything is asked for.
+"""What of an asset a store can pay out now, what that costs, and where it can go: what a form
+offers before anything is asked for.
 
 The rules are those of create and orders; nothing is kept or reserved.
 """
@@ -26,7 +27,8 @@ from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.payouts.services.orders import NotEligible, check_eligible, network_minimum
 from apps.stores.models import PaysNetworkFee
 
-DESTINATIONS_MAX, RECENT_MAX = 100, 200
+DESTINATIONS_MAX = 100
+RECENT_MAX = 200
 
 
 class AboveMaximum(Flat):
@@ -38,9 +40,11 @@ class AboveMaximum(Flat):
 
 @dataclass(frozen=True)
 class Offer:
-    """`maximum` is the available balance within what staff have set. The minimum of a bank is None where no bank takes the asset.
+    """`maximum` is the available balance within what staff have set. The minimum of a bank is None
+    where no bank takes the asset.
 
-    `network_fee` comes out of the amount; it is None where the service pays it, or where nobody knows it now.
+    `network_fee` comes out of the amount; it is None where the service pays it, or where nobody
+    knows it now.
     """
 
     available: Amount[Asset]
@@ -63,7 +67,8 @@ class Offer:
 
 def offer_of(access: Access, asset: Asset) -> Offer:
     """Not inside a transaction: the network may be asked what a transfer costs."""
-    store, held = access.store, balances(access.store_id, access.mode).get(asset.pk)
+    store = access.store
+    held = balances(access.store_id, access.mode).get(asset.pk)
     if asset.mode == Mode.LIVE:
         costs.look(asset.chain)
     available = Amount(asset, 0 if held is None else held.available_atomic)
@@ -74,7 +79,9 @@ def offer_of(access: Access, asset: Asset) -> Offer:
         maximum=min([available, *_caps(access, asset)]),
         price=price_of(asset, store.settlement_currency, clock.real_now()),
         minimum=Amount(asset, network_minimum(asset)),
-        bank_minimum=Amount(asset, OFFRAMP_MINIMUMS[asset.coin_symbol]) if _takes_bank(access, asset) else None,
+        bank_minimum=Amount(asset, OFFRAMP_MINIMUMS[asset.coin_symbol])
+        if _takes_bank(access, asset)
+        else None,
         bears_fee=bears_fee,
         network_fee=None if fee is None else Amount(asset, fee),
         destinations=_destinations(access, asset),
@@ -83,7 +90,8 @@ def offer_of(access: Access, asset: Asset) -> Offer:
 
 def _caps(access: Access, asset: Asset) -> list[Amount[Asset]]:
     """What staff let through at once, and today."""
-    cap, at = store_cap(access.store_id, asset.pk), access.now()
+    cap = store_cap(access.store_id, asset.pk)
+    at = access.now()
     left = []
     if cap is not None and cap.per_tx_atomic is not None:
         left.append(int(cap.per_tx_atomic))

@@ -1,6 +1,8 @@
-"""Bank payouts: handed to an off-ramp under our own reference, followed until the bank has paid, and what each step books.
+"""Bank payouts: handed to an off-ramp under our own reference, followed until the bank has paid,
+and what each step books.
 
-A call whose outcome isn't clear is made again with the same reference; a new reference only follows a definite failure.
+A call whose outcome isn't clear is made again with the same reference; a new reference only follows
+a definite failure.
 """
 
 import uuid
@@ -30,11 +32,14 @@ OFFRAMP_MINIMUMS = {"USDT": 10_000_000, "USDC": 100_000}
 PURPOSE = OutgoingTransaction.Purpose.PAYOUT
 # An order is asked about again after a tenth of the time that it has taken.
 PATIENCE = 10
-_Status, _Funds, _Sent = Payout.Status, Payout.Funds, OutgoingTransaction.Status
+_Status = Payout.Status
+_Funds = Payout.Funds
+_Sent = OutgoingTransaction.Status
 
 
 def offramp_of(mode: str, name: str | None = None) -> Offramp:
-    """The adapter that a mode's new bank payouts go to, or the one that an earlier payout went to."""
+    """The adapter that a mode's new bank payouts go to, or the one that an earlier payout went
+    to."""
     entries = settings.PROVIDERS["offramp"][mode]
     made = (cast(Offramp, import_string(one["BACKEND"])(**one["OPTIONS"])) for one in entries)
     return next(one for one in made if name is None or one.name == name)
@@ -67,7 +72,8 @@ def order_of(payout: Payout) -> Order:
 
 def advance_bank_payout(payout: Payout) -> None:
     """One step, as far as the off-ramp is. The network is asked outside any transaction."""
-    provider, at = offramp_of(payout.mode, payout.provider), clock.now(payout.store, payout.mode)
+    provider = offramp_of(payout.mode, payout.provider)
+    at = clock.now(payout.store, payout.mode)
     if payout.status in states.WAITING:
         _hand_over(payout, provider, at)
     elif payout.status == _Status.SUBMITTED:
@@ -78,7 +84,9 @@ def advance_bank_payout(payout: Payout) -> None:
 
 
 def _locked(payout_id: uuid.UUID) -> Payout:
-    rows = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store", "destination")
+    rows = Payout.objects.select_for_update(of=("self",)).select_related(
+        "asset__chain", "store", "destination"
+    )
     found: Payout = rows.get(pk=payout_id)
     return found
 
@@ -88,7 +96,9 @@ def _hand_over(payout: Payout, provider: Offramp, at: datetime) -> None:
     try:
         outcome = provider.create(order_of(payout), at)
     except ProviderError as error:
-        log.warning("offramp_not_reached", payout=str(payout.pk), provider=provider.name, error=str(error))
+        log.warning(
+            "offramp_not_reached", payout=str(payout.pk), provider=provider.name, error=str(error)
+        )
         outcome = None
     failpoint("payout.K3")
     with transaction.atomic():
@@ -96,7 +106,9 @@ def _hand_over(payout: Payout, provider: Offramp, at: datetime) -> None:
         if fresh.status not in states.WAITING or fresh.attempts != payout.attempts:
             return
         if outcome is None:
-            moves.fail(fresh, "temporarily_unavailable", "The off-ramp did not answer", at, is_unclear=True)
+            moves.fail(
+                fresh, "temporarily_unavailable", "The off-ramp did not answer", at, is_unclear=True
+            )
         elif outcome.state == FAILED:
             moves.fail(fresh, outcome.code, outcome.reason, at)
         else:
@@ -104,7 +116,8 @@ def _hand_over(payout: Payout, provider: Offramp, at: datetime) -> None:
 
 
 def _accept(payout: Payout, outcome: Outcome, at: datetime) -> None:
-    """The off-ramp has the order: the books say so, and the coins set out for where it wants them."""
+    """The off-ramp has the order: the books say so, and the coins set out for where it wants
+    them."""
     is_simulated = payout.mode == "test"
     moves.move(
         payout,
@@ -136,7 +149,10 @@ def _is_asked_too_soon(payout: Payout, provider: Offramp, real: datetime) -> boo
     """The longer an order takes, the more rarely it is asked about; a callback asks at once."""
     if payout.asked_at is None or payout.submitted_real_at is None:
         return False
-    pause = max(timedelta(seconds=provider.poll_seconds), (payout.asked_at - payout.submitted_real_at) / PATIENCE)
+    pause = max(
+        timedelta(seconds=provider.poll_seconds),
+        (payout.asked_at - payout.submitted_real_at) / PATIENCE,
+    )
     return provider.poll_seconds > 0 and real - payout.asked_at < pause
 
 
@@ -148,7 +164,9 @@ def _look(payout: Payout, provider: Offramp, at: datetime) -> None:
     try:
         outcome = provider.look(order_of(payout), at, real)
     except ProviderError as error:
-        log.warning("offramp_not_reached", payout=str(payout.pk), provider=provider.name, error=str(error))
+        log.warning(
+            "offramp_not_reached", payout=str(payout.pk), provider=provider.name, error=str(error)
+        )
         return
     if outcome.state not in (SETTLED, FAILED):
         return
@@ -179,7 +197,9 @@ def _settle(payout: Payout, outcome: Outcome, at: datetime) -> None:
 
 
 def _sent(payout: Payout) -> OutgoingTransaction | None:
-    return OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=reference_of(payout)).first()
+    return OutgoingTransaction.objects.filter(
+        purpose=PURPOSE, reference=reference_of(payout)
+    ).first()
 
 
 def _clear(payout: Payout, at: datetime) -> None:
@@ -211,11 +231,21 @@ def _clear(payout: Payout, at: datetime) -> None:
 
 
 def _hand_back(payout: Payout, outcome: Outcome, at: datetime) -> None:
-    """The off-ramp gives the order up. When coins have set out to it, only a person can say where they are."""
+    """The off-ramp gives the order up. When coins have set out to it, only a person can say where
+    they are."""
     sent = _sent(payout)
     if sent is not None and sent.status != _Sent.FAILED:
-        reason = f"The off-ramp failed it after the coins had set out: {outcome.reason}"[: moves.TEXT_MAX]
-        moves.move(payout, _Status.REQUIRES_REVIEW, at, reason, review_reason=reason, is_outcome_unknown=True)
+        reason = f"The off-ramp failed it after the coins had set out: {outcome.reason}"[
+            : moves.TEXT_MAX
+        ]
+        moves.move(
+            payout,
+            _Status.REQUIRES_REVIEW,
+            at,
+            reason,
+            review_reason=reason,
+            is_outcome_unknown=True,
+        )
         return
     movements.payout_handed_back(**moves.booking(payout, at), attempt=payout.attempts)
     moves.set_columns(payout, funds=_Funds.RESERVED)

@@ -1,4 +1,5 @@
-"""Whether what is asked for makes sense: every check in the order of the contract, before caps and the balance decide."""
+"""Whether what is asked for makes sense: every check in the order of the contract, before caps and
+the balance decide."""
 
 import uuid
 from dataclasses import dataclass
@@ -95,7 +96,8 @@ def order_of(viewer: Viewer, store: Store, request: PayoutRequest) -> Order:
 
 
 def refuse_unread(viewer: Viewer, refusal: Invalid, asset_id: object) -> NoReturn:
-    """A body that is no PayoutRequest: its asset comes before all else that may be wrong. Raises what find_asset does, or the refusal."""
+    """A body that is no PayoutRequest: its asset comes before all else that may be wrong. Raises
+    what find_asset does, or the refusal."""
     if refusal.field != "asset_id":
         find_asset(viewer, str(asset_id))
     raise refusal
@@ -145,7 +147,8 @@ def check_order(store: Store, amount: Amount[Asset], target: Target) -> None:
 
 
 def network_minimum(asset: Asset) -> int:
-    """The asset's own, or in live mode so many times the gas of the moment when that is more. A price that nobody knows asks nothing."""
+    """The asset's own, or in live mode so many times the gas of the moment when that is more. A
+    price that nobody knows asks nothing."""
     gas = costs.known_fee(asset) if asset.mode == Mode.LIVE else None
     return max(asset.min_withdrawal_atomic, settings.PAYOUT_MINIMUM_GAS_TIMES * (gas or 0))
 

@@ -1,7 +1,9 @@
-"""Payouts on their way: each open one is brought a step on under its own lock, and booked in the same transaction.
+"""Payouts on their way: each open one is brought a step on under its own lock, and booked in the
+same transaction.
 
-On a chain: the sender is asked once per attempt and followed; only a definite failure lets another attempt be made. Simulated
-ones are submitted, then confirmed after a minute of the store's clock or ten real seconds.
+On a chain: the sender is asked once per attempt and followed; only a definite failure lets another
+attempt be made. Simulated ones are submitted, then confirmed after a minute of the store's clock or
+ten real seconds.
 """
 
 import uuid
@@ -27,19 +29,29 @@ from apps.payouts.selectors import simulated_left
 from apps.payouts.services import moves, together
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
-_Status, _Funds, _Sent = Payout.Status, Payout.Funds, OutgoingTransaction.Status
+_Status = Payout.Status
+_Funds = Payout.Funds
+_Sent = OutgoingTransaction.Status
 # The recipient can't be paid at all.
-REFUSED_RECIPIENT = frozenset({Reason.RECIPIENT_REFUSES, Reason.DESTINATION_REFUSED, Reason.RECIPIENT_COSTLY})
+REFUSED_RECIPIENT = frozenset(
+    {Reason.RECIPIENT_REFUSES, Reason.DESTINATION_REFUSED, Reason.RECIPIENT_COSTLY}
+)
 JOB = Job(together.JOB_NAME, limit=200, in_transaction=False)
-# What no batch moves: of the simulated and the bank's each is looked at, of the rest what its transaction has come to.
-_FOLLOWED = Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(status=_Status.CONFIRMED, funds=_Funds.CLEARING)
-_TURNED = Q(sent__in=(_Sent.CONFIRMED, _Sent.FAILED)) | (Q(sent=_Sent.REVIEW) & ~Q(status=_Status.REQUIRES_REVIEW))
+# What no batch moves: of the simulated and the bank's each is looked at, of the rest what its
+# transaction has come to.
+_FOLLOWED = Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(
+    status=_Status.CONFIRMED, funds=_Funds.CLEARING
+)
+_TURNED = Q(sent__in=(_Sent.CONFIRMED, _Sent.FAILED)) | (
+    Q(sent=_Sent.REVIEW) & ~Q(status=_Status.REQUIRES_REVIEW)
+)
 _TURNED |= Q(sent__in=(_Sent.REQUESTED, _Sent.SIGNED), status=_Status.REQUIRES_REVIEW)
 _FOLLOWED |= Q(status=_Status.REQUIRES_REVIEW, is_outcome_unknown=True)
 
 
 def advance_payouts(mode: str = "") -> int:
-    """The sweep (of a mode): begin the retries that are due, and move every open payout one step; how many were looked at."""
+    """The sweep (of a mode): begin the retries that are due, and move every open payout one step;
+    how many were looked at."""
     rows = Payout.objects.filter(mode=mode) if mode else Payout.objects.all()
     done = together.advance(mode, one_by_one)
     for found in (_told_by_others(rows), _turned(rows), _due_retries(rows)):
@@ -55,15 +67,28 @@ def one_by_one(ids: Sequence[uuid.UUID]) -> None:
 def _told_by_others(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     """Open ones that no transaction tells of: simulated, or an off-ramp's."""
     open_ones = rows.filter(funds__in=(_Funds.RESERVED, _Funds.CLEARING)).filter(_FOLLOWED)
-    return open_ones.filter(~Q(rail=Payout.Rail.CRYPTO) | Q(is_simulated=True)).order_by("updated_at")
+    return open_ones.filter(~Q(rail=Payout.Rail.CRYPTO) | Q(is_simulated=True)).order_by(
+        "updated_at"
+    )
 
 
 def _turned(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     """Those whose transaction stands elsewhere than they know."""
-    reference = Concat(Cast("pk", TextField()), Value("-"), Cast("attempts", TextField()), output_field=TextField())
+    reference = Concat(
+        Cast("pk", TextField()), Value("-"), Cast("attempts", TextField()), output_field=TextField()
+    )
     sent = OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=OuterRef("reference"))
-    open_ones = rows.filter(funds=_Funds.RESERVED, rail=Payout.Rail.CRYPTO).exclude(is_simulated=True).filter(_FOLLOWED)
-    return open_ones.alias(reference=reference).alias(sent=Subquery(sent.values("status")[:1])).filter(_TURNED).order_by("updated_at")
+    open_ones = (
+        rows.filter(funds=_Funds.RESERVED, rail=Payout.Rail.CRYPTO)
+        .exclude(is_simulated=True)
+        .filter(_FOLLOWED)
+    )
+    return (
+        open_ones.alias(reference=reference)
+        .alias(sent=Subquery(sent.values("status")[:1]))
+        .filter(_TURNED)
+        .order_by("updated_at")
+    )
 
 
 def _due_retries(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
@@ -82,7 +107,9 @@ def advance_payout(payout_id: uuid.UUID) -> Payout:
         return _read(payout_id)
     _prepare(payout)
     with transaction.atomic():
-        locked = Payout.objects.select_for_update(of=("self",)).select_related("asset__chain", "store")
+        locked = Payout.objects.select_for_update(of=("self",)).select_related(
+            "asset__chain", "store"
+        )
         fresh: Payout = locked.get(pk=payout_id)
         at = clock.now(fresh.store, fresh.mode)
         if fresh.is_simulated:
@@ -93,25 +120,36 @@ def advance_payout(payout_id: uuid.UUID) -> Payout:
 
 
 def _read(payout_id: uuid.UUID) -> Payout:
-    found: Payout = Payout.objects.select_related("asset__chain", "store", "destination").get(pk=payout_id)
+    found: Payout = Payout.objects.select_related("asset__chain", "store", "destination").get(
+        pk=payout_id
+    )
     return found
 
 
 def _begin_due_retry(payout_id: uuid.UUID) -> None:
     with transaction.atomic():
-        payout = Payout.objects.select_for_update(of=("self",)).select_related("store").get(pk=payout_id)
+        payout = (
+            Payout.objects.select_for_update(of=("self",)).select_related("store").get(pk=payout_id)
+        )
         at = clock.now(payout.store, payout.mode)
-        if payout.status == _Status.FAILED and payout.retry_at is not None and payout.retry_at <= at:
+        if (
+            payout.status == _Status.FAILED
+            and payout.retry_at is not None
+            and payout.retry_at <= at
+        ):
             moves.begin_retry(payout, at)
 
 
 def _prepare(payout: Payout) -> None:
-    """What has to be asked outside before it is sent: whether test coins are, and what of the fee the store bears."""
+    """What has to be asked outside before it is sent: whether test coins are, and what of the fee
+    the store bears."""
     if payout.status not in states.WAITING:
         return
     if payout.is_simulated is None:
         is_simulated = simulated_left(payout) >= payout.amount_atomic
-        is_simulated = is_simulated or not sender.can_afford(payout.asset.chain_id, payout.asset_id, payout.amount_atomic)
+        is_simulated = is_simulated or not sender.can_afford(
+            payout.asset.chain_id, payout.asset_id, payout.amount_atomic
+        )
         Payout.objects.filter(pk=payout.pk, is_simulated=None).update(is_simulated=is_simulated)
         payout.is_simulated = is_simulated
     if payout.bears_network_fee and not payout.is_simulated and not payout.withheld_atomic:
@@ -119,7 +157,9 @@ def _prepare(payout: Payout) -> None:
         if fee is not None:
             # An amount that the fee eats up is withheld whole, and fails below.
             withheld = min(max(fee, 1), payout.amount_atomic)
-            Payout.objects.filter(pk=payout.pk, withheld_atomic=0, status__in=states.WAITING).update(withheld_atomic=withheld)
+            Payout.objects.filter(
+                pk=payout.pk, withheld_atomic=0, status__in=states.WAITING
+            ).update(withheld_atomic=withheld)
 
 
 def _is_followed(payout: Payout) -> bool:
@@ -136,7 +176,9 @@ def _advance_simulated(payout: Payout, at: datetime) -> None:
     real = clock.real_now()
     if payout.status in states.WAITING:
         _submit(payout, simulated.new_hash(), at, real)
-    if payout.status == _Status.SUBMITTED and simulated.has_arrived(payout.submitted_at, payout.submitted_real_at, at, real):
+    if payout.status == _Status.SUBMITTED and simulated.has_arrived(
+        payout.submitted_at, payout.submitted_real_at, at, real
+    ):
         _confirm(payout, at, gas_atomic=0)
 
 
@@ -171,9 +213,18 @@ def _advance_sent(payout: Payout, at: datetime) -> None:
         _fail(payout, sent, at)
     elif sent.status == _Sent.REVIEW and payout.status != _Status.REQUIRES_REVIEW:
         reason = sent.reason or moves.UNCLEAR
-        moves.move(payout, _Status.REQUIRES_REVIEW, at, reason, review_reason=reason, is_outcome_unknown=True)
+        moves.move(
+            payout,
+            _Status.REQUIRES_REVIEW,
+            at,
+            reason,
+            review_reason=reason,
+            is_outcome_unknown=True,
+        )
         sender.mark_handled(sent)
-    elif sent.status in (_Sent.REQUESTED, _Sent.SIGNED) and payout.status == _Status.REQUIRES_REVIEW:
+    elif (
+        sent.status in (_Sent.REQUESTED, _Sent.SIGNED) and payout.status == _Status.REQUIRES_REVIEW
+    ):
         moves.move(payout, _Status.PENDING, at, review_reason="", is_outcome_unknown=False)
 
 
@@ -191,7 +242,9 @@ def _submit(payout: Payout, tx_hash: str, at: datetime, real: datetime) -> None:
 
 
 def _confirm(payout: Payout, at: datetime, *, gas_atomic: int) -> None:
-    if not moves.move(payout, _Status.CONFIRMED, at, funds=_Funds.PAID, network_fee_atomic=gas_atomic, paid_at=at):
+    if not moves.move(
+        payout, _Status.CONFIRMED, at, funds=_Funds.PAID, network_fee_atomic=gas_atomic, paid_at=at
+    ):
         return
     movements.payout_confirmed(
         **moves.booking(payout, at),
@@ -205,7 +258,11 @@ def _confirm(payout: Payout, at: datetime, *, gas_atomic: int) -> None:
 def _fail(payout: Payout, sent: OutgoingTransaction, at: datetime) -> None:
     """It moved nothing and never will; one that the chain reverted has paid its gas."""
     reason = sent.reason or "The transaction failed"
-    code = Payout.FailureCode.DESTINATION_INVALID if sent.reason_code in REFUSED_RECIPIENT else Payout.FailureCode.UNKNOWN
+    code = (
+        Payout.FailureCode.DESTINATION_INVALID
+        if sent.reason_code in REFUSED_RECIPIENT
+        else Payout.FailureCode.UNKNOWN
+    )
     if sent.network_fee_atomic:
         movements.payout_gas_paid(
             mode=payout.mode,
@@ -215,7 +272,9 @@ def _fail(payout: Payout, sent: OutgoingTransaction, at: datetime) -> None:
             gas_atomic=sent.network_fee_atomic,
             at=at,
         )
-        moves.set_columns(payout, failed_gas_due_atomic=payout.failed_gas_due_atomic + sent.network_fee_atomic)
+        moves.set_columns(
+            payout, failed_gas_due_atomic=payout.failed_gas_due_atomic + sent.network_fee_atomic
+        )
         moves.charge_failed_gas(payout, at)
     sender.mark_handled(sent)
     moves.fail(payout, code, reason, at)
@@ -227,10 +286,15 @@ def _fail(payout: Payout, sent: OutgoingTransaction, at: datetime) -> None:
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
-    """A new payout moves at once, a submitted one when its simulation or its bank is through, a failed one when it is retried."""
-    rows = Payout.objects.filter(store_id=store_id, mode="test").exclude(funds__in=(_Funds.PAID, _Funds.RETURNED))
+    """A new payout moves at once, a submitted one when its simulation or its bank is through, a
+    failed one when it is retried."""
+    rows = Payout.objects.filter(store_id=store_id, mode="test").exclude(
+        funds__in=(_Funds.PAID, _Funds.RETURNED)
+    )
     moments: list[datetime] = []
-    for status, created, submitted, retry in rows.values_list("status", "created_at", "submitted_at", "retry_at"):
+    for status, created, submitted, retry in rows.values_list(
+        "status", "created_at", "submitted_at", "retry_at"
+    ):
         if status == _Status.PENDING:
             moments.append(created)
         elif status == _Status.SUBMITTED and submitted is not None:
@@ -242,6 +306,9 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
     rows = Payout.objects.filter(store_id=store_id, mode="test")
-    due = rows.filter(Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(status=_Status.FAILED, retry_at__lte=now))
+    due = rows.filter(
+        Q(status__in=(*states.WAITING, _Status.SUBMITTED))
+        | Q(status=_Status.FAILED, retry_at__lte=now)
+    )
     for payout_id in list(due.order_by("created_at").values_list("pk", flat=True)):
         advance_payout(payout_id)

@@ -46,7 +46,8 @@ class Quote:
 
 
 def quote_payout(viewer: Viewer, request: PayoutRequest) -> Quote:
-    """Raises NotFound or a Flat sentence; ProviderFailed when the off-ramp doesn't answer. Not inside a transaction."""
+    """Raises NotFound or a Flat sentence; ProviderFailed when the off-ramp doesn't answer. Not
+    inside a transaction."""
     asset = find_asset(viewer, request.asset_id)
     bank = find_target(viewer, asset, request.target).destination
     if bank is None:
@@ -56,5 +57,8 @@ def quote_payout(viewer: Viewer, request: PayoutRequest) -> Quote:
         told = offramp_of(viewer.mode).quote(asset, request.amount_atomic, bank.currency)
     except ProviderError:
         raise ProviderFailed from None
-    fiat, fee = Fiat(told.fiat_cents, bank.currency), Fiat(told.fee_cents, bank.currency)
-    return Quote(Amount(asset, request.amount_atomic), fiat, fee, told.rate, clock.real_now() + LIFETIME)
+    fiat = Fiat(told.fiat_cents, bank.currency)
+    fee = Fiat(told.fee_cents, bank.currency)
+    return Quote(
+        Amount(asset, request.amount_atomic), fiat, fee, told.rate, clock.real_now() + LIFETIME
+    )

@@ -12,7 +12,8 @@ from apps.stores import audit
 
 
 class NotRetryable(Coded):
-    code, message = "not_retryable", "Payout can't be retried"
+    code = "not_retryable"
+    message = "Payout can't be retried"
 
 
 class RetryInProgress(Coded):
@@ -31,19 +32,36 @@ def retry_payout(payout: Payout, *, by: Access | None = None) -> Payout:
         if fresh.status != Payout.Status.FAILED or fresh.funds != Payout.Funds.RESERVED:
             raise NotRetryable
         moves.begin_retry(fresh, clock.now(fresh.store, fresh.mode))
-        audit.record("payout.retried", store=fresh.store_id, mode=fresh.mode, target=fresh, name=str(fresh.pk))
+        audit.record(
+            "payout.retried",
+            store=fresh.store_id,
+            mode=fresh.mode,
+            target=fresh,
+            name=str(fresh.pk),
+        )
     return fresh
 
 
 def give_up_payout(payout: Payout, *, by: Access | None = None) -> Payout:
-    """The merchant wants the coins back instead. Raises NotRetryable when it hasn't failed, isn't clear, or was given back."""
+    """The merchant wants the coins back instead. Raises NotRetryable when it hasn't failed, isn't
+    clear, or was given back."""
     operations.check(by, operations.PAYOUT_GIVE_UP)
     with transaction.atomic():
         fresh = _locked(payout)
-        if fresh.status != Payout.Status.FAILED or fresh.funds != Payout.Funds.RESERVED or fresh.is_outcome_unknown:
+        if (
+            fresh.status != Payout.Status.FAILED
+            or fresh.funds != Payout.Funds.RESERVED
+            or fresh.is_outcome_unknown
+        ):
             raise NotRetryable("The coins of this payout can't be returned")
         moves.release(fresh, clock.now(fresh.store, fresh.mode))
-        audit.record("payout.given_up", store=fresh.store_id, mode=fresh.mode, target=fresh, name=str(fresh.pk))
+        audit.record(
+            "payout.given_up",
+            store=fresh.store_id,
+            mode=fresh.mode,
+            target=fresh,
+            name=str(fresh.pk),
+        )
     return fresh
 
 

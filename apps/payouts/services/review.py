@@ -1,7 +1,9 @@
-"""A person's decision about a payout that waits for review: let it go, or fail it and give the coins back.
+"""A person's decision about a payout that waits for review: let it go, or fail it and give the
+coins back.
 
-Above STAFF_FOUR_EYES_ABOVE_CENTS, and when nobody knows what it is worth, two let it go.
-What became of a transaction is settled with the sender first: nothing is given back while coins may be on their way.
+Above STAFF_FOUR_EYES_ABOVE_CENTS, and when nobody knows what it is worth, two let it go. What
+became of a transaction is settled with the sender first: nothing is given back while coins may be
+on their way.
 """
 
 from datetime import datetime
@@ -22,7 +24,8 @@ from apps.stores import audit, four_eyes, notices
 from apps.stores.four_eyes import Ask, Facts, Kind
 from apps.stores.models import StaffRequest, User
 
-_Status, _Funds = Payout.Status, Payout.Funds
+_Status = Payout.Status
+_Funds = Payout.Funds
 REJECTED = "Rejected in review"
 
 
@@ -46,8 +49,11 @@ class TwoNeeded(Flat):
     message = "This amount takes two members of staff: say who asks and who approves"
 
 
-def approve_payout(payout: Payout, reason: str = "", staff: User | None = None, second: User | None = None) -> Payout | StaffRequest:
-    """On its way; or, where that takes two, what `staff` asks the second for. None is the operator, who decides what one may.
+def approve_payout(
+    payout: Payout, reason: str = "", staff: User | None = None, second: User | None = None
+) -> Payout | StaffRequest:
+    """On its way; or, where that takes two, what `staff` asks the second for. None is the operator,
+    who decides what one may.
 
     Raises NotInReview, OutcomeUnknown, TwoNeeded, StaffForbidden or what four_eyes.ask raises.
     """
@@ -59,7 +65,8 @@ def approve_payout(payout: Payout, reason: str = "", staff: User | None = None, 
             return _approve(fresh, reason, None)
         if staff is None:
             raise TwoNeeded
-        wish, at = _wish_of(fresh, reason), clock.real_now()
+        wish = _wish_of(fresh, reason)
+        at = clock.real_now()
         if second is None:
             return four_eyes.ask(RELEASE, wish, staff, at)
         four_eyes.at_once(RELEASE, wish, staff, second, at)
@@ -90,7 +97,9 @@ def _wish_of(payout: Payout, reason: str) -> Ask:
         ("Amount", "", f"{_amount(payout)}, {worth_text(payout)}"),
         ("Goes to", "", _target(payout)),
     ]
-    name = f"Payout of {_amount(payout)} from {payout.store.name}" + ("" if payout.is_live else " (test mode)")
+    name = f"Payout of {_amount(payout)} from {payout.store.name}" + (
+        "" if payout.is_live else " (test mode)"
+    )
     return Ask(str(payout.pk), name, {"payout": str(payout.pk)}, lines, reason)
 
 
@@ -104,9 +113,20 @@ def _target(payout: Payout) -> str:
 def _before(wanted: Facts) -> Facts:
     """Raises NotInReview or OutcomeUnknown."""
     payout = _locked(Payout(pk=wanted["payout"]))
-    names = ("store_id", "mode", "asset_id", "amount_atomic", "destination_id", "destination_address", "fiat_currency", "review_reason")
+    names = (
+        "store_id",
+        "mode",
+        "asset_id",
+        "amount_atomic",
+        "destination_id",
+        "destination_address",
+        "fiat_currency",
+        "review_reason",
+    )
     bank = payout.destination
-    return {name: _plain(getattr(payout, name)) for name in names} | {"account": bank.account_hint if bank else ""}
+    return {name: _plain(getattr(payout, name)) for name in names} | {
+        "account": bank.account_hint if bank else ""
+    }
 
 
 def _plain(value: object) -> str | None:
@@ -117,43 +137,71 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Payout:
     return _approve(_locked(Payout(pk=wanted["payout"])), request.reason, request)
 
 
-RELEASE = Kind("payout", "A payout in review", staff_roles.PAYOUT_APPROVE, _before, _carry_out, moves_money=True)
+RELEASE = Kind(
+    "payout",
+    "A payout in review",
+    staff_roles.PAYOUT_APPROVE,
+    _before,
+    _carry_out,
+    moves_money=True,
+)
 
 
 def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout:
     """Back to pending, and on its way."""
     with transaction.atomic():
-        at, worth = clock.now(fresh.store, fresh.mode), _worth(fresh)
+        at = clock.now(fresh.store, fresh.mode)
+        worth = _worth(fresh)
         if fresh.funds == _Funds.CLEARING:
-            moves.move(fresh, _Status.SUBMITTED, at, reason, review_reason="", is_outcome_unknown=False)
+            moves.move(
+                fresh, _Status.SUBMITTED, at, reason, review_reason="", is_outcome_unknown=False
+            )
         else:
-            moves.move(fresh, _Status.PENDING, at, reason, review_reason="", is_outcome_unknown=False)
+            moves.move(
+                fresh, _Status.PENDING, at, reason, review_reason="", is_outcome_unknown=False
+            )
         told = {
             "worth_cents": None if worth is None else worth.cents,
             "currency": fresh.store.settlement_currency,
             "limit_cents": settings.STAFF_FOUR_EYES_ABOVE_CENTS,
         }
-        _note(fresh, "payout.approved", reason, **told, **({"request": request.pk} if request else {}))
+        _note(
+            fresh, "payout.approved", reason, **told, **({"request": request.pk} if request else {})
+        )
         _tell(fresh, "was released", "It was checked, and is on its way.", at)
         jobs.enqueue("payouts.advance", mode=fresh.mode)
     return fresh
 
 
 def reject_payout(payout: Payout, reason: str, staff: User | None = None) -> Payout:
-    """It fails, and the coins can be spent again. Raises NotInReview, OutcomeUnknown, ReasonMissing or StaffForbidden."""
+    """It fails, and the coins can be spent again. Raises NotInReview, OutcomeUnknown, ReasonMissing
+    or StaffForbidden."""
     if staff is not None:
         staff_roles.check(staff, staff_roles.PAYOUT_REJECT)
     if not reason.strip():
         raise ReasonMissing
     with transaction.atomic():
-        fresh, at = _locked(payout), clock.now(payout.store, payout.mode)
+        fresh = _locked(payout)
+        at = clock.now(payout.store, payout.mode)
         if fresh.funds == _Funds.CLEARING:
             movements.payout_handed_back(**moves.booking(fresh, at), attempt=fresh.attempts)
-        changes = {"failure_code": Payout.FailureCode.UNKNOWN, "failure_reason": reason[: moves.TEXT_MAX], "retry_at": None}
-        moves.move(fresh, _Status.FAILED, at, reason, review_reason="", is_outcome_unknown=False, **changes)
+        changes = {
+            "failure_code": Payout.FailureCode.UNKNOWN,
+            "failure_reason": reason[: moves.TEXT_MAX],
+            "retry_at": None,
+        }
+        moves.move(
+            fresh, _Status.FAILED, at, reason, review_reason="", is_outcome_unknown=False, **changes
+        )
         moves.release(fresh, at)
         _note(fresh, "payout.rejected", reason)
-        _tell(fresh, "was rejected", "It was checked, and did not go out. What it reserved can be spent again.", at, reason)
+        _tell(
+            fresh,
+            "was rejected",
+            "It was checked, and did not go out. What it reserved can be spent again.",
+            at,
+            reason,
+        )
     return fresh
 
 
@@ -168,22 +216,39 @@ def _locked(payout: Payout) -> Payout:
         raise NotInReview
     if fresh.approval is not None and fresh.approval.status == PayoutApproval.Status.WAITING:
         raise AwaitsApprover
-    sent = OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=reference_of(fresh)).first()
+    sent = OutgoingTransaction.objects.filter(
+        purpose=PURPOSE, reference=reference_of(fresh)
+    ).first()
     if fresh.is_crypto and sent is not None and sent.status != OutgoingTransaction.Status.FAILED:
         raise OutcomeUnknown
     return fresh
 
 
 def _note(payout: Payout, action: str, reason: str, **details: object) -> None:
-    audit.record(action, store=payout.store_id, mode=payout.mode, target=payout, name=str(payout.pk), reason=reason, details=details)
+    audit.record(
+        action,
+        store=payout.store_id,
+        mode=payout.mode,
+        target=payout,
+        name=str(payout.pk),
+        reason=reason,
+        details=details,
+    )
 
 
 def _amount(payout: Payout) -> str:
-    return f"{money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)} {payout.asset.coin_symbol}"
+    return (
+        f"{money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)}"
+        f" {payout.asset.coin_symbol}"
+    )
 
 
 def _tell(payout: Payout, what: str, text: str, at: datetime, reason: str = "") -> None:
     """A payout may be reviewed again and again; each time is told."""
-    title = f"A payout of {_amount(payout)} from {payout.store.name} {what}" + ("" if payout.is_live else " (test mode)")
-    letter = notices.Decision(title, text, f"/dashboard/payouts/{payout.pk}", "Open the payout", reason)
+    title = f"A payout of {_amount(payout)} from {payout.store.name} {what}" + (
+        "" if payout.is_live else " (test mode)"
+    )
+    letter = notices.Decision(
+        title, text, f"/dashboard/payouts/{payout.pk}", "Open the payout", reason
+    )
     notices.tell_owners(payout.store, f"payout_review:{payout.pk}:{clock.iso(at)}", letter)

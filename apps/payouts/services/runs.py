@@ -1,6 +1,8 @@
-"""Running schedules: each due time once, by its row; what is there is paid out whole, or the reason why not is kept.
+"""Running schedules: each due time once, by its row; what is there is paid out whole, or the reason
+why not is kept.
 
-After an outage a schedule runs once. With a swap on the way the run stays open until the swap has ended.
+After an outage a schedule runs once. With a swap on the way the run stays open until the swap has
+ended.
 """
 
 import uuid
@@ -38,8 +40,11 @@ from apps.swaps.services.progress import advance_here
 
 log = structlog.get_logger(__name__)
 CALLER = "schedule"
-NO_BALANCE, BELOW_MINIMUM, BELOW_NETWORK_MINIMUM = "no_balance", "below_minimum", "below_network_minimum"
-JOB, SWAPPING = Job("payouts.run_schedules", in_transaction=False), Job("payouts.follow_swaps", in_transaction=False)
+NO_BALANCE = "no_balance"
+BELOW_MINIMUM = "below_minimum"
+BELOW_NETWORK_MINIMUM = "below_network_minimum"
+JOB = Job("payouts.run_schedules", in_transaction=False)
+SWAPPING = Job("payouts.follow_swaps", in_transaction=False)
 
 
 class NoRate(Exception):
@@ -69,24 +74,37 @@ class Ran:
 
 
 def run_schedules() -> int:
-    """The sweep: run what is due, and pay out what a swap has brought; how many schedules were due."""
+    """The sweep: run what is due, and pay out what a swap has brought; how many schedules were
+    due."""
     active = Schedule.objects.filter(is_active=True, deleted_at=None).order_by("next_payout_at")
     at = clock.real_now()
-    due = active.filter(clock.is_due("next_payout_at", at)).exclude(usable_from__gt=at).values_list("pk", flat=True)
+    due = (
+        active.filter(clock.is_due("next_payout_at", at))
+        .exclude(usable_from__gt=at)
+        .values_list("pk", flat=True)
+    )
     ran = JOB.walk(due, run_if_due)
     follow_swaps()
     return ran
 
 
 def run_if_due(schedule_id: uuid.UUID) -> bool:
-    """Take a schedule's due time and run it; False when somebody else has, or it can't be valued yet."""
+    """Take a schedule's due time and run it; False when somebody else has, or it can't be valued
+    yet."""
     try:
         with transaction.atomic():
             schedule = _locked(schedule_id)
             at = clock.now(schedule.store, schedule.mode)
-            if schedule.deleted_at is not None or not schedule.is_active or schedule.next_payout_at > at or _is_cooling(schedule, at):
+            if (
+                schedule.deleted_at is not None
+                or not schedule.is_active
+                or schedule.next_payout_at > at
+                or _is_cooling(schedule, at)
+            ):
                 return False
-            run = ScheduleRun.objects.create(schedule=schedule, due_at=schedule.next_payout_at, at=at)
+            run = ScheduleRun.objects.create(
+                schedule=schedule, due_at=schedule.next_payout_at, at=at
+            )
             schedule.next_payout_at = next_after(schedule, at)
             failpoint("schedule.K1")
             _evaluate(schedule, run, at)
@@ -133,10 +151,13 @@ def _is_cooling(schedule: Schedule, at: datetime) -> bool:
 
 def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
     """Decide, pay, and write down what became of it."""
-    # Before the balance, as every payout takes them: whatever else spends it now comes before or after this run, never between.
+    # Before the balance, as every payout takes them: whatever else spends it now comes before or
+    # after this run, never between.
     take_turn(schedule.store_id, schedule.mode, schedule.asset_id)
     approvals.take_turn(schedule.store_id, schedule.mode)
-    account_id(schedule.store_id, schedule.mode, schedule.asset_id, RESERVED)  # made before others are kept waiting, never while they are
+    account_id(
+        schedule.store_id, schedule.mode, schedule.asset_id, RESERVED
+    )  # made before others are kept waiting, never while they are
     amount = locked_balance(schedule.store_id, schedule.mode, schedule.asset_id, AVAILABLE)
     reason = _skip_reason(schedule, amount)
     ran = Ran(skip_reason=reason)
@@ -156,11 +177,17 @@ def _skip_reason(schedule: Schedule, amount_atomic: int) -> str | None:
         price = price_of(schedule.asset, schedule.minimum_fiat_currency, clock.real_now())
         if price is None:
             raise NoRate
-        if price.worth(Amount(schedule.asset, amount_atomic)) < Fiat(schedule.minimum_fiat_cents, schedule.minimum_fiat_currency):
+        if price.worth(Amount(schedule.asset, amount_atomic)) < Fiat(
+            schedule.minimum_fiat_cents, schedule.minimum_fiat_currency
+        ):
             return BELOW_MINIMUM
     least = network_minimum(schedule.asset)
     if schedule.destination_type == "fiat":
-        least = 1 if schedule.swap_target_asset_id is not None else OFFRAMP_MINIMUMS.get(schedule.asset.coin_symbol, least)
+        least = (
+            1
+            if schedule.swap_target_asset_id is not None
+            else OFFRAMP_MINIMUMS.get(schedule.asset.coin_symbol, least)
+        )
     return BELOW_NETWORK_MINIMUM if amount_atomic < least else None
 
 
@@ -172,36 +199,61 @@ def _pay(schedule: Schedule, run: ScheduleRun, amount: Amount[Asset], at: dateti
     target = Target(destination, Address(address) if address else None)
     rail = Payout.Rail.CRYPTO
     if target.is_bank:
-        rail = Payout.Rail.FIAT_AUTOSWAP if schedule.swap_target_asset_id is not None else Payout.Rail.FIAT_MANUAL
-    owner, order = _Owner(schedule.store_id, schedule.mode), Order(amount, target, rail, schedule=schedule)
+        rail = (
+            Payout.Rail.FIAT_AUTOSWAP
+            if schedule.swap_target_asset_id is not None
+            else Payout.Rail.FIAT_MANUAL
+        )
+    owner = _Owner(schedule.store_id, schedule.mode)
+    order = Order(amount, target, rail, schedule=schedule)
     try:
         with transaction.atomic():
             check_usable(destination, at)
             check_order(schedule.store, amount, target)
-            maker = Maker(schedule.maker_id, "A schedule", approvals.covering(schedule, amount.asset.pk, target.address))
-            payout, _ = place(owner, schedule.store, order, f"{schedule.pk}:{run.pk}", maker=maker, caller=CALLER)
+            maker = Maker(
+                schedule.maker_id,
+                "A schedule",
+                approvals.covering(schedule, amount.asset.pk, target.address),
+            )
+            payout, _ = place(
+                owner, schedule.store, order, f"{schedule.pk}:{run.pk}", maker=maker, caller=CALLER
+            )
     except Failure as refusal:
         log.warning("schedule_run_refused", schedule=str(schedule.pk), reason=str(refusal))
         return Ran(failure=str(refusal))
     return Ran(payout=payout)
 
 
-def _write(schedule: Schedule, run: ScheduleRun, ran: Ran, amount_atomic: int, at: datetime) -> None:
-    run.skip_reason, run.failure, run.amount_atomic = ran.skip_reason, ran.failure[: moves.TEXT_MAX], amount_atomic
+def _write(
+    schedule: Schedule, run: ScheduleRun, ran: Ran, amount_atomic: int, at: datetime
+) -> None:
+    run.skip_reason = ran.skip_reason
+    run.failure = ran.failure[: moves.TEXT_MAX]
+    run.amount_atomic = amount_atomic
     run.is_swapping = ran.is_swapping
     run.save()
-    schedule.last_skip_reason, schedule.last_failure = ran.skip_reason, ran.failure[: moves.TEXT_MAX]
+    schedule.last_skip_reason = ran.skip_reason
+    schedule.last_failure = ran.failure[: moves.TEXT_MAX]
     if ran.payout is not None:
         schedule.last_payout_at = at
     schedule.updated_at = at
-    schedule.save(update_fields=["next_payout_at", "last_skip_reason", "last_failure", "last_payout_at", "updated_at"])
+    schedule.save(
+        update_fields=[
+            "next_payout_at",
+            "last_skip_reason",
+            "last_failure",
+            "last_payout_at",
+            "updated_at",
+        ]
+    )
 
 
 # --- with a swap on the way -----------------------------------------------------------------------
 
 
 def _begin_swap(run: ScheduleRun) -> Ran:
-    """Sell what the run found; the swap's key is the run, so doing it again finds the same swap. Not inside a transaction."""
+    """Sell what the run found; the swap's key is the run, so doing it again finds the same swap.
+    Not inside a transaction."""
     if not run.is_swapping:
         return Ran()
     schedule = run.schedule
@@ -209,7 +261,9 @@ def _begin_swap(run: ScheduleRun) -> Ran:
         try:
             swap, _ = create_swap(
                 _Owner(schedule.store_id, schedule.mode),
-                SwapRequest(schedule.asset_id, str(schedule.swap_target_asset_id), run.amount_atomic or 0),
+                SwapRequest(
+                    schedule.asset_id, str(schedule.swap_target_asset_id), run.amount_atomic or 0
+                ),
                 key=f"{schedule.pk}:{run.pk}",
                 caller=CALLER,
             )
@@ -224,12 +278,19 @@ def _begin_swap(run: ScheduleRun) -> Ran:
 
 def follow_swaps() -> int:
     """Runs whose swap has ended are paid out; how many were open."""
-    return SWAPPING.walk(ScheduleRun.objects.filter(is_swapping=True).select_related("schedule").order_by("id"), _begin_swap)
+    return SWAPPING.walk(
+        ScheduleRun.objects.filter(is_swapping=True).select_related("schedule").order_by("id"),
+        _begin_swap,
+    )
 
 
 def _after_swap(run_id: int) -> Ran:
     with transaction.atomic():
-        run = ScheduleRun.objects.select_for_update(of=("self",)).select_related("swap").get(pk=run_id)
+        run = (
+            ScheduleRun.objects.select_for_update(of=("self",))
+            .select_related("swap")
+            .get(pk=run_id)
+        )
         schedule = _locked(run.schedule_id)
         swap = run.swap
         if not run.is_swapping or swap is None:
@@ -237,8 +298,14 @@ def _after_swap(run_id: int) -> Ran:
         at = clock.now(schedule.store, schedule.mode)
         if swap.status == Swap.Status.FAILED:
             ran = Ran(failure=f"The swap failed: {swap.failure_reason or ''}")
-        elif swap.status == Swap.Status.COMPLETED and swap.actual_buy_amount_atomic and schedule.swap_target_asset is not None:
-            ran = _pay(schedule, run, Amount(schedule.swap_target_asset, swap.actual_buy_amount_atomic), at)
+        elif (
+            swap.status == Swap.Status.COMPLETED
+            and swap.actual_buy_amount_atomic
+            and schedule.swap_target_asset is not None
+        ):
+            ran = _pay(
+                schedule, run, Amount(schedule.swap_target_asset, swap.actual_buy_amount_atomic), at
+            )
         else:
             return Ran(is_swapping=True)
         _write(schedule, run, ran, int(run.amount_atomic or 0), at)
@@ -249,7 +316,13 @@ def _end_swap(run_id: int, ran: Ran) -> Ran:
     with transaction.atomic():
         run = ScheduleRun.objects.select_for_update(of=("self",)).get(pk=run_id)
         schedule = _locked(run.schedule_id)
-        _write(schedule, run, ran, int(run.amount_atomic or 0), clock.now(schedule.store, schedule.mode))
+        _write(
+            schedule,
+            run,
+            ran,
+            int(run.amount_atomic or 0),
+            clock.now(schedule.store, schedule.mode),
+        )
     return ran
 
 
@@ -264,8 +337,12 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    rows = Schedule.objects.filter(store_id=store_id, mode="test", is_active=True, deleted_at=None, next_payout_at__lte=now)
+    rows = Schedule.objects.filter(
+        store_id=store_id, mode="test", is_active=True, deleted_at=None, next_payout_at__lte=now
+    )
     for schedule_id in list(rows.order_by("next_payout_at").values_list("pk", flat=True)):
         run_if_due(schedule_id)
-    for run in ScheduleRun.objects.filter(is_swapping=True, schedule__store=store_id, schedule__mode="test").select_related("schedule"):
+    for run in ScheduleRun.objects.filter(
+        is_swapping=True, schedule__store=store_id, schedule__mode="test"
+    ).select_related("schedule"):
         _begin_swap(run)

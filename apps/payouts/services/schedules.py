@@ -1,4 +1,5 @@
-"""Keeping schedules: what a merchant may ask for, one per store, asset and mode, and when the next run is due."""
+"""Keeping schedules: what a merchant may ask for, one per store, asset and mode, and when the next
+run is due."""
 
 import calendar
 import uuid
@@ -22,7 +23,13 @@ from apps.core.models import Viewer
 from apps.payouts.models import Destination, Schedule
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services.destinations import title
-from apps.payouts.services.orders import BankNotVerified, KycRequired, Target, check_eligible, find_target
+from apps.payouts.services.orders import (
+    BankNotVerified,
+    KycRequired,
+    Target,
+    check_eligible,
+    find_target,
+)
 from apps.stores import audit
 from apps.stores.models import Store
 
@@ -36,15 +43,24 @@ class AlreadyScheduled(Listed):
 
 
 def create_schedule(viewer: Access, request: ScheduleRequest) -> Schedule:
-    """A new schedule. Raises NotFound for an unknown asset, what operations.check refuses with, or Listed."""
+    """A new schedule. Raises NotFound for an unknown asset, what operations.check refuses with, or
+    Listed."""
     operations.check(viewer, operations.SCHEDULE_CREATE)
     given = request.sent()
-    store, asset = Store.objects.get(pk=viewer.store_id), _asset(viewer, given.get("asset_id"))
+    store = Store.objects.get(pk=viewer.store_id)
+    asset = _asset(viewer, given.get("asset_id"))
     with transaction.atomic():
         if Schedule.objects.seen_by(viewer).filter(asset=asset, deleted_at=None).exists():
             raise AlreadyScheduled
         at = clock.now(store, viewer.mode)
-        row = Schedule(store=store, mode=viewer.mode, asset=asset, created_at=at, updated_at=at, minimum_fiat_currency="USD")
+        row = Schedule(
+            store=store,
+            mode=viewer.mode,
+            asset=asset,
+            created_at=at,
+            updated_at=at,
+            minimum_fiat_currency="USD",
+        )
         _apply(viewer, store, row, request, is_new=True)
         row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CREATE, viewer.mode)
         row.maker_id = viewer.maker_id
@@ -80,7 +96,9 @@ def update_schedule(viewer: Access, schedule: Schedule, request: ScheduleRequest
             row.next_payout_at = _first_due(given["next_payout_at"], row, at)
             row.anchor_day = row.next_payout_at.day
         if given.get("active") is True and not row.is_active and row.next_payout_at <= at:
-            row.next_payout_at = next_after(row, at)  # what was due while it was paused is not made up for
+            row.next_payout_at = next_after(
+                row, at
+            )  # what was due while it was paused is not made up for
         row.is_active = given.get("active", row.is_active)
         row.updated_at = at
         row.save()
@@ -103,38 +121,59 @@ def delete_schedule(viewer: Access, schedule: Schedule) -> None:
     with transaction.atomic():
         row = _locked(viewer, schedule)
         at = clock.now(row.store, viewer.mode)
-        row.deleted_at, row.is_active, row.updated_at = at, False, at
+        row.deleted_at = at
+        row.is_active = False
+        row.updated_at = at
         row.save(update_fields=["deleted_at", "is_active", "updated_at"])
         _note(row, "payout_schedule.deleted", {})
 
 
 def stop_schedule(id: uuid.UUID, until: datetime) -> bool:
-    """By an owner's link: a schedule that still cools is deleted. False when it doesn't any more."""
+    """By an owner's link: a schedule that still cools is deleted. False when it doesn't any
+    more."""
     at = clock.real_now()
     with transaction.atomic():
-        row = Schedule.objects.select_for_update().filter(pk=id, usable_from=until, deleted_at=None).first()
+        row = (
+            Schedule.objects.select_for_update()
+            .filter(pk=id, usable_from=until, deleted_at=None)
+            .first()
+        )
         if row is None or until <= at:
             return False
-        row.deleted_at, row.is_active, row.updated_at = at, False, at
+        row.deleted_at = at
+        row.is_active = False
+        row.updated_at = at
         row.save(update_fields=["deleted_at", "is_active", "updated_at"])
         _note(row, "payout_schedule.stopped", {})
     return True
 
 
 def _tell(access: Access, operation: Operation, row: Schedule, until: datetime | None) -> None:
-    to = title(row.destination) if row.destination is not None else checksummed(str(row.destination_address))
+    to = (
+        title(row.destination)
+        if row.destination is not None
+        else checksummed(str(row.destination_address))
+    )
     cooling.tell(access, operation, row.pk, f"{row.asset_id}, {row.frequency}, to {to}", until)
 
 
 def _note(row: Schedule, action: str, given: Mapping[str, Any]) -> None:
     told = {name: str(value) for name, value in given.items()}
-    audit.record(action, store=row.store_id, mode=row.mode, target=row, name=row.asset_id, details=told)
+    audit.record(
+        action, store=row.store_id, mode=row.mode, target=row, name=row.asset_id, details=told
+    )
 
 
 def _locked(viewer: Viewer, schedule: Schedule) -> Schedule:
-    rows = Schedule.objects.seen_by(viewer).filter(pk=schedule.pk, deleted_at=None).select_for_update(of=("self",))
+    rows = (
+        Schedule.objects.seen_by(viewer)
+        .filter(pk=schedule.pk, deleted_at=None)
+        .select_for_update(of=("self",))
+    )
     row: Schedule | None = (
-        rows.select_related("asset__chain", "store", "destination", "swap_target_asset").defer("destination__account_sealed").first()
+        rows.select_related("asset__chain", "store", "destination", "swap_target_asset")
+        .defer("destination__account_sealed")
+        .first()
     )
     if row is None:
         raise NotFound("Payout schedule not found")
@@ -152,7 +191,9 @@ def _asset(viewer: Viewer, asset_id: str | None) -> Asset:
     return asset
 
 
-def _apply(viewer: Viewer, store: Store, row: Schedule, request: ScheduleRequest, *, is_new: bool) -> None:
+def _apply(
+    viewer: Viewer, store: Store, row: Schedule, request: ScheduleRequest, *, is_new: bool
+) -> None:
     given = request.sent()
     if is_new or "frequency" in given:
         if given.get("frequency") not in Schedule.Frequency.values:
@@ -221,11 +262,14 @@ def _first_due(given: datetime | None, row: Schedule, at: datetime) -> datetime:
 
 
 def step(schedule: Schedule, due: datetime) -> datetime:
-    """One period after a due time. Monthly steps keep the day of month of the first, clamped to the month's end."""
+    """One period after a due time. Monthly steps keep the day of month of the first, clamped to the
+    month's end."""
     if schedule.frequency != Schedule.Frequency.MONTHLY:
         return due + _STEPS[Schedule.Frequency(schedule.frequency)]
     year, month = (due.year, due.month + 1) if due.month < 12 else (due.year + 1, 1)
-    return due.replace(year=year, month=month, day=min(schedule.anchor_day, calendar.monthrange(year, month)[1]))
+    return due.replace(
+        year=year, month=month, day=min(schedule.anchor_day, calendar.monthrange(year, month)[1])
+    )
 
 
 def next_after(schedule: Schedule, at: datetime) -> datetime:

@@ -1,7 +1,8 @@
-"""The steps that every payout on a chain takes, for many at once: handed to the sender, told as sent, confirmed, told why it waits.
+"""The steps that every payout on a chain takes, for many at once: handed to the sender, told as
+sent, confirmed, told why it waits.
 
-Each does what progress.advance_payout does to one, with the same history and books; what a batch can't move is left to that.
-Stores take turns, so a crowd of one store's delays nobody else's.
+Each does what progress.advance_payout does to one, with the same history and books; what a batch
+can't move is left to that. Stores take turns, so a crowd of one store's delays nobody else's.
 """
 
 import uuid
@@ -29,43 +30,61 @@ from apps.payouts.services import moves
 from apps.payouts.services.offramp import PURPOSE, reference_of
 
 log = structlog.get_logger(__name__)
-BATCH_MAX, JOB_NAME = 250, "payouts.advance"
-_Status, _Funds = Payout.Status, Payout.Funds
+BATCH_MAX = 250
+JOB_NAME = "payouts.advance"
+_Status = Payout.Status
+_Funds = Payout.Funds
 # The transaction of a payout's present attempt; `payout_open` is the index of what is open.
-_SENT = "LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'payout' AND o.reference = p.id::text || '-' || p.attempts"
+_SENT = (
+    "LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'payout' AND o.reference = p.id::text ||"
+    " '-' || p.attempts"
+)
 _OPEN = (
-    "p.funds = 'reserved' AND p.rail = 'crypto' AND p.is_simulated IS NOT TRUE AND (p.mode = %(mode)s OR %(mode)s = '') "
-    f"AND p.id::text NOT IN ({PAUSED_SQL})"
+    "p.funds = 'reserved' AND p.rail = 'crypto' AND p.is_simulated IS NOT TRUE AND (p.mode ="
+    f" %(mode)s OR %(mode)s = '') AND p.id::text NOT IN ({PAUSED_SQL})"
 )
 
 
 def _turns(condition: str) -> Statement:
     return Statement(f"""
 SELECT id FROM (
-    SELECT p.id, p.created_at, row_number() OVER (PARTITION BY p.store_id, p.asset_id ORDER BY p.created_at, p.id) AS turn
+    SELECT p.id, p.created_at, row_number()
+        OVER (PARTITION BY p.store_id, p.asset_id ORDER BY p.created_at, p.id) AS turn
     FROM payouts_payout p {_SENT} WHERE {_OPEN} AND {condition}
 ) AS lane ORDER BY turn, created_at, id LIMIT %(limit)s
 """)  # noqa: S608
 
 
-_UNASKED = _turns("p.status IN ('pending', 'retrying') AND o.id IS NULL AND (p.withheld_atomic > 0 OR NOT p.bears_network_fee)")
-_UNDECIDED = _turns("p.status IN ('pending', 'retrying') AND o.id IS NULL AND (p.is_simulated IS NULL"
-                    " OR p.bears_network_fee AND p.withheld_atomic = 0)")  # fmt: skip
+_UNASKED = _turns(
+    "p.status IN ('pending', 'retrying') AND o.id IS NULL AND (p.withheld_atomic > 0 OR NOT"
+    " p.bears_network_fee)"
+)
+_UNDECIDED = _turns(
+    "p.status IN ('pending', 'retrying') AND o.id IS NULL AND (p.is_simulated IS NULL"
+    " OR p.bears_network_fee AND p.withheld_atomic = 0)"
+)
 _UNTOLD = _turns(
-    "(p.status IN ('pending', 'retrying') OR p.status = 'requires_review' AND p.is_outcome_unknown) AND o.status = 'submitted'"
+    "(p.status IN ('pending', 'retrying') OR p.status = 'requires_review' AND p.is_outcome_unknown)"
+    " AND o.status = 'submitted'"
 )
 _ARRIVED = _turns("p.status = 'submitted' AND o.status = 'confirmed'")
-_REASON = "CASE WHEN p.status IN ('pending', 'retrying') AND o.status = 'requested' THEN CASE o.waits_for {cases} ELSE '' END ELSE '' END"
+_REASON = (
+    "CASE WHEN p.status IN ('pending', 'retrying') AND o.status = 'requested' THEN CASE o.waits_for"
+    " {cases} ELSE '' END ELSE '' END"
+)
+_CASES = " ".join(f"WHEN '{code}' THEN '{told}'" for code, told in states.WAITS.items())
 _WAITING = Statement(f"""
 UPDATE payouts_payout t SET pending_reason = found.reason FROM (
-    SELECT p.id, {_REASON.format(cases=" ".join(f"WHEN '{code}' THEN '{told}'" for code, told in states.WAITS.items()))} AS reason
+    SELECT p.id,
+        {_REASON.format(cases=_CASES)} AS reason
     FROM payouts_payout p {_SENT} WHERE {_OPEN}
 ) AS found WHERE t.id = found.id AND t.pending_reason <> found.reason RETURNING t.id
 """)  # noqa: S608
 
 
 def advance(mode: str, one_by_one: Callable[[Sequence[uuid.UUID]], object]) -> int:
-    """Every step for everything that has one to take; how many were taken. A batch that fails goes `one_by_one`."""
+    """Every step for everything that has one to take; how many were taken. A batch that fails goes
+    `one_by_one`."""
     steps: tuple[tuple[Statement, Callable[[list[uuid.UUID]], None]], ...] = (
         (_UNDECIDED, _decide), (_UNASKED, _hand_over), (_UNTOLD, _tell), (_ARRIVED, _confirm),
     )  # fmt: skip
@@ -80,10 +99,17 @@ def advance(mode: str, one_by_one: Callable[[Sequence[uuid.UUID]], object]) -> i
 
 
 def _ids(statement: Statement, mode: str) -> list[uuid.UUID]:
-    return [one for (one,) in statement.rows(mode=mode, job=JOB_NAME, now=clock.real_now(), limit=BATCH_MAX)]
+    return [
+        one
+        for (one,) in statement.rows(mode=mode, job=JOB_NAME, now=clock.real_now(), limit=BATCH_MAX)
+    ]
 
 
-def _tried(step: Callable[[list[uuid.UUID]], None], found: list[uuid.UUID], one_by_one: Callable[[Sequence[uuid.UUID]], object]) -> None:
+def _tried(
+    step: Callable[[list[uuid.UUID]], None],
+    found: list[uuid.UUID],
+    one_by_one: Callable[[Sequence[uuid.UUID]], object],
+) -> None:
     try:
         step(found)
     except (InterfaceError, OperationalError):
@@ -95,25 +121,41 @@ def _tried(step: Callable[[list[uuid.UUID]], None], found: list[uuid.UUID], one_
 
 def _locked(ids: Sequence[uuid.UUID]) -> list[Payout]:
     """Those that nobody else is at."""
-    rows = Payout.objects.select_for_update(of=("self",), skip_locked=True).select_related("asset__chain", "store")
+    rows = Payout.objects.select_for_update(of=("self",), skip_locked=True).select_related(
+        "asset__chain", "store"
+    )
     return list(rows.filter(pk__in=ids).order_by("pk"))
 
 
-# --- before they are sent ---------------------------------------------------------------------------
+# --- before they are sent ---
 
 
 def _decide(ids: list[uuid.UUID]) -> None:
-    """What has to be asked outside: whether test coins are simulated, and what of the fee the store bears."""
-    rows = list(Payout.objects.filter(pk__in=ids, status__in=states.WAITING).select_related("asset__chain", "store").order_by("created_at"))
+    """What has to be asked outside: whether test coins are simulated, and what of the fee the store
+    bears."""
+    rows = list(
+        Payout.objects.filter(pk__in=ids, status__in=states.WAITING)
+        .select_related("asset__chain", "store")
+        .order_by("created_at")
+    )
     _decide_simulated([one for one in rows if one.is_simulated is None])
-    bearing = [one for one in rows if one.bears_network_fee and not one.is_simulated and not one.withheld_atomic]
-    fees = {asset.pk: costs.fee(asset) for asset in {one.asset_id: one.asset for one in bearing}.values()}
+    bearing = [
+        one
+        for one in rows
+        if one.bears_network_fee and not one.is_simulated and not one.withheld_atomic
+    ]
+    fees = {
+        asset.pk: costs.fee(asset)
+        for asset in {one.asset_id: one.asset for one in bearing}.values()
+    }
     for one in bearing:
         fee = fees[one.asset_id]
         if fee is not None:
             # An amount that the fee eats up is withheld whole, and fails.
             withheld = min(max(fee, 1), one.amount_atomic)
-            Payout.objects.filter(pk=one.pk, withheld_atomic=0, status__in=states.WAITING).update(withheld_atomic=withheld)
+            Payout.objects.filter(pk=one.pk, withheld_atomic=0, status__in=states.WAITING).update(
+                withheld_atomic=withheld
+            )
 
 
 def _decide_simulated(rows: Sequence[Payout]) -> None:
@@ -127,7 +169,9 @@ def _decide_simulated(rows: Sequence[Payout]) -> None:
             left[place] = simulated_left(one)
         if one.asset_id not in free:
             free[one.asset_id] = sender.free(one.asset.chain_id, one.asset_id)
-        one.is_simulated = left[place] >= one.amount_atomic or free[one.asset_id] < one.amount_atomic
+        one.is_simulated = (
+            left[place] >= one.amount_atomic or free[one.asset_id] < one.amount_atomic
+        )
         if one.is_simulated:
             left[place] -= one.amount_atomic
         decided[one.is_simulated].append(one.pk)
@@ -138,14 +182,24 @@ def _decide_simulated(rows: Sequence[Payout]) -> None:
 def _hand_over(ids: list[uuid.UUID]) -> None:
     """Ask the sender, once per attempt."""
     with transaction.atomic():
-        rows = [one for one in _locked(ids) if one.status in states.WAITING and one.is_simulated is False]
+        rows = [
+            one
+            for one in _locked(ids)
+            if one.status in states.WAITING and one.is_simulated is False
+        ]
         for one in rows:
             if not one.sent_atomic:
                 moves.fail_for_fee(one, clock.now(one.store, one.mode))
         real = clock.real_now()
-        sendable = sorted((one for one in rows if one.sent_atomic and one.status in states.WAITING), key=lambda one: one.created_at)
+        sendable = sorted(
+            (one for one in rows if one.sent_atomic and one.status in states.WAITING),
+            key=lambda one: one.created_at,
+        )
         # A store's come in the order in which it asked for them.
-        asked = [_request(one, real + timedelta(microseconds=place)) for place, one in enumerate(sendable)]
+        asked = [
+            _request(one, real + timedelta(microseconds=place))
+            for place, one in enumerate(sendable)
+        ]
         for mode in {one.mode for one in asked}:
             sender.request_many([one for one in asked if one.mode == mode])
         failpoint("payout.K2")
@@ -165,34 +219,49 @@ def _request(payout: Payout, real: datetime) -> OutgoingTransaction:
     )
 
 
-# --- after they were sent ---------------------------------------------------------------------------
+# --- after they were sent ---
 
 
 def _sent(rows: Sequence[Payout], status: str) -> dict[uuid.UUID, OutgoingTransaction]:
     """The transactions of these payouts that stand there, which the chain can't undo meanwhile."""
     by_reference = {reference_of(one): one.pk for one in rows}
-    found = OutgoingTransaction.objects.select_for_update(no_key=True).filter(purpose=PURPOSE, reference__in=by_reference, status=status)
+    found = OutgoingTransaction.objects.select_for_update(no_key=True).filter(
+        purpose=PURPOSE, reference__in=by_reference, status=status
+    )
     return {by_reference[one.reference]: one for one in found}
 
 
-def _moved(rows: Sequence[Payout], to: str, each: dict[str, Sequence[Any]], **changes: Any) -> list[Payout]:
+def _moved(
+    rows: Sequence[Payout], to: str, each: dict[str, Sequence[Any]], **changes: Any
+) -> list[Payout]:
     """The moves, each with its line of history."""
     ats = [clock.now(one.store, one.mode) for one in rows]
     each = {**each, "updated_at": ats}
-    return states.MACHINE.change_many(rows, Noted(to), ats=ats, each=each, pending_reason="", **changes)
+    return states.MACHINE.change_many(
+        rows, Noted(to), ats=ats, each=each, pending_reason="", **changes
+    )
 
 
 def _tell(ids: list[uuid.UUID]) -> None:
     """They are on the chain: submitted."""
     with transaction.atomic():
-        rows = [one for one in _locked(ids) if _Status.SUBMITTED in states.MACHINE.moves[one.status]]
+        rows = [
+            one for one in _locked(ids) if _Status.SUBMITTED in states.MACHINE.moves[one.status]
+        ]
         sent = _sent(rows, OutgoingTransaction.Status.SUBMITTED)
         rows = [one for one in rows if one.pk in sent]
         each: dict[str, Sequence[Any]] = {
             "tx_hash": [sent[one.pk].tx_hash for one in rows],
             "submitted_at": [clock.now(one.store, one.mode) for one in rows],
         }
-        _moved(rows, _Status.SUBMITTED, each, submitted_real_at=clock.real_now(), review_reason="", is_outcome_unknown=False)
+        _moved(
+            rows,
+            _Status.SUBMITTED,
+            each,
+            submitted_real_at=clock.real_now(),
+            review_reason="",
+            is_outcome_unknown=False,
+        )
 
 
 def _confirm(ids: list[uuid.UUID]) -> None:

@@ -30,7 +30,8 @@ class AlreadyAPlatform(Coded):
 
 
 class OfASubMerchant(Coded):
-    """A sub-merchant's platform already earns of its payments; there is no room for another one between them."""
+    """A sub-merchant's platform already earns of its payments; there is no room for another one
+    between them."""
 
     kind = RefusalKind.CONFLICT
     code = "sub_merchant_account"
@@ -48,20 +49,35 @@ def request_access(access: Access, request: PlatformAccess) -> AccessRequest:
     if access.store.platform_id is not None:
         raise OfASubMerchant
     with refused_by("access_request_one_pending", Pending):
-        made = AccessRequest.objects.create(store=access.store, reason=request.reason, created_at=clock.real_now())
-        audit.record("platform_access.requested", store=access.store, target=made, name=access.store.name, reason=request.reason or "")
+        made = AccessRequest.objects.create(
+            store=access.store, reason=request.reason, created_at=clock.real_now()
+        )
+        audit.record(
+            "platform_access.requested",
+            store=access.store,
+            target=made,
+            name=access.store.name,
+            reason=request.reason or "",
+        )
     return made
 
 
 def approve_access(request: AccessRequest, reason: str = "") -> AccessRequest:
-    """The store is a platform from now on; keys made earlier keep their scopes. Raises AlreadyReviewed."""
+    """The store is a platform from now on; keys made earlier keep their scopes. Raises
+    AlreadyReviewed."""
     with transaction.atomic():
         fresh = _locked(request)
         at = clock.real_now()
         ACCESS_REQUEST.change_locked(fresh, Step(APPROVED), at=at, reviewed_at=at)
         Store.objects.filter(pk=fresh.store_id).update(is_platform=True)
         notices.tell_owners(fresh.store, f"platform_access:{fresh.pk}", _approved(fresh.store))
-        audit.record("platform_access.approved", store=fresh.store_id, target=fresh, name=fresh.store.name, reason=reason)
+        audit.record(
+            "platform_access.approved",
+            store=fresh.store_id,
+            target=fresh,
+            name=fresh.store.name,
+            reason=reason,
+        )
     return fresh
 
 
@@ -71,28 +87,53 @@ def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
     with transaction.atomic():
         fresh = _locked(request)
         at = clock.real_now()
-        ACCESS_REQUEST.change_locked(fresh, Step(REJECTED), at=at, reviewed_at=at, rejection_reason=told)
-        notices.tell_owners(fresh.store, f"platform_access:{fresh.pk}", _rejected(fresh.store, told))
-        audit.record("platform_access.rejected", store=fresh.store_id, target=fresh, name=fresh.store.name, reason=told)
+        ACCESS_REQUEST.change_locked(
+            fresh, Step(REJECTED), at=at, reviewed_at=at, rejection_reason=told
+        )
+        notices.tell_owners(
+            fresh.store, f"platform_access:{fresh.pk}", _rejected(fresh.store, told)
+        )
+        audit.record(
+            "platform_access.rejected",
+            store=fresh.store_id,
+            target=fresh,
+            name=fresh.store.name,
+            reason=told,
+        )
     return fresh
 
 
 def _approved(store: Store) -> notices.Decision:
-    text = "It can open accounts for its merchants now. Keys that were made before don't reach them: create a new one."
-    return notices.Decision(f"{store.name} is a platform", text, "/dashboard/platform", "Open your platform")
+    text = (
+        "It can open accounts for its merchants now. Keys that were made before don't reach them:"
+        " create a new one."
+    )
+    return notices.Decision(
+        f"{store.name} is a platform", text, "/dashboard/platform", "Open your platform"
+    )
 
 
 def _rejected(store: Store, reason: str) -> notices.Decision:
     text = "It stays as it is. You can ask again at any time."
-    return notices.Decision(f"{store.name} did not become a platform", text, "/dashboard/platform", "Ask again", reason)
+    return notices.Decision(
+        f"{store.name} did not become a platform", text, "/dashboard/platform", "Ask again", reason
+    )
 
 
 def latest_request(access: Access) -> AccessRequest | None:
-    return AccessRequest.objects.filter(store_id=access.store_id).order_by("-created_at", "-id").first()
+    return (
+        AccessRequest.objects.filter(store_id=access.store_id)
+        .order_by("-created_at", "-id")
+        .first()
+    )
 
 
 def _locked(request: AccessRequest) -> AccessRequest:
-    fresh = AccessRequest.objects.select_for_update(of=("self",)).select_related("store").get(pk=request.pk)
+    fresh = (
+        AccessRequest.objects.select_for_update(of=("self",))
+        .select_related("store")
+        .get(pk=request.pk)
+    )
     if fresh.status != AccessRequest.Status.PENDING:
         raise AlreadyReviewed
     return fresh

@@ -1,4 +1,5 @@
-"""Sub-merchants of a platform: opened once per external id, changed, closed when nothing of theirs is left or under way, opened again."""
+"""Sub-merchants of a platform: opened once per external id, changed, closed when nothing of theirs
+is left or under way, opened again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,7 +69,8 @@ class Blocker:
 
 def create_account(access: Access, request: AccountRequest) -> tuple[Store, bool]:
     """The sub-merchant, and whether this call made it. Raises Invalid or AccountDeleted."""
-    platform, external_id = access.store, request.external_id
+    platform = access.store
+    external_id = request.external_id
     found = _known(platform, external_id)
     if found is not None:
         return found, False
@@ -103,7 +105,8 @@ def _known(platform: Store, external_id: str | None) -> Store | None:
 
 
 def _fee(platform: Store, text: str | None) -> Decimal | None:
-    """None inherits the platform's default. Service and platform together leave the merchant something."""
+    """None inherits the platform's default. Service and platform together leave the merchant
+    something."""
     if text is None:
         return None
     fee = Decimal(text)
@@ -124,12 +127,15 @@ def update_account(access: Access, account: Store, changes: AccountChanges) -> S
         setattr(account, name, value)
     with refused_by("store_external_id_unique", ExternalIdTaken):
         account.save(update_fields=list(given))
-        audit.record("account.changed", store=access.store, target=account, name=account.name, details=told)
+        audit.record(
+            "account.changed", store=access.store, target=account, name=account.name, details=told
+        )
     return account
 
 
 def delete_account(access: Access, account_id: str) -> None:
-    """Close an account that has nothing left. Its ledger stays. Raises AccountNotFound or HasActiveFunds."""
+    """Close an account that has nothing left. Its ledger stays. Raises AccountNotFound or
+    HasActiveFunds."""
     operations.check(access, operations.ACCOUNT_CLOSE)
     account = find_account(access, account_id)
     with tenancy.also([account], Mode.values), transaction.atomic():
@@ -161,7 +167,8 @@ def _tell_deleted(account: Store, at: datetime) -> None:
 
 
 def restore_account(access: Access, account_id: str) -> Store:
-    """Open a closed account again; keys and endpoints stay off. Raises AccountNotFound or NotDeleted."""
+    """Open a closed account again; keys and endpoints stay off. Raises AccountNotFound or
+    NotDeleted."""
     with transaction.atomic():
         account = _locked(access, account_id)
         if account.deleted_at is None:
@@ -174,12 +181,20 @@ def restore_account(access: Access, account_id: str) -> Store:
 
 def blockers(account: Store, modes: Sequence[str] = tuple(Mode.values)) -> list[Blocker]:
     """What stands against closing an account, in these modes."""
-    held = sum(bool(one.total_atomic) for mode in modes for one in balances(account.pk, mode).values())
+    held = sum(
+        bool(one.total_atomic) for mode in modes for one in balances(account.pk, mode).values()
+    )
     counts = {
         "store_balance": held,
-        "pending_payout": Payout.objects.filter(store=account, mode__in=modes).exclude(status__in=ENDED_PAYOUTS).count(),
-        "in_flight_payment_intent": Payment.objects.filter(store=account, mode__in=modes, status__in=IN_FLIGHT).count(),
-        "pending_refund": Refund.objects.filter(store=account, mode__in=modes, status__in=OPEN_REFUNDS).count(),
+        "pending_payout": Payout.objects.filter(store=account, mode__in=modes)
+        .exclude(status__in=ENDED_PAYOUTS)
+        .count(),
+        "in_flight_payment_intent": Payment.objects.filter(
+            store=account, mode__in=modes, status__in=IN_FLIGHT
+        ).count(),
+        "pending_refund": Refund.objects.filter(
+            store=account, mode__in=modes, status__in=OPEN_REFUNDS
+        ).count(),
     }
     return [Blocker(type, count) for type, count in counts.items() if count]
 

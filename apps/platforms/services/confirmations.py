@@ -1,6 +1,8 @@
-"""A live destination that came by an onboarding link: the business's contact is told, can stop it, or has it used at once by a code.
+"""A live destination that came by an onboarding link: the business's contact is told, can stop it,
+or has it used at once by a code.
 
-The link proves nobody, for its platform made it and may open it. Until a contact is verified and told, nothing is sent there.
+The link proves nobody, for its platform made it and may open it. Until a contact is verified and
+told, nothing is sent there.
 """
 
 import hmac
@@ -24,11 +26,18 @@ from apps.platforms.models import DestinationConfirmation, OnboardingLink
 from apps.stores import audit
 from apps.stores.models import Member, Store, Verification
 
-CODE_DIGITS, CODE_LIFETIME = 8, timedelta(minutes=30)
-TRIES_MAX, LETTERS_MAX, TOLD_AT_ONCE_MAX = 5, 5, 20
+CODE_DIGITS = 8
+CODE_LIFETIME = timedelta(minutes=30)
+TRIES_MAX = 5
+LETTERS_MAX = 5
+TOLD_AT_ONCE_MAX = 20
 SEND_WAIT = timedelta(minutes=1)
 _PAGE, _STOP, _CODE = (f"apps.platforms.confirmations.{one}" for one in ("page", "stop", "code"))
-HELD, WAITING, CONFIRMED, USABLE, STOPPED = "held", "waiting", "confirmed", "usable", "stopped"
+HELD = "held"
+WAITING = "waiting"
+CONFIRMED = "confirmed"
+USABLE = "usable"
+STOPPED = "stopped"
 
 
 class WrongCode(Flat):
@@ -44,9 +53,15 @@ class TooManyLetters(Flat):
 
 
 def contact_of(account: Store) -> str | None:
-    """The business's contact: of the last details that a person approved. Never one of its platform's own people."""
+    """The business's contact: of the last details that a person approved. Never one of its
+    platform's own people."""
     approved = Verification.objects.filter(store=account, status=Verification.Status.APPROVED)
-    found = approved.exclude(contact_email=None).order_by("-reviewed_at", "-created_at").values_list("contact_email", flat=True).first()
+    found = (
+        approved.exclude(contact_email=None)
+        .order_by("-reviewed_at", "-created_at")
+        .values_list("contact_email", flat=True)
+        .first()
+    )
     if not found or account.platform is None:
         return found or None
     people = Member.objects.filter(store=account.platform).values_list("user__email", flat=True)
@@ -55,17 +70,25 @@ def contact_of(account: Store) -> str | None:
 
 
 def begin(link: OnboardingLink, destination: Destination) -> DestinationConfirmation:
-    """For a destination that was saved as held: tell the contact, if there is one. Raises TooManyLetters."""
+    """For a destination that was saved as held: tell the contact, if there is one. Raises
+    TooManyLetters."""
     row: DestinationConfirmation = DestinationConfirmation.objects.create(
-        store=link.account, mode=link.mode, created_at=clock.real_now(), link=link, destination=destination
+        store=link.account,
+        mode=link.mode,
+        created_at=clock.real_now(),
+        link=link,
+        destination=destination,
     )
     _tell(row)
     return row
 
 
 def tell_held(account: Store) -> None:
-    """The account's contact has been verified: they hear of what was named before. What is too much for a day is asked for on its page."""
-    held = DestinationConfirmation.objects.filter(store=account, waits_until=None, stopped_at=None, destination__removed_at=None)
+    """The account's contact has been verified: they hear of what was named before. What is too much
+    for a day is asked for on its page."""
+    held = DestinationConfirmation.objects.filter(
+        store=account, waits_until=None, stopped_at=None, destination__removed_at=None
+    )
     for row_id in list(held.order_by("created_at").values_list("pk", flat=True)[:TOLD_AT_ONCE_MAX]):
         try:
             with transaction.atomic():
@@ -75,7 +98,8 @@ def tell_held(account: Store) -> None:
 
 
 def send_again(row: DestinationConfirmation) -> bool:
-    """A new code, which ends the one before; False when there is nobody to send it to. Raises JustSent, TooManyLetters or NotFound."""
+    """A new code, which ends the one before; False when there is nobody to send it to. Raises
+    JustSent, TooManyLetters or NotFound."""
     with transaction.atomic():
         row = _locked(row.pk)
         if state_of(row) not in (HELD, WAITING):
@@ -86,16 +110,24 @@ def send_again(row: DestinationConfirmation) -> bool:
 
 
 def enter_code(row: DestinationConfirmation, text: str) -> None:
-    """The contact's code: the destination can be used at once. Raises WrongCode or NotFound. A wrong one counts whatever happens next."""
-    at, given = clock.real_now(), "".join(text.split())
+    """The contact's code: the destination can be used at once. Raises WrongCode or NotFound. A
+    wrong one counts whatever happens next."""
+    at = clock.real_now()
+    given = "".join(text.split())
     with transaction.atomic():
         row = _locked(row.pk)
         if state_of(row) != WAITING:
             raise NotFound
-        is_open = row.code_hash is not None and row.code_expires_at is not None and at < row.code_expires_at and row.tries < TRIES_MAX
+        is_open = (
+            row.code_hash is not None
+            and row.code_expires_at is not None
+            and at < row.code_expires_at
+            and row.tries < TRIES_MAX
+        )
         is_right = is_open and hmac.compare_digest(bytes(row.code_hash or b""), _hash(row, given))
         if is_right:
-            row.confirmed_at, row.code_hash = at, None
+            row.confirmed_at = at
+            row.code_hash = None
             row.save(update_fields=["confirmed_at", "code_hash"])
             Destination.objects.filter(pk=row.destination_id).update(usable_from=None)
             _note(row, "confirmed")
@@ -107,13 +139,15 @@ def enter_code(row: DestinationConfirmation, text: str) -> None:
 
 
 def stop(row: DestinationConfirmation, until: datetime) -> bool:
-    """By the link of the email, also after a code: the destination is removed. False when that is over, or was done already."""
+    """By the link of the email, also after a code: the destination is removed. False when that is
+    over, or was done already."""
     at = clock.real_now()
     with transaction.atomic():
         row = _locked(row.pk)
         if not can_stop(row, until):
             return False
-        row.stopped_at, row.code_hash = at, None
+        row.stopped_at = at
+        row.code_hash = None
         row.save(update_fields=["stopped_at", "code_hash"])
         _note(row, "stopped")
         remove_destination(row.destination, at)
@@ -121,7 +155,8 @@ def stop(row: DestinationConfirmation, until: datetime) -> bool:
 
 
 def can_stop(row: DestinationConfirmation, until: datetime) -> bool:
-    """Whether the link of an email is still good: it was written about this waiting time, which has not passed."""
+    """Whether the link of an email is still good: it was written about this waiting time, which has
+    not passed."""
     return row.waits_until == until and until > clock.real_now() and state_of(row) != STOPPED
 
 
@@ -135,7 +170,7 @@ def state_of(row: DestinationConfirmation) -> str:
     return WAITING if row.waits_until > clock.real_now() else USABLE
 
 
-# --- tokens: of the page, and of the link that stops --------------------------------------------------
+# --- tokens: of the page, and of the link that stops ---
 
 
 def page_url(row: DestinationConfirmation) -> str:
@@ -170,40 +205,55 @@ def _loaded(token: str, salt: str) -> Any:
 
 
 def _find(id: Any) -> DestinationConfirmation:
-    rows = DestinationConfirmation.objects.filter(store__deleted_at=None).select_related(*_WITH).defer(*_WITHOUT)
+    rows = (
+        DestinationConfirmation.objects.filter(store__deleted_at=None)
+        .select_related(*_WITH)
+        .defer(*_WITHOUT)
+    )
     find = rows.filter(pk=id).first
-    found: DestinationConfirmation | None = tenancy.opened("the page of a named destination", find) if is_uuid(id) else None
+    found: DestinationConfirmation | None = (
+        tenancy.opened("the page of a named destination", find) if is_uuid(id) else None
+    )
     if found is None:
         raise NotFound
     tenancy.narrow(found.store, found.link.store, modes=[found.mode])
     return found
 
 
-_WITH, _WITHOUT = ("store__platform", "link__store", "destination"), ("destination__account_sealed",)
+_WITH = ("store__platform", "link__store", "destination")
+_WITHOUT = ("destination__account_sealed",)
 
 
 def _locked(id: uuid.UUID) -> DestinationConfirmation:
-    rows = DestinationConfirmation.objects.select_for_update(of=("self",)).select_related(*_WITH).defer(*_WITHOUT)
+    rows = (
+        DestinationConfirmation.objects.select_for_update(of=("self",))
+        .select_related(*_WITH)
+        .defer(*_WITHOUT)
+    )
     found: DestinationConfirmation = rows.get(pk=id)
     return found
 
 
-# --- the email ----------------------------------------------------------------------------------------
+# --- the email ---
 
 
 def _tell(row: DestinationConfirmation) -> bool:
-    """Send a new code. The first email begins the waiting time, later ones leave it. False without a contact. Raises TooManyLetters."""
+    """Send a new code. The first email begins the waiting time, later ones leave it. False without
+    a contact. Raises TooManyLetters."""
     contact = contact_of(row.store)
     if contact is None:
         return False
     if row.letters >= LETTERS_MAX:
         raise TooManyLetters
-    at, code = clock.real_now(), str(secrets.randbelow(10**CODE_DIGITS)).zfill(CODE_DIGITS)
+    at = clock.real_now()
+    code = str(secrets.randbelow(10**CODE_DIGITS)).zfill(CODE_DIGITS)
     if row.waits_until is None:
         row.waits_until = cooling.link_usable_from(row.store, at)
         Destination.objects.filter(pk=row.destination_id).update(usable_from=row.waits_until)
     row.contact, row.told_at, row.letters = contact, at, row.letters + 1
-    row.code_hash, row.code_expires_at, row.tries = _hash(row, code), at + CODE_LIFETIME, 0
+    row.code_hash = _hash(row, code)
+    row.code_expires_at = at + CODE_LIFETIME
+    row.tries = 0
     row.save()
     stop_token = signing.dumps([str(row.pk), row.waits_until.isoformat()], salt=_STOP)
     context = {
@@ -216,7 +266,12 @@ def _tell(row: DestinationConfirmation) -> bool:
         "page": page_url(row),
         "stop": f"{settings.PUBLIC_URL}/onboarding/stop/{stop_token}",
     }
-    if not mail.send(key=f"destination_named:{row.pk}:{row.letters}", to=contact, template="destination_named", context=context):
+    if not mail.send(
+        key=f"destination_named:{row.pk}:{row.letters}",
+        to=contact,
+        template="destination_named",
+        context=context,
+    ):
         raise TooManyLetters
     _note(row, "contact_told")
     return True
@@ -225,12 +280,26 @@ def _tell(row: DestinationConfirmation) -> bool:
 def _hash(row: DestinationConfirmation, code: str) -> bytes:
     """Of the code and of what was named: it confirms nothing else."""
     named = row.destination
-    parts = (row.pk, named.kind, named.network, named.address, named.currency, named.holder, named.account_hint, code)
+    parts = (
+        row.pk,
+        named.kind,
+        named.network,
+        named.address,
+        named.currency,
+        named.holder,
+        named.account_hint,
+        code,
+    )
     return salted_hmac(_CODE, "\n".join(str(one) for one in parts), algorithm="sha256").digest()
 
 
 def _note(row: DestinationConfirmation, done: str) -> None:
     told = {"contact": row.contact, "waits_until": row.waits_until}
     audit.record(
-        f"payout_destination.{done}", store=row.store, mode=row.mode, target=row.destination, name=title(row.destination), details=told
+        f"payout_destination.{done}",
+        store=row.store,
+        mode=row.mode,
+        target=row.destination,
+        name=title(row.destination),
+        details=told,
     )

@@ -1,6 +1,8 @@
-"""Onboarding links: a platform mints one, its sub-merchant opens it and fills in what it is for, once.
+"""Onboarding links: a platform mints one, its sub-merchant opens it and fills in what it is for,
+once.
 
-Links live by the platform's clock in their mode. Finishing one is a compare-and-set beside the last step, so it works once.
+Links live by the platform's clock in their mode. Finishing one is a compare-and-set beside the last
+step, so it works once.
 """
 
 from collections.abc import Callable
@@ -25,8 +27,10 @@ from apps.platforms.services.verifications import submit_verification
 from apps.stores import audit
 from apps.stores.models import Store, Verification
 
-TOKEN_PREFIX, SHOWN_LENGTH = "svcob_", 10
-LIFETIME_DEFAULT, LIFETIME_MAX = timedelta(days=7), timedelta(days=30)
+TOKEN_PREFIX = "svcob_"  # noqa: S105  # the name of a kind
+SHOWN_LENGTH = 10
+LIFETIME_DEFAULT = timedelta(days=7)
+LIFETIME_MAX = timedelta(days=30)
 _LIFETIME_MAX_SECONDS = int(LIFETIME_MAX.total_seconds())
 
 
@@ -52,7 +56,8 @@ class OutOfScope(Coded):
 
 
 def account_for_link(access: Access, account_id: str) -> Store:
-    """Whom they may mint a link for: asked before what of the link is read. Raises AccountNotFound."""
+    """Whom they may mint a link for: asked before what of the link is read. Raises
+    AccountNotFound."""
     operations.check(access, operations.LINK_CREATE)
     return find_account(access, account_id)
 
@@ -60,8 +65,13 @@ def account_for_link(access: Access, account_id: str) -> Store:
 def mint_link(access: Access, account: Store, request: LinkRequest) -> tuple[OnboardingLink, str]:
     """A new link and its token, which is told once."""
     operations.check(access, operations.LINK_CREATE)
-    seconds, at = request.expires_in, access.now()
-    lifetime = LIFETIME_DEFAULT if seconds is None else timedelta(seconds=min(seconds, _LIFETIME_MAX_SECONDS))
+    seconds = request.expires_in
+    at = access.now()
+    lifetime = (
+        LIFETIME_DEFAULT
+        if seconds is None
+        else timedelta(seconds=min(seconds, _LIFETIME_MAX_SECONDS))
+    )
     token = credentials.mint(TOKEN_PREFIX)
     with transaction.atomic():
         link: OnboardingLink = OnboardingLink.objects.create(
@@ -76,7 +86,14 @@ def mint_link(access: Access, account: Store, request: LinkRequest) -> tuple[Onb
             expires_at=at + lifetime,
         )
         details = {"purpose": link.purpose, "account": account.pk}
-        audit.record("onboarding_link.created", store=access.store, mode=access.mode, target=link, name=account.name, details=details)
+        audit.record(
+            "onboarding_link.created",
+            store=access.store,
+            mode=access.mode,
+            target=link,
+            name=account.name,
+            details=details,
+        )
     return link, token
 
 
@@ -84,8 +101,12 @@ def open_link(token: str) -> OnboardingLink:
     """The link behind a token, while it can be used. Raises Unusable or Expired."""
     if not credentials.is_well_formed(token, TOKEN_PREFIX):
         raise Unusable
-    rows = OnboardingLink.objects.filter(token_hash=credentials.digest(token), account__deleted_at=None, store__deleted_at=None)
-    link: OnboardingLink | None = tenancy.opened("an onboarding link", rows.select_related("store", "account__platform").first)
+    rows = OnboardingLink.objects.filter(
+        token_hash=credentials.digest(token), account__deleted_at=None, store__deleted_at=None
+    )
+    link: OnboardingLink | None = tenancy.opened(
+        "an onboarding link", rows.select_related("store", "account__platform").first
+    )
     if link is None or link.completed_at is not None:
         raise Unusable
     tenancy.narrow(link.store, link.account, modes=[link.mode])
@@ -102,7 +123,9 @@ def is_business_told(link: OnboardingLink) -> bool:
     """Whether nothing more is asked of the business now."""
     if link.account.kyc_confirmed_at is not None:
         return True
-    return Verification.objects.filter(store=link.account, status=Verification.Status.PENDING).exists()
+    return Verification.objects.filter(
+        store=link.account, status=Verification.Status.PENDING
+    ).exists()
 
 
 def is_destination_told(link: OnboardingLink) -> bool:
@@ -110,7 +133,8 @@ def is_destination_told(link: OnboardingLink) -> bool:
 
 
 def tell_business(link: OnboardingLink, request: VerificationRequest) -> bool:
-    """Submit the business details; whether that was the link's last step. Raises Unusable, OutOfScope or a refusal.
+    """Submit the business details; whether that was the link's last step. Raises Unusable,
+    OutOfScope or a refusal.
 
     In live mode they name a contact: without one nothing is ever sent to what the link names.
     """
@@ -118,12 +142,17 @@ def tell_business(link: OnboardingLink, request: VerificationRequest) -> bool:
         raise OutOfScope
     if link.is_live and not request.contact_email:
         raise Invalid("contact_email", "required")
-    return _step(link, lambda: submit_verification(link.account, request), link.purpose == link.Purpose.KYB or is_destination_told(link))
+    return _step(
+        link,
+        lambda: submit_verification(link.account, request),
+        link.purpose == link.Purpose.KYB or is_destination_told(link),
+    )
 
 
 @dataclass(frozen=True)
 class Named:
-    """Whether a destination was the link's last step, and in live mode what its contact is asked."""
+    """Whether a destination was the link's last step, and in live mode what its contact is
+    asked."""
 
     is_last: bool
     confirmation: DestinationConfirmation | None
@@ -133,14 +162,23 @@ def save_wallet(link: OnboardingLink, network: str, address: str) -> Named:
     """Save a wallet. Raises Unusable, OutOfScope or a refusal."""
     if network not in {asset.chain_id for asset in active_assets(link.mode)}:
         raise UnknownNetwork
-    return _name(link, lambda held: add_wallet(link.account, link.mode, network, address, usable_from=held))
+    return _name(
+        link, lambda held: add_wallet(link.account, link.mode, network, address, usable_from=held)
+    )
 
 
 def save_bank(link: OnboardingLink, currency: str, holder: str, account: str) -> Named:
     """Save a bank account, which staff verify. Raises Unusable, OutOfScope or a refusal."""
 
     def save(held: datetime | None) -> Destination:
-        return add_bank(link.account, link.mode, currency=currency, holder=holder, account=account, usable_from=held)
+        return add_bank(
+            link.account,
+            link.mode,
+            currency=currency,
+            holder=holder,
+            account=account,
+            usable_from=held,
+        )
 
     return _name(link, save)
 
@@ -156,7 +194,9 @@ def _name(link: OnboardingLink, save: Callable[[datetime | None], Destination]) 
         if link.is_live:
             asked.append(confirmations.begin(link, saved))
 
-    is_last = _step(link, act, link.purpose == link.Purpose.PAYOUT_DESTINATION or is_business_told(link))
+    is_last = _step(
+        link, act, link.purpose == link.Purpose.PAYOUT_DESTINATION or is_business_told(link)
+    )
     return Named(is_last, asked[0] if asked else None)
 
 
@@ -179,18 +219,34 @@ def finish(link: OnboardingLink) -> None:
 
 def is_finished(link: OnboardingLink) -> bool:
     """Whether nothing is left to ask of its sub-merchant."""
-    return (not link.has_business_step or is_business_told(link)) and (not link.has_payout_step or is_destination_told(link))
+    return (not link.has_business_step or is_business_told(link)) and (
+        not link.has_payout_step or is_destination_told(link)
+    )
 
 
 def _lock(link: OnboardingLink) -> None:
     """The account is locked too: it can't be closed in the middle of a step."""
-    if not Store.objects.select_for_update(no_key=True).filter(pk=link.account_id, deleted_at=None).exists():
+    if (
+        not Store.objects.select_for_update(no_key=True)
+        .filter(pk=link.account_id, deleted_at=None)
+        .exists()
+    ):
         raise Unusable
-    if not OnboardingLink.objects.select_for_update().filter(pk=link.pk, completed_at=None).exists():
+    if (
+        not OnboardingLink.objects.select_for_update()
+        .filter(pk=link.pk, completed_at=None)
+        .exists()
+    ):
         raise Unusable
 
 
 def _complete(link: OnboardingLink) -> None:
     link.completed_at = now_of(link)
     OnboardingLink.objects.filter(pk=link.pk).update(completed_at=link.completed_at)
-    audit.record("onboarding_link.used", store=link.store_id, mode=link.mode, target=link, name=link.account.name)
+    audit.record(
+        "onboarding_link.used",
+        store=link.store_id,
+        mode=link.mode,
+        target=link,
+        name=link.account.name,
+    )

@@ -1,6 +1,8 @@
-"""The figures of a platform: its merchants as they are now; payments, volume and fees of a range of days (UTC, both inclusive).
+"""The figures of a platform: its merchants as they are now; payments, volume and fees of a range of
+days (UTC, both inclusive).
 
-Volumes stay in their currencies. Only the ranking needs one: a day's volume counts at that day's booked rates.
+Volumes stay in their currencies. Only the ranking needs one: a day's volume counts at that day's
+booked rates.
 """
 
 from bisect import bisect_right
@@ -20,11 +22,18 @@ from apps.access.access import Access
 from apps.assets.models import DailyRate
 from apps.core import tenancy
 from apps.core.literal import parse_date
-from apps.platforms.documents import FeeEarned, PlatformOverviewDocument, TopAccount, VolumeInCurrency
+from apps.platforms.documents import (
+    FeeEarned,
+    PlatformOverviewDocument,
+    TopAccount,
+    VolumeInCurrency,
+)
 from apps.platforms.selectors import accounts_of, payments_of_platform
 from apps.stores.models import Store, Verification
 
-DAYS_DEFAULT, DAYS_MAX, TOP_MAX = 30, 365, 5
+DAYS_DEFAULT = 30
+DAYS_MAX = 365
+TOP_MAX = 5
 FIRST_DAY = date(1970, 1, 1)
 
 
@@ -37,7 +46,8 @@ class Range:
 
     @classmethod
     def asked(cls, first: str | None, last: str | None, today: date) -> "Range":
-        """Unreadable days are the defaults; a longer range begins later, one that is turned around is its last day."""
+        """Unreadable days are the defaults; a longer range begins later, one that is turned around
+        is its last day."""
         until = max(parse_date(last) or today, FIRST_DAY + timedelta(days=DAYS_MAX))
         since = parse_date(first) or until - timedelta(days=DAYS_DEFAULT - 1)
         return cls(min(max(since, until - timedelta(days=DAYS_MAX - 1)), until), until)
@@ -55,16 +65,27 @@ class Range:
 def overview(access: Access, first: str | None, last: str | None) -> PlatformOverviewDocument:
     """What GET /platform/overview answers."""
     days = Range.asked(first, last, access.now().date())
-    paid = payments_of_platform(access).filter(completed_at__gte=days.begins, completed_at__lte=days.ends).order_by()
-    volumes = paid.values("settlement_currency").annotate(cents=Sum("settlement_amount_cents"), number=Count("id"))
-    by_currency = sorted((row["settlement_currency"], int(row["cents"]), row["number"]) for row in volumes)
+    paid = (
+        payments_of_platform(access)
+        .filter(completed_at__gte=days.begins, completed_at__lte=days.ends)
+        .order_by()
+    )
+    volumes = paid.values("settlement_currency").annotate(
+        cents=Sum("settlement_amount_cents"), number=Count("id")
+    )
+    by_currency = sorted(
+        (row["settlement_currency"], int(row["cents"]), row["number"]) for row in volumes
+    )
     return PlatformOverviewDocument(
         first=days.first.isoformat(),
         last=days.last.isoformat(),
         livemode=access.is_live,
         **_counts(access),
         completed_payments=sum(number for _, _, number in by_currency),
-        volume_by_currency=[VolumeInCurrency(currency=currency, amount_cents=cents) for currency, cents, _ in by_currency],
+        volume_by_currency=[
+            VolumeInCurrency(currency=currency, amount_cents=cents)
+            for currency, cents, _ in by_currency
+        ],
         platform_fee_earned=fees_earned(access, days),
         top_sub_merchants=_top(access, paid),
     )
@@ -95,11 +116,15 @@ GROUP BY e.asset_id, s.atomic_decimals, s.coin_symbol, s.position ORDER BY s.pos
 
 
 def fees_earned(access: Access, days: Range) -> list[FeeEarned]:
-    """Per asset, what the fees brought less what refunds gave back: sums over the platform's own entries."""
+    """Per asset, what the fees brought less what refunds gave back: sums over the platform's own
+    entries."""
     with connection.cursor() as cursor:
         cursor.execute(_EARNED, [days.begins, days.ends, access.store_id, access.mode])
         rows = cursor.fetchall()
-    return [FeeEarned(asset_id=one, amount_atomic=str(int(amount)), atomic_decimals=places) for one, places, _, amount in rows]
+    return [
+        FeeEarned(asset_id=one, amount_atomic=str(int(amount)), atomic_decimals=places)
+        for one, places, _, amount in rows
+    ]
 
 
 def _top(access: Access, paid: Any) -> list[TopAccount]:
@@ -114,22 +139,36 @@ def _top(access: Access, paid: Any) -> list[TopAccount]:
     for store_id, currency, day, cents in rows:
         sums[store_id] += worth_in.converted(int(cents), currency, day)
     best = sorted(sums.items(), key=lambda one: (-one[1], str(one[0])))[:TOP_MAX]
-    names = dict(Store.objects.filter(pk__in=[store_id for store_id, _ in best]).values_list("pk", "name"))
-    return [TopAccount(account_id=str(pk), name=names[pk], amount_cents=round(cents)) for pk, cents in best]
+    names = dict(
+        Store.objects.filter(pk__in=[store_id for store_id, _ in best]).values_list("pk", "name")
+    )
+    return [
+        TopAccount(account_id=str(pk), name=names[pk], amount_cents=round(cents))
+        for pk, cents in best
+    ]
 
 
 class _Rates:
-    """What cents of a currency are worth in another on a day, through the booked rates of one coin."""
+    """What cents of a currency are worth in another on a day, through the booked rates of one
+    coin."""
 
     def __init__(self, target: str, currencies: Iterable[str]) -> None:
-        self.target, foreign = target, set(currencies) - {target}
+        self.target = target
+        foreign = set(currencies) - {target}
         self.days: dict[str, list[date]] = defaultdict(list)
         self.rates: dict[str, list[Decimal]] = defaultdict(list)
         if not foreign:
             return
         booked = DailyRate.objects.filter(currency__in=[target, *foreign])
-        coin = booked.filter(currency=target).order_by("asset_id").values_list("asset_id", flat=True).first()
-        for currency, day, rate in booked.filter(asset_id=coin).order_by("day").values_list("currency", "day", "rate"):
+        coin = (
+            booked.filter(currency=target)
+            .order_by("asset_id")
+            .values_list("asset_id", flat=True)
+            .first()
+        )
+        for currency, day, rate in (
+            booked.filter(asset_id=coin).order_by("day").values_list("currency", "day", "rate")
+        ):
             self.days[currency].append(day)
             self.rates[currency].append(rate)
 
@@ -137,7 +176,8 @@ class _Rates:
         """Without any rate of a currency its volume doesn't count."""
         if currency == self.target:
             return Fraction(cents)
-        own, other = self._on(currency, day), self._on(self.target, day)
+        own = self._on(currency, day)
+        other = self._on(self.target, day)
         return Fraction(cents) * Fraction(other) / Fraction(own) if own and other else Fraction(0)
 
     def _on(self, currency: str, day: date) -> Decimal | None:

@@ -1,4 +1,5 @@
-"""What a business says of itself, and a person's decision about it, told to the store's endpoints and to its platform's."""
+"""What a business says of itself, and a person's decision about it, told to the store's endpoints
+and to its platform's."""
 
 from datetime import datetime
 
@@ -39,13 +40,18 @@ def submit_verification(account: Store, request: VerificationRequest) -> Verific
     """A verification that waits for a person. Raises AlreadyPending."""
     at = clock.real_now()
     with refused_by("verification_one_pending", AlreadyPending):
-        made = Verification.objects.create(store=account, submitted_at=at, created_at=at, updated_at=at, **asdict(request))
-        audit.record("verification.submitted", store=account, target=made, name=made.business_legal_name)
+        made = Verification.objects.create(
+            store=account, submitted_at=at, created_at=at, updated_at=at, **asdict(request)
+        )
+        audit.record(
+            "verification.submitted", store=account, target=made, name=made.business_legal_name
+        )
     return made
 
 
 def submit_own(store: Store, request: OwnVerificationRequest) -> Verification:
-    """A store about its own business, with its documents. Its address is the seller's too while the store has none.
+    """A store about its own business, with its documents. Its address is the seller's too while the
+    store has none.
 
     Raises AlreadyPending.
     """
@@ -53,7 +59,9 @@ def submit_own(store: Store, request: OwnVerificationRequest) -> Verification:
         made = submit_verification(store, request)
         verification_documents.attach_drafts(made)
         if not (store.street or store.city):
-            address = {name: getattr(request, name) or "" for name in ("street", "postal_code", "city")}
+            address = {
+                name: getattr(request, name) or "" for name in ("street", "postal_code", "city")
+            }
             change_store(store, country=request.business_country, **address)
     return made
 
@@ -72,10 +80,13 @@ def approve_verification(verification: Verification, reason: str = "") -> Verifi
 
 def reject_verification(verification: Verification, reason: str = "") -> Verification:
     """The store may submit again; a KYC confirmed earlier stays. Raises AlreadyReviewed."""
-    at, told = clock.real_now(), reason.strip()[:REASON_MAX] or NO_REASON
+    at = clock.real_now()
+    told = reason.strip()[:REASON_MAX] or NO_REASON
     with transaction.atomic():
         fresh = _locked(verification)
-        VERIFICATION.change_locked(fresh, Step(REJECTED), at=at, reviewed_at=at, updated_at=at, rejection_reason=told)
+        VERIFICATION.change_locked(
+            fresh, Step(REJECTED), at=at, reviewed_at=at, updated_at=at, rejection_reason=told
+        )
         _tell(fresh, "rejected", told, at)
     return fresh
 
@@ -90,7 +101,13 @@ def _locked(verification: Verification) -> Verification:
 def _tell(verification: Verification, done: str, reason: str, at: datetime) -> None:
     """Verifications have no mode, so the endpoints of both hear of it."""
     store = Store.objects.get(pk=verification.store_id)
-    audit.record(f"verification.{done}", store=store, target=verification, name=verification.business_legal_name, reason=reason)
+    audit.record(
+        f"verification.{done}",
+        store=store,
+        target=verification,
+        name=verification.business_legal_name,
+        reason=reason,
+    )
     for mode in Mode.values:
         events.record(
             store_id=store.pk,
@@ -101,16 +118,26 @@ def _tell(verification: Verification, done: str, reason: str, at: datetime) -> N
             platform_id=store.platform_id,
         )
     words = "is verified" if done == "approved" else "could not be verified"
-    title, path = f"Your business {words}", "/dashboard/verification"
+    title = f"Your business {words}"
+    path = "/dashboard/verification"
     for mode in Mode.values:
         record(News(store.pk, mode, VERIFICATION_KIND, verification.pk, title, path, reason))
     notices.tell_owners(store, f"verification:{verification.pk}", _letter(store, done, reason))
 
 
 def _letter(store: Store, done: str, reason: str) -> notices.Decision:
-    path = "/dashboard/verification" if store.platform_id is None else f"/dashboard/platform/accounts/{store.pk}"
+    path = (
+        "/dashboard/verification"
+        if store.platform_id is None
+        else f"/dashboard/platform/accounts/{store.pk}"
+    )
     if done == "approved":
         text = "Its business details were checked and found right."
         return notices.Decision(f"{store.name} is verified", text, path, "Open the dashboard")
-    text = "Its business details were checked and can't be accepted as they are. You can send them again."
-    return notices.Decision(f"{store.name} could not be verified", text, path, "Open the dashboard", reason)
+    text = (
+        "Its business details were checked and can't be accepted as they are. You can send them"
+        " again."
+    )
+    return notices.Decision(
+        f"{store.name} could not be verified", text, path, "Open the dashboard", reason
+    )

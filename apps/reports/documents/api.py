@@ -50,7 +50,10 @@ class ReportReady(Document, frozen=True, kw_only=True):
 
 def index_document(entries: list[tuple[Report, str | None]], through: date) -> ReportIndex:
     """Each report with the link to its file."""
-    return ReportIndex(reports=[_entry(report, url) for report, url in entries], available_through=through.isoformat())
+    return ReportIndex(
+        reports=[_entry(report, url) for report, url in entries],
+        available_through=through.isoformat(),
+    )
 
 
 def _entry(report: Report, url: str | None) -> ReportDocument:
@@ -77,4 +80,6 @@ def pending_document(report: Report) -> ReportPending:
 
 
 def generated_document(report: Report, url: str) -> ReportReady:
-    return ReportReady(status=states.GENERATED, url=url, expires_in=LINK_SECONDS, report_id=str(report.pk))
+    return ReportReady(
+        status=states.GENERATED, url=url, expires_in=LINK_SECONDS, report_id=str(report.pk)
+    )

@@ -1,4 +1,5 @@
-"""A report as CSV: the entries one by one, or the statement's sums. Amounts are plain decimals, times are UTC."""
+"""A report as CSV: the entries one by one, or the statement's sums. Amounts are plain decimals,
+times are UTC."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,12 +13,39 @@ from apps.reports.selectors import Amounts, AssetSums, Extent, Line, asset_sums,
 
 STEP = 2_000
 ENTRY_COLUMNS = (
-    "at", "movement_id", "entry_id", "kind", "description", "role", "account", "asset", "amount", "balance", "currency", "value",
-    "rate", "rate_source", "rate_at", "reference", "payment_reference", "order_id",
-)  # fmt: skip
+    "at",
+    "movement_id",
+    "entry_id",
+    "kind",
+    "description",
+    "role",
+    "account",
+    "asset",
+    "amount",
+    "balance",
+    "currency",
+    "value",
+    "rate",
+    "rate_source",
+    "rate_at",
+    "reference",
+    "payment_reference",
+    "order_id",
+)
 STATEMENT_COLUMNS = (
-    "section", "unit", "kind", "description", "count", "available", "held", "reserved", "total", "in", "out", "net",
-)  # fmt: skip
+    "section",
+    "unit",
+    "kind",
+    "description",
+    "count",
+    "available",
+    "held",
+    "reserved",
+    "total",
+    "in",
+    "out",
+    "net",
+)
 
 
 def write(report: Report, file: Any, progress: Callable[[int], None]) -> None:
@@ -40,13 +68,30 @@ def _counted(every: Iterator[Line], progress: Callable[[int], None]) -> Iterator
 
 
 def _entry(line: Line) -> list[object]:
-    amount, balance = (money.decimal_from_atomic(told, line.atomic_decimals) for told in (line.amount_atomic, line.balance_atomic))
+    amount, balance = (
+        money.decimal_from_atomic(told, line.atomic_decimals)
+        for told in (line.amount_atomic, line.balance_atomic)
+    )
     return [
-        iso(line.at), line.movement_id, line.entry_id, line.kind, kind_label(line.kind), line.role, line.account, line.asset_id,
-        amount, balance, line.currency, None if line.value_cents is None else money.text_from_cents(line.value_cents),
-        None if line.rate is None else money.fraction_text(line.rate), line.rate_source, iso(line.rate_at), line.reference,
-        line.payment_reference, line.order_id,
-    ]  # fmt: skip
+        iso(line.at),
+        line.movement_id,
+        line.entry_id,
+        line.kind,
+        kind_label(line.kind),
+        line.role,
+        line.account,
+        line.asset_id,
+        amount,
+        balance,
+        line.currency,
+        None if line.value_cents is None else money.text_from_cents(line.value_cents),
+        None if line.rate is None else money.fraction_text(line.rate),
+        line.rate_source,
+        iso(line.rate_at),
+        line.reference,
+        line.payment_reference,
+        line.order_id,
+    ]
 
 
 def _statement(sums: list[AssetSums], every: Iterator[Line]) -> Iterator[list[object]]:
@@ -60,10 +105,29 @@ def _statement(sums: list[AssetSums], every: Iterator[Line]) -> Iterator[list[ob
     for line in every:
         values.add(line)
     for value in values.sums():
-        worth = [money.text_from_cents(cents) for cents in (value.in_cents, value.out_cents, value.net_cents)]
-        yield ["value", value.currency, value.kind, value.label, value.entries, None, None, None, None, *worth]
+        worth = [
+            money.text_from_cents(cents)
+            for cents in (value.in_cents, value.out_cents, value.net_cents)
+        ]
+        yield [
+            "value",
+            value.currency,
+            value.kind,
+            value.label,
+            value.entries,
+            None,
+            None,
+            None,
+            None,
+            *worth,
+        ]
 
 
-def _balance(asset: AssetSums, kind: str, label: str, count: int | None, amounts: Amounts) -> list[object]:
-    told = [money.decimal_from_atomic(amount, asset.atomic_decimals) for amount in (*amounts, amounts.total)]
+def _balance(
+    asset: AssetSums, kind: str, label: str, count: int | None, amounts: Amounts
+) -> list[object]:
+    told = [
+        money.decimal_from_atomic(amount, asset.atomic_decimals)
+        for amount in (*amounts, amounts.total)
+    ]
     return ["balance", asset.asset_id, kind, label, count, *told, None, None, None]

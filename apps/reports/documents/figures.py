@@ -1,4 +1,5 @@
-"""What a range of entries was worth at the rates they were booked with, by currency and kind of movement."""
+"""What a range of entries was worth at the rates they were booked with, by currency and kind of
+movement."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +10,8 @@ from apps.reports.selectors import Line
 
 @dataclass
 class ValueSum:
-    """All entries of a kind in a currency: what came in and what went out, in cents; those without a rate are only counted."""
+    """All entries of a kind in a currency: what came in and what went out, in cents; those without
+    a rate are only counted."""
 
     currency: str
     kind: str
@@ -49,7 +51,8 @@ class Values:
         return [self.found[key] for key in sorted(self.found)]
 
     def by_currency(self) -> Iterator[tuple[str, list[ValueSum], ValueSum]]:
-        """Each currency with its kinds and what they come to; what only moves between accounts is in and out, so only the net is told."""
+        """Each currency with its kinds and what they come to; what only moves between accounts is
+        in and out, so only the net is told."""
         for currency in sorted({currency for currency, _ in self.found}):
             sums = [one for one in self.sums() if one.currency == currency]
             total = ValueSum(currency, "")

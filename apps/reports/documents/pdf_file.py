@@ -1,6 +1,7 @@
 """A report as PDF: the sums as tables and, for accountants, every entry as lines of text.
 
-The entries are written straight into the file (core.pdf_listing): drawn as cells, ten thousand would take a minute and a gigabyte.
+The entries are written straight into the file (core.pdf_listing): drawn as cells, ten thousand
+would take a minute and a gigabyte.
 """
 
 import tempfile
@@ -18,9 +19,22 @@ from apps.reports.models import Report
 from apps.reports.selectors import Amounts, AssetSums, Extent, Line, asset_sums, lines
 
 LINES_PER_PAGE = 56
-STEP, PAGES_PER_STEP = 2_000, 40
-GAP, SPOOLED_BETWEEN = " ", "\x1f"
-HEAD = ("Time (UTC)", "What", "Account", "Asset", "Amount", "Balance", "Value", "Rate", "Source", "Reference")
+STEP = 2_000
+PAGES_PER_STEP = 40
+GAP = " "
+SPOOLED_BETWEEN = "\x1f"
+HEAD = (
+    "Time (UTC)",
+    "What",
+    "Account",
+    "Asset",
+    "Amount",
+    "Balance",
+    "Value",
+    "Rate",
+    "Source",
+    "Reference",
+)
 TO_THE_RIGHT = frozenset({"Amount", "Balance", "Value", "Rate"})
 REFERENCE_LENGTH = 16  # a payment's reference; of other records the beginning of the id
 
@@ -31,7 +45,8 @@ def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> N
     sums = asset_sums(extent)
     report.lines_total = sum(one.entries for asset in sums for one in asset.sums)
     is_listed = report.report_type == Report.Type.ACCOUNTING_TRANSACTIONS
-    values, widths = Values(), [len(name) for name in HEAD]
+    values = Values()
+    widths = [len(name) for name in HEAD]
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         for line in lines(extent, sums):
             values.add(line)
@@ -55,28 +70,43 @@ def _cells(line: Line) -> list[str]:
         line.asset_id,
         money.decimal_from_atomic(line.amount_atomic, line.atomic_decimals),
         money.decimal_from_atomic(line.balance_atomic, line.atomic_decimals),
-        "" if line.value_cents is None else f"{money.text_from_cents(line.value_cents)} {line.currency}",
+        ""
+        if line.value_cents is None
+        else f"{money.text_from_cents(line.value_cents)} {line.currency}",
         "" if line.rate is None else money.fraction_text(line.rate),
         line.rate_source,
         (line.payment_reference or str(line.reference or ""))[:REFERENCE_LENGTH],
     ]
 
 
-def _pages(report: Report, spool: IO[str], widths: list[int], progress: Callable[[int], None]) -> Iterator[list[str]]:
+def _pages(
+    report: Report, spool: IO[str], widths: list[int], progress: Callable[[int], None]
+) -> Iterator[list[str]]:
     """The lines of each page."""
     mark = "" if report.is_live else "TEST, no real money: "
     of = f"{mark}{report.get_report_type_display()}, {report.period_from} to {report.period_to}"
-    number, done = 1, 0
-    while rows := [text.rstrip("\n").split(SPOOLED_BETWEEN) for text in islice(spool, LINES_PER_PAGE)]:
-        yield [f"{of}: entries, page {number}", "", *(_columns(cells, widths) for cells in (HEAD, *rows))]
-        number, done = number + 1, done + len(rows)
+    number = 1
+    done = 0
+    while rows := [
+        text.rstrip("\n").split(SPOOLED_BETWEEN) for text in islice(spool, LINES_PER_PAGE)
+    ]:
+        yield [
+            f"{of}: entries, page {number}",
+            "",
+            *(_columns(cells, widths) for cells in (HEAD, *rows)),
+        ]
+        number = number + 1
+        done = done + len(rows)
         if number % PAGES_PER_STEP == 0:
             progress(done)
 
 
 def _columns(cells: Sequence[str], widths: list[int]) -> str:
     told = zip(HEAD, cells, widths, strict=True)
-    return GAP.join(cell.rjust(width) if name in TO_THE_RIGHT else cell.ljust(width) for name, cell, width in told).rstrip()
+    return GAP.join(
+        cell.rjust(width) if name in TO_THE_RIGHT else cell.ljust(width)
+        for name, cell, width in told
+    ).rstrip()
 
 
 def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str, object]:
@@ -93,7 +123,18 @@ def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str,
 
 def _asset(asset: AssetSums) -> dict[str, object]:
     def told(amounts: Amounts) -> list[str]:
-        return [money.decimal_from_atomic(amount, asset.atomic_decimals) for amount in (*amounts, amounts.total)]
+        return [
+            money.decimal_from_atomic(amount, asset.atomic_decimals)
+            for amount in (*amounts, amounts.total)
+        ]
 
-    rows = [{"label": kind_label(one.kind), "movements": one.movements, "amounts": told(one.amounts)} for one in asset.sums]
-    return {"id": asset.asset_id, "opening": told(asset.opening), "rows": rows, "closing": told(asset.closing)}
+    rows = [
+        {"label": kind_label(one.kind), "movements": one.movements, "amounts": told(one.amounts)}
+        for one in asset.sums
+    ]
+    return {
+        "id": asset.asset_id,
+        "opening": told(asset.opening),
+        "rows": rows,
+        "closing": told(asset.closing),
+    }

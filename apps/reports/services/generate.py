@@ -1,6 +1,8 @@
-"""Making the reports that were asked for: the rows are the queue, claimed one by one with a lease, one per store at a time.
+"""Making the reports that were asked for: the rows are the queue, claimed one by one with a lease,
+one per store at a time.
 
-A worker that dies leaves its claim behind; when the lease is over the sweep takes the report again, three times at most.
+A worker that dies leaves its claim behind; when the lease is over the sweep takes the report again,
+three times at most.
 """
 
 import tempfile
@@ -50,13 +52,22 @@ def _claim(real: datetime) -> Report | None:
     with transaction.atomic():
         waiting = Report.objects.filter(status=states.PENDING)
         busy = waiting.filter(store=OuterRef("store"), claimed_until__gt=real)
-        free = waiting.filter(Q(claimed_until=None) | Q(claimed_until__lte=real)).exclude(Exists(busy))
+        free = waiting.filter(Q(claimed_until=None) | Q(claimed_until__lte=real)).exclude(
+            Exists(busy)
+        )
         report: Report | None = (
-            free.select_for_update(of=("self",), skip_locked=True).select_related("store").order_by("touched_at").first()
+            free.select_for_update(of=("self",), skip_locked=True)
+            .select_related("store")
+            .order_by("touched_at")
+            .first()
         )
         if report is None:
             return None
-        report.claimed_until, report.touched_at, report.attempts = real + LEASE, real, report.attempts + 1
+        report.claimed_until, report.touched_at, report.attempts = (
+            real + LEASE,
+            real,
+            report.attempts + 1,
+        )
         report.save(update_fields=["claimed_until", "touched_at", "attempts"])
     if report.attempts > ATTEMPTS_MAX:
         _fail(report)
@@ -75,7 +86,9 @@ def _generate(report: Report) -> None:
             _finish(report, storages["private"].save(_file_name(report), File(file)), size)
     except ClaimLost:
         log.warning("report_claim_lost", report=str(report.pk))
-    except Exception:  # any bug or failure of the storage: noted on the report, and the others go on
+    except (
+        Exception
+    ):  # any bug or failure of the storage: noted on the report, and the others go on
         log.exception("report_not_made", report=str(report.pk), attempt=report.attempts)
         _give_back(report)
 
@@ -83,18 +96,26 @@ def _generate(report: Report) -> None:
 def _file_name(report: Report) -> str:
     """The name that a download has; the id makes it unguessable and each attempt its own."""
     currency = f"-{report.currency.lower()}" if report.currency else ""
-    name = f"{report.report_type}-{report.mode}-{report.period_from}-{report.period_to}{currency}.{report.format}"
+    period = f"{report.period_from}-{report.period_to}"
+    name = f"{report.report_type}-{report.mode}-{period}{currency}.{report.format}"
     return f"reports/{report.pk}/{name}"
 
 
 def _mine(report: Report) -> Any:
-    return Report.objects.filter(pk=report.pk, status=states.PENDING, claimed_until=report.claimed_until)
+    return Report.objects.filter(
+        pk=report.pk, status=states.PENDING, claimed_until=report.claimed_until
+    )
 
 
 def _note_progress(report: Report, lines_done: int) -> None:
     """Tell how far it is, and hold the claim for another while."""
     real = clock.real_now()
-    changes = {"lines_done": lines_done, "lines_total": report.lines_total, "touched_at": real, "claimed_until": real + LEASE}
+    changes = {
+        "lines_done": lines_done,
+        "lines_total": report.lines_total,
+        "touched_at": real,
+        "claimed_until": real + LEASE,
+    }
     if not _mine(report).update(**changes):
         raise ClaimLost
     report.claimed_until = real + LEASE
@@ -106,7 +127,13 @@ def _finish(report: Report, name: str, size: int) -> None:
             transaction.on_commit(lambda: storages["private"].delete(name))
             return
         at = clock.now(report.store, report.mode)
-        made = {"file_name": name, "size_bytes": size, "generated_at": at, "claimed_until": None, "lines_done": report.lines_total or 0}
+        made = {
+            "file_name": name,
+            "size_bytes": size,
+            "generated_at": at,
+            "claimed_until": None,
+            "lines_done": report.lines_total or 0,
+        }
         states.MACHINE.change_status(report, Step(states.GENERATED), at=at, **made)
     log.info("report_generated", report=str(report.pk), size_bytes=size)
 
@@ -120,4 +147,6 @@ def _give_back(report: Report) -> None:
 
 
 def _fail(report: Report) -> None:
-    states.MACHINE.change_status(report, Step(states.FAILED), at=clock.real_now(), error=FAILED_WORDS, claimed_until=None)
+    states.MACHINE.change_status(
+        report, Step(states.FAILED), at=clock.real_now(), error=FAILED_WORDS, claimed_until=None
+    )

@@ -1,4 +1,5 @@
-"""Asking for a report: the range is checked in a fixed order, then the record that fits is found or made, and tried again if need be."""
+"""Asking for a report: the range is checked in a fixed order, then the record that fits is found or
+made, and tried again if need be."""
 
 from datetime import date, datetime, timedelta
 
@@ -20,7 +21,8 @@ log = structlog.get_logger(__name__)
 DAYS_MAX = 366
 STALE = timedelta(minutes=5)
 PENDING_MAX = 50
-# Yesterday is closed for good once today has come this far: what was under way at midnight has ended.
+# Yesterday is closed for good once today has come this far: what was under way at midnight has
+# ended.
 CLOSED_AFTER_HOUR = 12
 
 
@@ -58,12 +60,14 @@ class TooManyPending(Coded):
 
 
 def available_through(now: datetime) -> date:
-    """The last day that a report may end on: only days that are closed for good. `now` is store time."""
+    """The last day that a report may end on: only days that are closed for good. `now` is store
+    time."""
     return now.date() - timedelta(days=1 if now.hour >= CLOSED_AFTER_HOUR else 2)
 
 
 def request_report(access: Access, wanted: ReportRequest) -> Report:
-    """The report of this type, range, currency and format; made when it is missing, tried again when it failed or hangs.
+    """The report of this type, range, currency and format; made when it is missing, tried again
+    when it failed or hangs.
 
     Raises InvalidRange, RangeTooLarge, RangeUnavailable or TooManyPending.
     """
@@ -83,11 +87,15 @@ def request_report(access: Access, wanted: ReportRequest) -> Report:
             if Report.objects.seen_by(access).filter(status=states.PENDING).count() >= PENDING_MAX:
                 raise TooManyPending
             born = {"created_at": now, "touched_at": real}
-            found, is_new = Report.objects.get_or_create(store=access.store, mode=access.mode, **asked, defaults=born)
+            found, is_new = Report.objects.get_or_create(
+                store=access.store, mode=access.mode, **asked, defaults=born
+            )
             if is_new:
                 jobs.enqueue("reports.generate", found.pk)
     report: Report = found
-    if report.status == states.FAILED or (report.status == states.PENDING and report.touched_at <= real - STALE):
+    if report.status == states.FAILED or (
+        report.status == states.PENDING and report.touched_at <= real - STALE
+    ):
         try_again(report, real)
     return report
 
@@ -97,7 +105,9 @@ def try_again(report: Report, real: datetime) -> None:
     fresh = {"attempts": 0, "error": "", "lines_done": 0, "touched_at": real, "claimed_until": None}
     with transaction.atomic():
         if report.status == states.PENDING:
-            Report.objects.filter(pk=report.pk, status=states.PENDING, touched_at=report.touched_at).update(**fresh)
+            Report.objects.filter(
+                pk=report.pk, status=states.PENDING, touched_at=report.touched_at
+            ).update(**fresh)
         else:
             states.MACHINE.change_status(report, Step(states.PENDING), at=real, **fresh)
         jobs.enqueue("reports.generate", report.pk)
@@ -105,7 +115,8 @@ def try_again(report: Report, real: datetime) -> None:
 
 
 def download_url(report: Report, *, is_sure: bool = True) -> str | None:
-    """A link to the file for an hour. When there is none, because storage lost the file or fails, the report is made again.
+    """A link to the file for an hour. When there is none, because storage lost the file or fails,
+    the report is made again.
 
     An index of many reports isn't sure: it links to each without asking the storage for each.
     """
@@ -130,7 +141,8 @@ def _range(wanted: ReportRequest, through: date) -> tuple[date, date]:
     for name, day in days.items():
         if day is None:
             raise InvalidRange(f"{name} is not a date", field=name)
-    first, last = days["start_date"], days["end_date"]
+    first = days["start_date"]
+    last = days["end_date"]
     assert first is not None and last is not None
     if last < first:
         raise InvalidRange("end_date must be on or after start_date", field="end_date")
@@ -144,5 +156,7 @@ def _range(wanted: ReportRequest, through: date) -> tuple[date, date]:
 def _format(wanted: ReportRequest) -> str:
     asked = wanted.format or Report.Format.PDF
     if asked not in Report.Format.values:
-        raise InvalidRange(f"format must be one of {', '.join(Report.Format.values)}", field="format")
+        raise InvalidRange(
+            f"format must be one of {', '.join(Report.Format.values)}", field="format"
+        )
     return str(asked)

@@ -1,4 +1,5 @@
-"""The DNS itself, asked without any cache of ours; the servers of the machine unless others are named."""
+"""The DNS itself, asked without any cache of ours; the servers of the machine unless others are
+named."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,7 +20,9 @@ class Dns:
         self.servers = list(servers)
 
     def has_text(self, name: str, value: str) -> bool:
-        return any(b"".join(record.strings) == value.encode() for record in self._records(name, "TXT"))
+        return any(
+            b"".join(record.strings) == value.encode() for record in self._records(name, "TXT")
+        )
 
     def leads_to(self, domain: str, host: str) -> bool:
         if self._canonical(domain) in {host, self._canonical(host)}:
@@ -28,7 +31,9 @@ class Dns:
         return bool(ours & self._addresses(domain))
 
     def _addresses(self, name: str) -> set[str]:
-        return {str(record.address) for kind in ("A", "AAAA") for record in self._records(name, kind)}
+        return {
+            str(record.address) for kind in ("A", "AAAA") for record in self._records(name, kind)
+        }
 
     def _canonical(self, name: str) -> str:
         """Where the CNAMEs of a name end."""
@@ -41,19 +46,29 @@ class Dns:
 
     def _answer(self, name: str, kind: str) -> Any:
         try:
-            return self._resolver().resolve(f"{name}.", kind, raise_on_no_answer=False, lifetime=TIMEOUT_SECONDS)
+            return self._resolver().resolve(
+                f"{name}.", kind, raise_on_no_answer=False, lifetime=TIMEOUT_SECONDS
+            )
         except dns.resolver.NXDOMAIN:
             return None
         except dns.exception.DNSException as error:
-            raise ProviderError(ErrorCode.UNREACHABLE, f"DNS did not answer: {type(error).__name__}") from error
+            raise ProviderError(
+                ErrorCode.UNREACHABLE, f"DNS did not answer: {type(error).__name__}"
+            ) from error
 
     def _resolver(self) -> Any:
         resolver = dns.resolver.Resolver(configure=not self.servers)
         if self.servers:
-            resolver.nameservers = [dns.nameserver.Do53Nameserver(*_address(one)) for one in self.servers]
+            resolver.nameservers = [
+                dns.nameserver.Do53Nameserver(*_address(one)) for one in self.servers
+            ]
         return resolver
 
 
 def _address(text: str) -> tuple[str, int]:
     host, separator, port = text.rpartition(":")
-    return (host.strip("[]"), int(port)) if separator and port.isdigit() and (":" not in host or host.endswith("]")) else (text, DNS_PORT)
+    return (
+        (host.strip("[]"), int(port))
+        if separator and port.isdigit() and (":" not in host or host.endswith("]"))
+        else (text, DNS_PORT)
+    )

@@ -1,4 +1,5 @@
-"""The embedded source, for demos: browsers look for every name under .localhost on this machine, so those are proved and lead here."""
+"""The embedded source, for demos: browsers look for every name under .localhost on this machine, so
+those are proved and lead here."""
 
 
 class Local:

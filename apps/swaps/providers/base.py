@@ -1,7 +1,7 @@
 """What a place that swaps can do: say what an amount would buy, and bring an order one step on.
 
-`prepare` is called before each step and may ask outside; `advance` runs inside the caller's transaction, so it never touches the
-network; the same order is the same swap, once.
+`prepare` is called before each step and may ask outside; `advance` runs inside the caller's
+transaction, so it never touches the network; the same order is the same swap, once.
 """
 
 import uuid
@@ -13,9 +13,22 @@ from apps.assets.models import Asset
 from apps.core.errors import ProviderError
 from apps.core.money import Amount
 
-__all__ = ["FAILED", "FILLED", "SUBMITTED", "WAITING", "NoRoute", "Order", "Outcome", "ProviderError", "SwapProvider"]
+__all__ = [
+    "FAILED",
+    "FILLED",
+    "SUBMITTED",
+    "WAITING",
+    "NoRoute",
+    "Order",
+    "Outcome",
+    "ProviderError",
+    "SwapProvider",
+]
 
-WAITING, SUBMITTED, FILLED, FAILED = "waiting", "submitted", "filled", "failed"
+WAITING = "waiting"
+SUBMITTED = "submitted"
+FILLED = "filled"
+FAILED = "failed"
 
 
 class NoRoute(Exception):
@@ -24,7 +37,8 @@ class NoRoute(Exception):
 
 @dataclass(frozen=True)
 class Order:
-    """A swap as its provider sees it. `created_at` and the `at` of `advance` are the store's time."""
+    """A swap as its provider sees it. `created_at` and the `at` of `advance` are the store's
+    time."""
 
     id: uuid.UUID
     mode: str
@@ -45,7 +59,8 @@ class Order:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How far an order is. A filled one tells what it bought; gas is in the chain's own coin, paid from the hot wallet."""
+    """How far an order is. A filled one tells what it bought; gas is in the chain's own coin, paid
+    from the hot wallet."""
 
     state: str
     tx_hash: str | None = None
@@ -62,9 +77,11 @@ class SwapProvider(Protocol):
     is_on_chain: bool
 
     def quote(self, sold: Amount[Asset], buy: Asset) -> Amount[Asset]:
-        """What the amount would buy now. Not inside a transaction. Raises NoRoute or ProviderError."""
+        """What the amount would buy now. Not inside a transaction. Raises NoRoute or
+        ProviderError."""
 
     def prepare(self, order: Order) -> None:
-        """Whatever must be asked of others before the next step. Not inside a transaction; never raises."""
+        """Whatever must be asked of others before the next step. Not inside a transaction; never
+        raises."""
 
     def advance(self, order: Order, at: datetime) -> Outcome: ...

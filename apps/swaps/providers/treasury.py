@@ -1,7 +1,9 @@
-"""Swaps against the service's own coins, at its rates less a spread. It never sells more than it has, nor at a rate that others know
-to be wrong: not at one older than half a minute, in doubt, or (above an amount) of a single source.
+"""Swaps against the service's own coins, at its rates less a spread. It never sells more than it
+has, nor at a rate that others know to be wrong: not at one older than half a minute, in doubt, or
+(above an amount) of a single source.
 
-Its coins of an asset are what the books don't owe to anybody else: float, fees and what earlier swaps left in the clearing.
+Its coins of an asset are what the books don't owe to anybody else: float, fees and what earlier
+swaps left in the clearing.
 """
 
 from dataclasses import dataclass
@@ -21,8 +23,10 @@ Rates = tuple[Rate, Rate]  # of what is sold, and of what is bought, in dollars
 OWN_KINDS = (TREASURY, SERVICE_FEES, NETWORK_FEES, SWAP_CLEARING)
 DEFAULT_SPREAD = Bps(50)
 PATIENCE = timedelta(minutes=15)
-# A rate fills while it is this fresh; one that has moved by more than the spread since the estimate must have been asked for just now.
-FRESH, JUST_NOW = timedelta(seconds=30), timedelta(seconds=5)
+# A rate fills while it is this fresh; one that has moved by more than the spread since the estimate
+# must have been asked for just now.
+FRESH = timedelta(seconds=30)
+JUST_NOW = timedelta(seconds=5)
 # A rate of a single source that has jumped is taken for true after this long.
 DOUBT = timedelta(minutes=15)
 
@@ -61,11 +65,14 @@ class Treasury:
             ask_again((order.source, order.buy))
 
     def advance(self, order: Order, at: datetime) -> Outcome:
-        """Fill at the rates of this moment. Buyers of one asset go one after the other, so that it is never sold twice."""
+        """Fill at the rates of this moment. Buyers of one asset go one after the other, so that it
+        is never sold twice."""
         self._take_turn(order.buy)
         real = clock.real_now()
         rates = self._rates(order.source, order.buy, real)
-        hesitation = "No current exchange rate" if rates is None else self._doubt(order.sold, rates, real)
+        hesitation = (
+            "No current exchange rate" if rates is None else self._doubt(order.sold, rates, real)
+        )
         if rates is not None and not hesitation and self._is_old(order, rates, real):
             hesitation = "The exchange rate is too old"
         if rates is None or hesitation:
@@ -81,7 +88,11 @@ class Treasury:
     def _is_old(self, order: Order, rates: Rates, real: datetime) -> bool:
         bought = self._bought(order.sold, order.buy, rates)
         has_moved = money.moved_bps(bought.atomic, order.expected.atomic) > self.spread_bps
-        return any(real - rate.as_of > (JUST_NOW if has_moved else FRESH) for rate in rates if not rate.is_always_current)
+        return any(
+            real - rate.as_of > (JUST_NOW if has_moved else FRESH)
+            for rate in rates
+            if not rate.is_always_current
+        )
 
     def _doubt(self, sold: Amount[Asset], rates: Rates, real: datetime) -> str:
         """Why nothing is sold at these rates; empty when it may be."""
@@ -89,7 +100,9 @@ class Treasury:
         if any(rate.doubted_at is not None and real - rate.doubted_at < DOUBT for rate in told):
             return "The exchange rate is in doubt"
         worth = _price(rates[0], sold.asset).worth(sold)
-        if worth > Fiat(self.one_source_max_cents, COMPARED) and not all(rate.is_agreed for rate in told):
+        if worth > Fiat(self.one_source_max_cents, COMPARED) and not all(
+            rate.is_agreed for rate in told
+        ):
             return "No second source confirms the exchange rate"
         return ""
 
@@ -99,12 +112,20 @@ class Treasury:
         return None if sold is None or bought is None else (sold, bought)
 
     def _bought(self, sold: Amount[Asset], buy: Asset, rates: Rates) -> Amount[Asset]:
-        return money.exchanged(sold, _price(rates[0], sold.asset), _price(rates[1], buy), self.spread_bps)
+        return money.exchanged(
+            sold, _price(rates[0], sold.asset), _price(rates[1], buy), self.spread_bps
+        )
 
     def _has(self, amount: Amount[Asset]) -> bool:
         if not self.is_limited:
             return True
-        return sum(account_balance(None, amount.asset.mode, amount.asset.pk, kind) for kind in OWN_KINDS) >= amount.atomic
+        return (
+            sum(
+                account_balance(None, amount.asset.mode, amount.asset.pk, kind)
+                for kind in OWN_KINDS
+            )
+            >= amount.atomic
+        )
 
     @staticmethod
     def _take_turn(asset: Asset) -> None:

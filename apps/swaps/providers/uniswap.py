@@ -1,6 +1,8 @@
-"""Swaps on the exchange of the chain (Uniswap V2), from the hot wallet: an approval for tokens, then one call, each sent once.
+"""Swaps on the exchange of the chain (Uniswap V2), from the hot wallet: an approval for tokens,
+then one call, each sent once.
 
-An allowance is for one swap's exact amount; swaps of one token go one after the other, and one that fails takes its allowance back.
+An allowance is for one swap's exact amount; swaps of one token go one after the other, and one that
+fails takes its allowance back.
 """
 
 from contextlib import closing
@@ -22,13 +24,15 @@ from apps.swaps.providers.base import FAILED, FILLED, SUBMITTED, WAITING, NoRout
 _GET_AMOUNTS_OUT = "0xd06ca61f"
 TAKEN_BACK = ":end"  # of the reference of the approval that ends an allowance
 LIFETIME = timedelta(hours=1)  # the call is refused when it is mined later
-_Purpose, _Sent = OutgoingTransaction.Purpose, OutgoingTransaction.Status
+_Purpose = OutgoingTransaction.Purpose
+_Sent = OutgoingTransaction.Status
 _OVER = (_Sent.CONFIRMED, _Sent.FAILED)
 
 
 @dataclass(frozen=True)
 class Uniswap:
-    """Which router belongs to a chain is told by settings.SWAP_ROUTERS; the signer looks there too."""
+    """Which router belongs to a chain is told by settings.SWAP_ROUTERS; the signer looks there
+    too."""
 
     name = "uniswap"
     is_on_chain = True
@@ -38,7 +42,10 @@ class Uniswap:
         router = self._router(sold.asset, buy)
         if router is None:
             raise NoRoute
-        data = _GET_AMOUNTS_OUT + encode(["uint256", "address[]"], [sold.atomic, router.path(sold.asset, buy)]).hex()
+        data = (
+            _GET_AMOUNTS_OUT
+            + encode(["uint256", "address[]"], [sold.atomic, router.path(sold.asset, buy)]).hex()
+        )
         with closing(nodes_of(sold.asset.chain)) as nodes:
             try:
                 answer = nodes.call("eth_call", [{"to": router.address, "data": data}, "latest"])
@@ -59,10 +66,8 @@ class Uniswap:
 
     def advance(self, order: Order, at: datetime) -> Outcome:
         """One step: ask for the approval, then for the call, then tell what came of it."""
-        router, wallet = (
-            self._router(order.source, order.buy),
-            HotWallet.objects.filter(chain=order.source.chain_id).first(),
-        )
+        router = self._router(order.source, order.buy)
+        wallet = HotWallet.objects.filter(chain=order.source.chain_id).first()
         if router is None or wallet is None:
             return Outcome(WAITING, reason="The chain has no exchange")
         sent = self._sent(order, _Purpose.SWAP)
@@ -86,15 +91,20 @@ class Uniswap:
         return Outcome(WAITING)
 
     def _is_other_under_way(self, order: Order) -> bool:
-        """Whether an earlier order's allowance of this token may stand. The wallet's row is the turn: who comes first is first."""
+        """Whether an earlier order's allowance of this token may stand. The wallet's row is the
+        turn: who comes first is first."""
         HotWallet.objects.select_for_update().get(chain=order.source.chain_id)
         rows = OutgoingTransaction.objects.filter(chain=order.source.chain_id, asset=order.source)
         approvals = rows.filter(purpose=_Purpose.APPROVAL).exclude(reference__endswith=TAKEN_BACK)
         last = approvals.order_by("-requested_at").first()
         if last is None or last.status == _Sent.FAILED:
             return False
-        is_used = rows.filter(purpose=_Purpose.SWAP, reference=last.reference, status=_Sent.CONFIRMED).exists()
-        taken_back = rows.filter(purpose=_Purpose.APPROVAL, reference=last.reference + TAKEN_BACK, status__in=_OVER)
+        is_used = rows.filter(
+            purpose=_Purpose.SWAP, reference=last.reference, status=_Sent.CONFIRMED
+        ).exists()
+        taken_back = rows.filter(
+            purpose=_Purpose.APPROVAL, reference=last.reference + TAKEN_BACK, status__in=_OVER
+        )
         return not (is_used or taken_back.exists())
 
     def _ask(self, order: Order, router: Router, wallet: HotWallet) -> OutgoingTransaction:
@@ -110,12 +120,22 @@ class Uniswap:
             mode=order.mode,
             store_id=order.store_id,
             at=real,
-            call_data=calls.swap(router, order.source, order.buy, order.sold.atomic, order.least.atomic, wallet.address, deadline),
+            call_data=calls.swap(
+                router,
+                order.source,
+                order.buy,
+                order.sold.atomic,
+                order.least.atomic,
+                wallet.address,
+                deadline,
+            ),
             receives_asset_id=order.buy.pk,
         )
 
     def _told(self, order: Order, router: Router, sent: OutgoingTransaction) -> Outcome:
-        tx_hash, native_id, gas = sent.tx_hash or None, native_asset_id(order.source), sent.network_fee_atomic
+        tx_hash = sent.tx_hash or None
+        native_id = native_asset_id(order.source)
+        gas = sent.network_fee_atomic
         if sent.status == _Sent.CONFIRMED:
             sender.mark_handled(sent)
             return Outcome(FILLED, tx_hash, sent.received_atomic, native_id, gas)
@@ -123,10 +143,17 @@ class Uniswap:
             sender.mark_handled(sent)
             if not order.source.is_native:
                 self._request_approval(order, router, f"{order.id}{TAKEN_BACK}", 0)
-            return Outcome(FAILED, tx_hash, 0, native_id, gas, sent.reason or "The exchange refuses the swap")
-        return Outcome(SUBMITTED if sent.status in (_Sent.SUBMITTED, _Sent.REVIEW) and tx_hash else WAITING, tx_hash)
+            return Outcome(
+                FAILED, tx_hash, 0, native_id, gas, sent.reason or "The exchange refuses the swap"
+            )
+        return Outcome(
+            SUBMITTED if sent.status in (_Sent.SUBMITTED, _Sent.REVIEW) and tx_hash else WAITING,
+            tx_hash,
+        )
 
-    def _request_approval(self, order: Order, router: Router, reference: str, amount_atomic: int) -> OutgoingTransaction:
+    def _request_approval(
+        self, order: Order, router: Router, reference: str, amount_atomic: int
+    ) -> OutgoingTransaction:
         return sender.request(
             chain_id=order.source.chain_id,
             asset_id=order.source.pk,
@@ -146,5 +173,7 @@ class Uniswap:
 
     @staticmethod
     def _router(source: Asset, buy: Asset) -> Router | None:
-        on_one_chain = source.chain_id == buy.chain_id and all(one.is_native or one.contract_address for one in (source, buy))
+        on_one_chain = source.chain_id == buy.chain_id and all(
+            one.is_native or one.contract_address for one in (source, buy)
+        )
         return router_of(source.chain_id) if on_one_chain else None

@@ -1,6 +1,8 @@
-"""Automatic swaps: what a completed payment brought in another asset is sold for the one the store wants, once per payment.
+"""Automatic swaps: what a completed payment brought in another asset is sold for the one the store
+wants, once per payment.
 
-A sweep finds the payments. The swap's key is the payment and the asset, so a sweep that is killed anywhere can run again.
+A sweep finds the payments. The swap's key is the payment and the asset, so a sweep that is killed
+anywhere can run again.
 """
 
 import uuid
@@ -27,7 +29,8 @@ from apps.swaps.services.create import create_swap
 from apps.swaps.services.quote import QuoteUnavailable
 
 log = structlog.get_logger(__name__)
-# Test mode has stand-ins of the two stablecoins on its own chain, and a stablecoin of no chain that is always there.
+# Test mode has stand-ins of the two stablecoins on its own chain, and a stablecoin of no chain that
+# is always there.
 TARGETS = {"live": ("ETH_USDC", "ETH_USDT"), "test": ("SETH_USDC", "USDC_SETH", "USDT_SETH")}
 CALLER = "auto_swap"
 PATIENCE = timedelta(hours=1)
@@ -49,11 +52,16 @@ class _Owner:
 
 def targets(mode: str) -> list[Asset]:
     """The assets that incoming payments can be swapped into."""
-    return list(Asset.objects.filter(pk__in=TARGETS[mode], chain__mode=mode, is_active=True).select_related("chain"))
+    return list(
+        Asset.objects.filter(pk__in=TARGETS[mode], chain__mode=mode, is_active=True).select_related(
+            "chain"
+        )
+    )
 
 
 def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
-    """Swap what completes from now on (where it cools: from then on) into this asset; None stops it.
+    """Swap what completes from now on (where it cools: from then on) into this asset; None stops
+    it.
 
     Raises NotATarget, or what operations.check refuses with.
     """
@@ -76,36 +84,70 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
             setting.target_asset = target
             setting.save(update_fields=["since", "target_asset"])
             told = {"target": [before or "nothing", target_asset_id or "nothing"]}
-            cooling.tell(access, operation, setting.pk, f"Swap incoming payments into {target_asset_id}", until)
-            audit.record("auto_swap.changed", store=access.store, mode=access.mode, target=setting, name="Automatic swaps", details=told)
+            cooling.tell(
+                access,
+                operation,
+                setting.pk,
+                f"Swap incoming payments into {target_asset_id}",
+                until,
+            )
+            audit.record(
+                "auto_swap.changed",
+                store=access.store,
+                mode=access.mode,
+                target=setting,
+                name="Automatic swaps",
+                details=told,
+            )
     return setting
 
 
 def stop_auto_swap(id: uuid.UUID, until: datetime) -> bool:
     """By an owner's link: nothing is swapped by itself. False when it has begun already."""
     with transaction.atomic():
-        setting = AutoSwap.objects.select_for_update().filter(pk=id, since=until, target_asset__isnull=False).first()
+        setting = (
+            AutoSwap.objects.select_for_update()
+            .filter(pk=id, since=until, target_asset__isnull=False)
+            .first()
+        )
         if setting is None or until <= clock.real_now():
             return False
         AutoSwap.objects.filter(pk=setting.pk).update(target_asset=None)
-        audit.record("auto_swap.stopped", store=setting.store_id, mode=setting.mode, target=setting, name="Automatic swaps")
+        audit.record(
+            "auto_swap.stopped",
+            store=setting.store_id,
+            mode=setting.mode,
+            target=setting,
+            name="Automatic swaps",
+        )
     return True
 
 
 def swap_completed_payments(store_id: uuid.UUID | None = None, *, mode: str = "") -> int:
-    """The sweep (of a mode): begin what is due and show what has ended; how many payments there were."""
+    """The sweep (of a mode): begin what is due and show what has ended; how many payments there
+    were."""
     waiting = _waiting(store_id)
     return JOB.walk(waiting.filter(mode=mode) if mode else waiting, _follow, mode=mode)
 
 
 def _waiting(store_id: uuid.UUID | None) -> "QuerySet[Payment]":
-    """Completed payments that no swap was begun for though their store wants it, and those whose swap isn't shown as ended."""
-    wanted = AutoSwap.objects.filter(store=OuterRef("store"), mode=OuterRef("mode"), target_asset__isnull=False)
-    rows = Payment.objects.annotate(
-        swap_since=Subquery(wanted.values("since")[:1]), swap_target_id=Subquery(wanted.values("target_asset_id")[:1])
+    """Completed payments that no swap was begun for though their store wants it, and those whose
+    swap isn't shown as ended."""
+    wanted = AutoSwap.objects.filter(
+        store=OuterRef("store"), mode=OuterRef("mode"), target_asset__isnull=False
     )
-    new = Q(auto_swap_status=None, status=Payment.Status.COMPLETED, completed_at__gte=F("swap_since"))
-    rows = rows.filter(new | Q(auto_swap_status=PENDING)).select_related("store").order_by("completed_at")
+    rows = Payment.objects.annotate(
+        swap_since=Subquery(wanted.values("since")[:1]),
+        swap_target_id=Subquery(wanted.values("target_asset_id")[:1]),
+    )
+    new = Q(
+        auto_swap_status=None, status=Payment.Status.COMPLETED, completed_at__gte=F("swap_since")
+    )
+    rows = (
+        rows.filter(new | Q(auto_swap_status=PENDING))
+        .select_related("store")
+        .order_by("completed_at")
+    )
     return rows if store_id is None else rows.filter(store_id=store_id, mode="test")
 
 
@@ -114,16 +156,23 @@ def _follow(payment: Payment) -> None:
     swaps = {one.source_asset_id: one for one in Swap.objects.filter(payment=payment)}
     target_id: str | None = payment.swap_target_id  # type: ignore[attr-defined]  # annotated
     if payment.auto_swap_status is None and target_id is not None:
-        to_sell = {asset_id: amount for asset_id, amount in _nets(payment).items() if asset_id != target_id}
+        to_sell = {
+            asset_id: amount for asset_id, amount in _nets(payment).items() if asset_id != target_id
+        }
         if not to_sell:
             note_auto_swap(payment, SKIPPED, at)
             return
-        made = [_begin(payment, target_id, asset_id, amount, at) for asset_id, amount in sorted(to_sell.items())]
+        made = [
+            _begin(payment, target_id, asset_id, amount, at)
+            for asset_id, amount in sorted(to_sell.items())
+        ]
         if None in made:
             return  # nobody to ask at the moment: the next sweep goes on
         swaps = {one.source_asset_id: one for one in made if isinstance(one, Swap)}
         note_auto_swap(payment, PENDING if swaps else FAILED, at)
-    if swaps and all(one.status in (Swap.Status.COMPLETED, Swap.Status.FAILED) for one in swaps.values()):
+    if swaps and all(
+        one.status in (Swap.Status.COMPLETED, Swap.Status.FAILED) for one in swaps.values()
+    ):
         is_all = all(one.status == Swap.Status.COMPLETED for one in swaps.values())
         note_auto_swap(payment, COMPLETED if is_all else FAILED, at)
 
@@ -131,11 +180,16 @@ def _follow(payment: Payment) -> None:
 def _nets(payment: Payment) -> dict[str, int]:
     """What the merchant has of a payment, by asset."""
     splits = payment_split([payment.pk]).get(payment.pk, {})
-    nets = {pk: one.gross_atomic - one.service_fee_atomic - one.platform_fee_atomic for pk, one in splits.items()}
+    nets = {
+        pk: one.gross_atomic - one.service_fee_atomic - one.platform_fee_atomic
+        for pk, one in splits.items()
+    }
     return {asset_id: net for asset_id, net in nets.items() if net > 0}
 
 
-def _begin(payment: Payment, target_id: str, asset_id: str, amount_atomic: int, at: datetime) -> Swap | str | None:
+def _begin(
+    payment: Payment, target_id: str, asset_id: str, amount_atomic: int, at: datetime
+) -> Swap | str | None:
     """The swap, or why there is none; None when it should be tried again."""
     owner = _Owner(payment.store_id, payment.mode)
     try:
@@ -150,7 +204,9 @@ def _begin(payment: Payment, target_id: str, asset_id: str, amount_atomic: int, 
         is_late = payment.completed_at is not None and payment.completed_at + PATIENCE <= at
         return refusal.text if is_late else None
     except Failure as refusal:
-        log.warning("auto_swap_refused", payment=str(payment.pk), asset=asset_id, reason=refusal.text)
+        log.warning(
+            "auto_swap_refused", payment=str(payment.pk), asset=asset_id, reason=refusal.text
+        )
         return refusal.text
     return swap
 
@@ -158,7 +214,9 @@ def _begin(payment: Payment, target_id: str, asset_id: str, amount_atomic: int, 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     """A payment is swapped when it completes; swaps that ended are shown with the next step."""
     moments = _waiting(store_id).values_list("completed_at", flat=True)
-    return min((one for one in moments if one is not None and (after is None or one > after)), default=None)
+    return min(
+        (one for one in moments if one is not None and (after is None or one > after)), default=None
+    )
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

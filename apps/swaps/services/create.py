@@ -1,4 +1,5 @@
-"""Making a swap: the record with its key first, then what it sells is reserved, in one transaction."""
+"""Making a swap: the record with its key first, then what it sells is reserved, in one
+transaction."""
 
 from datetime import datetime
 
@@ -32,8 +33,11 @@ class RateMoved(Flat):
     message = "The rate has moved; look at the new figures and confirm again"
 
 
-def order_swap(access: Access, request: SwapRequest, *, key: str, least_atomic: int = 0) -> tuple[Swap, bool]:
-    """What create_swap does, for whoever asks for it. Raises what operations.check refuses with, too."""
+def order_swap(
+    access: Access, request: SwapRequest, *, key: str, least_atomic: int = 0
+) -> tuple[Swap, bool]:
+    """What create_swap does, for whoever asks for it. Raises what operations.check refuses with,
+    too."""
     operations.check(access, operations.SWAP)
     return create_swap(access, request, key=key, caller=access.caller, least_atomic=least_atomic)
 
@@ -47,10 +51,12 @@ def create_swap(
     payment: Payment | None = None,
     least_atomic: int = 0,
 ) -> tuple[Swap, bool]:
-    """The swap of this key, and whether this call made it. Not inside a transaction: the provider is asked for an estimate.
+    """The swap of this key, and whether this call made it. Not inside a transaction: the provider
+    is asked for an estimate.
 
-    `caller` keeps the keys of different callers apart; `least_atomic` is the estimate's least that a person agreed to. Raises
-    what quote_swap raises, InsufficientForSwap, DayLimitReached and RateMoved.
+    `caller` keeps the keys of different callers apart; `least_atomic` is the estimate's least that
+    a person agreed to. Raises what quote_swap raises, InsufficientForSwap, DayLimitReached and
+    RateMoved.
     """
     mine = Swap.objects.seen_by(viewer).filter(idempotency_caller=caller, idempotency_key=key)
     rows = mine.select_related("source_asset__chain", "buy_asset__chain")
@@ -61,7 +67,10 @@ def create_swap(
     store = Store.objects.get(pk=viewer.store_id)
     at = clock.now(store, viewer.mode)
     try:
-        return once(rows, lambda: _make(store, viewer.mode, quote, at, key=key, caller=caller, payment=payment))
+        return once(
+            rows,
+            lambda: _make(store, viewer.mode, quote, at, key=key, caller=caller, payment=payment),
+        )
     except InsufficientBalance:
         raise InsufficientForSwap from None
 
@@ -85,7 +94,16 @@ def _check_balance(viewer: Viewer, sold: Amount[Asset]) -> None:
         raise InsufficientForSwap
 
 
-def _make(store: Store, mode: str, quote: Quote, at: datetime, *, key: str, caller: str, payment: Payment | None) -> Swap:
+def _make(
+    store: Store,
+    mode: str,
+    quote: Quote,
+    at: datetime,
+    *,
+    key: str,
+    caller: str,
+    payment: Payment | None,
+) -> Swap:
     limits.take_turn(store.pk, mode, quote)
     swap: Swap = Swap.objects.create(
         store=store,
@@ -106,7 +124,12 @@ def _make(store: Store, mode: str, quote: Quote, at: datetime, *, key: str, call
     limits.check_day(store.pk, mode, quote, clock.real_now(), but=swap.pk)
     SwapStep.objects.create(swap=swap, to_status=swap.status, at=at)
     movements.swap_created(
-        store_id=store.pk, mode=mode, asset_id=quote.sold.asset.pk, swap_id=swap.pk, sell_atomic=swap.sell_amount_atomic, at=at
+        store_id=store.pk,
+        mode=mode,
+        asset_id=quote.sold.asset.pk,
+        swap_id=swap.pk,
+        sell_atomic=swap.sell_amount_atomic,
+        at=at,
     )
     if payment is None:
         told = {"sell_amount_atomic": str(swap.sell_amount_atomic)}

@@ -1,4 +1,5 @@
-"""How much of its own coins the service swaps for one store in 24 hours: a rate that is wrong after all costs no more than that."""
+"""How much of its own coins the service swaps for one store in 24 hours: a rate that is wrong after
+all costs no more than that."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -24,13 +25,23 @@ def take_turn(store_id: uuid.UUID, mode: str, quote: Quote) -> None:
         locks.hold_in_transaction(locks.Turn.SWAPS_OF_A_STORE, store_id)
 
 
-def check_day(store_id: uuid.UUID, mode: str, quote: Quote, real: datetime, *, but: uuid.UUID | None = None) -> None:
-    """Whether the store has room for this swap, at the rates of now. Raises DayLimitReached or QuoteUnavailable."""
+def check_day(
+    store_id: uuid.UUID, mode: str, quote: Quote, real: datetime, *, but: uuid.UUID | None = None
+) -> None:
+    """Whether the store has room for this swap, at the rates of now. Raises DayLimitReached or
+    QuoteUnavailable."""
     if not _is_limited(mode, quote):
         return
-    rows = Swap.objects.filter(store_id=store_id, mode=mode, provider=quote.provider, created_at__gt=real - DAY)
+    rows = Swap.objects.filter(
+        store_id=store_id, mode=mode, provider=quote.provider, created_at__gt=real - DAY
+    )
     rows = rows.exclude(status=Swap.Status.FAILED).exclude(pk=but)
-    sold = {asset_id: int(total) for asset_id, total in rows.values_list("source_asset_id").annotate(Sum("sell_amount_atomic"))}
+    sold = {
+        asset_id: int(total)
+        for asset_id, total in rows.values_list("source_asset_id").annotate(
+            Sum("sell_amount_atomic")
+        )
+    }
     sold[quote.sold.asset.pk] = sold.get(quote.sold.asset.pk, 0) + quote.sold.atomic
     total = Fiat(0, COMPARED)
     for asset, rate in valued(sold, COMPARED, real):

@@ -1,4 +1,5 @@
-"""Swaps on their way: each open one is brought a step on under its own lock, and booked in the same transaction.
+"""Swaps on their way: each open one is brought a step on under its own lock, and booked in the same
+transaction.
 
 A swap that ended wakes the apps above it by the names in FOLLOWERS; each of them also sweeps.
 """
@@ -26,7 +27,8 @@ from apps.swaps.providers.base import FAILED, FILLED, WAITING, Order, Outcome, S
 from apps.swaps.providers.treasury import PATIENCE
 from apps.swaps.services.quote import provider_of
 
-JOB, APPROVALS = Job("swaps.advance", in_transaction=False), Job("swaps.book_approvals")
+JOB = Job("swaps.advance", in_transaction=False)
+APPROVALS = Job("swaps.book_approvals")
 UUID_LENGTH = 36
 FOLLOWERS = ("swaps.auto_swap",)
 _Status = Swap.Status
@@ -42,8 +44,11 @@ def advance_swaps(mode: str = "") -> int:
 
 
 def book_approvals(mode: str = "") -> int:
-    """Book the gas of approvals that have ended, whatever became of their swaps; how many there were."""
-    ended = sender.unhandled(OutgoingTransaction.Purpose.APPROVAL).exclude(status=OutgoingTransaction.Status.REVIEW)
+    """Book the gas of approvals that have ended, whatever became of their swaps; how many there
+    were."""
+    ended = sender.unhandled(OutgoingTransaction.Purpose.APPROVAL).exclude(
+        status=OutgoingTransaction.Status.REVIEW
+    )
     return APPROVALS.walk(ended.filter(mode=mode) if mode else ended, _book_approval, mode=mode)
 
 
@@ -72,13 +77,15 @@ def advance_swap(swap_id: uuid.UUID) -> Swap:
         swap: Swap = rows.select_for_update(of=("self",)).get(pk=swap_id)
         if swap.status in states.ENDED:
             return swap
-        at, provider = clock.now(swap.store, swap.mode), provider_of(swap.mode, swap.provider)
+        at = clock.now(swap.store, swap.mode)
+        provider = provider_of(swap.mode, swap.provider)
         _apply(swap, provider, provider.advance(_order(swap), at), at)
         return swap
 
 
 def advance_here(swap_id: uuid.UUID) -> None:
-    """The same where this process may: a swap on a chain asks for transactions, which who serves people leaves to a worker."""
+    """The same where this process may: a swap on a chain asks for transactions, which who serves
+    people leaves to a worker."""
     swap = Swap.objects.get(pk=swap_id)
     if settings.APPROVAL_KEYS or not provider_of(swap.mode, swap.provider).is_on_chain:
         advance_swap(swap_id)
@@ -115,8 +122,11 @@ def _move(swap: Swap, to: str, at: datetime, note: str = "", **changes: object) 
 @states.MACHINE.recorder
 def _record(changes: Sequence[Change[Swap, Noted]]) -> None:
     for change in changes:
-        swap, to = change.row, change.step.status
-        SwapStep.objects.create(swap=swap, from_status=change.before, to_status=to, note=change.step.note, at=change.at)
+        swap = change.row
+        to = change.step.status
+        SwapStep.objects.create(
+            swap=swap, from_status=change.before, to_status=to, note=change.step.note, at=change.at
+        )
         if to in states.ENDED:
             for job in FOLLOWERS:
                 jobs.enqueue(job, mode=swap.mode)
@@ -136,7 +146,14 @@ class _Traded(TypedDict):
 
 def _complete(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime) -> None:
     bought = outcome.bought_atomic
-    _move(swap, _Status.COMPLETED, at, actual_buy_amount_atomic=bought, completed_at=at, tx_hash=outcome.tx_hash)
+    _move(
+        swap,
+        _Status.COMPLETED,
+        at,
+        actual_buy_amount_atomic=bought,
+        completed_at=at,
+        tx_hash=outcome.tx_hash,
+    )
     traded: _Traded = {
         "mode": swap.mode,
         "swap_id": swap.pk,
@@ -148,13 +165,22 @@ def _complete(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime
     }
     movements.swap_completed(store_id=swap.store_id, **traded)
     if provider.is_on_chain:
-        movements.swap_exchanged(gas_asset_id=outcome.gas_asset_id, gas_atomic=outcome.gas_atomic, **traded)
+        movements.swap_exchanged(
+            gas_asset_id=outcome.gas_asset_id, gas_atomic=outcome.gas_atomic, **traded
+        )
     failpoint("swap.K8")
 
 
 def _fail(swap: Swap, outcome: Outcome, at: datetime) -> None:
     """The source goes back to what can be spent."""
-    _move(swap, _Status.FAILED, at, outcome.reason[:200], failure_reason=outcome.reason[:200], tx_hash=outcome.tx_hash)
+    _move(
+        swap,
+        _Status.FAILED,
+        at,
+        outcome.reason[:200],
+        failure_reason=outcome.reason[:200],
+        tx_hash=outcome.tx_hash,
+    )
     movements.swap_released(
         store_id=swap.store_id,
         mode=swap.mode,
@@ -169,12 +195,16 @@ def _fail(swap: Swap, outcome: Outcome, at: datetime) -> None:
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     """A new swap moves at once; one that waits for a rate is given up after its time."""
-    created = Swap.objects.filter(store_id=store_id, mode="test", status__in=states.OPEN).values_list("created_at", flat=True)
+    created = Swap.objects.filter(
+        store_id=store_id, mode="test", status__in=states.OPEN
+    ).values_list("created_at", flat=True)
     moments = [moment for one in created for moment in (one, one + PATIENCE)]
     return min((one for one in moments if after is None or one > after), default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    rows = Swap.objects.filter(store_id=store_id, mode="test", status__in=states.OPEN, created_at__lte=now)
+    rows = Swap.objects.filter(
+        store_id=store_id, mode="test", status__in=states.OPEN, created_at__lte=now
+    )
     for swap_id in list(rows.order_by("created_at").values_list("pk", flat=True)):
         advance_swap(swap_id)

@@ -1,4 +1,5 @@
-"""What a swap would bring: which assets, how much, and the provider's estimate. Nothing is kept or reserved."""
+"""What a swap would bring: which assets, how much, and the provider's estimate. Nothing is kept or
+reserved."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -27,11 +28,13 @@ class NotAnAmount(Flat):
 
 
 class NoSwapRoute(Coded):
-    message, code = "No route for this swap", "no_route"
+    message = "No route for this swap"
+    code = "no_route"
 
 
 class DayLimitReached(Coded):
-    message, code = "No route for this swap: it is above what can be swapped in 24 hours", "no_route"
+    message = "No route for this swap: it is above what can be swapped in 24 hours"
+    code = "no_route"
 
 
 class QuoteUnavailable(Coded):
@@ -70,14 +73,16 @@ def provider_of(mode: str, name: str | None = None) -> SwapProvider:
 
 
 def quote_swap(viewer: Viewer, request: SwapRequest) -> Quote:
-    """Raises NotFound, AssetNotActive, SameAsset, NotAnAmount, NoSwapRoute or QuoteUnavailable. Not inside a transaction."""
+    """Raises NotFound, AssetNotActive, SameAsset, NotAnAmount, NoSwapRoute or QuoteUnavailable. Not
+    inside a transaction."""
     source, buy = assets_of(viewer, request)
     return estimate(viewer.mode, Amount(source, request.sell_atomic), buy)
 
 
 def assets_of(viewer: Viewer, request: SwapRequest) -> tuple[Asset, Asset]:
     """What is sold and what is bought, of a request that makes sense."""
-    source, buy = _asset(viewer, request.source_asset_id), _asset(viewer, request.buy_asset_id)
+    source = _asset(viewer, request.source_asset_id)
+    buy = _asset(viewer, request.buy_asset_id)
     if source == buy:
         raise SameAsset
     if request.sell_atomic <= 0:
@@ -86,14 +91,17 @@ def assets_of(viewer: Viewer, request: SwapRequest) -> tuple[Asset, Asset]:
 
 
 def estimate(mode: str, sold: Amount[Asset], buy: Asset) -> Quote:
-    provider, slippage_bps = provider_of(mode), settings.SWAP_SLIPPAGE_BPS
+    provider = provider_of(mode)
+    slippage_bps = settings.SWAP_SLIPPAGE_BPS
     try:
         estimated = provider.quote(sold, buy)
     except NoRoute:
         raise NoSwapRoute from None
     except ProviderError:
         raise QuoteUnavailable(retry_after=5) from None
-    return Quote(sold, estimated, estimated.after_slippage(Bps(slippage_bps)), slippage_bps, provider.name)
+    return Quote(
+        sold, estimated, estimated.after_slippage(Bps(slippage_bps)), slippage_bps, provider.name
+    )
 
 
 def _asset(viewer: Viewer, asset_id: str) -> Asset:

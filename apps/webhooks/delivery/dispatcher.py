@@ -1,7 +1,9 @@
-"""Keeps claiming while slow receivers are still in flight. One dispatcher per process, asleep until a job wakes it.
+"""Keeps claiming while slow receivers are still in flight. One dispatcher per process, asleep until
+a job wakes it.
 
-It works in a thread of its own, so no worker is ever held up by a receiver. Endpoints that have never answered 2xx or took long lately
-have places of their own, so that nobody who answers waits for theirs. When the process dies, leases end and the sweep finds the rows.
+It works in a thread of its own, so no worker is ever held up by a receiver. Endpoints that have
+never answered 2xx or took long lately have places of their own, so that nobody who answers waits
+for theirs. When the process dies, leases end and the sweep finds the rows.
 """
 
 import math
@@ -20,9 +22,12 @@ from apps.webhooks.delivery.sender import Sender
 
 log = structlog.get_logger(__name__)
 # Attempts in flight: to endpoints that answer, and to those that have not or took long.
-QUICK_MAX, SLOW_MAX = 400, 100
-SLOW_SECONDS, REMEMBERED_SECONDS = 2.0, 600.0
-# While something is in flight the queue is looked at so often, whether or not a job has come through.
+QUICK_MAX = 400
+SLOW_MAX = 100
+SLOW_SECONDS = 2.0
+REMEMBERED_SECONDS = 600.0
+# While something is in flight the queue is looked at so often, whether or not a job has come
+# through.
 POLL_SECONDS = 0.25
 LINGER_SECONDS = 20.0
 # Endpoints of which an attempt took long, and until when this process remembers it.
@@ -30,8 +35,10 @@ _slow_until: dict[uuid.UUID, float] = {}
 
 
 def drain(sender: Sender, store_id: uuid.UUID | None = None, deadline: float = math.inf) -> None:
-    """Send until nothing is due (or the deadline has passed) and nothing of this sender is in flight."""
-    quick, slow = 0, 0
+    """Send until nothing is due (or the deadline has passed) and nothing of this sender is in
+    flight."""
+    quick = 0
+    slow = 0
     while True:
         limits = (QUICK_MAX - quick, SLOW_MAX - slow) if time.monotonic() < deadline else (0, 0)
         attempts = queue.claim(real_now(), limits[0], store_id, slow=_slow(), slow_limit=limits[1])
@@ -65,9 +72,11 @@ def _remember(results: list[Result]) -> None:
 
 
 def send_due(store_id: uuid.UUID, now: datetime, patience_seconds: float) -> None:
-    """Send here and now what of a store's test mode is due at `now` (store time), and wait for what others are sending.
+    """Send here and now what of a store's test mode is due at `now` (store time), and wait for what
+    others are sending.
 
-    When patience is over no further attempt is begun: what is left is due, and goes out by the dispatcher.
+    When patience is over no further attempt is begun: what is left is due, and goes out by the
+    dispatcher.
     """
     deadline = time.monotonic() + patience_seconds
     with Sender() as sender:
@@ -91,7 +100,9 @@ class Dispatcher:
                 self._sender.wake()
                 return
             self._sender = Sender()
-            threading.Thread(target=self._run, args=[self._sender], name="webhook-dispatcher", daemon=True).start()
+            threading.Thread(
+                target=self._run, args=[self._sender], name="webhook-dispatcher", daemon=True
+            ).start()
 
     def _run(self, sender: Sender) -> None:
         try:

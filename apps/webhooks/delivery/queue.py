@@ -1,7 +1,9 @@
-"""The deliveries table as a queue: claiming what is due, writing down what became of it. Each row has one claimer at a time.
+"""The deliveries table as a queue: claiming what is due, writing down what became of it. Each row
+has one claimer at a time.
 
-Claims are made one process after the other, so that an endpoint never has more than two attempts under way, and a host that has
-never answered 2xx one, however many endpoints name it. A claim ends with its lease; a result that comes later is not written.
+Claims are made one process after the other, so that an endpoint never has more than two attempts
+under way, and a host that has never answered 2xx one, however many endpoints name it. A claim ends
+with its lease; a result that comes later is not written.
 """
 
 import uuid
@@ -24,25 +26,32 @@ PER_ENDPOINT_MAX = 2
 LEASE_SECONDS = 90
 ATTEMPTS_MAX = 10
 
-# Two statements in one message, which is one transaction: the second sees what the process that held the lock before has claimed.
-# It goes endpoint by endpoint along the index of waiting deliveries, so the length of one queue doesn't matter to the others.
+# Two statements in one message, which is one transaction: the second sees what the process that
+# held the lock before has claimed. It goes endpoint by endpoint along the index of waiting
+# deliveries, so the length of one queue doesn't matter to the others.
 _CLAIM = """
 SELECT pg_advisory_xact_lock(%(lock)s);
 WITH RECURSIVE waiting(endpoint_id) AS (
-    (SELECT endpoint_id FROM webhooks_delivery WHERE status = 'pending' ORDER BY endpoint_id LIMIT 1)
+    (SELECT endpoint_id FROM webhooks_delivery WHERE status = 'pending' ORDER BY endpoint_id
+        LIMIT 1)
     UNION ALL
     SELECT (SELECT d.endpoint_id FROM webhooks_delivery d
-            WHERE d.status = 'pending' AND d.endpoint_id > waiting.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
+            WHERE d.status = 'pending' AND d.endpoint_id > waiting.endpoint_id
+                ORDER BY d.endpoint_id LIMIT 1)
     FROM waiting WHERE waiting.endpoint_id IS NOT NULL
 ), possible AS (
-    SELECT one.id, one.next_attempt_at, p.url, p.host, p.sealed_secret, p.api_version, moved.seconds, known.yes AS is_known, p.store_id,
+    SELECT one.id, one.next_attempt_at, p.url, p.host, p.sealed_secret, p.api_version,
+        moved.seconds, known.yes AS is_known, p.store_id,
            p.verified_at IS NULL OR p.id = ANY (%(slow)s::uuid[]) AS is_slow
     FROM waiting
-    JOIN webhooks_endpoint p ON p.id = waiting.endpoint_id AND p.status = 'active' AND p.deleted_at IS NULL
+    JOIN webhooks_endpoint p ON p.id = waiting.endpoint_id AND p.status = 'active'
+        AND p.deleted_at IS NULL
     JOIN stores_store s ON s.id = p.store_id
-    CROSS JOIN LATERAL (SELECT CASE p.mode WHEN 'test' THEN s.test_offset_seconds ELSE 0 END AS seconds) moved
+    CROSS JOIN LATERAL (SELECT CASE p.mode WHEN 'test' THEN s.test_offset_seconds ELSE 0
+        END AS seconds) moved
     CROSS JOIN LATERAL (
-        SELECT p.host = ANY (%(excused)s) OR EXISTS (SELECT 1 FROM webhooks_host h WHERE h.name = p.host) AS yes
+        SELECT p.host = ANY (%(excused)s)
+            OR EXISTS (SELECT 1 FROM webhooks_host h WHERE h.name = p.host) AS yes
     ) known
     CROSS JOIN LATERAL (
         SELECT count(*) AS count FROM webhooks_delivery d
@@ -50,8 +59,10 @@ WITH RECURSIVE waiting(endpoint_id) AS (
     ) under_way
     CROSS JOIN LATERAL (
         SELECT d.id, d.next_attempt_at FROM webhooks_delivery d
-        WHERE d.endpoint_id = p.id AND d.status = 'pending' AND d.next_attempt_at <= %(now)s + moved.seconds * interval '1 second'
-        ORDER BY d.next_attempt_at LIMIT greatest(%(per_endpoint)s - under_way.count, 0) FOR UPDATE SKIP LOCKED
+        WHERE d.endpoint_id = p.id AND d.status = 'pending'
+            AND d.next_attempt_at <= %(now)s + moved.seconds * interval '1 second'
+        ORDER BY d.next_attempt_at LIMIT greatest(%(per_endpoint)s - under_way.count, 0)
+            FOR UPDATE SKIP LOCKED
     ) one
     WHERE (%(store_id)s::uuid IS NULL OR (p.store_id = %(store_id)s AND p.mode = 'test'))
       AND (known.yes OR NOT EXISTS (
@@ -59,43 +70,59 @@ WITH RECURSIVE waiting(endpoint_id) AS (
           WHERE o.host = p.host AND d.status = 'attempting' AND d.claimed_until > %(now)s))
 ), due AS (
     SELECT * FROM (
-        SELECT ranked.*, row_number() OVER (PARTITION BY is_slow ORDER BY store_turn, next_attempt_at, id) AS place FROM (
-            SELECT possible.*, row_number() OVER (PARTITION BY host ORDER BY next_attempt_at, id) AS host_turn,
-                   row_number() OVER (PARTITION BY store_id, is_slow ORDER BY next_attempt_at, id) AS store_turn FROM possible
+        SELECT ranked.*, row_number()
+            OVER (PARTITION BY is_slow ORDER BY store_turn, next_attempt_at, id) AS place FROM (
+            SELECT possible.*, row_number()
+                OVER (PARTITION BY host ORDER BY next_attempt_at, id) AS host_turn,
+                   row_number()
+                       OVER (PARTITION BY store_id, is_slow
+                       ORDER BY next_attempt_at, id) AS store_turn FROM possible
         ) ranked WHERE is_known OR host_turn = 1
     ) placed WHERE place <= CASE WHEN is_slow THEN %(slow_limit)s ELSE %(limit)s END
 )
 UPDATE webhooks_delivery d SET status = 'attempting', claimed_until = %(until)s
 FROM due, webhooks_event e WHERE d.id = due.id AND e.id = d.event_id
-RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.host, due.sealed_secret, due.api_version, due.seconds,
-          e.id, e.type, floor(extract(epoch FROM e.created_at))::bigint, e.account_id, e.object::text, due.is_slow
+RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.host, due.sealed_secret,
+    due.api_version, due.seconds,
+          e.id, e.type, floor(extract(epoch
+              FROM e.created_at))::bigint, e.account_id, e.object::text, due.is_slow
 """
 
-# Every attempt that failed is kept, for the next one writes over it on the delivery. A retry for an endpoint that was turned off
-# meanwhile isn't kept for later. The last arrival at an endpoint is noted to the second, so that a busy endpoint's row isn't written
-# with every answer. A delivery that failed for good turns its endpoint off.
+# Every attempt that failed is kept, for the next one writes over it on the delivery. A retry for an
+# endpoint that was turned off meanwhile isn't kept for later. The last arrival at an endpoint is
+# noted to the second, so that a busy endpoint's row isn't written with every answer. A delivery
+# that failed for good turns its endpoint off.
 _RECORD = """
 WITH kept AS (
     UPDATE webhooks_delivery d SET
-        attempts = d.attempts + 1, claimed_until = NULL, response_status = r.response_status, response_body = r.response_body,
+        attempts = d.attempts + 1, claimed_until = NULL, response_status = r.response_status,
+            response_body = r.response_body,
         error = r.error, duration_ms = r.duration_ms,
         delivered_at = CASE r.status WHEN 'delivered' THEN r.at END,
         status = CASE WHEN r.status = 'pending' AND NOT is_on.yes THEN 'ignored' ELSE r.status END,
         next_attempt_at = CASE WHEN is_on.yes THEN r.next_attempt_at END
-    FROM unnest(%(ids)s::uuid[], %(claims)s::timestamptz[], %(statuses)s::text[], %(nexts)s::timestamptz[], %(codes)s::int[],
-                %(bodies)s::text[], %(errors)s::text[], %(durations)s::int[], %(ats)s::timestamptz[])
-         AS r(id, claimed_until, status, next_attempt_at, response_status, response_body, error, duration_ms, at)
+    FROM unnest(%(ids)s::uuid[], %(claims)s::timestamptz[], %(statuses)s::text[],
+        %(nexts)s::timestamptz[], %(codes)s::int[],
+                %(bodies)s::text[], %(errors)s::text[], %(durations)s::int[],
+                    %(ats)s::timestamptz[])
+         AS r(id, claimed_until, status, next_attempt_at, response_status, response_body, error,
+             duration_ms, at)
     JOIN webhooks_delivery mine ON mine.id = r.id
     JOIN webhooks_endpoint p ON p.id = mine.endpoint_id
     CROSS JOIN LATERAL (SELECT p.status = 'active' AND p.deleted_at IS NULL AS yes) is_on
     WHERE d.id = r.id AND d.status = 'attempting' AND d.claimed_until = r.claimed_until
-    RETURNING d.id, d.attempts, d.endpoint_id, r.status, r.at, r.response_status, r.response_body, r.error, r.duration_ms
+    RETURNING d.id, d.attempts, d.endpoint_id, r.status, r.at, r.response_status, r.response_body,
+        r.error, r.duration_ms
 ), failed_ones AS (
-    INSERT INTO webhooks_attempt (delivery_id, number, at, response_status, response_body, error, duration_ms)
-    SELECT id, attempts, at, response_status, response_body, error, duration_ms FROM kept WHERE status <> 'delivered'
+    INSERT INTO webhooks_attempt (delivery_id, number, at, response_status, response_body, error,
+        duration_ms)
+    SELECT id, attempts, at, response_status, response_body, error, duration_ms FROM kept
+        WHERE status <> 'delivered'
 ), stopped AS (
-    UPDATE webhooks_endpoint p SET status = 'error', disabled_at = failed.at, updated_at = failed.at, is_notice_due = true
-    FROM (SELECT endpoint_id, max(at) AS at FROM kept WHERE status = 'failed' GROUP BY endpoint_id ORDER BY endpoint_id) failed
+    UPDATE webhooks_endpoint p
+        SET status = 'error', disabled_at = failed.at, updated_at = failed.at, is_notice_due = true
+    FROM (SELECT endpoint_id, max(at) AS at FROM kept WHERE status = 'failed' GROUP BY endpoint_id
+        ORDER BY endpoint_id) failed
     WHERE p.id = failed.endpoint_id AND p.status = 'active' AND p.deleted_at IS NULL
     RETURNING p.id
 ), ignored AS (
@@ -107,7 +134,8 @@ WITH kept AS (
     UPDATE webhooks_endpoint p SET verified_at = greatest(p.verified_at, arrived.at)
     FROM (SELECT e.id FROM webhooks_endpoint e JOIN arrived a ON a.endpoint_id = e.id
           WHERE (e.verified_at IS NULL OR e.verified_at < a.at - interval '1 second')
-            AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.endpoint_id = e.id AND kept.status = 'failed')
+            AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.endpoint_id = e.id
+                AND kept.status = 'failed')
           ORDER BY e.id FOR NO KEY UPDATE OF e) mine
     JOIN arrived ON arrived.endpoint_id = mine.id
     WHERE p.id = mine.id
@@ -177,11 +205,14 @@ class Result:
 def _rows(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """What the last statement answers, in a transaction of its own that doesn't wait for the disk.
 
-    Losing the newest results in a crash means sending twice, which receivers must bear. Inside a caller's transaction its own
-    rule holds.
+    Losing the newest results in a crash means sending twice, which receivers must bear. Inside a
+    caller's transaction its own rule holds.
     """
     with connection.cursor() as cursor:
-        cursor.execute(text if connection.in_atomic_block else f"SET LOCAL synchronous_commit TO off;{text}", values)
+        cursor.execute(
+            text if connection.in_atomic_block else f"SET LOCAL synchronous_commit TO off;{text}",
+            values,
+        )
         while cursor.nextset():
             pass
         found: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
@@ -189,12 +220,18 @@ def _rows(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def claim(
-    now: datetime, limit: int, store_id: uuid.UUID | None = None, *, slow: Collection[uuid.UUID] = (), slow_limit: int | None = None
+    now: datetime,
+    limit: int,
+    store_id: uuid.UUID | None = None,
+    *,
+    slow: Collection[uuid.UUID] = (),
+    slow_limit: int | None = None,
 ) -> list[Attempt]:
-    """Up to `limit` attempts that are due at `now` (machine time), signed; with `store_id`, of that store's test mode alone.
+    """Up to `limit` attempts that are due at `now` (machine time), signed; with `store_id`, of that
+    store's test mode alone.
 
-    Endpoints that have never answered 2xx, and those named `slow`, have a lane of their own with `slow_limit`. In each, stores
-    take turns.
+    Endpoints that have never answered 2xx, and those named `slow`, have a lane of their own with
+    `slow_limit`. In each, stores take turns.
     """
     slow_limit = limit if slow_limit is None else slow_limit
     if limit <= 0 and slow_limit <= 0:
@@ -213,13 +250,21 @@ def claim(
     }
     rows = [Claimed(*row) for row in _rows(_CLAIM, values)]
     attempts: list[Attempt] = []
-    secrets: dict[uuid.UUID, str] = {}  # an endpoint with many deliveries has its secret opened once
+    secrets: dict[
+        uuid.UUID, str
+    ] = {}  # an endpoint with many deliveries has its secret opened once
     # One that can't be signed keeps its claim: the lease is its pause, and the others go out.
-    JOB.each(lambda: rows, lambda row: attempts.append(_attempt(row, until, now, secrets)), id_of=lambda row: str(row.id))
+    JOB.each(
+        lambda: rows,
+        lambda row: attempts.append(_attempt(row, until, now, secrets)),
+        id_of=lambda row: str(row.id),
+    )
     return attempts
 
 
-def _attempt(row: Claimed, until: datetime, now: datetime, secrets: dict[uuid.UUID, str]) -> Attempt:
+def _attempt(
+    row: Claimed, until: datetime, now: datetime, secrets: dict[uuid.UUID, str]
+) -> Attempt:
     raw = signing.body(
         event_id=row.event_id,
         type=row.event_type,
@@ -230,7 +275,9 @@ def _attempt(row: Claimed, until: datetime, now: datetime, secrets: dict[uuid.UU
         object_json=row.object_json,
     )
     if row.endpoint_id not in secrets:
-        secrets[row.endpoint_id] = crypto.decrypt(row.sealed_secret, signing.secret_place(row.endpoint_id))
+        secrets[row.endpoint_id] = crypto.decrypt(
+            row.sealed_secret, signing.secret_place(row.endpoint_id)
+        )
     headers = {
         **signing.plain_headers(row.id, row.event_id, row.event_type, row.attempts + 1),
         **signing.signatures(secrets[row.endpoint_id], row.event_id, raw, int(now.timestamp())),
@@ -250,7 +297,8 @@ def _attempt(row: Claimed, until: datetime, now: datetime, secrets: dict[uuid.UU
 
 
 def record(results: list[Result]) -> None:
-    """Write the results of claims that still hold; turn off the endpoints on which a delivery has failed for good."""
+    """Write the results of claims that still hold; turn off the endpoints on which a delivery has
+    failed for good."""
     if not results:
         return
     values = {
@@ -279,24 +327,30 @@ WHERE status = 'pending' AND endpoint_id = ANY (%s)
 
 
 def tidy(now: datetime) -> None:
-    """Put back what a dead process had claimed, and ignore what slipped into the queue of an endpoint that is off."""
+    """Put back what a dead process had claimed, and ignore what slipped into the queue of an
+    endpoint that is off."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE webhooks_delivery SET status = 'pending', claimed_until = NULL"
-            " WHERE id IN (SELECT id FROM webhooks_delivery WHERE status = 'attempting' AND claimed_until <= %s FOR UPDATE SKIP LOCKED)",
+            "UPDATE webhooks_delivery SET status = 'pending', claimed_until = NULL WHERE id IN"
+            " (SELECT id FROM webhooks_delivery WHERE status = 'attempting' AND claimed_until <= %s"
+            " FOR UPDATE SKIP LOCKED)",
             [now],
         )
-        cursor.execute("SELECT id FROM webhooks_endpoint WHERE status <> 'active' OR deleted_at IS NOT NULL")
+        cursor.execute(
+            "SELECT id FROM webhooks_endpoint WHERE status <> 'active' OR deleted_at IS NOT NULL"
+        )
         cursor.execute(_IGNORE, [[id for (id,) in cursor.fetchall()]])
 
 
 def is_busy(store_id: uuid.UUID, now: datetime) -> bool:
-    """Whether the store's test mode has a delivery under way, or one that is due at `now` (store time)."""
+    """Whether the store's test mode has a delivery under way, or one that is due at `now` (store
+    time)."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT EXISTS (SELECT 1 FROM webhooks_endpoint p JOIN webhooks_delivery d ON d.endpoint_id = p.id"
-            " WHERE p.store_id = %s AND p.mode = 'test' AND p.status = 'active' AND p.deleted_at IS NULL"
-            " AND (d.status = 'attempting' OR (d.status = 'pending' AND d.next_attempt_at <= %s)))",
+            "SELECT EXISTS (SELECT 1 FROM webhooks_endpoint p JOIN webhooks_delivery d ON"
+            " d.endpoint_id = p.id WHERE p.store_id = %s AND p.mode = 'test' AND p.status ="
+            " 'active' AND p.deleted_at IS NULL AND (d.status = 'attempting' OR (d.status ="
+            " 'pending' AND d.next_attempt_at <= %s)))",
             [store_id, now],
         )
         return bool(cursor.fetchone()[0])

@@ -1,6 +1,8 @@
-"""An event loop in a thread of its own that posts attempts and hands back results; it never touches the database.
+"""An event loop in a thread of its own that posts attempts and hands back results; it never touches
+the database.
 
-The thread that owns a Sender talks to PostgreSQL, the loop talks to receivers: neither waits for the other.
+The thread that owns a Sender talks to PostgreSQL, the loop talks to receivers: neither waits for
+the other.
 """
 
 import asyncio
@@ -27,11 +29,16 @@ BODY_KEPT = 1024
 class Sender:
     """`start` attempts, `take` results; `wake` makes a waiting `take` return."""
 
-    def __init__(self, lookup: posting.Lookup = posting.system_lookup, context: ssl.SSLContext | None = None) -> None:
-        self._lookup, self._context = lookup, context
+    def __init__(
+        self, lookup: posting.Lookup = posting.system_lookup, context: ssl.SSLContext | None = None
+    ) -> None:
+        self._lookup = lookup
+        self._context = context
         self._done: queue.SimpleQueue[Result | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
-        self._ended = asyncio.Event()  # kept, unlike a call of `stop` that comes before the loop is running
+        self._ended = (
+            asyncio.Event()
+        )  # kept, unlike a call of `stop` that comes before the loop is running
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._run, name="webhook-sender", daemon=True)
 
@@ -39,7 +46,12 @@ class Sender:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._loop.call_soon_threadsafe(self._ended.set)
         self._thread.join()
 
@@ -56,7 +68,8 @@ class Sender:
         return self._done.empty()
 
     def take(self, wait_seconds: float) -> list[Result]:
-        """All results there are, after waiting for the first; empty when only woken, or when the time is over."""
+        """All results there are, after waiting for the first; empty when only woken, or when the
+        time is over."""
         taken: list[Result | None] = []
         try:
             taken.append(self._done.get(timeout=wait_seconds))
@@ -97,27 +110,42 @@ class Sender:
 
     async def _send(self, attempt: Attempt) -> None:
         started = time.monotonic()
-        answer, error, is_private = None, None, False
+        answer = None
+        error = None
+        is_private = False
         try:
             answer = await posting.post(self._session, attempt.url, attempt.body, attempt.headers)
         except net.PrivateAddress:
-            error, is_private = "private_address", True
+            error = "private_address"
+            is_private = True
         except posting.NoAnswer as failure:
             error = str(failure)
         except Exception as failure:  # a delivery must end, whatever a receiver found to break
             error = type(failure).__name__
         duration_ms = int((time.monotonic() - started) * 1000)
-        self._done.put(result_of(attempt, real_now(), answer, error, duration_ms, is_private=is_private))
+        self._done.put(
+            result_of(attempt, real_now(), answer, error, duration_ms, is_private=is_private)
+        )
 
 
 def result_of(
-    attempt: Attempt, now: datetime, answer: posting.Answer | None, error: str | None, duration_ms: int, *, is_private: bool = False
+    attempt: Attempt,
+    now: datetime,
+    answer: posting.Answer | None,
+    error: str | None,
+    duration_ms: int,
+    *,
+    is_private: bool = False,
 ) -> Result:
-    """Decide what becomes of the delivery. Any answer but 2xx is a failed attempt; a private address ends it at once."""
+    """Decide what becomes of the delivery. Any answer but 2xx is a failed attempt; a private
+    address ends it at once."""
     at = now + timedelta(seconds=attempt.offset_seconds)
     code = answer.status if answer else None
-    text = answer.body[:BODY_KEPT].decode("utf-8", "replace").replace("\x00", "�") if answer else None
-    status, next_at = Delivery.Status.PENDING, None
+    text = (
+        answer.body[:BODY_KEPT].decode("utf-8", "replace").replace("\x00", "�") if answer else None
+    )
+    status = Delivery.Status.PENDING
+    next_at = None
     if code is not None and 200 <= code < 300:
         status = Delivery.Status.DELIVERED
     elif is_private or attempt.number >= ATTEMPTS_MAX:

@@ -1,4 +1,5 @@
-"""Sending something by hand: a test event, one delivery again, or everything of a stretch of time again."""
+"""Sending something by hand: a test event, one delivery again, or everything of a stretch of time
+again."""
 
 import uuid
 from datetime import datetime
@@ -36,30 +37,48 @@ class TooManyEvents(Flat):
 
 
 def send_test(endpoint: Endpoint, event_type: str | None, at: datetime) -> Delivery:
-    """A made-up event of the type (default: the first that the endpoint asked for), sent to this endpoint alone.
+    """A made-up event of the type (default: the first that the endpoint asked for), sent to this
+    endpoint alone.
 
     Raises Invalid when there is no such event.
     """
-    name = event_type if event_type is not None else next(iter(endpoint.subscribed_events), TEST_DEFAULT)
+    name = (
+        event_type
+        if event_type is not None
+        else next(iter(endpoint.subscribed_events), TEST_DEFAULT)
+    )
     if name not in open_to(endpoint.store.is_platform):
         raise Invalid("event_type", "event_name")
     with transaction.atomic():
-        event = Event.objects.create(store=endpoint.store, mode=endpoint.mode, type=name, object=to_builtins(sample(name)), created_at=at)
+        event = Event.objects.create(
+            store=endpoint.store,
+            mode=endpoint.mode,
+            type=name,
+            object=to_builtins(sample(name)),
+            created_at=at,
+        )
         return _send_now(endpoint, event, at)
 
 
 def redeliver(endpoint: Endpoint, delivery_id: uuid.UUID | str, at: datetime) -> Delivery:
-    """Send a delivery again now. One that has ended begins a new series of attempts. Raises DeliveryNotFound or DeliveryNotRetryable."""
+    """Send a delivery again now. One that has ended begins a new series of attempts. Raises
+    DeliveryNotFound or DeliveryNotRetryable."""
     known = Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode)
     with transaction.atomic():
-        delivery: Delivery | None = known.filter(pk=delivery_id).select_for_update().first() if is_uuid(str(delivery_id)) else None
+        delivery: Delivery | None = (
+            known.filter(pk=delivery_id).select_for_update().first()
+            if is_uuid(str(delivery_id))
+            else None
+        )
         if delivery is None:
             raise DeliveryNotFound
         if not is_retryable(endpoint, delivery):
             raise DeliveryNotRetryable
         attempts = delivery.attempts if delivery.status == Delivery.Status.PENDING else 0
         again = Step(Delivery.Status.PENDING)
-        DELIVERY.change_locked(delivery, again, at=at, attempts=attempts, next_attempt_at=at, claimed_until=None)
+        DELIVERY.change_locked(
+            delivery, again, at=at, attempts=attempts, next_attempt_at=at, claimed_until=None
+        )
         jobs.enqueue(DELIVER, delivery.pk)
     return delivery
 
@@ -74,16 +93,23 @@ def is_retryable(endpoint: Endpoint, delivery: Delivery) -> bool:
 
 
 def resend_range(endpoint: Endpoint, asked: ResendRequest, at: datetime) -> int:
-    """Send again, each in a new delivery, the events of a stretch of time that the endpoint asks for; how many.
+    """Send again, each in a new delivery, the events of a stretch of time that the endpoint asks
+    for; how many.
 
     Test events are left out. Raises DeliveryNotRetryable (the endpoint is off) or TooManyEvents.
     """
     if endpoint.status != Endpoint.Status.ACTIVE or endpoint.deleted_at is not None:
         raise DeliveryNotRetryable
     events = (
-        Event.objects.filter(store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events)
+        Event.objects.filter(
+            store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events
+        )
         .filter(created_at__gte=asked.first, created_at__lte=asked.last)
-        .exclude(pk__in=Delivery.objects.filter(store=endpoint.store, mode=endpoint.mode, is_test=True).values("event_id"))
+        .exclude(
+            pk__in=Delivery.objects.filter(
+                store=endpoint.store, mode=endpoint.mode, is_test=True
+            ).values("event_id")
+        )
         .order_by("created_at", "id")
     )
     found = list(events[: RESEND_MAX + 1])

@@ -1,4 +1,5 @@
-"""Registering receivers and turning them on and off. A secret is told once; a store has one platform integration per mode.
+"""Registering receivers and turning them on and off. A secret is told once; a store has one
+platform integration per mode.
 
 Whoever turns an endpoint off also ignores its waiting deliveries, in the same transaction.
 """
@@ -39,37 +40,46 @@ class IntegrationExists(Flat):
 
 @dataclass(frozen=True)
 class Registered:
-    """An endpoint with its new secret; `is_new` is false when an existing integration was adopted."""
+    """An endpoint with its new secret; `is_new` is false when an existing integration was
+    adopted."""
 
     endpoint: Endpoint
     secret: str
     is_new: bool
 
 
-def register_endpoint(access: Access, request: EndpointRequest, broken: rules.Broken = MappingProxyType({})) -> Registered:
+def register_endpoint(
+    access: Access, request: EndpointRequest, broken: rules.Broken = MappingProxyType({})
+) -> Registered:
     """Make an endpoint, or adopt the store's platform integration when a platform is named.
 
-    `broken` is what of the request could not be read; it is told with what the store forbids. Raises InvalidFields,
-    Listed when there is no room, or IntegrationExists when two first registrations race.
+    `broken` is what of the request could not be read; it is told with what the store forbids.
+    Raises InvalidFields, Listed when there is no room, or IntegrationExists when two first
+    registrations race.
     """
     operations.check(access, operations.HOOK_CREATE)
     if "platform" in broken:
         raise InvalidFields(broken["platform"])
     platform = request.platform or None
     if platform is not None:
-        existing = Endpoint.objects.seen_by(access).filter(deleted_at=None).exclude(platform=None).first()
+        existing = (
+            Endpoint.objects.seen_by(access).filter(deleted_at=None).exclude(platform=None).first()
+        )
         if existing is not None:
             return _adopt(access, existing, request, broken)
     request = rules.for_new(request)
     rules.check(access, request, broken, required=("url", "subscribed_events"))
     columns = {**_columns(request), "platform": platform, "api_version": settings.API_VERSION}
     at = access.now()
-    endpoint = Endpoint(store=access.store, mode=access.mode, created_at=at, updated_at=at, **columns)
+    endpoint = Endpoint(
+        store=access.store, mode=access.mode, created_at=at, updated_at=at, **columns
+    )
     secret = _new_secret(endpoint)
     exists = IntegrationExists(f"An active {platform} integration already exists for this store")
     with refused_by("endpoint_one_platform_per_mode", exists):
         store = _check_room(access)
-        # By the clock that the locked store has now: what happens after this is the endpoint's to hear of.
+        # By the clock that the locked store has now: what happens after this is the endpoint's to
+        # hear of.
         endpoint.created_at = endpoint.updated_at = clock.now(store, access.mode)
         endpoint.save(force_insert=True)
         _note("created", endpoint, url=endpoint.url)
@@ -78,7 +88,8 @@ def register_endpoint(access: Access, request: EndpointRequest, broken: rules.Br
 
 
 def _columns(request: EndpointRequest) -> dict[str, object]:
-    """What was sent, as the row keeps it. Which platform it is belongs to the row's making alone."""
+    """What was sent, as the row keeps it. Which platform it is belongs to the row's making
+    alone."""
     columns: dict[str, object] = request.sent()
     columns.pop("platform", None)
     if "platform_store_url" in columns:
@@ -94,7 +105,9 @@ def _check_room(access: Access) -> Store:
     return store
 
 
-def _adopt(access: Access, endpoint: Endpoint, request: EndpointRequest, broken: rules.Broken) -> Registered:
+def _adopt(
+    access: Access, endpoint: Endpoint, request: EndpointRequest, broken: rules.Broken
+) -> Registered:
     request = rules.for_adoption(request)
     rules.check(access, request, broken)
     values = _columns(request)
@@ -104,15 +117,23 @@ def _adopt(access: Access, endpoint: Endpoint, request: EndpointRequest, broken:
     with transaction.atomic():
         at = access.now()
         _lock(endpoint)
-        ENDPOINT.change_locked(endpoint, Step(Endpoint.Status.ACTIVE), at=at, disabled_at=None, is_notice_due=False)
+        ENDPOINT.change_locked(
+            endpoint, Step(Endpoint.Status.ACTIVE), at=at, disabled_at=None, is_notice_due=False
+        )
         _save(endpoint, at, *values, "sealed_secret", "secret_preview")
         _note("secret_rotated", endpoint, adopted=True)
     _listens(endpoint)
     return Registered(endpoint, secret, is_new=False)
 
 
-def update_endpoint(access: Access, endpoint: Endpoint, request: EndpointChanges, broken: rules.Broken = MappingProxyType({})) -> Endpoint:
-    """Change url, description, subscribed_events or metadata; `broken` as for a new one. Raises InvalidFields."""
+def update_endpoint(
+    access: Access,
+    endpoint: Endpoint,
+    request: EndpointChanges,
+    broken: rules.Broken = MappingProxyType({}),
+) -> Endpoint:
+    """Change url, description, subscribed_events or metadata; `broken` as for a new one. Raises
+    InvalidFields."""
     operations.check(access, operations.HOOK_CHANGE)
     rules.check(access, request, broken)
     values = request.sent()
@@ -136,7 +157,14 @@ def enable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = Non
         if endpoint.status == Endpoint.Status.ACTIVE:
             return endpoint
         _note("enabled", endpoint)
-        ENDPOINT.change_locked(endpoint, Step(Endpoint.Status.ACTIVE), at=at, disabled_at=None, is_notice_due=False, updated_at=at)
+        ENDPOINT.change_locked(
+            endpoint,
+            Step(Endpoint.Status.ACTIVE),
+            at=at,
+            disabled_at=None,
+            is_notice_due=False,
+            updated_at=at,
+        )
     return _listens(endpoint)
 
 
@@ -149,7 +177,9 @@ def disable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = No
         _lock(endpoint)
         if endpoint.status != Endpoint.Status.ACTIVE:
             return endpoint
-        ENDPOINT.change_locked(endpoint, Step(Endpoint.Status.DISABLED), at=at, disabled_at=at, updated_at=at)
+        ENDPOINT.change_locked(
+            endpoint, Step(Endpoint.Status.DISABLED), at=at, disabled_at=at, updated_at=at
+        )
         ignore_waiting(endpoint)
         _note("disabled", endpoint)
     return endpoint
@@ -159,7 +189,8 @@ def delete_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = Non
     """Hide it for good; its deliveries are kept."""
     operations.check(by, operations.HOOK_DELETE)
     with transaction.atomic():
-        endpoint.deleted_at, endpoint.is_notice_due = at, False
+        endpoint.deleted_at = at
+        endpoint.is_notice_due = False
         _save(endpoint, at, "deleted_at", "is_notice_due")
         ignore_waiting(endpoint)
         _note("deleted", endpoint)
@@ -177,7 +208,9 @@ def rotate_secret(endpoint: Endpoint, at: datetime, *, by: Access | None = None)
 
 def disable_endpoints_of(store: Store) -> None:
     """Turn off every active endpoint of a store, in both modes."""
-    for endpoint in Endpoint.objects.filter(store=store, deleted_at=None, status=Endpoint.Status.ACTIVE):
+    for endpoint in Endpoint.objects.filter(
+        store=store, deleted_at=None, status=Endpoint.Status.ACTIVE
+    ):
         disable_endpoint(endpoint, clock.now(store, endpoint.mode))
 
 
@@ -185,12 +218,17 @@ def ignore_waiting(endpoint: Endpoint) -> None:
     """What waits for an endpoint that was turned off is not kept for later."""
     rows = Delivery.objects.filter(endpoint=endpoint)
     ignored = Step(Delivery.Status.IGNORED)
-    DELIVERY.change_all(rows, Delivery.Status.PENDING, ignored, next_attempt_at=None, claimed_until=None)
+    DELIVERY.change_all(
+        rows, Delivery.Status.PENDING, ignored, next_attempt_at=None, claimed_until=None
+    )
 
 
 def _lock(endpoint: Endpoint) -> None:
-    """Its status as it stands: an attempt that failed for good may have turned it off since it was read."""
-    endpoint.refresh_from_db(fields=["status"], from_queryset=Endpoint.objects.select_for_update(no_key=True))
+    """Its status as it stands: an attempt that failed for good may have turned it off since it was
+    read."""
+    endpoint.refresh_from_db(
+        fields=["status"], from_queryset=Endpoint.objects.select_for_update(no_key=True)
+    )
 
 
 def _new_secret(endpoint: Endpoint) -> str:
@@ -202,13 +240,21 @@ def _new_secret(endpoint: Endpoint) -> str:
 
 def _note(done: str, endpoint: Endpoint, **details: object) -> None:
     host = urlsplit(endpoint.url).hostname or ""
-    audit.record(f"webhook_endpoint.{done}", store=endpoint.store_id, mode=endpoint.mode, target=endpoint, name=host, details=details)
+    audit.record(
+        f"webhook_endpoint.{done}",
+        store=endpoint.store_id,
+        mode=endpoint.mode,
+        target=endpoint,
+        name=host,
+        details=details,
+    )
 
 
 def _listens(endpoint: Endpoint) -> Endpoint:
     """What happens from now on is its to hear of, as whoever audits knows by `updated_at`.
 
-    In a transaction of its own: what happened while the endpoint waited to be committed didn't see it.
+    In a transaction of its own: what happened while the endpoint waited to be committed didn't see
+    it.
     """
     store = Store.objects.get(pk=endpoint.store_id)
     return _save(endpoint, clock.now(store, endpoint.mode))

@@ -1,4 +1,5 @@
-"""Telling a store's owners by e-mail that an endpoint was turned off by the service: once each time it happens."""
+"""Telling a store's owners by e-mail that an endpoint was turned off by the service: once each time
+it happens."""
 
 import uuid
 from collections.abc import Sequence
@@ -17,16 +18,25 @@ JOB = Job("webhooks.tell_owners", limit=100)
 def tell_owners(endpoint_id: uuid.UUID) -> None:
     """Queue the letters that are due for this endpoint, if they still are."""
     with transaction.atomic():
-        if not Endpoint.objects.filter(pk=endpoint_id, is_notice_due=True).update(is_notice_due=False):
+        if not Endpoint.objects.filter(pk=endpoint_id, is_notice_due=True).update(
+            is_notice_due=False
+        ):
             return
         endpoint = Endpoint.objects.select_related("store").get(pk=endpoint_id)
-        values = {"store": endpoint.store.name, "mode": endpoint.mode, "url": endpoint.url, "id": endpoint.pk}
+        values = {
+            "store": endpoint.store.name,
+            "mode": endpoint.mode,
+            "url": endpoint.url,
+            "id": endpoint.pk,
+        }
         occasion = clock.iso(endpoint.disabled_at)
         path = f"/dashboard/webhooks/{endpoint.pk}"
         subject = f"{endpoint.pk}:{occasion}"
         news = (endpoint.store_id, endpoint.mode, ENDPOINT_OFF, subject)
         record(News(*news, "A webhook endpoint was disabled", path, endpoint.url))
-        owners = Member.objects.filter(store_id=endpoint.store_id, role=Role.OWNER, user__is_active=True)
+        owners = Member.objects.filter(
+            store_id=endpoint.store_id, role=Role.OWNER, user__is_active=True
+        )
         for owner in owners.select_related("user"):
             key = f"webhook_endpoint_off:{endpoint.pk}:{occasion}:{owner.user_id}"
             mail.send(key=key, to=owner.user.email, template="webhook_endpoint_off", context=values)

@@ -1,4 +1,5 @@
-"""What an endpoint's fields may hold in this store. Every broken rule is told at once, one for each field, in their order."""
+"""What an endpoint's fields may hold in this store. Every broken rule is told at once, one for each
+field, in their order."""
 
 from collections.abc import Callable, Collection, Mapping
 
@@ -11,7 +12,8 @@ from apps.core.literal import split_url
 from apps.webhooks.catalogue import PLATFORM_DEFAULT, open_to
 from apps.webhooks.requests import EndpointChanges, EndpointRequest
 
-UNKNOWN_TOLD_MAX, NAME_TOLD_MAX = 10, 100
+UNKNOWN_TOLD_MAX = 10
+NAME_TOLD_MAX = 100
 Broken = Mapping[str, Invalid]
 
 
@@ -29,7 +31,12 @@ def for_adoption(request: EndpointRequest) -> EndpointRequest:
     return request
 
 
-def check(access: Access, request: EndpointRequest | EndpointChanges, broken: Broken, required: Collection[str] = ()) -> None:
+def check(
+    access: Access,
+    request: EndpointRequest | EndpointChanges,
+    broken: Broken,
+    required: Collection[str] = (),
+) -> None:
     """Raises InvalidFields with what is `broken` already and what the store forbids."""
     found = dict(broken)
     for name in request.__struct_fields__:
@@ -65,7 +72,9 @@ def _check_events(access: Access, names: list[str]) -> None:
     allowed = open_to(access.store.is_platform)
     unknown = [one[:NAME_TOLD_MAX] for one in names if one not in allowed]
     if unknown:
-        raise Invalid("subscribed_events", "unknown_events", names=", ".join(unknown[:UNKNOWN_TOLD_MAX]))
+        raise Invalid(
+            "subscribed_events", "unknown_events", names=", ".join(unknown[:UNKNOWN_TOLD_MAX])
+        )
 
 
 # Typed by the classes of the request.

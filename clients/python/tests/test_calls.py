@@ -17,7 +17,8 @@ class Server:
     """Answers what it is told to, in order, and keeps what it was asked."""
 
     def __init__(self, *answers: Any) -> None:
-        self.answers, self.asked = list(answers), list[httpx.Request]()
+        self.answers = list(answers)
+        self.asked = list[httpx.Request]()
         self.slept: list[float] = []
         transport = httpx.MockTransport(self._answer)
         self.client = tillgate.Client("svc_sk_test_x", "http://till.example/", transport=transport)

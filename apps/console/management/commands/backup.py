@@ -1,4 +1,5 @@
-"""`backup`: the database and the files of this machine in one folder that is there whole or not at all."""
+"""`backup`: the database and the files of this machine in one folder that is there whole or not at
+all."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +17,8 @@ from apps.console.command import OperatorCommand, Result
 
 
 class BackupResult(Result, frozen=True, kw_only=True):
-    """The backup, what is kept elsewhere, and the ids of the keys without which it is worth nothing."""
+    """The backup, what is kept elsewhere, and the ids of the keys without which it is worth
+    nothing."""
 
     backup: str
     made_at: str
@@ -30,18 +32,37 @@ class BackupResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[BackupResult]):
-    help = "Back up the database, logos and reports into a new folder; run it as the owner of the tables"
+    help = (
+        "Back up the database, logos and reports into a new folder; run it as the owner of the"
+        " tables"
+    )
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", help="where backups are kept; with --verify a backup")
         sealed = parser.add_mutually_exclusive_group()
-        sealed.add_argument("--passphrase-file", metavar="FILE", help="encrypt with the passphrase in this file")
-        sealed.add_argument("--public-key", metavar="FILE", help="encrypt for this OpenPGP key, whose private half is elsewhere")
-        sealed.add_argument("--no-encryption", action="store_true", help="the disk is encrypted already, or nobody else reads it")
-        sealed.add_argument("--verify", action="store_true", help="make none, but check that this one is whole")
-        parser.add_argument("--keep", type=int, metavar="N", help="afterwards delete all but the newest N")
+        sealed.add_argument(
+            "--passphrase-file", metavar="FILE", help="encrypt with the passphrase in this file"
+        )
+        sealed.add_argument(
+            "--public-key",
+            metavar="FILE",
+            help="encrypt for this OpenPGP key, whose private half is elsewhere",
+        )
+        sealed.add_argument(
+            "--no-encryption",
+            action="store_true",
+            help="the disk is encrypted already, or nobody else reads it",
+        )
+        sealed.add_argument(
+            "--verify", action="store_true", help="make none, but check that this one is whole"
+        )
         parser.add_argument(
-            "--with-key-file", action="store_true", help="also the signer's key file, which whoever opens the backup then has"
+            "--keep", type=int, metavar="N", help="afterwards delete all but the newest N"
+        )
+        parser.add_argument(
+            "--with-key-file",
+            action="store_true",
+            help="also the signer's key file, which whoever opens the backup then has",
         )
 
     def run(self, **options: Any) -> BackupResult:
@@ -49,7 +70,9 @@ class Command(OperatorCommand[BackupResult]):
         try:
             if options["verify"]:
                 return _told(folder, check.verify(folder))
-            return _make(folder, _seal(options), options["keep"], with_key_file=options["with_key_file"])
+            return _make(
+                folder, _seal(options), options["keep"], with_key_file=options["with_key_file"]
+            )
         except BackupError as error:
             raise CommandError(str(error)) from None
 
@@ -61,7 +84,10 @@ def _seal(options: Mapping[str, Any]) -> Seal:
         return Seal(sealing.PUBLIC_KEY, Path(options["public_key"]))
     if options["no_encryption"]:
         return Seal(sealing.NONE)
-    raise CommandError("A backup holds your merchants' customers: give --passphrase-file, --public-key, or --no-encryption")
+    raise CommandError(
+        "A backup holds your merchants' customers: give --passphrase-file, --public-key, or"
+        " --no-encryption"
+    )
 
 
 def _make(parent: Path, seal: Seal, keep: int | None, *, with_key_file: bool) -> BackupResult:
@@ -79,7 +105,12 @@ def _told(folder: Path, described: Manifest) -> BackupResult:
         encryption=described.encryption,
         bytes=sum(file.bytes for file in described.files),
         files=[file.name for file in described.files],
-        kept_elsewhere=[f"the files in the bucket {described.s3_bucket}"] if described.s3_bucket else [],
-        keys_needed={"ENCRYPTION_KEYS": described.encryption_keys, "APPROVAL_KEYS": described.approval_keys},
+        kept_elsewhere=(
+            [f"the files in the bucket {described.s3_bucket}"] if described.s3_bucket else []
+        ),
+        keys_needed={
+            "ENCRYPTION_KEYS": described.encryption_keys,
+            "APPROVAL_KEYS": described.approval_keys,
+        },
         manifest=manifest.NAME,
     )

@@ -26,17 +26,29 @@ class Command(OperatorCommand[AgentCredentialResult]):
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--store", required=True)
         parser.add_argument("--mode", required=True, choices=["live", "test"])
-        parser.add_argument("--scopes", help="comma-separated; all eight agent scopes when left out")
+        parser.add_argument(
+            "--scopes", help="comma-separated; all eight agent scopes when left out"
+        )
         parser.add_argument("--name", default="")
         parser.add_argument(
-            "--cap", action="append", default=[], metavar="ASSET:PER_TX:DAILY", help="atomic units; leave a part empty for no cap"
+            "--cap",
+            action="append",
+            default=[],
+            metavar="ASSET:PER_TX:DAILY",
+            help="atomic units; leave a part empty for no cap",
         )
 
     @transaction.atomic
     def run(self, **options: Any) -> AgentCredentialResult:
-        wanted = None if options["scopes"] is None else [one for one in options["scopes"].split(",") if one]
+        wanted = (
+            None
+            if options["scopes"] is None
+            else [one for one in options["scopes"].split(",") if one]
+        )
         caps = [_cap(one) for one in options["cap"]]
-        row, text = create_agent_credential(store_named(options["store"]), options["mode"], name=options["name"], wanted=wanted)
+        row, text = create_agent_credential(
+            store_named(options["store"]), options["mode"], name=options["name"], wanted=wanted
+        )
         for asset, per_tx, daily in caps:
             set_cap(row, asset, per_tx, daily)
         return AgentCredentialResult(id=str(row.pk), credential=text, scopes=row.scopes)
@@ -45,7 +57,13 @@ class Command(OperatorCommand[AgentCredentialResult]):
 def _cap(text: str) -> tuple[Asset, int | None, int | None]:
     parts = text.split(":")
     numbers = parts[1:]
-    if len(parts) != 3 or not any(numbers) or not all(one == "" or (one.isascii() and one.isdigit() and len(one) <= 60) for one in numbers):
+    if (
+        len(parts) != 3
+        or not any(numbers)
+        or not all(
+            one == "" or (one.isascii() and one.isdigit() and len(one) <= 60) for one in numbers
+        )
+    ):
         raise CommandError(f"{text!r} is not ASSET:PER_TX:DAILY in atomic units")
     per_tx, daily = (int(one) if one else None for one in numbers)
     return known_asset(parts[0]), per_tx, daily

@@ -23,12 +23,22 @@ class Command(OperatorCommand[ApiKeyResult]):
         parser.add_argument("--store", required=True)
         parser.add_argument("--mode", required=True, choices=["live", "test"])
         parser.add_argument("--type", default="secret", choices=["secret", "publishable"])
-        parser.add_argument("--scopes", help="comma-separated; all but the accounts scopes when left out")
+        parser.add_argument(
+            "--scopes", help="comma-separated; all but the accounts scopes when left out"
+        )
         parser.add_argument("--name", default="")
 
     def run(self, **options: Any) -> ApiKeyResult:
-        wanted = None if options["scopes"] is None else [one for one in options["scopes"].split(",") if one]
+        wanted = (
+            None
+            if options["scopes"] is None
+            else [one for one in options["scopes"].split(",") if one]
+        )
         key, text = create_api_key(
-            store_named(options["store"]), options["mode"], name=options["name"], key_type=options["type"], wanted=wanted
+            store_named(options["store"]),
+            options["mode"],
+            name=options["name"],
+            key_type=options["type"],
+            wanted=wanted,
         )
         return ApiKeyResult(id=str(key.pk), key=text, scopes=key.scopes)

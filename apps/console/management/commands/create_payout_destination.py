@@ -28,9 +28,13 @@ class Command(OperatorCommand[DestinationResult]):
         where = parser.add_mutually_exclusive_group(required=True)
         where.add_argument("--wallet", metavar="NETWORK:ADDRESS")
         where.add_argument("--bank", metavar="CURRENCY")
-        parser.add_argument("--verified", action="store_true", help="the bank account is known to be the store's")
+        parser.add_argument(
+            "--verified", action="store_true", help="the bank account is known to be the store's"
+        )
         parser.add_argument("--holder", help="of the bank account; the store's name when left out")
-        parser.add_argument("--account", default=SAMPLE_ACCOUNT, help="its number; a sample when left out")
+        parser.add_argument(
+            "--account", default=SAMPLE_ACCOUNT, help="its number; a sample when left out"
+        )
         parser.add_argument("--label", default="")
 
     def run(self, **options: Any) -> DestinationResult:
@@ -41,7 +45,13 @@ class Command(OperatorCommand[DestinationResult]):
         network, separator, address = options["wallet"].partition(":")
         if not separator:
             raise CommandError("Give a wallet as NETWORK:ADDRESS")
-        return add_wallet(store_named(options["store"]), options["mode"], network_named(network), address, options["label"])
+        return add_wallet(
+            store_named(options["store"]),
+            options["mode"],
+            network_named(network),
+            address,
+            options["label"],
+        )
 
     def _bank(self, **options: Any) -> Destination:
         store = store_named(options["store"])

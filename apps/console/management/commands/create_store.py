@@ -1,4 +1,5 @@
-"""`create_store`: a store with its owner, keys of both modes and an agent credential per mode. Secrets are printed once."""
+"""`create_store`: a store with its owner, keys of both modes and an agent credential per mode.
+Secrets are printed once."""
 
 from typing import Any
 
@@ -24,7 +25,8 @@ class Person(Result, frozen=True, kw_only=True):
 
 
 class StoreResult(Result, frozen=True, kw_only=True):
-    """A store with its credentials, which are shown this once: keys by mode and kind, agents' by mode."""
+    """A store with its credentials, which are shown this once: keys by mode and kind, agents' by
+    mode."""
 
     store: NamedStore
     user: Person
@@ -41,19 +43,42 @@ class Command(OperatorCommand[StoreResult]):
         parser.add_argument("--password", required=True)
         parser.add_argument("--country", default="")
         parser.add_argument("--currency", default="EUR")
-        parser.add_argument("--kyc", action="store_true", help="the store's verification is confirmed")
+        parser.add_argument(
+            "--kyc", action="store_true", help="the store's verification is confirmed"
+        )
 
-        parser.add_argument("--platform", action="store_true", help="an approved platform, whose secret keys hold the accounts scopes")
-        parser.add_argument("--platform-fee", type=fraction, help="what the platform earns of a payment, as a fraction of 1")
+        parser.add_argument(
+            "--platform",
+            action="store_true",
+            help="an approved platform, whose secret keys hold the accounts scopes",
+        )
+        parser.add_argument(
+            "--platform-fee",
+            type=fraction,
+            help="what the platform earns of a payment, as a fraction of 1",
+        )
         parser.add_argument("--card-funding", action="store_true", help="customers may pay by card")
-        parser.add_argument("--authorization-provider", choices=AuthorizationProvider.values, default=AuthorizationProvider.NONE)
-        parser.add_argument("--x402-dispatch", action="store_true", help="settlements of agents are sent on the chain")
+        parser.add_argument(
+            "--authorization-provider",
+            choices=AuthorizationProvider.values,
+            default=AuthorizationProvider.NONE,
+        )
+        parser.add_argument(
+            "--x402-dispatch",
+            action="store_true",
+            help="settlements of agents are sent on the chain",
+        )
 
     @transaction.atomic
     def run(self, **options: Any) -> StoreResult:
-        country, currency = options["country"].upper() or None, options["currency"]
-        request = StoreRequest.read({"name": options["name"], "country": country, "settlement_currency": currency})
-        user = User.objects.with_email(options["email"]) or create_user(options["email"], options["password"])
+        country = options["country"].upper() or None
+        currency = options["currency"]
+        request = StoreRequest.read(
+            {"name": options["name"], "country": country, "settlement_currency": currency}
+        )
+        user = User.objects.with_email(options["email"]) or create_user(
+            options["email"], options["password"]
+        )
         store = create_store(user, request, is_kyc_confirmed=options["kyc"])
         change_store(
             store,
@@ -74,7 +99,13 @@ def open_store(store: Store, user: User) -> StoreResult:
     keys: dict[str, dict[str, str]] = {"live": {}, "test": {}}
     for mode, made in keys.items():
         for kind in ("secret", "publishable"):
-            made[kind] = create_api_key(store, mode, name=f"First {kind} key", key_type=kind, wanted=wanted)[1]
-    agents = {mode: create_agent_credential(store, mode, name="First agent")[1] for mode in ("live", "test")}
-    named, person = NamedStore(id=str(store.pk), name=store.name), Person(email=user.email)
+            made[kind] = create_api_key(
+                store, mode, name=f"First {kind} key", key_type=kind, wanted=wanted
+            )[1]
+    agents = {
+        mode: create_agent_credential(store, mode, name="First agent")[1]
+        for mode in ("live", "test")
+    }
+    named = NamedStore(id=str(store.pk), name=store.name)
+    person = Person(email=user.email)
     return StoreResult(store=named, user=person, keys=keys, agents=agents)

@@ -1,4 +1,5 @@
-"""`create_wallet`: a new seed in a sealed key file, or the seed of an earlier one. Prints only what others may know."""
+"""`create_wallet`: a new seed in a sealed key file, or the seed of an earlier one. Prints only what
+others may know."""
 
 import sys
 from pathlib import Path
@@ -26,18 +27,32 @@ class WalletResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[WalletResult]):
-    help = "Make the signer's key file (SIGNER_KEY_FILE), sealed as SIGNER_KEYSTORE says; keep a copy of it and of what opens it elsewhere"
+    help = (
+        "Make the signer's key file (SIGNER_KEY_FILE), sealed as SIGNER_KEYSTORE says; keep a copy"
+        " of it and of what opens it elsewhere"
+    )
 
     def arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group()
-        source.add_argument("--words", action="store_true", help="read the words of an earlier seed from standard input")
-        source.add_argument("--reseal", metavar="FILE", help="take the seed of this file, which SIGNER_PASSPHRASE opens")
+        source.add_argument(
+            "--words",
+            action="store_true",
+            help="read the words of an earlier seed from standard input",
+        )
+        source.add_argument(
+            "--reseal",
+            metavar="FILE",
+            help="take the seed of this file, which SIGNER_PASSPHRASE opens",
+        )
 
     def run(self, **options: Any) -> WalletResult:
-        path, keystore = Path(settings.SIGNER_KEY_FILE), keystores.keystore()
+        path = Path(settings.SIGNER_KEY_FILE)
+        keystore = keystores.keystore()
         try:
             seed = self._seed(path, keystore, options["reseal"], asks_for_words=options["words"])
-            hot = {mode: checksummed(keystores.HotKey(keystore, mode).address) for mode in Mode.values}
+            hot = {
+                mode: checksummed(keystores.HotKey(keystore, mode).address) for mode in Mode.values
+            }
         except KeystoreError as error:
             raise CommandError(str(error)) from None
         return WalletResult(

@@ -1,4 +1,5 @@
-"""`demo`: everything on this machine with one command. The services are up before Django starts (config.demo_environment)."""
+"""`demo`: everything on this machine with one command. The services are up before Django starts
+(config.demo_environment)."""
 
 import json
 import os
@@ -43,8 +44,10 @@ from apps.stores.models import Store, User
 from config import demo_environment, embedded
 from config.demo_secrets import CHAIN_KEYS
 
-# How long nothing may change in what the processes say they wait for, and how often the person hears of it.
-STILL_SECONDS, TOLD_SECONDS = 180.0, 10.0
+# How long nothing may change in what the processes say they wait for, and how often the person
+# hears of it.
+STILL_SECONDS = 180.0
+TOLD_SECONDS = 10.0
 _LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 T = TypeVar("T")
 
@@ -88,10 +91,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--fresh", action="store_true", help="forget what an earlier demo kept")
-        parser.add_argument("--json", action="store_true", help="print var/demo.json as one line when everything is ready")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print var/demo.json as one line when everything is ready",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.is_json, self.is_broken, port = options["json"], False, options["port"]
+        self.is_json = options["json"]
+        self.is_broken = False
+        port = options["port"]
         self.processes = runner.Processes()
         try:
             raise SystemExit(self._run(port))
@@ -121,11 +130,14 @@ class Command(BaseCommand):
         connections.close_all()
         for name, command in commands.items():
             self.processes.start(name, command)
-        threading.Thread(target=self._finish, args=(port, store, merchant, credentials, contracts), daemon=True).start()
+        threading.Thread(
+            target=self._finish, args=(port, store, merchant, credentials, contracts), daemon=True
+        ).start()
         return self.processes.watch() or int(self.is_broken)
 
     def warm_up(self, commands: dict[str, list[str]]) -> None:
-        """What the processes would load five times is loaded once, here, and what they need besides no earlier than they do."""
+        """What the processes would load five times is loaded once, here, and what they need besides
+        no earlier than they do."""
         from config.celery import app
 
         app.loader.import_default_modules()
@@ -137,7 +149,8 @@ class Command(BaseCommand):
         self.stderr.write(text, self.style.SUCCESS)
 
     def step(self, title: str, do: Callable[[], T]) -> T:
-        """Told when it is done. A stop that was asked for meanwhile comes then: in the middle it could end in anything."""
+        """Told when it is done. A stop that was asked for meanwhile comes then: in the middle it
+        could end in anything."""
         began = time.monotonic()
         result = do()
         if self.processes.is_stopping and threading.current_thread() is threading.main_thread():
@@ -150,7 +163,8 @@ class Command(BaseCommand):
         if not url:
             self.say("no local chain: live payments can't be paid, simulated ones can")
             return {}
-        funded, holders = Wallet(url, CHAIN_KEYS["live"]), [Wallet(url, CHAIN_KEYS[name]) for name in ("customer", "card_network")]
+        funded = Wallet(url, CHAIN_KEYS["live"])
+        holders = [Wallet(url, CHAIN_KEYS[name]) for name in ("customer", "card_network")]
         return stablecoins.place_tokens(funded, [funded.address, *(one.address for one in holders)])
 
     def _exchange(self, contracts: dict[str, str]) -> None:
@@ -160,7 +174,8 @@ class Command(BaseCommand):
         if not line:
             self.say("no contracts of an exchange on this machine: live swaps find no route")
             return
-        settings.SWAP_ROUTERS, os.environ["SWAP_ROUTERS"] = [line], line
+        settings.SWAP_ROUTERS = [line]
+        os.environ["SWAP_ROUTERS"] = line
 
     def _store(self) -> tuple[Store, User, StoreResult]:
         store = people.open_demo_store()
@@ -177,7 +192,14 @@ class Command(BaseCommand):
         oauth_apps.seed_apps(store, merchant)
         return store, merchant, credentials
 
-    def _finish(self, port: int, store: Store, merchant: User, credentials: StoreResult, contracts: dict[str, str]) -> None:
+    def _finish(
+        self,
+        port: int,
+        store: Store,
+        merchant: User,
+        credentials: StoreResult,
+        contracts: dict[str, str],
+    ) -> None:
         """Once the processes answer: pay the live payments, write demo.json, tell the person."""
         try:
             began = time.monotonic()
@@ -193,7 +215,9 @@ class Command(BaseCommand):
             self.say(f"processes ready in {time.monotonic() - began:.1f} s")
             self._tell(document, f"{document.base_url}/pay/{sample.reference}")
             if contracts:
-                self.step("payment of an agent over x402", lambda: agents.pay_over_x402(store, merchant))
+                self.step(
+                    "payment of an agent over x402", lambda: agents.pay_over_x402(store, merchant)
+                )
                 self.step("swap of what was paid", lambda: swaps.swap_when_paid(store, merchant))
                 self._tell_what_is_next(document)
         except Exception as error:  # nothing else would see what happens in this thread
@@ -208,15 +232,21 @@ class Command(BaseCommand):
             connections.close_all()
 
     def _wait_until_ready(self, port: int) -> None:
-        """Tells what it waits for. Gives up when a process ended, or raises TimeoutError when nothing moves any more."""
-        waits_for, moved = "", time.monotonic()
+        """Tells what it waits for. Gives up when a process ended, or raises TimeoutError when
+        nothing moves any more."""
+        waits_for = ""
+        moved = time.monotonic()
         told = moved
         while (now_for := _not_ready(port)) and not self.processes.is_stopping:
             now = time.monotonic()
             if now_for != waits_for:
-                waits_for, moved = now_for, now
+                waits_for = now_for
+                moved = now
             if now - moved > STILL_SECONDS:
-                raise TimeoutError(f"still waiting for {waits_for}, and nothing has moved for {STILL_SECONDS:.0f} s")
+                raise TimeoutError(
+                    f"still waiting for {waits_for}, and nothing has moved for"
+                    f" {STILL_SECONDS:.0f} s"
+                )
             if now - told > TOLD_SECONDS:
                 told = now
                 self.say(f"waiting for {waits_for}")
@@ -226,15 +256,25 @@ class Command(BaseCommand):
         if self.is_json:
             self.stdout.write(json.dumps(to_builtins(document)))
             self.stdout.flush()
-        admin, second = document.admin, people.COLLEAGUE
+        admin = document.admin
+        second = people.COLLEAGUE
         rows = [
             ("documentation", f"{document.base_url}/docs"),
             ("mailbox", f"{document.base_url}/dev/mailbox  (files in {document.mailbox})"),
             ("staff", f"{admin.url}  {admin.email}  password {admin.password}"),
             ("a second one", f"{second['email']}  password {second['password']}"),
-            ("API", f"{document.base_url}/api/v2  test key {document.store.keys['test']['secret']}"),
+            (
+                "API",
+                f"{document.base_url}/api/v2  test key {document.store.keys['test']['secret']}",
+            ),
             ("a checkout page", checkout_url),
-            ("to stop", "Ctrl-C; what it has kept is there again next time, unless that begins with --fresh"),
+            (
+                "to stop",
+                (
+                    "Ctrl-C; what it has kept is there again next time, unless that begins with"
+                    " --fresh"
+                ),
+            ),
         ]
         self.say("\nTillgate runs on this machine alone.\n")
         self.say(_table(rows))
@@ -245,10 +285,19 @@ class Command(BaseCommand):
         dashboard = document.dashboard
         key = document.store.keys["test"]["secret"]
         order = '{"payment_intent": {"amount": "10.00", "currency": "EUR", "title": "One coffee"}}'
-        first_payment = f"curl -s {document.base_url}/api/v2/payments -u '{key}:' -H 'Content-Type: application/json' -d '{order}'"
+        first_payment = (
+            f"curl -s {document.base_url}/api/v2/payments -u '{key}:' -H 'Content-Type:"
+            f" application/json' -d '{order}'"
+        )
         rows = [
             ("open", dashboard.url),
-            ("sign in", f"{dashboard.email}  password {dashboard.password}  authenticator key {dashboard.totp_secret}"),
+            (
+                "sign in",
+                (
+                    f"{dashboard.email}  password {dashboard.password}  authenticator key"
+                    f" {dashboard.totp_secret}"
+                ),
+            ),
             ("first payment", first_payment),
         ]
         self.say(f"\n{_table(rows)}\n")
@@ -264,8 +313,17 @@ def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> 
     chains: dict[str, LocalChain] = {}
     for mode, name in (("live", embedded.ETHEREUM), ("test", embedded.SEPOLIA)):
         if url := os.environ.get(name):
-            tokens = {asset_id: checksummed(contract) for asset_id, contract in contracts.items()} if mode == "live" else UNSET
-            chains[mode] = LocalChain(rpc_url=url, chain_id=embedded.CHAIN_IDS[name], funded_private_key=CHAIN_KEYS[mode], tokens=tokens)
+            tokens = (
+                {asset_id: checksummed(contract) for asset_id, contract in contracts.items()}
+                if mode == "live"
+                else UNSET
+            )
+            chains[mode] = LocalChain(
+                rpc_url=url,
+                chain_id=embedded.CHAIN_IDS[name],
+                funded_private_key=CHAIN_KEYS[mode],
+                tokens=tokens,
+            )
     return DemoDocument(
         base_url=base_url,
         dashboard=Merchant(url=f"{base_url}/dashboard/", **people.MERCHANT),
@@ -277,13 +335,16 @@ def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> 
 
 
 def _not_ready(port: int) -> str:
-    """What /readyz says is missing: the database, Redis, the watcher of a chain; empty when all is there."""
+    """What /readyz says is missing: the database, Redis, the watcher of a chain; empty when all is
+    there."""
     try:
         with _LOCAL.open(f"http://127.0.0.1:{port}/readyz", timeout=5):
             return ""
     except urllib.error.HTTPError as error:
         parts = json.loads(error.read(4000) or b"{}")
-        return ", ".join(name for name, part in parts.items() if not part["ready"]) or "the web server"
+        return (
+            ", ".join(name for name, part in parts.items() if not part["ready"]) or "the web server"
+        )
     except (OSError, ValueError):
         return "the web server"
 

@@ -1,4 +1,5 @@
-"""`ledger export`: the books as Beancount or CSV, of one store or all, to a file or to standard output."""
+"""`ledger export`: the books as Beancount or CSV, of one store or all, to a file or to standard
+output."""
 
 import sys
 from datetime import date
@@ -15,7 +16,8 @@ _WRITERS = {"beancount": books.write_beancount, "csv": books.write_csv}
 
 
 class ExportResult(Result, frozen=True, kw_only=True):
-    """What was written where; sums and balances in atomic units, by asset and by account and asset."""
+    """What was written where; sums and balances in atomic units, by asset and by account and
+    asset."""
 
     format: str
     output: str
@@ -31,18 +33,31 @@ class Command(OperatorCommand[ExportResult | None]):
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=["export"])
         parser.add_argument("--format", choices=sorted(_WRITERS), default="beancount")
-        parser.add_argument("--store", help="only the movements that touch this store; else everybody's")
-        parser.add_argument("--mode", choices=["live", "test"], help="else both, kept apart by their accounts' names")
-        parser.add_argument("--from", dest="first", help="first day, UTC; what was before is told as opening balances")
+        parser.add_argument(
+            "--store", help="only the movements that touch this store; else everybody's"
+        )
+        parser.add_argument(
+            "--mode",
+            choices=["live", "test"],
+            help="else both, kept apart by their accounts' names",
+        )
+        parser.add_argument(
+            "--from",
+            dest="first",
+            help="first day, UTC; what was before is told as opening balances",
+        )
         parser.add_argument("--to", dest="last", help="last day, UTC")
         parser.add_argument("--output", type=Path, help="a file; else standard output")
 
     def run(self, **options: Any) -> ExportResult | None:
         """None when the books themselves went to standard output."""
         if options["json"] and options["output"] is None:
-            raise CommandError("With --json give an --output file: standard output is for the result")
+            raise CommandError(
+                "With --json give an --output file: standard output is for the result"
+            )
         store = store_named(options["store"]) if options["store"] else None
-        first, last = _day(options["first"], "--from"), _day(options["last"], "--to")
+        first = _day(options["first"], "--from")
+        last = _day(options["last"], "--to")
         if first is not None and last is not None and last < first:
             raise CommandError("--to is before --from")
         asked = books.Asked(store.pk if store else None, options["mode"] or "", first, last)
@@ -66,7 +81,11 @@ class Command(OperatorCommand[ExportResult | None]):
         )
 
     def words(self, result: ExportResult | None) -> str:
-        return f"{result.movements} movements with {result.entries} entries are in {result.output}" if result else ""
+        return (
+            f"{result.movements} movements with {result.entries} entries are in {result.output}"
+            if result
+            else ""
+        )
 
 
 def _day(text: str | None, name: str) -> date | None:

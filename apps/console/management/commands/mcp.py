@@ -14,7 +14,10 @@ VARIABLE = "TILLGATE_AGENT_CREDENTIAL"
 
 
 class Command(BaseCommand):
-    help = f"Serve the agent API as MCP tools on standard input and output; {VARIABLE} holds the credential"
+    help = (
+        f"Serve the agent API as MCP tools on standard input and output; {VARIABLE} holds the"
+        " credential"
+    )
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,5 @@
-"""`migrate`, and then grants and policies: whoever makes a table says in the same run who may do what with which of its rows."""
+"""`migrate`, and then grants and policies: whoever makes a table says in the same run who may do
+what with which of its rows."""
 
 from typing import Any
 
@@ -18,7 +19,13 @@ class Command(migrate.Command):
         except grants.RoleMissing as error:
             raise CommandError(str(error)) from None
         if options["verbosity"] >= 1:
-            self.stdout.write(f"grants: {changed} changed" if changed else "grants: as they should be")
+            self.stdout.write(
+                f"grants: {changed} changed" if changed else "grants: as they should be"
+            )
         changed = policies.apply()
         if options["verbosity"] >= 1:
-            self.stdout.write(f"policies: of {changed} tables changed" if changed else "policies: as they should be")
+            self.stdout.write(
+                f"policies: of {changed} tables changed"
+                if changed
+                else "policies: as they should be"
+            )

@@ -1,4 +1,5 @@
-"""`openapi`: the API's description on standard output, as /openapi.json has it. The web process has it drawn up here."""
+"""`openapi`: the API's description on standard output, as /openapi.json has it. The web process has
+it drawn up here."""
 
 import sys
 from typing import Any
@@ -14,4 +15,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from drf_spectacular.generators import SchemaGenerator
 
-        sys.stdout.buffer.write(orjson.dumps(SchemaGenerator().get_schema(request=None, public=True)))
+        sys.stdout.buffer.write(
+            orjson.dumps(SchemaGenerator().get_schema(request=None, public=True))
+        )

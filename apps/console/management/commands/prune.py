@@ -16,9 +16,14 @@ class PruneResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[PruneResult]):
-    help = "Delete what was kept long enough: the request log, ended deliveries and events, ended tokens and sessions, old letters"
+    help = (
+        "Delete what was kept long enough: the request log, ended deliveries and events, ended"
+        " tokens and sessions, old letters"
+    )
 
     def run(self, **options: Any) -> PruneResult:
         now = clock.real_now()
         sessions.tidy(now)
-        return PruneResult(deleted={**access.prune_all(now), **webhooks.prune_all(now), **mail.forget(now)})
+        return PruneResult(
+            deleted={**access.prune_all(now), **webhooks.prune_all(now), **mail.forget(now)}
+        )

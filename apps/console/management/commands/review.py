@@ -1,11 +1,18 @@
-"""`review`: the decision that a person takes about something that waits for one; the same services as in the admin."""
+"""`review`: the decision that a person takes about something that waits for one; the same services
+as in the admin."""
 
 from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.console.command import OperatorCommand, Result, StaffRequestResult, staff_named, staff_request_result
+from apps.console.command import (
+    OperatorCommand,
+    Result,
+    StaffRequestResult,
+    staff_named,
+    staff_request_result,
+)
 from apps.core.literal import is_uuid
 from apps.payouts.models import Payout
 from apps.payouts.services.review import approve_payout, reject_payout
@@ -28,11 +35,17 @@ class WaitingResult(ReviewResult, frozen=True, kw_only=True):
     request: StaffRequestResult
 
 
-def _payout(row_id: str, decision: str, reason: str, staff: User | None, second: User | None) -> ReviewResult:
+def _payout(
+    row_id: str, decision: str, reason: str, staff: User | None, second: User | None
+) -> ReviewResult:
     payout = Payout.objects.filter(pk=row_id).select_related("store").first()
     if payout is None:
         raise CommandError(f"There is no payout {row_id}")
-    decided = approve_payout(payout, reason, staff, second) if decision == "approve" else reject_payout(payout, reason, staff)
+    decided = (
+        approve_payout(payout, reason, staff, second)
+        if decision == "approve"
+        else reject_payout(payout, reason, staff)
+    )
     if isinstance(decided, StaffRequest):
         return WaitingResult(id=row_id, status=payout.status, request=staff_request_result(decided))
     return ReviewResult(id=str(decided.pk), status=decided.status)
@@ -42,7 +55,11 @@ def _verification(row_id: str, decision: str, reason: str) -> ReviewResult:
     row = Verification.objects.filter(pk=row_id).first()
     if row is None:
         raise CommandError(f"There is no verification {row_id}")
-    decided = approve_verification(row, reason) if decision == "approve" else reject_verification(row, reason)
+    decided = (
+        approve_verification(row, reason)
+        if decision == "approve"
+        else reject_verification(row, reason)
+    )
     return ReviewResult(id=str(decided.pk), status=decided.status)
 
 
@@ -68,14 +85,27 @@ class Command(OperatorCommand[ReviewResult]):
         parser.add_argument("kind", choices=[*KINDS, "payout"])
         parser.add_argument("id")
         parser.add_argument("decision", choices=["approve", "reject"])
-        parser.add_argument("--reason", default="", help="a rejection needs one, and what takes two")
-        parser.add_argument("--staff", help="email address of the member of staff who decides (payout; what takes two needs it)")
-        parser.add_argument("--approved-by", help="email address of the second one, who approves it at once (payout)")
+        parser.add_argument(
+            "--reason", default="", help="a rejection needs one, and what takes two"
+        )
+        parser.add_argument(
+            "--staff",
+            help=(
+                "email address of the member of staff who decides (payout; what takes two needs it)"
+            ),
+        )
+        parser.add_argument(
+            "--approved-by",
+            help="email address of the second one, who approves it at once (payout)",
+        )
 
     def run(self, **options: Any) -> ReviewResult:
         if not is_uuid(options["id"]):
             raise CommandError(f"There is no {options['kind']} {options['id']}")
         if options["kind"] == "payout":
-            staff, second = (staff_named(options[name]) if options[name] else None for name in ("staff", "approved_by"))
+            staff, second = (
+                staff_named(options[name]) if options[name] else None
+                for name in ("staff", "approved_by")
+            )
             return _payout(options["id"], options["decision"], options["reason"], staff, second)
         return KINDS[options["kind"]](options["id"], options["decision"], options["reason"])

@@ -1,4 +1,5 @@
-"""`rotate_encryption_key`: seal every recoverable secret anew under the first of ENCRYPTION_KEYS, so that an older key can be dropped."""
+"""`rotate_encryption_key`: seal every recoverable secret anew under the first of ENCRYPTION_KEYS,
+so that an older key can be dropped."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,13 +40,17 @@ class Command(OperatorCommand[RotationResult]):
     help = "Seal every recoverable secret anew under the first of ENCRYPTION_KEYS"
 
     def run(self, **options: Any) -> RotationResult:
-        counts = {f"{model._meta.db_table}.{column}": _reseal(model, column, place) for model, column, place in SEALED}
+        counts = {
+            f"{model._meta.db_table}.{column}": _reseal(model, column, place)
+            for model, column, place in SEALED
+        }
         audit.record("encryption_key.rotated", details={"rows": sum(counts.values())})
         return RotationResult(resealed=counts)
 
 
 def _reseal(model: type[models.Model], column: str, place: Callable[[Any], str]) -> int:
-    """How many values were sealed anew; each row under its lock, so that a change of the secret meanwhile isn't lost."""
+    """How many values were sealed anew; each row under its lock, so that a change of the secret
+    meanwhile isn't lost."""
     count = 0
     for pk in list(model._default_manager.exclude(**{column: ""}).values_list("pk", flat=True)):
         with transaction.atomic():

@@ -22,7 +22,12 @@ class Command(OperatorCommand[TestEmailResult]):
 
     def run(self, **options: Any) -> TestEmailResult:
         try:
-            send_mail("Tillgate can send mail", "If you read this, mail leaves your Tillgate.", None, [options["to"]])
+            send_mail(
+                "Tillgate can send mail",
+                "If you read this, mail leaves your Tillgate.",
+                None,
+                [options["to"]],
+            )
         except OSError as error:
             raise CommandError(f"The mail could not be sent: {error}") from None
         return TestEmailResult(sent_to=options["to"])

@@ -65,13 +65,17 @@ class Command(OperatorCommand[SendingResult]):
         parser.add_argument(
             "what",
             nargs="?",
-            help="a network, or all (stop, resume); a transaction's id (sent, unsent, again, cancel) or hash (known)",
+            help=(
+                "a network, or all (stop, resume); a transaction's id (sent, unsent, again, cancel)"
+                " or hash (known)"
+            ),
         )
         parser.add_argument("--reason", default="Stopped by an operator")
         parser.add_argument("--hash", help="the hash of the transaction that did it (sent)")
 
     def run(self, **options: Any) -> SendingResult:
-        action, what = options["action"], options["what"]
+        action = options["action"]
+        what = options["what"]
         try:
             if action in ("stop", "resume"):
                 self._switch(action, what, options["reason"][:200])
@@ -96,7 +100,11 @@ class Command(OperatorCommand[SendingResult]):
                     hot_wallets.resume(wallet, nodes, clock.real_now())
 
     def _resolve(self, action: str, what: str | None, tx_hash: str | None) -> None:
-        row = OutgoingTransaction.objects.filter(pk=what).select_related("asset", "chain").first() if what and is_uuid(what) else None
+        row = (
+            OutgoingTransaction.objects.filter(pk=what).select_related("asset", "chain").first()
+            if what and is_uuid(what)
+            else None
+        )
         if row is None:
             raise CommandError(f"There is no transaction {what}")
         if action == "sent":
@@ -111,10 +119,16 @@ class Command(OperatorCommand[SendingResult]):
                 "cancel": hot_wallets.cancel,
             }
             settle[action](row, clock.real_now())
-        audit.record(f"outgoing.resolved_as_{action}", target=row, name=str(row.reference), details={"hash": tx_hash})
+        audit.record(
+            f"outgoing.resolved_as_{action}",
+            target=row,
+            name=str(row.reference),
+            details={"hash": tx_hash},
+        )
 
     def _explain(self, tx_hash: str) -> None:
-        """A person knows what a transaction of the wallet was: nothing is held up by it any more."""
+        """A person knows what a transaction of the wallet was: nothing is held up by it any
+        more."""
         row = UnknownTransaction.objects.filter(tx_hash=tx_hash.lower(), settled_at=None).first()
         if row is None:
             raise CommandError(f"No unknown transaction has the hash {tx_hash}")
@@ -123,7 +137,9 @@ class Command(OperatorCommand[SendingResult]):
             audit.record("hot_wallet.transaction_explained", target=row, name=row.tx_hash)
 
     def _state(self) -> SendingResult:
-        review = OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW).order_by("requested_at")
+        review = OutgoingTransaction.objects.filter(
+            status=OutgoingTransaction.Status.REVIEW
+        ).order_by("requested_at")
         unknown = UnknownTransaction.objects.filter(settled_at=None).order_by("chain_id", "nonce")
         return SendingResult(
             hot_wallets=[_wallet(row) for row in HotWallet.objects.order_by("pk")],

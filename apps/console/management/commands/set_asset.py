@@ -1,4 +1,5 @@
-"""`set_asset`: a token's contract, whether an asset can be used, and how many blocks its chain must wait."""
+"""`set_asset`: a token's contract, whether an asset can be used, and how many blocks its chain must
+wait."""
 
 from typing import Any
 
@@ -19,13 +20,17 @@ class AssetResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[AssetResult]):
-    help = "Change an asset: its token contract, whether it is active, the confirmations of its chain"
+    help = (
+        "Change an asset: its token contract, whether it is active, the confirmations of its chain"
+    )
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("asset", metavar="ASSET", help="such as ETH_USDC")
         parser.add_argument("--contract", metavar="0x…")
         parser.add_argument("--active", choices=["true", "false"])
-        parser.add_argument("--confirmations", type=int, metavar="N", help="holds for every asset of the chain")
+        parser.add_argument(
+            "--confirmations", type=int, metavar="N", help="holds for every asset of the chain"
+        )
 
     def run(self, **options: Any) -> AssetResult:
         if all(options[name] is None for name in ("contract", "active", "confirmations")):

@@ -170,7 +170,9 @@ class Command(OperatorCommand[ChangesResult]):
                 caps.append((*cap, _atomic_or_none(text)))
                 continue
             if separator and key.startswith("policy."):
-                changes["authorization_policy"] = policy = _with_rule(policy, key.removeprefix("policy."), text)
+                changes["authorization_policy"] = policy = _with_rule(
+                    policy, key.removeprefix("policy."), text
+                )
                 continue
             if not separator or key not in SETTINGS:
                 raise CommandError(f"Unknown setting {key!r}; known are {', '.join(SETTINGS)}")

@@ -1,4 +1,5 @@
-"""`signer`: the process that opens the seed and has the hot wallets' keys sign. It takes work from the database alone."""
+"""`signer`: the process that opens the seed and has the hot wallets' keys sign. It takes work from
+the database alone."""
 
 import signal
 import threading
@@ -15,7 +16,8 @@ from apps.chain.providers.base import KeystoreError, RpcError
 from apps.console.command import OperatorCommand, Result
 
 # Between two looks that find nothing; whoever waits for their money waits for this too.
-PAUSE_SECONDS, PAUSE_SECONDS_MAX = 0.25, 30.0
+PAUSE_SECONDS = 0.25
+PAUSE_SECONDS_MAX = 30.0
 log = structlog.get_logger(__name__)
 
 
@@ -26,7 +28,10 @@ class SignerResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[SignerResult]):
-    help = "Sign outgoing transactions until told to stop; needs the key file and what opens it (SIGNER_KEYSTORE)"
+    help = (
+        "Sign outgoing transactions until told to stop; needs the key file and what opens it"
+        " (SIGNER_KEYSTORE)"
+    )
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="one round, then end")
@@ -36,7 +41,9 @@ class Command(OperatorCommand[SignerResult]):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
         if not settings.APPROVAL_KEYS:
-            raise CommandError("APPROVAL_KEYS is missing: set it in the environment of workers and of the signer")
+            raise CommandError(
+                "APPROVAL_KEYS is missing: set it in the environment of workers and of the signer"
+            )
         try:
             _check_addresses(keystores.seed())
             _check_lists()
@@ -46,11 +53,13 @@ class Command(OperatorCommand[SignerResult]):
         except RpcError as error:
             if options["once"]:
                 raise CommandError(str(error)) from None
-        signed, pause = 0, PAUSE_SECONDS
+        signed = 0
+        pause = PAUSE_SECONDS
         while not stopped.is_set():
             try:
                 in_this_round = signing.sign_due()
-                signed, pause = signed + in_this_round, 0.0 if in_this_round else PAUSE_SECONDS
+                signed = signed + in_this_round
+                pause = 0.0 if in_this_round else PAUSE_SECONDS
             except Error as error:  # the database is away: it comes back
                 pause = min(max(pause, PAUSE_SECONDS) * 2, PAUSE_SECONDS_MAX)
                 log.warning("database_away", error=type(error).__name__)

@@ -6,7 +6,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from apps.console.command import OperatorCommand, Result, StaffRequestResult, staff_named, staff_request_result
+from apps.console.command import (
+    OperatorCommand,
+    Result,
+    StaffRequestResult,
+    staff_named,
+    staff_request_result,
+)
 from apps.console.staff_kinds import KINDS
 from apps.core import clock
 from apps.core.literal import is_uuid
@@ -37,15 +43,33 @@ class StaffResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[StaffResult | RolesResult | StaffRequestResult]):
-    help = "Show staff and what waits for a second one of them, set somebody's roles, approve or reject"
+    help = (
+        "Show staff and what waits for a second one of them, set somebody's roles, approve or"
+        " reject"
+    )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", nargs="?", default="show", choices=["show", "set", "approve", "reject"])
-        parser.add_argument("what", nargs="?", help="an email address (set), a request's id (approve, reject)")
-        parser.add_argument("--roles", help=f"of {', '.join(StaffRole.values)}, separated by commas; empty for none (set)")
+        parser.add_argument(
+            "action", nargs="?", default="show", choices=["show", "set", "approve", "reject"]
+        )
+        parser.add_argument(
+            "what", nargs="?", help="an email address (set), a request's id (approve, reject)"
+        )
+        parser.add_argument(
+            "--roles",
+            help=f"of {', '.join(StaffRole.values)}, separated by commas; empty for none (set)",
+        )
         parser.add_argument("--password", help="makes the account when there is none (set)")
-        parser.add_argument("--staff", help="email address of the member of staff who asks or decides; needless until two are admin")
-        parser.add_argument("--approved-by", help="email address of the second one, who approves it at once (set)")
+        parser.add_argument(
+            "--staff",
+            help=(
+                "email address of the member of staff who asks or decides; needless until two are"
+                " admin"
+            ),
+        )
+        parser.add_argument(
+            "--approved-by", help="email address of the second one, who approves it at once (set)"
+        )
         parser.add_argument("--reason", default="", help="is kept")
 
     def run(self, **options: Any) -> StaffResult | RolesResult | StaffRequestResult:
@@ -53,10 +77,15 @@ class Command(OperatorCommand[StaffResult | RolesResult | StaffRequestResult]):
             return _set(options)
         if options["action"] in ("approve", "reject"):
             return _decide(options)
-        waiting = StaffRequest.objects.filter(state=StaffRequest.State.PENDING).select_related("asked_by", "decided_by")
+        waiting = StaffRequest.objects.filter(state=StaffRequest.State.PENDING).select_related(
+            "asked_by", "decided_by"
+        )
         people = User.objects.filter(is_staff=True).order_by("email")
         return StaffResult(
-            staff=[StaffMember(email=one.email, active=one.is_active, roles=sorted(roles_of(one))) for one in people],
+            staff=[
+                StaffMember(email=one.email, active=one.is_active, roles=sorted(roles_of(one)))
+                for one in people
+            ],
             waiting=[staff_request_result(row) for row in waiting.order_by("asked_at")],
         )
 
@@ -71,13 +100,22 @@ def _set(options: Mapping[str, Any]) -> RolesResult | StaffRequestResult:
         person = create_user(options["what"], options["password"])
     if person is None:
         raise CommandError("Nobody has this email address; give a --password to make the account")
-    wish, at = staffing.wish_of(person, roles, options["reason"]), clock.real_now()
+    wish = staffing.wish_of(person, roles, options["reason"])
+    at = clock.real_now()
     if len(staffing.admins()) < 2 and not options["staff"]:  # nobody could be the second
         staffing.set_roles(person, roles, options["reason"])
     elif options["approved_by"]:
-        four_eyes.at_once(staffing.ROLES, wish, staff_named(options["staff"]), staff_named(options["approved_by"]), at)
+        four_eyes.at_once(
+            staffing.ROLES,
+            wish,
+            staff_named(options["staff"]),
+            staff_named(options["approved_by"]),
+            at,
+        )
     else:
-        request = staffing.request_roles(person, roles, options["reason"], staff_named(options["staff"]), at)
+        request = staffing.request_roles(
+            person, roles, options["reason"], staff_named(options["staff"]), at
+        )
         if request is not None:
             return staff_request_result(request)
     person.refresh_from_db()
@@ -85,10 +123,20 @@ def _set(options: Mapping[str, Any]) -> RolesResult | StaffRequestResult:
 
 
 def _decide(options: Mapping[str, Any]) -> StaffRequestResult:
-    row = StaffRequest.objects.filter(pk=options["what"]).first() if is_uuid(options["what"] or "") else None
+    row = (
+        StaffRequest.objects.filter(pk=options["what"]).first()
+        if is_uuid(options["what"] or "")
+        else None
+    )
     if row is None:
         raise CommandError(f"There is no request {options['what']}")
-    kind, staff, at = KINDS[row.kind], staff_named(options["staff"]), clock.real_now()
+    kind = KINDS[row.kind]
+    staff = staff_named(options["staff"])
+    at = clock.real_now()
     if options["action"] == "reject":
-        return staff_request_result(four_eyes.reject(kind, row.pk, staff, at, reason=options["reason"]))
-    return staff_request_result(four_eyes.approve(kind, row.pk, staff, at, digest=row.digest, reason=options["reason"]))
+        return staff_request_result(
+            four_eyes.reject(kind, row.pk, staff, at, reason=options["reason"])
+        )
+    return staff_request_result(
+        four_eyes.approve(kind, row.pk, staff, at, digest=row.digest, reason=options["reason"])
+    )

@@ -1,4 +1,5 @@
-"""`sweep`: bring deposits to the hot wallet now, as far as that is worth its gas; the worker does it every few minutes."""
+"""`sweep`: bring deposits to the hot wallet now, as far as that is worth its gas; the worker does
+it every few minutes."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""`treasury`: what of each asset is the service's own, coins put into a hot wallet, withdrawals of earnings, and corrections."""
+"""`treasury`: what of each asset is the service's own, coins put into a hot wallet, withdrawals of
+earnings, and corrections."""
 
 import re
 import uuid
@@ -70,28 +71,57 @@ class CorrectionResult(Result, frozen=True, kw_only=True):
     state: str
 
 
-class Command(OperatorCommand[TreasuryResult | FundingResult | CorrectionResult | WithdrawalResult]):
-    help = "Show the service's own coins, book what came to a hot wallet, withdraw earnings, or correct an account against the treasury"
+class Command(
+    OperatorCommand[TreasuryResult | FundingResult | CorrectionResult | WithdrawalResult]
+):
+    help = (
+        "Show the service's own coins, book what came to a hot wallet, withdraw earnings, or"
+        " correct an account against the treasury"
+    )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", nargs="?", default="show", choices=["show", "fund", "withdraw", "approve", "reject", "correct"])
-        parser.add_argument("--staff", help="email address of the member of staff who answers for it (all but show)")
+        parser.add_argument(
+            "action",
+            nargs="?",
+            default="show",
+            choices=["show", "fund", "withdraw", "approve", "reject", "correct"],
+        )
+        parser.add_argument(
+            "--staff", help="email address of the member of staff who answers for it (all but show)"
+        )
         parser.add_argument("--network", help="whose hot wallet, as in ethereum (fund)")
         parser.add_argument("--hash", help="the transaction that brought the coins (fund)")
-        parser.add_argument("--reference", help="makes a withdrawal happen once, and names it (withdraw, approve, reject)")
+        parser.add_argument(
+            "--reference",
+            help="makes a withdrawal happen once, and names it (withdraw, approve, reject)",
+        )
         parser.add_argument("--to", help="one of WITHDRAWAL_ADDRESSES (withdraw)")
-        parser.add_argument("--approved-by", help="email address of the second one, who lets it go at once (withdraw, correct)")
+        parser.add_argument(
+            "--approved-by",
+            help="email address of the second one, who lets it go at once (withdraw, correct)",
+        )
         parser.add_argument("--asset", help="as in ETH_USDC (withdraw, correct)")
         parser.add_argument("--account", choices=_KINDS, help="the account that is wrong (correct)")
         parser.add_argument("--store", help="whose, for a store's account (correct)")
-        parser.add_argument("--payment", help="the reference of the payment it is held for, for the held account (correct)")
         parser.add_argument(
-            "--amount-atomic", help="atomic units; for correct a credit, below zero a debit, and custody accounts grow by debits"
+            "--payment",
+            help="the reference of the payment it is held for, for the held account (correct)",
+        )
+        parser.add_argument(
+            "--amount-atomic",
+            help=(
+                "atomic units; for correct a credit, below zero a debit, and custody accounts grow"
+                " by debits"
+            ),
         )
         parser.add_argument("--reason", help="is kept for ever (withdraw, correct)")
-        parser.add_argument("--key", help="books it once, however often the command is run (correct)")
+        parser.add_argument(
+            "--key", help="books it once, however often the command is run (correct)"
+        )
 
-    def run(self, **options: Any) -> TreasuryResult | FundingResult | CorrectionResult | WithdrawalResult:
+    def run(
+        self, **options: Any
+    ) -> TreasuryResult | FundingResult | CorrectionResult | WithdrawalResult:
         if options["action"] == "fund":
             return self._fund(options)
         if options["action"] == "correct":
@@ -100,11 +130,18 @@ class Command(OperatorCommand[TreasuryResult | FundingResult | CorrectionResult 
             return _withdraw(options)
         if options["action"] in ("approve", "reject"):
             return _decide(options)
-        earned = {asset.pk: withdrawals.withdrawable(asset) for asset in Asset.objects.select_related("chain").order_by("pk")}
-        waiting = Withdrawal.objects.filter(status__in=("requested", "approved")).select_related("requested_by", "decided_by")
+        earned = {
+            asset.pk: withdrawals.withdrawable(asset)
+            for asset in Asset.objects.select_related("chain").order_by("pk")
+        }
+        waiting = Withdrawal.objects.filter(status__in=("requested", "approved")).select_related(
+            "requested_by", "decided_by"
+        )
         return TreasuryResult(
             accounts=[
-                ServiceAccount(mode=mode, asset_id=asset_id, account=kind, balance_atomic=str(balance))
+                ServiceAccount(
+                    mode=mode, asset_id=asset_id, account=kind, balance_atomic=str(balance)
+                )
                 for mode, asset_id, kind, balance in service_balances()
                 if balance
             ],
@@ -122,10 +159,16 @@ class Command(OperatorCommand[TreasuryResult | FundingResult | CorrectionResult 
             raise CommandError("Which transaction brought the coins? Give --hash")
         try:
             with closing(nodes_of(wallet.chain)) as nodes:
-                booked = treasury.book_funding(wallet, tx_hash, nodes, staff_named(options["staff"]), clock.real_now())
+                booked = treasury.book_funding(
+                    wallet, tx_hash, nodes, staff_named(options["staff"]), clock.real_now()
+                )
         except RpcError as error:
             raise CommandError(f"The chain can't be asked: {error}") from None
-        return FundingResult(network=wallet.pk, hash=tx_hash, booked={asset_id: str(amount) for asset_id, amount in booked.items()})
+        return FundingResult(
+            network=wallet.pk,
+            hash=tx_hash,
+            booked={asset_id: str(amount) for asset_id, amount in booked.items()},
+        )
 
     @staticmethod
     def _correct(options: Mapping[str, Any]) -> CorrectionResult:
@@ -145,10 +188,14 @@ class Command(OperatorCommand[TreasuryResult | FundingResult | CorrectionResult 
             amount_atomic=int(options["amount_atomic"]),
             payment=payment,
         )
-        staff, reason, at = staff_named(options["staff"]), (options["reason"] or "").strip(), clock.real_now()
+        staff = staff_named(options["staff"])
+        reason = (options["reason"] or "").strip()
+        at = clock.real_now()
         try:
             if options["approved_by"]:
-                request = corrections.correct(wanted, reason, staff, staff_named(options["approved_by"]), at)
+                request = corrections.correct(
+                    wanted, reason, staff, staff_named(options["approved_by"]), at
+                )
             else:
                 request = corrections.request_correction(wanted, reason, staff, at)
         except (Failure, ValueError) as refusal:
@@ -176,7 +223,8 @@ def _withdraw(options: Mapping[str, Any]) -> WithdrawalResult:
         to_address=options["to"] or "",
         reason=options["reason"] or "",
     )
-    staff, second = staff_named(options["staff"]), staff_named(options["approved_by"]) if options["approved_by"] else None
+    staff = staff_named(options["staff"])
+    second = staff_named(options["approved_by"]) if options["approved_by"] else None
     row = withdrawals.request_withdrawal(wanted, staff, clock.real_now())
     if second is not None and row.status == Withdrawal.Status.REQUESTED:
         row = withdrawals.approve_withdrawal(row.pk, second, clock.real_now())
@@ -187,7 +235,11 @@ def _decide(options: Mapping[str, Any]) -> WithdrawalResult:
     row = Withdrawal.objects.filter(reference=options["reference"]).first()
     if row is None:
         raise CommandError(f"There is no withdrawal {options['reference']!r}; give --reference")
-    decide = withdrawals.approve_withdrawal if options["action"] == "approve" else withdrawals.reject_withdrawal
+    decide = (
+        withdrawals.approve_withdrawal
+        if options["action"] == "approve"
+        else withdrawals.reject_withdrawal
+    )
     return _withdrawal(decide(row.pk, staff_named(options["staff"]), clock.real_now()))
 
 

@@ -1,4 +1,5 @@
-"""`verify_ledger`: one line per invariant with how much it was asked of; exit 1 with the findings when one is broken."""
+"""`verify_ledger`: one line per invariant with how much it was asked of; exit 1 with the findings
+when one is broken."""
 
 from typing import Any
 
@@ -37,12 +38,24 @@ class AuditResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[AuditResult]):
-    help = "Ask whether everything that must always hold of money does, recomputed from nothing; it repairs nothing"
+    help = (
+        "Ask whether everything that must always hold of money does, recomputed from nothing; it"
+        " repairs nothing"
+    )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--chain", action="store_true", help="also ask the nodes what our addresses hold")
-        parser.add_argument("--times", action="store_true", help="also print the seconds that each question took")
-        parser.add_argument("--seal", default="", metavar="NUMBER:SEAL", help="also ask whether this seal, kept elsewhere, still stands")
+        parser.add_argument(
+            "--chain", action="store_true", help="also ask the nodes what our addresses hold"
+        )
+        parser.add_argument(
+            "--times", action="store_true", help="also print the seconds that each question took"
+        )
+        parser.add_argument(
+            "--seal",
+            default="",
+            metavar="NUMBER:SEAL",
+            help="also ask whether this seal, kept elsewhere, still stands",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         super().handle(*args, **options)
@@ -83,7 +96,9 @@ def _invariant(verdict: Verdict) -> InvariantResult:
         counted=verdict.counted,
         broken=verdict.broken,
         seconds=round(verdict.took.total_seconds(), 3),
-        findings=[FindingResult(subject=one.subject, detail=one.detail) for one in verdict.findings],
+        findings=[
+            FindingResult(subject=one.subject, detail=one.detail) for one in verdict.findings
+        ],
     )
 
 

@@ -1,4 +1,5 @@
-"""`watch_chains`: the deposit watcher as a process, one thread per chain that has nodes. SIGTERM ends it at once, anywhere."""
+"""`watch_chains`: the deposit watcher as a process, one thread per chain that has nodes. SIGTERM
+ends it at once, anywhere."""
 
 import os
 import signal
@@ -23,7 +24,12 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--metrics-port", type=int, default=0, help="serve Prometheus metrics on this port of 127.0.0.1")
+        parser.add_argument(
+            "--metrics-port",
+            type=int,
+            default=0,
+            help="serve Prometheus metrics on this port of 127.0.0.1",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop = threading.Event()
@@ -38,8 +44,14 @@ class Command(BaseCommand):
         local_chains.introduce()
         chains = [chain for chain, urls in settings.CHAIN_URLS.items() if urls]
         if not chains:
-            log.warning("no_chain_configured", hint="set CHAIN_<NAME>_URL to the address of a node; until then no deposit is seen")
-        threads = [threading.Thread(target=watch, args=(chain, stop), name=f"watch-{chain}", daemon=True) for chain in chains]
+            log.warning(
+                "no_chain_configured",
+                hint="set CHAIN_<NAME>_URL to the address of a node; until then no deposit is seen",
+            )
+        threads = [
+            threading.Thread(target=watch, args=(chain, stop), name=f"watch-{chain}", daemon=True)
+            for chain in chains
+        ]
         for thread in threads:
             thread.start()
         log.info("watching", chains=chains)
@@ -49,4 +61,6 @@ class Command(BaseCommand):
             thread.join(STOP_SECONDS / len(threads))
         log.info("watching_ended")
         if any(thread.is_alive() for thread in threads):
-            os._exit(0)  # it hangs in a network call; an open transaction rolls back, and the next start goes on from the head
+            # It hangs in a network call; an open transaction rolls back, and the next start goes on
+            # from the head.
+            os._exit(0)

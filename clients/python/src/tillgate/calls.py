@@ -20,7 +20,8 @@ from .version import VERSION
 Item = TypeVar("Item")
 PREFIX = "/api/v2"
 PER_PAGE = 100
-BACKOFF_SECONDS, BACKOFF_MAX_SECONDS = 0.5, 8.0
+BACKOFF_SECONDS = 0.5
+BACKOFF_MAX_SECONDS = 8.0
 RETRY_AFTER_MAX_SECONDS = 60  # whoever is told to wait longer is told so instead of waiting
 RETRIED = frozenset({429, 500, 502, 503, 504})
 
@@ -147,7 +148,8 @@ class Api:
     def _chosen(self, options: Options | None) -> Options:
         if options is None:
             return self._options
-        ours, theirs = vars(self._options), vars(options)
+        ours = vars(self._options)
+        theirs = vars(options)
         return Options(
             **{name: ours[name] if theirs[name] is None else theirs[name] for name in ours}
         )
@@ -236,7 +238,9 @@ class Listing(Generic[Item]):
     """What is listed. Iterate over all of it, which asks for pages on its way, or ask for one."""
 
     def __init__(self, read: Callable[[int], Any], type_: Any, first: int = 1) -> None:
-        self._read, self._type, self._first = read, type_, first
+        self._read = read
+        self._type = type_
+        self._first = first
 
     def page(self, number: int | None = None) -> Page[Item]:
         number = self._first if number is None else number
@@ -250,7 +254,8 @@ class Listing(Generic[Item]):
         return Page(data, *(int(figures[name]) for name in names))
 
     def __iter__(self) -> Iterator[Item]:
-        number, before = self._first, set[Any]()
+        number = self._first
+        before = set[Any]()
         while True:
             page = self.page(number)
             ids = {_identity(one) for one in page.data}
@@ -258,14 +263,16 @@ class Listing(Generic[Item]):
             yield from (one for one in page.data if _identity(one) not in before)
             if number >= page.total_pages:
                 return
-            number, before = number + 1, ids
+            number = number + 1
+            before = ids
 
 
 class Feed(Generic[Item]):
     """What happened, newest first. Nothing of it is counted; iterate until you know the rest."""
 
     def __init__(self, read: Callable[[str | None], Any], type_: Any) -> None:
-        self._read, self._type = read, type_
+        self._read = read
+        self._type = type_
 
     def __iter__(self) -> Iterator[Item]:
         before: str | None = None

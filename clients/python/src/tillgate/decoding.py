@@ -16,7 +16,8 @@ def decode(type_: Any, value: Any) -> Any:
     if isinstance(type_, type) and dataclasses.is_dataclass(type_) and isinstance(value, dict):
         hints = _hints(type_)
         return type_(**{name: decode(hint, _of(value, name)) for name, hint in hints.items()})
-    origin, arguments = get_origin(type_), get_args(type_)
+    origin = get_origin(type_)
+    arguments = get_args(type_)
     if origin is list and isinstance(value, list):
         return [decode(arguments[0], one) for one in value]
     if origin is dict and isinstance(value, dict):

@@ -26,8 +26,12 @@ class Error(Exception):
         body: Any = None,
     ) -> None:
         super().__init__("; ".join(messages))
-        self.messages, self.status, self.code = messages, status, code
-        self.request_id, self.retry_after, self.body = request_id, retry_after, body
+        self.messages = messages
+        self.status = status
+        self.code = code
+        self.request_id = request_id
+        self.retry_after = retry_after
+        self.body = body
 
     @property
     def message(self) -> str:
@@ -120,7 +124,8 @@ def _read(body: Any) -> tuple[list[str], str | None]:
     """`{error: text}`, `{error: {message, code}}`, `{errors: [text]}`, or OAuth's form."""
     if not isinstance(body, dict):
         return [], None
-    error, explanation = body.get("error"), body.get("error_description")
+    error = body.get("error")
+    explanation = body.get("error_description")
     if isinstance(body.get("errors"), list):
         return [str(one) for one in body["errors"]], None
     if isinstance(error, dict):

@@ -13,7 +13,11 @@ import tillgate
 from . import listening, logs, payments, signing_in, triggering
 from .session import NotSignedIn, Session
 
-REFUSED, NO_CREDENTIAL, NOT_FOUND, NO_ANSWER, INTERRUPTED = 1, 3, 4, 5, 130
+REFUSED = 1
+NO_CREDENTIAL = 3
+NOT_FOUND = 4
+NO_ANSWER = 5
+INTERRUPTED = 130
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

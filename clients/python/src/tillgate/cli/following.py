@@ -12,7 +12,8 @@ import tillgate
 
 OVERLAP_SECONDS = 30.0  # what took longer to be written stands before what was already read
 WAIT_MAX_SECONDS = 30.0
-PER_PAGE, PAGES_MAX = 100, 50
+PER_PAGE = 100
+PAGES_MAX = 50
 Row = dict[str, Any]
 
 
@@ -26,7 +27,9 @@ class Follower:
         moment: Callable[[Row], float],
         query: dict[str, Any] | None = None,
     ) -> None:
-        self._client, self._path, self._moment = client, path, moment
+        self._client = client
+        self._path = path
+        self._moment = moment
         self._query = query or {}
         self._seen: dict[str, float] = {}
         self._newest: float | None = None

@@ -28,7 +28,8 @@ def sign_in(
 ) -> Profile:
     """`show` gets the address that a person opens. Raises AuthenticationError."""
     server = _told(_ask("GET", f"{url}/.well-known/oauth-authorization-server"))
-    verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
+    verifier = secrets.token_urlsafe(48)
+    state = secrets.token_urlsafe(24)
     with _Callback(("127.0.0.1", 0), _Handler) as callback:
         callback.state = state
         back = f"http://127.0.0.1:{callback.server_address[1]}{CALLBACK}"

@@ -85,12 +85,14 @@ def list_(session: Session, status: str | None, limit: int, as_json: bool) -> No
 
 
 def _rows(client: tillgate.Client, status: str | None, limit: int) -> Any:
-    number, pages = 1, 1
+    number = 1
+    pages = 1
     while number <= pages:
         query = {"status": status, "per_page": min(limit, 100), "page": number}
         told = client.request("GET", "/payments", query=query)
         yield from told["data"]
-        number, pages = number + 1, (told.get("meta") or told["pagination"])["total_pages"]
+        number = number + 1
+        pages = (told.get("meta") or told["pagination"])["total_pages"]
 
 
 def _row(one: dict[str, Any]) -> list[object]:

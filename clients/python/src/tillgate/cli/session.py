@@ -67,7 +67,8 @@ class Session:
 
     def webhook_secret(self) -> str:
         """The same at every start, so that a receiver keeps it."""
-        saved, secret = self.saved(), self.current().webhook_secret
+        saved = self.saved()
+        secret = self.current().webhook_secret
         if secret is None:
             secret = profiles.new_webhook_secret()
             if saved is not None:
