@@ -106,7 +106,7 @@ TEMPLATES = [
                 (
                     "django.template.loaders.cached.Loader",
                     [
-                        "django.template.loaders.filesystem.Loader",
+                        "config.templates.Loader",
                         "django.template.loaders.app_directories.Loader",
                     ],
                 )
