@@ -46,7 +46,7 @@ def code_of_payout(api: Api, path: str = "/payouts") -> str | None:
 
 def letters() -> list[Any]:
     mail.send_due()
-    return [one for one in django_mail.outbox if "can do less now" in one.subject]
+    return [one for one in django_mail.outbox if "has been reduced" in one.subject]
 
 
 def demote(alice: Browser, bob: Member) -> None:
@@ -69,7 +69,7 @@ def test_owners_read_which_keys_lost_what(cast: Cast, bob: Member, alice: Browse
     demote(alice, bob)
     (letter,) = letters()
     assert letter.to == [cast.alice.email]
-    assert "Bob is developer of Alice's Bakery now" in letter.body
+    assert "Bob is now developer of Alice's Bakery" in letter.body
     assert (
         "API key Till (test): payouts:write" in letter.body
         and "Agent Bot (test): payouts:write" in letter.body
@@ -83,7 +83,7 @@ def test_what_a_person_who_is_gone_made_moves_no_money(
 ) -> None:
     if how == "removed":
         assert alice.post(f"team/{bob.user_id}/remove").status_code == 303
-        assert "Bob is no longer in the team" in letters()[0].body
+        assert "Bob is no longer on the team" in letters()[0].body
     else:
         type(cast.bob).objects.filter(pk=cast.bob.pk).update(is_active=False)
     assert code_of_payout(made["key"]) == "insufficient_scope"

@@ -60,7 +60,7 @@ def test_a_letter_has_text_and_html_and_says_who_sends_it(db: None) -> None:
     assert mail.send_due() == 1
     (letter,) = django_mail.outbox
     assert (letter.subject, letter.to) == (
-        "Webhook deliveries of Alice's Bakery were turned off",
+        "Webhook endpoint disabled: Alice's Bakery",
         ["a@example.com"],
     )
     assert VALUES["url"] in letter.body and "Alice&#x27;s" not in letter.body
@@ -183,7 +183,7 @@ def test_a_demo_shows_what_it_would_have_sent(db: None, settings: Any, tmp_path:
     assert f"/dev/mailbox/{letter.name}" in listed and "a@example.com" in listed
     assert "https://shop.example/hook" in client.get(f"/dev/mailbox/{letter.name}").content.decode()
     drawn = client.get(f"/dev/mailbox/{letter.name}/html")
-    assert "Webhook deliveries were turned off" in drawn.content.decode()
+    assert "Webhook endpoint disabled" in drawn.content.decode()
     assert (
         "sandbox" in drawn["Content-Security-Policy"]
         and "script-src 'self'" in drawn["Content-Security-Policy"]

@@ -84,7 +84,7 @@ def queue(db: None) -> Callable[[], OutgoingMail]:
 def test_an_smtp_server_gets_text_and_html(smtp: Post, queue: Callable[[], OutgoingMail]) -> None:
     assert queue().status == "sent"
     (letter,) = smtp.letters
-    assert letter["Subject"].strip() == "Webhook deliveries of Alice's Bäckerei were turned off"
+    assert letter["Subject"].strip() == "Webhook endpoint disabled: Alice's Bäckerei"
     assert (
         VALUES["url"] in letter.get_body(("plain",)).get_content()
         and "<h1>" in letter.get_body(("html",)).get_content()
@@ -138,6 +138,6 @@ def test_a_folder_keeps_one_file_for_each_letter(
     (letter,) = mailbox.letters()
     assert (letter.to, letter.subject) == (
         "a@example.com",
-        "Webhook deliveries of Alice's Bäckerei were turned off",
+        "Webhook endpoint disabled: Alice's Bäckerei",
     )
     assert [path.suffix for path in tmp_path.iterdir()] == [".eml"]

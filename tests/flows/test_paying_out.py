@@ -266,7 +266,7 @@ def test_a_persons_decision_lets_it_go_or_gives_it_back(bakery: Shop) -> None:
         f"{of} was released (test mode)",
         f"{of} was rejected (test mode)",
     ]
-    assert "The reason: Not theirs" in outbox.outbox[1].body
+    assert "Reason: Not theirs" in outbox.outbox[1].body
 
 
 def test_an_unknown_outcome_is_the_senders_to_settle(bakery: Shop) -> None:

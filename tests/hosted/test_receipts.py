@@ -212,7 +212,7 @@ def test_a_refunded_payment_keeps_its_receipt_and_says_so(bakery: Shop) -> None:
     assert "Email me a receipt" in page(made["reference"])
     ask(made["reference"])
     [letter] = [one for one in letters() if "Receipt" in one.subject]
-    assert "Money of it has been sent back since." in letter.body
+    assert "It has since been refunded in part or in full." in letter.body
 
 
 def test_the_page_itself_says_how_it_was_paid(bakery: Shop) -> None:

@@ -314,7 +314,7 @@ def test_live_ones_expire_by_the_sweep(cast: Cast) -> None:
 def test_both_hear_of_it_and_the_letter_only_leads_to_the_page(two: Two) -> None:
     made = make.payout(two.key, MUCH)
     assert letters() == [
-        (two.cast.alice.email, "[TEST] A payout waits for your approval: Alice's Bakery")
+        (two.cast.alice.email, "[TEST] A payout needs your approval: Alice's Bakery")
     ]
     body = django_mail.outbox[0].body
     assert "0.1 ETH to 0x" in body

@@ -230,7 +230,7 @@ def test_a_decision_about_a_store_is_written_to_its_owners(cast: Cast) -> None:
         (cast.alice.email, f"{name} is a platform"),
         (cast.alice.email, f"{name} is verified"),
     ]
-    assert "The reason: Tell us <more>" in outbox.outbox[0].body
+    assert "Reason: Tell us <more>" in outbox.outbox[0].body
 
 
 def test_a_decision_about_a_sub_merchant_without_people_is_written_to_its_platforms_owners(
@@ -240,7 +240,7 @@ def test_a_decision_about_a_sub_merchant_without_people_is_written_to_its_platfo
     review("verification", platform.attest(merchant.id).json()["id"], "reject", "Illegible")
     assert letters() == [(cast.alice.email, "Corner Shop could not be verified")]
     assert f"/dashboard/platform/accounts/{merchant.id}" in outbox.outbox[0].body
-    assert "The reason: Illegible" in outbox.outbox[0].body
+    assert "Reason: Illegible" in outbox.outbox[0].body
 
 
 @pytest.mark.parametrize("kind", ["verification", "platform_access"])

@@ -98,6 +98,12 @@ def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
 
 
 @register.filter
+def one_line(text: str) -> str:
+    """A paragraph of plain text that its template lays out on several lines."""
+    return " ".join(text.split())
+
+
+@register.filter
 def isolated(text: str) -> str:
     """What stands within a sentence that runs from right to left keeps its own order, in plain text
     and files too."""
