@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.api.plumbing.errors import json_error
-from apps.core.middleware import API_PREFIX
-from apps.core.outage import RETRY_SECONDS, is_outage
+from apps.core.db.outage import RETRY_SECONDS, is_outage
+from apps.core.web.middleware import API_PREFIX
 
 
 def _answer(request: HttpRequest, status: int, message: str) -> HttpResponse:

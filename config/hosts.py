@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.request import split_domain_port
 from django.urls import reverse
 
-from apps.core.middleware import exact_address
+from apps.core.web.middleware import exact_address
 
 # THE table of homes, the first that fits: what a path begins with, and the settings that name its
 # hosts. All else is for customers.

@@ -13,7 +13,7 @@ from django.contrib.admin import AdminSite
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from apps.core.middleware import client_address, exact_address, plain_address
+from apps.core.web.middleware import client_address, exact_address, plain_address
 
 HEADERS = (
     *(

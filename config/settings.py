@@ -74,11 +74,11 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
-    "apps.core.middleware.RequestId",
+    "apps.core.web.middleware.RequestId",
     "apps.hosted.domains.CheckoutDomain",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "apps.core.middleware.ContentSecurityPolicy",
+    "apps.core.web.middleware.ContentSecurityPolicy",
     "apps.hosted.languages.CustomerLanguage",
     "config.hosts.OwnHosts",
     "apps.api.plumbing.guard.ApiGuard",
@@ -118,7 +118,7 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {}
 }
 DATABASES["default"] |= {
-    "ENGINE": "apps.core.postgresql",
+    "ENGINE": "apps.core.db.postgresql",
     "CONN_MAX_AGE": None,
     "CONN_HEALTH_CHECKS": True,
 }
@@ -136,8 +136,8 @@ else:
         "prepare_threshold": 2,
         "options": f"{_OPTIONS.get('options', '')} -c plan_cache_mode=force_generic_plan".strip(),
     }
-# Cursors that outlive their transaction belong to a connection too: apps.core.streams reads what is
-# long.
+# Cursors that outlive their transaction belong to a connection too: long results are read by
+# apps.core.db.streams.
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 CACHES = {
     "default": {
@@ -214,7 +214,7 @@ def _storage(folder: str, on_this_machine: str) -> dict[str, Any]:
 
 STORAGES = {
     "default": _storage("media", "django.core.files.storage.FileSystemStorage"),
-    "private": _storage("private", "apps.core.private_files.PrivateFiles"),
+    "private": _storage("private", "apps.core.documents.private_files.PrivateFiles"),
     "staticfiles": {
         "BACKEND": (
             "whitenoise.storage.CompressedManifestStaticFilesStorage"

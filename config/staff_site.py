@@ -13,10 +13,12 @@ from django.urls import URLPattern, URLResolver, path, reverse
 
 from apps.access import second_factor, sessions
 from apps.console import staff_groups, staff_home, staff_pages
-from apps.core import clock, staff_roles, tenancy
+from apps.core import clock
 from apps.core.acting import Kind, become
-from apps.core.staff import ReadOnly, may, typed_reason
-from apps.core.staff_labels import LABELS
+from apps.core.db import tenancy
+from apps.core.staff import roles
+from apps.core.staff.labels import LABELS
+from apps.core.staff.pages import ReadOnly, may, typed_reason
 from apps.stores import audit
 from apps.stores.models import Store, User
 from config import proxies
@@ -122,7 +124,7 @@ class StaffSite(AdminSite):
             request.session, clock.real_now()
         ):
             return False
-        if not may(request, staff_roles.READ):
+        if not may(request, roles.READ):
             return False
         sessions.touch(request.session, clock.real_now())
         become(Kind.STAFF, request.user.pk, str(request.user))
@@ -138,7 +140,7 @@ class StaffSite(AdminSite):
         aren't staff find nothing."""
         if not isinstance(request.user, User):
             page = "sign_in"
-        elif not may(request, staff_roles.READ):
+        elif not may(request, roles.READ):
             raise Http404
         else:
             page = "security_enrol" if second_factor.confirmed(request.user) is None else "stepup"

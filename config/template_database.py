@@ -28,7 +28,7 @@ SOURCES = (
     "apps/*/migrations/*.py",
     "apps/*/sql/*.sql",
     "apps/core/models.py",
-    "apps/core/first_tables.py",
+    "apps/core/db/first_tables.py",
     "apps/console/grants.*",
     "apps/console/policies.*",
     "config/settings.py",

@@ -14,7 +14,8 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from apps.access import request_log
 from apps.assets.rates import refresh
 from apps.chain import selectors
-from apps.core import acting, buckets, tenancy
+from apps.core import acting, buckets
+from apps.core.db import tenancy
 from apps.stores.models import User
 from config import embedded, template_database
 from tests.cast import Cast, Shop, assemble

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from apps.api.plumbing.description import answers, refusals
 from apps.api.plumbing.routes import Route
-from apps.core.documents import schema_of
+from apps.core.messages.documents import schema_of
 
 # What a guard answers before any door: bodies that are too large or compressed, unknown methods and
 # paths.

@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from moto.kms.responses import KmsResponse
 from moto.server import ThreadedMotoServer
 
-from apps.chain import keystores
-from apps.chain.keys import write_key_file
+from apps.chain.keys import keystores
+from apps.chain.keys.seeds import write_key_file
 from config.bootstrap import softhsm
 from config.demo_secrets import DEMO_MNEMONIC
 

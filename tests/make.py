@@ -12,7 +12,7 @@ from apps.chain.models import UnmatchedTransfer
 from apps.chain.simulated import put
 from apps.core import clock
 from apps.core.models import OutgoingMail
-from apps.core.staff_roles import StaffRole
+from apps.core.staff.roles import StaffRole
 from apps.payments.models import Payment
 from apps.payments.selectors import addresses_of
 from apps.payments.services.corrections import Correction, correct

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from django.db import connection, transaction
 
-from apps.core import acting, buckets, tenancy
+from apps.core import acting, buckets
+from apps.core.db import tenancy
 
 T = TypeVar("T")
 

@@ -522,7 +522,7 @@ def test_a_status_changes_through_its_machine() -> None:
         name = str(path.relative_to(ROOT))
         is_web = (
             name.startswith(("apps/api/", "apps/dashboard/", "apps/hosted/"))
-            or name == "apps/core/forms.py"
+            or name == "apps/core/web/forms.py"
         )
         if (
             path.suffix == ".py"

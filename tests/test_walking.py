@@ -13,8 +13,8 @@ from types import FrameType
 import pytest
 
 from apps.access import second_factor
-from apps.core.forms import Form
-from apps.core.sql import insert
+from apps.core.db.sql import insert
+from apps.core.web.forms import Form
 from apps.dashboard import payout_form
 from apps.payouts.models import Payout
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
@@ -28,17 +28,17 @@ RUNS = {"walk", "each"}
 # Loops on the way from a job to its rows that walk no rows of stores, or rows that carry their own
 # tries; and why.
 OTHER_LOOPS = {
-    "apps/chain/outflow.py:watch": "a line in the log per asset, which are few and nobody's",
-    "apps/chain/outflow.py:by_asset": "the same assets",
+    "apps/chain/sending/outflow.py:watch": "a line in the log per asset: few, nobody's",
+    "apps/chain/sending/outflow.py:by_asset": "the same assets",
     "apps/core/mail.py:send_due": (
         "a letter has attempts and an end of its own; it catches whatever a mail server raises"
     ),
     "apps/reports/services/generate.py:generate_due": (
         "a report has a claim, attempts and an end of its own, and catches its errors"
     ),
-    "apps/core/drawings.py:draw_due": "a drawing has a claim and attempts of its own",
-    "apps/core/drawings.py:forget": "deletes files of one batch, which anybody can have drawn anew",
-    "apps/core/pruning.py:prune": "deletes in batches, one statement each",
+    "apps/core/documents/drawings.py:draw_due": "a drawing has a claim and attempts of its own",
+    "apps/core/documents/drawings.py:forget": "deletes one batch of files, which can be drawn anew",
+    "apps/core/db/pruning.py:prune": "deletes in batches, one statement each",
     "apps/stores/seals.py:seal_lines": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:seal_payments": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:_horizon": "waits for others to commit, and walks no rows",
@@ -259,6 +259,6 @@ def test_the_way_from_the_payout_form_to_its_row_is_short(cast: Cast) -> None:
     with walk_of_payout() as bodies:
         sent = browser.post("payouts/new", **asked, code=code)
     assert sent.status_code == 303 and Payout.objects.count() == 1
-    assert bodies[-1] == "apps/core/sql.py:insert"
+    assert bodies[-1] == "apps/core/db/sql.py:insert"
     files = {one.partition(":")[0] for one in bodies}
     assert len(bodies) <= BODIES_MAX and len(files) <= FILES_MAX, "\n".join(bodies)

@@ -17,8 +17,9 @@ from apps.access.models import (
     SecondFactor,
 )
 from apps.access.services import revoke_api_key
-from apps.core import clock, staff_lists, staff_roles
-from apps.core.staff import ReadOnly, button
+from apps.core import clock
+from apps.core.staff import lists, roles
+from apps.core.staff.pages import ReadOnly, button
 
 
 @admin.register(ApiKey)
@@ -28,15 +29,15 @@ class ApiKeyAdmin(ReadOnly):
     list_filter = [
         "mode",
         "key_type",
-        staff_lists.present("revoked_at", "state", "Revoked", "Active"),
+        lists.present("revoked_at", "state", "Revoked", "Active"),
     ]
     list_select_related = ["store"]
     search_fields = ["id", "last_four", "store"]
     search_help_text = "Key ID, last four characters, or the beginning of a store's name"
-    label = staff_lists.text("name", "Name")
-    shop = staff_lists.store()
-    used = staff_lists.when("last_used_at", "Last used")
-    revoked = staff_lists.when("revoked_at", "Revoked")
+    label = lists.text("name", "Name")
+    shop = lists.store()
+    used = lists.when("last_used_at", "Last used")
+    revoked = lists.when("revoked_at", "Revoked")
     exclude = ["secret_hash"]
     actions = ["revoke"]
 
@@ -44,7 +45,7 @@ class ApiKeyAdmin(ReadOnly):
     def shown_key(self, key: ApiKey) -> str:
         return format_html('<bdi class="code">{}…{}</bdi>', key.prefix, key.last_four)
 
-    @button(staff_roles.KEY_REVOKE, "Revoke the selected keys")
+    @button(roles.KEY_REVOKE, "Revoke the selected keys")
     def revoke(self, request: HttpRequest, keys: "QuerySet[ApiKey]") -> None:
         for key in keys:
             revoke_api_key(key, clock.real_now())
@@ -55,15 +56,15 @@ class ApiKeyAdmin(ReadOnly):
 class AgentCredentialAdmin(ReadOnly):
     list_display = ["shown_token", "label", "shop", "whose", "expires", "revoked"]
     list_display_links = ["shown_token"]
-    list_filter = ["mode", staff_lists.present("revoked_at", "state", "Revoked", "Active")]
+    list_filter = ["mode", lists.present("revoked_at", "state", "Revoked", "Active")]
     list_select_related = ["store"]
     search_fields = ["id", "last_four", "store"]
     search_help_text = "Credential ID, last four characters, or the beginning of a store's name"
-    label = staff_lists.text("name", "Name")
-    shop = staff_lists.store()
-    whose = staff_lists.text("principal", "Principal")
-    expires = staff_lists.when("expires_at", "Expires")
-    revoked = staff_lists.when("revoked_at", "Revoked")
+    label = lists.text("name", "Name")
+    shop = lists.store()
+    whose = lists.text("principal", "Principal")
+    expires = lists.when("expires_at", "Expires")
+    revoked = lists.when("revoked_at", "Revoked")
     exclude = ["secret_hash"]
 
     @admin.display(description="Token")
@@ -74,13 +75,13 @@ class AgentCredentialAdmin(ReadOnly):
 @admin.register(RequestEntry)
 class RequestEntryAdmin(ReadOnly):
     list_display = ["at", "call", "status", "took", "shop", "credential_kind"]
-    list_filter = [staff_lists.since("created_at"), "mode"]
+    list_filter = [lists.since("created_at"), "mode"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Entry ID, or the beginning of a store's name"
     ordering = ["-created_at"]
-    at = staff_lists.when("created_at", "Time")
-    shop = staff_lists.store()
+    at = lists.when("created_at", "Time")
+    shop = lists.store()
     exclude = ["body_digest"]
 
     @admin.display(description="Request")
@@ -98,7 +99,7 @@ class SecondFactorAdmin(ReadOnly):
     list_select_related = ["user"]
     search_fields = ["user__email_key"]
     search_help_text = "The beginning of an email address"
-    created = staff_lists.when("created_at", "Set up")
+    created = lists.when("created_at", "Set up")
     exclude = ["sealed_key", "sealed_backup_codes", "last_step"]
 
     @admin.display(description="Lost device")
@@ -114,6 +115,6 @@ class ApplicationAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["client_id", "store"]
     search_help_text = "Client ID, or the beginning of a store's name"
-    shop = staff_lists.store()
-    created_on = staff_lists.when("created", "Created")
+    shop = lists.store()
+    created_on = lists.when("created", "Created")
     exclude = ["client_secret"]

@@ -17,7 +17,7 @@ from apps.access.access import Access
 from apps.access.operations import Operation
 from apps.core import clock
 from apps.core.errors import Flat, NotFound
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Store

@@ -6,7 +6,7 @@ from msgspec.structs import asdict
 from apps.access.access import SESSION
 from apps.access.models import AgentCredential, ApiKey, Application, RequestEntry
 from apps.core.clock import iso
-from apps.core.documents import Document, Id, Time
+from apps.core.messages.documents import Document, Id, Time
 from apps.stores.models import Store
 
 

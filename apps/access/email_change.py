@@ -12,9 +12,9 @@ from django.db import transaction
 
 from apps.access import sign_in
 from apps.core import emails, mail
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, NotFound
-from apps.core.literal import Invalid, is_uuid
+from apps.core.messages.fields import Invalid, is_uuid
 from apps.stores import audit, notices
 from apps.stores.models import User
 from apps.stores.services import EmailTaken, sign_out_everywhere

@@ -15,9 +15,9 @@ from apps.access import letters, operations
 from apps.access.access import Access
 from apps.access.credentials import digest
 from apps.core import clock, emails, mail
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, NotFound
-from apps.core.literal import Invalid, check_storable
+from apps.core.messages.fields import Invalid, check_storable
 from apps.stores import audit
 from apps.stores.models import Invitation, Member, Role, Store, User
 from apps.stores.services import check_password, create_user

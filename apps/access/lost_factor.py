@@ -5,9 +5,9 @@ from datetime import datetime
 
 from apps.access import passkeys, second_factor
 from apps.access.models import SecondFactor
-from apps.core import staff_roles
 from apps.core.clock import iso
 from apps.core.errors import Flat
+from apps.core.staff import roles
 from apps.stores import four_eyes
 from apps.stores.four_eyes import Ask, Facts, Kind
 from apps.stores.models import StaffRequest, User
@@ -46,6 +46,4 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
     second_factor.take_off(User.objects.get(pk=wanted["user"]))
 
 
-FACTOR = Kind(
-    "second_factor", "The removal of a second factor", staff_roles.FACTOR, _before, _carry_out
-)
+FACTOR = Kind("second_factor", "The removal of a second factor", roles.FACTOR, _before, _carry_out)

@@ -16,7 +16,7 @@ from apps.access.access import OAUTH, Access
 from apps.access.models import AccessToken, AgentCredential, Application, RefreshToken
 from apps.access.oauth_validator import checksum
 from apps.access.requests import AppChanges, AppRequest
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.core.errors import Coded, Flat
 from apps.core.models import Mode
 from apps.stores import audit

@@ -20,7 +20,7 @@ from oauth2_provider.models import (
     AbstractRefreshToken,
 )
 
-from apps.core.literal import split_url
+from apps.core.messages.fields import split_url
 from apps.core.models import Mode
 from apps.stores.models import Store, User
 

@@ -20,7 +20,8 @@ from oauthlib.oauth2.rfc6749 import errors
 from apps.access import credentials
 from apps.access.models import AccessToken, AgentCredential, Grant, RefreshToken
 from apps.access.scopes import AGENTS, OFFLINE
-from apps.core import clock, tenancy
+from apps.core import clock
+from apps.core.db import tenancy
 from apps.core.imports import postponed
 
 # For asking other servers about their tokens and clients, and for tokens that are signed: we do

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from apps.access import operations
 from apps.access.access import Access
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.core.errors import Coded, RefusalKind
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.stores.models import Store
 
 HEADER = "X-Service-Account"

@@ -19,9 +19,9 @@ from django_otp_webauthn.models import WebAuthnCredential
 from django_otp_webauthn.settings import app_settings
 
 from apps.access import second_factor, sign_in
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
-from apps.core.literal import Invalid, check_storable, is_deeper
+from apps.core.messages.fields import Invalid, check_storable, is_deeper
 from apps.stores import audit, notices
 from apps.stores.models import User
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from apps.access.models import AccessToken, Grant, RefreshToken, RequestEntry
-from apps.core.pruning import prune
+from apps.core.db.pruning import prune
 from apps.stores import notifications, verification_documents
 
 

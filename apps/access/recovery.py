@@ -13,7 +13,7 @@ from django.db import transaction
 from apps.access import sign_in
 from apps.core import emails, mail
 from apps.core.errors import NotFound
-from apps.core.literal import Invalid, check_storable, is_uuid
+from apps.core.messages.fields import Invalid, check_storable, is_uuid
 from apps.stores.models import User
 from apps.stores.services import change_password
 

@@ -22,8 +22,8 @@ from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Value, Wh
 
 from apps.access.access import Access
 from apps.access.models import RequestEntry
-from apps.core import tenancy
-from apps.core.literal import is_uuid
+from apps.core.db import tenancy
+from apps.core.messages.fields import is_uuid
 
 log = structlog.get_logger(__name__)
 WAITING_MAX = 20_000

@@ -6,9 +6,9 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from apps.access.models import KeyType
-from apps.core.literal import Field, List, Text, Url
+from apps.core.messages.fields import Field, List, Text, Url
+from apps.core.messages.requests import Edits, Request, by
 from apps.core.models import Mode
-from apps.core.requests import Edits, Request, by
 
 Name = Annotated[str, by(Text(100, shortest=1, trim=True))]
 Scope = Annotated[str, by(Text(20))]

@@ -17,10 +17,11 @@ from django.db import models, transaction
 from apps.access import credentials, letters, operations, rights, scopes
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
-from apps.core import clock, tenancy
+from apps.core import clock
+from apps.core.db import tenancy
+from apps.core.db.sql import Narrowing
 from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.models import Mode
-from apps.core.sql import Narrowing
 from apps.stores import audit
 from apps.stores.models import Member, Store, User
 from apps.stores.roles import scopes_of

@@ -11,7 +11,8 @@ from django.db.models import F, Q, QuerySet
 from apps.access import new_browsers
 from apps.access.access import RECENT, Access
 from apps.access.models import SignIn
-from apps.core import clock, tenancy
+from apps.core import clock
+from apps.core.db import tenancy
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Member, Role, User

@@ -14,7 +14,7 @@ from apps.access import second_factor
 from apps.access.models import SecondFactor
 from apps.core import buckets, emails
 from apps.core.errors import Flat, RefusalKind
-from apps.core.literal import Invalid, check_storable
+from apps.core.messages.fields import Invalid, check_storable
 from apps.stores.models import User
 from apps.stores.services import PASSWORD_LENGTH_MAX
 

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from apps.access import stepup
 from apps.core import clock
-from apps.core.middleware import client_address
+from apps.core.web.middleware import client_address
 from apps.stores.models import User
 
 

@@ -14,8 +14,8 @@ from apps.agents.models import (
     SignedPaymentStep,
 )
 from apps.assets.staff_worth import Rated
-from apps.core import staff_lists
-from apps.core.staff import Part, ReadOnly
+from apps.core.staff import lists
+from apps.core.staff.pages import Part, ReadOnly
 
 
 class MandateSteps(Part):
@@ -40,12 +40,12 @@ class MandateAdmin(Rated):
     list_select_related = ["store", "credential", "asset"]
     search_fields = ["id", "store", "mandate_ref", "credential"]
     search_help_text = "Mandate ID, reference, credential ID, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    reference = staff_lists.text("mandate_ref", "Reference")
-    spent = staff_lists.coins("spent_atomic", description="Spent")
-    cap = staff_lists.coins("total_cap_atomic", description="Limit")
-    state = staff_lists.status("mandate")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    reference = lists.text("mandate_ref", "Reference")
+    spent = lists.coins("spent_atomic", description="Spent")
+    cap = lists.coins("total_cap_atomic", description="Limit")
+    state = lists.status("mandate")
     ordering = ["-created_at"]
     inlines = [MandateSteps]
 
@@ -59,12 +59,12 @@ class SettlementAdmin(Rated):
     search_help_text = (
         "Settlement ID, mandate ID, nonce, transaction, or the beginning of a store's name"
     )
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    reference = staff_lists.text("mandate__mandate_ref", "Mandate")
-    amount = staff_lists.coins()
-    to = staff_lists.short("pay_to", "To")
-    state = staff_lists.status("settlement")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    reference = lists.text("mandate__mandate_ref", "Mandate")
+    amount = lists.coins()
+    to = lists.short("pay_to", "To")
+    state = lists.status("settlement")
     ordering = ["-created_at"]
     inlines = [SettlementSteps]
 
@@ -76,12 +76,12 @@ class SignedPaymentAdmin(ReadOnly):
     list_select_related = ["store", "offer__asset"]
     search_fields = ["id", "store", "nonce", "offer__payment"]
     search_help_text = "ID, nonce, payment ID, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    by = staff_lists.short("payer", "Payer")
-    amount = staff_lists.coins(asset="offer__asset")
-    transaction = staff_lists.short("tx_hash", "Transaction")
-    state = staff_lists.status("signed")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    by = lists.short("payer", "Payer")
+    amount = lists.coins(asset="offer__asset")
+    transaction = lists.short("tx_hash", "Transaction")
+    state = lists.status("signed")
     ordering = ["-created_at"]
     exclude = ["signature"]
     inlines = [SignedPaymentSteps]
@@ -94,11 +94,11 @@ class PaymentOfferAdmin(Rated):
     list_select_related = ["store", "asset"]
     search_fields = ["id", "store", "payment"]
     search_help_text = "Offer ID, payment ID, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    amount = staff_lists.coins()
-    what = staff_lists.text("resource", "Resource")
-    to = staff_lists.short("pay_to_id", "To")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    amount = lists.coins()
+    what = lists.text("resource", "Resource")
+    to = lists.short("pay_to_id", "To")
     ordering = ["-created_at"]
 
 
@@ -108,7 +108,7 @@ class AgentPayoutCapAdmin(ReadOnly):
     list_select_related = ["credential__store", "asset"]
     search_fields = ["credential", "credential__store", "asset"]
     search_help_text = "Credential ID, asset, or the beginning of a store's name"
-    shop = staff_lists.store("credential__store")
-    label = staff_lists.text("credential__name", "Credential")
-    per_transaction = staff_lists.coins("per_tx_atomic", description="Per transaction")
-    per_day = staff_lists.coins("daily_atomic", description="Per day")
+    shop = lists.store("credential__store")
+    label = lists.text("credential__name", "Credential")
+    per_transaction = lists.coins("per_tx_atomic", description="Per transaction")
+    per_day = lists.coins("daily_atomic", description="Per day")

@@ -6,7 +6,7 @@ from apps.billing.documents.invoices import HostedInvoice, hosted_invoice
 from apps.billing.models import Invoice
 from apps.chain.models import Deposit
 from apps.core import clock
-from apps.core.documents import Digits, Document
+from apps.core.messages.documents import Digits, Document
 from apps.onramp.documents import CardUnavailableDocument, PaymentCardSession, payment_session
 from apps.onramp.selectors import latest_session
 from apps.onramp.services.availability import availability

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Fed
 from apps.api.plumbing.views import Door
-from apps.core.documents import Feed
+from apps.core.messages.documents import Feed
 from apps.webhooks import selectors
 from apps.webhooks.documents import WebhookEventDocument, event_document
 

@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from apps.api.payments import PaymentDoor
-from apps.core.documents import Pdf
+from apps.core.messages.documents import Pdf
 from apps.payments.documents.invoice import invoice_name, invoice_pdf
 
 

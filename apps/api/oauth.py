@@ -32,8 +32,8 @@ from apps.api.plumbing.routes import FORM
 from apps.api.plumbing.views import Door
 from apps.core import buckets, clock
 from apps.core.errors import Coded, RefusalKind
-from apps.core.literal import check_storable
-from apps.core.middleware import client_address
+from apps.core.messages.fields import check_storable
+from apps.core.web.middleware import client_address
 from apps.stores.models import User
 
 _CODES = {

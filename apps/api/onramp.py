@@ -15,9 +15,9 @@ from apps.api.checkout import CheckoutNotFound, checkout_payment
 from apps.api.plumbing.queries import Query, described
 from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
-from apps.core.documents import Document
 from apps.core.errors import Flat, NotFound
-from apps.core.literal import Invalid, check_storable
+from apps.core.messages.documents import Document
+from apps.core.messages.fields import Invalid, check_storable
 from apps.onramp.documents import CardMethodsDocument, CardSessionDocument, session_document
 from apps.onramp.requests import CardRequest
 from apps.onramp.services.callbacks import take_callback

@@ -12,9 +12,9 @@ from apps.api import composed
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Days, Paged, PerPage, choice, described
 from apps.api.plumbing.views import Door
-from apps.core.documents import Day, Page
 from apps.core.errors import Coded, Failure
-from apps.core.literal import Invalid
+from apps.core.messages.documents import Day, Page
+from apps.core.messages.fields import Invalid
 from apps.payments import selectors
 from apps.payments.documents import parts, summary
 from apps.payments.documents.history import PaymentEventDocument, event

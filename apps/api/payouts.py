@@ -11,11 +11,11 @@ from apps.api.plumbing.queries import Paged, choice
 from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
 from apps.core import clock
-from apps.core.documents import Document, Id, Paginated
 from apps.core.errors import NotFound
-from apps.core.literal import Invalid, Text
-from apps.core.requests import Request as Body
-from apps.core.requests import by
+from apps.core.messages.documents import Document, Id, Paginated
+from apps.core.messages.fields import Invalid, Text
+from apps.core.messages.requests import Request as Body
+from apps.core.messages.requests import by
 from apps.payouts import selectors
 from apps.payouts.documents import PayoutDocument, PayoutQuoteDocument, payout_document
 from apps.payouts.models import Payout

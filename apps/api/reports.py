@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from apps.api.plumbing.queries import Query, choice, described
 from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import Door
-from apps.core.documents import Day, Document
+from apps.core.messages.documents import Day, Document
 from apps.reports import selectors, states
 from apps.reports.documents import api
 from apps.reports.models import Report

@@ -11,7 +11,7 @@ from apps.access.documents import RequestEntryDocument, entry_document
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Fed, choice
 from apps.api.plumbing.views import Door
-from apps.core.documents import Feed
+from apps.core.messages.documents import Feed
 
 _METHODS = ("GET", "POST", "PATCH", "DELETE")
 

@@ -8,8 +8,8 @@ from rest_framework.response import Response
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, choice
 from apps.api.plumbing.views import Door
-from apps.core.documents import Paginated
 from apps.core.errors import NotFound
+from apps.core.messages.documents import Paginated
 from apps.swaps import selectors
 from apps.swaps.documents import SwapDocument, SwapQuoteDocument, swap_document
 from apps.swaps.models import Swap

@@ -13,11 +13,11 @@ from apps.api.plumbing.errors import Broken
 from apps.api.plumbing.views import Door
 from apps.core import clock
 from apps.core.clock import iso
-from apps.core.documents import Document, Time
 from apps.core.errors import Coded, Failure
-from apps.core.literal import Field, Schema, parse_moment
-from apps.core.requests import Request as Body
-from apps.core.requests import by
+from apps.core.messages.documents import Document, Time
+from apps.core.messages.fields import Field, Schema, parse_moment
+from apps.core.messages.requests import Request as Body
+from apps.core.messages.requests import by
 from apps.stores import test_clock
 from apps.stores.models import Store
 from apps.stores.test_clock import ClockBackwards, ClockInvalid

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from apps.api.plumbing.queries import Query, choice
 from apps.api.plumbing.views import Door
 from apps.core.errors import Failure, Flat, Listed
-from apps.core.literal import Invalid, Schema
-from apps.core.requests import Changes, shape_of
+from apps.core.messages.fields import Invalid, Schema
+from apps.core.messages.requests import Changes, shape_of
 from apps.webhooks import documents, selectors
 from apps.webhooks.documents import (
     RedeliveryQueued,

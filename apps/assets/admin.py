@@ -6,8 +6,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from apps.assets.models import AcceptedAsset, Chain, Rate
-from apps.core import staff_lists, staff_roles
-from apps.core.staff import ReadOnly, Switches, button
+from apps.core.staff import lists, roles
+from apps.core.staff.pages import ReadOnly, Switches, button
 from apps.core.templatetags.tillgate import moment
 from apps.stores.models import Currency
 
@@ -16,7 +16,7 @@ CURRENCIES = Currency.values
 
 @admin.register(Chain)
 class ChainAdmin(Switches):
-    operation = staff_roles.ASSETS
+    operation = roles.ASSETS
     list_display = ["name", "id", "chain_id", "mode", "required_confirmations"]
     list_filter = ["mode"]
     switches = ("required_confirmations", "explorer_url")
@@ -27,18 +27,18 @@ class AcceptedAssetAdmin(ReadOnly):
     list_display = ["shop", "asset", "stopped"]
     list_display_links = ["shop"]
     list_filter = [
-        staff_lists.present("suspended_at", "state", "Stopped for review", "In use"),
+        lists.present("suspended_at", "state", "Stopped for review", "In use"),
         "mode",
         "asset",
     ]
     list_select_related = ["store", "asset"]
     search_fields = ["store"]
     search_help_text = "Store ID, or the beginning of a store's name"
-    shop = staff_lists.store()
-    stopped = staff_lists.when("suspended_at", "Stopped for review")
+    shop = lists.store()
+    stopped = lists.when("suspended_at", "Stopped for review")
     actions = ["end_review"]
 
-    @button(staff_roles.ASSET_REVIEW, "End review: accept the asset again")
+    @button(roles.ASSET_REVIEW, "End review: accept the asset again")
     def end_review(self, request: HttpRequest, rows: "QuerySet[AcceptedAsset]") -> None:
         for row in rows.exclude(suspended_at=None):
             AcceptedAsset.objects.filter(pk=row.pk).update(suspended_at=None)
@@ -48,14 +48,12 @@ class AcceptedAssetAdmin(ReadOnly):
 @admin.register(Rate)
 class RateAdmin(ReadOnly):
     list_display = ["asset", "per_coin", "source", "told_at", "valid"]
-    list_filter = [
-        staff_lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))
-    ]
+    list_filter = [lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))]
     list_select_related = ["asset"]
     search_fields = ["asset"]
     search_help_text = "Asset"
     ordering = ["asset", "currency"]
-    told_at = staff_lists.when("as_of", "As of")
+    told_at = lists.when("as_of", "As of")
 
     @admin.display(description="Rate")
     def per_coin(self, row: Rate) -> str:

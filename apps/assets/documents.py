@@ -5,7 +5,7 @@ from functools import cache
 from babel.numbers import get_currency_name, get_currency_precision, get_currency_symbol
 
 from apps.assets.models import Asset
-from apps.core.documents import Digits, Document
+from apps.core.messages.documents import Digits, Document
 from apps.stores.models import Currency
 
 

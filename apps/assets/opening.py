@@ -5,7 +5,8 @@ from django.db import transaction
 
 from apps.access import sign_up
 from apps.assets.services import accept_all_active
-from apps.core import acting, tenancy
+from apps.core import acting
+from apps.core.db import tenancy
 from apps.core.models import Mode
 from apps.stores.models import Store, User
 from apps.stores.requests import PersonRequest, StoreRequest

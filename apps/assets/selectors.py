@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from apps.assets.models import AcceptedAsset, Asset, Chain, Rate, TokenStandard
-from apps.core import sql
+from apps.core.db import sql
 from apps.core.money import Price
 
 

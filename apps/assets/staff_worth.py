@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 from apps.assets.models import Rate
 from apps.core import clock
-from apps.core.staff import ReadOnly
+from apps.core.staff.pages import ReadOnly
 
 OF_THE_SERVICE = Value("USD")  # in which coins that are no store's are told
 

@@ -16,8 +16,8 @@ from apps.billing.models import (
     SubscriptionChange,
     SubscriptionItem,
 )
-from apps.core import staff_lists
-from apps.core.staff import Part, ReadOnly
+from apps.core.staff import lists
+from apps.core.staff.pages import Part, ReadOnly
 
 
 class Prices(Part):
@@ -57,9 +57,9 @@ class ProductAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Product ID, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    called = staff_lists.text("name", "Name")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    called = lists.text("name", "Name")
     ordering = ["-created_at"]
     inlines = [Prices]
 
@@ -71,11 +71,11 @@ class CustomerAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "^email", "store"]
     search_help_text = "Customer ID, or the beginning of an email address or a store's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    address = staff_lists.text("email", "Email")
-    called = staff_lists.text("name", "Name")
-    deleted = staff_lists.when("deleted_at", "Deleted")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    address = lists.text("email", "Email")
+    called = lists.text("name", "Name")
+    deleted = lists.when("deleted_at", "Deleted")
     ordering = ["-created_at"]
 
 
@@ -95,11 +95,11 @@ class SubscriptionAdmin(ReadOnly):
     search_help_text = (
         "Subscription ID, or the beginning of a customer's email address or a store's name"
     )
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    customer_email = staff_lists.text("customer__email", "Customer")
-    next_billing = staff_lists.when("next_billing_at", "Next billing")
-    state = staff_lists.status("subscription")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    customer_email = lists.text("customer__email", "Customer")
+    next_billing = lists.when("next_billing_at", "Next billing")
+    state = lists.status("subscription")
     ordering = ["-created_at"]
     inlines = [Items, SubscriptionChanges]
 
@@ -113,11 +113,11 @@ class InvoiceAdmin(ReadOnly):
     search_help_text = (
         "Invoice ID, or the beginning of a customer's email address or a store's name"
     )
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    customer_email = staff_lists.text("customer__email", "Customer")
-    total = staff_lists.price("total_cents", "currency", "Total")
-    state = staff_lists.status("invoice")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    customer_email = lists.text("customer__email", "Customer")
+    total = lists.price("total_cents", "currency", "Total")
+    state = lists.status("invoice")
     ordering = ["-created_at"]
     exclude = ["public_token"]
     inlines = [Lines, Payments, InvoiceChanges]

@@ -12,10 +12,19 @@ from django.core.validators import EmailValidator
 from msgspec import UNSET, UnsetType
 
 from apps.billing.models import Interval, Invoice
-from apps.core.documents import FreeForm
-from apps.core.literal import Field, Integer, Invalid, List, Schema, Text, check_free, parse_moment
+from apps.core.messages.documents import FreeForm
+from apps.core.messages.fields import (
+    Field,
+    Integer,
+    Invalid,
+    List,
+    Schema,
+    Text,
+    check_free,
+    parse_moment,
+)
+from apps.core.messages.requests import Edits, Request, by
 from apps.core.money import BASIS_POINTS, CENTS
-from apps.core.requests import Edits, Request, by
 from apps.stores.models import Currency
 
 AMOUNT_CENTS_MAX = 100_000_000 * CENTS

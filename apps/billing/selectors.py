@@ -18,8 +18,8 @@ from apps.billing.models import (
     Subscription,
     SubscriptionItem,
 )
-from apps.core import tenancy
-from apps.core.literal import is_uuid
+from apps.core.db import tenancy
+from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.payments.models import Payment
 

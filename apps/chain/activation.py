@@ -10,9 +10,9 @@ from typing import Any
 from apps.assets.models import Asset, Rate
 from apps.assets.selectors import native_of
 from apps.assets.services import change_asset as change
-from apps.chain import caps
 from apps.chain.models import HotWallet
 from apps.chain.selectors import is_simulated_only, is_watched
+from apps.chain.sending import caps
 from apps.core import clock
 from apps.core.errors import Flat
 

@@ -11,14 +11,14 @@ from django.conf import settings
 from django.db import connection
 
 from apps.assets.models import Asset
-from apps.chain import bip32
-from apps.chain.limits import is_refused_destination
+from apps.chain.keys import bip32
+from apps.chain.keys.secp256k1 import address_of
 from apps.chain.models import HotWallet
-from apps.chain.secp256k1 import address_of
+from apps.chain.sending.limits import is_refused_destination
+from apps.core.db.sql import Statement
 from apps.core.errors import Flat
 from apps.core.evm import Address, is_address
 from apps.core.evm import checksummed as checksummed
-from apps.core.sql import Statement
 
 EXTERNAL_CHAIN = 0
 BLOCK_SIZE = 50  # the increment of the sequence: each process takes so many indexes at a time

@@ -11,8 +11,8 @@ from apps.assets.models import Asset
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
 from apps.chain.activation import NotReady, refuse_unready
 from apps.chain.models import Deposit, HotWallet, OutgoingTransaction, UnknownTransaction
-from apps.core import staff_lists, staff_roles
-from apps.core.staff import ReadOnly, Switches, SwitchForm
+from apps.core.staff import lists, roles
+from apps.core.staff.pages import ReadOnly, Switches, SwitchForm
 
 
 class AssetForm(SwitchForm):
@@ -27,7 +27,7 @@ class AssetForm(SwitchForm):
 
 @admin.register(Asset)
 class AssetAdmin(Switches):
-    operation = staff_roles.ASSETS
+    operation = roles.ASSETS
     form = AssetForm
     list_display = [
         "id",
@@ -45,9 +45,9 @@ class AssetAdmin(Switches):
 class HotWalletAdmin(ReadOnly):
     list_display = ["chain", "shown_address", "next_nonce", "halted", "why"]
     list_select_related = ["chain"]
-    shown_address = staff_lists.short("address", "Address")
-    halted = staff_lists.when("halted_at", "Stopped")
-    why = staff_lists.text("halted_reason", "Reason")
+    shown_address = lists.short("address", "Address")
+    halted = lists.when("halted_at", "Stopped")
+    why = lists.text("halted_reason", "Reason")
     ordering = ["chain"]
 
 
@@ -56,20 +56,20 @@ class OutgoingTransactionAdmin(Rated):
     rated_in = OF_THE_SERVICE
     list_display = ["requested", "purpose", "amount", "to", "why", "state"]
     list_filter = [
-        staff_lists.since("requested_at"),
+        lists.since("requested_at"),
         "status",
         "purpose",
-        staff_lists.MODE,
+        lists.MODE,
         "chain",
     ]
     list_select_related = ["asset"]
     search_fields = ["id", "candidates__tx_hash", "reference"]
     search_help_text = "Transaction ID, hash, or the reference of what it serves"
-    requested = staff_lists.when("requested_at", "Requested")
-    amount = staff_lists.coins()
-    to = staff_lists.short("to_address", "To")
-    why = staff_lists.text("reason", "Reason")
-    state = staff_lists.status("outgoing")
+    requested = lists.when("requested_at", "Requested")
+    amount = lists.coins()
+    to = lists.short("to_address", "To")
+    why = lists.text("reason", "Reason")
+    state = lists.status("outgoing")
     ordering = ["-requested_at"]
 
 
@@ -77,28 +77,28 @@ class OutgoingTransactionAdmin(Rated):
 class DepositAdmin(Rated):
     rated_in = OF_THE_SERVICE
     list_display = ["detected", "amount", "to", "sender", "transaction", "state"]
-    list_filter = [staff_lists.since("detected_at"), "status", "is_lost", "chain"]
+    list_filter = [lists.since("detected_at"), "status", "is_lost", "chain"]
     list_select_related = ["chain", "asset", "address"]
     search_fields = ["id", "address", "from_address", "tx_hash"]
     search_help_text = "Deposit ID, deposit address, sender, or transaction hash"
-    detected = staff_lists.when("detected_at", "Detected")
-    amount = staff_lists.coins()
-    to = staff_lists.short("address_id", "To")
-    sender = staff_lists.short("from_address", "From")
-    transaction = staff_lists.short("tx_hash", "Transaction")
-    state = staff_lists.status("deposit")
+    detected = lists.when("detected_at", "Detected")
+    amount = lists.coins()
+    to = lists.short("address_id", "To")
+    sender = lists.short("from_address", "From")
+    transaction = lists.short("tx_hash", "Transaction")
+    state = lists.status("deposit")
     ordering = ["-detected_at"]
 
 
 @admin.register(UnknownTransaction)
 class UnknownTransactionAdmin(ReadOnly):
     list_display = ["found", "chain", "nonce", "transaction", "to", "settled"]
-    list_filter = [staff_lists.present("settled_at", "state", "Explained", "Unexplained"), "chain"]
+    list_filter = [lists.present("settled_at", "state", "Explained", "Unexplained"), "chain"]
     list_select_related = ["chain"]
     search_fields = ["tx_hash"]
     search_help_text = "Transaction hash"
-    found = staff_lists.when("found_at", "Found")
-    transaction = staff_lists.short("tx_hash", "Transaction")
-    to = staff_lists.short("to_address", "To")
-    settled = staff_lists.when("settled_at", "Explained")
+    found = lists.when("found_at", "Found")
+    transaction = lists.short("tx_hash", "Transaction")
+    to = lists.short("to_address", "To")
+    settled = lists.when("settled_at", "Explained")
     ordering = ["-found_at"]

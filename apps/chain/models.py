@@ -252,7 +252,7 @@ class HotWallet(models.Model):
 
 class SendingHold(models.Model):
     """Staff have stopped signing: of a chain, of an asset, or of everything. Two lift it
-    (apps.chain.holds)."""
+    (apps.chain.sending.holds)."""
 
     chain = models.ForeignKey("assets.Chain", null=True, on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", null=True, on_delete=models.PROTECT, related_name="+")

@@ -1,8 +1,8 @@
 """The moves of an outgoing transaction and of a deposit; what a reorg undoes has rows of its own
 (UndoneTransaction).
 
-Only a reorg leaves `confirmed` or `failed` of an outgoing one (apps.chain.recheck), and only staff
-`review`.
+Only a reorg leaves `confirmed` or `failed` of an outgoing one (apps.chain.sending.undone), and only
+staff `review`.
 """
 
 from apps.chain.models import Deposit, OutgoingTransaction

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 from django.conf import settings
 
-from apps.chain import outflow, sender, signing, sweeper
+from apps.chain.sending import outflow, sender, signing_rounds, sweeper
 from apps.core import clock, jobs
 
 
@@ -19,7 +19,7 @@ def send(ids: Sequence[str] = (), mode: str = "") -> None:
 def send_due(mode: str = "") -> None:
     jobs.began("chain.send", mode)
     if settings.SIGNER_INLINE:
-        signing.sign_due(mode)
+        signing_rounds.sign_due(mode)
     sender.run_due(mode)
 
 

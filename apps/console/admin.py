@@ -20,9 +20,10 @@ from apps.assets.staff_worth import OF_THE_SERVICE, Rated
 from apps.console.staff_context import context_of
 from apps.console.staff_forms import FORMS, WithdrawalForm
 from apps.console.staff_kinds import KINDS
-from apps.core import clock, money, staff_lists, staff_roles
+from apps.core import clock, money
 from apps.core.errors import Failure
-from apps.core.staff import Queue, ReadOnly, Section, may, typed_reason
+from apps.core.staff import lists, roles
+from apps.core.staff.pages import Queue, ReadOnly, Section, may, typed_reason
 from apps.core.templatetags.tillgate import moment
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
@@ -32,7 +33,7 @@ from apps.stores.models import StaffRequest, User
 
 EARLIER_MAX = 5
 _Pending = StaffRequest.State.PENDING
-KIND = staff_lists.choices("kind", "kind", [(kind.name, kind.title) for kind in KINDS.values()])
+KIND = lists.choices("kind", "kind", [(kind.name, kind.title) for kind in KINDS.values()])
 
 
 @admin.register(StaffRequest)
@@ -43,8 +44,8 @@ class StaffRequestAdmin(ReadOnly):
     list_select_related = ["asked_by", "decided_by"]
     search_fields = ["id", "asked_by__email_key"]
     search_help_text = "Request ID, or the email address of whoever asked"
-    what = staff_lists.text("name", "Request")
-    expires = staff_lists.when("expires_at", "Expires")
+    what = lists.text("name", "Request")
+    expires = lists.when("expires_at", "Expires")
     ordering = ["-asked_at"]
     exclude = ["sealed"]
 
@@ -182,18 +183,18 @@ def _decide(request: HttpRequest, kind: Kind, row: StaffRequest) -> str:
 class WithdrawalAdmin(Rated, Queue):
     rated_in = OF_THE_SERVICE
     list_display = ["requested", "reference", "amount", "to", "requested_by", "decision"]
-    list_filter = ["status", staff_lists.MODE]
+    list_filter = ["status", lists.MODE]
     list_select_related = ["asset", "requested_by", "decided_by"]
     search_fields = ["id", "reference"]
     search_help_text = "Withdrawal ID or reference"
-    requested = staff_lists.when("requested_at", "Requested")
-    amount = staff_lists.coins()
-    to = staff_lists.short("to_address", "To")
+    requested = lists.when("requested_at", "Requested")
+    amount = lists.coins()
+    to = lists.short("to_address", "To")
     ordering = ["-requested_at"]
     exclude = ["id", "is_requested"]
     noun = "withdrawal"
     waiting = Withdrawal.Status.REQUESTED
-    approving = rejecting = staff_roles.WITHDRAWAL
+    approving = rejecting = roles.WITHDRAWAL
     takes_code = True
     rejection_is_told_to = "Both people and the log have it."
 
@@ -206,7 +207,7 @@ class WithdrawalAdmin(Rated, Queue):
 
     def asked(self, row: Withdrawal) -> list[tuple[str, Any]]:
         return [
-            ("amount", staff_lists.worth(row.amount_atomic, row.asset, row)),
+            ("amount", lists.worth(row.amount_atomic, row.asset, row)),
             ("to", row.to_address),
             ("reference", row.reference),
             ("reason", row.reason),
@@ -255,7 +256,7 @@ class WithdrawalAdmin(Rated, Queue):
 
     def ask(self, request: HttpRequest) -> HttpResponse:
         """Nothing leaves before a second member of staff lets it go."""
-        if not may(request, staff_roles.WITHDRAWAL):
+        if not may(request, roles.WITHDRAWAL):
             raise PermissionDenied
         form = WithdrawalForm(request.POST if request.method == "POST" else None, known={})
         errors: list[str] = []

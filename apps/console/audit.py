@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from apps.console import custody
 from apps.console.invariant import Invariant
 from apps.console.invariants import INVARIANTS, parameters
-from apps.core.sql import Arguments
+from apps.core.db.sql import Arguments
 from apps.payments.models import PaymentSeal
 from apps.stores.models import AuditSeal
 

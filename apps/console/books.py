@@ -15,10 +15,11 @@ from typing import IO, NamedTuple
 
 from django.db import connection
 
-from apps.core import money, spreadsheet
+from apps.core import money
 from apps.core.clock import iso
-from apps.core.sql import Arguments
-from apps.core.streams import rows_of
+from apps.core.db.sql import Arguments
+from apps.core.db.streams import rows_of
+from apps.core.documents import spreadsheet
 from apps.ledger import chart
 from apps.reports.labels import kind_label
 from apps.reports.selectors import midnight

@@ -17,7 +17,7 @@ from psycopg.errors import UndefinedTable
 from apps.core import clock
 from apps.core.acting import Actor, Kind, acting
 from apps.core.errors import Failure
-from apps.core.literal import Invalid, is_uuid
+from apps.core.messages.fields import Invalid, is_uuid
 from apps.stores import four_eyes
 from apps.stores.models import StaffRequest, Store, User
 

@@ -14,12 +14,12 @@ from django.db import connection
 from django.db.models import Q
 
 from apps.assets.models import Asset, Chain, TokenStandard
-from apps.chain import cold
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.selectors import heads, is_watched
-from apps.core.sql import Arguments
+from apps.chain.sending import cold_storage
+from apps.core.db.sql import Arguments
 
 NAME = "custody_is_there"
 SAYS = "custody_deposits and custody_hot are what the chain says our addresses hold"
@@ -157,7 +157,7 @@ def _compare_cold(book: Book) -> Checked:
     subject = f"{book.asset.pk} at block {book.block_number}"
     try:
         with closing(nodes_of(book.asset.chain)) as nodes:
-            held = _held(book, sorted(cold.addresses(book.asset.pk)), nodes)
+            held = _held(book, sorted(cold_storage.addresses(book.asset.pk)), nodes)
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
     short = book.cold_atomic - held

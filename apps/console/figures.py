@@ -15,9 +15,9 @@ from django.db.models import Count, F, Min, Q, QuerySet
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from apps.chain import outflow
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
 from apps.chain.reasons import UNSIGNABLE
+from apps.chain.sending import outflow
 from apps.core import buckets, clock, jobs
 from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing

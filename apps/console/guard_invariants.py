@@ -8,7 +8,7 @@ from django.db import connection
 
 from apps.console import grants, policies
 from apps.console.invariant import Invariant
-from apps.core.sql import Arguments
+from apps.core.db.sql import Arguments
 from apps.ledger.chart import CHART
 
 FILE = Path(__file__).with_name("guards.txt")

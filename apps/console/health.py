@@ -16,7 +16,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from msgspec import Struct, to_builtins
 
 from apps.chain.selectors import chains_without_node, lag_seconds
-from apps.core import buckets, tenancy
+from apps.core import buckets
+from apps.core.db import tenancy
 
 CHAIN_LAG_SECONDS_MAX = 300
 

@@ -26,7 +26,7 @@ from apps.console.swap_invariants import SWAPS
 from apps.console.treasury_invariants import TREASURY
 from apps.console.webhook_invariants import TOLD
 from apps.console.x402_invariants import X402
-from apps.core.sql import Arguments
+from apps.core.db.sql import Arguments
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES

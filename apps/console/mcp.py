@@ -18,7 +18,7 @@ from apps.agents.requests.mandates import (
 )
 from apps.agents.requests.payments import AgentPayment, AgentPayout, AgentRefund, TokenChange
 from apps.console.providers.agent_api import AgentAnswer, AgentApi, PaymentBody
-from apps.core.documents import FreeForm
+from apps.core.messages.documents import FreeForm
 from apps.payments.requests import EXPIRES_IN_DEFAULT as PAYMENT_EXPIRES_IN
 
 Tool = Callable[..., AgentAnswer]

@@ -1,7 +1,7 @@
 """Which rows of a table the web's role is shown: policies.txt, brought to PostgreSQL after every
 migration and compared by verify_ledger.
 
-What a connection's scope is stands in its settings, which apps.core.postgresql sets; a connection
+The scope of a connection is in its settings, which apps.core.db.postgresql sets; a connection
 without them sees no owned row.
 """
 

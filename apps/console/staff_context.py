@@ -13,11 +13,11 @@ from django.urls import reverse
 from apps.access import lost_factor
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
-from apps.chain import holds
 from apps.chain.models import SendingHold
+from apps.chain.sending import holds
 from apps.core import clock, money
-from apps.core.staff import Section
-from apps.core.staff_roles import roles_of
+from apps.core.staff.pages import Section
+from apps.core.staff.roles import roles_of
 from apps.core.templatetags.tillgate import day, fiat, moment
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION

@@ -15,9 +15,9 @@ from apps.agents.requests.policies import PolicyRules
 from apps.assets.models import Asset
 from apps.core import money
 from apps.core.evm import checksummed
-from apps.core.literal import Invalid, is_uuid
+from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.models import Mode
-from apps.core.staff_roles import StaffRole, roles_of
+from apps.core.staff.roles import StaffRole, roles_of
 from apps.ledger.chart import CHART, TREASURY
 from apps.onramp.models import Credential
 from apps.onramp.services import credentials

@@ -15,7 +15,6 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from apps.assets.models import AcceptedAsset, Asset, Chain
-from apps.chain import cold, holds, outflow
 from apps.chain.models import (
     Head,
     HotWallet,
@@ -23,6 +22,7 @@ from apps.chain.models import (
     UnknownTransaction,
     UnmatchedTransfer,
 )
+from apps.chain.sending import cold_storage, holds, outflow
 from apps.console.status import READ_LATE, SENT_LATE
 from apps.core import buckets, clock, jobs, money
 from apps.core.models import Mode, OutgoingMail, RowFailure
@@ -327,7 +327,7 @@ def _floats() -> Iterator[Fact]:
 
 def _floor(asset: Asset) -> int:
     """What cold storage leaves in the hot wallet; none without that setting."""
-    return cold.float_of(asset).kept_atomic if asset.pk in cold.assets() else 0
+    return cold_storage.float_of(asset).kept_atomic if asset.pk in cold_storage.assets() else 0
 
 
 def context() -> dict[str, object]:

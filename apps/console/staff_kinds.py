@@ -2,7 +2,7 @@
 of earnings have their own record."""
 
 from apps.access.lost_factor import FACTOR
-from apps.chain.holds import LIFT
+from apps.chain.sending.holds import LIFT
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
 from apps.payouts.services.review import RELEASE

@@ -12,13 +12,14 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from apps.assets.models import Asset, Chain
-from apps.chain import holds
 from apps.chain.models import HotWallet, SendingHold
+from apps.chain.sending import holds
 from apps.console import staff_search, trial_balance
 from apps.console.staff_jobs import monitor
-from apps.core import clock, staff_roles
+from apps.core import clock
 from apps.core.errors import Failure
-from apps.core.staff import may
+from apps.core.staff import roles
+from apps.core.staff.pages import may
 from apps.stores import audit
 from apps.stores.models import StaffRequest, User
 
@@ -77,15 +78,15 @@ def sending(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "wallets": HotWallet.objects.select_related("chain").order_by("chain__mode", "chain__name"),
         "form": form,
         "errors": errors,
-        "may_hold": may(request, staff_roles.SENDING_HOLD),
-        "may_resume": may(request, staff_roles.SENDING_RESUME),
+        "may_hold": may(request, roles.SENDING_HOLD),
+        "may_resume": may(request, roles.SENDING_RESUME),
     }
     return TemplateResponse(request, "admin/sending.html", context, status=status)
 
 
 def _hold(request: HttpRequest, form: HoldForm) -> str:
     """Empty when the form isn't right. Raises a Failure."""
-    if not may(request, staff_roles.SENDING_HOLD):
+    if not may(request, roles.SENDING_HOLD):
         raise PermissionDenied
     if not form.is_valid():
         return ""
@@ -98,7 +99,7 @@ def _hold(request: HttpRequest, form: HoldForm) -> str:
 
 def _resume(request: HttpRequest) -> str:
     """Raises a Failure."""
-    if not may(request, staff_roles.SENDING_RESUME):
+    if not may(request, roles.SENDING_RESUME):
         raise PermissionDenied
     wanted = request.POST.get("hold", "")
     rows = SendingHold.objects.select_related("chain", "asset__chain").filter(lifted_at=None)

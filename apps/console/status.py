@@ -25,7 +25,8 @@ from django.utils.translation import gettext_lazy as _
 from apps.assets.models import Chain, Rate
 from apps.chain.models import Head, HotWallet, OutgoingTransaction
 from apps.chain.states import UNMINED
-from apps.core import buckets, clock, tenancy
+from apps.core import buckets, clock
+from apps.core.db import tenancy
 from apps.core.models import Mode, OutgoingMail
 from apps.webhooks.selectors import ours_to_deliver
 

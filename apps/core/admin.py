@@ -5,9 +5,10 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from apps.core import rows, staff_lists, staff_roles
+from apps.core import rows
 from apps.core.models import OutgoingMail, RowFailure
-from apps.core.staff import ReadOnly, button, typed_reason
+from apps.core.staff import lists, roles
+from apps.core.staff.pages import ReadOnly, button, typed_reason
 from apps.core.templatetags.tillgate import moment
 
 
@@ -18,23 +19,23 @@ class OutgoingMailAdmin(ReadOnly):
     search_fields = ("id", "mailbox", "key")
     search_help_text = "Email address"
     ordering = ("-created_at",)
-    created = staff_lists.when("created_at", "Created")
-    recipient = staff_lists.text("to", "To")
-    sent = staff_lists.when("sent_at", "Sent")
-    state = staff_lists.status("mail")
+    created = lists.when("created_at", "Created")
+    recipient = lists.text("to", "To")
+    sent = lists.when("sent_at", "Sent")
+    state = lists.status("mail")
     exclude = ("sealed_letter", "key")
 
 
 @admin.register(RowFailure)
 class RowFailureAdmin(ReadOnly):
     list_display = ("job", "row_id", "failed_with", "tries", "began", "ended")
-    list_filter = (staff_lists.present("dead_at", "state", "Given up", "Will be retried"),)
+    list_filter = (lists.present("dead_at", "state", "Given up", "Will be retried"),)
     search_fields = ("row_id", "job")
     search_help_text = "ID of the record, or name of the job"
     ordering = ("-dead_at", "-since")
     actions = ("retry", "set_aside")
-    failed_with = staff_lists.text("error", "Error")
-    began = staff_lists.when("since", "Failing since")
+    failed_with = lists.text("error", "Error")
+    began = lists.when("since", "Failing since")
 
     @admin.display(description="Given up")
     def ended(self, row: RowFailure) -> str:
@@ -42,13 +43,13 @@ class RowFailureAdmin(ReadOnly):
             return "Will be retried"
         return f"Set aside: {row.set_aside_reason}" if row.set_aside_reason else moment(row.dead_at)
 
-    @button(staff_roles.JOB_RETRY, "Retry now")
+    @button(roles.JOB_RETRY, "Retry now")
     def retry(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
         for failure in failures:
             self.log_change(request, failure, "Retry")
         messages.success(request, f"{rows.retry(failures)} to be tried again")
 
-    @button(staff_roles.JOB_RETRY, "Set aside")
+    @button(roles.JOB_RETRY, "Set aside")
     def set_aside(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
         for failure in failures:
             self.log_change(request, failure, "Set aside")

@@ -14,6 +14,6 @@ class CoreConfig(AppConfig):
 
 
 def _check_upgrade(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    from apps.core.upgrades import check_upgrade
+    from apps.core.db.upgrades import check_upgrade
 
     return check_upgrade(app_configs, **options)

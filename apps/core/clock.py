@@ -16,7 +16,8 @@ from typing import Any, Protocol, cast, overload
 from django.conf import settings
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, Value
 
-from apps.core import jobs, locks
+from apps.core import jobs
+from apps.core.db import locks
 
 JOB = "test_clocks.advance"
 

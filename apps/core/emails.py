@@ -10,7 +10,7 @@ import idna
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from apps.core.literal import Invalid, check_storable
+from apps.core.messages.fields import Invalid, check_storable
 
 LENGTH_MAX = 254
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 class RefusalKind(Enum):
     """What kind of refusal it is. Which status that is on the web is the doors' business
-    (apps.core.web)."""
+    (apps.core.web.refusals)."""
 
     INVALID = auto()  # understood, and against a rule
     MALFORMED = auto()  # can't be read

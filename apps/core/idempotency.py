@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from django.db import IntegrityError, models, transaction
 
 from apps.core.errors import Coded, Failure, Flat
-from apps.core.invalid import Invalid
+from apps.core.messages.invalid import Invalid
 
 Row = TypeVar("Row", bound=models.Model)
 Made = TypeVar("Made")

@@ -24,9 +24,9 @@ from django.utils import timezone, translation
 
 from apps.core import crypto, emails, jobs, regions
 from apps.core.clock import real_now
+from apps.core.db.pruning import prune
 from apps.core.machine import Machine, Step
 from apps.core.models import OutgoingMail
-from apps.core.pruning import prune
 
 log = structlog.get_logger(__name__)
 _MINUTE = 60

@@ -238,7 +238,7 @@ class RowTurn(models.Model):
 
 
 class Lease(models.Model):
-    """A turn that a process has until then, by the database's clock: see apps.core.locks."""
+    """A turn that a process has until then, by the database's clock: see apps.core.db.locks."""
 
     turn = models.PositiveSmallIntegerField()
     key = models.CharField(max_length=100, db_collation="C")

@@ -21,7 +21,7 @@ import orjson
 from django.conf import settings
 
 from apps.core.errors import ErrorCode, ProviderError
-from apps.core.literal import is_deeper
+from apps.core.messages.fields import is_deeper
 
 if TYPE_CHECKING:
     import requests

@@ -25,10 +25,10 @@ from django.db.models import Count, Model, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Coalesce
 
 from apps.core.clock import real_now
-from apps.core.constraints import constraint_of
+from apps.core.db.constraints import constraint_of
+from apps.core.db.pruning import prune
 from apps.core.logs import redact
 from apps.core.models import RowFailure, RowTurn
-from apps.core.pruning import prune
 
 log = structlog.get_logger(__name__)
 RUN_SECONDS_MAX = 200  # a job has 300

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from django.db.models import Q
 
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.core.money import cents_from_text
 
 LENGTH_MAX = 100

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.core import drawings, mail, rows
+from apps.core import mail, rows
 from apps.core.clock import real_now
+from apps.core.documents import drawings
 
 
 @shared_task(name="core.send_mail")

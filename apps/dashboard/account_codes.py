@@ -4,7 +4,7 @@ bookkeeping."""
 from django.contrib import messages
 from django.http import HttpResponse
 
-from apps.core.forms import Form
+from apps.core.web.forms import Form
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.reports.account_codes import CHARTS, CODE_MAX, LINES, Codes, codes_of, set_codes
 from apps.stores import roles

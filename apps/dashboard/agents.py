@@ -16,8 +16,8 @@ from apps.agents.services.payouts import set_cap
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
-from apps.core.forms import Form
-from apps.core.literal import Invalid, Text
+from apps.core.messages.fields import Invalid, Text
+from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.keys import taken_over
 from apps.dashboard.paging import window

@@ -16,8 +16,8 @@ from django.http import HttpResponse
 from apps.access import stepup
 from apps.chain.addresses import checksummed
 from apps.core import clock, money
-from apps.core.forms import Form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show

@@ -6,7 +6,7 @@ from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import money
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.money import Amount, Price
 from apps.core.templatetags.tillgate import fiat
 from apps.ledger.selectors import balances

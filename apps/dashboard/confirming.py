@@ -15,9 +15,9 @@ from apps.access import passkeys, stepup
 from apps.access.access import ACT
 from apps.core import clock
 from apps.core.errors import Failure
-from apps.core.forms import Form
-from apps.core.literal import Invalid
-from apps.core.middleware import client_address
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import Form
+from apps.core.web.middleware import client_address
 from apps.dashboard.acts import ACTS, page_of
 from apps.dashboard.plumbing import PageRequest, show
 

@@ -10,8 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.access import cooling, operations
-from apps.core import clock, tenancy
-from apps.core.forms import Form
+from apps.core import clock
+from apps.core.db import tenancy
+from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.payouts.services import approval_rules

@@ -7,8 +7,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import FileResponse
 
-from apps.core import clock, spreadsheet
-from apps.core.streams import IN_MEMORY_BYTES, models_of
+from apps.core import clock
+from apps.core.db.streams import IN_MEMORY_BYTES, models_of
+from apps.core.documents import spreadsheet
 from apps.dashboard.plumbing import PageRequest
 
 EXPORT_MAX = 50_000

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.db.models import Model, QuerySet
 from django.http import QueryDict
 
-from apps.core.literal import parse_date
+from apps.core.messages.fields import parse_date
 from apps.dashboard import days
 
 Row = TypeVar("Row", bound=Model)

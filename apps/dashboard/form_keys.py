@@ -3,7 +3,7 @@ record."""
 
 import uuid
 
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 
 NAME = "form_key"
 

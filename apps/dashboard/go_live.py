@@ -10,7 +10,7 @@ from django.urls import reverse
 from apps.access import second_factor
 from apps.access.access import Access
 from apps.access.models import ApiKey, KeyType
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.core.models import Mode
 from apps.payments.models import Payment
 from apps.payouts.models import Destination

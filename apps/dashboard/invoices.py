@@ -2,8 +2,8 @@
 
 from django.http import HttpResponse
 
-from apps.core.drawings import NotDrawn
-from apps.core.outage import unavailable
+from apps.core.db.outage import unavailable
+from apps.core.documents.drawings import NotDrawn
 from apps.dashboard.plumbing import PageRequest, find
 from apps.payments.documents.invoice import invoice_name, invoice_pdf
 from apps.payments.models import Payment

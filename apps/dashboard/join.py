@@ -12,8 +12,8 @@ from apps.access import invitations, sign_in
 from apps.access.sessions import STORE_KEY, is_alive
 from apps.core import acting, clock
 from apps.core.errors import Failure, NotFound
-from apps.core.forms import Form
-from apps.core.middleware import client_address
+from apps.core.web.forms import Form
+from apps.core.web.middleware import client_address
 from apps.dashboard.plumbing import go
 from apps.dashboard.sign_in import enter
 from apps.stores.models import Invitation, Member, User

@@ -8,9 +8,9 @@ from django.urls import reverse
 from apps.access import makers, rights, scopes, services, stepup
 from apps.access.models import ApiKey, KeyType
 from apps.core import clock
-from apps.core.forms import Form
-from apps.core.literal import Text
-from apps.core.web import status_of
+from apps.core.messages.fields import Text
+from apps.core.web.forms import Form
+from apps.core.web.refusals import status_of
 from apps.dashboard.go_live import curl
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 

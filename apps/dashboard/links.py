@@ -10,9 +10,9 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.utils import timezone
 
-from apps.core.forms import Form
-from apps.core.literal import Invalid, parse_date
+from apps.core.messages.fields import Invalid, parse_date
 from apps.core.money import text_from_cents
+from apps.core.web.forms import Form
 from apps.dashboard import days, form_keys, link_buttons
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show

@@ -17,8 +17,8 @@ from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from apps.core.db.streams import FETCH, models_of
 from apps.core.errors import NotFound
-from apps.core.streams import FETCH, models_of
 from apps.dashboard.exports import EXPORT_MAX, csv_answer
 from apps.dashboard.plumbing import PageRequest, Refusals, sentences
 from apps.stores.lists import (

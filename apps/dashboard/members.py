@@ -11,8 +11,8 @@ from apps.access import invitations, stepup, team
 from apps.access.sessions import STORE_KEY
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
-from apps.core.forms import Form
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
+from apps.core.web.forms import Form
 from apps.dashboard.plumbing import PageRequest, find, go, sentences, show
 from apps.payouts.services.approval_rules import leaves_too_few
 from apps.stores import roles

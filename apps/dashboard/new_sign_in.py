@@ -6,7 +6,8 @@ from django.shortcuts import render
 
 from apps.access import new_browsers
 from apps.access.browsers import device_of
-from apps.core import clock, tenancy
+from apps.core import clock
+from apps.core.db import tenancy
 
 
 def end(request: HttpRequest, token: str) -> HttpResponse:

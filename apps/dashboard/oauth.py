@@ -11,8 +11,8 @@ from django.shortcuts import render
 from apps.access import oauth, scopes
 from apps.core import buckets
 from apps.core.errors import Failure
-from apps.core.middleware import client_address
-from apps.core.web import status_of
+from apps.core.web.middleware import client_address
+from apps.core.web.refusals import status_of
 from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, door, sentences
 
 MEANINGS = {

@@ -9,8 +9,8 @@ from apps.access import oauth_apps, scopes
 from apps.access.models import Application
 from apps.access.requests import AppChanges, AppRequest
 from apps.core import clock
-from apps.core.forms import Form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import Form
 from apps.dashboard.oauth import MEANINGS
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 

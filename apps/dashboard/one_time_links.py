@@ -2,8 +2,8 @@
 
 from django.http import HttpResponse
 
-from apps.core.forms import Form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import Form
 from apps.dashboard import form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.payments.documents.parts import hosted_url

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from apps.access import passkeys, second_factor
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
-from apps.core.forms import Form
+from apps.core.web.forms import Form
 from apps.dashboard.plumbing import PageRequest, go, sentences, show
 
 

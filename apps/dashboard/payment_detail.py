@@ -15,7 +15,7 @@ from apps.billing.documents.invoices import formatted_number
 from apps.billing.selectors import invoice_of
 from apps.core import money
 from apps.core.money import Price
-from apps.core.web import status_of
+from apps.core.web.refusals import status_of
 from apps.dashboard import refunds
 from apps.dashboard.coins import rate_words
 from apps.dashboard.payment_timeline import SHOWN, SHOWN_MAX, Story, timeline_of

@@ -13,7 +13,7 @@ from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.billing.selectors import payments_of, payments_of_customer
 from apps.core import money
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.dashboard import days
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.filters import Filters, days_of, searched

@@ -13,9 +13,10 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from apps.access import stepup
 from apps.assets.selectors import active_assets
 from apps.chain.addresses import checksummed
-from apps.core import clock, money, spreadsheet
-from apps.core.forms import Form
-from apps.core.literal import Invalid
+from apps.core import clock, money
+from apps.core.documents import spreadsheet
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.confirming import CodeForm
 from apps.dashboard.exports import csv_file

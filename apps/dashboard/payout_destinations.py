@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
-from apps.core.forms import Form
+from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.payouts import selectors

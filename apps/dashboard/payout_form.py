@@ -12,13 +12,13 @@ from django.utils.html import format_html
 from apps.access import stepup
 from apps.assets.models import Asset
 from apps.assets.selectors import price_of
-from apps.chain import costs
 from apps.chain.addresses import checksummed
+from apps.chain.sending import costs
 from apps.core import clock
-from apps.core.forms import Form
-from apps.core.literal import Invalid, is_uuid
+from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.money import Amount
 from apps.core.templatetags.tillgate import fiat
+from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import Spendable, atomic_typed, rate_words, spendable
 from apps.dashboard.confirming import CodeForm

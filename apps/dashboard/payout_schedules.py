@@ -12,8 +12,8 @@ from apps.access import operations, stepup
 from apps.assets.selectors import active_assets
 from apps.core import money
 from apps.core.errors import Listed
-from apps.core.forms import Form
-from apps.core.literal import FiatAmount, Invalid
+from apps.core.messages.fields import FiatAmount, Invalid
+from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.confirming import CodeForm
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show

@@ -10,8 +10,8 @@ from django.http import Http404, HttpResponse
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import money
-from apps.core.forms import Form
-from apps.core.web import status_of
+from apps.core.web.forms import Form
+from apps.core.web.refusals import status_of
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
 from apps.payments.models import Payment

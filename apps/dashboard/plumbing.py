@@ -33,12 +33,13 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from apps.access import sessions, stepup
 from apps.access.access import Access
 from apps.agents.selectors import has_agents
-from apps.core import buckets, clock, drawings, regions
+from apps.core import buckets, clock, regions
 from apps.core.acting import Kind, become
+from apps.core.documents import drawings
 from apps.core.errors import Failure, NotFound, RefusalKind
-from apps.core.forms import sentences as sentences
-from apps.core.literal import Invalid, is_uuid
-from apps.core.middleware import client_address
+from apps.core.messages.fields import Invalid, is_uuid
+from apps.core.web.forms import sentences as sentences
+from apps.core.web.middleware import client_address
 from apps.dashboard import appearance
 from apps.dashboard.inbox import Inbox
 from apps.dashboard.navigation import AGENTS, APPROVALS, PLATFORM, menu_of

@@ -8,9 +8,9 @@ from django.shortcuts import render
 
 from apps.access import email_change, recovery
 from apps.core.errors import Failure, NotFound
-from apps.core.forms import Form
-from apps.core.middleware import client_address
-from apps.core.web import headers_of
+from apps.core.web.forms import Form
+from apps.core.web.middleware import client_address
+from apps.core.web.refusals import headers_of
 from apps.dashboard.plumbing import go
 from apps.stores.models import User
 

@@ -19,10 +19,10 @@ from apps.assets.models import Asset
 from apps.billing.selectors import invoice_of
 from apps.chain.addresses import checksummed
 from apps.core import money
-from apps.core.forms import Form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.money import Amount, Bps, Price
 from apps.core.templatetags.tillgate import fiat
+from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import rate_words
 from apps.dashboard.confirming import CodeForm

@@ -7,8 +7,8 @@ from typing import Self
 
 from django.http import HttpResponse, HttpResponseRedirect
 
-from apps.core.forms import Form
-from apps.core.invalid import Invalid
+from apps.core.messages.invalid import Invalid
+from apps.core.web.forms import Form
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
 from apps.reports import selectors, states
 from apps.reports.models import Report

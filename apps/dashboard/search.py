@@ -12,7 +12,7 @@ from django.urls import reverse
 from apps.access.access import Access
 from apps.access.search import find_keys
 from apps.billing import search as billing
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.core.models import Mode
 from apps.core.searching import LENGTH_MAX, Term
 from apps.dashboard import hits

@@ -19,8 +19,8 @@ from apps.access import (
 from apps.access.access import RECENT
 from apps.core import clock
 from apps.core.errors import Failure, RefusalKind
-from apps.core.forms import Form
-from apps.core.middleware import client_address
+from apps.core.web.forms import Form
+from apps.core.web.middleware import client_address
 from apps.dashboard.plumbing import PageRequest, go, next_url, show
 from apps.stores.services import change_password
 

@@ -15,8 +15,8 @@ from apps.assets.services import set_accepted
 from apps.core import clock, money
 from apps.core.countries import countries
 from apps.core.errors import Flat, NotFound
-from apps.core.forms import Form, sentences
-from apps.core.web import status_of
+from apps.core.web.forms import Form, sentences
+from apps.core.web.refusals import status_of
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.platforms.services import closing
 from apps.stores import branding as looks

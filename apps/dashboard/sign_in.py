@@ -17,9 +17,9 @@ from apps.access import passkeys, second_factor, sessions, sign_in, sign_up, ste
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
-from apps.core.forms import Form
-from apps.core.middleware import client_address
-from apps.core.web import headers_of
+from apps.core.web.forms import Form
+from apps.core.web.middleware import client_address
+from apps.core.web.refusals import headers_of
 from apps.dashboard.acts import act_of
 from apps.dashboard.plumbing import PageRequest, go, next_url
 from apps.stores.models import User

@@ -13,10 +13,10 @@ from apps.access.sessions import MODE_KEY, STORE_KEY
 from apps.assets import opening
 from apps.core import clock
 from apps.core.errors import NotFound
-from apps.core.forms import Form
-from apps.core.middleware import client_address
 from apps.core.models import Mode
-from apps.core.web import headers_of
+from apps.core.web.forms import Form
+from apps.core.web.middleware import client_address
+from apps.core.web.refusals import headers_of
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.dashboard.sign_in import enter
 from apps.stores.models import Currency, Store

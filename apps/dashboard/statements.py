@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from django.http import FileResponse, Http404, HttpResponse, QueryDict
 
 from apps.assets.selectors import with_chains
-from apps.core.literal import parse_date
+from apps.core.messages.fields import parse_date
 from apps.dashboard import days
 from apps.dashboard.exports import csv_answer
 from apps.dashboard.plumbing import PageRequest, is_htmx, show

@@ -17,8 +17,8 @@ from apps.access import operations, stepup
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
-from apps.core.forms import Form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import Spendable, atomic_typed, spendable
 from apps.dashboard.confirming import CodeForm

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 
 from apps.core import buckets
 from apps.core.errors import Failure
-from apps.core.forms import Form
+from apps.core.web.forms import Form
 from apps.dashboard.plumbing import PageRequest, next_url, show, too_fast
 from apps.stores import test_clock
 

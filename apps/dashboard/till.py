@@ -4,9 +4,9 @@ becomes of the payment."""
 from django.contrib import messages
 from django.http import HttpResponse
 
-from apps.core.forms import Form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.money import Bps, decimal_from_atomic
+from apps.core.web.forms import Form
 from apps.dashboard import form_keys
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
 from apps.links.models import Till

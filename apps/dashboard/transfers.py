@@ -5,8 +5,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.chain.models import UnmatchedTransfer
-from apps.core.forms import Form
 from apps.core.templatetags.tillgate import crypto
+from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
 from apps.payments.models import LateDeposit, TransferReturn

@@ -8,8 +8,8 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 
 from apps.core.countries import countries, country_name
-from apps.core.forms import Form
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
+from apps.core.web.forms import Form
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.platforms.requests import OwnVerificationRequest
 from apps.platforms.services import verifications

@@ -8,8 +8,8 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
-from apps.core.forms import Form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import Form
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, next_url, sentences, show
 from apps.webhooks import selectors
 from apps.webhooks.catalogue import PAYMENT_EVENTS, open_to

@@ -12,14 +12,14 @@ from django.conf import settings
 from msgspec import to_builtins
 
 from apps.core.errors import Coded
-from apps.core.web import STATUSES
+from apps.core.web.refusals import STATUSES
 from apps.docs.reference import FOLDER
 from apps.webhooks.catalogue import EVENTS, PLATFORM_ONLY
 from apps.webhooks.documents import EventData, EventDocument
 from apps.webhooks.samples import sample
 
 # Pages of people alone raise these: no call of the API is answered so.
-PEOPLE = ("apps.links", "apps.dashboard", "apps.hosted", "apps.core.staff_roles")
+PEOPLE = ("apps.links", "apps.dashboard", "apps.hosted", "apps.core.staff.roles")
 PASSWORD = "password_required"  # noqa: S105  # a code, and only forms ask for one
 # Said where a refusal is raised instead of by its class: code, status, sentence.
 RAISED = (

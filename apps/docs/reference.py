@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 from django.conf import settings
 
-from apps.core.literal import Schema
+from apps.core.messages.fields import Schema
 from apps.docs.markdown import anchor_of
 from apps.docs.samples import Example, samples
 

@@ -15,9 +15,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from apps.core.errors import Failure
-from apps.core.forms import sentences
-from apps.core.literal import Invalid
-from apps.core.web import status_of
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import sentences
+from apps.core.web.refusals import status_of
 from apps.hosted import answers, checkout, plumbing
 from apps.hosted.plumbing import Page, missing_in_frame, public_page, refused_if_too_often
 from apps.hosted.quotes import next_step

@@ -19,8 +19,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from apps.core import clock
 from apps.core.countries import countries, country_name
 from apps.core.errors import Failure
-from apps.core.forms import sentences
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import sentences
 from apps.hosted import plumbing
 from apps.hosted.domains import store_of
 from apps.hosted.plumbing import public_page

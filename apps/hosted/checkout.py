@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
-from apps.core.forms import sentences
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import sentences
 from apps.hosted import cards, languages, plumbing, stages
 from apps.hosted.answers import answer_shown
 from apps.hosted.brand import brand_of, sheet

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.core.acting import become
 from apps.core.errors import Flat, NotFound
-from apps.core.forms import sentences
+from apps.core.web.forms import sentences
 from apps.hosted.onboarding import private, too_many
 from apps.hosted.plumbing import Context, host_shown
 from apps.payouts.services.destinations import title

@@ -7,8 +7,8 @@ from django.core.files.storage import storages
 from django.http import FileResponse, Http404, HttpRequest
 from django.views.decorators.http import require_safe
 
-from apps.core.private_files import name_in
-from apps.core.web import private_download
+from apps.core.documents.private_files import name_in
+from apps.core.web.refusals import private_download
 
 _TYPES = {".pdf": "application/pdf", ".csv": "text/csv; charset=utf-8"}
 

@@ -19,10 +19,10 @@ from apps.billing.services import e_invoice, invoice_file, letters, parties
 from apps.billing.services.paying import PAYABLE, InvoiceNotFound, shown_payment, start_payment
 from apps.billing.states import OPEN, PAID
 from apps.core import clock
-from apps.core.drawings import NotDrawn
+from apps.core.db.outage import unavailable
+from apps.core.documents.drawings import NotDrawn
 from apps.core.errors import Failure
-from apps.core.forms import sentences
-from apps.core.outage import unavailable
+from apps.core.web.forms import sentences
 from apps.hosted import languages
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.cards import card_of

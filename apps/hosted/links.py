@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.core import clock
 from apps.core.errors import Failure
-from apps.core.forms import Form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.money import text_from_cents
-from apps.core.web import status_of
+from apps.core.web.forms import Form
+from apps.core.web.refusals import status_of
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, public_page, refused_if_too_often
 from apps.links.documents import OPEN, state_of

@@ -20,10 +20,10 @@ from apps.core import buckets
 from apps.core.acting import become
 from apps.core.countries import countries
 from apps.core.errors import Coded, Failure, RefusalKind
-from apps.core.forms import Form, sentences
-from apps.core.literal import Invalid
-from apps.core.middleware import client_address
-from apps.core.web import status_of
+from apps.core.messages.fields import Invalid
+from apps.core.web.forms import Form, sentences
+from apps.core.web.middleware import client_address
+from apps.core.web.refusals import status_of
 from apps.hosted.plumbing import Context, host_shown
 from apps.payouts.models import Network
 from apps.platforms.models import OnboardingLink

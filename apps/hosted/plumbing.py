@@ -16,8 +16,9 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
-from apps.core import buckets, drawings
-from apps.core.middleware import client_address
+from apps.core import buckets
+from apps.core.documents import drawings
+from apps.core.web.middleware import client_address
 from apps.hosted.domains import store_of
 from apps.payments.models import Payment
 from apps.payments.selectors import by_reference

@@ -29,7 +29,7 @@ from apps.billing.services.subscription import cancel_subscription, uncancel_sub
 from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
 from apps.core import acting
 from apps.core.errors import Failure
-from apps.core.forms import sentences
+from apps.core.web.forms import sentences
 from apps.hosted import languages
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, public_page

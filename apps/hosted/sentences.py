@@ -1,5 +1,5 @@
 """What services may say to customers, so that it is translated where a customer's page shows it
-(apps.core.forms.sentences).
+(apps.core.web.forms.sentences).
 
 The services themselves speak English: their sentences are the API's too. A sentence that isn't here
 is shown in English.
@@ -7,7 +7,7 @@ is shown in English.
 
 from django.utils.translation import gettext_noop as _
 
-# Rules of apps/core/invalid.py that a customer's form can break.
+# Rules of apps/core/messages/invalid.py that a customer's form can break.
 RULES = (
     _("{field} is required"),
     _("{field} contains characters that can't be stored"),

@@ -7,9 +7,10 @@ from django.contrib import admin
 from django.db.models import F, Func, QuerySet
 from django.http import HttpRequest
 
-from apps.core import money, staff_lists
+from apps.core import money
 from apps.core.models import AtomicField
-from apps.core.staff import Part, ReadOnly
+from apps.core.staff import lists
+from apps.core.staff.pages import Part, ReadOnly
 from apps.ledger.models import Account, Entry, Movement
 
 
@@ -26,7 +27,7 @@ class AccountAdmin(ReadOnly):
     search_fields = ["store"]
     search_help_text = "Store ID, or the beginning of a store's name"
     fields = ["kind", "asset", "mode", "store", "is_guarded", "balance"]
-    shop = staff_lists.store(description="Owner")
+    shop = lists.store(description="Owner")
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Account]":
         of_it = Func(F("pk"), function="ledger_balance", output_field=AtomicField())
@@ -49,8 +50,8 @@ class MovementAdmin(ReadOnly):
     search_fields = ["key", "reference", "id"]
     search_help_text = "Key, ID of what it serves, or number of the movement"
     ordering = ["-id"]
-    booked = staff_lists.when("at", "Booked")
-    called = staff_lists.words("kind", "Movement")
-    shown_key = staff_lists.text("key", "Key")
-    why = staff_lists.text("reason", "Reason")
+    booked = lists.when("at", "Booked")
+    called = lists.words("kind", "Movement")
+    shown_key = lists.text("key", "Key")
+    why = lists.text("reason", "Reason")
     inlines = [EntryLines]

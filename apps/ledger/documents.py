@@ -9,7 +9,7 @@ from apps.assets.models import Asset
 from apps.assets.networks import STABLECOINS
 from apps.assets.selectors import valued
 from apps.core import money
-from apps.core.documents import Digits, Document
+from apps.core.messages.documents import Digits, Document
 from apps.ledger.selectors import Balance, balances
 
 STABLECOIN_DECIMALS = 6

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 
-from apps.core.sql import Statement, array
+from apps.core.db.sql import Statement, array
 from apps.ledger.chart import CHART, STORE
 
 INSUFFICIENT = "TG001"

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from apps.core.sql import Statement
+from apps.core.db.sql import Statement
 from apps.ledger.models import Entry, Movement
 
 

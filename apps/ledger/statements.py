@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from apps.core.sql import array
+from apps.core.db.sql import array
 
 PAGE_MAX = 1_000
 # Of an account with few entries of the kind that is looked for, so many are looked through before

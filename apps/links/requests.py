@@ -9,7 +9,7 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 
-from apps.core.literal import FiatAmount, Invalid, Text, Url
+from apps.core.messages.fields import FiatAmount, Invalid, Text, Url
 from apps.core.money import BASIS_POINTS, CENTS, cents_from_text, text_from_cents
 from apps.links.models import PaymentLink
 from apps.payments.services.prices import AMOUNT_CENTS_MAX, WHOLE_UNIT_CURRENCIES

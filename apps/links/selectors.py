@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Lower
 
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.core.models import Viewer
 from apps.links.models import LinkPayment, PaymentLink, Till
 from apps.payments.models import Payment

@@ -8,8 +8,8 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
-from apps.core import staff_lists
-from apps.core.staff import Part, ReadOnly
+from apps.core.staff import lists
+from apps.core.staff.pages import Part, ReadOnly
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 
 
@@ -27,11 +27,11 @@ class FundingSessionAdmin(ReadOnly):
     search_help_text = (
         "Session ID, payment reference, the provider's ID, or the beginning of a store's name"
     )
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    payment_reference = staff_lists.text("payment__reference", "Payment")
-    amount = staff_lists.price("amount_cents", "currency")
-    state = staff_lists.status("card")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    payment_reference = lists.text("payment__reference", "Payment")
+    amount = lists.price("amount_cents", "currency")
+    state = lists.status("card")
     ordering = ["-created_at"]
     inlines = [Changes]
 
@@ -40,7 +40,7 @@ class FundingSessionAdmin(ReadOnly):
 class CallbackAdmin(ReadOnly):
     list_display = ["received", "credential", "session", "status", "verdict"]
     list_filter = ["credential"]
-    received = staff_lists.when("created_at", "Received")
+    received = lists.when("created_at", "Received")
     list_select_related = ["credential", "session"]
     ordering = ["-id"]
 
@@ -49,8 +49,8 @@ class CallbackAdmin(ReadOnly):
 class CredentialAdmin(ReadOnly):
     list_display = ["provider", "shop", "api_key_hint", "is_active", "created", "change"]
     list_filter = ["mode", "is_active"]
-    shop = staff_lists.store()
-    created = staff_lists.when("created_at", "Created")
+    shop = lists.store()
+    created = lists.when("created_at", "Created")
     list_select_related = ["store"]
     fields = ["provider", "mode", "store", "api_key_hint", "is_active", "callback_address"]
 

@@ -6,7 +6,7 @@ from msgspec.structs import asdict
 
 from apps.chain.addresses import checksummed
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Document, Id, Time
+from apps.core.messages.documents import Decimals, Document, Id, Time
 from apps.onramp.models import FundingSession
 
 

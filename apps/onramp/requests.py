@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
-from apps.core.literal import Pattern, Text
-from apps.core.requests import Request, by
+from apps.core.messages.fields import Pattern, Text
+from apps.core.messages.requests import Request, by
 
 _EMAIL = Pattern(
     r"[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,8}",

@@ -4,7 +4,7 @@ import uuid
 
 from django.db.models import QuerySet
 
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.core.models import Viewer
 from apps.onramp.models import FundingSession
 from apps.payments.models import Payment

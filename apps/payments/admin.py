@@ -4,8 +4,8 @@ whatever somebody quotes."""
 from django.contrib import admin
 
 from apps.assets.staff_worth import Rated
-from apps.core import staff_lists
-from apps.core.staff import Part, ReadOnly
+from apps.core.staff import lists
+from apps.core.staff.pages import Part, ReadOnly
 from apps.payments import staff_unmatched as staff_unmatched  # which registers its page
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
 
@@ -13,7 +13,7 @@ _ATTENTION = [
     ("card_refund", "Card payment to be refunded"),
     ("dust_refund", "Refund too small to send"),
 ]
-NEEDS_ATTENTION = staff_lists.choices("needs_attention", "attention", _ATTENTION)
+NEEDS_ATTENTION = lists.choices("needs_attention", "attention", _ATTENTION)
 
 
 class Addresses(Part):
@@ -31,7 +31,7 @@ class Events(Part):
 class PaymentAdmin(ReadOnly):
     list_display = ["reference", "created", "shop", "amount", "order", "state"]
     list_filter = [
-        staff_lists.since("created_at"),
+        lists.since("created_at"),
         "status",
         "mode",
         NEEDS_ATTENTION,
@@ -42,11 +42,11 @@ class PaymentAdmin(ReadOnly):
     search_help_text = (
         "Payment ID, reference, order ID, deposit address, or the beginning of a store's name"
     )
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    amount = staff_lists.price("settlement_amount_cents", "settlement_currency")
-    order = staff_lists.text("order_id", "Order ID")
-    state = staff_lists.status("payment")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    amount = lists.price("settlement_amount_cents", "settlement_currency")
+    order = lists.text("order_id", "Order ID")
+    state = lists.status("payment")
     ordering = ["-created_at"]
     inlines = [Addresses, Events]
 
@@ -54,14 +54,14 @@ class PaymentAdmin(ReadOnly):
 @admin.register(Refund)
 class RefundAdmin(Rated):
     list_display = ["created", "shop", "of_payment", "amount", "to", "state"]
-    list_filter = [staff_lists.since("created_at"), "status", "mode", "reason"]
+    list_filter = [lists.since("created_at"), "status", "mode", "reason"]
     list_select_related = ["store", "asset", "payment"]
     search_fields = ["id", "payment__reference", "payment", "store"]
     search_help_text = "Refund ID, payment ID or reference, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    of_payment = staff_lists.text("payment__reference", "Payment")
-    amount = staff_lists.coins()
-    to = staff_lists.short("destination_address", "To")
-    state = staff_lists.status("refund")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    of_payment = lists.text("payment__reference", "Payment")
+    amount = lists.coins()
+    to = lists.short("destination_address", "To")
+    state = lists.status("refund")
     ordering = ["-created_at"]

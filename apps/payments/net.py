@@ -8,8 +8,8 @@ the cent.
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
+from apps.core.db.sql import Statement
 from apps.core.models import Viewer
-from apps.core.sql import Statement
 from apps.ledger.selectors import SPLITS
 from apps.payments.models import Payment, PaymentNet
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from msgspec import field
 
-from apps.core.literal import (
+from apps.core.messages.fields import (
     MAX_INTEGER,
     AtomicAmount,
     FiatAmount,
@@ -20,7 +20,7 @@ from apps.core.literal import (
     Url,
     check_storable,
 )
-from apps.core.requests import Request, by
+from apps.core.messages.requests import Request, by
 
 EXPIRES_IN_DEFAULT = 3600
 EXPIRES_IN_MIN = 300

@@ -11,7 +11,7 @@ from datetime import datetime
 import structlog
 from django.db import connection, transaction
 
-from apps.core import locks
+from apps.core.db import locks
 from apps.payments.models import PaymentSeal
 from apps.payments.states import CREATED_EVENT
 from apps.stores import seals as audit_seals

@@ -16,12 +16,12 @@ from apps.assets.models import Chain
 from apps.assets.selectors import with_chains
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
-from apps.core import tenancy
-from apps.core.literal import is_uuid, parse_date
+from apps.core.db import tenancy
+from apps.core.db.prepared_reads import Columns, Rows
+from apps.core.db.sql import Statement, array
+from apps.core.messages.fields import is_uuid, parse_date
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
-from apps.core.reads import Columns, Rows
-from apps.core.sql import Statement, array
 from apps.payments.models import Payment, PaymentAddress, Refund, Renewal
 from apps.stores.models import Store
 

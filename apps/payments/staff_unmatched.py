@@ -15,11 +15,12 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
-from apps.chain import unmatched
 from apps.chain.models import UnmatchedTransfer
-from apps.core import clock, money, staff_lists, staff_roles
+from apps.chain.watching import unmatched
+from apps.core import clock, money
 from apps.core.errors import Failure
-from apps.core.staff import Section, may, typed_reason
+from apps.core.staff import lists, roles
+from apps.core.staff.pages import Section, may, typed_reason
 from apps.core.templatetags.tillgate import fiat, moment
 from apps.ledger.chart import CUSTODY_DEPOSITS, HELD
 from apps.payments.models import Payment, PaymentAddress
@@ -30,16 +31,16 @@ from apps.stores.models import User
 class UnmatchedTransferAdmin(Rated):
     rated_in = OF_THE_SERVICE
     list_display = ["detected", "amount", "to", "sender", "why", "decision"]
-    list_filter = [staff_lists.present("resolved_at", "state", "Resolved", "Open"), "chain"]
+    list_filter = [lists.present("resolved_at", "state", "Resolved", "Open"), "chain"]
     list_select_related = ["chain", "asset"]
     search_fields = ["address", "tx_hash"]
     search_help_text = "Deposit address or transaction hash"
     ordering = ["-detected_at"]
-    detected = staff_lists.when("detected_at", "Detected")
-    amount = staff_lists.coins()
-    to = staff_lists.short("address_id", "To")
-    sender = staff_lists.short("from_address", "From")
-    why = staff_lists.text("reason", "Reason")
+    detected = lists.when("detected_at", "Detected")
+    amount = lists.coins()
+    to = lists.short("address_id", "To")
+    sender = lists.short("from_address", "From")
+    why = lists.text("reason", "Reason")
 
     def get_urls(self) -> list[URLPattern]:
         resolve = path(
@@ -62,7 +63,7 @@ class UnmatchedTransferAdmin(Rated):
             raise Http404
         errors = list[str]()
         if request.method == "POST":
-            if not may(request, staff_roles.UNMATCHED):
+            if not may(request, roles.UNMATCHED):
                 raise PermissionDenied
             try:
                 staff = cast(User, request.user)
@@ -95,8 +96,8 @@ class UnmatchedTransferAdmin(Rated):
             "chosen": request.POST.get("outcome", ""),
             "reason": typed_reason(request),
             "errors": errors,
-            "may_resolve": may(request, staff_roles.UNMATCHED),
-            "may_correct": may(request, staff_roles.CORRECTION),
+            "may_resolve": may(request, roles.UNMATCHED),
+            "may_correct": may(request, roles.CORRECTION),
         }
         return render(request, "admin/unmatched.html", context, status=422 if errors else 200)
 
@@ -114,7 +115,7 @@ def _asked(row: UnmatchedTransfer) -> list[tuple[str, Any]]:
     amount = (
         f"{row.amount_atomic} atomic units"
         if row.asset is None
-        else staff_lists.worth(row.amount_atomic, row.asset, row)
+        else lists.worth(row.amount_atomic, row.asset, row)
     )
     return [
         ("Amount", amount),

@@ -10,8 +10,8 @@ from uuid import UUID
 from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit
 from apps.core import money
-from apps.core.reads import Columns
-from apps.core.sql import Statement, array
+from apps.core.db.prepared_reads import Columns
+from apps.core.db.sql import Statement, array
 from apps.ledger.selectors import SPLITS, Split
 from apps.payments.documents.financials import financials, worth
 from apps.payments.models import Payment, PaymentAddress

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit
+from apps.core.db.prepared_reads import Columns
+from apps.core.db.sql import Statement
 from apps.core.errors import NotFound
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
-from apps.core.reads import Columns
-from apps.core.sql import Statement
 from apps.ledger.selectors import SPLITS, Split
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.payments.selectors import Received, arranged

@@ -10,8 +10,8 @@ from django.utils.html import format_html
 
 from apps.access import staff_code
 from apps.assets.staff_worth import Rated
-from apps.core import staff_lists, staff_roles
-from apps.core.staff import Queue, ReadOnly, Section, Switches, button
+from apps.core.staff import lists, roles
+from apps.core.staff.pages import Queue, ReadOnly, Section, Switches, button
 from apps.core.templatetags.tillgate import moment, shorten
 from apps.payouts.approval_models import PayoutApproval
 from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
@@ -24,20 +24,20 @@ from apps.payouts.staff_facts import payout_sections
 @admin.register(Payout)
 class PayoutAdmin(Rated, Queue):
     list_display = ["created", "shop", "amount", "to", "why", "decision"]
-    list_filter = [staff_lists.since("created_at"), "status", "mode", "rail"]
+    list_filter = [lists.since("created_at"), "status", "mode", "rail"]
     list_select_related = ["store__platform", "asset", "approval", "destination", "maker"]
     search_fields = ["id", "destination_address", "destination", "store"]
     search_help_text = "Payout ID, destination address or ID, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    amount = staff_lists.coins()
-    why = staff_lists.text("review_reason", "Reason for review")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    amount = lists.coins()
+    why = lists.text("review_reason", "Reason for review")
     ordering = ["-created_at"]
     noun = "payout"
     takes_code = True
     waiting = Payout.Status.REQUIRES_REVIEW
-    approving = staff_roles.PAYOUT_APPROVE
-    rejecting = staff_roles.PAYOUT_REJECT
+    approving = roles.PAYOUT_APPROVE
+    rejecting = roles.PAYOUT_REJECT
 
     def get_queryset(self, request: HttpRequest) -> "models.QuerySet[Payout]":
         rows: models.QuerySet[Payout] = super().get_queryset(request)
@@ -81,7 +81,7 @@ class PayoutAdmin(Rated, Queue):
 
     def asked(self, row: Any) -> list[tuple[str, Any]]:
         return [
-            ("amount", staff_lists.worth(row.amount_atomic, row.asset, row)),
+            ("amount", lists.worth(row.amount_atomic, row.asset, row)),
             ("worth now", worth_text(row)),
             ("to", _target(row)),
             ("reason for review", row.review_reason),
@@ -121,16 +121,16 @@ class DestinationAdmin(ReadOnly):
     list_display = ["shop", "kind", "account", "whose", "created", "verified"]
     list_filter = [
         "kind",
-        staff_lists.present("verified_at", "verification", "Verified", "Not verified"),
+        lists.present("verified_at", "verification", "Verified", "Not verified"),
         "mode",
     ]
     list_select_related = ["store"]
     search_fields = ["id", "address", "store"]
     search_help_text = "Destination ID, wallet address, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Added")
-    shop = staff_lists.store()
-    whose = staff_lists.text("holder", "Account holder")
-    verified = staff_lists.when("verified_at", "Verified")
+    created = lists.when("created_at", "Added")
+    shop = lists.store()
+    whose = lists.text("holder", "Account holder")
+    verified = lists.when("verified_at", "Verified")
     ordering = ["-created_at"]
     exclude = ["account_sealed"]
     actions = ["verify", "take_back"]
@@ -146,11 +146,11 @@ class DestinationAdmin(ReadOnly):
             )
         return f"{row.currency} {row.account_hint}"
 
-    @button(staff_roles.BANK_VERIFY, "Verify: the bank account is the store's")
+    @button(roles.BANK_VERIFY, "Verify: the bank account is the store's")
     def verify(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
         self._set(request, rows, True)
 
-    @button(staff_roles.BANK_VERIFY, "Revoke verification")
+    @button(roles.BANK_VERIFY, "Revoke verification")
     def take_back(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
         self._set(request, rows, False)
 
@@ -169,8 +169,8 @@ class ScheduleAdmin(ReadOnly):
     list_select_related = ["store", "asset"]
     search_fields = ["id", "store"]
     search_help_text = "Schedule ID, or the beginning of a store's name"
-    shop = staff_lists.store()
-    next_payout = staff_lists.when("next_payout_at", "Next payout")
+    shop = lists.store()
+    next_payout = lists.when("next_payout_at", "Next payout")
     ordering = ["-created_at"]
 
     @admin.display(description="Last result")
@@ -182,14 +182,14 @@ class ScheduleAdmin(ReadOnly):
 
 @admin.register(StorePayoutCap)
 class StorePayoutCapAdmin(Rated, Switches):
-    operation = staff_roles.PAYOUT_CAPS
+    operation = roles.PAYOUT_CAPS
     list_display = ["shop", "asset", "per_transaction", "per_day"]
     list_select_related = ["store", "asset"]
     search_fields = ["store", "asset"]
     search_help_text = "Asset, or the beginning of a store's name"
-    shop = staff_lists.store()
-    per_transaction = staff_lists.coins("per_tx_atomic", description="Per payout")
-    per_day = staff_lists.coins("daily_atomic", description="Per day")
+    shop = lists.store()
+    per_transaction = lists.coins("per_tx_atomic", description="Per payout")
+    per_day = lists.coins("daily_atomic", description="Per day")
     switches = ("per_tx_atomic", "daily_atomic")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

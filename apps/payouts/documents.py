@@ -10,7 +10,7 @@ from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Digits, Document, Id, Time
+from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.payouts import states
 from apps.payouts.models import Payout, Schedule
 

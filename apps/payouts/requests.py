@@ -9,8 +9,16 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from apps.core.literal import AtomicAmount, Field, Integer, Invalid, Schema, Text, parse_moment
-from apps.core.requests import Changes, Request, by
+from apps.core.messages.fields import (
+    AtomicAmount,
+    Field,
+    Integer,
+    Invalid,
+    Schema,
+    Text,
+    parse_moment,
+)
+from apps.core.messages.requests import Changes, Request, by
 from apps.payouts.models import Schedule
 
 MINIMUM_CURRENCIES = ("USD", "EUR", "GBP", "HKD", "SGD", "JPY")

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Sum
 
 from apps.chain.models import Deposit
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.payments.models import PaymentAddress, Refund, TransferReturn
 from apps.payouts.models import Destination, Payout, Schedule

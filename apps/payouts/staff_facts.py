@@ -8,7 +8,7 @@ from typing import Any
 from django.urls import reverse
 
 from apps.core import money
-from apps.core.staff import Section
+from apps.core.staff.pages import Section
 from apps.core.templatetags.tillgate import day, moment
 from apps.payouts.models import Payout
 from apps.stores.models import Member

@@ -11,10 +11,10 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from apps.core import staff_lists, staff_roles
-from apps.core.staff import Queue, ReadOnly, Section, may
+from apps.core.staff import lists, roles
+from apps.core.staff.pages import Queue, ReadOnly, Section, may
 from apps.core.templatetags.tillgate import moment
-from apps.core.web import private_download
+from apps.core.web.refusals import private_download
 from apps.platforms.models import AccessRequest, DestinationConfirmation, OnboardingLink
 from apps.platforms.services import access_requests, verifications
 from apps.stores import verification_documents
@@ -31,13 +31,13 @@ class AccessRequestAdmin(Queue):
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Request ID, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Requested")
-    shop = staff_lists.store()
-    why = staff_lists.text("reason", "Reason")
-    reviewed = staff_lists.when("reviewed_at", "Decided")
+    created = lists.when("created_at", "Requested")
+    shop = lists.store()
+    why = lists.text("reason", "Reason")
+    reviewed = lists.when("reviewed_at", "Decided")
     ordering = ["-created_at"]
     noun = "access_request"
-    approving = rejecting = staff_roles.PLATFORM_ACCESS
+    approving = rejecting = roles.PLATFORM_ACCESS
 
     def asked(self, row: Any) -> list[tuple[str, Any]]:
         return [("reason", row.reason), ("requested", moment(row.created_at))]
@@ -59,13 +59,13 @@ class VerificationAdmin(Queue):
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Verification ID, or the beginning of a store's name"
-    submitted = staff_lists.when("submitted_at", "Submitted")
-    shop = staff_lists.store()
-    business = staff_lists.text("business_legal_name", "Business")
-    contact = staff_lists.text("contact_email", "Contact")
+    submitted = lists.when("submitted_at", "Submitted")
+    shop = lists.store()
+    business = lists.text("business_legal_name", "Business")
+    contact = lists.text("contact_email", "Contact")
     ordering = ["-submitted_at"]
     noun = "verification"
-    approving = rejecting = staff_roles.BUSINESS_VERIFY
+    approving = rejecting = roles.BUSINESS_VERIFY
 
     def asked(self, row: Any) -> list[tuple[str, Any]]:
         return [
@@ -88,7 +88,7 @@ class VerificationAdmin(Queue):
 
     def document(self, request: HttpRequest, row_id: uuid.UUID, id: uuid.UUID) -> FileResponse:
         """A download for those who decide, which the audit log has; never a page of ours."""
-        if not may(request, staff_roles.BUSINESS_VERIFY):
+        if not may(request, roles.BUSINESS_VERIFY):
             raise PermissionDenied
         found = VerificationDocument.objects.filter(pk=id, verification=row_id).first()
         file = verification_documents.open_document(found) if found is not None else None
@@ -132,11 +132,11 @@ class OnboardingLinkAdmin(ReadOnly):
     list_select_related = ["store", "account"]
     search_fields = ["id", "store", "account"]
     search_help_text = "Link ID, account ID, or the beginning of the platform's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store(description="Platform")
-    of_account = staff_lists.text("account", "Account")
-    expires = staff_lists.when("expires_at", "Expires")
-    completed = staff_lists.when("completed_at", "Completed")
+    created = lists.when("created_at", "Created")
+    shop = lists.store(description="Platform")
+    of_account = lists.text("account", "Account")
+    expires = lists.when("expires_at", "Expires")
+    completed = lists.when("completed_at", "Completed")
     ordering = ["-created_at"]
     exclude = ["token_hash"]
 
@@ -147,11 +147,11 @@ class DestinationConfirmationAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "store", "destination"]
     search_help_text = "ID, destination ID, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    who = staff_lists.text("contact", "Contact")
-    waits = staff_lists.when("waits_until", "Waits until")
-    confirmed = staff_lists.when("confirmed_at", "Confirmed")
-    stopped = staff_lists.when("stopped_at", "Stopped")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    who = lists.text("contact", "Contact")
+    waits = lists.when("waits_until", "Waits until")
+    confirmed = lists.when("confirmed_at", "Confirmed")
+    stopped = lists.when("stopped_at", "Stopped")
     ordering = ["-created_at"]
     exclude = ["code_hash"]

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Day, Decimals, Digits, Document, Id, Time
+from apps.core.messages.documents import Day, Decimals, Digits, Document, Id, Time
 from apps.payments.models import Payment
 from apps.platforms.models import AccessRequest, OnboardingLink
 from apps.platforms.requests import VerificationRequest

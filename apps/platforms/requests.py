@@ -7,9 +7,9 @@ from django.core.validators import validate_email
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from apps.core.literal import Integer, Invalid, Pattern, Text, Url
+from apps.core.messages.fields import Integer, Invalid, Pattern, Text, Url
+from apps.core.messages.requests import Changes, Request, by
 from apps.core.models import Mode
-from apps.core.requests import Changes, Request, by
 from apps.platforms.models import OnboardingLink
 
 

@@ -13,9 +13,9 @@ from decimal import Decimal
 from django.db import models
 
 from apps.access.access import Access
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.core.errors import Coded, RefusalKind
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.payments.models import Payment
 from apps.payouts.models import Destination
 from apps.platforms.models import OnboardingLink

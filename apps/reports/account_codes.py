@@ -7,8 +7,8 @@ from django.db import transaction
 from msgspec import Struct, structs
 
 from apps.access.access import Access
-from apps.core.invalid import InvalidFields
-from apps.core.literal import Invalid, check_storable
+from apps.core.messages.fields import Invalid, check_storable
+from apps.core.messages.invalid import InvalidFields
 from apps.reports.models import AccountCodes
 from apps.stores import audit
 

@@ -16,8 +16,8 @@ from typing import Any
 from django.db import connection
 
 from apps.core import money
+from apps.core.db.sql import array
 from apps.core.money import Fiat
-from apps.core.sql import array
 from apps.ledger.statements import Wanted
 from apps.reports.selectors import CURRENCY, RATES
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from apps.core import money
-from apps.core.streams import rows_of
+from apps.core.db.streams import rows_of
 from apps.reports.models import Report
 
 

@@ -12,15 +12,15 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
-from apps.core import staff_lists, staff_roles
-from apps.core.staff import Part, ReadOnly, Switches, SwitchForm
+from apps.core.staff import lists, roles
+from apps.core.staff.pages import Part, ReadOnly, Switches, SwitchForm
 from apps.stores import staffing
 from apps.stores.models import AuditEntry, Member, Store, User
 
 
 class Members(Part):
     model = Member
-    operation = staff_roles.STORE_SETTINGS
+    operation = roles.STORE_SETTINGS
     fields = ["user", "role", "created_at"]
     readonly_fields = ["user", "created_at"]
 
@@ -38,21 +38,21 @@ class UserForm(SwitchForm):
 @admin.register(User)
 class UserAdmin(Switches):
     form = UserForm
-    operation = staff_roles.ACCOUNT
+    operation = roles.ACCOUNT
     list_display = ["address", "called", "is_active", "roles", "signed_in", "change_roles"]
     list_filter = ["is_active", "is_staff"]
     search_fields = ["email_key", "id"]
     search_help_text = "The beginning of an email address, or an account ID"
     ordering = ["email_key"]
-    address = staff_lists.text("email", "Email")
-    called = staff_lists.text("name", "Name")
-    signed_in = staff_lists.when("last_login", "Last sign-in")
+    address = lists.text("email", "Email")
+    called = lists.text("name", "Name")
+    signed_in = lists.when("last_login", "Last sign-in")
     exclude = ["password", "groups", "user_permissions", "session_version", "email_key"]
     switches = ("name", "is_active")
 
     @admin.display(description="Staff roles")
     def roles(self, row: User) -> str:
-        return ", ".join(sorted(staff_roles.roles_of(row))) or "—"
+        return ", ".join(sorted(roles.roles_of(row))) or "—"
 
     @admin.display(description="Change")
     def change_roles(self, row: User) -> str:
@@ -69,17 +69,17 @@ class UserAdmin(Switches):
 
 @admin.register(Store)
 class StoreAdmin(Switches):
-    operation = staff_roles.STORE_SETTINGS
+    operation = roles.STORE_SETTINGS
     list_display = ["called", "country", "of_platform", "verified", "created", "dispatch"]
     list_filter = ["is_platform", "settlement_currency"]
     list_select_related = ["platform"]
     search_fields = ["id", "^name"]
     search_help_text = "Store ID, or the beginning of its name"
     ordering = ["-created_at"]
-    called = staff_lists.text("name", "Store")
-    of_platform = staff_lists.text("platform", "Platform")
-    verified = staff_lists.when("kyc_confirmed_at", "Verified")
-    created = staff_lists.when("created_at", "Created")
+    called = lists.text("name", "Store")
+    of_platform = lists.text("platform", "Platform")
+    verified = lists.when("kyc_confirmed_at", "Verified")
+    created = lists.when("created_at", "Created")
     inlines = [Members]
     switches = (
         "accept_overpayments",
@@ -111,8 +111,8 @@ class AuditEntryAdmin(ReadOnly):
     list_display = ["done", "action", "who", "target", "why", "address"]
     search_fields = ["id", "store_id"]
     search_help_text = "Store ID, or number of the entry"
-    done = staff_lists.when("at", "Time")
-    who = staff_lists.text("actor_name", "Who")
-    target = staff_lists.text("target_name", "What")
-    why = staff_lists.text("reason", "Reason")
+    done = lists.when("at", "Time")
+    who = lists.text("actor_name", "Who")
+    target = lists.text("target_name", "What")
+    why = lists.text("reason", "Reason")
     ordering = ["-id"]

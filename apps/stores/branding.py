@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from apps.core.errors import Flat
-from apps.core.literal import Text
+from apps.core.messages.fields import Text
 from apps.stores.models import Store
 from apps.stores.services import change_store
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from apps.core import staff_roles
+from apps.core.staff import roles
 from apps.stores import four_eyes
 from apps.stores.four_eyes import Ask, Facts, Kind, StaffRequestRefused
 from apps.stores.models import StaffRequest, Store, User
@@ -27,7 +27,7 @@ def request_dispatch(
     if not wanted:
         raise StaffRequestRefused("Nothing of it would change")
     if all(column in _SWITCHES and value is False for column, value in wanted.items()):
-        staff_roles.check(staff, staff_roles.DISPATCH_OFF)
+        roles.check(staff, roles.DISPATCH_OFF)
         change_store_for(store, reason, wanted)
         return None
     lines = [
@@ -66,5 +66,5 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Store:
 
 
 DISPATCH = Kind(
-    "dispatch", "A change of a store's cards or agents", staff_roles.DISPATCH, _before, _carry_out
+    "dispatch", "A change of a store's cards or agents", roles.DISPATCH, _before, _carry_out
 )

@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils.module_loading import import_string
 
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, ProviderError
 from apps.core.rows import Job
 from apps.stores import audit

@@ -16,10 +16,11 @@ from typing import Any
 import msgspec
 from django.db import transaction
 
-from apps.core import crypto, staff_roles
-from apps.core.constraints import refused_by
+from apps.core import crypto
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
-from apps.core.staff_roles import StaffOperation
+from apps.core.staff import roles
+from apps.core.staff.roles import StaffOperation
 from apps.stores import audit
 from apps.stores.models import StaffRequest, User
 from apps.stores.staff_letters import StaffLetter, tell, tell_deciders
@@ -91,7 +92,7 @@ def secrets_of(request: StaffRequest) -> dict[str, str]:
 def ask(kind: Kind, wish: Ask, staff: User, at: datetime) -> StaffRequest:
     """Nothing happens yet; those who may approve it are told. Raises StaffForbidden,
     StaffRequestRefused and what `before` raises."""
-    staff_roles.check(staff, kind.operation)
+    roles.check(staff, kind.operation)
     if not wish.reason.strip():
         raise StaffRequestRefused("This takes two members of staff: give a reason")
     with transaction.atomic():
@@ -133,10 +134,10 @@ def approve(
     StaffRequestRefused, what the act raises."""
     with transaction.atomic():
         row = _open(kind, request_id, at)
-        staff_roles.check(staff, kind.operation)
+        roles.check(staff, kind.operation)
         if staff.pk == row.asked_by_id:
             raise StaffRequestRefused("A second member of staff approves it, not the one who asked")
-        if not staff_roles.may(row.asked_by, kind.operation):
+        if not roles.may(row.asked_by, kind.operation):
             raise StaffRequestRefused("Whoever asked may not ask for it any more: reject it")
         if kind.moves_money and not reason.strip():
             raise StaffRequestRefused("This approval needs a reason")
@@ -165,7 +166,7 @@ def reject(
         row = _open(kind, request_id, at)
         is_own = staff.pk == row.asked_by_id
         if not is_own:
-            staff_roles.check(staff, kind.operation)
+            roles.check(staff, kind.operation)
         row.sealed = ""
         _decide(row, _State.REJECTED, staff, at, reason)
         _note("rejected", kind, row, reason)

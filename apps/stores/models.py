@@ -15,7 +15,7 @@ from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 
 from apps.core import emails
-from apps.core.staff_roles import StaffRole
+from apps.core.staff.roles import StaffRole
 from apps.stores.notification_models import Notification as Notification  # a model of this app
 from apps.stores.notification_models import NotificationChoice as NotificationChoice
 from apps.stores.staff_models import StaffRequest as StaffRequest  # a model of this app

@@ -15,10 +15,10 @@ from django.core import signing
 from django.db import transaction
 
 from apps.core import clock, jobs, mail
+from apps.core.db.pruning import prune
 from apps.core.errors import NotFound
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.core.models import Mode
-from apps.core.pruning import prune
 from apps.core.rows import Job
 from apps.stores import roles
 from apps.stores.models import Member, Store, User

@@ -14,8 +14,8 @@ from django.db import transaction
 
 from apps.core import regions
 from apps.core.errors import Flat
-from apps.core.literal import Text
-from apps.core.requests import Request, by
+from apps.core.messages.fields import Text
+from apps.core.messages.requests import Request, by
 from apps.stores import audit
 from apps.stores.models import User
 

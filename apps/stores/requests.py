@@ -4,8 +4,8 @@ from typing import Annotated
 
 from django.conf import settings
 
-from apps.core.literal import Pattern, Text, Url
-from apps.core.requests import Request, by
+from apps.core.messages.fields import Pattern, Text, Url
+from apps.core.messages.requests import Request, by
 from apps.stores.models import Currency
 
 Name = Annotated[str, by(Text(100, shortest=1, trim=True))]

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.db import connection, transaction
 
-from apps.core import locks
+from apps.core.db import locks
 from apps.stores.models import AuditSeal
 
 log = structlog.get_logger(__name__)

@@ -12,10 +12,10 @@ from django.db.models import F
 from msgspec.structs import asdict
 
 from apps.core import clock, emails
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
-from apps.core.literal import Invalid, check_storable
-from apps.core.staff_roles import ALL_ROLES
+from apps.core.messages.fields import Invalid, check_storable
+from apps.core.staff.roles import ALL_ROLES
 from apps.stores import audit, notices
 from apps.stores.models import Currency, Member, Role, Store, User
 from apps.stores.requests import StoreDetails, StoreRequest

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.core.staff import Section
+from apps.core.staff.pages import Section
 from apps.core.templatetags.tillgate import day
 from apps.stores.models import AuditEntry, Store, Verification
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from apps.core import mail, staff_roles
-from apps.core.staff_roles import StaffOperation
+from apps.core import mail
+from apps.core.staff import roles
+from apps.core.staff.roles import StaffOperation
 from apps.stores.models import User
 
 
@@ -26,7 +27,7 @@ class StaffLetter:
 def tell_deciders(operation: StaffOperation, asked_by: User, letter: StaffLetter) -> None:
     """Everybody who may decide, but whoever asked."""
     for one in User.objects.filter(is_staff=True, is_active=True).exclude(pk=asked_by.pk):
-        if staff_roles.may(one, operation):
+        if roles.may(one, operation):
             tell(one, letter)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from apps.core import staff_roles
 from apps.core.errors import Flat
-from apps.core.staff_roles import StaffRole
+from apps.core.staff import roles as staff_roles
+from apps.core.staff.roles import StaffRole
 from apps.stores import audit, four_eyes, notices
 from apps.stores.four_eyes import Ask, Facts, Kind
 from apps.stores.models import StaffRequest, User

@@ -23,8 +23,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from apps.core import clock
+from apps.core.db.pruning import BATCH
 from apps.core.errors import Flat
-from apps.core.pruning import BATCH
 from apps.core.rows import Job
 from apps.stores import audit
 from apps.stores.models import Store, Verification

@@ -3,8 +3,9 @@
 from django.contrib import admin
 
 from apps.assets.staff_worth import Rated
-from apps.core import money, staff_lists
-from apps.core.staff import Part
+from apps.core import money
+from apps.core.staff import lists
+from apps.core.staff.pages import Part
 from apps.swaps.models import Swap, SwapStep
 
 
@@ -21,11 +22,11 @@ class SwapAdmin(Rated):
     list_select_related = ["store", "source_asset", "buy_asset"]
     search_fields = ["id", "payment__reference", "store"]
     search_help_text = "Swap ID, payment reference, or the beginning of a store's name"
-    created = staff_lists.when("created_at", "Created")
-    shop = staff_lists.store()
-    sold = staff_lists.coins("sell_amount_atomic", "source_asset", "Sold")
-    why = staff_lists.text("failure_reason", "Failure")
-    state = staff_lists.status("swap")
+    created = lists.when("created_at", "Created")
+    shop = lists.store()
+    sold = lists.coins("sell_amount_atomic", "source_asset", "Sold")
+    why = lists.text("failure_reason", "Failure")
+    state = lists.status("swap")
     ordering = ["-created_at"]
     inlines = [Steps]
 

@@ -2,7 +2,7 @@
 
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Digits, Document, Id, Time
+from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.swaps.models import Swap
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from apps.core.literal import AtomicAmount, Invalid, Text
-from apps.core.requests import Request, by
+from apps.core.messages.fields import AtomicAmount, Invalid, Text
+from apps.core.messages.requests import Request, by
 
 _AMOUNT = re.compile(r"[0-9]{1,60}", re.ASCII)
 

@@ -4,7 +4,7 @@ beside their estimates."""
 from django.db import models
 
 from apps.core import money
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.payments.models import Payment
 from apps.swaps.models import AutoSwap, Swap

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from apps.core.clock import iso
-from apps.core.documents import Digits, Document, FreeForm, Id, Time
+from apps.core.messages.documents import Digits, Document, FreeForm, Id, Time
 from apps.webhooks.catalogue import SUBSCRIBABLE
 from apps.webhooks.models import Delivery, Endpoint, Event
 

@@ -12,8 +12,9 @@ from datetime import datetime
 from msgspec import json
 from psycopg.types.json import Jsonb
 
-from apps.core import jobs, sql
-from apps.core.documents import Document
+from apps.core import jobs
+from apps.core.db import sql
+from apps.core.messages.documents import Document
 from apps.webhooks.catalogue import FANS_OUT
 
 # Two named parts of a larger statement: they follow one called `made`, and write nothing when it is

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Exists, OuterRef
 
-from apps.core.pruning import prune
+from apps.core.db.pruning import prune
 from apps.webhooks.models import Attempt, Delivery, Event
 
 _ENDED = (Delivery.Status.DELIVERED, Delivery.Status.FAILED, Delivery.Status.IGNORED)

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from apps.core.documents import FreeForm
-from apps.core.literal import Field, Invalid, Schema, Text, check_free, split_url
-from apps.core.requests import Changes, Request, by
+from apps.core.messages.documents import FreeForm
+from apps.core.messages.fields import Field, Invalid, Schema, Text, check_free, split_url
+from apps.core.messages.requests import Changes, Request, by
 from apps.webhooks.catalogue import EVENTS
 from apps.webhooks.models import Endpoint
 

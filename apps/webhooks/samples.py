@@ -11,7 +11,7 @@ from typing import cast
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from apps.core.documents import Document
+from apps.core.messages.documents import Document
 from apps.webhooks.catalogue import family_of
 from apps.webhooks.documents import PayoutEvent, SweepEvent
 

@@ -12,8 +12,8 @@ from django.test import RequestFactory
 from apps.access import invitations, recovery
 from apps.core import buckets, clock, emails
 from apps.core.errors import Flat
-from apps.core.middleware import client_address
 from apps.core.models import OutgoingMail
+from apps.core.web.middleware import client_address
 from apps.stores.models import User
 from apps.stores.services import EmailTaken, create_user
 from tests.cast import PASSWORD, Cast, person

@@ -10,8 +10,8 @@ from apps.agents.services.x402_progress import advance_signed_payments
 from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
-from apps.chain import sender, signing
-from apps.chain.keys import Seed
+from apps.chain.keys.seeds import Seed
+from apps.chain.sending import sender, signing_rounds
 from apps.console import audit
 from apps.payments.services.settle import settle_deposits
 from config.demo_secrets import DEMO_MNEMONIC
@@ -60,7 +60,7 @@ class Market:
 
     def send(self) -> None:
         """What the worker does until a block has it."""
-        signing.sign_due()
+        signing_rounds.sign_due()
         sender.run_due()
 
     def bury(self) -> None:
@@ -94,7 +94,7 @@ def market(chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any) -> I
     accept_all_active(bakery.store)
     refresh()
     watcher.read()
-    signing.introduce()
+    signing_rounds.introduce()
     hot = Seed(DEMO_MNEMONIC).hot_key("test").address
     chain.call("anvil_setBalance", hot, hex(ETHER))
     make.service_coins("SETH", ETHER)

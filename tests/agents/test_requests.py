@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from apps.agents.requests.x402 import OfferRequest, SignedPaymentRequest
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 
 AUTHORIZATION = {
     "from": "0xa",

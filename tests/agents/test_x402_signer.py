@@ -9,10 +9,10 @@ import pytest
 from apps.agents.models import SignedPayment
 from apps.agents.services.x402_progress import authorization_of
 from apps.assets.models import Asset
-from apps.chain import limits
-from apps.chain.authorizations import call_data
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason, Refusal
+from apps.chain.sending import limits
+from apps.chain.sending.authorizations import call_data
 from tests.agents.conftest import TOKEN, Market
 
 pytestmark = pytest.mark.chain

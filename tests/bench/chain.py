@@ -58,7 +58,7 @@ def make_blocks(chain: Any, count: int) -> None:
 def read_all(blocks: int) -> tuple[list[float], int, int]:
     """Milliseconds per block, calls made, deposits found, from the first block on."""
     from apps.chain.models import Block, Deposit, Head
-    from apps.chain.watcher import Watcher
+    from apps.chain.watching.watcher import Watcher
 
     for model in (Deposit, Block, Head):
         model._default_manager.all().delete()

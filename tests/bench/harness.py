@@ -28,7 +28,7 @@ def bench_database() -> Iterator[None]:
     )
     runner = DiscoverRunner(verbosity=0, interactive=False)
     old = runner.setup_databases()
-    from apps.core import tenancy
+    from apps.core.db import tenancy
 
     try:
         from apps.assets.rates import refresh

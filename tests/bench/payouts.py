@@ -84,8 +84,8 @@ class Lane:
         from eth_account import Account
 
         from apps.assets.models import Chain
-        from apps.chain import signing
-        from apps.chain.keys import Seed
+        from apps.chain.keys.seeds import Seed
+        from apps.chain.sending import signing_rounds
         from config.demo_secrets import DEMO_MNEMONIC
         from tests import make
         from tests.cast import person, shop_of
@@ -97,7 +97,7 @@ class Lane:
         Chain.objects.filter(pk="sepolia").update(required_confirmations=1)
         for address in (Seed(DEMO_MNEMONIC).hot_key("test").address, self.stranger.address):
             self.chain.call("anvil_setBalance", address, hex(1000 * ETHER))
-        signing.introduce()
+        signing_rounds.introduce()
         self.shop = shop_of(person("alice"), "Bench")
         make.store_coins(self.shop.store, "SETH", 500 * ETHER)
         self.access = self.shop.access("test")
@@ -116,14 +116,14 @@ class Lane:
 
     def pay_out(self, count: int, lanes: int) -> list[float]:
         """Seconds of each stage for so many payouts; afterwards they are confirmed and booked."""
-        from apps.chain import approvals, sender, signing
         from apps.chain.models import OutgoingTransaction
+        from apps.chain.sending import approvals, sender, signing_rounds
         from apps.payouts.services.progress import advance_payouts
 
         taken = [timed(lambda: in_lanes(lanes, count, self.ask)), timed(advance_payouts)]
         waiting = list(OutgoingTransaction.objects.filter(purpose="payout", status="requested"))
         checked = timed(lambda: approvals.refusals(waiting))
-        taken += [timed(lambda: until_none(signing.sign_due)), timed(sender.run_due)]
+        taken += [timed(lambda: until_none(signing_rounds.sign_due)), timed(sender.run_due)]
         self.checks.append((2 * checked / count, 2 * checked / taken[2]))
         sent = OutgoingTransaction.objects.filter(purpose="payout", status="submitted")
         if sent.count() != count:

@@ -13,7 +13,7 @@ from typing import Any
 
 from apps.access import services
 from apps.console.grants import WEB
-from apps.core.sql import Narrowing
+from apps.core.db.sql import Narrowing
 
 _with_policies = services._look_up_sql
 _here = threading.local()

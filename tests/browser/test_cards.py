@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.chain.models import Block, Head
-from apps.chain.watcher import Watcher
+from apps.chain.watching.watcher import Watcher
 from apps.onramp.models import FundingSession
 from apps.onramp.services.card_page import deliver_due
 from apps.payments.services.settle import settle_deposits

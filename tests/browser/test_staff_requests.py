@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from apps.access import second_factor
 from apps.console.audit import findings
-from apps.core.staff_roles import StaffRole
+from apps.core.staff.roles import StaffRole
 from apps.ledger.models import Movement
 from apps.payments.models import Withdrawal
 from apps.stores.models import StaffRequest, User

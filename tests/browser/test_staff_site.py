@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from apps.chain.models import Address, UnmatchedTransfer
 from apps.console.staff_forms import FORMS
 from apps.core import clock
-from apps.core.staff import Queue
+from apps.core.staff.pages import Queue
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.test_staff_requests import enter, member
 from tests.cast import Cast

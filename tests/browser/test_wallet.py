@@ -12,7 +12,7 @@ from apps.assets.models import Asset
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
 from apps.chain.models import Block, Head
-from apps.chain.watcher import Watcher
+from apps.chain.watching.watcher import Watcher
 from apps.payments.services.settle import settle_deposits
 from tests import make
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot

@@ -8,7 +8,7 @@ import pytest
 from apps.assets.models import Chain
 from apps.chain import addresses
 from apps.chain.models import Address
-from apps.chain.watcher import Watcher
+from apps.chain.watching.watcher import Watcher
 from apps.core import buckets, clock
 from tests.chain.local import LocalChain, program
 from tests.chain.proxy import Proxy

@@ -13,7 +13,7 @@ from typing import Any
 import requests
 from eth_abi.abi import encode
 
-from apps.chain.blocks import TRANSFER_TOPIC
+from apps.chain.watching.blocks import TRANSFER_TOPIC
 from config import local_chain
 
 SEPOLIA_ID = 11155111

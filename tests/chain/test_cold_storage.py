@@ -8,9 +8,10 @@ import pytest
 from django.core.management import call_command
 
 from apps.assets.models import Asset
-from apps.chain import bip32, bip39, cold, keystores, lanes, outflow, sender, signing
+from apps.chain.keys import bip32, bip39, keystores
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import cold_storage, lanes, outflow, sender, signing_rounds
 from apps.console import audit
 from apps.console.custody import COLD_NAME
 from apps.core import clock
@@ -45,7 +46,7 @@ class Desk:
 
     def work(self) -> None:
         for _ in range(2):
-            signing.sign_due()
+            signing_rounds.sign_due()
             sender.run_due()
             self.chain.mine(3)
             self.watcher.read()
@@ -63,7 +64,7 @@ class Desk:
 def desk(chain: LocalChain, watcher: Reader, settings: Any) -> Desk:
     settings.COLD_FLOATS = {"SETH": "5:8"}
     settings.COLD_ADDRESSES = {"SETH": COLD}
-    signing.introduce()
+    signing_rounds.introduce()
     return Desk(chain, watcher)
 
 
@@ -138,7 +139,7 @@ def test_a_payout_that_begins_to_wait_after_it_was_asked_for_comes_first(desk: D
     )
     lanes.wait([waiting], Reason.SHORT, lanes.WaitsFor.FUNDS, clock.real_now())
 
-    signing.sign_due()
+    signing_rounds.sign_due()
 
     [row] = desk.sent()
     assert (row.status, row.reason_code) == ("failed", Reason.PAYOUTS_WAIT)
@@ -166,9 +167,9 @@ def test_an_xpub_gives_each_transfer_an_address_of_its_own(desk: Desk, settings:
         desk.chain.call("anvil_setBalance", desk.hot, hex(100 * ETHER))
     first, second = (row.to_address for row in desk.sent())
     assert [first, second] == [
-        cold.address_of(root.derive(f"m/0/{number}").public.key) for number in range(2)
+        cold_storage.address_of(root.derive(f"m/0/{number}").public.key) for number in range(2)
     ]
-    assert cold.addresses("SETH") == {first, second, cold.address("SETH", 2)}
+    assert cold_storage.addresses("SETH") == {first, second, cold_storage.address("SETH", 2)}
 
 
 @pytest.mark.parametrize(

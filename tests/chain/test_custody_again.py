@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset
-from apps.chain import unmatched
 from apps.chain.models import Deposit, Head, OutgoingTransaction, UnmatchedTransfer
+from apps.chain.watching import unmatched
 from apps.console import custody
 from apps.console.custody import Book, Checked
 from apps.core import clock

@@ -14,11 +14,13 @@ from django.core.management import call_command
 from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
-from apps.chain import keystores, selectors, sender, signing, sweeper
+from apps.chain import selectors
 from apps.chain.activation import NotReady, change_asset
-from apps.chain.keys import Seed
+from apps.chain.keys import keystores
+from apps.chain.keys.seeds import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
-from apps.chain.watcher import Watcher
+from apps.chain.sending import sender, signing_rounds, sweeper
+from apps.chain.watching.watcher import Watcher
 from apps.console import audit
 from apps.console.health import readyz
 from apps.core import clock
@@ -68,7 +70,7 @@ class Place:
         for _ in range(2):
             advance_payouts()
             advance_refunds()
-            signing.sign_due()
+            signing_rounds.sign_due()
             sender.run_due()
             self.local.mine(self.chain.required_confirmations)
             self.read()
@@ -92,7 +94,7 @@ def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[P
     local = LocalChain(anvil, chain_id=IDS[chain_id])
     settings.CHAIN_URLS = {chain_id: [local.url]}
     settings.CHAIN_START_BLOCKS = {chain_id: 0}
-    signing.introduce()
+    signing_rounds.introduce()
     refresh()
     change_asset(
         TOKENS[chain_id],

@@ -14,9 +14,10 @@ from eth_utils.address import is_checksum_formatted_address, is_hex_address, to_
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from apps.chain import abi, bip32, bip39, typed_data
-from apps.chain.secp256k1 import SigningKey, recovered
-from apps.chain.transactions import Transaction, rlp
+from apps.chain.encoding import abi, typed_data
+from apps.chain.encoding.transactions import Transaction, rlp
+from apps.chain.keys import bip32, bip39
+from apps.chain.keys.secp256k1 import SigningKey, recovered
 from apps.core.evm import is_address, keccak
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
@@ -314,7 +315,7 @@ def test_an_authorization_has_the_digest_that_wallets_compute(
     name: str, chain_id: int, contract: str, payer: str, value: int, before: int, nonce: bytes
 ) -> None:
     from apps.assets.models import Asset, Chain
-    from apps.chain import authorizations
+    from apps.chain.sending import authorizations
 
     asset = Asset(
         chain=Chain(chain_id=chain_id),

@@ -14,14 +14,15 @@ from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.selectors import current_rate
 from apps.assets.services import accept_all_active
-from apps.chain import costs, outflow, sender, signing
 from apps.chain.activation import change_asset
-from apps.chain.balances import NATIVE_GAS, TOKEN_GAS
-from apps.chain.keys import Seed
+from apps.chain.keys.seeds import Seed
 from apps.chain.models import OutgoingTransaction
-from apps.chain.watcher import Watcher
+from apps.chain.sending import costs, outflow, sender, signing_rounds
+from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS
+from apps.chain.watching.watcher import Watcher
 from apps.console import audit
-from apps.core import buckets, clock, drawings
+from apps.core import buckets, clock
+from apps.core.documents import drawings
 from apps.core.models import Drawing
 from apps.ledger import posting
 from apps.ledger.selectors import account_balance, balances
@@ -71,7 +72,7 @@ class Live:
         """What the worker does, buried under enough blocks."""
         advance_payouts("live")
         advance_refunds("live")
-        signing.sign_due()
+        signing_rounds.sign_due()
         sender.run_due()
         self.local.mine(self.confirmations)
         while self.watcher.step():
@@ -92,7 +93,7 @@ def live(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[L
     settings.CHAIN_START_BLOCKS = {"ethereum": 0}
     monkeypatch.setattr(costs, "_prices", {})
     monkeypatch.setattr(costs, "FRESH_SECONDS", 0.0)
-    signing.introduce()
+    signing_rounds.introduce()
     refresh()
     change_asset("ETH_USDC", contract_address=local.deploy_token(), required_confirmations=3)
     found = Live(local)

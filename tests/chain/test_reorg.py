@@ -8,8 +8,8 @@ import pytest
 
 from apps.chain.metrics import ChainCollector
 from apps.chain.models import Block, Deposit, Head
-from apps.chain.reorg import TooDeep
 from apps.chain.services import mark_unmatched
+from apps.chain.watching.reorg import TooDeep
 from apps.core import clock
 from tests.chain.conftest import Reader
 from tests.chain.local import LOGGER, LocalChain

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from apps.chain import reservations
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import reservations
 from apps.core import clock
 from apps.ledger import movements
 from tests import make

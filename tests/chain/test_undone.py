@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from apps.chain import hot_wallets, sender, signing
-from apps.chain.keys import Seed
+from apps.chain.keys.seeds import Seed
 from apps.chain.metrics import ChainCollector
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UndoneTransaction
+from apps.chain.sending import hot_wallets, sender, signing_rounds
 from apps.console import audit
 from apps.core import clock
 from apps.ledger.models import Movement
@@ -78,7 +78,7 @@ class Sending:
         """What the worker's jobs do, each once."""
         self.watcher.read()
         advance_refunds()
-        signing.sign_due()
+        signing_rounds.sign_due()
         sender.run_due()
         advance_refunds()
         book_sweeps()

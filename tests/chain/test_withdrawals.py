@@ -11,13 +11,14 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from apps.assets.models import Asset
-from apps.chain import sender, signing
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import sender, signing_rounds
 from apps.console import audit
 from apps.console.grants import SIGNER, WEB, WORKER
-from apps.core import clock, mail, tenancy
-from apps.core.staff_roles import StaffRole
+from apps.core import clock, mail
+from apps.core.db import tenancy
+from apps.core.staff.roles import StaffRole
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
@@ -56,7 +57,7 @@ def people(db: None, settings: Any) -> tuple[User, User]:
 
 @pytest.fixture
 def desk(chain: LocalChain, watcher: Reader, people: tuple[User, User]) -> Desk:
-    signing.introduce()
+    signing_rounds.introduce()
     return Desk(chain, watcher)
 
 
@@ -186,7 +187,7 @@ class TestOnTheChain:
                 advance_treasury()
                 move_to_cold()
             with acting_as(SIGNER):
-                signing.sign_due()
+                signing_rounds.sign_due()
             with acting_as(WORKER):
                 sender.run_due()
             desk.chain.mine(3)
@@ -221,7 +222,7 @@ class TestOnTheChain:
         row = let_go(asked(people[0]), people[1])
         advance_withdrawals()
         desk.chain.call("evm_setAutomine", False)
-        signing.sign_due()
+        signing_rounds.sign_due()
         desk.chain.call("anvil_setCode", OWNER, "0x5f5ffd")
         desk.work()
         advance_withdrawals()

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from apps.core.literal import Schema
+from apps.core.messages.fields import Schema
 
 TYPESCRIPT = "openapi-typescript@7.13.0"
 Documents = dict[str, tuple[str, ...]]  # component -> its fields, as they are written

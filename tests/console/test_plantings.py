@@ -15,7 +15,6 @@ from django.db import connection, transaction
 from django.test import override_settings
 
 from apps.assets.models import Asset
-from apps.chain import sender
 from apps.chain.models import (
     Block,
     Deposit,
@@ -24,6 +23,7 @@ from apps.chain.models import (
     OutgoingTransaction,
     SignedTransaction,
 )
+from apps.chain.sending import sender
 from apps.console import audit
 from apps.core import clock
 from apps.ledger import posting

@@ -10,7 +10,7 @@ from django.db import ProgrammingError, connection, transaction
 
 from apps.console import grants, policies
 from apps.console.grants import READER, SIGNER, WEB, WORKER
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.core.models import OwnedQuerySet
 from apps.payments.models import Payment
 from tests import make

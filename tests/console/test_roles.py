@@ -6,8 +6,8 @@ import pytest
 from django.db import ProgrammingError, connection, transaction
 
 from apps.assets.models import Chain
-from apps.chain import sender, signing, sweeper
 from apps.chain.models import Address, OutgoingTransaction
+from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.console import audit, grants
 from apps.console.grants import READER, ROLES, SIGNER, WEB, WORKER
 from apps.core import clock
@@ -161,7 +161,7 @@ def test_a_payment_is_booked_paid_out_and_swept_with_each_process_as_its_role(
             advance_payouts()
             sweeper.sweep_due()
         with acting_as(SIGNER):
-            signing.sign_due()
+            signing_rounds.sign_due()
         with acting_as(WORKER):
             sender.run_due()
             place.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)

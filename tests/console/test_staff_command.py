@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from apps.console import audit
-from apps.core.staff_roles import roles_of
+from apps.core.staff.roles import roles_of
 from apps.stores.models import StaffRequest, User
 from tests import make
 from tests.console.test_commands import run

@@ -13,13 +13,13 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.access.models import SecondFactor
 from apps.assets.models import Asset
-from apps.chain import caps, outflow
 from apps.chain.models import SendingHold, UnmatchedTransfer
+from apps.chain.sending import caps, outflow
 from apps.console import staff_home, trial_balance
 from apps.console.staff_groups import GROUPS
 from apps.core import clock, rows
 from apps.core.models import RowFailure
-from apps.core.staff_labels import LABELS
+from apps.core.staff.labels import LABELS
 from apps.payments.models import PaymentAddress
 from apps.payouts.models import Payout
 from apps.stores.models import AuditEntry, AuditSeal, StaffRequest, User
@@ -129,8 +129,8 @@ def test_a_list_counts_no_further_than_its_cap_and_asks_no_more_for_more(
     few = statements(lambda: finance.get(page))
     dead(40)
     assert statements(lambda: finance.get(page)) == few
-    monkeypatch.setattr("apps.core.staff_lists.COUNTED_MAX", 20)
-    monkeypatch.setattr("apps.core.staff_lists.CappedPaginator.capped_at", 20)
+    monkeypatch.setattr("apps.core.staff.lists.COUNTED_MAX", 20)
+    monkeypatch.setattr("apps.core.staff.lists.CappedPaginator.capped_at", 20)
     assert "First 20 row failures: search or filter to see others" in " ".join(
         text(finance.get(page)).split()
     )

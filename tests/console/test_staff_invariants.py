@@ -12,7 +12,7 @@ from apps.console import audit
 from apps.core import clock
 from apps.core.acting import Actor, acting
 from apps.core.acting import Kind as ActorKind
-from apps.core.staff_roles import StaffRole
+from apps.core.staff.roles import StaffRole
 from apps.ledger import movements
 from apps.payouts.models import Payout
 from apps.payouts.services import review

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.core.staff_roles import StaffRole
+from apps.core.staff.roles import StaffRole
 from apps.ledger.models import Movement
 from apps.stores.models import StaffRequest
 from tests import make

@@ -16,9 +16,10 @@ from apps.access import second_factor
 from apps.assets.models import Asset
 from apps.console.staff_forms import FORMS
 from apps.console.staff_kinds import KINDS
-from apps.core import buckets, clock, staff_roles
-from apps.core.staff import Part, Queue, ReadOnly
-from apps.core.staff_roles import TABLE, StaffOperation, StaffRole
+from apps.core import buckets, clock
+from apps.core.staff import roles as staff_roles
+from apps.core.staff.pages import Part, Queue, ReadOnly
+from apps.core.staff.roles import TABLE, StaffOperation, StaffRole
 from apps.payments.models import Withdrawal
 from apps.payouts.services.caps import set_store_cap
 from apps.platforms.requests import PlatformAccess, VerificationRequest
@@ -113,10 +114,10 @@ def _registered(bad: type[Any]) -> Any:
 
 def test_every_row_is_asked_for_somewhere_and_what_takes_two_has_a_kind() -> None:
     text = "".join(
-        path.read_text() for path in (ROOT / "apps").rglob("*.py") if path.name != "staff_roles.py"
+        path.read_text() for path in (ROOT / "apps").rglob("*.py") if path.name != "roles.py"
     )
     names = {name for name, value in vars(staff_roles).items() if isinstance(value, StaffOperation)}
-    assert {name for name in names if f"staff_roles.{name}" not in text} == set()
+    assert {name for name in names if f"roles.{name}" not in text} == set()
     by_two = {row.name for row in TABLE if row.people != staff_roles.ONE}
     assert by_two == {kind.operation.name for kind in KINDS.values()} | {
         staff_roles.WITHDRAWAL.name

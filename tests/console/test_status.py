@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.assets.models import Rate
-from apps.chain import sender
 from apps.chain.models import Head, HotWallet
+from apps.chain.sending import sender
 from apps.console import status
 from apps.console.status import State
 from apps.core import clock

@@ -16,7 +16,7 @@ from apps.api.plumbing.components import reference
 from apps.api.plumbing.description import answers
 from apps.api.plumbing.events import envelope, operation_of
 from apps.api.urls import ROUTES
-from apps.core.documents import Document
+from apps.core.messages.documents import Document
 from apps.payouts import documents
 from apps.webhooks.catalogue import PLATFORM_ONLY, SUBSCRIBABLE
 from apps.webhooks.models import Event

@@ -18,7 +18,7 @@ from apps.api.urls import ROUTES
 from apps.billing.models import Invoice, Subscription
 from apps.billing.services.portal import portal_url
 from apps.console.grants import WEB
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
 from apps.hosted.urls import urlpatterns as HOSTED

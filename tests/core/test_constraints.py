@@ -6,7 +6,7 @@ import ast
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from apps.core.constraints import constraint_of, refused_by
+from apps.core.db.constraints import constraint_of, refused_by
 from apps.stores.models import User
 from apps.stores.services import EmailTaken, create_user
 from tests.test_house import sources

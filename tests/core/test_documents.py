@@ -5,7 +5,7 @@ from typing import Literal
 from jsonschema import Draft202012Validator
 from msgspec import UNSET, UnsetType, to_builtins
 
-from apps.core.documents import Document, Page, PageFigures, fields_of, schema_of
+from apps.core.messages.documents import Document, Page, PageFigures, fields_of, schema_of
 from tests.described import closed
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from apps.chain.states import HANDLERS
-from apps.core import buckets, clock, drawings, jobs
+from apps.core import buckets, clock, jobs
+from apps.core.documents import drawings
 from apps.payouts.services import batches
 from apps.swaps.services.progress import FOLLOWERS
 from apps.webhooks.services import deliveries

@@ -7,7 +7,7 @@ from PIL import Image
 from pypdf import PdfReader
 from pytest_httpserver import HTTPServer
 
-from apps.core import pdf, pdf_listing
+from apps.core.documents import listing, pdf
 
 PAGE = (
     '<!doctype html><html lang="en"><head><title>A'
@@ -67,7 +67,7 @@ def test_a_picture_in_the_page_itself_is_drawn() -> None:
 def test_lines_behind_a_document_stay_on_their_paper_and_may_be_copied_from_it() -> None:
     file = io.BytesIO()
     wide = "x" * 400
-    pdf_listing.append(
+    listing.append(
         pdf.render(PAGE.format(head="", body="")),
         [["Straße (1\\2)", wide], ["<b>"]],
         file,
@@ -80,6 +80,6 @@ def test_lines_behind_a_document_stay_on_their_paper_and_may_be_copied_from_it()
     ]
     size = float(reader.pages[1].get_contents().get_data().split(b" Tf")[0].split()[-1])  # type: ignore[union-attr]
     assert (
-        400 * size * pdf_listing.ADVANCE
-        <= float(reader.pages[1].mediabox.width) - 2 * pdf_listing.MARGIN + 1
+        400 * size * listing.ADVANCE
+        <= float(reader.pages[1].mediabox.width) - 2 * listing.MARGIN + 1
     )

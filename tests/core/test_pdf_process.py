@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from pypdf import PdfReader
 
-from apps.core import pdf_process
-from apps.core.pdf import Inside
-from apps.core.pdf_metadata import Vocabulary
-from apps.core.pdf_process import NotRendered, Process, render_apart, write_listing
+from apps.core.documents import process
+from apps.core.documents.metadata import Vocabulary
+from apps.core.documents.pdf import Inside
+from apps.core.documents.process import NotRendered, Process, render_apart, write_listing
 from config import bootstrap
 
 PAGE = '<!doctype html><html lang="en"><head><title>A page</title></head><body>{}</body></html>'
@@ -39,14 +39,14 @@ def _none_kept() -> Iterator[None]:
 
 
 def _end() -> None:
-    if pdf_process._kept is not None:
-        pdf_process._kept.end()
-        pdf_process._kept = None
+    if process._kept is not None:
+        process._kept.end()
+        process._kept = None
 
 
 def kept() -> int:
-    assert pdf_process._kept is not None
-    return pdf_process._kept.pid
+    assert process._kept is not None
+    return process._kept.pid
 
 
 def words(content: bytes) -> str:
@@ -56,7 +56,7 @@ def words(content: bytes) -> str:
 def test_who_has_a_document_drawn_loads_nothing_that_draws() -> None:
     asks = f"""
 import io, sys
-from apps.core.pdf_process import render_apart, write_listing
+from apps.core.documents.process import render_apart, write_listing
 print(render_apart({PAGE.format("Hello")!r})[:5])
 write_listing({PAGE.format("Hello")!r}, [["a line"]], 10, listing := io.BytesIO())
 print(listing.getvalue()[:5], {{"weasyprint", "pypdf", "PIL", "fontTools"}} & set(sys.modules))
@@ -76,10 +76,10 @@ def test_one_process_draws_one_after_another_and_each_as_it_was_asked() -> None:
 
 
 def test_it_ends_when_nothing_was_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_process, "KEPT_SECONDS", 0.1)
+    monkeypatch.setattr(process, "KEPT_SECONDS", 0.1)
     render_apart(PAGE.format("x"))
     deadline = time.monotonic() + 20
-    while pdf_process._kept is not None:
+    while process._kept is not None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     render_apart(PAGE.format("x"))
@@ -87,7 +87,8 @@ def test_it_ends_when_nothing_was_drawn_for_a_moment(monkeypatch: pytest.MonkeyP
 
 def test_it_ends_with_whoever_started_it() -> None:
     asks = (
-        "from apps.core.pdf_process import *; process = Process(); process.page('<p>x', None);"
+        "from apps.core.documents.process import *; process = Process();"
+        " process.page('<p>x', None);"
         " print(process.pid, flush=True)"
     )
     asks += "; os._exit(9)"
@@ -114,13 +115,13 @@ def test_it_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
             for one in Path(f"/proc/{process.pid}/environ").read_text().split("\0")
             if one
         }
-    assert told <= set(pdf_process._ENVIRONMENT)
+    assert told <= set(process._ENVIRONMENT)
 
 
 def test_one_that_takes_too_long_is_given_up_and_the_next_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pdf_process, "PAGE_SECONDS", 1)
+    monkeypatch.setattr(process, "PAGE_SECONDS", 1)
     with pytest.raises(NotRendered, match="ended"):
         render_apart(PAGE.format("<table>" + "<tr><td>a<td>b<td>c" * 20_000))
     monkeypatch.undo()

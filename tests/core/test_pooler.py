@@ -219,7 +219,7 @@ def test_a_scope_goes_with_its_statement_and_stays_on_no_connection(pooler: Pool
     told = pooler.run("""
 from django.db import transaction
 from apps.core import tenancy
-from apps.core.sql import Statement
+from apps.core.db.sql import Statement
 setting = "SELECT coalesce(current_setting('tillgate.stores', true), '')"
 statement = Statement(setting)
 

@@ -10,8 +10,8 @@ from apps.access import pruning as access_pruning
 from apps.access import request_log
 from apps.access.models import AccessToken, Application, Grant, RefreshToken, RequestEntry
 from apps.core import clock, mail
+from apps.core.db.pruning import prune
 from apps.core.models import OutgoingMail
-from apps.core.pruning import prune
 from apps.webhooks import pruning as webhook_pruning
 from apps.webhooks.models import Delivery, Event
 from apps.webhooks.requests import EndpointRequest

@@ -11,9 +11,18 @@ from typing import Annotated, Any
 import pytest
 from msgspec import UNSET, UnsetType
 
-from apps.core.invalid import SENTENCES, Invalid
-from apps.core.literal import AtomicAmount, Boolean, FiatAmount, Integer, List, Metadata, Text, Url
-from apps.core.requests import Changes, Edits, Request, Shape, by, shape_of
+from apps.core.messages.fields import (
+    AtomicAmount,
+    Boolean,
+    FiatAmount,
+    Integer,
+    List,
+    Metadata,
+    Text,
+    Url,
+)
+from apps.core.messages.invalid import SENTENCES, Invalid
+from apps.core.messages.requests import Changes, Edits, Request, Shape, by, shape_of
 
 ROOT = Path(__file__).parents[2]
 

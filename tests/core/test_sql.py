@@ -5,8 +5,8 @@ import pytest
 from django.db import connection, connections, transaction
 from django.db.utils import DatabaseError
 
-from apps.core.reads import Rows
-from apps.core.sql import Statement, array
+from apps.core.db.prepared_reads import Rows
+from apps.core.db.sql import Statement, array
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from tests import make
 from tests.cast import Shop

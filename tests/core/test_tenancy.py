@@ -11,11 +11,11 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.test import RequestFactory
 
 from apps.console.grants import WEB
-from apps.core import tenancy
-from apps.core.middleware import RequestId
-from apps.core.postgresql.base import DatabaseWrapper
-from apps.core.sql import Statement
-from apps.core.tenancy import EVERYONE, SETTINGS, Scope
+from apps.core.db import tenancy
+from apps.core.db.postgresql.base import DatabaseWrapper
+from apps.core.db.sql import Statement
+from apps.core.db.tenancy import EVERYONE, SETTINGS, Scope
+from apps.core.web.middleware import RequestId
 from apps.hosted import plumbing
 from apps.payments.models import Payment
 from apps.payments.selectors import by_reference

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.core import locks
-from apps.core.locks import Turn
+from apps.core.db import locks
+from apps.core.db.locks import Turn
 from apps.core.models import Lease
 
 

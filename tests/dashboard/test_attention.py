@@ -20,7 +20,8 @@ from apps.chain.addresses import ZERO_ADDRESS
 from apps.chain.models import Deposit, OutgoingTransaction
 from apps.chain.simulated import put
 from apps.console.grants import WEB
-from apps.core import clock, kept, tenancy
+from apps.core import clock, kept
+from apps.core.db import tenancy
 from apps.core.machine import Step
 from apps.core.money import cents_from_text
 from apps.dashboard.inbox import KIND_MAX, KINDS, Inbox

@@ -8,7 +8,8 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.billing.models import Customer
 from apps.console.grants import WEB
-from apps.core import clock, tenancy
+from apps.core import clock
+from apps.core.db import tenancy
 from apps.payments.models import Payment
 from tests.billing import records
 from tests.cast import Cast

@@ -13,7 +13,8 @@ from apps.access.models import ApiKey
 from apps.billing.models import Invoice
 from apps.chain.models import Address, Deposit
 from apps.console.grants import WEB
-from apps.core import clock, tenancy
+from apps.core import clock
+from apps.core.db import tenancy
 from apps.core.searching import Term
 from apps.dashboard.search import GROUPS
 from apps.dashboard.urls import PAGES

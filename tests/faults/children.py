@@ -25,9 +25,9 @@ def open_store(url: str) -> dict[str, Any]:
 
     from apps.assets.models import Asset, Chain
     from apps.assets.rates import refresh
-    from apps.chain import signing
-    from apps.chain.keys import Seed
-    from apps.chain.watcher import Watcher
+    from apps.chain.keys.seeds import Seed
+    from apps.chain.sending import signing_rounds
+    from apps.chain.watching.watcher import Watcher
     from apps.console.demo import exchange
     from apps.console.demo.chain import Wallet
     from config.demo_secrets import CHAIN_KEYS, DEMO_MNEMONIC
@@ -55,7 +55,7 @@ def open_store(url: str) -> dict[str, Any]:
     make.service_coins(COIN, 1000 * ETHER)
     local_chain.call(url, "anvil_setBalance", hot, hex(2000 * ETHER))
     wallet.receipt(wallet.mint(token, hot, 100_000 * DOLLAR))
-    signing.introduce()
+    signing_rounds.introduce()
     agents.open_envelope(shop)
     return {
         "key": shop.secrets["test"],
@@ -108,8 +108,8 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
     from datetime import timedelta
 
     from apps.access.services import authenticate
-    from apps.chain import sweeper
     from apps.chain.models import Address, OutgoingTransaction
+    from apps.chain.sending import sweeper
     from apps.core import clock
     from apps.payments.models import Payment
     from apps.payments.requests import RefundRequest
@@ -157,8 +157,8 @@ def ask(facts: dict[str, Any], wish: dict[str, Any]) -> str:
 
 def round(url: str) -> None:
     """What the worker and the watcher do every few seconds, and blocks between."""
-    from apps.chain import sender, signing
-    from apps.chain.watcher import Watcher
+    from apps.chain.sending import sender, signing_rounds
+    from apps.chain.watching.watcher import Watcher
     from apps.payments.services.refund_progress import advance_refunds
     from apps.payments.services.settle import settle_deposits
     from apps.payments.services.sweep_books import book_sweeps
@@ -169,7 +169,7 @@ def round(url: str) -> None:
     advance_refunds()
     advance_swaps()
     agents.advance()
-    signing.sign_due()
+    signing_rounds.sign_due()
     sender.run_due()
     local_chain.call(url, "anvil_mine", "0x4")
     watcher = Watcher(CHAIN)

@@ -36,13 +36,13 @@ LOADED = (
         "apps.payouts.services.create",
         "apps.payouts.services.progress",
         "apps.payments.services.refund_progress",
-        "apps.chain.sweeper",
+        "apps.chain.sending.sweeper",
     ),
     *(
         "apps.swaps.services.progress",
         "apps.swaps.providers.uniswap",
         "apps.payments.services.sweep_books",
-        "apps.chain.watcher",
+        "apps.chain.watching.watcher",
     ),
     *("apps.agents.services.dispatch", "apps.agents.services.x402_settle", "tests.faults.agents"),
     *(

@@ -35,7 +35,7 @@ class Service:
     stands on."""
 
     def __init__(self) -> None:
-        from apps.chain.keys import Seed
+        from apps.chain.keys.seeds import Seed
 
         self.stack = Stack()
         self.wrong = list[str]()

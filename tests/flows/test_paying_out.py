@@ -8,9 +8,9 @@ import pytest
 from django.core import mail as outbox
 
 from apps.assets.models import Asset
-from apps.chain import hot_wallets
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import hot_wallets
 from apps.core import clock, mail
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.links.models import LinkPayment, PaymentLink
 from apps.links.requests import LinkRequest, cents_typed
 from apps.links.selectors import links_seen_by, tallies, tally_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.money import Bps
 from apps.links.requests import SaleRequest, TillRequest
 from apps.links.selectors import TIPS_DEFAULT, till_of

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from apps.chain import deposits
 from apps.chain.models import Block, Deposit
+from apps.chain.watching import deposits
 from apps.core import clock
 from apps.ledger.selectors import booked_deposits
 from apps.payments.models import Payment

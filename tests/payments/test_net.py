@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from apps.console.grants import WEB
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.payments.models import Payment, PaymentNet
 from apps.payments.net import _NET, Days, net_cents
 from apps.payments.services.reconcile import reconcile_due

@@ -12,12 +12,13 @@ from apps.access.access import Access
 from apps.access.stepup import SecondFactorRequired, StepUpRequired
 from apps.assets.models import Asset
 from apps.assets.services import accept_all_active
-from apps.chain import unmatched
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.chain.services import AlreadyResolved, NotConfirmedYet
+from apps.chain.watching import unmatched
 from apps.console import audit
-from apps.core import clock, staff_roles
+from apps.core import clock
 from apps.core.errors import NotFound
+from apps.core.staff import roles
 from apps.ledger.models import Movement
 from apps.ledger.selectors import account_balance
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
@@ -195,7 +196,7 @@ def test_who_may(cast: Cast) -> None:
 def test_staff_and_store_at_once_decide_it_once(committed: Cast) -> None:
     payment, transfer = stray(committed)
     row = UnmatchedTransfer.objects.get(pk=transfer)
-    staff = make.clerk(staff_roles.StaffRole.FINANCE)
+    staff = make.clerk(roles.StaffRole.FINANCE)
     outcomes = []
 
     def decide() -> None:

@@ -9,7 +9,7 @@ import pytest
 from apps.assets.models import Asset
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
-from apps.chain.calls import transfer
+from apps.chain.sending.calls import transfer
 from apps.core import clock
 from apps.payments.documents.checkout import checkout_facts
 from apps.payments.documents.ways import Way, grouped, ways_of

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit
 from apps.core import clock
+from apps.core.db.prepared_reads import Columns
 from apps.core.errors import NotFound
-from apps.core.reads import Columns
 from apps.ledger.selectors import payment_split
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, PaymentEvent
 from apps.payments.selectors import received_by

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.assets.models import Asset
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.money import Amount, Bps, Fiat, Price
 from apps.payments.services.worth import MoreThanMost, Most, fiat_text, fiat_typed, part_of
 

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 
 from apps.assets.models import Asset
-from apps.chain import hot_wallets
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import hot_wallets
 from apps.console import audit
 from apps.console.payout_invariants import PAYOUTS
 from apps.core import clock

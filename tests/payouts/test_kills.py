@@ -15,10 +15,10 @@ import pytest
 from django.db import connection
 
 from apps.access.access import Access
-from apps.chain import signing
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import signing_rounds
 from apps.console import audit
-from apps.core import locks
+from apps.core.db import locks
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
 from apps.payouts.requests import PayoutBody
@@ -70,7 +70,7 @@ def wait_for_its_turns() -> None:
 def test_a_worker_killed_anywhere_pays_once(committed: Cast, world: World) -> None:
     store = committed.bakery.store
     make.store_coins(store, "SETH", 10**18)
-    signing.introduce()
+    signing_rounds.introduce()
     access = Access(
         store=store, mode="test", kind="secret", scopes=frozenset({"payouts:write"}), caller="test"
     )

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 
 from apps.assets.models import Chain
-from apps.chain import sender, signing, sweeper
 from apps.chain.models import Address, Deposit, OutgoingTransaction
+from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.core import buckets, clock
 from apps.core.models import RowFailure
 from apps.ledger.selectors import balances
@@ -35,7 +35,7 @@ def rounds(place: Venue, count: int) -> None:
     for _ in range(count):
         advance_payouts()
         sweeper.sweep_due()
-        signing.sign_due()
+        signing_rounds.sign_due()
         sender.run_due()
         advance_payouts()
         place.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
@@ -133,9 +133,9 @@ def test_native_coins_are_fetched_too_and_what_a_contract_sends_meanwhile_is_fou
     place.chain.put(FORWARDER, CONTRACT)
     for _ in range(2):
         advance_payouts()
-        signing.sign_due()
+        signing_rounds.sign_due()
         sweeper.sweep_due()
-        signing.sign_due()
+        signing_rounds.sign_due()
         sender.run_due()
     assert place.native(address) < ETHER // 100, "the sweep is mined"
     place.chain.through(CONTRACT, 55, address)

@@ -11,7 +11,7 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 django.setup()
 
 from apps.access.access import Access  # noqa: E402
-from apps.chain import sender, signing  # noqa: E402
+from apps.chain.sending import sender, signing_rounds  # noqa: E402
 from apps.payouts.requests import PayoutBody  # noqa: E402
 from apps.payouts.services.create import create_payout  # noqa: E402
 from apps.payouts.services.progress import advance_payouts  # noqa: E402
@@ -31,6 +31,6 @@ if __name__ == "__main__":
     )
     for _ in range(3):
         advance_payouts()
-        signing.sign_due()
+        signing_rounds.sign_due()
         sender.run_due()
         local_chain.call(os.environ["CHAIN_SEPOLIA_URL"], "anvil_mine", hex(BLOCKS))

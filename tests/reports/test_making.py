@@ -14,7 +14,7 @@ import time_machine
 from moto.server import ThreadedMotoServer
 
 from apps.core import clock
-from apps.core.private_files import PrivateFiles
+from apps.core.documents.private_files import PrivateFiles
 from apps.reports import states
 from apps.reports.models import Report
 from apps.reports.services import generate
@@ -84,7 +84,7 @@ def full_storage(settings: Any, tmp_path: Path) -> Path:
     folder = tmp_path / "private"
     folder.write_text("not a folder")
     options = {
-        "BACKEND": "apps.core.private_files.PrivateFiles",
+        "BACKEND": "apps.core.documents.private_files.PrivateFiles",
         "OPTIONS": {"location": str(folder)},
     }
     settings.STORAGES = {**settings.STORAGES, "private": options}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset, Chain
-from apps.chain import sender, signing
-from apps.chain.keys import Seed
+from apps.chain.keys.seeds import Seed
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UnknownTransaction
+from apps.chain.sending import sender, signing_rounds
 from apps.console.demo.chain import Wallet
 from apps.core import clock
 from config import local_chain
@@ -74,7 +74,7 @@ class World:
 
     def work(self) -> None:
         """What the worker's job does."""
-        signing.sign_due()
+        signing_rounds.sign_due()
         sender.run_due()
 
     def a_minute_passes(self) -> None:

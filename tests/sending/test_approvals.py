@@ -14,9 +14,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 
-from apps.chain import approvals, hot_wallets, reservations, sender, signing
 from apps.chain.models import Address, OutgoingTransaction, SignedTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import approvals, hot_wallets, reservations, sender, signing_rounds
 from apps.core import clock
 from config.demo_secrets import PUBLISHED
 from tests.console.test_deployment import PRODUCTION, ROOT
@@ -73,7 +73,7 @@ class TestARowWrittenByHand:
 
     def test_sweeps_no_deposit_and_sends_no_gas(self, world: World) -> None:
         """Also to an address that the row's writer calls one of ours: the seed knows better."""
-        signing.introduce()
+        signing_rounds.introduce()
         mine = world.stranger()
         Address.objects.create(
             address=mine, mode="test", index=10**6 + os.getpid(), created_at=clock.real_now()

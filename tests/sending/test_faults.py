@@ -22,11 +22,11 @@ import requests
 from django.core.management import call_command
 from django.db import connection
 
-from apps.chain import hot_wallets, signing
-from apps.chain.keys import Seed
+from apps.chain.encoding.transactions import Transaction
+from apps.chain.keys.seeds import Seed
 from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.sending import hot_wallets, signing_rounds
 from apps.chain.tasks import send_due
-from apps.chain.transactions import Transaction
 from apps.core.models import Lease
 from config.demo_secrets import DEMO_MNEMONIC
 from tests.sending.conftest import World
@@ -173,7 +173,7 @@ def test_an_answer_that_got_lost_is_looked_up_and_never_sent_anew(
 
 class TestANonceThatIsNotOurs:
     def test_records_behind_the_chain_halt_the_wallet_and_ask_a_person(self, world: World) -> None:
-        signing.introduce()
+        signing_rounds.introduce()
         to = world.stranger()
         tx_hash = as_owner_of_the_key(world, to, 12345)  # what a backup has forgotten
         world.mine()
@@ -198,7 +198,7 @@ class TestANonceThatIsNotOurs:
         )
 
     def test_what_a_person_finds_unsent_is_sent_once(self, world: World) -> None:
-        signing.introduce()
+        signing_rounds.introduce()
         as_owner_of_the_key(world, world.stranger(), 1)
         world.mine()
         to = world.stranger()
@@ -213,7 +213,7 @@ class TestANonceThatIsNotOurs:
     def test_a_person_cannot_name_a_transaction_that_did_something_else(
         self, world: World, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        signing.introduce()
+        signing_rounds.introduce()
         tx_hash = as_owner_of_the_key(world, world.stranger(), 1)
         world.mine()
         row = world.ask(12345)

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from apps.assets.models import Asset
-from apps.chain import holds
 from apps.chain.models import OutgoingTransaction, SendingHold
+from apps.chain.sending import holds
 from apps.core import clock
-from apps.core.staff_roles import StaffForbidden
+from apps.core.staff.roles import StaffForbidden
 from apps.stores import four_eyes
 from apps.stores.models import AuditEntry
 from tests import make

@@ -16,13 +16,14 @@ from django.utils.module_loading import import_string
 from eth_account import Account
 from moto.kms.responses import KmsResponse
 
-from apps.chain import keys, keystores, signing
-from apps.chain.keys import KeyFileRefused
+from apps.chain.keys import keystores, seeds
+from apps.chain.keys.secp256k1 import ORDER, SigningKey, canonical
+from apps.chain.keys.seeds import KeyFileRefused
 from apps.chain.models import OutgoingTransaction
 from apps.chain.providers.base import Keystore, KeystoreError
 from apps.chain.providers.key_file import KeyFile
 from apps.chain.providers.kms import AwsKms
-from apps.chain.secp256k1 import ORDER, SigningKey, canonical
+from apps.chain.sending import signing_rounds
 from config.demo_secrets import DEMO_MNEMONIC
 from tests import keystores as made
 from tests.sending.conftest import World
@@ -81,9 +82,11 @@ class TestTheContract:
         self, entry: made.Entry, tmp_path: Path
     ) -> None:
         path = tmp_path / "some.key"
-        words = keys.new_words()
-        seed = keys.write_key_file(path, words, of(entry))
-        assert keys.open_key_file(path, of(entry)).deposit_xpub("live") == seed.deposit_xpub("live")
+        words = seeds.new_words()
+        seed = seeds.write_key_file(path, words, of(entry))
+        assert seeds.open_key_file(path, of(entry)).deposit_xpub("live") == seed.deposit_xpub(
+            "live"
+        )
         text = path.read_text()
         assert (
             not any(word in text.split('"') for word in words.split())
@@ -92,15 +95,15 @@ class TestTheContract:
         place = text.index('"wrapped": "') + 40
         path.write_text(text[:place] + ("A" if text[place] != "A" else "B") + text[place + 1 :])
         with pytest.raises((KeyFileRefused, KeystoreError)):
-            keys.open_key_file(path, of(entry))
+            seeds.open_key_file(path, of(entry))
 
     def test_a_file_of_another_keystore_names_it(self, entry: made.Entry, tmp_path: Path) -> None:
         path = tmp_path / "some.key"
         other = KeyFile("", "a long passphrase")
         other.name = "elsewhere"
-        keys.write_key_file(path, keys.new_words(), other)
+        seeds.write_key_file(path, seeds.new_words(), other)
         with pytest.raises(KeyFileRefused, match="sealed with SIGNER_KEYSTORE=elsewhere"):
-            keys.open_key_file(path, of(entry))
+            seeds.open_key_file(path, of(entry))
 
     def test_it_tells_no_secret_of_its_own(self, entry: made.Entry) -> None:
         store = of(entry)
@@ -137,7 +140,7 @@ def test_an_earlier_file_is_sealed_anew_for_a_keystore_and_stays(
     entry: made.Entry, settings: Any, tmp_path: Path, monkeypatch: Any
 ) -> None:
     old = tmp_path / "old.key"
-    seed = keys.write_key_file(old, keys.new_words(), KeyFile(passphrase="a long passphrase"))
+    seed = seeds.write_key_file(old, seeds.new_words(), KeyFile(passphrase="a long passphrase"))
     monkeypatch.setenv("SIGNER_PASSPHRASE", "a long passphrase")
     settings.PROVIDERS = {**settings.PROVIDERS, "keys": {"live": [entry]}}
     settings.SIGNER_KEY_FILE = str(tmp_path / "new.key")
@@ -154,10 +157,10 @@ def test_a_file_of_the_first_form_still_opens(tmp_path: Path) -> None:
     long passphrase`."""
     path = tmp_path / "signer.key"
     path.write_text(FIRST_FORM)
-    opened = keys.open_key_file(path, KeyFile(passphrase="a long passphrase"))
-    assert opened.deposit_xpub("live") == keys.Seed(DEMO_MNEMONIC).deposit_xpub("live")
+    opened = seeds.open_key_file(path, KeyFile(passphrase="a long passphrase"))
+    assert opened.deposit_xpub("live") == seeds.Seed(DEMO_MNEMONIC).deposit_xpub("live")
     with pytest.raises(KeyFileRefused, match="does not open"):
-        keys.open_key_file(path, KeyFile(passphrase="a wrong passphrase"))
+        seeds.open_key_file(path, KeyFile(passphrase="a wrong passphrase"))
 
 
 @pytest.mark.chain
@@ -184,7 +187,7 @@ class TestWhatLeaves:
     def test_a_batch_is_signed_before_its_nonces_are_taken_whoever_else_signs(
         self, world: World
     ) -> None:
-        signing.introduce()
+        signing_rounds.introduce()
         first = world.nonce()
         rows = [world.ask(1) for _ in range(12)]
 

@@ -17,9 +17,10 @@ from django.db import connection
 from apps.assets.models import Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
-from apps.chain import addresses, sender, signing
-from apps.chain.keys import Seed
+from apps.chain import addresses
+from apps.chain.keys.seeds import Seed
 from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.sending import sender, signing_rounds
 from apps.console import audit, grants
 from apps.console.backups import create, manifest, restore, sealing
 from apps.console.backups.manifest import File
@@ -103,7 +104,7 @@ class Service:
         self.shop: Shop = assemble().bakery
         accept_all_active(self.shop.store)
         self.watch()
-        signing.introduce()
+        signing_rounds.introduce()
         chain.call("anvil_setBalance", self.hot, hex(ETHER))
         make.service_coins("SETH", ETHER)
 
@@ -116,7 +117,7 @@ class Service:
     def work(self) -> None:
         for _ in range(2):
             advance_payouts()
-            signing.sign_due()
+            signing_rounds.sign_due()
             sender.run_due()
             self.bury()
             sender.run_due()
@@ -237,7 +238,7 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
     assert AuditEntry.objects.filter(action="database.restored").count() == 1
     service.watch()
     assert service.status(open_order) == "completed", "what arrived meanwhile is found again"
-    signing.sign_due()
+    signing_rounds.sign_due()
     assert HotWallet.objects.get(pk="sepolia").halted_at is not None
 
     sending = ran("sending", "resume", "sepolia")

@@ -11,9 +11,9 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
-from apps.chain import signing
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UnknownTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import signing_rounds
 from apps.console import audit
 from apps.core import clock
 from tests.sending.conftest import TOKEN, World
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.chain
 @pytest.fixture
 def restored(world: World) -> Callable[[], None]:
     """Brings the records of what leaves back to where they stood before the call."""
-    signing.introduce()
+    signing_rounds.introduce()
     before = HotWallet.objects.values().get(pk="sepolia")
 
     def restore() -> None:
@@ -168,7 +168,7 @@ def test_what_the_backup_holds_waits_for_a_person_when_the_chain_is_ahead(
 
 
 def test_what_the_backup_holds_goes_on_when_the_chain_is_where_it_was(world: World) -> None:
-    signing.introduce()
+    signing_rounds.introduce()
     before = world.ask(9, world.stranger())
     sending("stop", "sepolia")
     sending("resume", "sepolia")
@@ -179,7 +179,7 @@ def test_what_the_backup_holds_goes_on_when_the_chain_is_where_it_was(world: Wor
 def test_a_node_that_is_behind_releases_nothing(
     world: World, settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    signing.introduce()
+    signing_rounds.introduce()
     sending("stop", "sepolia")
     settings.CHAIN_TIP_MAX_AGE_SECONDS = 600
     with (

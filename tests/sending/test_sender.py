@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from apps.chain import sender, signing
 from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.sending import sender, signing_rounds
 from apps.core import clock
 from tests.sending.conftest import ETHER, TOKEN, World
 
@@ -266,7 +266,7 @@ class TestADeadNode:
         urls = settings.CHAIN_URLS
         to = world.stranger()
         row = world.ask(5, to)
-        signing.sign_due()
+        signing_rounds.sign_due()
         signed = fresh(row)
         settings.CHAIN_URLS = {**urls, "sepolia": ["http://127.0.0.1:9"]}
         sender.run_due()

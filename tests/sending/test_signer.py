@@ -14,10 +14,11 @@ from django.core.management import call_command
 from django.db import connection
 from eth_account import Account
 
-from apps.chain import keys, keystores, signing
-from apps.chain.fees import GWEI, Offer, replacing, suggested
+from apps.chain.keys import keystores, seeds
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.key_file import KeyFile
+from apps.chain.sending import signing_rounds
+from apps.chain.sending.fees import GWEI, Offer, replacing, suggested
 from apps.core import clock
 from config import demo_secrets
 from config.demo_secrets import DEMO_MNEMONIC
@@ -55,7 +56,7 @@ class TestWhatIsNeverSigned:
         assert outcome(row) == ("failed", "The destination is refused")
 
     def test_the_hot_wallet_itself(self, world: World) -> None:
-        signing.introduce()
+        signing_rounds.introduce()
         row = world.ask(to=world.hot)
         world.work()
         assert outcome(row) == ("failed", "The destination is refused")
@@ -111,7 +112,7 @@ class TestWhatIsNeverSigned:
         assert outcome(row)[0] == "review"
 
     def test_anything_while_sending_is_stopped(self, world: World) -> None:
-        signing.introduce()
+        signing_rounds.introduce()
         call_command("sending", "stop", "all", "--reason", "drill", "--json", stdout=StringIO())
         row = world.ask()
         world.finish()
@@ -121,7 +122,7 @@ class TestWhatIsNeverSigned:
         assert OutgoingTransaction.objects.get(pk=row.pk).status == "confirmed"
 
     def test_anything_with_another_key_than_the_known_wallet(self, world: World) -> None:
-        signing.introduce()
+        signing_rounds.introduce()
         HotWallet.objects.filter(pk="sepolia").update(address="0x" + "1" * 40)
         row = world.ask()
         world.work()
@@ -135,7 +136,7 @@ class TestWhatIsNeverSigned:
 @pytest.mark.chain
 class TestNonces:
     def test_twenty_at_once_take_twenty_nonces_in_a_row(self, world: World) -> None:
-        signing.introduce()
+        signing_rounds.introduce()
         first = world.nonce()
         rows = [world.ask(1) for _ in range(20)]
 
@@ -156,7 +157,7 @@ class TestNonces:
     def test_the_raw_bytes_say_exactly_what_was_asked_for(self, world: World, token: str) -> None:
         to = world.stranger()
         row = world.ask(7, to, TOKEN)
-        signing.sign_due()
+        signing_rounds.sign_due()
         raw = row.candidates.get().raw
         assert Account.recover_transaction(raw).lower() == world.hot
         body = world.rpc("eth_call", {"to": token, "data": "0x313ce567"}, "latest")
@@ -191,7 +192,7 @@ class TestOffers:
 
 class TestTheKeyFile:
     def test_the_demo_addresses_are_those_of_the_published_words(self) -> None:
-        seed = keys.Seed(DEMO_MNEMONIC)
+        seed = seeds.Seed(DEMO_MNEMONIC)
         assert seed.deposit_xpub("live") == demo_secrets.PUBLISHED["DEPOSIT_XPUB_LIVE"]
         assert seed.deposit_xpub("test") == demo_secrets.PUBLISHED["DEPOSIT_XPUB_TEST"]
         Account.enable_unaudited_hdwallet_features()
@@ -202,10 +203,10 @@ class TestTheKeyFile:
 
     def test_it_opens_with_its_passphrase_only_and_holds_no_word(self, tmp_path: Path) -> None:
         path = tmp_path / "signer.key"
-        words = keys.new_words()
-        made = keys.write_key_file(path, words, KeyFile(passphrase="a long passphrase"))
+        words = seeds.new_words()
+        made = seeds.write_key_file(path, words, KeyFile(passphrase="a long passphrase"))
         assert (
-            keys.open_key_file(path, KeyFile(passphrase="a long passphrase"))
+            seeds.open_key_file(path, KeyFile(passphrase="a long passphrase"))
             .hot_key("live")
             .address
             == made.hot_key("live").address
@@ -217,16 +218,16 @@ class TestTheKeyFile:
         assert not set(words.split()) & {str(value) for value in held.values()}
         assert words not in path.read_text()
         assert path.stat().st_mode & 0o777 == 0o600
-        with pytest.raises(keys.KeyFileRefused, match="does not open"):
-            keys.open_key_file(path, KeyFile(passphrase="a wrong passphrase"))
+        with pytest.raises(seeds.KeyFileRefused, match="does not open"):
+            seeds.open_key_file(path, KeyFile(passphrase="a wrong passphrase"))
 
     def test_a_file_that_is_there_is_never_overwritten(self, tmp_path: Path) -> None:
         path = tmp_path / "signer.key"
         path.write_text("{}")
-        with pytest.raises(keys.KeyFileRefused, match="never overwritten"):
-            keys.write_key_file(path, keys.new_words(), KeyFile(passphrase="a long passphrase"))
-        with pytest.raises(keys.KeyFileRefused, match="no key file"):
-            keys.open_key_file(path, KeyFile(passphrase="a long passphrase"))
+        with pytest.raises(seeds.KeyFileRefused, match="never overwritten"):
+            seeds.write_key_file(path, seeds.new_words(), KeyFile(passphrase="a long passphrase"))
+        with pytest.raises(seeds.KeyFileRefused, match="no key file"):
+            seeds.open_key_file(path, KeyFile(passphrase="a long passphrase"))
 
     @pytest.mark.parametrize(
         ("words", "passphrase"), [("one two three", "a long passphrase"), (DEMO_MNEMONIC, "short")]
@@ -234,15 +235,15 @@ class TestTheKeyFile:
     def test_bad_words_and_short_passphrases_are_refused(
         self, tmp_path: Path, words: str, passphrase: str
     ) -> None:
-        with pytest.raises(keys.KeyFileRefused):
-            keys.write_key_file(tmp_path / "signer.key", words, KeyFile(passphrase=passphrase))
+        with pytest.raises(seeds.KeyFileRefused):
+            seeds.write_key_file(tmp_path / "signer.key", words, KeyFile(passphrase=passphrase))
         assert list(tmp_path.iterdir()) == []
 
     def test_production_refuses_what_is_published(
         self, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         path = tmp_path / "signer.key"
-        keys.write_key_file(path, DEMO_MNEMONIC, KeyFile(passphrase="a long passphrase"))
+        seeds.write_key_file(path, DEMO_MNEMONIC, KeyFile(passphrase="a long passphrase"))
         settings.IS_PRODUCTION = True
         settings.SIGNER_KEY_FILE = str(path)
         for passphrase, complaint in (
@@ -251,8 +252,8 @@ class TestTheKeyFile:
             ("a long passphrase", "demo seed"),
         ):
             monkeypatch.setenv("SIGNER_PASSPHRASE", passphrase)
-            with pytest.raises(keys.KeyFileRefused, match=complaint):
-                keys.seed_in(path, KeyFile())
+            with pytest.raises(seeds.KeyFileRefused, match=complaint):
+                seeds.seed_in(path, KeyFile())
 
     def test_create_wallet_tells_only_what_others_may_know(
         self, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
@@ -265,7 +266,7 @@ class TestTheKeyFile:
         call_command("create_wallet", "--json", stdout=output)
         keystores.keystore.cache_clear()
         told = json.loads(output.getvalue())
-        seed = keys.open_key_file(path, KeyFile(passphrase="a long passphrase"))
+        seed = seeds.open_key_file(path, KeyFile(passphrase="a long passphrase"))
         assert told["deposit_xpubs"] == {mode: seed.deposit_xpub(mode) for mode in ("live", "test")}
         assert told["hot_wallets"]["live"].lower() == seed.hot_key("live").address
         assert told["deposit_xpubs"]["live"].startswith("xpub")
@@ -288,7 +289,7 @@ class TestTheKeyFile:
         )
         assert run.returncode == 0, run.stderr
         assert (
-            keys.open_key_file(path, KeyFile(passphrase="a long passphrase")).deposit_xpub("live")
+            seeds.open_key_file(path, KeyFile(passphrase="a long passphrase")).deposit_xpub("live")
             == json.loads(run.stdout)["deposit_xpubs"]["live"]
         )
 
@@ -297,7 +298,7 @@ class TestTheKeyFile:
     ) -> None:
         settings.DEPOSIT_XPUBS = {
             **settings.DEPOSIT_XPUBS,
-            "live": keys.Seed(keys.new_words()).deposit_xpub("live"),
+            "live": seeds.Seed(seeds.new_words()).deposit_xpub("live"),
         }
         with pytest.raises(SystemExit):
             call_command("signer", "--once")

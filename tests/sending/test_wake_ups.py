@@ -11,8 +11,8 @@ import requests
 from django.conf import settings
 from django.db import connection
 
-from apps.chain import sender, signing
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.sending import sender, signing_rounds
 from apps.chain.tasks import send_due
 from apps.core import buckets, clock
 from tests.core.test_modes import waiting
@@ -33,7 +33,7 @@ class Slow(BaseHTTPRequestHandler):
 
     def happen(self) -> None:
         self.world.ask()
-        signing.sign_due("test")
+        signing_rounds.sign_due("test")
         send_due("test")
         buckets.client().flushdb()  # its message was the last one
 
@@ -65,7 +65,7 @@ class Replacing(Slow):
         SignedTransaction.objects.update(
             signed_at=clock.real_now() - timedelta(seconds=settings.SIGNER_STUCK_SECONDS + 1)
         )
-        signing.sign_due("test")
+        signing_rounds.sign_due("test")
         send_due("test")
         self.world.mine(5)
 
@@ -92,7 +92,7 @@ def test_what_was_signed_while_a_run_sent_others_wakes_the_next_run_at_once(
     world: World, slow_node: None
 ) -> None:
     world.ask()
-    signing.sign_due("test")
+    signing_rounds.sign_due("test")
     buckets.client().flushdb()
     sender.run_due("test")
     assert "chain.send" in waiting("test")
@@ -103,7 +103,7 @@ def test_what_was_signed_while_a_run_followed_others_is_sent_meanwhile(
     world: World, slow_node: None
 ) -> None:
     world.ask()
-    signing.sign_due("test")
+    signing_rounds.sign_due("test")
     sender.run_due("test")
     assert OutgoingTransaction.objects.filter(status="submitted").count() == 2
     assert waiting("test") == set()
@@ -115,7 +115,7 @@ def test_a_replacement_that_another_run_sends_meanwhile_is_nobody_elses_nonce(
 ) -> None:
     world.automine(False)
     row = world.ask()
-    signing.sign_due("test")
+    signing_rounds.sign_due("test")
     sender.run_due("test")
     row.refresh_from_db()
     assert row.candidates.count() == 2
@@ -124,7 +124,7 @@ def test_a_replacement_that_another_run_sends_meanwhile_is_nobody_elses_nonce(
 
 def test_a_run_that_leaves_nothing_wakes_nobody(world: World) -> None:
     world.ask()
-    signing.sign_due("test")
+    signing_rounds.sign_due("test")
     buckets.client().flushdb()
     sender.run_due("test")
     assert waiting("test") == set()

@@ -12,7 +12,7 @@ django.setup()
 
 from django.db import transaction  # noqa: E402
 
-from apps.chain import sender, signing  # noqa: E402
+from apps.chain.sending import sender, signing_rounds  # noqa: E402
 from apps.core import clock  # noqa: E402
 
 if __name__ == "__main__":
@@ -20,5 +20,5 @@ if __name__ == "__main__":
     if wanted:
         with transaction.atomic():
             sender.request(**wanted, at=clock.real_now())
-    signing.sign_due()
+    signing_rounds.sign_due()
     sender.run_due()

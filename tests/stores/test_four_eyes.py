@@ -14,10 +14,11 @@ from apps.access import lost_factor, second_factor
 from apps.console import audit
 from apps.console.grants import WEB
 from apps.console.staff_kinds import KINDS
-from apps.core import clock, mail, tenancy
+from apps.core import clock, mail
+from apps.core.db import tenancy
 from apps.core.errors import Failure
 from apps.core.models import OutgoingMail
-from apps.core.staff_roles import StaffForbidden, StaffRole, roles_of
+from apps.core.staff.roles import StaffForbidden, StaffRole, roles_of
 from apps.payouts.models import Payout
 from apps.payouts.services import review
 from apps.stores import dispatch, four_eyes, staffing

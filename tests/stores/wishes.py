@@ -8,8 +8,8 @@ from typing import Any
 
 from apps.access import lost_factor, second_factor
 from apps.assets.models import Asset
-from apps.chain import holds
 from apps.chain.models import SendingHold
+from apps.chain.sending import holds
 from apps.console.staff_kinds import KINDS
 from apps.core import clock
 from apps.ledger import movements

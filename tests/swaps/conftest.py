@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset, Chain
-from apps.chain import sender, signing
-from apps.chain.calls import Router
-from apps.chain.keys import Seed
+from apps.chain.keys.seeds import Seed
+from apps.chain.sending import sender, signing_rounds
+from apps.chain.sending.calls import Router
 from apps.console import audit
 from apps.console.demo import exchange as venue
 from apps.console.demo.chain import Wallet
@@ -48,7 +48,7 @@ class Venue:
         buried."""
         for _ in range(rounds):
             advance_swaps()
-            signing.sign_due()
+            signing_rounds.sign_due()
             sender.run_due()
             self.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
             self.reader.read()
@@ -88,7 +88,7 @@ def place(chain: LocalChain, watcher: Reader, bakery: Shop) -> Venue:
     token = chain.deploy_token()
     Asset.objects.filter(pk="USDC_SETH").update(contract_address=token, is_active=True)
     watcher.read()
-    signing.introduce()
+    signing_rounds.introduce()
     return Venue(chain, watcher, wallet, Seed(DEMO_MNEMONIC).hot_key("test").address, token)
 
 

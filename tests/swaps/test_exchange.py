@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset
-from apps.chain import calls, signing
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import calls, signing_rounds
 from apps.console.demo import exchange as venue
 from apps.ledger.selectors import account_balance, balances
 from apps.swaps.models import Swap
@@ -182,7 +182,7 @@ def test_one_that_the_chain_reverts_pays_its_gas_and_gives_the_source_back(
     market.chain.call("anvil_setBalance", market.hot, hex(11 * ETHER))
     swap_id = start(bakery, "SETH", "USDC_SETH", ETHER)
     advance_swaps()
-    signing.sign_due()
+    signing_rounds.sign_due()
     assert market.router is not None
     rich = calls.swap(
         market.router,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from apps.chain import sender, signing, sweeper
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.cast import Shop
@@ -43,7 +43,7 @@ def test_a_swap_whose_answer_got_lost_is_looked_up_and_never_sent_anew(
     node.changes.append(
         lambda method, _, result: _lost(node) if method == "eth_sendRawTransaction" else result
     )
-    signing.sign_due()
+    signing_rounds.sign_due()
     sender.run_due()
     node.cut = False
     node.changes = []
@@ -67,7 +67,7 @@ def _lost(node: Proxy) -> None:
 def test_a_receipt_without_what_the_swap_brought_ends_nothing(
     market: Venue, bakery: Shop, selling: str, settings: Any
 ) -> None:
-    signing.sign_due()
+    signing_rounds.sign_due()
     sender.run_due()
     market.chain.mine(4)
     node = through(settings, market)
@@ -87,7 +87,7 @@ def test_a_node_that_forgot_the_swap_is_given_the_same_bytes(
     market: Venue, bakery: Shop, selling: str
 ) -> None:
     market.chain.call("evm_setAutomine", False)
-    signing.sign_due()
+    signing_rounds.sign_due()
     sender.run_due()
     row = OutgoingTransaction.objects.get(purpose="swap")
     market.chain.call("anvil_dropTransaction", row.tx_hash)
@@ -106,7 +106,7 @@ def test_a_node_that_forgot_the_swap_is_given_the_same_bytes(
 def test_a_reorg_under_a_swap_that_was_sent_brings_it_back(
     market: Venue, bakery: Shop, selling: str
 ) -> None:
-    signing.sign_due()
+    signing_rounds.sign_due()
     sender.run_due()
     market.chain.reorg(1)
     OutgoingTransaction.objects.get(purpose="swap").candidates.update(broadcast_at=None)
@@ -127,7 +127,7 @@ def test_a_node_that_is_behind_signs_no_second_sweep(
     sweeper.sweep_due()
     node = through(settings, place)
     node.lie("eth_getTransactionCount", lambda _: "0x0")
-    assert signing.sign_due() == 0
+    assert signing_rounds.sign_due() == 0
     settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [place.chain.url]}
     place.work()
     assert sorted(
@@ -147,7 +147,7 @@ def test_a_sweep_whose_answer_got_lost_is_one_sweep(
     node.changes.append(
         lambda method, _, result: _lost(node) if method == "eth_sendRawTransaction" else result
     )
-    signing.sign_due()
+    signing_rounds.sign_due()
     sender.run_due()
     settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [place.chain.url]}
     place.work(2)

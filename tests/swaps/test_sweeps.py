@@ -10,8 +10,8 @@ import pytest
 from django.core.management import call_command
 
 from apps.assets.services import accept_all_active
-from apps.chain import limits, sender, signing, sweeper
 from apps.chain.models import Address, Deposit, OutgoingTransaction, UnmatchedTransfer
+from apps.chain.sending import limits, sender, signing_rounds, sweeper
 from apps.core import clock
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Payment, PaymentAddress
@@ -157,7 +157,7 @@ def test_a_sweep_that_was_reverted_has_paid_its_gas_and_is_tried_again(
     sweeper.sweep_due()
     place.work()
     sweeper.sweep_due()
-    signing.sign_due()
+    signing_rounds.sign_due()
     code = place.chain.call("eth_getCode", place.token, "latest")
     place.chain.call("anvil_setCode", place.token, "0x60006000fd")
     sender.run_due()
@@ -240,10 +240,10 @@ def test_a_stuck_sweep_offers_more_at_the_same_nonce(
     paid_in(place, bakery, "SETH")
     sweeper.sweep_due()
     place.chain.call("evm_setAutomine", False)
-    signing.sign_due()
+    signing_rounds.sign_due()
     sender.run_due()
     settings.SIGNER_STUCK_SECONDS = 0
-    assert signing.sign_due() == 1
+    assert signing_rounds.sign_due() == 1
     sender.run_due()
     place.chain.call("evm_setAutomine", True)
     settings.SIGNER_STUCK_SECONDS = 180

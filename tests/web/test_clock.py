@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from apps.api import test_clock
-from apps.core import clock, locks
+from apps.core import clock
+from apps.core.db import locks
 from apps.stores.models import Store
 from apps.stores.tasks import advance_test_clocks
 from tests.cast import Shop

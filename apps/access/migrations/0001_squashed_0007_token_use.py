@@ -7,7 +7,7 @@ import oauth2_provider.generators
 import oauth2_provider.models
 import uuid
 from django.conf import settings
-from apps.core.first_tables import FirstTables
+from apps.core.db.first_tables import FirstTables
 from django.db import migrations, models
 
 

@@ -12,7 +12,7 @@ from apps.agents.models import Mandate, Settlement
 from apps.assets.models import Asset, Rate
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Day, Decimals, Digits, Document, FreeForm, Id, Time
+from apps.core.messages.documents import Day, Decimals, Digits, Document, FreeForm, Id, Time
 from apps.stores.models import AuthorizationProvider
 
 MandateStatus = Annotated[str, Meta(extra_json_schema={"enum": Mandate.Status.values})]

@@ -9,7 +9,7 @@ from apps.agents.models import PaymentOffer, SignedPayment
 from apps.agents.requests.x402 import METHOD, SCHEME, VERSION
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
-from apps.core.documents import Digits, Document, Id
+from apps.core.messages.documents import Digits, Document, Id
 
 
 class PaymentRequirementsExtra(Document, frozen=True, kw_only=True, rename="camel"):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Protocol
 
-from apps.core.documents import Digits, Document, FreeForm, Id
 from apps.core.errors import ProviderError
+from apps.core.messages.documents import Digits, Document, FreeForm, Id
 
 __all__ = [
     "MarketData",

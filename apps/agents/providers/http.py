@@ -10,7 +10,7 @@ from msgspec import DecodeError, Struct, ValidationError
 from apps.agents.providers.base import ProviderError, Question
 from apps.core import net, posting
 from apps.core.errors import ErrorCode
-from apps.core.literal import is_deeper
+from apps.core.messages.fields import is_deeper
 
 TIMEOUT_SECONDS = 5.0
 DEPTH_MAX = 32

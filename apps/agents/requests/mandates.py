@@ -9,9 +9,17 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from apps.core.documents import FreeForm
-from apps.core.literal import AtomicAmount, Field, Integer, Invalid, Schema, Text, check_free
-from apps.core.requests import Request, by
+from apps.core.messages.documents import FreeForm
+from apps.core.messages.fields import (
+    AtomicAmount,
+    Field,
+    Integer,
+    Invalid,
+    Schema,
+    Text,
+    check_free,
+)
+from apps.core.messages.requests import Request, by
 
 EXPIRES_IN_DEFAULT = 3600
 EXPIRES_IN_MIN = 60

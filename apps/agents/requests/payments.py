@@ -4,9 +4,18 @@ may pay with."""
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from apps.core.literal import AtomicAmount, Boolean, Integer, Invalid, Metadata, Pattern, Text, Url
+from apps.core.messages.fields import (
+    AtomicAmount,
+    Boolean,
+    Integer,
+    Invalid,
+    Metadata,
+    Pattern,
+    Text,
+    Url,
+)
+from apps.core.messages.requests import Request, by
 from apps.core.money import cents_from_text, text_from_cents
-from apps.core.requests import Request, by
 from apps.payments.requests import (
     EXPIRES_IN_DEFAULT,
     EXPIRES_IN_MAX,

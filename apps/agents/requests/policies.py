@@ -2,8 +2,8 @@
 
 from typing import Annotated, Any, Self
 
-from apps.core.literal import AtomicAmount, Invalid, List, Text
-from apps.core.requests import Request, by
+from apps.core.messages.fields import AtomicAmount, Invalid, List, Text
+from apps.core.messages.requests import Request, by
 
 
 class CapDigits(AtomicAmount):

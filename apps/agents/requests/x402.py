@@ -14,9 +14,9 @@ from msgspec import Meta, Struct, ValidationError, field
 from msgspec.structs import fields
 
 from apps.agents.requests.mandates import PositiveAmount
-from apps.core.documents import schema_of
-from apps.core.literal import FiatAmount, Integer, Invalid, Metadata, Schema, Text
-from apps.core.requests import Request, by
+from apps.core.messages.documents import schema_of
+from apps.core.messages.fields import FiatAmount, Integer, Invalid, Metadata, Schema, Text
+from apps.core.messages.requests import Request, by
 from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN
 
 VERSION = 2

@@ -15,9 +15,9 @@ from apps.agents import states
 from apps.agents.models import Mandate, Settlement, SettlementStep
 from apps.agents.services.mandates import change_status
 from apps.assets.selectors import native_asset_id
-from apps.chain import sender
-from apps.chain.limits import is_refused_destination
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import sender
+from apps.chain.sending.limits import is_refused_destination
 from apps.core import clock
 from apps.core.failpoints import failpoint
 from apps.core.machine import Change, Noted

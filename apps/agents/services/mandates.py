@@ -18,12 +18,13 @@ from apps.agents.requests.mandates import MandateRequest
 from apps.agents.services import authorize
 from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
-from apps.core import clock, locks
+from apps.core import clock
+from apps.core.db import locks
+from apps.core.db.prepared_reads import Rows
 from apps.core.errors import NotFound
 from apps.core.idempotency import once
-from apps.core.literal import Invalid, is_uuid
 from apps.core.machine import Change, Step
-from apps.core.reads import Rows
+from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.rows import Job
 from apps.stores import audit
 

@@ -11,7 +11,7 @@ from apps.agents.services.tokens import AssetNotFound
 from apps.assets.models import Asset
 from apps.chain.addresses import BelongsToService
 from apps.core.errors import Coded, Flat
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.payments.models import Payment
 from apps.payments.requests import RefundRequest
 from apps.payments.services import create, prices, refund_shares

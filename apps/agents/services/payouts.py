@@ -19,7 +19,7 @@ from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
 from apps.assets.selectors import listed_assets
 from apps.core.errors import Coded, Flat, RefusalKind
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.payouts.models import Payout
 from apps.payouts.services.caps import Cap, daily_spent, store_cap
 from apps.payouts.services.create import create_payout

@@ -21,12 +21,12 @@ from apps.agents.services.mandates import change_status, find_mandate, status_at
 from apps.agents.services.tokens import require_active
 from apps.agents.states import MANDATE
 from apps.core import clock, jobs
-from apps.core.constraints import constraint_of
+from apps.core.db.constraints import constraint_of
+from apps.core.db.sql import Statement
 from apps.core.errors import Coded, RefusalKind
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
-from apps.core.literal import Invalid
-from apps.core.sql import Statement
+from apps.core.messages.fields import Invalid
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 

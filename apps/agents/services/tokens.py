@@ -15,8 +15,8 @@ from apps.agents.services import authorize
 from apps.assets.models import Asset, Rate
 from apps.assets.selectors import listed_assets
 from apps.assets.services import LastAsset, set_accepted
+from apps.core.db.sql import Statement
 from apps.core.errors import Coded, NotFound
-from apps.core.sql import Statement
 from apps.stores.models import Currency
 
 

@@ -15,9 +15,9 @@ from django.db import transaction
 from apps.agents.models import SignedPayment, SignedPaymentStep
 from apps.agents.states import SIGNED, SIGNED_OPEN
 from apps.assets.selectors import native_asset_id
-from apps.chain import sender
-from apps.chain.authorizations import Authorization, call_data
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import sender
+from apps.chain.sending.authorizations import Authorization, call_data
 from apps.core import clock
 from apps.core.failpoints import failpoint
 from apps.core.machine import Change, Noted

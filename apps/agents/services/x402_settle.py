@@ -21,14 +21,14 @@ from apps.agents.services import x402_verify
 from apps.agents.services.x402_progress import PURPOSE, advance, move, patience
 from apps.agents.services.x402_verify import Checked, Refused
 from apps.assets.models import Asset
-from apps.chain import authorizations
-from apps.chain.authorizations import Authorization
 from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.sending import authorizations
+from apps.chain.sending.authorizations import Authorization
 from apps.chain.states import ENDED, IN_FLIGHT
 from apps.core import clock, jobs
-from apps.core.constraints import constraint_of
+from apps.core.db.constraints import constraint_of
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
 from apps.payments.services.hold import keep_pending

@@ -20,10 +20,10 @@ from apps.agents.requests.x402 import (
 )
 from apps.agents.services.x402_offers import is_signable
 from apps.assets.models import Asset
-from apps.chain import authorizations, costs
-from apps.chain.authorizations import Authorization
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
+from apps.chain.sending import authorizations, costs
+from apps.chain.sending.authorizations import Authorization
 from apps.core import clock
 from apps.core.models import Mode
 from apps.payments.states import PENDING

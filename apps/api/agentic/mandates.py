@@ -20,8 +20,8 @@ from apps.agents.services.settle import create_settlement
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged
-from apps.core.documents import Data, Paginated
-from apps.core.literal import Invalid
+from apps.core.messages.documents import Data, Paginated
+from apps.core.messages.fields import Invalid
 
 NO_REF: Mapping[str | tuple[str, str], str] = {("mandate_ref", "required"): "mandate_ref_required"}
 

@@ -10,8 +10,8 @@ from apps.api.agentic.plumbing import AgentDoor
 from apps.api.composed import PaymentIntentDetail, payment_detail
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, PerPage
-from apps.core.documents import Data, Page
-from apps.core.literal import Invalid
+from apps.core.messages.documents import Data, Page
+from apps.core.messages.fields import Invalid
 from apps.payments.documents import parts
 from apps.payments.documents.refund import RefundDocument, refund_document
 from apps.payments.models import Payment, Refund

@@ -12,8 +12,8 @@ from apps.agents.services.payouts import limits_of, refuse_unread, send_payout
 from apps.api.agentic.plumbing import AgentDoor
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, Query, described
-from apps.core.documents import Paginated
-from apps.core.literal import Invalid
+from apps.core.messages.documents import Paginated
+from apps.core.messages.fields import Invalid
 from apps.payouts.documents import PayoutDocument, payout_document
 from apps.payouts.models import Payout
 from apps.payouts.selectors import payouts_seen_by

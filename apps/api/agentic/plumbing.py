@@ -13,7 +13,7 @@ from apps.access.services import AgentCredentialRequired, InvalidAgentCredential
 from apps.agents.providers.base import Envelope
 from apps.api.plumbing.views import Door
 from apps.core.errors import Coded, Failure, NotFound
-from apps.core.literal import Invalid, check_storable, is_deeper
+from apps.core.messages.fields import Invalid, check_storable, is_deeper
 
 HEADER_BYTES_MAX = 32_768
 DEPTH_MAX = 32

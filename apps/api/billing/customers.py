@@ -13,7 +13,7 @@ from apps.billing.documents.customers import CustomerDocument, customer_document
 from apps.billing.models import Customer
 from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
-from apps.core.documents import Page
+from apps.core.messages.documents import Page
 
 
 class CustomerFilters(Paged, frozen=True, kw_only=True):

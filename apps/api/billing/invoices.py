@@ -14,7 +14,7 @@ from apps.billing.models import Invoice
 from apps.billing.requests import InvoiceChanges, InvoiceRequest
 from apps.billing.services import invoice as drafts
 from apps.billing.services import invoice_states
-from apps.core.documents import Id, Page
+from apps.core.messages.documents import Id, Page
 
 
 class InvoiceFilters(Paged, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from apps.billing.documents.catalog import (
 from apps.billing.models import Price, Product
 from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
 from apps.billing.services import catalog
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 
 
 class ProductDoor(BillingDoor):

@@ -12,7 +12,7 @@ from apps.billing.documents.subscriptions import SubscriptionDocument, subscript
 from apps.billing.models import Subscription
 from apps.billing.requests import CancelRequest, SubscriptionChanges, SubscriptionRequest
 from apps.billing.services import subscription as services
-from apps.core.documents import Id
+from apps.core.messages.documents import Id
 
 
 class SubscriptionDoor(BillingDoor):

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from apps.api.platforms.door import PlatformDoor
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Days, Paged, choice
-from apps.core.documents import Id, Page
+from apps.core.messages.documents import Id, Page
 from apps.payments.models import Payment
 from apps.platforms.documents import PlatformOverviewDocument, PlatformPayment, payment_row
 from apps.platforms.selectors import filtered_payments, payments_of_platform

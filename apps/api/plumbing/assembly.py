@@ -5,7 +5,7 @@ from typing import Any
 
 from apps.api.plumbing.components import components, reference
 from apps.api.plumbing.events import operation_of
-from apps.core.literal import Schema
+from apps.core.messages.fields import Schema
 from apps.webhooks.catalogue import EVENTS
 
 

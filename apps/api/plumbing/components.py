@@ -4,8 +4,16 @@ name."""
 from typing import Any, get_args, get_origin
 
 from apps.api.plumbing.refusals import AnyError, AnyErrors, BlockedOrNot
-from apps.core.documents import Data, Feed, Page, Paginated, fields_of, is_document, schema_by
-from apps.core.literal import Schema
+from apps.core.messages.documents import (
+    Data,
+    Feed,
+    Page,
+    Paginated,
+    fields_of,
+    is_document,
+    schema_by,
+)
+from apps.core.messages.fields import Schema
 
 _CHOICES: dict[Any, str] = {
     AnyError: "AnyError",

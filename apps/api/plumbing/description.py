@@ -17,10 +17,10 @@ from apps.api.plumbing.components import told_by_name
 from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorDocument, ErrorTexts, Refused
 from apps.api.plumbing.routes import FORM, PUBLIC, Budget
-from apps.core.documents import Pdf, type_schema
 from apps.core.errors import Coded, Listed
-from apps.core.literal import Schema
-from apps.core.requests import Request, shape_of
+from apps.core.messages.documents import Pdf, type_schema
+from apps.core.messages.fields import Schema
+from apps.core.messages.requests import Request, shape_of
 
 
 def refusal_shape(door: Any) -> Any:

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from apps.access.on_behalf import NotItsAccount
 from apps.access.services import InvalidApiKey
+from apps.core.db.outage import RETRY_SECONDS, is_outage
 from apps.core.errors import (
     Coded,
     Failure,
@@ -21,9 +22,8 @@ from apps.core.errors import (
     ProviderFailed,
     RefusalKind,
 )
-from apps.core.invalid import Invalid, InvalidFields
-from apps.core.outage import RETRY_SECONDS, is_outage
-from apps.core.web import headers_of, status_of
+from apps.core.messages.invalid import Invalid, InvalidFields
+from apps.core.web.refusals import headers_of, status_of
 from apps.payments.services.create import AccountClosed
 
 log = structlog.get_logger(__name__)

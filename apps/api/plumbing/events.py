@@ -5,8 +5,8 @@ from msgspec import to_builtins
 
 from apps.billing.documents.invoices import InvoiceDocument
 from apps.billing.documents.subscriptions import SubscriptionDocument
-from apps.core.documents import Document, FreeForm, Part, schema_of
-from apps.core.literal import Schema
+from apps.core.messages.documents import Document, FreeForm, Part, schema_of
+from apps.core.messages.fields import Schema
 from apps.payments.documents.events import IntentEvent, TransactionEvent
 from apps.platforms.documents import DeletedEvent, VerificationEvent
 from apps.webhooks.catalogue import EVENTS, family_of

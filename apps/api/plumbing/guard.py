@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from apps.api.plumbing import cors
-from apps.core.middleware import API_PREFIX
+from apps.core.web.middleware import API_PREFIX
 
 _GUARDED = (API_PREFIX, "/oauth/")
 BODY_BYTES_MAX = 1024 * 1024

@@ -11,7 +11,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from apps.core.literal import is_deeper
+from apps.core.messages.fields import is_deeper
 
 DEPTH_MAX = 32
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 from django.db import models
 
 from apps.api.plumbing.queries import Fed, Paged
-from apps.core.documents import Feed, Page, PageFigures, Paginated
-from apps.core.literal import is_uuid
+from apps.core.messages.documents import Feed, Page, PageFigures, Paginated
+from apps.core.messages.fields import is_uuid
 
 Item = TypeVar("Item")
 Row = TypeVar("Row", bound=models.Model)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Self
 from msgspec import Meta, Struct, field
 from msgspec.structs import fields
 
-from apps.core.documents import Day
+from apps.core.messages.documents import Day
 
 PER_PAGE_MAX = 100
 _INTEGER = re.compile(r"-?[0-9]{1,40}", re.ASCII)

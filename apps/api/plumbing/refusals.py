@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from apps.core.documents import Document
+from apps.core.messages.documents import Document
 
 
 class ErrorText(Document, frozen=True, kw_only=True):

@@ -16,8 +16,8 @@ from apps.access import request_log
 from apps.access.access import Access
 from apps.api.plumbing.routes import Route
 from apps.core import clock
-from apps.core.documents import Data
 from apps.core.logs import request_id
+from apps.core.messages.documents import Data
 from apps.payments.documents.refund import RefundDocument
 
 _PART = re.compile(r"<str:(\w+)>")

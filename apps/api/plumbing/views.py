@@ -30,14 +30,15 @@ from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.routes import PUBLIC, Route
-from apps.core import buckets, clock, drawings
+from apps.core import buckets, clock
 from apps.core.acting import become
+from apps.core.documents import drawings
 from apps.core.errors import Coded, Failure, Flat, NotFound, RefusalKind
 from apps.core.idempotency import check_key
-from apps.core.literal import Invalid, check_storable, is_uuid
-from apps.core.middleware import client_address
+from apps.core.messages.fields import Invalid, check_storable, is_uuid
+from apps.core.messages.requests import Request as Body
 from apps.core.models import Mode
-from apps.core.requests import Request as Body
+from apps.core.web.middleware import client_address
 from apps.stores.models import User
 
 Row = TypeVar("Row", bound=models.Model)

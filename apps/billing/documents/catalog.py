@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from apps.billing.models import Interval, Price, Product
 from apps.core.clock import iso
-from apps.core.documents import Document, FreeForm, Id, Time
+from apps.core.messages.documents import Document, FreeForm, Id, Time
 
 IntervalName = Annotated[str, Meta(extra_json_schema={"enum": Interval.values})]
 

@@ -2,7 +2,7 @@
 
 from apps.billing.models import Customer
 from apps.core.clock import iso
-from apps.core.documents import Document, FreeForm, Id, Time
+from apps.core.messages.documents import Document, FreeForm, Id, Time
 
 
 class CustomerDocument(Document, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from msgspec import Meta
 from apps.billing.documents.customers import CustomerSummary, party
 from apps.billing.models import Invoice, InvoiceLine
 from apps.core.clock import iso
-from apps.core.documents import Document, FreeForm, Id, Time
+from apps.core.messages.documents import Document, FreeForm, Id, Time
 
 InvoiceStatus = Annotated[str, Meta(extra_json_schema={"enum": Invoice.Status.values})]
 

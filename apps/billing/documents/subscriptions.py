@@ -9,7 +9,7 @@ from apps.billing.documents.catalog import IntervalName
 from apps.billing.documents.customers import CustomerSummary, party
 from apps.billing.models import Price, Subscription
 from apps.core.clock import iso
-from apps.core.documents import Document, FreeForm, Id, Time
+from apps.core.messages.documents import Document, FreeForm, Id, Time
 
 SubscriptionStatus = Annotated[str, Meta(extra_json_schema={"enum": Subscription.Status.values})]
 

@@ -4,7 +4,7 @@ import django.db.models.deletion
 import django.db.models.expressions
 import django.db.models.functions.text
 import uuid
-from apps.core.first_tables import FirstTables
+from apps.core.db.first_tables import FirstTables
 from django.db import migrations, models
 
 SQL = [

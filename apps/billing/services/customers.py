@@ -14,7 +14,7 @@ from apps.billing.services.named import CustomerNotActive
 from apps.billing.services.subscription import cancel_locked
 from apps.billing.services.subscription_rows import locked
 from apps.billing.states import CANCELED
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, RefusalKind
 from apps.core.idempotency import once_per_form
 

@@ -14,10 +14,10 @@ from apps.billing.services.invoice_rows import locked_invoice
 from apps.billing.services.named import named_customer
 from apps.billing.services.totals import Totals, check_discount, check_unit_amount, totals_of
 from apps.billing.states import DRAFT
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.idempotency import once_per_form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 
 
 class OnlyDraftsEdited(Flat):

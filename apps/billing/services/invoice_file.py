@@ -24,8 +24,9 @@ from apps.billing.services import e_invoice
 from apps.billing.services.languages import language_of
 from apps.billing.services.parties import buyer_of, seller_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
-from apps.core import clock, drawings, pdf, regions
-from apps.core.pdf_metadata import Vocabulary
+from apps.core import clock, regions
+from apps.core.documents import drawings, pdf
+from apps.core.documents.metadata import Vocabulary
 from apps.core.rows import Job
 from apps.payments.documents.checkout import checkout_facts
 from apps.stores.branding import colour, read_logo

@@ -4,7 +4,7 @@ or can't be used."""
 from apps.access.access import Access
 from apps.billing.models import Customer, Price
 from apps.core.errors import Flat
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 
 
 class NamedCustomerNotFound(Flat):

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.signing import BadSignature, SignatureExpired, TimestampSigner
 
 from apps.billing.models import Customer
-from apps.core import tenancy
+from apps.core.db import tenancy
 
 LINK_LIFETIME = timedelta(days=30)
 _TOKEN_MAX = 200

@@ -15,7 +15,7 @@ from apps.billing.models import Price, Subscription, SubscriptionItem
 from apps.billing.requests import ITEMS_MAX, ItemRequest, SubscriptionChanges, SubscriptionRequest
 from apps.billing.services.named import named_price
 from apps.billing.services.totals import totals_of
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from apps.billing.states import (
     SubscriptionMove,
     upcoming,
 )
-from apps.core.sql import Statement
+from apps.core.db.sql import Statement
 
 
 def locked(subscription_id: uuid.UUID) -> Subscription:

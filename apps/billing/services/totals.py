@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from apps.billing.models import Invoice
 from apps.billing.requests import AMOUNT_CENTS_MAX
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.money import BASIS_POINTS, CENTS, text_from_cents
 from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 

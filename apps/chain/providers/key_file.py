@@ -7,9 +7,9 @@ from pathlib import Path
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from django.conf import settings
 
-from apps.chain.keys import KeyFileRefused, seed_in
+from apps.chain.keys.secp256k1 import DIGEST_BYTES, SigningKey
+from apps.chain.keys.seeds import KeyFileRefused, seed_in
 from apps.chain.providers.base import KeystoreError
-from apps.chain.secp256k1 import DIGEST_BYTES, SigningKey
 from apps.core.errors import ErrorCode
 from config import demo_secrets
 

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from apps.chain.keys.secp256k1 import DIGEST_BYTES, POINT_BYTES
 from apps.chain.providers.base import KeystoreError
-from apps.chain.secp256k1 import DIGEST_BYTES, POINT_BYTES
 from apps.core.errors import ErrorCode
 
 _IV_BYTES = 16

@@ -23,8 +23,8 @@ from apps.agents.services.mandates import create_mandate, revoke_mandate
 from apps.agents.services.settle import create_settlement
 from apps.agents.services.x402_offers import make_offer
 from apps.agents.services.x402_settle import settle
-from apps.chain.authorizations import Authorization, digest
-from apps.chain.secp256k1 import SigningKey
+from apps.chain.keys.secp256k1 import SigningKey
+from apps.chain.sending.authorizations import Authorization, digest
 from apps.core import clock
 from apps.stores.models import AuthorizationProvider, Store, User
 from apps.stores.services import change_store

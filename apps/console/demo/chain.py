@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from apps.chain.abi import encode
-from apps.chain.secp256k1 import SigningKey
-from apps.chain.transactions import Transaction
+from apps.chain.encoding.abi import encode
+from apps.chain.encoding.transactions import Transaction
+from apps.chain.keys.secp256k1 import SigningKey
 from apps.core.evm import checksummed
 from config import local_chain
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from apps.chain.abi import encode
-from apps.chain.calls import Router
+from apps.chain.encoding.abi import encode
+from apps.chain.sending.calls import Router
 from apps.console.demo.chain import Receipt, Wallet
 from config import local_chain
 

@@ -4,7 +4,7 @@ funds."""
 import os
 
 from apps.assets.models import Asset, Chain, TokenStandard
-from apps.chain import signing
+from apps.chain.sending import signing_rounds
 from apps.console.demo import people
 from apps.console.demo.chain import Wallet
 from apps.core import clock
@@ -26,7 +26,7 @@ URLS = {
 def fill(contracts: dict[str, str]) -> list[str]:
     """Give each hot wallet coins, and the live one tokens, unless it has some, and book them; the
     networks that can send now."""
-    known = signing.introduce()
+    known = signing_rounds.introduce()
     staff = User.objects.get(email=people.STAFF["email"])
     for chain in Chain.objects.filter(pk__in=known.keys() & URLS.keys()):
         url = os.environ[URLS[chain.pk]]

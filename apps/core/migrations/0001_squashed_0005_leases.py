@@ -2,7 +2,7 @@
 
 import django.db.models.functions.text
 import uuid
-from apps.core.first_tables import FirstTables
+from apps.core.db.first_tables import FirstTables
 from django.db import migrations, models
 
 

@@ -5,7 +5,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from apps.core.forms import Form
+from apps.core.web.forms import Form
 
 register = template.Library()
 

@@ -12,9 +12,9 @@ from apps.billing.selectors import customer_with_email, customers_seen_by
 from apps.billing.services.customers import create_customer
 from apps.core import money
 from apps.core.errors import Flat
-from apps.core.forms import Form
-from apps.core.invalid import SENTENCES, Invalid
-from apps.core.literal import FiatAmount, is_uuid, parse_date
+from apps.core.messages.fields import FiatAmount, is_uuid, parse_date
+from apps.core.messages.invalid import SENTENCES, Invalid
+from apps.core.web.forms import Form
 
 ADD = "add_customer"  # the button that adds somebody new
 TEXT_MAX = 6000  # more than any text may hold, so that the service says so

@@ -18,10 +18,10 @@ from apps.billing.services import invoice as drafts
 from apps.billing.services import invoice_states as states
 from apps.billing.states import DRAFT, OPEN
 from apps.core import money
-from apps.core.drawings import NotDrawn
-from apps.core.literal import is_uuid
-from apps.core.outage import unavailable
-from apps.core.web import status_of
+from apps.core.db.outage import unavailable
+from apps.core.documents.drawings import NotDrawn
+from apps.core.messages.fields import is_uuid
+from apps.core.web.refusals import status_of
 from apps.dashboard.billing.columns import INVOICES
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.paging import window

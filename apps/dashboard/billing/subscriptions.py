@@ -17,7 +17,7 @@ from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.services import subscription as services
 from apps.billing.services.outlook import cycle_cents, outlook
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
-from apps.core.web import status_of
+from apps.core.web.refusals import status_of
 from apps.dashboard import form_keys
 from apps.dashboard.billing.columns import SUBSCRIPTIONS
 from apps.dashboard.billing.forms import (

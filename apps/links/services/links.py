@@ -8,7 +8,7 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.core.errors import Coded
 from apps.core.idempotency import once_per_form
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.links.models import TOKEN_LENGTH, PaymentLink
 from apps.links.requests import LinkRequest
 from apps.links.services.stock import locked_link, taken

@@ -17,7 +17,7 @@ import orjson
 
 from apps.core import money, net
 from apps.core.errors import ErrorCode
-from apps.core.literal import is_deeper
+from apps.core.messages.fields import is_deeper
 from apps.onramp.providers.base import (
     EXPIRED,
     FAILED,

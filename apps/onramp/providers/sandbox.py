@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from apps.chain.secp256k1 import SigningKey
-from apps.chain.transactions import Transaction
+from apps.chain.encoding.transactions import Transaction
+from apps.chain.keys.secp256k1 import SigningKey
 from apps.core import money
 from apps.core.errors import ErrorCode
 from apps.onramp.providers.base import (

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from django.db import transaction
 
-from apps.core import clock, tenancy
+from apps.core import clock
+from apps.core.db import tenancy
 from apps.core.errors import Coded, NotFound, RefusalKind
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 from apps.onramp.providers.base import BadSignature, Report
 from apps.onramp.services.networks import network_of

@@ -10,9 +10,10 @@ from datetime import datetime
 
 from django.db import transaction
 
-from apps.core import clock, crypto, staff_roles
-from apps.core.constraints import refused_by
+from apps.core import clock, crypto
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
+from apps.core.staff import roles
 from apps.onramp.models import Credential
 from apps.onramp.services.networks import credential_networks
 from apps.stores import audit, four_eyes
@@ -56,7 +57,7 @@ def request_change(
     if row is not None and not secrets and change.is_active == row.is_active:
         raise StaffRequestRefused("Nothing of it would change")
     if row is not None and not secrets and not change.is_active:
-        staff_roles.check(staff, staff_roles.CARD_NETWORK_OFF)
+        roles.check(staff, roles.CARD_NETWORK_OFF)
         row.is_active = False
         keep_secrets(row, reason=reason)
         return None
@@ -134,7 +135,7 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Credential
 
 
 CARD_NETWORK = Kind(
-    "card_network", "A change of a card network", staff_roles.CARD_NETWORK, _before, _carry_out
+    "card_network", "A change of a card network", roles.CARD_NETWORK, _before, _carry_out
 )
 
 

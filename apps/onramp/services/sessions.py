@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 
-from apps.core import clock, locks
+from apps.core import clock
+from apps.core.db import locks
 from apps.core.errors import Flat, RefusalKind
 from apps.onramp.models import FundingSession, SessionChange
 from apps.onramp.providers.base import (

@@ -10,7 +10,7 @@ from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Digits, Document, Id, Time
+from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.payments import states
 from apps.payments.documents import parts
 from apps.payments.documents.deposits import oldest_first

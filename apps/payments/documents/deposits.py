@@ -6,7 +6,7 @@ from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit, Head
 from apps.core.clock import iso
-from apps.core.documents import Digits, Document, Time
+from apps.core.messages.documents import Digits, Document, Time
 from apps.payments.documents.values import DepositStatus
 from apps.payments.selectors import confirmations_of, known_heads
 

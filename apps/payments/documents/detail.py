@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Document, Id, Time
+from apps.core.messages.documents import Decimals, Document, Id, Time
 from apps.payments import states
 from apps.payments.documents import parts
 from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document

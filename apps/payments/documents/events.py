@@ -2,7 +2,7 @@
 
 from msgspec.structs import asdict
 
-from apps.core.documents import Document, FreeForm, Id
+from apps.core.messages.documents import Document, FreeForm, Id
 from apps.payments.documents.deposits import TransactionDocument
 from apps.payments.documents.values import IntentStatus
 from apps.payments.models import Payment

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Digits, Document, Time
+from apps.core.messages.documents import Decimals, Digits, Document, Time
 from apps.ledger.selectors import Split
 from apps.payments.models import Payment
 from apps.payments.selectors import Received

@@ -1,7 +1,7 @@
 """A line of an intent's history, with its id and in short names without."""
 
 from apps.core.clock import iso
-from apps.core.documents import Document, FreeForm, Id, Time
+from apps.core.messages.documents import Document, FreeForm, Id, Time
 from apps.payments.models import PaymentEvent
 
 

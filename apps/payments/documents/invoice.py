@@ -15,7 +15,8 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_noop
 from msgspec.structs import asdict
 
-from apps.core import drawings, money, regions
+from apps.core import money, regions
+from apps.core.documents import drawings
 from apps.core.rows import Job
 from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
 from apps.payments.documents.detail import detail

@@ -10,7 +10,7 @@ from apps.assets.documents import SupportedAsset, supported_asset
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Digits, Document, FreeForm, Id, Time
+from apps.core.messages.documents import Decimals, Digits, Document, FreeForm, Id, Time
 from apps.payments import states
 from apps.payments.documents.values import (
     AddressStatus,

@@ -5,7 +5,7 @@ from msgspec.structs import asdict
 
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Digits, Document, Id, Time
+from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.ledger.selectors import payment_split
 from apps.payments.documents.financials import AssetShares, asset_shares, main_asset
 from apps.payments.documents.values import ReconciliationStatus

@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.documents import Decimals, Digits, Document, Id, Time
+from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.payments.documents.values import RefundReason, RefundStatus
 from apps.payments.models import Refund
 

@@ -7,8 +7,8 @@ from typing import TypedDict, cast
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 
-from apps.core.documents import Day, Document
-from apps.core.literal import parse_date
+from apps.core.messages.documents import Day, Document
+from apps.core.messages.fields import parse_date
 from apps.core.models import Mode, Viewer
 from apps.payments.models import Payment
 

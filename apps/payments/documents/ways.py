@@ -13,7 +13,7 @@ from itertools import groupby
 
 from apps.assets.networks import STABLECOINS, network_of
 from apps.chain.addresses import checksummed
-from apps.chain.calls import transfer
+from apps.chain.sending.calls import transfer
 from apps.core import money
 from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts
 from apps.payments.selectors import Received

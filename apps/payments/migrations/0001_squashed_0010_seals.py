@@ -3,7 +3,7 @@
 import apps.core.models
 import django.db.models.deletion
 import uuid
-from apps.core.first_tables import FirstTables
+from apps.core.db.first_tables import FirstTables
 from django.db import migrations, models
 
 SQL = [

@@ -10,8 +10,8 @@ from django.db.models import Sum
 
 from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
-from apps.chain import cold, sender
 from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.sending import cold_storage, sender
 from apps.chain.states import UNMINED
 from apps.core import clock
 from apps.core.rows import Job
@@ -30,7 +30,7 @@ def move_to_cold() -> int:
     """Ask for the transfers that are due; how many assets were looked at."""
     wallets = HotWallet.objects.filter(halted_at=None).values("chain")
     return JOB.walk(
-        Asset.objects.filter(pk__in=cold.assets(), chain__in=wallets)
+        Asset.objects.filter(pk__in=cold_storage.assets(), chain__in=wallets)
         .select_related("chain")
         .order_by("pk"),
         _move,
@@ -38,7 +38,7 @@ def move_to_cold() -> int:
 
 
 def _move(asset: Asset) -> None:
-    rule = cold.float_of(asset)
+    rule = cold_storage.float_of(asset)
     free = sender.free(asset.chain_id, asset.pk)
     if free < rule.moved_from_atomic:
         return
@@ -47,14 +47,14 @@ def _move(asset: Asset) -> None:
         spare = free - _promised(asset)
         if spare < rule.moved_from_atomic or spare <= rule.kept_atomic or _is_under_way(asset):
             return
-        number = cold.next_number(asset.pk)
+        number = cold_storage.next_number(asset.pk)
         sender.request(
             chain_id=asset.chain_id,
             asset_id=asset.pk,
-            to=cold.address(asset.pk, number),
+            to=cold_storage.address(asset.pk, number),
             amount_atomic=spare - rule.kept_atomic,
             purpose=_Purpose.COLD,
-            reference=cold.reference(asset.pk, number),
+            reference=cold_storage.reference(asset.pk, number),
             mode=asset.mode,
             at=clock.real_now(),
         )

@@ -7,8 +7,9 @@ from datetime import datetime
 
 from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
-from apps.core import clock, money, staff_roles
+from apps.core import clock, money
 from apps.core.errors import Flat
+from apps.core.staff import roles
 from apps.ledger import movements
 from apps.ledger.chart import CHART, HELD, STORE, TREASURY
 from apps.ledger.movements.own import correction_key
@@ -156,7 +157,7 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
 CORRECTION = Kind(
     "correction",
     "A correction of the books",
-    staff_roles.CORRECTION,
+    roles.CORRECTION,
     _before,
     _carry_out,
     moves_money=True,

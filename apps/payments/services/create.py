@@ -21,8 +21,9 @@ from apps.access.access import Access
 from apps.assets.selectors import PricedAsset, accepted_priced, accepts_any
 from apps.chain import addresses
 from apps.chain.selectors import offered_chains
-from apps.core import jobs, sql
-from apps.core.constraints import constraint_of
+from apps.core import jobs
+from apps.core.db import sql
+from apps.core.db.constraints import constraint_of
 from apps.core.errors import Coded, RefusalKind
 from apps.core.idempotency import insert_once
 from apps.payments.documents.events import intent_event

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, Greatest
 
-from apps.chain import costs
+from apps.chain.sending import costs
 from apps.core import clock
 from apps.core.rows import Job
 from apps.payments import states

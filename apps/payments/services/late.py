@@ -13,7 +13,7 @@ from apps.access.access import Access
 from apps.chain.models import Deposit
 from apps.core import jobs
 from apps.core.errors import Flat, NotFound
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.ledger import movements
 from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
 from apps.payments.selectors import received_by

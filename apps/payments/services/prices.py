@@ -1,7 +1,7 @@
 """What a payment may be priced at: the rules that need both amount and currency."""
 
 from apps.core.errors import Coded
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.money import CENTS, cents_from_text
 from apps.payments.requests import PaymentRequest
 from apps.stores.models import Currency

@@ -13,7 +13,7 @@ from django.db import transaction
 from apps.core import emails, mail
 from apps.core.clock import real_now
 from apps.core.errors import Flat, RefusalKind
-from apps.core.literal import Invalid, check_storable
+from apps.core.messages.fields import Invalid, check_storable
 from apps.core.models import OutgoingMail
 from apps.payments.documents.receipt import receipt_of
 from apps.payments.models import Payment

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from apps.access import operations
 from apps.access.access import Access
-from apps.chain import costs
+from apps.chain.sending import costs
 from apps.core import clock, jobs
 from apps.core.errors import Flat
 from apps.core.idempotency import make_once

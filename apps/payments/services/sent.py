@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from apps.assets.models import Chain
-from apps.chain import look_up
 from apps.chain.models import Deposit, Head, UnmatchedTransfer
+from apps.chain.watching import look_up
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import addresses_of, confirmations_of, known_heads
 

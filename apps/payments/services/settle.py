@@ -13,9 +13,9 @@ from fractions import Fraction
 from django.db import transaction
 
 from apps.assets.models import AcceptedAsset
-from apps.chain import costs
 from apps.chain.models import Deposit
 from apps.chain.selectors import is_caught_up
+from apps.chain.sending import costs
 from apps.chain.services import mark_unmatched
 from apps.core import clock, jobs, money
 from apps.core.money import BASIS_POINTS

@@ -10,7 +10,7 @@ from apps.chain import simulated
 from apps.chain.models import Deposit
 from apps.core import clock, money
 from apps.core.errors import Coded, RefusalKind
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import Payment

@@ -4,8 +4,8 @@ otherwise when it was mined again."""
 from django.db import transaction
 
 from apps.assets.models import Asset, TokenStandard
-from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import sender
 from apps.core import clock
 from apps.core.rows import Job
 from apps.ledger import movements

@@ -10,11 +10,11 @@ from django.db.models import Sum
 
 from apps.access.access import Access
 from apps.assets.models import TokenStandard
-from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import sender
 from apps.core import clock, jobs
-from apps.core.documents import Digits, Document
 from apps.core.errors import Coded, RefusalKind
+from apps.core.messages.documents import Digits, Document
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments import states

@@ -11,8 +11,9 @@ from django.db import transaction
 from django.db.models import Q
 
 from apps.assets.selectors import native_asset_id
-from apps.chain import sender, simulated
+from apps.chain import simulated
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import sender
 from apps.chain.services import reopen_unmatched
 from apps.core import clock
 from apps.core.machine import Step

@@ -7,11 +7,12 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.assets.models import Asset
-from apps.chain import blocks, cold
 from apps.chain.models import Address, HotWallet, SignedTransaction
 from apps.chain.providers.base import Nodes
-from apps.core import staff_roles
+from apps.chain.sending import cold_storage
+from apps.chain.watching import blocks
 from apps.core.errors import Flat
+from apps.core.staff import roles
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_COLD, CUSTODY_HOT
 from apps.ledger.movements.own import cold_returned_key, correction_key
@@ -42,7 +43,7 @@ def book_funding(
 
     Raises StaffForbidden, NotFunding, AlreadyBooked and RpcError.
     """
-    staff_roles.check(staff, staff_roles.FUNDING)
+    roles.check(staff, roles.FUNDING)
     assets = {
         asset.contract_address or "": asset
         for asset in Asset.objects.filter(chain=wallet.chain_id)
@@ -53,7 +54,7 @@ def book_funding(
     for one in _transfers_to(wallet, tx_hash, nodes, [contract for contract in assets if contract]):
         asset_id = assets[one.contract].pk
         arrived[asset_id] += one.amount_atomic
-        if one.from_address in cold.addresses(asset_id):
+        if one.from_address in cold_storage.addresses(asset_id):
             from_cold[asset_id] += one.amount_atomic
     if not +arrived:
         raise NotFunding(

@@ -13,13 +13,15 @@ from django.db import transaction
 
 from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
-from apps.chain import sender
-from apps.chain.limits import is_listed_for_withdrawal, is_refused_destination
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock, jobs, locks, staff_roles
+from apps.chain.sending import sender
+from apps.chain.sending.limits import is_listed_for_withdrawal, is_refused_destination
+from apps.core import clock, jobs
+from apps.core.db import locks
 from apps.core.errors import Flat
 from apps.core.machine import Step
 from apps.core.rows import Job
+from apps.core.staff import roles
 from apps.ledger import movements
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
 from apps.ledger.selectors import account_balance
@@ -93,14 +95,14 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
             " it go."
         )
         tell_deciders(
-            staff_roles.WITHDRAWAL, staff, _letter(made, "waits for a second member of staff", text)
+            roles.WITHDRAWAL, staff, _letter(made, "waits for a second member of staff", text)
         )
     return made
 
 
 def _refuse(request: WithdrawalRequest, staff: User) -> None:
     to = request.to_address.lower()
-    if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
+    if not roles.may(staff, roles.WITHDRAWAL):
         raise WithdrawalRefused("Only finance staff withdraw earnings")
     if not request.reference or not request.reason.strip():
         raise WithdrawalRefused("A withdrawal has a reference and a reason")
@@ -128,7 +130,7 @@ def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> W
         )
         if row.status != _Status.REQUESTED:
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
-        if not staff_roles.may(staff, staff_roles.WITHDRAWAL) or staff.pk == row.requested_by_id:
+        if not roles.may(staff, roles.WITHDRAWAL) or staff.pk == row.requested_by_id:
             raise WithdrawalRefused(
                 "A second member of finance staff lets it go, not the one who asked"
             )
@@ -158,7 +160,7 @@ def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Wi
         row = Withdrawal.objects.select_for_update(of=("self",)).get(pk=withdrawal_id)
         if row.status != _Status.REQUESTED:
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
-        if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
+        if not roles.may(staff, roles.WITHDRAWAL):
             raise WithdrawalRefused("Only finance staff reject a withdrawal")
         WITHDRAWAL_MACHINE.change_locked(
             row, Step(_Status.REJECTED), at=at, decided_by=staff, decided_at=at

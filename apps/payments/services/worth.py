@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from apps.assets.models import Asset
 from apps.core import money
 from apps.core.errors import Flat
-from apps.core.literal import FiatAmount, Invalid
+from apps.core.messages.fields import FiatAmount, Invalid
 from apps.core.money import BASIS_POINTS, CENTS, Amount, Bps, Fiat, Price
 from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 

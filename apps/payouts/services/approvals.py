@@ -15,7 +15,8 @@ from django.db.models import Sum
 from apps.access.access import AGENT, OAUTH, SESSION, Access
 from apps.assets.models import Asset
 from apps.assets.selectors import valued
-from apps.core import clock, locks, mail
+from apps.core import clock, mail
+from apps.core.db import locks
 from apps.core.models import Viewer
 from apps.core.money import Amount, Fiat, Price
 from apps.payouts.models import Payout, PayoutApproval, Schedule

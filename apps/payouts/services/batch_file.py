@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
-from apps.chain.limits import refused_destinations
+from apps.chain.sending.limits import refused_destinations
 from apps.core import money
 from apps.core.errors import Failure
 from apps.core.evm import Address, is_address
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount
 from apps.payouts.models import Destination, Payout, PayoutBatchLine

@@ -19,8 +19,8 @@ from apps.assets.selectors import price_of
 from apps.core import clock, jobs
 from apps.core.errors import Failure, Flat
 from apps.core.idempotency import once
-from apps.core.literal import Invalid
 from apps.core.machine import Step
+from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount
 from apps.core.rows import Job

@@ -10,9 +10,10 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from apps.core import jobs, tenancy
+from apps.core import jobs
+from apps.core.db import tenancy
 from apps.core.errors import Coded, RefusalKind
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.payouts.models import OfframpCallback, Payout
 
 TOLERANCE_SECONDS = 300

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Sum
 
 from apps.assets.models import Asset
-from apps.core import locks
+from apps.core.db import locks
 from apps.core.errors import Failure, Flat, NotFound
 from apps.payouts.models import Payout, StorePayoutCap
 from apps.stores import audit

@@ -19,14 +19,14 @@ from apps.assets.models import AcceptedAsset
 from apps.assets.selectors import price_of
 from apps.chain.addresses import checksummed
 from apps.core import clock, jobs
+from apps.core.db.sql import Statement, insert
 from apps.core.errors import Failure, Flat
 from apps.core.evm import Address
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount, Fiat
-from apps.core.sql import Statement, insert
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payouts import states

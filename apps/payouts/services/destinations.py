@@ -16,10 +16,10 @@ from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.chain.addresses import check_recipient, checksummed
 from apps.core import clock, crypto
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, NotFound
 from apps.core.evm import is_address
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Network, Payout
 from apps.stores import audit

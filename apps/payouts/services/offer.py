@@ -12,7 +12,7 @@ from django.db.models import Q
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import price_of
-from apps.chain import costs
+from apps.chain.sending import costs
 from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.models import Mode

@@ -15,8 +15,8 @@ from django.db import transaction
 from django.utils.module_loading import import_string
 
 from apps.assets.selectors import native_asset_id
-from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import sender
 from apps.core import clock
 from apps.core.failpoints import failpoint
 from apps.ledger import movements

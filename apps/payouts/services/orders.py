@@ -10,12 +10,12 @@ from django.conf import settings
 from apps.assets.models import Asset
 from apps.assets.selectors import with_chains
 from apps.assets.services import AssetNotActive
-from apps.chain import costs
 from apps.chain.addresses import check_recipient
+from apps.chain.sending import costs
 from apps.core import clock
 from apps.core.errors import Flat, NotFound, RefusalKind
 from apps.core.evm import Address
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.models import Mode, Viewer
 from apps.core.money import Amount
 from apps.payouts.models import Destination, Payout, Schedule

@@ -15,9 +15,10 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, Concat
 
 from apps.assets.selectors import native_asset_id
-from apps.chain import costs, sender, simulated
+from apps.chain import simulated
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import costs, sender
 from apps.core import clock
 from apps.core.failpoints import failpoint
 from apps.core.rows import Job

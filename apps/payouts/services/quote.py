@@ -8,7 +8,7 @@ from apps.assets.models import Asset
 from apps.core import clock, money
 from apps.core.clock import iso
 from apps.core.errors import ProviderError, ProviderFailed
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount, Fiat
 from apps.payouts.documents import PayoutQuoteDocument

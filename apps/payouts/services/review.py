@@ -13,9 +13,10 @@ from django.db import transaction
 
 from apps.assets.selectors import price_of
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock, jobs, money, staff_roles
+from apps.core import clock, jobs, money
 from apps.core.errors import Flat
 from apps.core.money import Amount, Fiat
+from apps.core.staff import roles
 from apps.ledger import movements
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
@@ -58,7 +59,7 @@ def approve_payout(
     Raises NotInReview, OutcomeUnknown, TwoNeeded, StaffForbidden or what four_eyes.ask raises.
     """
     if staff is not None:
-        staff_roles.check(staff, staff_roles.PAYOUT_APPROVE)
+        roles.check(staff, roles.PAYOUT_APPROVE)
     with transaction.atomic():
         fresh = _locked(payout)
         if not needs_two(fresh):
@@ -140,7 +141,7 @@ def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Payout:
 RELEASE = Kind(
     "payout",
     "A payout in review",
-    staff_roles.PAYOUT_APPROVE,
+    roles.PAYOUT_APPROVE,
     _before,
     _carry_out,
     moves_money=True,
@@ -177,7 +178,7 @@ def reject_payout(payout: Payout, reason: str, staff: User | None = None) -> Pay
     """It fails, and the coins can be spent again. Raises NotInReview, OutcomeUnknown, ReasonMissing
     or StaffForbidden."""
     if staff is not None:
-        staff_roles.check(staff, staff_roles.PAYOUT_REJECT)
+        roles.check(staff, roles.PAYOUT_REJECT)
     if not reason.strip():
         raise ReasonMissing
     with transaction.atomic():

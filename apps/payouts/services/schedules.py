@@ -16,9 +16,9 @@ from apps.assets.models import Asset
 from apps.assets.services import AssetNotActive
 from apps.chain.addresses import checksummed
 from apps.core import clock
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, Flat, Listed, NotFound
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Schedule
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest

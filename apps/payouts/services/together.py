@@ -15,13 +15,13 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
-from apps.chain import costs, sender
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import costs, sender
 from apps.core import clock
+from apps.core.db.sql import Statement
 from apps.core.failpoints import failpoint
 from apps.core.machine import Noted
 from apps.core.rows import PAUSED_SQL
-from apps.core.sql import Statement
 from apps.ledger import movements
 from apps.payouts import states
 from apps.payouts.models import Payout

@@ -4,7 +4,7 @@ from django.db import transaction
 
 from apps.access.access import Access
 from apps.core import clock
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.machine import Step
 from apps.platforms.models import AccessRequest

@@ -12,11 +12,12 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.access.closing import revoke_credentials_of
 from apps.assets.services import accept_all_active
-from apps.core import clock, tenancy
-from apps.core.constraints import refused_by
+from apps.core import clock
+from apps.core.db import tenancy
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Coded, Listed, RefusalKind
 from apps.core.idempotency import make_once
-from apps.core.literal import Invalid, is_uuid
+from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.models import Mode
 from apps.ledger.selectors import balances
 from apps.payments.models import Payment, Refund

@@ -13,7 +13,8 @@ from django.db import transaction
 from apps.access import letters, operations
 from apps.access.access import Access
 from apps.access.closing import revoke_credentials_of
-from apps.core import clock, tenancy
+from apps.core import clock
+from apps.core.db import tenancy
 from apps.core.errors import Flat, RefusalKind
 from apps.core.models import Mode
 from apps.platforms.services.accounts import Blocker, blockers

@@ -17,9 +17,10 @@ from django.db import transaction
 from django.utils.crypto import salted_hmac
 
 from apps.access import cooling
-from apps.core import clock, emails, mail, tenancy
+from apps.core import clock, emails, mail
+from apps.core.db import tenancy
 from apps.core.errors import Flat, NotFound
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import remove_destination, title
 from apps.platforms.models import DestinationConfirmation, OnboardingLink

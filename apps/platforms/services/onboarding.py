@@ -14,9 +14,10 @@ from django.db import transaction
 from apps.access import cooling, credentials, operations
 from apps.access.access import Access
 from apps.assets.selectors import active_assets
-from apps.core import clock, tenancy
+from apps.core import clock
+from apps.core.db import tenancy
 from apps.core.errors import Coded, RefusalKind
-from apps.core.literal import Invalid
+from apps.core.messages.fields import Invalid
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import UnknownNetwork, add_bank, add_wallet
 from apps.platforms.models import DestinationConfirmation, OnboardingLink

@@ -20,8 +20,8 @@ from django.db.models.functions import TruncDate
 
 from apps.access.access import Access
 from apps.assets.models import DailyRate
-from apps.core import tenancy
-from apps.core.literal import parse_date
+from apps.core.db import tenancy
+from apps.core.messages.fields import parse_date
 from apps.platforms.documents import (
     FeeEarned,
     PlatformOverviewDocument,

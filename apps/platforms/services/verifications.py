@@ -7,7 +7,7 @@ from django.db import transaction
 from msgspec.structs import asdict
 
 from apps.core import clock
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.machine import Step
 from apps.core.models import Mode

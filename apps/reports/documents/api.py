@@ -5,8 +5,8 @@ from datetime import date
 from msgspec import UNSET, UnsetType
 
 from apps.core.clock import iso
-from apps.core.documents import Day, Document, Id, Time
-from apps.core.private_files import LINK_SECONDS
+from apps.core.documents.private_files import LINK_SECONDS
+from apps.core.messages.documents import Day, Document, Id, Time
 from apps.reports import states
 from apps.reports.models import Report
 

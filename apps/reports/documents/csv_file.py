@@ -4,8 +4,9 @@ times are UTC."""
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from apps.core import money, spreadsheet
+from apps.core import money
 from apps.core.clock import iso
+from apps.core.documents import spreadsheet
 from apps.reports.documents.figures import Values
 from apps.reports.labels import kind_label
 from apps.reports.models import Report

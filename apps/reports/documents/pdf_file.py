@@ -12,7 +12,7 @@ from typing import IO
 from django.template.loader import render_to_string
 
 from apps.core import money
-from apps.core.pdf_process import write_listing
+from apps.core.documents.process import write_listing
 from apps.reports.documents.figures import Values
 from apps.reports.labels import ACCOUNTS, kind_label
 from apps.reports.models import Report

@@ -10,8 +10,8 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.core import clock, jobs
 from apps.core.errors import Coded, Flat, RefusalKind
-from apps.core.literal import parse_date
 from apps.core.machine import Step
+from apps.core.messages.fields import parse_date
 from apps.reports import states
 from apps.reports.models import Report
 from apps.reports.requests import ReportRequest

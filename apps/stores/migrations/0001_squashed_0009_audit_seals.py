@@ -6,7 +6,7 @@ import django.db.models.functions.text
 import uuid
 from decimal import Decimal
 from django.conf import settings
-from apps.core.first_tables import FirstTables
+from apps.core.db.first_tables import FirstTables
 from django.db import migrations, models
 
 SQL = [

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from apps.assets.models import Asset, Rate
 from apps.assets.rates import COMPARED, ask_again
 from apps.assets.selectors import current_rate
-from apps.core import clock, locks, money
+from apps.core import clock, money
+from apps.core.db import locks
 from apps.core.errors import ErrorCode, ProviderError
 from apps.core.money import Amount, Bps, Fiat, Price
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY

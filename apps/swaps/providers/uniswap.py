@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 
 from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
-from apps.chain import calls, sender
-from apps.chain.abi import decode, encode
-from apps.chain.calls import Router, router_of
+from apps.chain.encoding.abi import decode, encode
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
+from apps.chain.sending import calls, sender
+from apps.chain.sending.calls import Router, router_of
 from apps.core import clock
 from apps.core.money import Amount
 from apps.swaps.providers.base import FAILED, FILLED, SUBMITTED, WAITING, NoRoute, Order, Outcome

@@ -9,7 +9,7 @@ from django.db.models import Sum
 
 from apps.assets.rates import COMPARED
 from apps.assets.selectors import valued
-from apps.core import locks
+from apps.core.db import locks
 from apps.core.models import Mode
 from apps.core.money import CENTS, Amount, Fiat, Price
 from apps.swaps.models import Swap

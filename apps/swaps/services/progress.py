@@ -13,8 +13,8 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.assets.models import Asset, TokenStandard
-from apps.chain import sender
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import sender
 from apps.core import clock, jobs
 from apps.core.failpoints import failpoint
 from apps.core.machine import Change, Noted

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import connection
 
-from apps.core import crypto, jobs, locks
+from apps.core import crypto, jobs
 from apps.core.clock import real_now
+from apps.core.db import locks
 from apps.core.rows import Job
 from apps.webhooks import signing
 from apps.webhooks.models import Delivery

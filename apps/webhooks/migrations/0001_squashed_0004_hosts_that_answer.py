@@ -4,7 +4,7 @@ import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.deletion
 import uuid
-from apps.core.first_tables import FirstTables
+from apps.core.db.first_tables import FirstTables
 from django.db import migrations, models
 
 

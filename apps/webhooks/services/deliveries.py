@@ -9,9 +9,9 @@ from msgspec import to_builtins
 
 from apps.core import jobs
 from apps.core.errors import Coded, Flat, RefusalKind
-from apps.core.invalid import Invalid
-from apps.core.literal import is_uuid
 from apps.core.machine import Step
+from apps.core.messages.fields import is_uuid
+from apps.core.messages.invalid import Invalid
 from apps.webhooks.catalogue import TEST_DEFAULT, open_to
 from apps.webhooks.models import Delivery, Endpoint, Event
 from apps.webhooks.requests import ResendRequest

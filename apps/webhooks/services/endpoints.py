@@ -16,10 +16,10 @@ from django.db import transaction
 from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock, crypto
-from apps.core.constraints import refused_by
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, Listed, RefusalKind
-from apps.core.invalid import InvalidFields
 from apps.core.machine import Step
+from apps.core.messages.invalid import InvalidFields
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.webhooks.models import Delivery, Endpoint

@@ -7,8 +7,8 @@ from msgspec import UNSET, structs
 
 from apps.access.access import Access
 from apps.core import net
-from apps.core.invalid import Invalid, InvalidFields
-from apps.core.literal import split_url
+from apps.core.messages.fields import split_url
+from apps.core.messages.invalid import Invalid, InvalidFields
 from apps.webhooks.catalogue import PLATFORM_DEFAULT, open_to
 from apps.webhooks.requests import EndpointChanges, EndpointRequest
 

@@ -8,9 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
-from apps.chain import keys, keystores
 from apps.chain.addresses import checksummed
-from apps.chain.keys import Seed
+from apps.chain.keys import keystores, seeds
+from apps.chain.keys.seeds import Seed
 from apps.chain.providers.base import Keystore, KeystoreError
 from apps.chain.providers.key_file import KeyFile
 from apps.console.command import OperatorCommand, Result
@@ -65,6 +65,6 @@ class Command(OperatorCommand[WalletResult]):
     @staticmethod
     def _seed(path: Path, keystore: Keystore, reseal: str | None, *, asks_for_words: bool) -> Seed:
         if reseal:
-            return keys.move_key_file(Path(reseal), KeyFile(reseal), path, keystore)
-        words = " ".join(sys.stdin.readline().split()) if asks_for_words else keys.new_words()
-        return keys.write_key_file(path, words, keystore)
+            return seeds.move_key_file(Path(reseal), KeyFile(reseal), path, keystore)
+        words = " ".join(sys.stdin.readline().split()) if asks_for_words else seeds.new_words()
+        return seeds.write_key_file(path, words, keystore)

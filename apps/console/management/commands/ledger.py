@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from apps.console import books
 from apps.console.command import OperatorCommand, Result, store_named
-from apps.core.literal import parse_date
+from apps.core.messages.fields import parse_date
 
 _WRITERS = {"beancount": books.write_beancount, "csv": books.write_csv}
 

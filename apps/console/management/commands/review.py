@@ -13,7 +13,7 @@ from apps.console.command import (
     staff_named,
     staff_request_result,
 )
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.payouts.models import Payout
 from apps.payouts.services.review import approve_payout, reject_payout
 from apps.platforms.models import AccessRequest

@@ -6,14 +6,14 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from apps.chain import hot_wallets
 from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
+from apps.chain.sending import hot_wallets
 from apps.chain.states import UNMINED
 from apps.console.command import OperatorCommand, Result
 from apps.core import clock
-from apps.core.literal import is_uuid
+from apps.core.messages.fields import is_uuid
 from apps.stores import audit
 
 SHOWN_MAX = 100

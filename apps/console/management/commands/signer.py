@@ -10,9 +10,10 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import Error, close_old_connections
 
-from apps.chain import cold, keystores, signing
-from apps.chain.keys import Seed
+from apps.chain.keys import keystores
+from apps.chain.keys.seeds import Seed
 from apps.chain.providers.base import KeystoreError, RpcError
+from apps.chain.sending import cold_storage, signing_rounds
 from apps.console.command import OperatorCommand, Result
 
 # Between two looks that find nothing; whoever waits for their money waits for this too.
@@ -47,7 +48,7 @@ class Command(OperatorCommand[SignerResult]):
         try:
             _check_addresses(keystores.seed())
             _check_lists()
-            log.info("signer_started", hot_wallets=signing.introduce())
+            log.info("signer_started", hot_wallets=signing_rounds.introduce())
         except KeystoreError as error:
             raise CommandError(str(error)) from None
         except RpcError as error:
@@ -57,7 +58,7 @@ class Command(OperatorCommand[SignerResult]):
         pause = PAUSE_SECONDS
         while not stopped.is_set():
             try:
-                in_this_round = signing.sign_due()
+                in_this_round = signing_rounds.sign_due()
                 signed = signed + in_this_round
                 pause = 0.0 if in_this_round else PAUSE_SECONDS
             except Error as error:  # the database is away: it comes back
@@ -72,7 +73,7 @@ class Command(OperatorCommand[SignerResult]):
 
 def _check_lists() -> None:
     """Coins sent to a mistyped address are gone."""
-    if wrong := cold.problems():
+    if wrong := cold_storage.problems():
         raise CommandError("; ".join(wrong))
 
 

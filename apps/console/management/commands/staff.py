@@ -15,8 +15,8 @@ from apps.console.command import (
 )
 from apps.console.staff_kinds import KINDS
 from apps.core import clock
-from apps.core.literal import is_uuid
-from apps.core.staff_roles import StaffRole, roles_of
+from apps.core.messages.fields import is_uuid
+from apps.core.staff.roles import StaffRole, roles_of
 from apps.stores import four_eyes, staffing
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import create_user

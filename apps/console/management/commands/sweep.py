@@ -3,7 +3,7 @@ it every few minutes."""
 
 from typing import Any
 
-from apps.chain import sweeper
+from apps.chain.sending import sweeper
 from apps.console.command import OperatorCommand, Result
 
 

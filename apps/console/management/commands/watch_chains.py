@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from prometheus_client import start_http_server
 
-from apps.chain.watcher import watch
+from apps.chain.watching.watcher import watch
 from apps.console import local_chains
 
 STOP_SECONDS = 1.5

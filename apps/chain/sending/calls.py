@@ -1,0 +1,170 @@
+"""The only shapes that are ever signed: transfers, an approval and three calls of the exchange, and
+what payers have signed.
+
+`refusal_of_call` reads a stored call back and compares each part with the record: the signer trusts
+no caller's bytes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from apps.assets.models import Asset
+from apps.chain.encoding.abi import decode, encode
+from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
+from apps.chain.sending import authorizations
+
+_TRANSFER = "0xa9059cbb"
+_APPROVE = "0x095ea7b3"
+_NATIVE_FOR_TOKENS = "0x7ff36ab5"
+_TOKENS_FOR_NATIVE = "0x18cbafe5"
+_TOKENS_FOR_TOKENS = "0x38ed1739"
+_FROM_NATIVE = ("uint256", "address[]", "address", "uint256")
+_FROM_TOKENS = ("uint256", "uint256", "address[]", "address", "uint256")
+_SELECTOR_LENGTH = 10
+TRANSFERRED = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+UNWRAPPED = "0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65"
+_Purpose = OutgoingTransaction.Purpose
+
+
+@dataclass(frozen=True)
+class Router:
+    """The exchange of a chain (Uniswap V2 or one with its interface) and the contract that wraps
+    the native coin for it."""
+
+    address: str
+    wrapped_native: str
+
+    def path(self, source: Asset, buy: Asset) -> list[str]:
+        """Every pair is with the wrapped coin, so tokens are swapped through it."""
+        ends = [self._contract(source), self._contract(buy)]
+        return (
+            ends if source.is_native or buy.is_native else [ends[0], self.wrapped_native, ends[1]]
+        )
+
+    def _contract(self, asset: Asset) -> str:
+        return self.wrapped_native if asset.is_native else str(asset.contract_address)
+
+
+def router_of(chain_id: str) -> Router | None:
+    """The exchange that the operator has named for a chain."""
+    for line in settings.SWAP_ROUTERS:
+        chain, _, contracts = line.partition("=")
+        if chain == chain_id:
+            address, _, wrapped_native = contracts.lower().partition(":")
+            return Router(address, wrapped_native)
+    return None
+
+
+def transfer(asset: Asset, to_address: str, amount_atomic: int) -> tuple[str, int, str]:
+    """(to, value, data) of a native or ERC-20 transfer."""
+    if asset.is_native:
+        return to_address, amount_atomic, "0x"
+    if not asset.contract_address:
+        raise ValueError(f"{asset.pk} has no contract")
+    return (
+        asset.contract_address,
+        0,
+        f"{_TRANSFER}{to_address[2:].lower():0>64}{amount_atomic:064x}",
+    )
+
+
+def call_of(row: OutgoingTransaction) -> tuple[str, int, str]:
+    """(to, value, data) of what an outgoing transaction does."""
+    if not row.call_data:
+        return transfer(row.asset, row.to_address, row.amount_atomic)
+    return row.to_address, row.amount_atomic if row.asset.is_native else 0, row.call_data
+
+
+def approval(router: Router, amount_atomic: int) -> str:
+    return _APPROVE + encode(["address", "uint256"], [router.address, amount_atomic]).hex()
+
+
+def swap(
+    router: Router,
+    source: Asset,
+    buy: Asset,
+    amount_atomic: int,
+    least_atomic: int,
+    to: str,
+    deadline: int,
+) -> str:
+    """The call that swaps an exact amount, brings at least so much to `to`, and is refused after
+    the deadline (Unix seconds)."""
+    path = router.path(source, buy)
+    if source.is_native:
+        return _NATIVE_FOR_TOKENS + encode(_FROM_NATIVE, [least_atomic, path, to, deadline]).hex()
+    selector = _TOKENS_FOR_NATIVE if buy.is_native else _TOKENS_FOR_TOKENS
+    return selector + encode(_FROM_TOKENS, [amount_atomic, least_atomic, path, to, deadline]).hex()
+
+
+def refusal_of_call(row: OutgoingTransaction, wallet: str) -> Reason | None:
+    """Why a call may not be signed; None when it is exactly what its record says."""
+    if row.purpose == _Purpose.X402:
+        return authorizations.refusal(row)
+    router = router_of(row.chain_id)
+    if router is None:
+        return Reason.NO_EXCHANGE
+    try:
+        is_right = (
+            _is_approval(row, router)
+            if row.purpose == _Purpose.APPROVAL
+            else _is_swap(row, router, wallet)
+        )
+    except (ValueError, OverflowError):
+        is_right = False
+    return None if is_right else Reason.STRANGE_CALL
+
+
+def _is_approval(row: OutgoingTransaction, router: Router) -> bool:
+    if row.to_address != row.asset.contract_address:
+        return False
+    return row.call_data in (approval(router, row.amount_atomic), approval(router, 0))
+
+
+def _is_swap(row: OutgoingTransaction, router: Router, wallet: str) -> bool:
+    if (
+        row.purpose != _Purpose.SWAP
+        or row.to_address != router.address
+        or row.receives_asset is None
+    ):
+        return False
+    shape = _FROM_NATIVE if row.asset.is_native else _FROM_TOKENS
+    told = decode(shape, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))
+    least = told[-4]
+    deadline = told[-1]
+    expected = swap(
+        router, row.asset, row.receives_asset, row.amount_atomic, least, wallet, deadline
+    )
+    return least > 0 and row.receives_asset.chain_id == row.chain_id and row.call_data == expected
+
+
+def received(row: OutgoingTransaction, receipt: Any, wallet: str) -> int:
+    """What the logs of a receipt say that the wallet got of the asset it was to receive."""
+    asset = row.receives_asset
+    router = router_of(row.chain_id)
+    if asset is None or router is None:
+        return 0
+    if asset.is_native:
+        contract = router.wrapped_native
+        kind = UNWRAPPED
+        place = 1
+        holder = router.address
+    else:
+        contract = str(asset.contract_address)
+        kind = TRANSFERRED
+        place = 2
+        holder = wallet
+    total = 0
+    for one in receipt["logs"]:
+        topics = [str(topic).lower() for topic in one["topics"]]
+        is_of_kind = (
+            str(one["address"]).lower() == contract
+            and len(topics) == place + 1
+            and topics[0] == kind
+        )
+        if is_of_kind and topics[place] == f"0x{holder[2:].lower():0>64}":
+            total += int(one["data"], 16)
+    return total

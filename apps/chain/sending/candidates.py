@@ -1,0 +1,44 @@
+"""The bytes of an outgoing transaction, for its nonce and gas: before and after the key has signed
+them."""
+
+from datetime import datetime
+
+from apps.assets.models import Chain
+from apps.chain.encoding.transactions import Transaction
+from apps.chain.keys.secp256k1 import Signs
+from apps.chain.models import OutgoingTransaction, SignedTransaction
+from apps.chain.sending.calls import call_of
+from apps.chain.sending.fees import Offer
+
+
+def unsigned(row: OutgoingTransaction, chain: Chain, offer: Offer) -> Transaction:
+    """What is signed for the row's nonce and gas."""
+    to, value, data = call_of(row)
+    if row.nonce is None or row.gas_limit is None:
+        raise ValueError(f"{row.pk} has no nonce or no gas limit yet")
+    fees_wei = {"max_fee_wei": offer.max_fee_wei, "priority_fee_wei": offer.priority_fee_wei}
+    return Transaction(chain.chain_id, row.nonce, to, value, data, row.gas_limit, **fees_wei)
+
+
+def signed(
+    row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime
+) -> SignedTransaction:
+    """The bytes."""
+    made = unsigned(row, chain, offer).signed(key)
+    return SignedTransaction(
+        outgoing=row,
+        tx_hash=made.tx_hash,
+        raw=made.raw,
+        max_fee_wei=offer.max_fee_wei,
+        priority_fee_wei=offer.priority_fee_wei,
+        signed_at=at,
+    )
+
+
+def signed_candidate(
+    row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime
+) -> SignedTransaction:
+    """The same, kept. Inside the transaction that gave the row its nonce."""
+    one = signed(row, key, chain, offer, at)
+    one.save(force_insert=True)
+    return one

@@ -1,0 +1,127 @@
+"""Cold storage: how much of each asset stays in the hot wallet, and the only addresses that the
+rest may go to.
+
+Both stand in the settings, which the signer reads in its own environment: what the database says
+adds no address (decision 133).
+"""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from apps.assets.models import Asset
+from apps.chain.keys import bip32
+from apps.chain.keys.secp256k1 import address_of
+from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
+from apps.core.evm import is_address
+from apps.core.money import atomic_from_decimal
+
+TRIGGER_TIMES = 2
+_Status = OutgoingTransaction.Status
+_Purpose = OutgoingTransaction.Purpose
+_WaitsFor = OutgoingTransaction.WaitsFor
+
+
+@dataclass(frozen=True)
+class Float:
+    """What stays, and from how much on the rest is moved. In atomic units."""
+
+    kept_atomic: int
+    moved_from_atomic: int
+
+
+def assets() -> list[str]:
+    """Those with a float and an address."""
+    return sorted(set(settings.COLD_FLOATS) & set(settings.COLD_ADDRESSES))
+
+
+def float_of(asset: Asset) -> Float:
+    """Raises ValueError for a line that can't be read."""
+    kept_text, _, from_text = settings.COLD_FLOATS[asset.pk].partition(":")
+    kept = atomic_from_decimal(kept_text, asset.atomic_decimals)
+    moved_from = (
+        atomic_from_decimal(from_text, asset.atomic_decimals)
+        if from_text
+        else TRIGGER_TIMES * (kept or 0)
+    )
+    if kept is None or moved_from is None or moved_from < kept:
+        raise ValueError(f"COLD_FLOATS can't be read for {asset.pk}")
+    return Float(kept, moved_from)
+
+
+def address(asset_id: str, number: int) -> str:
+    """Where the transfer of that number goes: the fixed address, or the xpub's child of its own.
+    Raises ValueError."""
+    place = settings.COLD_ADDRESSES[asset_id]
+    if place.startswith("xpub"):
+        return address_of(bip32.Public.parse(place).child(0).child(number).key)
+    if not is_address(place):
+        raise ValueError(f"COLD_ADDRESSES names no address for {asset_id}")
+    return place.lower()
+
+
+def reference(asset_id: str, number: int) -> str:
+    return f"{asset_id}:{number}"
+
+
+def next_number(asset_id: str) -> int:
+    return OutgoingTransaction.objects.filter(purpose=_Purpose.COLD, asset=asset_id).count()
+
+
+def addresses(asset_id: str) -> set[str]:
+    """Every address that coins of an asset were sent to, and the configured one."""
+    known = OutgoingTransaction.objects.filter(
+        purpose=_Purpose.COLD, asset=asset_id, status=_Status.CONFIRMED
+    )
+    found = set(known.values_list("to_address", flat=True))
+    return found | (
+        {address(asset_id, next_number(asset_id))} if asset_id in settings.COLD_ADDRESSES else set()
+    )
+
+
+def refusal(row: OutgoingTransaction) -> Reason | None:
+    """Why a transfer to cold storage may not be signed; None when it goes to the asset's own
+    address and takes from nobody."""
+    asset_id, _, number = row.reference.rpartition(":")
+    if (
+        asset_id != row.asset_id
+        or asset_id not in settings.COLD_ADDRESSES
+        or not number.isdecimal()
+    ):
+        return Reason.NOT_TO_COLD
+    if address(asset_id, int(number)) != row.to_address:
+        return Reason.NOT_COLD_ADDRESS
+    waiting = OutgoingTransaction.objects.filter(
+        chain=row.chain_id, asset=row.asset_id, status=_Status.REQUESTED
+    )
+    if (
+        waiting.exclude(purpose=_Purpose.COLD)
+        .filter(waits_for__in=(_WaitsFor.FUNDS, _WaitsFor.SWEEP))
+        .exists()
+    ):
+        return Reason.PAYOUTS_WAIT
+    return None
+
+
+def problems() -> list[str]:
+    """What is wrong with the settings, for whoever starts the signer."""
+    found = []
+    for asset_id in sorted({*settings.COLD_FLOATS, *settings.COLD_ADDRESSES}):
+        asset = Asset.objects.filter(pk=asset_id).first()
+        if asset is None:
+            found.append(f"COLD_FLOATS or COLD_ADDRESSES names {asset_id}, which is no asset")
+            continue
+        try:
+            if asset_id in settings.COLD_FLOATS:
+                float_of(asset)
+            if asset_id in settings.COLD_ADDRESSES:
+                address(asset_id, 0)
+        except ValueError as error:
+            found.append(str(error))
+    found += [
+        f"WITHDRAWAL_ADDRESSES names {one}, which is no address"
+        for one in settings.WITHDRAWAL_ADDRESSES
+        if not is_address(one)
+    ]
+    return found

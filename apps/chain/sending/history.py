@@ -1,0 +1,150 @@
+"""What a hot wallet has sent beyond our records: read back from the chain, and held against what is
+still to be signed.
+
+After a backup was brought back, callers and schedules ask again for what was paid after it; the
+chain alone still knows.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
+from apps.chain.providers.base import Nodes
+from apps.chain.sending.calls import call_of
+from apps.core.errors import Flat
+
+CHUNK = 50
+BLOCKS_MAX = 100_000
+# How much of a call's data names the function, and the function with the recipient of a token's
+# transfer.
+_SELECTOR = 10
+_RECIPIENT = 74
+
+
+class HistoryUnread(Flat):
+    """The wallet's own transactions can't all be told; the text says why."""
+
+
+def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
+    """Keep every transaction of the wallet from its next nonce on; how many there were. Raises
+    HistoryUnread and RpcError."""
+    tip, pending = nodes.batch(
+        [
+            ("eth_getBlockByNumber", ["latest", False]),
+            ("eth_getTransactionCount", [wallet.address, "pending"]),
+        ]
+    )
+    limit = settings.CHAIN_TIP_MAX_AGE_SECONDS
+    age = at.timestamp() - int(tip["timestamp"], 16)
+    if limit and age > limit:
+        raise HistoryUnread(
+            f"The node is behind: its newest block is {age:.0f} seconds old, and knows nothing of"
+            " what was sent since"
+        )
+    number = int(tip["number"], 16)
+    used = int(nodes.call("eth_getTransactionCount", [wallet.address, tip["number"]]), 16)
+    if int(pending, 16) > max(used, wallet.next_nonce):
+        raise HistoryUnread(
+            "The wallet has transactions that we don't know and no block has yet: try again when"
+            " they are mined"
+        )
+    recorded = OutgoingTransaction.objects.filter(
+        chain=wallet.pk, from_address=wallet.address, nonce__gte=wallet.next_nonce
+    )
+    wanted = set(range(wallet.next_nonce, used)) - set(recorded.values_list("nonce", flat=True))
+    found = _found(wallet, nodes, number, wanted)
+    if wanted:
+        raise HistoryUnread(
+            f"{len(wanted)} of the wallet's transactions are in none of the last {BLOCKS_MAX}"
+            " blocks"
+        )
+    with transaction.atomic():
+        for one in found:
+            UnknownTransaction.objects.get_or_create(
+                chain_id=wallet.pk,
+                from_address=wallet.address,
+                nonce=int(one["nonce"], 16),
+                defaults={
+                    "tx_hash": str(one["hash"]).lower(),
+                    "to_address": str(one["to"] or "").lower(),
+                    "value_atomic": int(one["value"], 16),
+                    "data": str(one["input"]).lower(),
+                    "found_at": at,
+                },
+            )
+    return len(found)
+
+
+def _found(wallet: HotWallet, nodes: Nodes, tip: int, wanted: set[int]) -> list[Any]:
+    """The wanted nonces' transactions, from the tip backwards; what was found is wanted no more."""
+    found = []
+    for last in range(tip, max(-1, tip - BLOCKS_MAX), -CHUNK):
+        if not wanted:
+            break
+        numbers = range(last, max(-1, last - CHUNK), -1)
+        for block in nodes.batch(
+            [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
+        ):
+            mine = [
+                one
+                for one in block["transactions"]
+                if str(one["from"]).lower() == wallet.address and int(one["nonce"], 16) in wanted
+            ]
+            found += mine
+            wanted -= {int(one["nonce"], 16) for one in mine}
+    return found
+
+
+def is_explained(chain_id: str, address: str) -> bool:
+    """Whether the wallet did nothing that nobody has explained yet."""
+    return not _unsettled(chain_id, address).exists()
+
+
+def same_as(row: OutgoingTransaction, address: str) -> UnknownTransaction | None:
+    """One of the wallet's that did what this would do, and that nobody has explained yet."""
+    if is_explained(row.chain_id, address):
+        return None
+    return _alike(row, address).order_by("nonce").first()
+
+
+def settle(row: OutgoingTransaction, address: str, at: datetime, tx_hash: str = "") -> None:
+    """A person has said what did it, or that those that did the same were something else."""
+    rows = (
+        _unsettled(row.chain_id, address).filter(tx_hash=tx_hash)
+        if tx_hash
+        else _alike(row, address)
+    )
+    rows.update(settled_at=at)
+
+
+def _unsettled(chain_id: str, address: str) -> QuerySet[UnknownTransaction]:
+    return UnknownTransaction.objects.filter(chain=chain_id, from_address=address, settled_at=None)
+
+
+def _alike(row: OutgoingTransaction, address: str) -> QuerySet[UnknownTransaction]:
+    """Those that did the same, though at another moment.
+
+    A payout that bears its gas is asked for anew with what the gas of that moment leaves of it, so
+    transfers are alike from half to twice the amount; a swap has another deadline and another
+    limit.
+    """
+    to, value, data = call_of(row)
+    to = to.lower()
+    data = data.lower()
+    least = row.amount_atomic // 2
+    most = row.amount_atomic * 2
+    rows = _unsettled(row.chain_id, address).filter(to_address=to)
+    if row.purpose == OutgoingTransaction.Purpose.SWAP:
+        return rows.filter(data__startswith=data[:_SELECTOR])
+    if row.call_data:
+        return rows.filter(value_atomic=value, data=data)
+    if row.asset.is_native:
+        return rows.filter(value_atomic__range=(least, most), data=data)
+    recipient = data[:_RECIPIENT]
+    return rows.filter(
+        value_atomic=0, data__range=(f"{recipient}{least:064x}", f"{recipient}{most:064x}")
+    )

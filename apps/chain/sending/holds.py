@@ -1,0 +1,109 @@
+"""Staff stop signing: of one asset, of one chain, or of everything. One places a hold, two lift it
+(decision 230).
+
+The signer asks before each run, and again under the wallet's lock. What was signed before is out,
+or goes out.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q
+
+from apps.assets.models import Asset, Chain
+from apps.chain.models import SendingHold
+from apps.core import jobs
+from apps.core.db.constraints import refused_by
+from apps.core.errors import Flat
+from apps.core.staff import roles
+from apps.stores import audit, four_eyes
+from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.models import StaffRequest, User
+
+
+class HoldRefused(Flat):
+    """The text says why."""
+
+
+class AlreadyHeld(HoldRefused):
+    message = "Sending is on hold there already"
+
+
+@dataclass(frozen=True)
+class Held:
+    """What may not be signed on a chain now."""
+
+    is_everything: bool
+    asset_ids: frozenset[str]
+
+
+def held_on(chain: Chain) -> Held:
+    """One statement."""
+    of_it = Q(chain=chain) | Q(asset__chain=chain) | Q(chain=None, asset=None)
+    found = SendingHold.objects.filter(of_it, lifted_at=None).values_list("asset_id", flat=True)
+    names = list(found)
+    return Held(None in names, frozenset(name for name in names if name is not None))
+
+
+def open_holds() -> "list[SendingHold]":
+    """There are at most as many as chains and assets."""
+    rows = SendingHold.objects.filter(lifted_at=None).select_related("chain", "asset", "placed_by")
+    return list(rows.order_by("placed_at"))
+
+
+def place(
+    chain: Chain | None, asset: Asset | None, reason: str, staff: User, at: datetime
+) -> SendingHold:
+    """At once; neither a chain nor an asset is everything. Raises StaffForbidden or HoldRefused."""
+    roles.check(staff, roles.SENDING_HOLD)
+    if not reason.strip():
+        raise HoldRefused("Give a reason")
+    row = SendingHold(
+        chain=chain, asset=asset, reason=reason.strip()[:500], placed_by=staff, placed_at=at
+    )
+    with transaction.atomic(), refused_by("sending_hold_once", AlreadyHeld):
+        row.save(force_insert=True)
+        audit.record("sending.held", target=row, name=name_of(row), reason=row.reason)
+    return row
+
+
+def request_lift(hold: SendingHold, reason: str, staff: User, at: datetime) -> StaffRequest:
+    """Nothing is sent yet. Raises StaffForbidden, HoldRefused or what four_eyes.ask raises."""
+    lines = [("Sending", "on hold", "resumed"), ("Why it is on hold", hold.reason, "")]
+    wish = Ask(
+        str(hold.pk), f"Resume sending: {name_of(hold)}", {"hold": str(hold.pk)}, lines, reason
+    )
+    return four_eyes.ask(LIFT, wish, staff, at)
+
+
+def name_of(hold: SendingHold) -> str:
+    """What it holds, for people."""
+    if hold.asset is not None:
+        return f"{hold.asset.coin_symbol} on {hold.asset.chain.name}"
+    return hold.chain.name if hold.chain is not None else "everything"
+
+
+def _open(wanted: Facts) -> SendingHold:
+    rows = SendingHold.objects.select_for_update(of=("self",)).select_related(
+        "asset__chain", "chain"
+    )
+    row: SendingHold | None = rows.filter(pk=wanted["hold"], lifted_at=None).first()
+    if row is None:
+        raise HoldRefused("This hold was lifted already")
+    return row
+
+
+def _before(wanted: Facts) -> Facts:
+    row = _open(wanted)
+    return {"chain": row.chain_id, "asset": row.asset_id, "reason": row.reason}
+
+
+def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
+    row = _open(wanted)
+    SendingHold.objects.filter(pk=row.pk).update(lifted_at=at, lift_reason=request.reason)
+    audit.record("sending.resumed", target=row, name=name_of(row), reason=request.reason)
+    jobs.enqueue("chain.send")
+
+
+LIFT = Kind("sending", "Resumption of sending", roles.SENDING_RESUME, _before, _carry_out)

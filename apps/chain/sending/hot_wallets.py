@@ -1,0 +1,271 @@
+"""The hot wallet of each chain: made known once, halted in doubt, resumed by a person.
+
+While the chain knows more transactions of the wallet than we do (another user of the key, or a
+database brought back from a backup) nothing may be signed, and everything asked for but not signed
+waits for a person: it may have been sent already.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.db import transaction
+from prometheus_client import Counter
+
+from apps.assets.models import Chain
+from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.reasons import UNSIGNABLE, Reason, Refusal, because
+from apps.chain.sending import approvals, history, lanes
+from apps.chain.sending.calls import call_of
+from apps.chain.states import HANDLERS, IN_FLIGHT, OUTGOING
+from apps.core import jobs
+from apps.core.errors import Flat
+from apps.core.machine import Step
+from apps.stores import audit
+
+log = structlog.get_logger(__name__)
+_halts = Counter("tillgate_hot_wallet_halts", "Times a hot wallet was halted", ["chain"])
+_Status = OutgoingTransaction.Status
+_SWEEP = OutgoingTransaction.Purpose.SWEEP
+# The end of these brings coins to the wallet, or the gas to fetch them with.
+BRINGS = (_SWEEP, OutgoingTransaction.Purpose.SWEEP_GAS, OutgoingTransaction.Purpose.SWAP)
+
+
+class ResolutionRefused(Flat):
+    """Staff asked for something that the chain doesn't bear out; the text says what."""
+
+
+def ensure(chain: Chain, address: str, nodes: Nodes, at: datetime) -> HotWallet:
+    """The wallet's row; a new one begins at the nonce that the chain tells, a wrong key halts it.
+    Raises RpcError."""
+    found = HotWallet.objects.filter(chain=chain).first()
+    if found is None:
+        used = int(nodes.call("eth_getTransactionCount", [address, "pending"]), 16)
+        found, _ = HotWallet.objects.get_or_create(
+            chain=chain, defaults={"address": address, "next_nonce": used}
+        )
+    if found.address != address and found.halted_at is None:
+        halt(found, "The signer holds the key of another wallet", at)
+        found.refresh_from_db()
+    return found
+
+
+def halt(wallet: HotWallet, reason: str, at: datetime) -> None:
+    """Stop signing and sending for a chain."""
+    with transaction.atomic():
+        if HotWallet.objects.filter(pk=wallet.pk, halted_at=None).update(
+            halted_at=at, halted_reason=reason
+        ):
+            audit.record("hot_wallet.halted", target=wallet, name=wallet.pk, reason=reason)
+    _halts.labels(wallet.pk).inc()
+    log.error("hot_wallet_halted", chain=wallet.pk, reason=reason)
+
+
+def halt_behind(wallet: HotWallet, nonce_on_chain: int, at: datetime) -> None:
+    """The chain is ahead of our records: halt, and let a person look at everything that isn't
+    signed."""
+    halt(
+        wallet,
+        f"The chain is at nonce {nonce_on_chain}, our records end at {wallet.next_nonce}",
+        at,
+    )
+    _doubt(wallet, at, at)
+
+
+def _doubt(wallet: HotWallet, requested_until: datetime, at: datetime) -> None:
+    """What was asked for by then and isn't signed may have been sent all the same: a person says
+    so."""
+    waiting = OutgoingTransaction.objects.filter(
+        chain=wallet.chain_id, status=_Status.REQUESTED
+    ).exclude(purpose=_SWEEP)
+    for row in waiting.filter(requested_at__lte=requested_until).select_for_update(of=("self",)):
+        finish(row, _Status.REVIEW, at, Reason.MAY_BE_SENT)
+
+
+def look_back(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """Of a wallet halted so: keep what the chain knows of it, for the person who looks."""
+    wallet.refresh_from_db()
+    if wallet.halted_at is None:
+        return
+    try:
+        history.read(wallet, nodes, at)
+    except (history.HistoryUnread, RpcError) as error:
+        log.warning("history_unread", chain=wallet.pk, error=str(error))
+
+
+def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """Go on after a person has looked; nonces continue where the chain stands when it is ahead, and
+    what stands there is remembered.
+
+    When it is ahead, what was asked for before the halt goes to review: the halt may have come
+    before the signer could see it, as after a restore. Raises HistoryUnread when the chain can't
+    tell what the wallet has sent.
+    """
+    history.read(wallet, nodes, at)
+    used = int(nodes.call("eth_getTransactionCount", [wallet.address, "latest"]), 16)
+    with transaction.atomic():
+        row = HotWallet.objects.select_for_update().get(pk=wallet.pk)
+        if used > row.next_nonce and row.halted_at is not None:
+            _doubt(row, row.halted_at, at)
+        row.next_nonce = max(row.next_nonce, used)
+        row.halted_at = None
+        row.halted_reason = ""
+        row.save(update_fields=["next_nonce", "halted_at", "halted_reason"])
+        audit.record("hot_wallet.resumed", target=row, name=row.pk)
+    jobs.nudge("chain.send", mode=row.chain.mode)
+
+
+def refuse(row: OutgoingTransaction, refusal: Refusal, at: datetime) -> bool:
+    """End what the signer won't sign."""
+    return finish(row, refusal.status, at, refusal.reason, refusal.text)
+
+
+def finish(
+    row: OutgoingTransaction,
+    status: str,
+    at: datetime,
+    reason: Reason | None = None,
+    text: str = "",
+    **changes: Any,
+) -> bool:
+    """Move to an end (or to review) and wake the app that asked; False when somebody was faster."""
+    with transaction.atomic():
+        moved = OUTGOING.change_status(
+            row, Step(status), at=at, finished_at=at, **because(reason, text), **changes
+        )
+        if moved:
+            wake(row)
+            if status == _Status.CONFIRMED and row.purpose in BRINGS:
+                lanes.call_back(row.chain_id)
+                jobs.enqueue("chain.sweep", mode=row.mode)
+            if status == _Status.REVIEW:
+                told = (
+                    "outgoing_not_approved"
+                    if row.reason_code in UNSIGNABLE
+                    else "outgoing_needs_review"
+                )
+                log.error(told, outgoing=str(row.pk), chain=row.chain_id, reason=row.reason_code)
+    return moved
+
+
+def wake(row: OutgoingTransaction) -> None:
+    """The app that asked."""
+    if row.purpose in HANDLERS:
+        jobs.enqueue(HANDLERS[row.purpose], mode=row.mode)
+
+
+def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: datetime) -> None:
+    """A person found the transaction that did it: it must be of our wallet and move exactly what
+    was asked for."""
+    holder = (
+        row.from_address
+        if row.purpose == _SWEEP
+        else HotWallet.objects.get(chain=row.chain_id).address
+    )
+    found = nodes.call("eth_getTransactionByHash", [tx_hash])
+    if not found or str(found.get("from")).lower() != holder:
+        raise ResolutionRefused("The hot wallet sent no such transaction")
+    to, value, data = call_of(row)
+    if (str(found.get("to")).lower(), int(found["value"], 16), str(found["input"]).lower()) != (
+        to,
+        value,
+        data,
+    ):
+        raise ResolutionRefused("That transaction moves something else")
+    nonce = int(found["nonce"], 16)
+    with transaction.atomic():
+        history.settle(row, holder, at, tx_hash)
+        if (
+            OutgoingTransaction.objects.filter(chain=row.chain_id, from_address=holder, nonce=nonce)
+            .exclude(pk=row.pk)
+            .exists()
+        ):
+            raise ResolutionRefused("That transaction belongs to another record")
+        known = SignedTransaction.objects.filter(tx_hash=tx_hash).first()
+        if known is None:
+            SignedTransaction.objects.create(
+                outgoing=row,
+                tx_hash=tx_hash,
+                raw="",
+                max_fee_wei=0,
+                priority_fee_wei=0,
+                signed_at=at,
+                broadcast_at=at,
+            )
+        _leave_review(
+            row,
+            _Status.SUBMITTED,
+            at,
+            nonce=nonce,
+            from_address=holder,
+            tx_hash=tx_hash,
+            submitted_at=at,
+            finished_at=None,
+            **because(None),
+        )
+
+
+def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
+    """A person found that nothing was sent: what was never signed is asked for and approved again,
+    what lost its nonce has failed."""
+    with transaction.atomic():
+        if row.nonce is None:
+            history.settle(row, HotWallet.objects.get(chain=row.chain_id).address, at)
+            _leave_review(
+                row,
+                _Status.REQUESTED,
+                at,
+                requested_at=at,
+                finished_at=None,
+                approval=approvals.approve(row),
+                **because(None),
+            )
+            jobs.enqueue("chain.send", row.pk, mode=row.mode)
+        else:
+            _leave_review(row, _Status.FAILED, at, finished_at=at, **because(Reason.NONCE_TAKEN))
+            wake(row)
+
+
+def resolve_by_sending_again(row: OutgoingTransaction, at: datetime) -> None:
+    """A person lets the stored bytes of what was signed go out again, as one that failed and was
+    undone by the chain has to."""
+    if (
+        not row.undone_count
+        or not row.candidates.filter(tx_hash=row.tx_hash).exclude(raw="").exists()
+    ):
+        raise ResolutionRefused("Only what the chain has undone is sent again")
+    with transaction.atomic():
+        row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
+        _leave_review(
+            row,
+            _Status.SUBMITTED,
+            at,
+            submitted_at=at,
+            finished_at=None,
+            block_number=None,
+            block_hash="",
+            **because(None),
+        )
+    jobs.enqueue("chain.send", row.pk)
+
+
+def cancel(row: OutgoingTransaction, at: datetime) -> None:
+    """A person gives up what was never signed: it has failed, and the app that asked gives the
+    coins back."""
+    if row.nonce is not None:
+        raise ResolutionRefused("It was signed: say whether it was sent")
+    with transaction.atomic():
+        _leave_review(row, _Status.FAILED, at, finished_at=at, **because(Reason.GIVEN_UP))
+        wake(row)
+
+
+def _leave_review(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) -> None:
+    if row.status != _Status.REVIEW or not OUTGOING.change_status(
+        row, Step(status), at=at, **changes
+    ):
+        raise ResolutionRefused("It is not in review")
+
+
+def in_flight(chain_id: str) -> bool:
+    return OutgoingTransaction.objects.filter(chain=chain_id, status__in=IN_FLIGHT).exists()

@@ -1,0 +1,420 @@
+"""Takes requests for transfers, broadcasts what the signer has signed, and reads from receipts what
+became of it.
+
+Only stored bytes are ever sent, as often as needed. "Not found" is never "not sent": an end is a
+receipt buried under enough blocks, and a nonce that somebody else used is a person's affair.
+"""
+
+import uuid
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
+
+from apps.assets.models import Asset
+from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.reasons import Reason
+from apps.chain.sending import approvals, balances, calls, holds, hot_wallets, undone
+from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
+from apps.core import clock, jobs
+from apps.core.db import locks
+from apps.core.failpoints import failpoint
+from apps.core.machine import Step
+from apps.core.rows import Job
+
+log = structlog.get_logger(__name__)
+FOLLOW_MAX = 200
+BROADCAST_MAX = 200
+CHAINS = Job("chain.send_due", in_transaction=False, is_vital=True)
+BROADCAST, FOLLOW = (
+    Job(name, in_transaction=False, is_vital=True, raises=(RpcError,))
+    for name in ("chain.broadcast", "chain.follow")
+)
+REBROADCAST = timedelta(seconds=30)
+# Full nodes keep the state of so many blocks; a nonce is looked up no deeper.
+HISTORY_BLOCKS = 100
+_Status = OutgoingTransaction.Status
+_SWEEP = OutgoingTransaction.Purpose.SWEEP
+
+
+def request(
+    *,
+    chain_id: str,
+    asset_id: str,
+    to: str,
+    amount_atomic: int,
+    purpose: str,
+    reference: object,
+    mode: str,
+    at: datetime,
+    call_data: str = "",
+    receives_asset_id: str | None = None,
+    sweeps: str = "",
+    store_id: uuid.UUID | None = None,
+) -> OutgoingTransaction:
+    """Ask for a transfer, inside the caller's transaction, and approve it. The same purpose and
+    reference is the same transfer, once.
+
+    `at` is machine time. The caller learns of the end through `handled_status` and its own job. A
+    call of the exchange brings its `call_data` and the asset that comes back; a sweep names the
+    deposit address that it empties; `store_id` is whose turn it takes.
+    """
+    wanted = {
+        "chain_id": chain_id,
+        "asset_id": asset_id,
+        "to_address": to.lower(),
+        "amount_atomic": amount_atomic,
+        "mode": mode,
+    }
+    wanted |= {"call_data": call_data, "receives_asset_id": receives_asset_id}
+    if sweeps:
+        wanted["from_address"] = sweeps
+    new = OutgoingTransaction(
+        purpose=purpose, reference=str(reference), store_id=store_id, requested_at=at, **wanted
+    )
+    made = {
+        **wanted,
+        "id": new.pk,
+        "store_id": store_id,
+        "requested_at": at,
+        "approval": approvals.approve(new),
+    }
+    row, is_new = OutgoingTransaction.objects.get_or_create(
+        purpose=purpose, reference=str(reference), defaults=made
+    )
+    if not is_new and any(getattr(row, name) != value for name, value in wanted.items()):
+        raise ValueError(f"{purpose} {reference} was asked for already, as something else")
+    failpoint("send.K1")
+    jobs.enqueue("chain.send", row.pk, mode=mode)
+    return row
+
+
+def request_many(rows: Sequence[OutgoingTransaction]) -> None:
+    """The same for transfers of one mode in one statement. One whose purpose and reference are
+    known already is left as it is."""
+    for row in rows:
+        row.approval = approvals.approve(row)
+    if rows:
+        OutgoingTransaction.objects.bulk_create(rows, ignore_conflicts=True)
+        failpoint("send.K1")
+        jobs.enqueue("chain.send", mode=rows[0].mode)
+
+
+def run_due(mode: str = "") -> None:
+    """Broadcast and follow what is signed, on every chain (of a mode) that has something in
+    flight."""
+    wallets = HotWallet.objects.select_related("chain").order_by("pk")
+    CHAINS.walk(wallets.filter(chain__mode=mode) if mode else wallets, _run)
+
+
+def _run(wallet: HotWallet) -> None:
+    is_due = hot_wallets.in_flight(wallet.chain_id) or undone.is_due(wallet.chain_id)
+    if not settings.CHAIN_URLS.get(wallet.chain_id) or not is_due:
+        return
+    at = clock.real_now()
+    with closing(nodes_of(wallet.chain)) as nodes:
+        try:
+            _send_due(wallet, nodes, at)
+            # A turn of its own: what is signed meanwhile is sent by another run.
+            with locks.try_hold(locks.Turn.CHAIN_FOLLOWER, wallet.chain_id) as is_mine:
+                if is_mine:
+                    follow(wallet, nodes, at)
+        except RpcError as error:
+            log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
+
+
+def _send_due(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """One run at a time sends; who comes second leaves it to the first and to the next sweep."""
+    with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.chain_id) as is_mine:
+        if not is_mine:
+            return
+        failpoint("send.K5")
+        undone.recheck(wallet, nodes, at)
+        tried = broadcast(wallet, nodes, at)
+    # What was signed meanwhile woke a run that found this one's turn taken.
+    if tried is not None and any(
+        one.pk not in tried for one in _unsent(wallet.chain_id, clock.real_now())
+    ):
+        jobs.nudge("chain.send", mode=wallet.chain.mode)
+
+
+def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> set[int] | None:
+    """Send the bytes of each transaction in flight that wasn't sent lately, in the order of nonces,
+    many at a time.
+
+    The ids of the bytes that were tried; None when it stopped before the end, which the next sweep
+    asks about again.
+    """
+    tried: set[int] = set()
+    if wallet.halted_at is not None or holds.held_on(wallet.chain).is_everything:
+        return None
+    while due := _unsent(wallet.chain_id, at):
+        tried |= {one.pk for one in due}
+        try:
+            accepted = _send(due, nodes, at)
+        except (RpcError, InterfaceError, OperationalError):
+            raise  # nobody's row: the node's affair, or the database's
+        except Exception:
+            log.exception("not_broadcast_together", chain=wallet.chain_id, count=len(due))
+            _send_one_by_one(due, nodes, at)
+            return None
+        if accepted < len(due):
+            return None
+        if len(due) < BROADCAST_MAX:
+            break
+    return tried
+
+
+def _send_one_by_one(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> None:
+    """What failed together: a bad one costs only itself."""
+    BROADCAST.each(lambda: due, lambda one: _send([one], nodes, at))
+
+
+def _send(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> int:
+    """How many of these the chain has now."""
+    accepted = _accepted(due, nodes)
+    if accepted:
+        failpoint("send.K6")
+        _note_sent(accepted, at)
+    return len(accepted)
+
+
+def _unsent(chain_id: str, at: datetime) -> list[SignedTransaction]:
+    """The bytes of each, a hot wallet's in the order of its nonces and then the sweeps'."""
+    # The newest bytes; of one that the chain has undone, those that it had.
+    rows = SignedTransaction.objects.filter(
+        outgoing__chain=chain_id, outgoing__status__in=IN_FLIGHT, tx_hash=F("outgoing__tx_hash")
+    )
+    rows = (
+        BROADCAST.ready(rows)
+        .exclude(raw="")
+        .exclude(broadcast_at__gt=at - REBROADCAST)
+        .select_related("outgoing")
+    )
+    is_sweep = ExpressionWrapper(Q(outgoing__purpose=_SWEEP), output_field=BooleanField())
+    return list(rows.order_by(is_sweep, "outgoing__nonce", "pk")[:BROADCAST_MAX])
+
+
+def _accepted(due: Sequence[SignedTransaction], nodes: Nodes) -> list[SignedTransaction]:
+    """Those that the chain has now. An error tells nothing: a node that knows the hash has the
+    bytes."""
+    again = [one for one in due if one.broadcast_at is not None]
+    known = _known(again, nodes)
+    sent = [one for one in due if one.pk not in known]
+    answers = _told([("eth_sendRawTransaction", [one.raw]) for one in sent], nodes)
+    refused = {
+        one.pk: answer
+        for one, answer in zip(sent, answers, strict=True)
+        if isinstance(answer, RpcError)
+    }
+    known_after = _known([one for one in sent if one.pk in refused], nodes)
+    for one in sent:
+        if one.pk in refused and one.pk not in known_after:
+            error = str(refused[one.pk])
+            log.warning(
+                "broadcast_refused", outgoing=str(one.outgoing_id), tx_hash=one.tx_hash, error=error
+            )
+    return [one for one in due if one.pk in known or one.pk not in refused or one.pk in known_after]
+
+
+def _told(calls: Sequence[Call], nodes: Nodes) -> list[Any]:
+    try:
+        return nodes.each(calls)
+    except RpcError as error:  # of all of them nothing is known
+        return [error] * len(calls)
+
+
+def _known(rows: Sequence[SignedTransaction], nodes: Nodes) -> set[int]:
+    answers = (
+        nodes.batch([("eth_getTransactionByHash", [one.tx_hash]) for one in rows]) if rows else []
+    )
+    return {one.pk for one, answer in zip(rows, answers, strict=True) if answer is not None}
+
+
+def _note_sent(accepted: Sequence[SignedTransaction], at: datetime) -> None:
+    first = [one.outgoing for one in accepted if one.outgoing.status == _Status.SIGNED]
+    with transaction.atomic():
+        SignedTransaction.objects.filter(pk__in=[one.pk for one in accepted]).update(
+            broadcast_at=at
+        )
+        moved = OUTGOING.change_many(
+            first, Step(_Status.SUBMITTED), ats=[at] * len(first), each={}, submitted_at=at
+        )
+        for row in {(one.purpose, one.mode): one for one in first}.values() if moved else ():
+            hot_wallets.wake(row)
+
+
+def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """Read receipts; the nonces are asked for first, so that what they count has a receipt by
+    then."""
+    chain = wallet.chain
+    head = int(nodes.call("eth_blockNumber", []), 16)
+    # After the head: whatever another run sends meanwhile is in no block up to there, so no nonce
+    # of an unread candidate counts as foreign.
+    rows = _in_flight(wallet, FOLLOW)
+    buried = max(0, head - min(chain.required_confirmations, HISTORY_BLOCKS))
+    holders = sorted({row.from_address for row in rows})
+    counts = nodes.batch([("eth_getTransactionCount", [one, hex(buried)]) for one in holders])
+    used = {holder: int(count, 16) for holder, count in zip(holders, counts, strict=True)}
+    hashes = [candidate.tx_hash for row in rows for candidate in row.candidates.all()]
+    receipts = dict(
+        zip(
+            hashes,
+            nodes.batch([("eth_getTransactionReceipt", [one]) for one in hashes]),
+            strict=True,
+        )
+    )
+
+    def look(row: OutgoingTransaction) -> None:
+        found = next(
+            (
+                receipt
+                for candidate in row.candidates.all()
+                if (receipt := receipts[candidate.tx_hash])
+            ),
+            None,
+        )
+        if found is not None:
+            _settle(row, found, head - chain.required_confirmations + 1, wallet, at)
+        elif row.nonce is not None and row.nonce < used[row.from_address]:
+            if row.from_address == wallet.address:
+                hot_wallets.halt(
+                    wallet, f"Nonce {row.nonce} was used by a transaction that we do not know", at
+                )
+            hot_wallets.finish(row, _Status.REVIEW, at, Reason.NONCE_UNKNOWN)
+
+    FOLLOW.each(lambda: rows, look)
+
+
+def _in_flight(wallet: HotWallet, job: Job) -> list[OutgoingTransaction]:
+    """What the hot wallet has sent, in the order of its nonces; then the sweeps, each from an
+    address with nonces of its own."""
+    rows = OutgoingTransaction.objects.filter(
+        chain=wallet.chain_id, status__in=IN_FLIGHT
+    ).select_related("receives_asset")
+    rows = job.ready(rows).prefetch_related("candidates")
+    own = rows.exclude(purpose=_SWEEP).order_by("nonce")
+    sweeps = rows.filter(purpose=_SWEEP).order_by("signed_at", "pk")
+    return [*own[:FOLLOW_MAX], *sweeps[:FOLLOW_MAX]]
+
+
+def _settle(
+    row: OutgoingTransaction, receipt: Any, newest_final: int, wallet: HotWallet, at: datetime
+) -> None:
+    number = int(receipt["blockNumber"], 16)
+    if number > newest_final:
+        return
+    fee = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16) + int(
+        receipt.get("l1Fee") or "0x0", 16
+    )
+    is_moved = int(receipt["status"], 16) == 1
+    got = calls.received(row, receipt, wallet.address) if is_moved else 0
+    if is_moved and row.receives_asset_id and not got:
+        log.error(
+            "receipt_without_what_it_brought",
+            outgoing=str(row.pk),
+            tx_hash=receipt["transactionHash"],
+        )
+        return
+    failpoint("send.K7")
+    status, reason, text = (
+        (_Status.CONFIRMED, None, "") if is_moved else (_Status.FAILED, Reason.REVERTED, "")
+    )
+    if row.handled_status in MINED and row.handled_status != status:
+        text = (
+            f"It was {row.handled_status}, the chain undid it, and the second time it"
+            f" {'moved coins' if is_moved else 'was reverted'}"
+        )
+        status = _Status.REVIEW
+        reason = Reason.UNDONE
+    hot_wallets.finish(
+        row,
+        status,
+        at,
+        reason,
+        text,
+        tx_hash=receipt["transactionHash"],
+        block_number=number,
+        block_hash=str(receipt["blockHash"]).lower(),
+        network_fee_atomic=fee,
+        received_atomic=got,
+    )
+    failpoint("send.K8")
+
+
+def unhandled(*purposes: str) -> "QuerySet[OutgoingTransaction]":
+    """What came to an end (or to review) and whose app has not acted upon it, oldest first."""
+    ended = OutgoingTransaction.objects.filter(purpose__in=purposes, status__in=ENDED)
+    return ended.exclude(status=F("handled_status")).order_by("finished_at")
+
+
+class Undone(Exception):
+    """While it was booked the chain has undone it: the caller's transaction is to be rolled
+    back."""
+
+
+def mark_handled(row: OutgoingTransaction) -> None:
+    """Inside the caller's transaction, with what it did about the row as it has read it. Raises
+    Undone when it isn't so any more."""
+    now = OutgoingTransaction.objects.filter(pk=row.pk, status=row.status)
+    acted_upon = {
+        "handled_fee_atomic": row.network_fee_atomic,
+        "handled_received_atomic": row.received_atomic,
+    }
+    if not now.update(handled_status=row.status, **acted_upon):
+        raise Undone(f"{row.purpose} {row.reference}")
+
+
+def mined_otherwise() -> "QuerySet[OutgoingTransaction]":
+    """What was mined a second time, and cost or brought something else than what its app has
+    booked."""
+    rows = OutgoingTransaction.objects.filter(
+        undone_count__gt=0, status__in=MINED, handled_status=F("status")
+    )
+    as_booked = Q(
+        handled_fee_atomic=F("network_fee_atomic"), handled_received_atomic=F("received_atomic")
+    )
+    return rows.exclude(as_booked).order_by("finished_at")
+
+
+def mark_many_handled(rows: Sequence[OutgoingTransaction]) -> None:
+    """The same for many that stand alike."""
+    for status in {row.status for row in rows}:
+        alike = [row for row in rows if row.status == status]
+        now = OutgoingTransaction.objects.filter(pk__in=[row.pk for row in alike], status=status)
+        acted_upon = {
+            "handled_fee_atomic": F("network_fee_atomic"),
+            "handled_received_atomic": F("received_atomic"),
+        }
+        if now.update(handled_status=status, **acted_upon) < len(alike):
+            raise Undone(f"{len(alike)} {alike[0].purpose}")
+
+
+def can_afford(chain_id: str, asset_id: str, amount_atomic: int) -> bool:
+    """Whether the hot wallet could send this now; False also when nobody can be asked. Not inside a
+    transaction."""
+    return amount_atomic <= free(chain_id, asset_id)
+
+
+def free(chain_id: str, asset_id: str) -> int:
+    """What the hot wallet could send now; -1 also when nobody can be asked. Not inside a
+    transaction."""
+    wallet = (
+        HotWallet.objects.filter(chain=chain_id, halted_at=None).select_related("chain").first()
+    )
+    asset = Asset.objects.filter(pk=asset_id, chain=chain_id).first()
+    is_on_chain = asset is not None and (asset.is_native or bool(asset.contract_address))
+    if wallet is None or asset is None or not is_on_chain or not settings.CHAIN_URLS.get(chain_id):
+        return -1
+    with closing(nodes_of(wallet.chain)) as nodes:
+        try:
+            return balances.free(asset, wallet.address, nodes)
+        except RpcError:
+            return -1

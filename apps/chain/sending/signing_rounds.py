@@ -1,0 +1,76 @@
+"""One round of signing over the chains that are connected: what the signer's process and, outside
+production, the worker do."""
+
+from contextlib import closing
+
+import structlog
+from django.conf import settings
+
+from apps.assets.models import Chain
+from apps.chain.keys.keystores import hot_key, seed
+from apps.chain.keys.seeds import KeyFileRefused
+from apps.chain.models import OutgoingTransaction
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import KeystoreError, RpcError
+from apps.chain.sending import hot_wallets
+from apps.chain.sending.signer import ChainSigner
+from apps.chain.sending.sweep_signer import SweepSigner
+from apps.chain.states import UNMINED
+from apps.core import clock, jobs
+from apps.core.rows import Job
+
+log = structlog.get_logger(__name__)
+JOB = Job("chain.sign", in_transaction=False, is_vital=True, raises=(KeyFileRefused,))
+
+
+def sign_due(mode: str = "") -> int:
+    """Sign what waits on each chain (of a mode), and wake the sender; how many were signed. Raises
+    KeyFileRefused."""
+    signed: list[int] = []
+    waiting = OutgoingTransaction.objects.filter(status__in=UNMINED).values("chain")
+    # Live first: the signer's process serves both.
+    chains = Chain.objects.filter(pk__in=waiting).order_by("mode", "pk")
+    JOB.walk(
+        chains.filter(mode=mode) if mode else chains, lambda chain: signed.append(_sign(chain))
+    )
+    return sum(signed)
+
+
+def _sign(chain: Chain) -> int:
+    signed = 0
+    if settings.CHAIN_URLS.get(chain.pk):
+        with closing(nodes_of(chain)) as nodes:
+            try:
+                signed += ChainSigner(chain, hot_key(chain.mode), seed(), nodes).run(
+                    clock.real_now()
+                )
+                signed += SweepSigner(chain, seed(), nodes).run(clock.real_now())
+            except RpcError as error:
+                log.warning("chain_not_asked", chain=chain.pk, error=str(error))
+            except KeystoreError as error:
+                log.error("keystore_failed", chain=chain.pk, error=str(error))
+    if signed:
+        jobs.nudge("chain.send", mode=chain.mode)
+    return signed
+
+
+def introduce() -> dict[str, str]:
+    """Make the hot wallet of each connected chain known; chain to address.
+
+    Raises KeyFileRefused, KeystoreError, and RpcError when no chain answers.
+    """
+    known = {}
+    refused = None
+    for chain in Chain.objects.order_by("pk"):
+        if settings.CHAIN_URLS.get(chain.pk):
+            with closing(nodes_of(chain)) as nodes:
+                try:
+                    known[chain.pk] = hot_wallets.ensure(
+                        chain, hot_key(chain.mode).address, nodes, clock.real_now()
+                    ).address
+                except RpcError as error:  # the others are introduced all the same
+                    log.warning("chain_not_asked", chain=chain.pk, error=str(error))
+                    refused = error
+    if refused is not None and not known:
+        raise refused
+    return known

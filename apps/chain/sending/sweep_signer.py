@@ -1,0 +1,218 @@
+"""Signs the sweeps: deposits go to the hot wallet of their chain, and nowhere else. Each deposit
+address has nonces of its own.
+
+An address has at most one sweep that isn't over, so its next nonce is what its ended ones have
+used; the chain must agree.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Max
+
+from apps.assets.models import Chain
+from apps.chain.keys.secp256k1 import SigningKey
+from apps.chain.keys.seeds import Seed
+from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.reasons import Reason, Refusal, because
+from apps.chain.sending import approvals, balances, fees, holds, hot_wallets, limits
+from apps.chain.sending.balances import NATIVE_GAS
+from apps.chain.sending.calls import call_of
+from apps.chain.sending.candidates import signed_candidate
+from apps.chain.sending.fees import Offer
+from apps.chain.sending.gas import GAS_MAX
+from apps.chain.sending.signer import CANDIDATES_MAX
+from apps.chain.states import IN_FLIGHT, OUTGOING
+from apps.core.errors import ErrorCode
+from apps.core.failpoints import failpoint
+from apps.core.machine import Step
+
+log = structlog.get_logger(__name__)
+BATCH_MAX = 50
+_Status = OutgoingTransaction.Status
+
+
+class SweepSigner:
+    """Signs the sweeps of one chain. Several may run at once: the address's row keeps them
+    apart."""
+
+    def __init__(self, chain: Chain, seed: Seed, nodes: Nodes) -> None:
+        self.chain = chain
+        self.nodes = nodes
+        self._seed = seed
+        self.ceiling_wei: int = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
+        self.patience = timedelta(seconds=settings.SIGNER_STUCK_SECONDS)
+
+    def run(self, at: datetime) -> int:
+        """Sign what is due; how many transactions were signed. Raises RpcError when the chain can't
+        be asked."""
+        held = holds.held_on(self.chain)
+        if (
+            held.is_everything
+            or not HotWallet.objects.filter(chain=self.chain, halted_at=None).exists()
+        ):
+            return 0
+        rows = OutgoingTransaction.objects.filter(
+            chain=self.chain, purpose=OutgoingTransaction.Purpose.SWEEP
+        ).select_related("asset")
+        waiting = rows.filter(status=_Status.REQUESTED).exclude(asset__in=held.asset_ids)
+        asked = list(waiting.order_by("requested_at", "pk")[:BATCH_MAX])
+        stuck = list(
+            rows.filter(status__in=IN_FLIGHT, undone_count=0).exclude(
+                candidates__signed_at__gt=at - self.patience
+            )[:BATCH_MAX]
+        )
+        if not asked and not stuck:
+            return 0
+        block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
+        tip = int(self.nodes.call("eth_maxPriorityFeePerGas", []), 16)
+        offer = fees.suggested(int(block.get("baseFeePerGas", "0x0"), 16), tip, self.ceiling_wei)
+        if offer is None:
+            return 0
+        return sum(self._sign(row, offer, at) for row in asked) + sum(
+            self._replace(row, offer, at) for row in stuck
+        )
+
+    def _sign(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> int:
+        key = self._key_of(row)
+        if isinstance(key, Refusal):
+            hot_wallets.refuse(row, key, at)
+            return 0
+        used, held = self._facts(key)
+        tokens = (
+            None if row.asset.is_native else balances.of_token(row.asset, key.address, self.nodes)
+        )
+        gas_limit = self._gas_limit(row, key)
+        if gas_limit is None or gas_limit > GAS_MAX:
+            hot_wallets.finish(row, _Status.FAILED, at, Reason.WOULD_REVERT)
+            return 0
+        native = row.amount_atomic if row.asset.is_native else 0
+        if native + gas_limit * offer.max_fee_wei > held or (
+            tokens is not None and tokens < row.amount_atomic
+        ):
+            return 0  # gas is dear, or on its way
+        failpoint("send.K2")
+        return self._commit(row.pk, key, used, gas_limit, offer, at)
+
+    def _key_of(self, row: OutgoingTransaction) -> SigningKey | Refusal:
+        """What signs for the address, which must be the one that its index gives; else why it isn't
+        signed."""
+        refused = limits.sweep_refusal(row, self.chain)
+        if refused:
+            return refused
+        address = Address.objects.get(pk=row.from_address)
+        key = self._seed.deposit_key(row.mode, address.index)
+        return key if key.address == row.from_address else Refusal(_Status.FAILED, Reason.NO_KEY)
+
+    def _facts(self, key: SigningKey) -> tuple[int, int]:
+        used, held = self.nodes.batch(
+            [
+                ("eth_getTransactionCount", [key.address, "latest"]),
+                ("eth_getBalance", [key.address, "latest"]),
+            ]
+        )
+        return int(used, 16), int(held, 16)
+
+    def _gas_limit(self, row: OutgoingTransaction, key: SigningKey) -> int | None:
+        if row.asset.is_native:
+            return NATIVE_GAS
+        to, _, data = call_of(row)
+        try:
+            return (
+                int(
+                    self.nodes.call(
+                        "eth_estimateGas", [{"from": key.address, "to": to, "data": data}]
+                    ),
+                    16,
+                )
+                * 5
+                // 4
+            )
+        except RpcError as error:
+            if error.code is ErrorCode.REVERTED:
+                return None
+            raise
+
+    def _commit(
+        self, pk: uuid.UUID, key: SigningKey, used: int, gas_limit: int, offer: Offer, at: datetime
+    ) -> int:
+        """Under the address's lock: take its next nonce, sign, keep the bytes."""
+        with transaction.atomic():
+            Address.objects.select_for_update().get(pk=key.address)
+            rows = OutgoingTransaction.objects.select_for_update(of=("self",)).select_related(
+                "asset"
+            )
+            row = rows.filter(pk=pk, status=_Status.REQUESTED).first()
+            if row is None or row.from_address != key.address or not approvals.is_approved(row):
+                return 0
+            earlier = OutgoingTransaction.objects.filter(
+                chain=self.chain, from_address=key.address, nonce__isnull=False
+            )
+            last = earlier.aggregate(last=Max("nonce"))["last"]
+            nonce = 0 if last is None else int(last) + 1
+            if used > nonce:
+                hot_wallets.finish(
+                    row,
+                    _Status.REVIEW,
+                    at,
+                    Reason.NONCE_AHEAD,
+                    f"The chain is at nonce {used}, our records end at {nonce}",
+                )
+                return 0
+            if used < nonce:
+                return 0  # the node is behind
+            failpoint("send.K3")
+            row.nonce = nonce
+            row.gas_limit = gas_limit
+            candidate = signed_candidate(row, key, self.chain, offer, at)
+            failpoint("send.K4")
+            signed = {
+                "nonce": nonce,
+                "gas_limit": gas_limit,
+                "tx_hash": candidate.tx_hash,
+                "signed_at": at,
+                **because(None),
+            }
+            OUTGOING.change_status(row, Step(_Status.SIGNED), at=at, **signed)
+        return 1
+
+    def _replace(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> int:
+        """Offer more at the same nonce, as far as what the address holds reaches."""
+        key = self._key_of(row)
+        newest = row.candidates.last()
+        if (
+            isinstance(key, Refusal)
+            or newest is None
+            or row.gas_limit is None
+            or row.candidates.count() >= CANDIDATES_MAX
+        ):
+            return 0
+        used, held = self._facts(key)
+        spare = held - (row.amount_atomic if row.asset.is_native else 0)
+        dearer = fees.replacing(
+            Offer(newest.max_fee_wei, newest.priority_fee_wei),
+            offer,
+            min(self.ceiling_wei, spare // row.gas_limit),
+        )
+        if dearer is None or used != row.nonce:
+            return 0
+        with transaction.atomic():
+            Address.objects.select_for_update().get(pk=key.address)
+            last = SignedTransaction.objects.filter(
+                outgoing=row, outgoing__status__in=IN_FLIGHT
+            ).last()
+            if last is None or last.pk != newest.pk:
+                return 0
+            candidate = signed_candidate(row, key, self.chain, dearer, at)
+            OutgoingTransaction.objects.filter(pk=row.pk).update(tx_hash=candidate.tx_hash)
+        log.warning(
+            "sweep_replaced",
+            outgoing=str(row.pk),
+            chain=self.chain.pk,
+            max_fee_wei=dearer.max_fee_wei,
+        )
+        return 1

@@ -1,0 +1,285 @@
+"""Brings deposits to the hot wallet when that is worth its gas, or when the wallet lacks what is
+promised; it pays tokens' gas first.
+
+Only what was confirmed and booked is moved, address by address: one sweep at a time, asked for once
+under the address's lock. Native coins wait until nobody looks for what contracts send to their
+address, unless the wallet lacks them.
+"""
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+from django.conf import settings
+from django.db import connection, transaction
+
+from apps.assets.models import Asset, TokenStandard
+from apps.chain.models import Address, HotWallet, OutgoingTransaction
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.reasons import Reason
+from apps.chain.sending import balances, fees, hot_wallets, lanes, sender
+from apps.chain.sending.balances import NATIVE_GAS
+from apps.core import clock
+from apps.core.db.sql import Arguments
+from apps.core.money import atomic_from_decimal
+from apps.core.rows import PAUSED_SQL, Job
+
+log = structlog.get_logger(__name__)
+JOB = Job("chain.sweep", limit=50, in_transaction=False, raises=(RpcError,))
+CHAINS = Job("chain.sweep_due", in_transaction=False, is_vital=True)
+GIVING_UP = Job("chain.give_up_sweep", limit=50)
+SWEEP_GAS = 100_000  # of a token transfer to a wallet that has some
+GIVE_UP = timedelta(hours=1)
+# Gas is put aside for so many times today's price, so that a sweep which gets stuck can offer more.
+HEADROOM = 2
+WORTH_TIMES = 20
+_Purpose = OutgoingTransaction.Purpose
+_Status = OutgoingTransaction.Status
+
+_CANDIDATES = f"""
+SELECT a.address, d.amount - coalesce(o.amount, 0) FROM (
+    SELECT address_id, sum(amount_atomic) AS amount FROM chain_deposit
+    WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_simulated AND NOT is_lost
+      AND status = 'confirmed' AND handled_status = 'confirmed' GROUP BY address_id
+) d JOIN chain_address a ON a.address = d.address_id AND a.mode = %(mode)s LEFT JOIN (
+    SELECT from_address, sum(CASE WHEN status <> 'failed' AND asset_id = %(asset)s
+        THEN amount_atomic ELSE 0 END
+                             + CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END) AS amount
+    FROM chain_outgoingtransaction WHERE chain_id = %(chain)s AND purpose = 'sweep'
+        GROUP BY from_address
+) o ON o.from_address = a.address
+WHERE d.amount - coalesce(o.amount, 0) >= %(least)s AND a.address NOT IN ({PAUSED_SQL})
+  AND (%(is_wanted)s OR a.native_chain_id IS NULL OR a.watch_balance_until IS NULL
+      OR a.watch_balance_until <= %(at)s)
+  AND NOT EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
+                  AND t.status IN ('requested', 'signed', 'submitted', 'review')
+                  AND (t.purpose = 'sweep' AND t.from_address = a.address OR t.purpose = 'sweep_gas'
+                      AND t.to_address = a.address))
+ORDER BY d.amount - coalesce(o.amount, 0) DESC LIMIT %(limit)s
+"""  # noqa: S608  # our own text
+
+
+@dataclass
+class Swept:
+    """What one round asked for."""
+
+    sweeps: int = 0
+    gas_transfers: int = 0
+
+
+def sweep_due(mode: str = "") -> Swept:
+    """Ask for the sweeps that are worth it now, on every chain (of a mode) whose hot wallet is at
+    work."""
+    asked = Swept()
+    _give_up_waiting(clock.real_now())
+    wallets = HotWallet.objects.filter(halted_at=None).select_related("chain").order_by("chain")
+    CHAINS.walk(
+        wallets.filter(chain__mode=mode) if mode else wallets, lambda wallet: _sweep(wallet, asked)
+    )
+    return asked
+
+
+def _sweep(wallet: HotWallet, asked: Swept) -> None:
+    if not settings.CHAIN_URLS.get(wallet.chain_id):
+        return
+    with closing(nodes_of(wallet.chain)) as nodes:
+        try:
+            _ChainSweep(wallet, nodes, asked).run(clock.real_now())
+        except RpcError as error:
+            log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
+
+
+def threshold(asset: Asset) -> int | None:
+    """The least of an asset that is swept, in atomic units; None when it never is."""
+    for line in settings.SWEEP_MINIMUMS:
+        name, _, amount = line.partition("=")
+        if name == asset.pk:
+            return atomic_from_decimal(amount, asset.atomic_decimals)
+    return None
+
+
+def _give_up_waiting(at: datetime) -> None:
+    """A sweep that was never signed makes room for one with other figures."""
+    old = OutgoingTransaction.objects.filter(
+        purpose=_Purpose.SWEEP, status=_Status.REQUESTED, requested_at__lt=at - GIVE_UP
+    )
+
+    def give_up(row: OutgoingTransaction) -> None:
+        Address.objects.select_for_update().get(pk=row.from_address)
+        hot_wallets.finish(row, _Status.FAILED, at, Reason.GAS_TOO_DEAR)
+
+    GIVING_UP.walk(old.order_by("requested_at"), give_up)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An address, what is left there of an asset, and whether it is brought because the wallet
+    lacks it."""
+
+    asset: Asset
+    address: str
+    left_atomic: int
+    is_wanted: bool = False
+
+
+class _ChainSweep:
+    def __init__(self, wallet: HotWallet, nodes: Nodes, asked: Swept) -> None:
+        self.wallet = wallet
+        self.chain = wallet.chain
+        self.nodes = nodes
+        self.asked = asked
+
+    def run(self, at: datetime) -> None:
+        found = self._found(at)
+        if not found:
+            return
+        block, tip = self.nodes.batch(
+            [("eth_getBlockByNumber", ["latest", False]), ("eth_maxPriorityFeePerGas", [])]
+        )
+        ceiling = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
+        offer = fees.suggested(int(block.get("baseFeePerGas", "0x0"), 16), int(tip, 16), ceiling)
+        if offer is None:
+            return
+
+        def sweep(one: _Found) -> None:
+            go = self._sweep_native if one.asset.is_native else self._sweep_token
+            go(one, offer.max_fee_wei, at)
+
+        JOB.each(lambda: found, sweep, id_of=lambda one: one.address)
+
+    def _found(self, at: datetime) -> list[_Found]:
+        """What is worth its gas by itself, and of assets that the wallet is short of, as much as it
+        takes."""
+        found: list[_Found] = []
+        short = lanes.short_of(self.chain.pk)
+        for asset in self._sweepable(short):
+            least = threshold(asset)
+            worth = (
+                []
+                if least is None
+                else [_Found(asset, *one) for one in self._candidates(asset, least, at)]
+            )
+            found += worth + self._wanted(
+                asset, short.get(asset.pk, 0), {one.address for one in worth}, at
+            )
+        return found
+
+    def _wanted(
+        self, asset: Asset, short_atomic: int, known: set[str], at: datetime
+    ) -> list[_Found]:
+        """The fullest addresses that bring what the wallet has promised and lacks, whatever the
+        minimum."""
+        if not short_atomic:
+            return []
+        missing = short_atomic - balances.free(asset, self.wallet.address, self.nodes)
+        found: list[_Found] = []
+        for address, left in self._candidates(asset, 1, at, is_wanted=True):
+            if missing <= 0:
+                break
+            missing -= left
+            if address not in known:
+                found.append(_Found(asset, address, left, is_wanted=True))
+        if found or known:
+            lanes.call_back(self.chain.pk, asset.pk, waits_for=OutgoingTransaction.WaitsFor.SWEEP)
+        return found
+
+    def _sweepable(self, short: Mapping[str, int]) -> list[Asset]:
+        rows = Asset.objects.filter(chain=self.chain).order_by("position", "pk")
+        wanted = [one for one in rows if threshold(one) is not None or one.pk in short]
+        return [one for one in wanted if one.is_native or one.contract_address]
+
+    def _candidates(
+        self, asset: Asset, least: int, at: datetime, *, is_wanted: bool = False
+    ) -> list[tuple[str, int]]:
+        asked: Arguments = {
+            "chain": self.chain.pk,
+            "asset": asset.pk,
+            "mode": self.chain.mode,
+            "is_native": asset.is_native,
+            "is_wanted": is_wanted,
+            "least": least,
+            "at": at,
+            "limit": JOB.limit,
+            "job": JOB.name,
+            "now": at,
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(_CANDIDATES, asked)
+            return [(address, int(left)) for address, left in cursor.fetchall()]
+
+    def _sweep_native(self, one: _Found, fee_wei: int, at: datetime) -> None:
+        gas = HEADROOM * NATIVE_GAS * fee_wei
+        amount = min(one.left_atomic, self._held(one.address)) - gas
+        if amount >= (1 if one.is_wanted else WORTH_TIMES) * gas:
+            self._ask(one.asset, one.address, amount, at)
+
+    def _sweep_token(self, one: _Found, fee_wei: int, at: datetime) -> None:
+        """Once the gas is there; else the hot wallet sends what is missing."""
+        asset = one.asset
+        address = one.address
+        left = one.left_atomic
+        gas = HEADROOM * SWEEP_GAS * fee_wei
+        held = self._held(address)
+        if 2 * held >= gas:
+            amount = min(left, balances.of_token(asset, address, self.nodes))
+            if amount > 0:
+                self._ask(asset, address, amount, at)
+            return
+        native = Asset.objects.filter(chain=self.chain, token_standard=TokenStandard.NATIVE).first()
+        if native is not None and balances.can_afford(
+            native, self.wallet.address, gas - held, self.nodes
+        ):
+            self._send_gas(native, address, gas - held, at)
+
+    def _held(self, address: str) -> int:
+        return int(self.nodes.call("eth_getBalance", [address, "latest"]), 16)
+
+    def _ask(self, asset: Asset, address: str, amount_atomic: int, at: datetime) -> None:
+        with transaction.atomic():
+            number = self._free(address)
+            if number is None:
+                return
+            sender.request(
+                chain_id=self.chain.pk,
+                asset_id=asset.pk,
+                to=self.wallet.address,
+                amount_atomic=amount_atomic,
+                purpose=_Purpose.SWEEP,
+                reference=f"{self.chain.pk}:{address}:{number}",
+                mode=self.chain.mode,
+                at=at,
+                sweeps=address,
+            )
+        self.asked.sweeps += 1
+
+    def _send_gas(self, native: Asset, address: str, amount_atomic: int, at: datetime) -> None:
+        with transaction.atomic():
+            number = self._free(address)
+            if number is None:
+                return
+            sender.request(
+                chain_id=self.chain.pk,
+                asset_id=native.pk,
+                to=address,
+                amount_atomic=amount_atomic,
+                purpose=_Purpose.SWEEP_GAS,
+                reference=f"{self.chain.pk}:{address}:{number}",
+                mode=self.chain.mode,
+                at=at,
+            )
+        self.asked.gas_transfers += 1
+
+    def _free(self, address: str) -> int | None:
+        """Under the address's lock: the number of its next transaction; None while one is on its
+        way."""
+        Address.objects.select_for_update().get(pk=address)
+        rows = OutgoingTransaction.objects.filter(chain=self.chain)
+        sweeps = rows.filter(purpose=_Purpose.SWEEP, from_address=address)
+        gas = rows.filter(purpose=_Purpose.SWEEP_GAS, to_address=address)
+        ended = (_Status.CONFIRMED, _Status.FAILED)
+        if sweeps.exclude(status__in=ended).exists() or gas.exclude(status__in=ended).exists():
+            return None
+        return sweeps.count() + gas.count()

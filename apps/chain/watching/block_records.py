@@ -1,0 +1,211 @@
+"""What a block means for us, and writing it down: block, deposits, confirmations and head in one
+transaction.
+
+Head only moves from a block to its child, or back to a common ancestor together with what replaces
+the lost blocks. So the canonical blocks are without gaps, and a watcher that is killed anywhere
+goes on exactly where it stood.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+from django.db import connection, transaction
+
+from apps.assets.models import Asset, Chain
+from apps.chain.models import (
+    Address,
+    BalanceCheck,
+    Block,
+    Head,
+    OutgoingTransaction,
+    SignedTransaction,
+)
+from apps.chain.providers.base import Nodes
+from apps.chain.watching import deposits
+from apps.chain.watching.blocks import BlockRead, Header, Transfer, succeeded
+from apps.core import jobs
+
+log = structlog.get_logger(__name__)
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class HeadMoved(Exception):
+    """Another watcher has written in the meantime; nothing was done."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the watcher has to know of a chain."""
+
+    chain: Chain
+    native_asset_id: str | None
+    asset_by_contract: dict[str, str]
+
+    @property
+    def contracts(self) -> list[str]:
+        return sorted(self.asset_by_contract)
+
+    def asset_of(self, transfer: Transfer) -> str | None:
+        return (
+            self.asset_by_contract.get(transfer.contract)
+            if transfer.contract
+            else self.native_asset_id
+        )
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A block with the transfers that did reach one of our addresses, each with its asset."""
+
+    header: Header
+    found: list[tuple[str, Transfer]]
+
+
+def facts_of(chain_id: str) -> Facts:
+    assets = list(Asset.objects.filter(chain_id=chain_id))
+    native = next((one.pk for one in assets if one.is_native), None)
+    return Facts(
+        Chain.objects.get(pk=chain_id),
+        native,
+        {one.contract_address.lower(): one.pk for one in assets if one.contract_address},
+    )
+
+
+def match(nodes: Nodes, facts: Facts, block: BlockRead) -> Matched:
+    """The transfers to our deposit addresses. One from an address of ours is our own doing; a
+    reverted one moved nothing."""
+    candidates = [
+        (asset, one) for one in block.transfers if (asset := facts.asset_of(one)) is not None
+    ]
+    ours = _deposit_addresses({one.to_address for _, one in candidates})
+    found = [(asset, one) for asset, one in candidates if one.to_address in ours]
+    if found:
+        senders = {one.from_address for _, one in found}
+        own = set(Address.objects.filter(address__in=senders).values_list("address", flat=True))
+        gas = _gas_of_sweeps({one.tx_hash for _, one in found})
+        found = [
+            (asset, one)
+            for asset, one in found
+            if one.from_address not in own and one.tx_hash not in gas
+        ]
+    native = [one.tx_hash for _, one in found if not one.contract]
+    if native:
+        moved = succeeded(nodes, block.header.hash, native)
+        found = [(asset, one) for asset, one in found if one.contract or one.tx_hash in moved]
+    return Matched(block.header, found)
+
+
+def begin(facts: Facts, first: Header, genesis_hash: str) -> Head:
+    """Stand before the first block that is to be read."""
+    head, _ = Head.objects.get_or_create(
+        chain=facts.chain,
+        defaults={
+            "number": first.number - 1,
+            "hash": first.parent_hash,
+            "genesis_hash": genesis_hash,
+            "block_time": first.mined_at,
+            "synced_at": NEVER,
+        },
+    )
+    return head
+
+
+def record_block(facts: Facts, block: Matched, at: datetime) -> None:
+    """Write the child of the head. Raises HeadMoved when it isn't that any more."""
+    with transaction.atomic():
+        _lock_head(facts.chain, block.header.parent_hash)
+        changed = _write(facts, block, at)
+        _finish(facts.chain, block.header, changed, at)
+
+
+def record_branch(
+    facts: Facts, head: Head, ancestor: Header, branch: Sequence[Matched], at: datetime
+) -> None:
+    """Replace every block above the ancestor by another branch; what the branch has not got again
+    has failed."""
+    with transaction.atomic():
+        _lock_head(facts.chain, head.hash)
+        Block.objects.filter(
+            chain=facts.chain, number__gt=ancestor.number, is_canonical=True
+        ).update(is_canonical=False)
+        BalanceCheck.objects.filter(chain=facts.chain, block_number__gt=ancestor.number).delete()
+        changed = [one for block in branch for one in _write(facts, block, at)]
+        changed += deposits.fail_orphans(facts.chain.pk, ancestor.number, at)
+        _finish(facts.chain, branch[-1].header if branch else ancestor, changed, at)
+
+
+def record_inner(
+    facts: Facts, header: Header, found: list[tuple[str, Transfer]], at: datetime
+) -> None:
+    """Add transfers that contracts made in a block that was written before."""
+    with transaction.atomic():
+        head = Head.objects.select_for_update().get(chain=facts.chain)
+        if not Block.objects.filter(
+            chain=facts.chain, hash=header.hash, is_canonical=True
+        ).exists():
+            raise HeadMoved
+        changed = deposits.put(facts.chain, header, found, at) + deposits.confirm(
+            facts.chain.pk, head.number, at
+        )
+        if changed:
+            jobs.enqueue("payments.settle_deposits", *dict.fromkeys(changed))
+
+
+def _lock_head(chain: Chain, expected_hash: str) -> Head:
+    head = Head.objects.select_for_update().get(chain=chain)
+    if head.hash != expected_hash:
+        raise HeadMoved
+    return head
+
+
+def _write(facts: Facts, block: Matched, at: datetime) -> list[object]:
+    header = block.header
+    Block.objects.bulk_create(
+        [
+            Block(
+                chain=facts.chain,
+                number=header.number,
+                hash=header.hash,
+                parent_hash=header.parent_hash,
+                mined_at=header.mined_at,
+                scanned_at=at,
+            )
+        ],
+        update_conflicts=True,  # a branch may come back
+        unique_fields=["chain", "hash"],
+        update_fields=["is_canonical", "scanned_at"],
+    )
+    return deposits.put(facts.chain, header, block.found, at) if block.found else []
+
+
+def _finish(chain: Chain, header: Header, changed: list[object], at: datetime) -> None:
+    """Count confirmations from the new head, move it there, and wake those who act upon
+    deposits."""
+    changed += deposits.confirm(chain.pk, header.number, at)
+    Head.objects.filter(chain=chain).update(
+        number=header.number, hash=header.hash, block_time=header.mined_at
+    )
+    if changed:
+        jobs.enqueue("payments.settle_deposits", *dict.fromkeys(changed))
+
+
+def _gas_of_sweeps(hashes: set[str]) -> set[str]:
+    """Those of the transactions that bring gas from the hot wallet: they were stored before anybody
+    could see them."""
+    rows = SignedTransaction.objects.filter(
+        tx_hash__in=hashes, outgoing__purpose=OutgoingTransaction.Purpose.SWEEP_GAS
+    )
+    return set(rows.values_list("tx_hash", flat=True))
+
+
+def _deposit_addresses(addresses: set[str]) -> set[str]:
+    if not addresses:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT address FROM chain_address WHERE address = ANY(%s) AND purpose = 'deposit'",
+            [list(addresses)],
+        )
+        return {address for (address,) in cursor.fetchall()}

@@ -1,0 +1,265 @@
+"""Native coins that contracts send to us are in no transaction's value: they are found as balances
+that nothing explains.
+
+Every few blocks the open addresses of native coins are looked at, a bounded number each time. A
+surplus is traced to its block by bisection, and in it to its transaction where the node can trace;
+else the block stands for the transaction. An address whose coins are on their way to the hot wallet
+is looked at when it is known what that took.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TypedDict
+
+import structlog
+from django.db import models
+
+from apps.assets.models import Chain
+from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head, OutgoingTransaction
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.states import IN_FLIGHT, MINED
+from apps.chain.watching import block_records
+from apps.chain.watching.blocks import Header, Inconsistent, Transfer, balances, sent_counts
+
+ADDRESSES_MAX = 1000
+FIRST_LOG_INDEX = -2
+FINDS_MAX = 20
+MOVING = frozenset({"CALL", "CREATE", "CREATE2", "SELFDESTRUCT"})
+NOBODY = "0x" + "0" * 40
+
+log = structlog.get_logger(__name__)
+_Status = OutgoingTransaction.Status
+
+
+class BalanceWatch:
+    """Goes round the open addresses of a chain, some at each look."""
+
+    def __init__(self, nodes: Nodes, facts: block_records.Facts) -> None:
+        self._nodes = nodes
+        self._facts = facts
+        self._last: tuple[datetime, str] | None = None
+
+    def look(self, head: Head, at: datetime) -> None:
+        """Compare balances after the head with what the deposits explain."""
+        if self._facts.native_asset_id is None:
+            return
+        addresses = self._next(at)
+        known = {
+            one.address_id: one
+            for one in BalanceCheck.objects.filter(chain=self._facts.chain, address__in=addresses)
+        }
+        held = dict(zip(addresses, balances(self._nodes, addresses, head.hash), strict=True))
+        moving = set(
+            _sweeps(self._facts.chain, addresses)
+            .filter(status__in=IN_FLIGHT)
+            .values_list("from_address", flat=True)
+        )
+        changed = [
+            one
+            for one in addresses
+            if one not in moving and held[one] != (known[one].balance_atomic if one in known else 0)
+        ]
+        for address, sent in zip(
+            changed, sent_counts(self._nodes, changed, head.hash), strict=True
+        ):
+            before = known.get(address)
+            search = _Search(self._nodes, self._facts, address, before)
+            if sent == (before.sent_count if before else 0) + len(search.swept(head.number)):
+                self._explain(
+                    search, head.number, at
+                )  # else somebody else has its key, and what came in can't be told
+            check = {
+                "block_number": head.number,
+                "balance_atomic": held[address],
+                "sent_count": sent,
+            }
+            BalanceCheck.objects.update_or_create(
+                chain=self._facts.chain, address_id=address, defaults=check
+            )
+
+    def _next(self, at: datetime) -> list[str]:
+        open_ones = Address.objects.filter(
+            native_chain=self._facts.chain, watch_balance_until__gt=at
+        )
+        rest = open_ones
+        if self._last is not None:
+            after, last = self._last
+            rest = open_ones.filter(
+                models.Q(watch_balance_until__gt=after)
+                | models.Q(watch_balance_until=after, address__gt=last)
+            )
+        rows = list(
+            rest.order_by("watch_balance_until", "address").values_list(
+                "watch_balance_until", "address"
+            )[:ADDRESSES_MAX]
+        )
+        until, address = rows[-1] if len(rows) == ADDRESSES_MAX else (None, "")
+        self._last = None if until is None else (until, address)
+        return [address for _, address in rows]
+
+    def _explain(self, search: "_Search", number: int, at: datetime) -> None:
+        """Find what came in since the last look and isn't known yet, block by block."""
+        address = search.address
+        for _ in range(FINDS_MAX):
+            block, is_exact = search.first_surplus(number)
+            if block is None:
+                return
+            amount = search.surplus(block)
+            transfers = inner_transfers(self._nodes, block, address) if is_exact else None
+            if transfers is None:
+                transfers = [_untraced(block, address, amount)]
+            unknown = [one for one in transfers if not search.is_known(one, block)]
+            block_records.record_inner(
+                self._facts,
+                _header(block),
+                [(str(self._facts.native_asset_id), one) for one in unknown],
+                at,
+            )
+            if sum(one.amount_atomic for one in unknown) != amount:
+                log.error(
+                    "balance_unexplained",
+                    chain=self._facts.chain.pk,
+                    address=address,
+                    block=block.number,
+                    amount_atomic=str(amount),
+                )
+                return
+
+
+class _Search:
+    """What an address holds beyond what is known, at any block since the last look."""
+
+    def __init__(
+        self, nodes: Nodes, facts: block_records.Facts, address: str, before: BalanceCheck | None
+    ) -> None:
+        self._nodes = nodes
+        self._facts = facts
+        self._native = str(facts.native_asset_id)
+        self.address = address
+        self._after = before.block_number if before else -1
+        self._held = before.balance_atomic if before else 0
+
+    def first_surplus(self, number: int) -> tuple[Block | None, bool]:
+        """The first block with a surplus, or None. Not exact when the node has no older balances:
+        it is block `number` then."""
+        blocks = Block.objects.filter(
+            chain=self._facts.chain, is_canonical=True, number__gt=self._after, number__lte=number
+        )
+        low = blocks.aggregate(first=models.Min("number"))["first"]
+        last = blocks.filter(number=number).first()
+        if last is None or self.surplus(last) <= 0:
+            return None, True
+        found = last
+        try:
+            while low < found.number:
+                middle = blocks.get(number=(low + found.number) // 2)
+                if self.surplus(middle) > 0:
+                    found = middle
+                else:
+                    low = middle.number + 1
+        except RpcError as error:
+            if not error.is_refusal:
+                raise
+            return last, False
+        return found, True
+
+    def surplus(self, block: Block) -> int:
+        [balance] = balances(self._nodes, [self.address], block.hash)
+        return balance - self._held - self._deposited(block.number) + sum(self.swept(block.number))
+
+    def swept(self, number: int) -> list[int]:
+        """What each sweep since the last look has taken, up to a block."""
+        rows = _sweeps(self._facts.chain, [self.address]).filter(status__in=MINED)
+        rows = rows.filter(block_number__gt=self._after, block_number__lte=number)
+        return [
+            one.network_fee_atomic
+            + (
+                one.amount_atomic
+                if one.status == _Status.CONFIRMED and one.asset_id == self._native
+                else 0
+            )
+            for one in rows
+        ]
+
+    def is_known(self, transfer: Transfer, block: Block) -> bool:
+        known = Deposit.objects.filter(
+            chain=self._facts.chain, tx_hash=transfer.tx_hash, log_index=transfer.log_index
+        )
+        return known.filter(block_hash=block.hash).exclude(status="failed").exists()
+
+    def _deposited(self, number: int) -> int:
+        canonical = Block.objects.filter(
+            chain=self._facts.chain, is_canonical=True, hash=models.OuterRef("block_hash")
+        )
+        found = Deposit.objects.filter(
+            models.Exists(canonical),
+            chain=self._facts.chain,
+            address_id=self.address,
+            asset_id=self._native,
+            block_number__gt=self._after,
+            block_number__lte=number,
+        )
+        return int(found.aggregate(total=models.Sum("amount_atomic"))["total"] or 0)
+
+
+def _sweeps(chain: Chain, addresses: list[str]) -> "models.QuerySet[OutgoingTransaction]":
+    return OutgoingTransaction.objects.filter(
+        chain=chain, purpose=OutgoingTransaction.Purpose.SWEEP, from_address__in=addresses
+    )
+
+
+def inner_transfers(nodes: Nodes, block: Block, address: str) -> list[Transfer] | None:
+    """What contracts sent to an address in a block; None when the node can't trace."""
+    try:
+        traces = nodes.call("debug_traceBlockByHash", [block.hash, {"tracer": "callTracer"}])
+        hashes = nodes.call("eth_getBlockByHash", [block.hash, False])["transactions"]
+    except RpcError as error:
+        if not error.is_refusal:
+            raise
+        return None
+    try:
+        return [
+            Transfer(
+                "",
+                tx_hash.lower(),
+                FIRST_LOG_INDEX - place,
+                frame["from"].lower(),
+                address,
+                int(frame["value"], 16),
+            )
+            for tx_hash, trace in zip(hashes, traces, strict=True)
+            for place, frame in enumerate(_value_frames(trace["result"]))
+            if frame["to"].lower() == address
+        ]
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise Inconsistent(f"block {block.number} has a trace that isn't one") from None
+
+
+# A call as the tracer tells it. What a node leaves out or writes otherwise is found where it is
+# read.
+Frame = TypedDict(
+    "Frame",
+    {"type": str, "from": str, "to": str, "value": str, "error": str, "calls": "list[Frame]"},
+    total=False,
+)
+
+
+def _value_frames(frame: Frame) -> Iterator[Frame]:
+    """The calls inside a call that moved coins, in order; nothing below a failed one did."""
+    if frame.get("error"):
+        return
+    for inner in frame.get("calls") or ():
+        if inner.get("error"):
+            continue
+        if inner["type"] in MOVING and int(inner.get("value") or "0x0", 16) > 0:
+            yield inner
+        yield from _value_frames(inner)
+
+
+def _untraced(block: Block, address: str, amount_atomic: int) -> Transfer:
+    taken = Deposit.objects.filter(chain_id=block.chain_id, tx_hash=block.hash).count()
+    return Transfer("", block.hash, FIRST_LOG_INDEX - taken, NOBODY, address, amount_atomic)
+
+
+def _header(block: Block) -> Header:
+    return Header(block.number, block.hash, block.parent_hash, block.mined_at)

@@ -1,0 +1,147 @@
+"""One transaction that somebody names, as nodes tell it: whether it is there, final, and what of it
+reached given addresses.
+
+It books nothing: what the watcher has missed is left to the watcher, which is told where to look
+(`watch_again`).
+"""
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+
+from apps.assets.models import Chain
+from apps.chain.models import Address
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.watching.blocks import TRANSFER_TOPIC, Inconsistent
+from apps.core.clock import real_now
+
+# Somebody waits for the answer.
+PATIENCE_SECONDS = 3.0
+TOTAL_SECONDS = 9.0
+CHAINS_MAX = 6
+WATCHED_AGAIN_FOR = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Coins that came to an address of ours; `contract` is empty for the chain's own coin."""
+
+    address: str
+    contract: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A transaction on a chain. Without a block it isn't final at all."""
+
+    chain: Chain
+    block_number: int | None
+    has_failed: bool = False
+    reached: tuple[Reached, ...] = ()
+
+
+@dataclass(frozen=True)
+class Search:
+    """`asked` are the chains that could be asked, each with an answer."""
+
+    seen: Seen | None
+    asked: tuple[Chain, ...]
+
+
+def search(
+    chains: Iterable[Chain],
+    tx_hash: str,
+    addresses: Collection[str],
+    native_addresses: Mapping[str, str],
+) -> Search:
+    """Ask one chain after the other, as long as somebody may be kept waiting. Not inside a
+    transaction.
+
+    `native_addresses` are those that take a chain's own coin, by chain.
+    """
+    deadline = time.monotonic() + TOTAL_SECONDS
+    asked: list[Chain] = []
+    for chain in list(chains)[:CHAINS_MAX]:
+        if not can_ask(chain):
+            continue
+        if time.monotonic() > deadline:
+            break
+        try:
+            with closing(nodes_of(chain, patience_seconds=PATIENCE_SECONDS)) as nodes:
+                seen = _look(
+                    nodes, chain, tx_hash, frozenset(addresses), native_addresses.get(chain.pk)
+                )
+        except RpcError:
+            continue
+        asked.append(chain)
+        if seen is not None:
+            return Search(seen, tuple(asked))
+    return Search(None, tuple(asked))
+
+
+def can_ask(chain: Chain) -> bool:
+    return bool(settings.CHAIN_URLS.get(chain.pk))
+
+
+def watch_again(address: str) -> None:
+    """From now on the watcher compares what the address holds with what is booked of it, for a
+    day."""
+    until = real_now() + WATCHED_AGAIN_FOR
+    Address.objects.filter(pk=address, native_chain__isnull=False).update(watch_balance_until=until)
+
+
+def _look(
+    nodes: Nodes, chain: Chain, tx_hash: str, addresses: frozenset[str], native: str | None
+) -> Seen | None:
+    told, receipt = nodes.batch(
+        [("eth_getTransactionByHash", [tx_hash]), ("eth_getTransactionReceipt", [tx_hash])]
+    )
+    if not isinstance(told, dict):
+        return None
+    if not isinstance(receipt, dict):
+        return Seen(chain, None)
+    try:
+        number = int(receipt["blockNumber"], 16)
+        if int(receipt["status"], 16) != 1:
+            return Seen(chain, number, has_failed=True)
+        reached = tuple(_reached(told, receipt, addresses))
+        has_called = not reached and str(told.get("input") or "0x") != "0x"
+    except (TypeError, KeyError, ValueError, AttributeError):
+        raise Inconsistent("a node's answer isn't a transaction") from None
+    if has_called and native is not None and _has_grown(nodes, native, number):
+        reached = (Reached(native, ""),)
+    return Seen(chain, number, reached=reached)
+
+
+def _reached(
+    told: Mapping[str, Any], receipt: Mapping[str, Any], addresses: frozenset[str]
+) -> Iterator[Reached]:
+    to = str(told.get("to") or "").lower()
+    if to in addresses and int(told["value"], 16) > 0:
+        yield Reached(to, "")
+    for one in receipt["logs"]:
+        topics = one["topics"]
+        if len(topics) == 3 and topics[0].lower() == TRANSFER_TOPIC:
+            holder = "0x" + topics[2][-40:].lower()
+            if holder in addresses:
+                yield Reached(holder, one["address"].lower())
+
+
+def _has_grown(nodes: Nodes, address: str, number: int) -> bool:
+    """Whether an address held more after a block than before; a node without older balances can't
+    tell."""
+    try:
+        before, after = nodes.batch(
+            [("eth_getBalance", [address, hex(max(0, at))]) for at in (number - 1, number)]
+        )
+        return int(after, 16) > int(before, 16)
+    except RpcError as error:
+        if not error.is_refusal:
+            raise
+        return False

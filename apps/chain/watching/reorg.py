@@ -1,0 +1,42 @@
+"""Where two branches of a chain part: the youngest block that we and the node have in common."""
+
+import structlog
+
+from apps.assets.models import Chain
+from apps.chain.models import Block, Head
+from apps.chain.providers.base import Nodes
+from apps.chain.watching.blocks import Header, Inconsistent, read_headers
+
+DEPTH_MAX = 512
+STEP = 16
+
+log = structlog.get_logger(__name__)
+
+
+class TooDeep(Inconsistent):
+    """The branches part further back than any honest reorg: an operator has to look."""
+
+
+def is_other_branch(head: Head, tip: Header) -> bool:
+    """Whether a tip contradicts what we read. A shorter chain is a node that lags, even on another
+    branch: it is not followed."""
+    return tip.number == head.number and tip.hash != head.hash
+
+
+def common_ancestor(nodes: Nodes, chain: Chain, head: Head) -> Header:
+    """Walk back from the head. When even the first block that we read is gone, what stood before it
+    is as good an ancestor."""
+    ours = dict(
+        Block.objects.filter(
+            chain=chain, is_canonical=True, number__gt=head.number - DEPTH_MAX
+        ).values_list("number", "hash")
+    )
+    first = min(ours, default=head.number + 1)
+    for top in range(head.number, first - 1, -STEP):
+        for theirs in read_headers(nodes, range(top, max(top - STEP, first - 1), -1)):
+            if ours[theirs.number] == theirs.hash:
+                return theirs
+    if first == 0 or first <= head.number - DEPTH_MAX + 1:
+        log.error("branch_too_deep", chain=chain.pk, head=head.number, looked_back_to=first)
+        raise TooDeep(f"{chain.pk}: no common block down to {first}")
+    return read_headers(nodes, [first - 1])[0]

@@ -1,0 +1,91 @@
+"""Rows of a model that are read on every request, by a statement written once: the ORM would build
+it anew each time."""
+
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Generic, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, connections, models
+
+from apps.core.db.sql import Statement
+from apps.core.models import AtomicField, OptionalAtomicField
+
+Row = TypeVar("Row", bound=models.Model)
+# How a value comes back from JSON, by the kind of its column; whatever isn't here is in JSON what
+# it is in Python.
+_FROM_JSON: dict[str, Callable[[Any], Any]] = {
+    "UUIDField": uuid.UUID,
+    "DateTimeField": datetime.fromisoformat,
+    "DateField": date.fromisoformat,
+    "DecimalField": Decimal,
+}
+
+
+class Columns(Generic[Row]):
+    """The columns of a model in a statement of one's own, where its table has this alias, and the
+    rows made of what comes back.
+
+    `text` are the columns themselves. `json` is one column, for `json_agg`: rows that belong to a
+    row come with it.
+    """
+
+    def __init__(self, model: type[Row], alias: str) -> None:
+        self.model = model
+        fields = model._meta.concrete_fields
+        self._names = [field.attname for field in fields]
+        self.text = ", ".join(f'{alias}."{field.column}"' for field in fields)
+        # What a column needs to become its attribute (JSON, whole numbers of any size).
+        self._changes = [
+            (place, field.from_db_value)
+            for place, field in enumerate(fields)
+            if hasattr(field, "from_db_value")
+        ]
+        kinds = [_kind(field) for field in fields]
+        casts = [
+            "::text" if kind == "DecimalField" else "" for kind in kinds
+        ]  # as a number it would be rounded
+        columns = ", ".join(
+            f'{alias}."{field.column}"{cast}' for field, cast in zip(fields, casts, strict=True)
+        )
+        self.json = f"json_build_array({columns})"
+        self._changes_from_json = [
+            (place, _FROM_JSON[kind]) for place, kind in enumerate(kinds) if kind in _FROM_JSON
+        ]
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def row(self, values: Sequence[Any]) -> Row:
+        made = list(values)
+        for place, change in self._changes:
+            made[place] = change(made[place], None, connections[DEFAULT_DB_ALIAS])
+        return self.model.from_db(DEFAULT_DB_ALIAS, self._names, made)
+
+    def row_from_json(self, values: list[Any]) -> Row:
+        for place, change in self._changes_from_json:
+            if values[place] is not None:
+                values[place] = change(values[place])
+        return self.model.from_db(DEFAULT_DB_ALIAS, self._names, values)
+
+
+def _kind(field: Any) -> str:
+    """The kind of a column's values; a foreign key's are those of what it points to, atomic units
+    are whole numbers in JSON too."""
+    if isinstance(field, (AtomicField, OptionalAtomicField)):
+        return "AtomicField"
+    return str((field.target_field if field.is_relation else field).get_internal_type())
+
+
+class Rows(Generic[Row]):
+    """`tail` is everything after FROM and the table's name, with the placeholders of a Statement.
+    The rows are as the ORM gives them."""
+
+    def __init__(self, model: type[Row], tail: str) -> None:
+        table = model._meta.db_table
+        self._columns = Columns(model, f'"{table}"')
+        self._statement = Statement(f'SELECT {self._columns.text} FROM "{table}" {tail}')  # noqa: S608  # only names of columns
+
+    def read(self, **values: Any) -> list[Row]:
+        return [self._columns.row(row) for row in self._statement.rows(**values)]

@@ -1,0 +1,134 @@
+"""Whose rows PostgreSQL shows to what runs now: the stores and modes that the database's own
+policies let through.
+
+A door says it once it knows who asks; before that nobody's rows are shown. apps.core.db.postgresql
+tells the connection before the next statement, so what an earlier request left on it never counts.
+Policies are for the web's role; others see every row.
+"""
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+# The names under which PostgreSQL's policies read it, in the order of Scope.settings.
+SETTINGS = ("tillgate.stores", "tillgate.modes", "tillgate.told")
+EVERYONE = "{all}"  # in place of the modes: every store's rows in each
+
+
+class OwnedStore(Protocol):
+    """A store, which may be a platform's sub-merchant."""
+
+    @property
+    def pk(self) -> uuid.UUID: ...
+
+    platform_id: uuid.UUID | None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Arrays as PostgreSQL reads them. `told` are the stores that hear of what is done: a
+    sub-merchant's platform too."""
+
+    stores: str = "{}"
+    modes: str = "{}"
+    told: str = "{}"
+    why: str = ""  # of an opening: what needs everybody's rows
+
+    def __or__(self, other: "Scope") -> "Scope":
+        """The rows of either's stores in either's modes."""
+        both = ((self.stores, other.stores), (self.modes, other.modes), (self.told, other.told))
+        stores, modes, told = (
+            _array(dict.fromkeys(filter(None, f"{one[1:-1]},{two[1:-1]}".split(","))))
+            for one, two in both
+        )
+        return Scope(stores, modes, told, self.why)
+
+    def settings(self) -> tuple[str, str, str]:
+        return self.stores, EVERYONE if self.why else self.modes, self.told
+
+
+NOBODY = Scope()
+_scope: ContextVar[Scope] = ContextVar("scope", default=NOBODY)
+
+
+def current() -> Scope:
+    return _scope.get()
+
+
+def of(stores: Iterable[OwnedStore], modes: Iterable[str]) -> Scope:
+    """The rows of these stores in these modes."""
+    found = list(stores)
+    ids = [str(store.pk) for store in found]
+    platforms = [str(store.platform_id) for store in found if store.platform_id is not None]
+    own = _array(ids)
+    return Scope(
+        own, _array(modes), _array(dict.fromkeys([*ids, *platforms])) if platforms else own
+    )
+
+
+def _array(values: Iterable[str]) -> str:
+    return "{" + ",".join(values) + "}"
+
+
+def narrow(*stores: OwnedStore, modes: Iterable[str]) -> None:
+    """From here on what runs in this request sees these rows alone."""
+    _scope.set(of(stores, modes))
+
+
+@contextmanager
+def within(scope: Scope) -> Iterator[None]:
+    """Within this, these rows; afterwards those of before."""
+    mark = _scope.set(scope)
+    try:
+        yield
+    finally:
+        _scope.reset(mark)
+
+
+def also(stores: Iterable[OwnedStore], modes: Iterable[str] = ()) -> AbstractContextManager[None]:
+    """Within this these stores and modes too, each store in each mode: a platform's accounts, or
+    one's own store in both modes."""
+    return within(_scope.get() | of(stores, modes))
+
+
+@contextmanager
+def everyone(why: str) -> Iterator[None]:
+    """The named opening: every store's rows, for what can't know yet, or doesn't ask, whose they
+    are."""
+    with within(Scope(why=why)):
+        yield
+
+
+def open_for(why: str) -> None:
+    """From here on this request sees every store's rows."""
+    _scope.set(Scope(why=why))
+
+
+def opened(why: str, find: Callable[[], T | None]) -> T | None:
+    """The one row that a public link or token names, read with an opening; whose it is, is the
+    scope from there on."""
+    with everyone(why):
+        row = find()
+    if row is not None:
+        owned: Any = row
+        narrow(owned.store, modes=[owned.mode])
+    return row
+
+
+def kept(content: Iterable[T]) -> Iterator[T]:
+    """What is told after the request's end, part by part, with the rows that it had."""
+    return _parts(iter(content), _scope.get())
+
+
+def _parts(content: Iterator[T], held: Scope) -> Iterator[T]:
+    while True:
+        with within(held):
+            try:
+                part = next(content)
+            except StopIteration:
+                return
+        yield part

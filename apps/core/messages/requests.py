@@ -1,0 +1,246 @@
+"""What a caller may ask for, as one frozen class: its type, its check and its schema.
+
+A field's rule stands in its type: `title: Annotated[str, by(Text(150))] | None = None`. Null is
+missing, unknown keys are left out, nothing is coerced, and the first broken field is told, in the
+order of declaration (decision 160); `read_all` finds every one. Where a null of a PATCH clears a
+field, `Edits` says so (170).
+"""
+
+from collections.abc import Mapping
+from copy import copy
+from functools import cache
+from typing import Any, Self, cast
+
+import msgspec
+from msgspec import NODEFAULT, UNSET, Meta, Struct
+from msgspec import inspect as types
+from msgspec.structs import force_setattr
+
+from apps.core.messages.fields import Boolean, Field, Integer, Invalid, List, Schema, Text
+
+Values = dict[
+    str, Any
+]  # by field: whatever the field's own rule has made of what was sent; a class has a type for each
+
+
+def by(field: Field) -> Meta:
+    """The rule of a field, for `Annotated`; what msgspec can check of it is checked in C."""
+    rule = {"field": field}
+    match field:
+        case Text(trim=False):
+            return Meta(min_length=field.shortest or None, max_length=field.longest, extra=rule)
+        case Integer():
+            return Meta(ge=field.least, le=field.most, extra=rule)
+        case List():
+            return Meta(max_length=field.longest, extra=rule)
+    return Meta(extra=rule)
+
+
+class Shape(Field):
+    """The fields of a class, by their rules; unknown ones are left out."""
+
+    def __init__(self, fields: Mapping[str, Field], **options: Any) -> None:
+        super().__init__(**options)
+        self.fields = fields
+
+    def check(self, value: Any, name: str) -> Values:
+        if not isinstance(value, dict):
+            raise Invalid(name, "object")
+        prefix = f"{name}." if "[" in name else ""
+        return {key: self._read(value, key, prefix) for key in self.fields}
+
+    def _read(self, value: Mapping[str, Any], key: str, prefix: str) -> Any:
+        if not prefix:
+            return self.fields[key].read(value, key)
+        try:
+            return self.fields[key].read(value, key)
+        except Invalid as refusal:
+            raise Invalid(prefix + refusal.field, refusal.rule, **refusal.params) from None
+
+    def given(self, value: Any, name: str) -> Values:
+        """For updates: only the fields that were sent and aren't null."""
+        if not isinstance(value, dict):
+            raise Invalid(name, "object")
+        return {
+            key: field.check(value[key], key)
+            for key, field in self.fields.items()
+            if value.get(key) is not None
+        }
+
+    def schema(self) -> Schema:
+        required = [key for key, field in self.fields.items() if field.required]
+        body: Schema = {
+            "type": "object",
+            "properties": {key: field.schema() for key, field in self.fields.items()},
+        }
+        return {**body, "required": required} if required else body
+
+
+class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is asked for. Only `read` checks: whoever calls the class has checked, or knows.
+
+    Written as JSON, it leaves out what was left out.
+    """
+
+    @classmethod
+    def read(cls, value: object, name: str = "body") -> Self:
+        """An object as it came in JSON, whose text a door has found storable. Raises Invalid."""
+        if isinstance(value, dict):
+            sent = _sent(value)
+            try:
+                made = msgspec.convert(sent, cls)
+                _finish(made, sent)
+            except (msgspec.ValidationError, Invalid):
+                pass
+            else:
+                return made
+        # Slowly, in our order and words. It also takes what msgspec refuses and we don't.
+        return msgspec.convert(_sent(cls._checked(value, name)), cls)
+
+    @classmethod
+    def _checked(cls, value: object, name: str) -> Values:
+        return shape_of(cls).check(value, name)
+
+
+class Changes(Request, frozen=True, kw_only=True):
+    """What is to be changed: the fields that were sent and aren't null; the others are UNSET."""
+
+    @classmethod
+    def read_all(cls, value: object, name: str = "body") -> tuple[Self, dict[str, Invalid]]:
+        """What could be read, and what each other field breaks: for who tells all of it at once.
+
+        Raises Invalid for what is no object.
+        """
+        try:
+            return cls.read(value, name), {}
+        except Invalid:
+            if not isinstance(value, dict):
+                raise
+        good = {}
+        broken = {}
+        for key, field in shape_of(cls).fields.items():
+            if value.get(key) is not None:
+                try:
+                    good[key] = field.check(value[key], key)
+                except Invalid as refusal:
+                    broken[key] = refusal
+        return msgspec.convert(good, cls), broken
+
+    @classmethod
+    def _checked(cls, value: object, name: str) -> Values:
+        return shape_of(cls).given(value, name)
+
+    def sent(self) -> Values:
+        found = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in found.items() if value is not UNSET}
+
+
+class Edits(Changes, frozen=True, kw_only=True):
+    """What was sent, nulls too: a null makes a field what a new record has, if that is anything."""
+
+    @classmethod
+    def read(cls, value: object, name: str = "body") -> Self:
+        return msgspec.convert(cls._checked(value, name), cls)
+
+    @classmethod
+    def _checked(cls, value: object, name: str) -> Values:
+        if not isinstance(value, dict):
+            raise Invalid(name, "object")
+        return {key: field.read(value, key) for key, field in _edited(cls).items() if key in value}
+
+
+def _sent(fields: Values) -> Values:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _finish(made: Struct, sent: Values) -> None:
+    """The rules that msgspec doesn't know. Raises Invalid."""
+    for name, field, is_one, is_many in _further(type(made)):
+        value = sent.get(name)
+        if value is None:
+            continue
+        if is_one:
+            _finish(getattr(made, name), value)
+        elif is_many:
+            for one, raw in zip(getattr(made, name), value, strict=True):
+                _finish(one, raw)
+        else:
+            force_setattr(made, name, field.check(value, name))
+
+
+@cache
+def shape_of(cls: type[Struct]) -> Shape:
+    """The fields of a class, which check slowly and have the schema."""
+    told = cast(types.StructType, types.type_info(cls))
+    return Shape({one.name: _field_of(one) for one in told.fields})
+
+
+@cache
+def _edited(cls: type[Struct]) -> dict[str, Field]:
+    """The fields of a class of edits: `| None` in its type is what a null means, else the rule's
+    own default."""
+    told = cast(types.StructType, types.type_info(cls))
+    return {one.name: _edit_of(one.type) for one in told.fields}
+
+
+def _edit_of(info: types.Type) -> Field:
+    field = copy(_rule_of(info))
+    if isinstance(info, types.UnionType) and info.includes_none:
+        field.default = None
+    else:
+        field.required = field.default is None
+    return field
+
+
+def _field_of(one: types.Field) -> Field:
+    field = copy(_rule_of(one.type))
+    default = one.default_factory if one.default is NODEFAULT else one.default
+    if default is not NODEFAULT:
+        field.default = default
+    field.required = one.required
+    return field
+
+
+def _rule_of(info: types.Type) -> Field:
+    match info:
+        case types.UnionType(types=several):
+            return _rule_of(next(one for one in several if not isinstance(one, types.NoneType)))
+        case types.Metadata(type=types.ListType(item_type=item), extra={"field": List() as field}):
+            made = copy(field)
+            made.item = _rule_of(item)
+            return made
+        case types.Metadata(extra={"field": Field() as field}):
+            return field
+        case types.BoolType():
+            return Boolean()
+        case types.StructType(cls=cls):
+            return shape_of(cls)
+    raise TypeError(f"{info} has no rule")
+
+
+@cache
+def _further(cls: type[Struct]) -> tuple[tuple[str, Field, bool, bool], ...]:
+    """(name, rule, is it an object, is it a list of objects) of the fields that C alone can't
+    check."""
+    fields = shape_of(cls).fields.items()
+    return tuple(
+        (
+            name,
+            field,
+            isinstance(field, Shape),
+            isinstance(field, List) and isinstance(field.item, Shape),
+        )
+        for name, field in fields
+        if not _is_checked_in_c(field)
+    )
+
+
+def _is_checked_in_c(field: Field) -> bool:
+    match field:
+        case Shape():
+            return all(map(_is_checked_in_c, field.fields.values()))
+        case List():
+            return _is_checked_in_c(field.item)
+        case Text():
+            return type(field) is Text and not field.trim and field.choices is None
+    return type(field) in (Integer, Boolean, Field)

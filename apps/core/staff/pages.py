@@ -1,0 +1,357 @@
+"""What the staff pages of every app share. Staff read; what they may change goes through a service
+or is a plain switch.
+
+Who may what is asked of apps.core.staff.roles. No page adds or deletes rows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+
+from apps.core import money
+from apps.core.errors import Failure
+from apps.core.staff import roles
+from apps.core.staff.labels import LABELS
+from apps.core.staff.lists import CappedPaginator, found_by
+from apps.core.staff.roles import StaffMember, StaffOperation
+from apps.core.templatetags.tillgate import badge
+
+if TYPE_CHECKING:
+    _ModelAdmin = admin.ModelAdmin[Any]
+    _TabularInline = admin.TabularInline[Any, Any]
+    _ModelForm = forms.ModelForm[Any]
+else:
+    _ModelAdmin = admin.ModelAdmin
+    _TabularInline = admin.TabularInline
+    _ModelForm = forms.ModelForm
+
+REASON_MAX = 500
+
+
+def may(request: HttpRequest, operation: StaffOperation | None) -> bool:
+    """The site has seen to it that only staff come here."""
+    return operation is not None and roles.may(cast(StaffMember, request.user), operation)
+
+
+def button(
+    operation: StaffOperation, description: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """An action over chosen rows, for those who may, with a reason."""
+
+    def made(function: Callable[..., None]) -> Callable[..., None]:
+        @admin.action(description=description)
+        @wraps(function)
+        def run(self: Any, request: HttpRequest, rows: Any) -> None:
+            if not may(request, operation):
+                raise PermissionDenied
+            if not typed_reason(request):
+                messages.error(request, "Nothing was done: give a reason")
+                return
+            function(self, request, rows)
+
+        run.operation = operation  # type: ignore[attr-defined]  # read by get_actions, and by a test of the house
+        return run
+
+    return made
+
+
+def typed_reason(request: HttpRequest) -> str:
+    """Why somebody does it, as a form of the site was sent."""
+    return request.POST.get("reason", "").replace("\x00", "").strip()[:REASON_MAX]
+
+
+class ReasonForm(ActionForm):
+    """Beside the buttons of a list."""
+
+    reason = forms.CharField(required=False, max_length=REASON_MAX)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of what is known, beside a decision: names and values, and where there is more."""
+
+    title: str
+    facts: Sequence[tuple[str, Any]]
+    url: str = ""
+    link: str = ""
+
+
+class ReadOnly(_ModelAdmin):
+    """Rows that staff look at; `operation` is what changing them is, None while nobody does that
+    here."""
+
+    operation: StaffOperation | None = None
+    list_per_page = 50
+    list_max_show_all = 0
+    show_full_result_count = False
+    paginator = CappedPaginator
+    sortable_by = ()  # a list has the one order that its index serves
+    empty_value_display = "—"
+    action_form = ReasonForm
+    show_facets = admin.ShowFacets.NEVER  # which count whole tables
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        title = LABELS.get(self.opts.label, str(self.opts.verbose_name_plural))
+        is_recent = any(getattr(one, "parameter_name", "") == "days" for one in self.list_filter)
+        known = {
+            "title": title[:1].upper() + title[1:],
+            "is_recent": is_recent,
+            "waits_here": isinstance(self, Queue),
+        }
+        return super().changelist_view(request, {**known, **(extra_context or {})})
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        typed = search_term.replace("\x00", "").strip()[:200]
+        return (found_by(queryset, self.search_fields, typed) if typed else queryset), False
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return may(request, roles.READ)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, roles.READ)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, self.operation)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        found = super().get_actions(request)
+        return {
+            name: row
+            for name, row in found.items()
+            if row and may(request, getattr(row[0], "operation", None))
+        }
+
+
+class Part(_TabularInline):
+    """Rows of a record that are looked at with it; `operation` as above."""
+
+    operation: StaffOperation | None = None
+    extra = 0
+    can_delete = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, roles.READ)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, self.operation)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class SwitchForm(_ModelForm):
+    """What staff change, with a reason that goes to the audit log."""
+
+    reason = forms.CharField(
+        max_length=REASON_MAX,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Why you change this. Goes to the audit log.",
+    )
+
+
+class Switches(ReadOnly):
+    """Rows of which staff change the columns in `switches` and nothing else, with a reason."""
+
+    switches: tuple[str, ...] = ()
+    form = SwitchForm
+    formfield_overrides = {
+        models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput}
+    }
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Who only reads isn't asked for a reason."""
+        found = [name for name in super().get_fields(request, obj) if name != "reason"]
+        return [*found, "reason"] if self.has_change_permission(request, obj) else found
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        hidden = {
+            *self.switches,
+            *(self.exclude or ()),
+        }  # Django would show an excluded column that is read-only
+        return [field.name for field in self.opts.fields if field.name not in hidden]
+
+
+def shown(row: Any, name: str) -> Any:
+    """A column as a person decides by it: atomic units also as coins, cents as money, choices in
+    words."""
+    value = getattr(row, name)
+    asset = getattr(row, "asset", None)
+    if (
+        name.endswith("_atomic")
+        and value is not None
+        and asset is not None
+        and name != "network_fee_atomic"
+    ):
+        return (
+            f"{money.decimal_from_atomic(int(value), asset.atomic_decimals)} {asset.coin_symbol}"
+            f" ({value} atomic units)"
+        )
+    if name.endswith("_cents") and value is not None:
+        return money.text_from_cents(int(value))
+    words = getattr(row, f"get_{name}_display", None)
+    return words() if words is not None else value
+
+
+class Queue(ReadOnly):
+    """Rows that wait for a person. A page of its own takes the decision with its reason; a service
+    carries it out."""
+
+    noun = ""  # whose badges its states have
+    waiting = "pending"
+    approving: StaffOperation
+    rejecting: StaffOperation
+    takes_code = False  # whether an approval takes a code of the authenticator app
+    rejection_is_told_to = "The store reads it when you reject."
+
+    def approve(self, row: Any, reason: str, staff: Any) -> str:
+        """What the page says of it."""
+        raise TypeError("a queue defines approve")
+
+    def reject(self, row: Any, reason: str, staff: Any) -> str:
+        raise TypeError("a queue defines reject")
+
+    def is_waiting(self, row: Any) -> bool:
+        """Whether it is for staff to decide it now."""
+        return bool(row.status == self.waiting)
+
+    def shown_status(self, row: Any) -> str:
+        return str(row.status)
+
+    def take_code(self, request: HttpRequest) -> None:
+        """Raises a Failure."""
+        raise TypeError("a queue that takes codes defines take_code")
+
+    def asked(self, row: Any) -> list[tuple[str, Any]]:
+        """What the decision is about, first."""
+        return []
+
+    def more_facts(self, row: Any) -> list[tuple[str, Any]]:
+        """What the row's own columns don't say."""
+        return []
+
+    def sections(self, row: Any) -> list[Section]:
+        """What is known of whoever asks, beside it."""
+        return []
+
+    def is_dangerous(self, row: Any) -> bool:
+        """Whether approving moves money: then it is not what the Enter key does."""
+        return False
+
+    def needs_reason(self, row: Any) -> bool:
+        """Whether an approval needs a reason too."""
+        return False
+
+    def get_urls(self) -> list[URLPattern]:
+        decide = path(
+            "<uuid:row_id>/decide/",
+            self.admin_site.admin_view(self.decide),
+            name=self._page("decide"),
+        )
+        return [decide, *super().get_urls()]
+
+    def _page(self, name: str) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{name}"
+
+    @admin.display(description="Decision")
+    def decision(self, row: Any) -> str:
+        if not self.is_waiting(row):
+            return (
+                badge(self.noun, row.status)
+                if self.shown_status(row) == row.status
+                else self.shown_status(row)
+            )
+        page = reverse(f"admin:{self._page('decide')}", args=[row.pk])
+        return format_html('<a class="decide" href="{}">Decide</a>', page)
+
+    def decide(self, request: HttpRequest, row_id: Any) -> HttpResponse:
+        """Read everything, say yes or no; a no needs a reason."""
+        row = self.get_object(request, str(row_id))
+        if row is None:
+            raise Http404
+        errors: list[str] = []
+        reason = ""
+        if request.method == "POST":
+            decision = request.POST.get("decision")
+            reason = typed_reason(request)
+            errors = self._decide(request, row, decision, reason)
+            if not errors:
+                return HttpResponseRedirect(reverse(f"admin:{self._page('changelist')}"))
+        return self._show(request, row, errors, reason)
+
+    def _show(self, request: HttpRequest, row: Any, errors: list[str], reason: str) -> HttpResponse:
+        facts = [
+            (field.verbose_name, shown(row, field.name))
+            for field in self.opts.fields
+            if field.name not in (self.exclude or ())
+        ]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Decide: {self.opts.verbose_name} of {getattr(row, 'store', row)}",
+            "row": row,
+            "asked": [
+                (name, value)
+                for name, value in [*self.asked(row), *self.more_facts(row)]
+                if value not in (None, "")
+            ],
+            "facts": [(name, value) for name, value in facts if value not in (None, "")],
+            "sections": self.sections(row),
+            "is_dangerous": self.is_dangerous(row),
+            "needs_reason": self.needs_reason(row),
+            "errors": errors,
+            "reason": reason,
+            "is_waiting": self.is_waiting(row),
+            "is_decided": row.status != self.waiting,
+            "status": self.shown_status(row),
+            "may_approve": may(request, self.approving),
+            "may_reject": may(request, self.rejecting),
+            "takes_code": self.takes_code,
+            "rejection_is_told_to": self.rejection_is_told_to,
+        }
+        return render(request, "admin/decide.html", context, status=422 if errors else 200)
+
+    def _decide(
+        self, request: HttpRequest, row: Any, decision: str | None, reason: str
+    ) -> list[str]:
+        if decision not in ("approve", "reject"):
+            return ["Choose a decision"]
+        if not may(request, self.approving if decision == "approve" else self.rejecting):
+            raise PermissionDenied
+        if decision == "reject" and not reason:
+            return ["A rejection needs a reason"]
+        if decision == "approve" and not reason and self.needs_reason(row):
+            return ["This approval needs a reason"]
+        try:
+            if decision == "approve" and self.takes_code:
+                self.take_code(request)
+            told = (
+                self.approve(row, reason, request.user)
+                if decision == "approve"
+                else self.reject(row, reason, request.user)
+            )
+        except Failure as refusal:
+            return [refusal.text]
+        self.log_change(request, row, f"{told}: {reason}" if reason else told)
+        messages.success(request, f"{row}: {told}")
+        return []

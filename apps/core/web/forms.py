@@ -1,0 +1,112 @@
+"""One class per form of a page: what was typed, the request that it makes, and what is wrong about
+it, by input."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
+
+from django.http import QueryDict
+from django.utils.translation import gettext
+
+from apps.core.errors import Failure, Listed
+from apps.core.messages.invalid import SENTENCES, Invalid, InvalidFields
+from apps.core.web.refusals import status_of
+
+
+class Form:
+    """`names` are the inputs in their order; `hidden` comes along and is never wrong by itself.
+
+    NUL, which can't be stored, is left out; where `is_literal` it stays for the service to refuse.
+    Of an input of `lists` several values can be chosen; one of `secrets` is taken exactly as it was
+    typed, and no page shows it again. `inputs` says at which input an error is shown whose field
+    has another name here, `labels` what people call a field in a sentence.
+    """
+
+    names: tuple[str, ...] = ()
+    hidden: ClassVar[tuple[str, ...]] = ()
+    lists: ClassVar[tuple[str, ...]] = ()
+    secrets: ClassVar[tuple[str, ...]] = ()
+    is_literal: ClassVar[bool] = False
+    inputs: ClassVar[Mapping[str, str]] = {}
+    labels: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(
+        self, typed: Mapping[str, str], chosen: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        apart = (*self.lists, *self.secrets)
+        shown = [name for name in (*self.names, *self.hidden) if name not in apart]
+        self.values = {name: _clean(typed.get(name, ""), self.is_literal) for name in shown}
+        self.secret_values = {name: typed.get(name, "") for name in self.secrets}
+        self.chosen = {
+            name: [_clean(one, self.is_literal) for one in (chosen or {}).get(name, ())]
+            for name in self.lists
+        }
+        self.errors: dict[str, list[str]] = {}
+        self.status = 200
+
+    @classmethod
+    def from_post(cls, sent: QueryDict) -> Self:
+        """The form as a browser has sent it."""
+        return cls(sent.dict(), {name: sent.getlist(name) for name in cls.lists})  # type: ignore[arg-type]  # a QueryDict's values are texts
+
+    @property
+    def sent(self) -> dict[str, str | None]:
+        """What was typed, as a request reads it: an empty input is missing."""
+        return {name: text or None for name, text in self.values.items()}
+
+    def refuse(self, refusal: Exception) -> Self:
+        """The same form, with what was refused at its input, or above them all."""
+        if isinstance(refusal, InvalidFields):
+            for one in refusal.broken:
+                self.refuse(one)
+            return self
+        field = refusal.field if isinstance(refusal, (Failure, Invalid)) else ""
+        name = self.input_of(field)
+        told = sentences(refusal, self.labels.get(field.partition("[")[0], ""))
+        self.errors.setdefault(name if name in self.names else "", []).extend(told)
+        self.status = status_of(refusal)
+        return self
+
+    def input_of(self, field: str) -> str:
+        """The input of a field; that of a list's entry (`scopes[2]`) is the list's."""
+        name, _, _ = field.partition("[")
+        return self.inputs.get(name, name)
+
+    @property
+    def first_wrong(self) -> str:
+        """The input that the reader is led to."""
+        return next((name for name in self.names if name in self.errors), "")
+
+    @property
+    def common_errors(self) -> list[str]:
+        return self.errors.get("", [])
+
+
+def _clean(text: object, is_literal: bool) -> str:
+    kept = str(text) if is_literal else str(text).replace("\x00", "")
+    return kept.replace("\r\n", "\n").strip()
+
+
+def sentences(refusal: Exception, label: str = "") -> list[str]:
+    """What a refusal says to people, of a field that they know as `label`: a capital first, a full
+    stop last.
+
+    Customers read it in their language, where apps/hosted/sentences.py has it.
+    """
+    if isinstance(refusal, Listed):
+        return [_sentence(gettext(text)) for text in refusal.messages]
+    if isinstance(refusal, Invalid):
+        return [_sentence(_of_rule(refusal, label))]
+    return [_sentence(gettext(str(refusal)))]
+
+
+def _of_rule(refusal: Invalid, label: str) -> str:
+    text = refusal.text_of(label) if label else refusal.text
+    words = SENTENCES[refusal.rule]
+    if words.format(field=label or refusal.field, **refusal.params) != text:
+        return text  # a kind of its own, with words of its own
+    return gettext(words).format(field=gettext(label) if label else refusal.field, **refusal.params)
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", "。", "؟")) else f"{text}."

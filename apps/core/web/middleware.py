@@ -1,0 +1,95 @@
+"""The request id on every answer and log line, who is taken to act, from where, and what answers
+may load.
+
+A request begins with nobody's rows (core.tenancy), whatever ran before it.
+"""
+
+import ipaddress
+import re
+import uuid
+from collections.abc import Callable
+
+from csp.middleware import CSPMiddleware
+from django.conf import settings
+from django.http import FileResponse, HttpRequest, HttpResponseBase, StreamingHttpResponse
+
+from apps.core.acting import Actor, Kind, acting
+from apps.core.db import tenancy
+from apps.core.logs import request_id
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+API_PREFIX = "/api/"
+Handler = Callable[[HttpRequest], HttpResponseBase]
+
+
+class RequestId:
+    """Keeps a sane incoming `X-Request-Id`, else makes one."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        given = request.headers.get("X-Request-Id", "")
+        one = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        mark = request_id.set(one)
+        try:
+            with (
+                acting(Actor(Kind.VISITOR, address=exact_address(request))),
+                tenancy.within(tenancy.NOBODY),
+            ):
+                response = self.get_response(request)
+                if isinstance(response, StreamingHttpResponse) and not isinstance(
+                    response, FileResponse
+                ):
+                    response.streaming_content = tenancy.kept(response.streaming_content)  # type: ignore[arg-type]  # ours aren't asynchronous
+        finally:
+            request_id.reset(mark)
+        response["X-Request-Id"] = one
+        return response
+
+
+class ContentSecurityPolicy(CSPMiddleware):
+    """The pages' policy, and one for the API that never changes: its answers are data, from which
+    nothing is loaded."""
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if not request.path.startswith(API_PREFIX):
+            return super().process_response(request, response)
+        response.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+        return response
+
+
+def exact_address(request: HttpRequest) -> str:
+    """The client's address; behind known proxies the entry they added. Empty when it is none.
+
+    An IPv4 address that a socket for both kinds tells as `::ffff:a.b.c.d` is that IPv4 address.
+    """
+    hops: int = settings.TRUSTED_PROXY_HOPS
+    text = str(request.META.get("REMOTE_ADDR", ""))
+    forwarded = [
+        part.strip()
+        for part in request.headers.get("X-Forwarded-For", "").split(",")
+        if part.strip()
+    ]
+    if hops and len(forwarded) >= hops:
+        text = forwarded[-hops]
+    return plain_address(text)
+
+
+def plain_address(text: str) -> str:
+    """An address in its one spelling; empty when it is none."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return ""
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
+
+
+def client_address(request: HttpRequest) -> str:
+    """The address to count by: IPv6 by its /64. What has none (a local socket) is counted
+    together."""
+    text = exact_address(request)
+    return str(ipaddress.ip_network((text, 64), strict=False)) if ":" in text else text
