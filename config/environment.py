@@ -37,7 +37,7 @@ def host_from_env(name: str) -> str:
     value: str = env.str(name, "").strip().lower()
     if value and urlsplit(f"//{value}").netloc != urlsplit(f"//{value}").hostname:
         env.unreadable.append(
-            f"{name} is a host name alone, such as admin.example.com, not {value!r}"
+            f"{name} must be a host name only, such as admin.example.com, not {value!r}"
         )
         return ""
     return value
@@ -59,7 +59,7 @@ def networks_from_env(name: str) -> list[str]:
     try:
         return [str(_network(one.strip())) for one in value]
     except ValueError:
-        env.unreadable.append(f"{name} holds networks such as 10.0.0.0/8, not {','.join(value)!r}")
+        env.unreadable.append(f"{name} needs networks such as 10.0.0.0/8, not {','.join(value)!r}")
         return []
 
 
@@ -78,7 +78,7 @@ def pairs_from_env(name: str) -> dict[str, str]:
     """`name=value` several times, separated by commas."""
     found: list[str] = env.list(name, default=[])
     if any("=" not in one for one in found):
-        env.unreadable.append(f"{name} holds pairs such as live=name, not {','.join(found)!r}")
+        env.unreadable.append(f"{name} needs pairs such as live=name, not {','.join(found)!r}")
         return {}
     return {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in found)}
 
@@ -326,5 +326,5 @@ elif env.unreadable:
     raise ImproperlyConfigured("; ".join(env.unreadable))
 elif urlsplit(PUBLIC_URL).hostname not in ("localhost", "127.0.0.1"):
     raise ImproperlyConfigured(
-        "PUBLIC_URL may only be on this machine outside production: set TILLGATE_ENV=production"
+        "Outside production PUBLIC_URL must be on this machine: set TILLGATE_ENV=production"
     )

@@ -1,8 +1,8 @@
-"""THE table of what production never starts with. Everything that is wrong is told at once, each
-with its cure, before anything connects.
+"""THE table of what production refuses to start with. Every problem is reported at once, with its
+fix, before anything connects.
 
-A rule looks at the environment alone. The commands in MENDING run nevertheless: they put right what
-is refused.
+A rule reads the environment alone. The commands in MENDING run nevertheless: they fix what is
+refused.
 """
 
 import base64
@@ -82,15 +82,15 @@ _MAIL_TO_NOBODY = re.compile(
 )
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
-MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))' makes one"
+MAKE_ONE = "generate it with python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 MAKE_KEY = (
-    "python3 -c 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())'"
-    " makes one"
+    "generate it with python3 -c"
+    " 'import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())'"
 )
 
 
 class Refused(ImproperlyConfigured):
-    """Tillgate doesn't start so."""
+    """Tillgate refuses to start with this configuration."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _missing(facts: Facts) -> Iterator[str]:
 def _published(facts: Facts) -> Iterator[str]:
     published = {**PUBLISHED, "SIGNER_PASSPHRASE": SIGNER_PASSPHRASE}
     yield from (
-        f"{name} holds the published demo value"
+        f"{name} contains the published demo value"
         for name, value in published.items()
         if value in facts.given(name).split(",")
     )
@@ -135,7 +135,7 @@ def _short(facts: Facts) -> Iterator[str]:
         if value and len(value) < length:
             yield f"{name} is shorter than {length} characters"
         elif value and len(set(value)) < CHARACTERS_MIN:
-            yield f"{name} is made of the same few characters"
+            yield f"{name} repeats the same few characters"
 
 
 def _repeated(facts: Facts) -> Iterator[str]:
@@ -171,9 +171,9 @@ def _keys(variable: str, facts: Facts) -> Iterator[str]:
                 " in base64"
             )
         elif len(set(key)) < KEY_BYTES_DIFFERENT_MIN:
-            yield f"{variable}: the key {name} was not made by chance"
+            yield f"{variable}: the key {name} is not random"
     if len({name for name, _ in pairs}) < len(pairs) or len({key for _, key in pairs}) < len(pairs):
-        yield f"{variable} holds a name or a key twice"
+        yield f"{variable} contains a name or a key twice"
 
 
 def _one_xpub(facts: Facts) -> Iterator[str]:
@@ -185,7 +185,7 @@ def _one_xpub(facts: Facts) -> Iterator[str]:
 
 def _any_host(facts: Facts) -> Iterator[str]:
     if "*" in facts.settings["ALLOWED_HOSTS"]:
-        yield "ALLOWED_HOSTS holds *"
+        yield "ALLOWED_HOSTS contains *"
 
 
 def _plain_http(facts: Facts) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _plain_http(facts: Facts) -> Iterator[str]:
 
 def _private_hosts(facts: Facts) -> Iterator[str]:
     private = (host for host in facts.settings["WEBHOOK_ALLOW_HOSTS"] if _is_private(host))
-    yield from (f"WEBHOOK_ALLOW_HOSTS names {host}, which is private" for host in private)
+    yield from (f"WEBHOOK_ALLOW_HOSTS contains {host}, which is private" for host in private)
 
 
 def _is_private(host: str) -> bool:
@@ -218,20 +218,17 @@ def _plain_mail(facts: Facts) -> Iterator[str]:
     if not host:
         yield "EMAIL_HOST is missing, and EMAIL_USE_TLS is off"
     elif host not in _THIS_MACHINE:
-        yield (
-            f"EMAIL_USE_TLS is off: letters with links that open accounts go to {host} in plain"
-            " text"
-        )
+        yield (f"EMAIL_USE_TLS is off: emails with sign-in links are sent to {host} in plain text")
 
 
 def _mail_to_nobody(facts: Facts) -> Iterator[str]:
     if _MAIL_TO_NOBODY.match(facts.settings["EMAIL_BACKEND"]):
-        yield "EMAIL_BACKEND sends nothing to anybody"
+        yield "EMAIL_BACKEND doesn't deliver email"
 
 
 def _made_up_rates(facts: Facts) -> Iterator[str]:
     if "fixed" in facts.settings["RATE_PROVIDERS"]:
-        yield "RATE_PROVIDERS holds fixed, whose figures are made up"
+        yield "RATE_PROVIDERS contains fixed, whose rates are invented"
     if not facts.settings["RATE_PROVIDERS"]:
         yield "RATE_PROVIDERS is empty"
 
@@ -245,14 +242,14 @@ def _sandboxes(facts: Facts) -> Iterator[str]:
     if facts.settings["OFFRAMP_PROVIDER"] == "sandbox":
         yield "OFFRAMP_PROVIDER is sandbox, which takes live coins and pays nobody"
     if "sandbox" in facts.settings["CARD_NETWORKS"]["live"]:
-        yield "CARD_NETWORKS_LIVE can't hold sandbox in production: it charges nobody"
+        yield "CARD_NETWORKS_LIVE contains sandbox, which charges nobody"
 
 
 def _unknown_choices(facts: Facts) -> Iterator[str]:
     for name, choices in CHOICES.items():
         for one in (text.strip() for text in facts.given(name).split(",") if text.strip()):
             if one not in choices:
-                yield f"{name} names {one}, which is none of {', '.join(choices)}"
+                yield f"{name} contains {one}, which is not one of {', '.join(choices)}"
 
 
 def _keystore_without_keys(facts: Facts) -> Iterator[str]:
@@ -275,39 +272,43 @@ def _unknown(facts: Facts) -> Iterable[str]:
 
 RULES = (
     Rule("missing", _missing, "set it in the environment"),
-    Rule("unreadable", lambda facts: facts.unreadable, "write it as .env.example shows"),
-    Rule("published_secret", _published, "generate your own"),
+    Rule("unreadable", lambda facts: facts.unreadable, "use the form in .env.example"),
+    Rule("published_secret", _published, "generate your own value"),
     Rule("short_secret", _short, MAKE_ONE),
     Rule(
         "repeated_secret",
         _repeated,
-        "give each its own, so that who learns one has not learned the other",
+        "give each its own value, so that a leak of one doesn't reveal the other",
     ),
     Rule(
         "encryption_key",
         _encryption_keys,
-        f"{MAKE_KEY}; put it first, then manage.py rotate_encryption_key replaces the others",
+        f"{MAKE_KEY}; put it first, then run manage.py rotate_encryption_key",
     ),
     Rule(
         "approval_key",
         _approval_keys,
-        f"{MAKE_KEY}; put it first, and take the others away when nothing older is open",
+        f"{MAKE_KEY}; put it first, and remove the others once nothing older is open",
     ),
-    Rule("one_xpub_for_both_modes", _one_xpub, "set both as manage.py create_wallet prints them"),
+    Rule(
+        "one_xpub_for_both_modes",
+        _one_xpub,
+        "set both to the values that manage.py create_wallet prints",
+    ),
     Rule(
         "any_host",
         _any_host,
-        "name the hosts that are answered, or leave it out for the one of PUBLIC_URL",
+        "list the host names to serve, or leave it out for that of PUBLIC_URL",
     ),
     Rule(
         "plain_http",
         _plain_http,
-        "put a proxy with a certificate in front and name its https:// address",
+        "set it to the https:// address of your TLS proxy",
     ),
     Rule(
         "private_webhook_host",
         _private_hosts,
-        "take it out: webhooks of merchants would reach into your network",
+        "remove it: merchants' webhooks could reach your network",
     ),
     Rule(
         "mail_without_tls",
@@ -315,28 +316,26 @@ RULES = (
         "set EMAIL_HOST and EMAIL_USE_TLS=true (port 587) or EMAIL_USE_SSL=true (port 465)",
     ),
     Rule(
-        "mail_to_nobody", _mail_to_nobody, "take it out for SMTP, or name one of anymail's backends"
+        "mail_to_nobody", _mail_to_nobody, "leave it out for SMTP, or set one of anymail's backends"
     ),
     Rule("made_up_rates", _made_up_rates, "set RATE_PROVIDERS=coingecko,kraken"),
-    Rule(
-        "old_rates", _old_rates, "300 is the default: an older rate is one that the market has left"
-    ),
-    Rule("sandbox_in_live_mode", _sandboxes, "take it out of live mode; test mode has it anyway"),
-    Rule("unknown_choice", _unknown_choices, "choose one of them"),
+    Rule("old_rates", _old_rates, "the default is 300; older rates no longer match the market"),
+    Rule("sandbox_in_live_mode", _sandboxes, "remove it from live mode; test mode always has it"),
+    Rule("unknown_choice", _unknown_choices, "use one of these values"),
     Rule(
         "keystore_without_keys",
         _keystore_without_keys,
-        "name what the keystore calls it, as .env.example shows",
+        "set it to its name in the keystore, as in .env.example",
     ),
     Rule(
         "open_redis",
         _open_redis,
-        "give Redis a password (requirepass) and write redis://:password@host:6379/0",
+        "set a Redis password (requirepass) and use redis://:password@host:6379/0",
     ),
     Rule(
         "unknown_variable",
         _unknown,
-        "correct its name or take it out; what is not for Tillgate is named in IGNORED_VARIABLES",
+        "correct or remove it, or list it in IGNORED_VARIABLES if it is not for Tillgate",
     ),
 )
 
@@ -359,7 +358,7 @@ def enforce(facts: Facts) -> None:
         raise Refused(
             "\n".join(
                 [
-                    f"Tillgate does not start in production like this ({len(wrong)} to put right):",
+                    f"Tillgate refuses to start in production ({len(wrong)} to fix):",
                     *lines,
                 ]
             )

@@ -43,7 +43,7 @@ class StaffRequestAdmin(ReadOnly):
     list_filter = ["state", KIND]
     list_select_related = ["asked_by", "decided_by"]
     search_fields = ["id", "asked_by__email_key"]
-    search_help_text = "Request ID, or the email address of whoever asked"
+    search_help_text = "Request ID, or the email address of the requester"
     what = lists.text("name", "Request")
     expires = lists.when("expires_at", "Expires")
     ordering = ["-asked_at"]
@@ -95,9 +95,9 @@ class StaffRequestAdmin(ReadOnly):
                 messages.success(
                     request,
                     (
-                        f"{row}: a second member of staff has been asked"
+                        f"{row}: sent to a second member of staff for approval"
                         if row
-                        else "Done: it takes nobody else"
+                        else "Done. No second approval was needed"
                     ),
                 )
                 return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
@@ -176,7 +176,7 @@ def _decide(request: HttpRequest, kind: Kind, row: StaffRequest) -> str:
         raise four_eyes.StaffRequestRefused("Choose a decision")
     staff_code.take(request)
     four_eyes.approve(kind, row.pk, staff, at, digest=request.POST.get("digest", ""), reason=reason)
-    return "approved, and carried out"
+    return "approved and carried out"
 
 
 @admin.register(Withdrawal)
@@ -196,7 +196,7 @@ class WithdrawalAdmin(Rated, Queue):
     waiting = Withdrawal.Status.REQUESTED
     approving = rejecting = roles.WITHDRAWAL
     takes_code = True
-    rejection_is_told_to = "Both people and the log have it."
+    rejection_is_told_to = "Emailed to both people and saved in the audit log."
 
     def get_urls(self) -> list[URLPattern]:
         ask = path("ask/", self.admin_site.admin_view(self.ask), name="payments_withdrawal_ask")
@@ -234,7 +234,10 @@ class WithdrawalAdmin(Rated, Queue):
             for one in earlier[:EARLIER_MAX]
         ]
         return [
-            Section("Earlier withdrawals", told or [("None", "This is the first of this asset.")])
+            Section(
+                "Earlier withdrawals",
+                told or [("None", "This is the first withdrawal of this asset.")],
+            )
         ]
 
     def is_dangerous(self, row: Withdrawal) -> bool:
@@ -244,15 +247,15 @@ class WithdrawalAdmin(Rated, Queue):
         left = money.decimal_from_atomic(
             withdrawals.withdrawable(row.asset), row.asset.atomic_decimals
         )
-        return [("earned and still there", f"{left} {row.asset.coin_symbol}")]
+        return [("available earnings", f"{left} {row.asset.coin_symbol}")]
 
     def approve(self, row: Withdrawal, reason: str, staff: Any) -> str:
         withdrawals.approve_withdrawal(row.pk, staff, clock.real_now())
-        return "approved, and on its way"
+        return "approved and in progress"
 
     def reject(self, row: Withdrawal, reason: str, staff: Any) -> str:
         withdrawals.reject_withdrawal(row.pk, staff, clock.real_now())
-        return "taken back" if row.requested_by_id == staff.pk else "rejected"
+        return "canceled" if row.requested_by_id == staff.pk else "rejected"
 
     def ask(self, request: HttpRequest) -> HttpResponse:
         """Nothing leaves before a second member of staff lets it go."""
@@ -267,15 +270,15 @@ class WithdrawalAdmin(Rated, Queue):
                 errors = [refusal.text]
             else:
                 messages.success(
-                    request, f"{row}: a second member of finance staff lets it go here"
+                    request, f"{row}: a second member of finance staff approves it here"
                 )
                 return HttpResponseRedirect(reverse("admin:payments_withdrawal_changelist"))
         context = {
             **self.admin_site.each_context(request),
             "title": "Request: withdrawal of earnings",
             "what_follows": (
-                "Nothing leaves yet: another member of finance staff lets it go, among the"
-                " withdrawals."
+                "Nothing is sent yet: another member of finance staff approves it under "
+                "withdrawals."
             ),
             "form": form,
             "errors": errors,

@@ -98,12 +98,11 @@ def kept_seal(text: str) -> Verdict:
     ]
     stands = any(str(one) == seal for one in known)
     why = (
-        "the log doesn't have it, nor have the payments: what was sealed, and the seals, were made"
-        " anew"
+        "neither the log nor the payments have it: the sealed records and the seals were rewritten"
     )
     broken = [] if stands else [Finding(_KEPT, f"seal {seal[:90]}", why)]
     return Verdict(
-        _KEPT, "The seal that was kept elsewhere still stands", 1, len(broken), broken, watch.took
+        _KEPT, "The seal saved elsewhere is unchanged", 1, len(broken), broken, watch.took
     )
 
 

@@ -29,8 +29,7 @@ WHERE o.is_last AND (h.number, h.hash) IS DISTINCT FROM (o.number, o.hash)
     ),
     Invariant(
         "deposits_in_blocks",
-        "Every deposit stands in the block that it names, and is what its payment's history told"
-        " of it",
+        "Every deposit is in the block that it names and agrees with the history of its payment",
         "SELECT count(*) FROM chain_deposit WHERE NOT is_simulated",
         """
 SELECT 'deposit ' || d.id, 'block ' || d.block_number ||
@@ -54,7 +53,7 @@ WHERE h.event_type LIKE 'transaction.%%' AND h.payload ? 'deposit_id' AND (
     ),
     Invariant(
         "sent_as_signed",
-        "What was signed goes to where its record says",
+        "Every signed transaction goes to the recipient in its record",
         "SELECT count(*) FROM chain_signedtransaction WHERE raw <> ''",
         """
 SELECT 'outgoing ' || o.id, 'its record says ' || o.to_address || ', which ' || t.tx_hash ||

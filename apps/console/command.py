@@ -96,9 +96,7 @@ def staff_named(email: str | None) -> User:
     services."""
     found = User.objects.with_email(email) if email else None
     if found is None or not (found.is_staff and found.is_active):
-        raise CommandError(
-            "Who answers for it? Give --staff, the email address of a member of staff"
-        )
+        raise CommandError("Give --staff: the email address of the responsible member of staff")
     return found
 
 

@@ -22,9 +22,9 @@ from apps.chain.sending import cold_storage
 from apps.core.db.sql import Arguments
 
 NAME = "custody_is_there"
-SAYS = "custody_deposits and custody_hot are what the chain says our addresses hold"
+SAYS = "custody_deposits and custody_hot equal the balances on the chain"
 COLD_NAME = "cold_is_there"
-COLD_SAYS = "The cold addresses hold at least what the books say is in cold storage"
+COLD_SAYS = "The cold addresses hold at least the ledger balance of cold storage"
 HOLDERS_AT_ONCE = 100
 LOOKS_AGAIN = 3
 AGAIN_SECONDS = 4.0

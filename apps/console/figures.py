@@ -102,10 +102,12 @@ def _queues(now: datetime) -> dict[str, tuple[QuerySet[Any], str]]:
 
 
 def _waiting(now: datetime) -> Iterator[GaugeMetricFamily]:
-    count = GaugeMetricFamily("tillgate_waiting", "Work that is due and not done", labels=["queue"])
+    count = GaugeMetricFamily(
+        "tillgate_waiting", "Items that are due and not done yet", labels=["queue"]
+    )
     oldest = GaugeMetricFamily(
         "tillgate_waiting_oldest_seconds",
-        "How long the oldest of it has waited, 0 without any",
+        "Age of the oldest item in the queue, 0 if it is empty",
         labels=["queue"],
     )
     for name, (rows, column) in _queues(now).items():
@@ -116,9 +118,7 @@ def _waiting(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
-    found = GaugeMetricFamily(
-        "tillgate_review", "What waits for a person's decision", labels=["what"]
-    )
+    found = GaugeMetricFamily("tillgate_review", "Items in review", labels=["what"])
     for name, rows in {
         "verification": Verification.objects.filter(status="pending"),
         "platform_access": AccessRequest.objects.filter(status="pending"),
@@ -139,9 +139,7 @@ def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
-    found = GaugeMetricFamily(
-        "tillgate_trouble", "What has gone wrong and stays so until somebody looks", labels=["what"]
-    )
+    found = GaugeMetricFamily("tillgate_trouble", "Problems that need an operator", labels=["what"])
     for name, rows in {
         "endpoint_in_error": Endpoint.objects.filter(mode=LIVE, status="error", deleted_at=None),
         "mail_given_up": OutgoingMail.objects.filter(
@@ -165,11 +163,11 @@ def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
 def _row_failures(now: datetime) -> Iterator[GaugeMetricFamily]:
     """Of both modes: what a row of test mode shows will happen to one of live mode."""
     paused = GaugeMetricFamily(
-        "tillgate_rows_paused", "Rows that a job failed at and will try again", labels=["job"]
+        "tillgate_rows_paused", "Rows that failed in a job and will be retried", labels=["job"]
     )
     dead = GaugeMetricFamily(
         "tillgate_rows_dead",
-        "Rows that a job has given up: staff have them retried",
+        "Rows that a job gave up on; staff can retry them",
         labels=["job"],
     )
     for job, is_dead, count in failing():
@@ -181,7 +179,7 @@ def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:
     """As the books have it: `verify_ledger --chain` compares that with the chains."""
     held = GaugeMetricFamily(
         "tillgate_hot_wallet_booked",
-        "Coins of a hot wallet by the books, in whole coins",
+        "Ledger balance of a hot wallet, in whole coins",
         labels=["mode", "asset"],
     )
     accounts = Account.objects.filter(store=None, kind="custody_hot").annotate(
@@ -199,19 +197,21 @@ def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
     amount that calls somebody."""
     promised = GaugeMetricFamily(
         "tillgate_outgoing_promised",
-        "Coins asked for that have not left, in whole coins",
+        "Coins requested but not sent yet, in whole coins",
         labels=["asset"],
     )
     fetched = GaugeMetricFamily(
-        "tillgate_deposits_booked", "Coins on deposit addresses, by the books", labels=["asset"]
+        "tillgate_deposits_booked",
+        "Ledger balance of deposit addresses, in whole coins",
+        labels=["asset"],
     )
     left = GaugeMetricFamily(
         "tillgate_outgoing_day",
-        "Coins that were signed away in 24 hours, in whole coins",
+        "Coins signed in the last 24 hours, in whole coins",
         labels=["asset"],
     )
     alarm = GaugeMetricFamily(
-        "tillgate_outgoing_alarm", "How many of them call somebody", labels=["asset"]
+        "tillgate_outgoing_alarm", "Alarm threshold for coins signed in 24 hours", labels=["asset"]
     )
     for told in outflow.by_asset(LIVE, now):
         scale = 10**told.asset.atomic_decimals
@@ -227,7 +227,7 @@ def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 def _jobs(now: datetime) -> Iterator[GaugeMetricFamily]:
     queued = GaugeMetricFamily(
-        "tillgate_jobs_queued", "Jobs in Redis that no worker has taken yet", labels=["queue"]
+        "tillgate_jobs_queued", "Jobs in Redis that no worker has picked up yet", labels=["queue"]
     )
     for queue in jobs.QUEUES:
         queued.add_metric([queue], float(buckets.client().llen(queue)))

@@ -60,8 +60,8 @@ SELECT name, regexp_replace(definition, '::(character varying|text)(\[\])?', '',
 GUARDS = (
     Invariant(
         "guards_stand",
-        "Triggers, constraints, unique indexes and functions are those that the migrations made,"
-        " and on",
+        "Triggers, constraints, unique indexes and functions are enabled and as the "
+        "migrations created them",
         f"SELECT count(*) FROM ({_CURRENT}) guards",  # noqa: S608  # our own text
         f"""
 SELECT coalesce(e.name, c.name), CASE WHEN c.name IS NULL THEN 'it is gone'
@@ -73,7 +73,7 @@ FULL JOIN ({_CURRENT}) c ON c.name = e.name WHERE c.definition IS DISTINCT FROM 
     ),
     Invariant(
         "grants_stand",
-        "Each role may do with each table what grants.txt says, and nobody else may do anything",
+        "Each role has exactly the privileges in grants.txt, and nobody else has any",
         f"SELECT count(*) FROM ({grants.GIVEN}) given",  # noqa: S608  # our own text
         f"""
 SELECT coalesce(e.grantee, g.grantee), CASE WHEN g.grantee IS NULL THEN 'it may no longer '
@@ -90,7 +90,7 @@ WHERE e.grantee IS NULL OR g.grantee IS NULL
     ),
     Invariant(
         "policies_stand",
-        "The web's role is shown the rows that policies.txt says, and every other role all of them",
+        "The web role sees the rows that policies.txt allows, and every other role all rows",
         f"SELECT count(*) FROM ({policies.MADE}) made",  # noqa: S608  # our own text
         f"""
 SELECT coalesce(e.relation, m.relation), CASE WHEN m.relation IS NULL THEN 'it is gone: '

@@ -119,7 +119,7 @@ GROUP BY mode, asset_id HAVING sum(ledger_balance(id)) <> 0
     ),
     Invariant(
         "checkpoints_true",
-        "Every balance is what all its entries say, recomputed from nothing",
+        "Every balance equals the sum of its entries, recomputed from scratch",
         "SELECT count(*) FROM ledger_account",
         """
 SELECT 'account ' || a.id, 'balance ' || ledger_balance(a.id) || ', entries ' ||
@@ -257,7 +257,7 @@ WHERE p.id IS NULL OR is_misplaced OR gross <> net + service_fee + platform_fee
     ),
     Invariant(
         "reserved_is_open",
-        "What a store has reserved is the sum of what it has under way",
+        "The reserved balance of a store is the sum of its open payouts, refunds and swaps",
         "SELECT count(*) FROM ledger_account WHERE kind = 'reserved'",
         """
 WITH reserved AS (
@@ -284,8 +284,8 @@ FROM reserved r FULL JOIN under_way u USING (store_id, mode, asset_id)
     ),
     Invariant(
         "refunds_booked",
-        "Every refund is booked as far as it has come, and a payment's refunds never exceed what it"
-        " received",
+        "Every refund is booked up to its status, and a payment's refunds never exceed what "
+        "it received",
         "SELECT count(*) FROM payments_refund",
         """
 SELECT 'refund ' || r.id, 'it is ' || r.status || ', and not booked so' FROM payments_refund r

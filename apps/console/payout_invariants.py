@@ -6,8 +6,8 @@ from apps.console.invariant import Invariant
 PAYOUTS = (
     Invariant(
         "payouts_booked",
-        "Every payout is booked as far as it has come, for its store and amount, and is given back"
-        " at most once",
+        "Every payout is booked up to its status, for its store and amount, and returned at "
+        "most once",
         "SELECT count(*) FROM payouts_payout",
         """
 WITH booked AS (

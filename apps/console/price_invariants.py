@@ -8,8 +8,8 @@ from apps.payments.states import CREATED_EVENT
 PRICES = (
     Invariant(
         "prices_locked",
-        "What each address of a payment asks for is its price at the locked rate and fees, rounded"
-        " up to what can be typed",
+        "The amount due at each address of a payment is its price at the locked rate and "
+        "fees, rounded up to what can be entered",
         "SELECT count(*) FROM payments_paymentaddress",
         """
 WITH scaled AS (
@@ -44,8 +44,8 @@ WHERE NOT EXISTS (SELECT 1 FROM payments_paymentaddress a WHERE a.payment_id = p
     ),
     Invariant(
         "payments_sealed",
-        "Every payment is as it was sealed, each seal follows the one before it, and the audit log"
-        " has the seals that they name",
+        "Every payment is unchanged since it was sealed, the seals form a chain, and the "
+        "audit log has the seals they refer to",
         "SELECT coalesce(sum(count), 0) FROM payments_paymentseal",
         f"""
 WITH chain AS (

@@ -11,7 +11,7 @@ _LATE = "interval '15 minutes'"
 AUDIT_LOG = (
     Invariant(
         "audit_log_sealed",
-        "Every line of the audit log is as it was sealed, and each seal follows the one before it",
+        "Every audit log entry is unchanged since it was sealed, and the seals form a chain",
         "SELECT count(*) FROM stores_auditentry",
         f"""
 WITH chain AS (SELECT *, lag(number, 1, 0::bigint) OVER w AS before, lag(seal, 1, '{FIRST}')

@@ -77,7 +77,7 @@ def _earlier(row: StaffRequest) -> Section:
         for one in newest
     ]
     return Section(
-        "Earlier requests", facts or [("None", "This is the first about the same record.")]
+        "Earlier requests", facts or [("None", "This is the first request about this record.")]
     )
 
 

@@ -38,7 +38,9 @@ class AskForm(forms.Form):
         super().__init__(*args, **options)
         self.known = known
         self.fields["reason"] = forms.CharField(
-            max_length=500, widget=forms.Textarea(attrs={"rows": 3}), help_text="Kept with it."
+            max_length=500,
+            widget=forms.Textarea(attrs={"rows": 3}),
+            help_text=("Saved with the request."),
         )
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | Withdrawal | None:
@@ -53,14 +55,14 @@ class AskForm(forms.Form):
 def _store_of(text: str) -> Store:
     store = Store.objects.filter(pk=text, deleted_at=None).first() if is_uuid(text) else None
     if store is None:
-        raise forms.ValidationError("There is no such store")
+        raise forms.ValidationError("No store has this ID")
     return store
 
 
 def _person_of(text: str) -> User:
     person = User.objects.with_email(text)
     if person is None:
-        raise forms.ValidationError("Nobody has this email address")
+        raise forms.ValidationError("There is no account with this email address")
     return person
 
 
@@ -68,12 +70,19 @@ class CorrectionForm(AskForm):
     asset = forms.ModelChoiceField(Asset.objects.select_related("chain").order_by("pk"))
     account = forms.ChoiceField(choices=[(kind, kind) for kind in sorted(set(CHART) - {TREASURY})])
     amount = forms.CharField(
-        help_text="In coins: a credit, or below zero a debit. Custody accounts grow by debits."
+        help_text=(
+            "In coins. A positive amount is a credit, a negative one a debit. Custody "
+            "accounts grow by debits."
+        )
     )
-    store = forms.CharField(required=False, help_text="The id of the store whose account it is.")
+    store = forms.CharField(
+        required=False, help_text=("ID of the store that the account belongs to.")
+    )
     payment = forms.CharField(
         required=False,
-        help_text="The reference of the payment that it is held for, for the account held.",
+        help_text=(
+            "Reference of the payment that the coins are held for; required for the account held."
+        ),
     )
 
     def clean_store(self) -> Store | None:
@@ -102,7 +111,7 @@ class CorrectionForm(AskForm):
         reference = str(data.get("payment", "")).strip()
         data["payment"] = by_reference(reference) if reference else None
         if reference and data["payment"] is None:
-            self.add_error("payment", "There is no such payment")
+            self.add_error("payment", "No payment has this reference")
 
     def ask(self, staff: User, at: datetime) -> StaffRequest:
         data = self.cleaned_data
@@ -118,7 +127,7 @@ class CorrectionForm(AskForm):
 
 
 class FactorForm(AskForm):
-    email = forms.CharField(help_text="Whose phone and backup codes are lost.")
+    email = forms.CharField(help_text="The account whose phone and backup codes are lost.")
 
     def clean_email(self) -> User:
         return _person_of(self.cleaned_data["email"])
@@ -128,7 +137,7 @@ class FactorForm(AskForm):
 
 
 class RolesForm(AskForm):
-    email = forms.CharField(help_text="They sign in already, or are made by the command staff.")
+    email = forms.CharField(help_text="The account must exist; the command staff creates one.")
     roles = forms.MultipleChoiceField(
         choices=StaffRole.choices, required=False, widget=forms.CheckboxSelectMultiple
     )
@@ -148,10 +157,10 @@ class RolesForm(AskForm):
 
 
 class DispatchForm(AskForm):
-    store = forms.CharField(help_text="The store's id.")
+    store = forms.CharField(help_text="Store ID.")
     card_funding_live = forms.BooleanField(required=False)
     card_funding_test = forms.BooleanField(required=False)
-    x402_dispatch = forms.BooleanField(required=False, label="Agents' draws are sent on the chain")
+    x402_dispatch = forms.BooleanField(required=False, label="Send agents' draws on the chain")
     authorization_provider = forms.ChoiceField(choices=AuthorizationProvider.choices)
     authorization_url = forms.URLField(required=False, max_length=2048, assume_scheme="https")
     authorization_policy = forms.JSONField(required=False)
@@ -183,8 +192,8 @@ class DispatchForm(AskForm):
 class CardNetworkForm(AskForm):
     provider = forms.ChoiceField()
     mode = forms.ChoiceField(choices=Mode.choices)
-    store = forms.CharField(required=False, help_text="Its id; all stores when left empty.")
-    is_active = forms.BooleanField(required=False, initial=True, label="In use")
+    store = forms.CharField(required=False, help_text="Store ID. Leave empty for all stores.")
+    is_active = forms.BooleanField(required=False, initial=True, label="Active")
     api_key = forms.CharField(
         required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"})
     )
@@ -210,7 +219,7 @@ class CardNetworkForm(AskForm):
             ):  # whose secret a row holds never changes: another one is another row
                 del self.fields[name]
             for name in ("api_key", "webhook_secret"):
-                self.fields[name].help_text = "Leave empty to keep the one that is stored."
+                self.fields[name].help_text = "Leave empty to keep the current one."
 
     def clean_store(self) -> Store | None:
         text = self.cleaned_data["store"].strip()
@@ -253,9 +262,10 @@ class WithdrawalForm(AskForm):
 
     asset = forms.ModelChoiceField(Asset.objects.select_related("chain").order_by("pk"))
     amount = forms.CharField(help_text="In coins.")
-    to_address = forms.ChoiceField(label="To", help_text="One of WITHDRAWAL_ADDRESSES.")
+    to_address = forms.ChoiceField(label="To", help_text="Must be one of WITHDRAWAL_ADDRESSES.")
     reference = forms.CharField(
-        max_length=100, help_text="Names it, and makes it happen once: 2026-11, say."
+        max_length=100,
+        help_text=("Unique name of the withdrawal, for example 2026-11. It is made once."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:

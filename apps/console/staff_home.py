@@ -123,7 +123,7 @@ def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, boo
     yield "Stopped wallets", wallets, "halted_at", _list("chain_hotwallet"), True
     unknown = UnknownTransaction.objects.filter(settled_at=None)
     yield (
-        "Unexplained transactions",
+        "Unknown transactions",
         unknown,
         "found_at",
         _list("chain_unknowntransaction", "?settled_at__isempty=1"),
@@ -178,7 +178,7 @@ def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, boo
     )
     endpoints = Endpoint.objects.filter(status="error", deleted_at=None)
     yield (
-        "Webhook endpoints that fail",
+        "Failing webhook endpoints",
         endpoints,
         "updated_at",
         _list("webhooks_endpoint", "?status__exact=error"),
@@ -218,7 +218,7 @@ def _chains(now: datetime) -> Iterator[Fact]:
     ).order_by("mode", "name"):
         head = heads.get(chain.pk)
         if head is None:
-            yield Fact(f"{chain.name} watcher", WAIT, "Nothing read yet")
+            yield Fact(f"{chain.name} watcher", WAIT, "No blocks read yet")
             continue
         is_late = head.synced_at < now - READ_LATE
         yield Fact(
@@ -237,7 +237,7 @@ def _sending(now: datetime) -> Iterator[Fact]:
     )
     since = waiting.order_by("requested_at").values_list("requested_at", flat=True).first()
     if since is None:
-        yield Fact("Signer", GOOD, "Nothing waits to be signed")
+        yield Fact("Signer", GOOD, "No transactions to sign")
     else:
         yield Fact(
             "Signer", BAD if since < now - SENT_LATE else GOOD, "Oldest unsigned transaction", since
@@ -294,7 +294,7 @@ def _seal(now: datetime) -> Fact:
     )
     if sealed is None:
         return Fact(
-            "Scheduler", GOOD if written is None else BAD, "The audit log isn't sealed yet", written
+            "Scheduler", GOOD if written is None else BAD, "The audit log has no seal yet", written
         )
     return Fact(
         "Scheduler",

@@ -77,8 +77,7 @@ WHERE l.action = 'books.corrected' AND l.at > {_SINCE}
     ),
     Invariant(
         "payouts_let_go",
-        "Every payout that was held for review and went on was let go, above the threshold by two"
-        " members of staff",
+        "Every payout that left review was approved, above the threshold by two members of staff",
         "SELECT count(*) FROM stores_auditentry WHERE action = 'payout.approved' AND at >"  # noqa: S608  # ours
         f" {_SINCE}",
         f"""

@@ -27,9 +27,11 @@ EVERYTHING = "all"
 
 
 class HoldForm(forms.Form):
-    what = forms.ChoiceField(label="What to hold")
+    what = forms.ChoiceField(label="Scope")
     reason = forms.CharField(
-        max_length=500, widget=forms.Textarea(attrs={"rows": 3}), help_text="Goes to the audit log."
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=("Saved in the audit log."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -109,10 +111,10 @@ def _resume(request: HttpRequest) -> str:
         else None
     )
     if row is None:
-        raise holds.HoldRefused("This hold was lifted already")
+        raise holds.HoldRefused("This hold has already been lifted")
     reason = request.POST.get("reason", "").replace("\x00", "")
     holds.request_lift(row, reason, cast(User, request.user), clock.real_now())
-    return "A second member of staff has been asked to approve it"
+    return "Sent to a second member of staff for approval"
 
 
 def jobs(site: AdminSite, request: HttpRequest) -> HttpResponse:

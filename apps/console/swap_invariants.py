@@ -5,7 +5,7 @@ from apps.console.invariant import Invariant
 SWAPS = (
     Invariant(
         "swaps_booked",
-        "Every swap is booked once, as far as it has come, for what it sold and bought",
+        "Every swap is booked once, up to its status, for what it sold and bought",
         "SELECT count(*) FROM swaps_swap",
         """
 WITH legs AS (

@@ -6,8 +6,8 @@ from apps.console.invariant import Invariant
 TREASURY = (
     Invariant(
         "withdrawals_booked",
-        "Every withdrawal of earnings was let go by a second person, is booked as far as it has"
-        " come, and was sent as asked",
+        "Every withdrawal of earnings was approved by a second person, is booked up to its "
+        "status, and was sent as requested",
         "SELECT count(*) FROM payments_withdrawal",
         """
 WITH booked AS (
@@ -61,7 +61,7 @@ WHERE w.status = 'confirmed' AND NOT EXISTS (
     ),
     Invariant(
         "cold_booked",
-        "What was sent to cold storage is booked there once, and nothing else is",
+        "Every transfer to cold storage is booked there once, and nothing else is",
         "SELECT count(*) FROM chain_outgoingtransaction WHERE purpose = 'cold'",
         """
 WITH booked AS (

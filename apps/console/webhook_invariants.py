@@ -41,7 +41,7 @@ JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id' WHERE d
     ),
     Invariant(
         "events_true",
-        "What an event says of prices, coins and totals is what its record says",
+        "Prices, coins and totals in an event agree with its record",
         "SELECT count(*) FROM webhooks_event",
         """
 SELECT 'event ' || e.id, e.type || ' says ' || (e.object ->> 'settlement_amount_cents') || ' '
@@ -70,8 +70,8 @@ WHERE e.type LIKE 'invoice.%%' AND (e.object ->> 'total_cents', e.object ->> 'cu
     ),
     Invariant(
         "deliveries_made",
-        "What is said to be delivered was sent and answered with success, and nothing else has a"
-        " time of delivery",
+        "Every delivered webhook was sent and answered with success, and no other has a "
+        "delivery time",
         "SELECT count(*) FROM webhooks_delivery",
         """
 SELECT 'delivery ' || id, 'it is ' || status || ' after ' || attempts ||

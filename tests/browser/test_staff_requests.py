@@ -72,7 +72,7 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
     page.get_by_label("Reason").fill("A refund that the customer sent back by mistake")
     shoot(page, f"{name}-ask")
     page.get_by_role("button", name="Submit request").click()
-    expect(page.get_by_text("a second member of staff has been asked")).to_be_visible()
+    expect(page.get_by_text("sent to a second member of staff for approval")).to_be_visible()
     shoot(page, f"{name}-queue")
     asked = StaffRequest.objects.get(asked_by=first)
     page.goto(page.url.split("/admin/")[0] + f"/admin/stores/staffrequest/{asked.pk}/decide/")
@@ -89,7 +89,7 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
     other.get_by_label("Reason").fill("Seen in the mail of the store")
     other.get_by_label("Code").fill(next_code(second))
     other.get_by_role("button", name="Approve").click()
-    expect(other.get_by_text("approved, and carried out")).to_be_visible()
+    expect(other.get_by_text("approved and carried out")).to_be_visible()
     assert Movement.objects.filter(key=f"correction:{asked.target_id}").count() == 1
     other.goto(page.url)
     shoot(other, f"{name}-decided")
@@ -115,7 +115,7 @@ def test_earnings_are_asked_for_by_one_and_let_go_by_another(
     page.get_by_label("Reason").fill("What the spring brought")
     shoot(page, f"withdrawal-ask-{len(look)}")
     page.get_by_role("button", name="Submit request").click()
-    expect(page.get_by_text("a second member of finance staff lets it go here")).to_be_visible()
+    expect(page.get_by_text("a second member of finance staff approves it here")).to_be_visible()
     shoot(page, f"withdrawal-list-{len(look)}")
 
     row = Withdrawal.objects.get(reference=reference)
@@ -125,4 +125,4 @@ def test_earnings_are_asked_for_by_one_and_let_go_by_another(
     shoot(other, f"withdrawal-decide-{len(look)}")
     other.get_by_label("Code").fill(next_code(second))
     other.get_by_role("button", name="Approve").click()
-    expect(other.get_by_text("approved, and on its way")).to_be_visible()
+    expect(other.get_by_text("approved and in progress")).to_be_visible()

@@ -64,7 +64,7 @@ def test_two_members_of_staff_let_a_payout_go_and_look_around(
     page.get_by_label("Reason").fill("The shop is known")
     page.get_by_label("Code").fill(fresh_code(first))
     page.get_by_role("button", name="Approve").click()
-    expect(page.get_by_text("a second member of staff has been asked")).to_be_visible()
+    expect(page.get_by_text("sent to a second member of staff for approval")).to_be_visible()
     payout.refresh_from_db()
     assert payout.status == "requires_review"
 
@@ -86,7 +86,7 @@ def approve_as_second(open_page: OpenPage, second: User, url: str) -> None:
     other.get_by_label("Reason").fill("Called the shop")
     other.get_by_label("Code").fill(fresh_code(second))
     other.get_by_role("button", name="Approve").click()
-    expect(other.get_by_text("approved, and carried out")).to_be_visible()
+    expect(other.get_by_text("approved and carried out")).to_be_visible()
 
 
 def look_around(page: Page, site: str, sale: dict[str, Any]) -> None:

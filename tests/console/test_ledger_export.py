@@ -199,7 +199,7 @@ def test_without_a_file_the_books_and_nothing_else_go_to_standard_output(books: 
     ("arguments", "sentence"),
     [
         (["--json"], "give an --output file"),
-        (["--from", "soon"], "--from is not a date"),
+        (["--from", "soon"], "--from must be a date"),
         (["--from", "2026-02-02", "--to", "2026-02-01"], "--to is before --from"),
         (["--store", str(uuid.uuid4())], "There is no store"),
         (["--output", "/nowhere/at/all"], "can't be written"),

@@ -84,7 +84,7 @@ def test_a_bank_account_is_saved_sealed_and_verified_when_told_so(
 @pytest.mark.parametrize(
     ("where", "sentence"),
     [
-        (("--wallet", "sepolia"), "Give a wallet as NETWORK:ADDRESS"),
+        (("--wallet", "sepolia"), "Use the form NETWORK:ADDRESS for a wallet"),
         (("--wallet", "mars:0x1"), "Network is not supported"),
         (("--wallet", "sepolia:0x1"), "Destination address is not valid for Ethereum Sepolia"),
         (("--wallet", "bsc:0x1"), "That is not an address of this network"),

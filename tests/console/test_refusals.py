@@ -28,25 +28,25 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     ],
     ("unreadable", {"SIGNER_MAX_FEE_GWEI": "many"}, "SIGNER_MAX_FEE_GWEI can't be read"),
     ("unreadable", {"ANYMAIL": "{"}, "ANYMAIL can't be read"),
-    ("unreadable", {"ADMIN_NETWORKS": "10.0.0.0/99"}, "ADMIN_NETWORKS holds networks such as"),
-    ("unreadable", {"API_HOST": "https://api.example.com"}, "API_HOST is a host name alone"),
+    ("unreadable", {"ADMIN_NETWORKS": "10.0.0.0/99"}, "ADMIN_NETWORKS needs networks such as"),
+    ("unreadable", {"API_HOST": "https://api.example.com"}, "API_HOST must be a host name only"),
     *[
-        ("published_secret", {name: value}, f"{name} holds the published demo value")
+        ("published_secret", {name: value}, f"{name} contains the published demo value")
         for name, value in sorted(PUBLISHED.items())
     ],
     (
         "published_secret",
         {"SIGNER_PASSPHRASE": SIGNER_PASSPHRASE},
-        "SIGNER_PASSPHRASE holds the published demo value",
+        "SIGNER_PASSPHRASE contains the published demo value",
     ),
     ("short_secret", {"SECRET_KEY": "x"}, "SECRET_KEY is shorter than 50 characters"),
-    ("short_secret", {"SECRET_KEY": "k" * 60}, "SECRET_KEY is made of the same few characters"),
+    ("short_secret", {"SECRET_KEY": "k" * 60}, "SECRET_KEY repeats the same few characters"),
     ("short_secret", {"METRICS_TOKEN": "m"}, "METRICS_TOKEN is shorter than 20 characters"),
     ("short_secret", {"OFFRAMP_CALLBACK_SECRET": "abcdefgh"}, "OFFRAMP_CALLBACK_SECRET is shorter"),
     (
         "short_secret",
         {"SIGNER_PASSPHRASE": "0" * 20},
-        "SIGNER_PASSPHRASE is made of the same few characters",
+        "SIGNER_PASSPHRASE repeats the same few characters",
     ),
     (
         "repeated_secret",
@@ -61,12 +61,12 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     (
         "encryption_key",
         {"ENCRYPTION_KEYS": f"one:{ZERO_KEY}"},
-        "ENCRYPTION_KEYS: the key one was not made by chance",
+        "ENCRYPTION_KEYS: the key one is not random",
     ),
     (
         "encryption_key",
         {"ENCRYPTION_KEYS": f"new:{GOOD_KEY},old:{ZERO_KEY}"},
-        "ENCRYPTION_KEYS: the key old was not made by chance",
+        "ENCRYPTION_KEYS: the key old is not random",
     ),
     ("encryption_key", {"ENCRYPTION_KEYS": "one:c2hvcnQ="}, "ENCRYPTION_KEYS: one is not name:key"),
     (
@@ -77,25 +77,25 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     (
         "encryption_key",
         {"ENCRYPTION_KEYS": f"one:{GOOD_KEY},two:{GOOD_KEY}"},
-        "ENCRYPTION_KEYS holds a name or a key twice",
+        "ENCRYPTION_KEYS contains a name or a key twice",
     ),
     (
         "approval_key",
         {"APPROVAL_KEYS": f"one:{ZERO_KEY}"},
-        "APPROVAL_KEYS: the key one was not made by chance",
+        "APPROVAL_KEYS: the key one is not random",
     ),
     ("approval_key", {"APPROVAL_KEYS": GOOD_KEY}, f"APPROVAL_KEYS: {GOOD_KEY} is not name:key"),
     (
         "published_secret",
         {"APPROVAL_KEYS": f"one:{GOOD_KEY},{PUBLISHED['APPROVAL_KEYS']}"},
-        "APPROVAL_KEYS holds the published demo value",
+        "APPROVAL_KEYS contains the published demo value",
     ),
     (
         "one_xpub_for_both_modes",
         {"DEPOSIT_XPUB_TEST": PRODUCTION["DEPOSIT_XPUB_LIVE"]},
         "DEPOSIT_XPUB_LIVE is the same as DEPOSIT_XPUB_TEST",
     ),
-    ("any_host", {"ALLOWED_HOSTS": "pay.example.com,*"}, "ALLOWED_HOSTS holds *"),
+    ("any_host", {"ALLOWED_HOSTS": "pay.example.com,*"}, "ALLOWED_HOSTS contains *"),
     (
         "plain_http",
         {"PUBLIC_URL": "http://pay.example.com"},
@@ -106,7 +106,7 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
         (
             "private_webhook_host",
             {"WEBHOOK_ALLOW_HOSTS": f"hooks.example.com,{host}"},
-            f"WEBHOOK_ALLOW_HOSTS names {host}, which is private",
+            f"WEBHOOK_ALLOW_HOSTS contains {host}, which is private",
         )
         for host in (
             "169.254.169.254",
@@ -123,7 +123,7 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     (
         "mail_without_tls",
         {"EMAIL_USE_TLS": None},
-        "EMAIL_USE_TLS is off: letters with links that open accounts go to smtp.example.com",
+        "EMAIL_USE_TLS is off: emails with sign-in links are sent to smtp.example.com",
     ),
     (
         "mail_without_tls",
@@ -138,14 +138,14 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     (
         "mail_to_nobody",
         {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"},
-        "EMAIL_BACKEND sends nothing to anybody",
+        "EMAIL_BACKEND doesn't deliver email",
     ),
     (
         "mail_to_nobody",
         {"EMAIL_BACKEND": "apps.core.mailbox.Folder"},
-        "EMAIL_BACKEND sends nothing to anybody",
+        "EMAIL_BACKEND doesn't deliver email",
     ),
-    ("made_up_rates", {"RATE_PROVIDERS": "kraken,fixed"}, "RATE_PROVIDERS holds fixed"),
+    ("made_up_rates", {"RATE_PROVIDERS": "kraken,fixed"}, "RATE_PROVIDERS contains fixed"),
     ("made_up_rates", {"RATE_PROVIDERS": ""}, "RATE_PROVIDERS is empty"),
     (
         "old_rates",
@@ -157,18 +157,18 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     (
         "sandbox_in_live_mode",
         {"CARD_NETWORKS_LIVE": "onramper,sandbox"},
-        "CARD_NETWORKS_LIVE can't hold sandbox",
+        "CARD_NETWORKS_LIVE contains sandbox",
     ),
     (
         "unknown_choice",
         {"SWAP_PROVIDER": "simulated"},
-        "SWAP_PROVIDER names simulated, which is none of treasury, uniswap",
+        "SWAP_PROVIDER contains simulated, which is not one of treasury, uniswap",
     ),
-    ("unknown_choice", {"RATE_PROVIDERS": "coingeko"}, "RATE_PROVIDERS names coingeko"),
+    ("unknown_choice", {"RATE_PROVIDERS": "coingeko"}, "RATE_PROVIDERS contains coingeko"),
     (
         "unknown_choice",
         {"SIGNER_KEYSTORE": "paper"},
-        "SIGNER_KEYSTORE names paper, which is none of file, pkcs11, kms",
+        "SIGNER_KEYSTORE contains paper, which is not one of file, pkcs11, kms",
     ),
     (
         "keystore_without_keys",
@@ -185,7 +185,7 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
         },
         "PKCS11_MODULE is missing for SIGNER_KEYSTORE=pkcs11",
     ),
-    ("unreadable", {"SIGNER_HOT_KEYS": "hot"}, "SIGNER_HOT_KEYS holds pairs such as"),
+    ("unreadable", {"SIGNER_HOT_KEYS": "hot"}, "SIGNER_HOT_KEYS needs pairs such as"),
     ("open_redis", {"REDIS_URL": "redis://redis:6379/0"}, "REDIS_URL has no password"),
     ("open_redis", {"REDIS_URL": "rediss://user@redis:6379/0"}, "REDIS_URL has no password"),
     (
@@ -288,7 +288,7 @@ def start() -> Iterator[Start]:
 
 
 def refusals(run: "subprocess.CompletedProcess[str]") -> list[str]:
-    return re.findall(r"^  (\S.*: .*)$", run.stderr.partition("to put right):")[2], re.MULTILINE)
+    return re.findall(r"^  (\S.*: .*)$", run.stderr.partition("to fix):")[2], re.MULTILINE)
 
 
 @pytest.mark.parametrize(("rule", "changes", "begins"), ROWS, ids=lambda one: str(one)[:60])

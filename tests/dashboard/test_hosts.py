@@ -151,9 +151,9 @@ def test_the_staff_site_is_there_for_its_networks_only(
 
 
 ENVIRONMENTS = [
-    ({"ADMIN_HOST": "https://admin.example"}, "ADMIN_HOST is a host name alone"),
-    ({"API_HOST": "api.example:8443"}, "API_HOST is a host name alone"),
-    ({"ADMIN_NETWORKS": "10.0.0.1/8"}, "ADMIN_NETWORKS holds networks such as"),
+    ({"ADMIN_HOST": "https://admin.example"}, "ADMIN_HOST must be a host name only"),
+    ({"API_HOST": "api.example:8443"}, "API_HOST must be a host name only"),
+    ({"ADMIN_NETWORKS": "10.0.0.1/8"}, "ADMIN_NETWORKS needs networks such as"),
 ]
 
 

@@ -157,7 +157,7 @@ def test_one_who_seals_everything_anew_is_found_by_a_seal_kept_elsewhere(
     assert findings() == []
     with pytest.raises(SystemExit):
         call_command("verify_ledger", seal=kept)
-    assert "the log doesn't have it" in capsys.readouterr().out
+    assert "neither the log nor the payments have it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def _problem(folder: Path, file: manifest.File) -> str:
     if Path(file.name).name != file.name or not path.is_file():
         return f"{file.name} is missing"
     if path.stat().st_size != file.bytes:
-        return f"{file.name} has {path.stat().st_size} bytes instead of {file.bytes}"
+        return f"{file.name} has {path.stat().st_size} bytes, expected {file.bytes}"
     return "" if sealing.digest_of(path) == file.sha256 else f"{file.name} has another hash"
 
 

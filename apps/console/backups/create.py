@@ -46,7 +46,7 @@ def make(parent: Path, seal: Seal, *, with_key_file: bool) -> Path:
     partial = parent / f"{PARTIAL}{name}"
     whole = parent / name
     if whole.exists():
-        raise BackupError(f"{whole} is there already")
+        raise BackupError(f"{whole} already exists")
     partial.mkdir(parents=True, mode=0o700)
     try:
         manifest.write(partial, _write(partial, at, seal, with_key_file=with_key_file))
@@ -74,11 +74,11 @@ def _check(seal: Seal, *, with_key_file: bool) -> None:
     seal.check()
     if settings.DATABASE_POOLER:
         raise BackupError(
-            "A backup needs PostgreSQL itself: give a DATABASE_URL that leads to no pooler, and"
-            " take DATABASE_POOLER away"
+            "A backup needs a direct connection to PostgreSQL: set DATABASE_URL to the "
+            "server instead of a pooler, and remove DATABASE_POOLER"
         )
     if with_key_file and seal.kind == sealing.NONE:
-        raise BackupError("The key file is never copied into a backup that isn't encrypted")
+        raise BackupError("The key file is only copied into an encrypted backup")
     if with_key_file and not Path(settings.SIGNER_KEY_FILE).is_file():
         raise BackupError(
             f"There is no key file {settings.SIGNER_KEY_FILE}: run this where the signer's"

@@ -56,7 +56,7 @@ def read(folder: Path) -> Manifest:
     """Raises BackupError when the folder holds no backup, or one of a later form."""
     path = folder / NAME
     if not path.is_file():
-        raise BackupError(f"{folder} is no backup: there is no {NAME} in it")
+        raise BackupError(f"{folder} is not a backup: it has no {NAME}")
     if path.stat().st_size > _SIZE_MAX:
         raise BackupError(f"{path} is too large for a manifest")
     try:

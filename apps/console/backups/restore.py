@@ -28,7 +28,7 @@ from apps.stores import audit
 # Addresses that were handed out after the backup aren't in it, and must never be handed out to
 # somebody else.
 ADDRESSES_SKIPPED = 1_000_000
-HELD = "Restored from a backup: compare the chain, then resume"
+HELD = "Restored from a backup: compare with the chain, then resume"
 _OTHERS = """
 SELECT DISTINCT usename || coalesce(' (' || nullif(application_name, '') || ')', '')
     FROM pg_stat_activity
@@ -80,12 +80,12 @@ def bring_back(
 
 def _check(manifest: Manifest, seal: Seal, replace: str, at_key_file: Path | None) -> None:
     if seal.kind == sealing.PASSPHRASE and seal.key is None:
-        raise BackupError("The backup is encrypted with a passphrase: give --passphrase-file")
+        raise BackupError("The backup is encrypted: give --passphrase-file")
     seal.check()
     if settings.DATABASE_POOLER:
         raise BackupError(
-            "A restore needs PostgreSQL itself: give a DATABASE_URL that leads to no pooler, and"
-            " take DATABASE_POOLER away"
+            "A restore needs a direct connection to PostgreSQL: set DATABASE_URL to the "
+            "server instead of a pooler, and remove DATABASE_POOLER"
         )
     _check_release(manifest)
     _check_database(replace)
@@ -96,7 +96,7 @@ def _check(manifest: Manifest, seal: Seal, replace: str, at_key_file: Path | Non
 def _check_release(manifest: Manifest) -> None:
     if postgresql.server_version() < manifest.postgresql:
         raise BackupError(
-            f"The backup is of PostgreSQL {manifest.postgresql}, and this server is older:"
+            f"The backup is from PostgreSQL {manifest.postgresql}, and this server is older:"
             f" {postgresql.server_version()}"
         )
     loader = MigrationLoader(None)
@@ -108,7 +108,7 @@ def _check_release(manifest: Manifest) -> None:
     }
     if unknown := sorted(set(manifest.migrations) - known):
         raise BackupError(
-            f"The backup is of a newer release, with {', '.join(unknown[:5])}: install that"
+            f"The backup is from a newer release, with {', '.join(unknown[:5])}: install that"
             " release, or a later one"
         )
     if missing := sorted(
@@ -138,15 +138,16 @@ def _check_database(replace: str) -> None:
             f"There is no role {', '.join(missing)}: run config/postgres/roles.sql first"
         )
     if replace and replace != name:
-        raise BackupError(f"This is database {name}, not {replace}")
+        raise BackupError(f"The database is {name}, not {replace}")
     if tables and not replace:
         raise BackupError(
             f"Database {name} isn't empty: {tables} tables. Restore into a new one, or give"
-            f" --replace {name} to lose what it holds"
+            f" --replace {name} to delete its contents"
         )
     if others:
         raise BackupError(
-            f"Others are connected to the database: {', '.join(others)}. Stop every process first"
+            f"Other processes are connected to the database: {', '.join(others)}."
+            " Stop every process first"
         )
 
 
@@ -154,12 +155,12 @@ def _check_files(manifest: Manifest, replace: str, at_key_file: Path | None) -> 
     for path in create.local_folders().values():
         if not replace and path.is_dir() and any(path.iterdir()):
             raise BackupError(
-                f"{path} isn't empty: move its files away, or give --replace to write over them"
+                f"{path} isn't empty: move its files away, or give --replace to overwrite them"
             )
     if at_key_file is None:
         return
     if at_key_file.exists():
-        raise BackupError(f"{at_key_file} is there already, and a key file is never overwritten")
+        raise BackupError(f"{at_key_file} already exists, and a key file is never overwritten")
     if not any(file.name.startswith(create.KEY_FILE) for file in manifest.files):
         raise BackupError("There is no key file in this backup")
 

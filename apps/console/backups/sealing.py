@@ -109,7 +109,7 @@ def opened(path: Path, seal: Seal) -> Iterator[Path]:
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise BackupError(f"{path.name} can't be opened: {done.stderr.strip()[-2000:]}")
+            raise BackupError(f"{path.name} can't be decrypted: {done.stderr.strip()[-2000:]}")
         yield plain
 
 

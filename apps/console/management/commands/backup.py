@@ -38,7 +38,7 @@ class Command(OperatorCommand[BackupResult]):
     )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", help="where backups are kept; with --verify a backup")
+        parser.add_argument("folder", help="folder of all backups; with --verify one backup")
         sealed = parser.add_mutually_exclusive_group()
         sealed.add_argument(
             "--passphrase-file", metavar="FILE", help="encrypt with the passphrase in this file"
@@ -46,23 +46,25 @@ class Command(OperatorCommand[BackupResult]):
         sealed.add_argument(
             "--public-key",
             metavar="FILE",
-            help="encrypt for this OpenPGP key, whose private half is elsewhere",
+            help="encrypt for this OpenPGP public key, whose private key is elsewhere",
         )
         sealed.add_argument(
             "--no-encryption",
             action="store_true",
-            help="the disk is encrypted already, or nobody else reads it",
+            help="don't encrypt, because the disk is encrypted or nobody else has access",
         )
         sealed.add_argument(
-            "--verify", action="store_true", help="make none, but check that this one is whole"
+            "--verify",
+            action="store_true",
+            help="check that this backup is complete instead of creating one",
         )
         parser.add_argument(
-            "--keep", type=int, metavar="N", help="afterwards delete all but the newest N"
+            "--keep", type=int, metavar="N", help="then delete all but the newest N"
         )
         parser.add_argument(
             "--with-key-file",
             action="store_true",
-            help="also the signer's key file, which whoever opens the backup then has",
+            help="include the signer's key file; anyone who can decrypt the backup then has it",
         )
 
     def run(self, **options: Any) -> BackupResult:
@@ -85,14 +87,13 @@ def _seal(options: Mapping[str, Any]) -> Seal:
     if options["no_encryption"]:
         return Seal(sealing.NONE)
     raise CommandError(
-        "A backup holds your merchants' customers: give --passphrase-file, --public-key, or"
-        " --no-encryption"
+        "A backup contains customer data: give --passphrase-file, --public-key or --no-encryption"
     )
 
 
 def _make(parent: Path, seal: Seal, keep: int | None, *, with_key_file: bool) -> BackupResult:
     if keep is not None and keep < 1:
-        raise CommandError("--keep is 1 or more")
+        raise CommandError("--keep must be 1 or more")
     made = create.make(parent, seal, with_key_file=with_key_file)
     told = _told(made, check.verify(made))
     return told if keep is None else replace(told, deleted=check.prune(parent, keep))

@@ -26,16 +26,14 @@ class Command(OperatorCommand[AgentCredentialResult]):
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--store", required=True)
         parser.add_argument("--mode", required=True, choices=["live", "test"])
-        parser.add_argument(
-            "--scopes", help="comma-separated; all eight agent scopes when left out"
-        )
+        parser.add_argument("--scopes", help="comma-separated (default: all eight agent scopes)")
         parser.add_argument("--name", default="")
         parser.add_argument(
             "--cap",
             action="append",
             default=[],
             metavar="ASSET:PER_TX:DAILY",
-            help="atomic units; leave a part empty for no cap",
+            help="in atomic units; an empty part means no cap",
         )
 
     @transaction.atomic
@@ -64,6 +62,6 @@ def _cap(text: str) -> tuple[Asset, int | None, int | None]:
             one == "" or (one.isascii() and one.isdigit() and len(one) <= 60) for one in numbers
         )
     ):
-        raise CommandError(f"{text!r} is not ASSET:PER_TX:DAILY in atomic units")
+        raise CommandError(f"{text!r} must have the form ASSET:PER_TX:DAILY, in atomic units")
     per_tx, daily = (int(one) if one else None for one in numbers)
     return known_asset(parts[0]), per_tx, daily

@@ -24,7 +24,7 @@ class Command(OperatorCommand[ApiKeyResult]):
         parser.add_argument("--mode", required=True, choices=["live", "test"])
         parser.add_argument("--type", default="secret", choices=["secret", "publishable"])
         parser.add_argument(
-            "--scopes", help="comma-separated; all but the accounts scopes when left out"
+            "--scopes", help="comma-separated (default: all but the accounts scopes)"
         )
         parser.add_argument("--name", default="")
 

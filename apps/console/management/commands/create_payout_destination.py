@@ -20,7 +20,7 @@ class DestinationResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[DestinationResult]):
-    help = "Save a wallet or a bank account that a store's payouts can name"
+    help = "Save a wallet or bank account as a payout destination of a store"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--store", required=True)
@@ -29,11 +29,11 @@ class Command(OperatorCommand[DestinationResult]):
         where.add_argument("--wallet", metavar="NETWORK:ADDRESS")
         where.add_argument("--bank", metavar="CURRENCY")
         parser.add_argument(
-            "--verified", action="store_true", help="the bank account is known to be the store's"
+            "--verified", action="store_true", help="mark the bank account as verified"
         )
-        parser.add_argument("--holder", help="of the bank account; the store's name when left out")
+        parser.add_argument("--holder", help="of the bank account (default: the store's name)")
         parser.add_argument(
-            "--account", default=SAMPLE_ACCOUNT, help="its number; a sample when left out"
+            "--account", default=SAMPLE_ACCOUNT, help="account number (default: a sample)"
         )
         parser.add_argument("--label", default="")
 
@@ -44,7 +44,7 @@ class Command(OperatorCommand[DestinationResult]):
     def _wallet(self, **options: Any) -> Destination:
         network, separator, address = options["wallet"].partition(":")
         if not separator:
-            raise CommandError("Give a wallet as NETWORK:ADDRESS")
+            raise CommandError("Use the form NETWORK:ADDRESS for a wallet")
         return add_wallet(
             store_named(options["store"]),
             options["mode"],

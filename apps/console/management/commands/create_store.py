@@ -43,21 +43,19 @@ class Command(OperatorCommand[StoreResult]):
         parser.add_argument("--password", required=True)
         parser.add_argument("--country", default="")
         parser.add_argument("--currency", default="EUR")
-        parser.add_argument(
-            "--kyc", action="store_true", help="the store's verification is confirmed"
-        )
+        parser.add_argument("--kyc", action="store_true", help="mark the store as verified")
 
         parser.add_argument(
             "--platform",
             action="store_true",
-            help="an approved platform, whose secret keys hold the accounts scopes",
+            help="approve the store as a platform, with the accounts scopes on its secret keys",
         )
         parser.add_argument(
             "--platform-fee",
             type=fraction,
-            help="what the platform earns of a payment, as a fraction of 1",
+            help="the platform's fee on a payment, as a fraction of 1",
         )
-        parser.add_argument("--card-funding", action="store_true", help="customers may pay by card")
+        parser.add_argument("--card-funding", action="store_true", help="allow card payments")
         parser.add_argument(
             "--authorization-provider",
             choices=AuthorizationProvider.values,
@@ -66,7 +64,7 @@ class Command(OperatorCommand[StoreResult]):
         parser.add_argument(
             "--x402-dispatch",
             action="store_true",
-            help="settlements of agents are sent on the chain",
+            help="send agent settlements on the chain",
         )
 
     @transaction.atomic

@@ -28,8 +28,8 @@ class WalletResult(Result, frozen=True, kw_only=True):
 
 class Command(OperatorCommand[WalletResult]):
     help = (
-        "Make the signer's key file (SIGNER_KEY_FILE), sealed as SIGNER_KEYSTORE says; keep a copy"
-        " of it and of what opens it elsewhere"
+        "Create the signer's key file (SIGNER_KEY_FILE), encrypted by SIGNER_KEYSTORE; keep "
+        "a copy of it, and of what decrypts it, elsewhere"
     )
 
     def arguments(self, parser: CommandParser) -> None:
@@ -37,12 +37,12 @@ class Command(OperatorCommand[WalletResult]):
         source.add_argument(
             "--words",
             action="store_true",
-            help="read the words of an earlier seed from standard input",
+            help="read the words of an existing seed from standard input",
         )
         source.add_argument(
             "--reseal",
             metavar="FILE",
-            help="take the seed of this file, which SIGNER_PASSPHRASE opens",
+            help="use the seed of this key file, decrypted with SIGNER_PASSPHRASE",
         )
 
     def run(self, **options: Any) -> WalletResult:

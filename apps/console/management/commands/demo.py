@@ -85,16 +85,16 @@ class DemoDocument(Result, frozen=True, kw_only=True):
 
 
 class Command(BaseCommand):
-    help = "Start everything on embedded services with a seeded store; Ctrl-C stops it"
+    help = "Start everything with embedded services and a seeded store; stop it with Ctrl-C"
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--fresh", action="store_true", help="forget what an earlier demo kept")
+        parser.add_argument("--fresh", action="store_true", help="delete the data of earlier demos")
         parser.add_argument(
             "--json",
             action="store_true",
-            help="print var/demo.json as one line when everything is ready",
+            help="print var/demo.json on one line when the demo is ready",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -161,7 +161,7 @@ class Command(BaseCommand):
     def _tokens(self) -> dict[str, str]:
         url = os.environ.get(embedded.ETHEREUM)
         if not url:
-            self.say("no local chain: live payments can't be paid, simulated ones can")
+            self.say("no local chain: live payments can't be paid, only simulated ones")
             return {}
         funded = Wallet(url, CHAIN_KEYS["live"])
         holders = [Wallet(url, CHAIN_KEYS[name]) for name in ("customer", "card_network")]
@@ -172,7 +172,7 @@ class Command(BaseCommand):
         wallet = Wallet(os.environ[embedded.ETHEREUM], CHAIN_KEYS["live"])
         line = exchange.place(wallet, contracts.values(), settings.VAR_DIR / "demo-exchange.txt")
         if not line:
-            self.say("no contracts of an exchange on this machine: live swaps find no route")
+            self.say("no exchange contracts on this machine: live swaps have no route")
             return
         settings.SWAP_ROUTERS = [line]
         os.environ["SWAP_ROUTERS"] = line
@@ -226,7 +226,7 @@ class Command(BaseCommand):
             self.is_broken = True
             if not isinstance(error, TimeoutError):
                 self.stderr.write(traceback.format_exc())
-            self.stderr.write(f"the demo could not be finished and stops: {error}")
+            self.stderr.write(f"the demo couldn't be set up and stops: {error}")
             self.processes.stop()
         finally:
             connections.close_all()
@@ -262,7 +262,7 @@ class Command(BaseCommand):
             ("documentation", f"{document.base_url}/docs"),
             ("mailbox", f"{document.base_url}/dev/mailbox  (files in {document.mailbox})"),
             ("staff", f"{admin.url}  {admin.email}  password {admin.password}"),
-            ("a second one", f"{second['email']}  password {second['password']}"),
+            ("second admin", f"{second['email']}  password {second['password']}"),
             (
                 "API",
                 f"{document.base_url}/api/v2  test key {document.store.keys['test']['secret']}",
@@ -270,13 +270,10 @@ class Command(BaseCommand):
             ("a checkout page", checkout_url),
             (
                 "to stop",
-                (
-                    "Ctrl-C; what it has kept is there again next time, unless that begins with"
-                    " --fresh"
-                ),
+                "Ctrl-C; the data is kept until you start with --fresh",
             ),
         ]
-        self.say("\nTillgate runs on this machine alone.\n")
+        self.say("\nTillgate is running. Only this machine can reach it.\n")
         self.say(_table(rows))
         self._tell_what_is_next(document)
 

@@ -21,13 +21,13 @@ class Command(OperatorCommand[InvitationResult]):
     help = "Invite someone to create an account and a store"
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("email", help="who gets the link; it works for a week")
+        parser.add_argument("email", help="email address to invite; the link is valid for a week")
 
     def run(self, **options: Any) -> InvitationResult:
         if sign_up.is_closed():
-            raise CommandError("SIGN_UP is closed: nobody can sign up with the link")
+            raise CommandError("SIGN_UP is closed: the link can't be used to sign up")
         if User.objects.with_email(options["email"]) is not None:
-            raise CommandError(f"{options['email']} has an account")
+            raise CommandError(f"{options['email']} already has an account")
         try:
             return InvitationResult(invited=sign_up.invite(options["email"]))
         except (Flat, Invalid) as refusal:

@@ -28,26 +28,24 @@ class ExportResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[ExportResult | None]):
-    help = "Write the books out: every movement with all its entries"
+    help = "Export the ledger: every movement with its entries"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=["export"])
         parser.add_argument("--format", choices=sorted(_WRITERS), default="beancount")
-        parser.add_argument(
-            "--store", help="only the movements that touch this store; else everybody's"
-        )
+        parser.add_argument("--store", help="only movements of this store (default: all stores)")
         parser.add_argument(
             "--mode",
             choices=["live", "test"],
-            help="else both, kept apart by their accounts' names",
+            help="one mode only (default: both, with separate account names)",
         )
         parser.add_argument(
             "--from",
             dest="first",
-            help="first day, UTC; what was before is told as opening balances",
+            help="first day, UTC; earlier movements become opening balances",
         )
         parser.add_argument("--to", dest="last", help="last day, UTC")
-        parser.add_argument("--output", type=Path, help="a file; else standard output")
+        parser.add_argument("--output", type=Path, help="file to write (default: standard output)")
 
     def run(self, **options: Any) -> ExportResult | None:
         """None when the books themselves went to standard output."""
@@ -82,7 +80,7 @@ class Command(OperatorCommand[ExportResult | None]):
 
     def words(self, result: ExportResult | None) -> str:
         return (
-            f"{result.movements} movements with {result.entries} entries are in {result.output}"
+            f"Wrote {result.movements} movements with {result.entries} entries to {result.output}"
             if result
             else ""
         )
@@ -91,5 +89,5 @@ class Command(OperatorCommand[ExportResult | None]):
 def _day(text: str | None, name: str) -> date | None:
     day = parse_date(text)
     if text is not None and day is None:
-        raise CommandError(f"{name} is not a date")
+        raise CommandError(f"{name} must be a date")
     return day

@@ -23,5 +23,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         credential = os.environ.get(VARIABLE, "")
         if not credential.startswith(tuple(AGENT_PREFIXES.values())):
-            raise CommandError(f"{VARIABLE} must hold an agent credential")
+            raise CommandError(f"{VARIABLE} must contain an agent credential")
         server(AgentApi(settings.API_URL, credential)).run("stdio")

@@ -19,13 +19,9 @@ class Command(migrate.Command):
         except grants.RoleMissing as error:
             raise CommandError(str(error)) from None
         if options["verbosity"] >= 1:
-            self.stdout.write(
-                f"grants: {changed} changed" if changed else "grants: as they should be"
-            )
+            self.stdout.write(f"grants: {changed} changed" if changed else "grants: up to date")
         changed = policies.apply()
         if options["verbosity"] >= 1:
             self.stdout.write(
-                f"policies: of {changed} tables changed"
-                if changed
-                else "policies: as they should be"
+                f"policies: of {changed} tables changed" if changed else "policies: up to date"
             )

@@ -27,25 +27,30 @@ class RemovedResult(Result, frozen=True, kw_only=True):
 
 class Command(OperatorCommand[RemovedResult | StaffRequestResult]):
     help = (
-        "Take the authenticator app and the passkeys off an account; its password alone signs in"
-        " until a new app is set up"
+        "Remove the authenticator app and passkeys of an account; it signs in with its "
+        "password alone until it sets up a new app"
     )
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email", help="whose")
         parser.add_argument(
-            "--staff", required=True, help="email address of the member of staff who asks for it"
+            "--staff", required=True, help="email address of the member of staff who requests it"
         )
         parser.add_argument(
             "--approved-by",
-            help="email address of the second one, who approves it at once; else in the admin",
+            help=(
+                "email address of a second member of staff, who approves it now (default: on "
+                "the staff site)"
+            ),
         )
-        parser.add_argument("--reason", required=True, help="how you know who is asking")
+        parser.add_argument(
+            "--reason", required=True, help="how you verified the person's identity"
+        )
 
     def run(self, **options: Any) -> RemovedResult | StaffRequestResult:
         user = User.objects.with_email(options["email"])
         if user is None:
-            raise CommandError("Nobody has this email address")
+            raise CommandError("There is no account with this email address")
         staff = staff_named(options["staff"])
         at = clock.real_now()
         if not options["approved_by"]:

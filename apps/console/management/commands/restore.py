@@ -12,22 +12,22 @@ from apps.console.command import OperatorCommand, Result
 
 NEXT = (
     (
-        "Start web and the watcher, and no worker yet. Wait until /readyz is ready: the watcher"
-        " reads on from the blocks above."
+        "Start web and the watcher, but no worker yet. Wait until /readyz is ready: the "
+        "watcher continues from the blocks above."
     ),
     "Run manage.py verify_ledger --chain.",
     (
-        "Run manage.py sending: every hot wallet is halted. Settle what is in review, then run"
-        " manage.py sending resume NETWORK for each, which compares the wallet's history on the"
-        " chain with these records before anything is signed."
+        "Run manage.py sending: every hot wallet is halted. Resolve the transactions in "
+        "review, then run manage.py sending resume NETWORK for each network. It compares the "
+        "wallet's history on the chain with these records before anything is signed."
     ),
     (
-        "Compare bank payouts with your off-ramp's list since the backup: those made later aren't"
-        " in these records."
+        "Compare bank payouts with your off-ramp's list since the backup: later ones are "
+        "missing from these records."
     ),
     (
-        "Revoke again what was revoked since the backup (API keys, sessions, people): it is as it"
-        " was then."
+        "Revoke again what was revoked since the backup (API keys, sessions, members): it is "
+        "active again."
     ),
     "Start the other processes.",
 )
@@ -47,23 +47,25 @@ class RestoreResult(Result, frozen=True, kw_only=True):
 
 class Command(OperatorCommand[RestoreResult]):
     help = (
-        "Restore a backup into an empty database; run it as the owner of the tables, with every"
-        " other process stopped"
+        "Restore a backup into an empty database; run it as the owner of the tables, with "
+        "all other processes stopped"
     )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("backup", help="the folder of the backup")
-        parser.add_argument("--passphrase-file", metavar="FILE", help="what it was encrypted with")
+        parser.add_argument("backup", help="folder of the backup")
+        parser.add_argument(
+            "--passphrase-file", metavar="FILE", help="file with the passphrase of the backup"
+        )
         parser.add_argument(
             "--replace",
             default="",
             metavar="DATABASE",
-            help="the name of the database, whose content is then lost",
+            help="name of the database to overwrite; its contents are lost",
         )
         parser.add_argument(
             "--key-file",
             metavar="FILE",
-            help="also bring back the signer's key file, to this place",
+            help="also restore the signer's key file, to this path",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -86,14 +88,12 @@ class Command(OperatorCommand[RestoreResult]):
 
     def words(self, result: RestoreResult) -> str:
         lines = [f"Restored as of {result.made_at}."]
-        lines += [
-            f"Blocks read until then: {chain} {number}" for chain, number in result.heads.items()
-        ]
+        lines += [f"Blocks read: {chain} {number}" for chain, number in result.heads.items()]
         lines += [f"Rows: {table} {number}" for table, number in result.rows.items()]
         lines += [f"BROKEN: {one}" for one in result.findings] or [
-            "verify_ledger: everything that must hold does."
+            "verify_ledger: all invariants hold."
         ]
-        lines += ["", "What has to be done next:"]
+        lines += ["", "Next steps:"]
         lines += [f"{number}. {step}" for number, step in enumerate(result.next, 1)]
         return "\n".join(lines)
 

@@ -86,17 +86,20 @@ class Command(OperatorCommand[ReviewResult]):
         parser.add_argument("id")
         parser.add_argument("decision", choices=["approve", "reject"])
         parser.add_argument(
-            "--reason", default="", help="a rejection needs one, and what takes two"
+            "--reason",
+            default="",
+            help="required for rejections and for decisions that need two people",
         )
         parser.add_argument(
             "--staff",
             help=(
-                "email address of the member of staff who decides (payout; what takes two needs it)"
+                "email address of the member of staff who decides (payout; required when it "
+                "needs two people)"
             ),
         )
         parser.add_argument(
             "--approved-by",
-            help="email address of the second one, who approves it at once (payout)",
+            help="email address of a second member of staff, who approves it now (payout)",
         )
 
     def run(self, **options: Any) -> ReviewResult:

@@ -37,7 +37,7 @@ class RotationResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[RotationResult]):
-    help = "Seal every recoverable secret anew under the first of ENCRYPTION_KEYS"
+    help = "Encrypt every recoverable secret again with the first of ENCRYPTION_KEYS"
 
     def run(self, **options: Any) -> RotationResult:
         counts = {

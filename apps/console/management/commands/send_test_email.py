@@ -15,19 +15,19 @@ class TestEmailResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[TestEmailResult]):
-    help = "Send one e-mail through the configured server"
+    help = "Send a test email through the configured server"
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("to", help="who gets it")
+        parser.add_argument("to", help="recipient")
 
     def run(self, **options: Any) -> TestEmailResult:
         try:
             send_mail(
-                "Tillgate can send mail",
-                "If you read this, mail leaves your Tillgate.",
+                "Tillgate can send email",
+                "This is a test. Your Tillgate can send email.",
                 None,
                 [options["to"]],
             )
         except OSError as error:
-            raise CommandError(f"The mail could not be sent: {error}") from None
+            raise CommandError(f"The email couldn't be sent: {error}") from None
         return TestEmailResult(sent_to=options["to"])

@@ -57,7 +57,7 @@ class SendingResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[SendingResult]):
-    help = "Show, stop or resume sending, or settle a transaction that is in review"
+    help = "Show, stop or resume sending, or resolve a transaction in review"
 
     def arguments(self, parser: CommandParser) -> None:
         actions = ["show", "stop", "resume", "sent", "unsent", "again", "cancel", "known"]
@@ -66,12 +66,12 @@ class Command(OperatorCommand[SendingResult]):
             "what",
             nargs="?",
             help=(
-                "a network, or all (stop, resume); a transaction's id (sent, unsent, again, cancel)"
-                " or hash (known)"
+                "a network, or all (stop, resume); a transaction ID (sent, unsent, again, "
+                "cancel) or hash (known)"
             ),
         )
         parser.add_argument("--reason", default="Stopped by an operator")
-        parser.add_argument("--hash", help="the hash of the transaction that did it (sent)")
+        parser.add_argument("--hash", help="hash of the transaction that was sent (sent)")
 
     def run(self, **options: Any) -> SendingResult:
         action = options["action"]
@@ -84,14 +84,14 @@ class Command(OperatorCommand[SendingResult]):
             elif action in ("sent", "unsent", "again", "cancel"):
                 self._resolve(action, what, options["hash"])
         except RpcError as error:
-            raise CommandError(f"The chain can't be asked: {error}") from None
+            raise CommandError(f"The chain can't be read: {error}") from None
         return self._state()
 
     def _switch(self, action: str, what: str | None, reason: str) -> None:
         wallets = HotWallet.objects.select_related("chain")
         chosen = list(wallets if what == "all" else wallets.filter(pk=what))
         if not chosen:
-            raise CommandError(f"There is no hot wallet of {what!r}; name a network, or all")
+            raise CommandError(f"There is no hot wallet for {what!r}; give a network, or all")
         for wallet in chosen:
             if action == "stop":
                 hot_wallets.halt(wallet, reason, clock.real_now())
@@ -109,7 +109,7 @@ class Command(OperatorCommand[SendingResult]):
             raise CommandError(f"There is no transaction {what}")
         if action == "sent":
             if not tx_hash:
-                raise CommandError("Which transaction did it? Give --hash")
+                raise CommandError("Give the hash of the transaction that was sent: --hash")
             with closing(nodes_of(row.chain)) as nodes:
                 hot_wallets.resolve_as_sent(row, tx_hash.lower(), nodes, clock.real_now())
         else:

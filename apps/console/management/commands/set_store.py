@@ -132,7 +132,7 @@ RULES: dict[str, Callable[[str], Any]] = {
 def _with_rule(policy: Mapping[str, object], rule: str, text: str) -> dict[str, object]:
     """A policy with one rule changed."""
     if rule not in RULES:
-        raise CommandError(f"Unknown rule {rule!r}; known are {', '.join(RULES)}")
+        raise CommandError(f"Unknown rule {rule!r}; use one of {', '.join(RULES)}")
     rules = {**policy, rule: RULES[rule](text)}
     return {name: value for name, value in rules.items() if value is not None}
 
@@ -150,7 +150,7 @@ class ChangesResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[ChangesResult]):
-    help = "Set what staff decide about a store: " + ", ".join(
+    help = "Change the settings of a store that staff manage: " + ", ".join(
         [*SETTINGS, "cap.<asset_id>.per_tx", "cap.<asset_id>.daily", "policy.<rule>"]
     )
 
@@ -175,7 +175,7 @@ class Command(OperatorCommand[ChangesResult]):
                 )
                 continue
             if not separator or key not in SETTINGS:
-                raise CommandError(f"Unknown setting {key!r}; known are {', '.join(SETTINGS)}")
+                raise CommandError(f"Unknown setting {key!r}; use one of {', '.join(SETTINGS)}")
             columns, read = SETTINGS[key]
             changes |= dict.fromkeys(columns, read(text))
         with transaction.atomic():

@@ -30,12 +30,12 @@ class SignerResult(Result, frozen=True, kw_only=True):
 
 class Command(OperatorCommand[SignerResult]):
     help = (
-        "Sign outgoing transactions until told to stop; needs the key file and what opens it"
-        " (SIGNER_KEYSTORE)"
+        "Sign outgoing transactions until stopped; needs the key file and the keystore that "
+        "decrypts it (SIGNER_KEYSTORE)"
     )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--once", action="store_true", help="one round, then end")
+        parser.add_argument("--once", action="store_true", help="run one round and exit")
 
     def run(self, **options: Any) -> SignerResult:
         stopped = threading.Event()
@@ -43,7 +43,7 @@ class Command(OperatorCommand[SignerResult]):
             signal.signal(number, lambda *_: stopped.set())
         if not settings.APPROVAL_KEYS:
             raise CommandError(
-                "APPROVAL_KEYS is missing: set it in the environment of workers and of the signer"
+                "APPROVAL_KEYS is missing: set it in the environment of the workers and the signer"
             )
         try:
             _check_addresses(keystores.seed())

@@ -43,34 +43,34 @@ class StaffResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[StaffResult | RolesResult | StaffRequestResult]):
-    help = (
-        "Show staff and what waits for a second one of them, set somebody's roles, approve or"
-        " reject"
-    )
+    help = "Show staff and their open requests, set someone's roles, or approve or reject a request"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "action", nargs="?", default="show", choices=["show", "set", "approve", "reject"]
         )
         parser.add_argument(
-            "what", nargs="?", help="an email address (set), a request's id (approve, reject)"
+            "what", nargs="?", help="email address (set) or request ID (approve, reject)"
         )
         parser.add_argument(
             "--roles",
             help=f"of {', '.join(StaffRole.values)}, separated by commas; empty for none (set)",
         )
-        parser.add_argument("--password", help="makes the account when there is none (set)")
+        parser.add_argument(
+            "--password", help="create the account with this password if it doesn't exist (set)"
+        )
         parser.add_argument(
             "--staff",
             help=(
-                "email address of the member of staff who asks or decides; needless until two are"
-                " admin"
+                "email address of the member of staff who requests or decides; not needed "
+                "until there are two admins"
             ),
         )
         parser.add_argument(
-            "--approved-by", help="email address of the second one, who approves it at once (set)"
+            "--approved-by",
+            help="email address of a second member of staff, who approves it now (set)",
         )
-        parser.add_argument("--reason", default="", help="is kept")
+        parser.add_argument("--reason", default="", help="saved with the decision")
 
     def run(self, **options: Any) -> StaffResult | RolesResult | StaffRequestResult:
         if options["action"] == "set":
@@ -99,7 +99,9 @@ def _set(options: Mapping[str, Any]) -> RolesResult | StaffRequestResult:
     if person is None and options["password"]:
         person = create_user(options["what"], options["password"])
     if person is None:
-        raise CommandError("Nobody has this email address; give a --password to make the account")
+        raise CommandError(
+            "There is no account with this email address; give --password to create it"
+        )
     wish = staffing.wish_of(person, roles, options["reason"])
     at = clock.real_now()
     if len(staffing.admins()) < 2 and not options["staff"]:  # nobody could be the second

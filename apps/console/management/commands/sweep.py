@@ -15,7 +15,7 @@ class SweepResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[SweepResult]):
-    help = "Ask for the sweeps that are worth their gas; the worker signs and sends them"
+    help = "Request the sweeps that are worth their gas; the worker sends them once they are signed"
 
     def run(self, **options: Any) -> SweepResult:
         asked = sweeper.sweep_due()

@@ -75,8 +75,8 @@ class Command(
     OperatorCommand[TreasuryResult | FundingResult | CorrectionResult | WithdrawalResult]
 ):
     help = (
-        "Show the service's own coins, book what came to a hot wallet, withdraw earnings, or"
-        " correct an account against the treasury"
+        "Show the service's own coins, book deposits to a hot wallet, withdraw earnings, or "
+        "correct an account against the treasury"
     )
 
     def arguments(self, parser: CommandParser) -> None:
@@ -87,36 +87,48 @@ class Command(
             choices=["show", "fund", "withdraw", "approve", "reject", "correct"],
         )
         parser.add_argument(
-            "--staff", help="email address of the member of staff who answers for it (all but show)"
+            "--staff",
+            help="email address of the member of staff who is responsible (all but show)",
         )
-        parser.add_argument("--network", help="whose hot wallet, as in ethereum (fund)")
-        parser.add_argument("--hash", help="the transaction that brought the coins (fund)")
+        parser.add_argument(
+            "--network", help="network of the hot wallet, for example ethereum (fund)"
+        )
+        parser.add_argument("--hash", help="hash of the transaction that sent the coins (fund)")
         parser.add_argument(
             "--reference",
-            help="makes a withdrawal happen once, and names it (withdraw, approve, reject)",
+            help="unique name of the withdrawal, which is made once (withdraw, approve, reject)",
         )
         parser.add_argument("--to", help="one of WITHDRAWAL_ADDRESSES (withdraw)")
         parser.add_argument(
             "--approved-by",
-            help="email address of the second one, who lets it go at once (withdraw, correct)",
+            help=(
+                "email address of a second member of staff, who approves it now (withdraw, correct)"
+            ),
         )
-        parser.add_argument("--asset", help="as in ETH_USDC (withdraw, correct)")
-        parser.add_argument("--account", choices=_KINDS, help="the account that is wrong (correct)")
-        parser.add_argument("--store", help="whose, for a store's account (correct)")
+        parser.add_argument("--asset", help="for example ETH_USDC (withdraw, correct)")
+        parser.add_argument("--account", choices=_KINDS, help="account to correct (correct)")
+        parser.add_argument("--store", help="store of the account, if it belongs to one (correct)")
         parser.add_argument(
             "--payment",
-            help="the reference of the payment it is held for, for the held account (correct)",
+            help=(
+                "reference of the payment that the coins are held for; required for the "
+                "account held (correct)"
+            ),
         )
         parser.add_argument(
             "--amount-atomic",
             help=(
-                "atomic units; for correct a credit, below zero a debit, and custody accounts grow"
-                " by debits"
+                "in atomic units; for correct a positive amount is a credit and a negative "
+                "one a debit, and custody accounts grow by debits"
             ),
         )
-        parser.add_argument("--reason", help="is kept for ever (withdraw, correct)")
+        parser.add_argument("--reason", help="saved permanently (withdraw, correct)")
         parser.add_argument(
-            "--key", help="books it once, however often the command is run (correct)"
+            "--key",
+            help=(
+                "idempotency key: the correction is booked once, even if the command is repeated "
+                "(correct)"
+            ),
         )
 
     def run(
@@ -154,16 +166,16 @@ class Command(
         tx_hash = (options["hash"] or "").lower()
         wallet = HotWallet.objects.select_related("chain").filter(pk=options["network"]).first()
         if wallet is None:
-            raise CommandError(f"There is no hot wallet of {options['network']!r}; give --network")
+            raise CommandError(f"There is no hot wallet for {options['network']!r}; give --network")
         if not _HASH.fullmatch(tx_hash):
-            raise CommandError("Which transaction brought the coins? Give --hash")
+            raise CommandError("Give the hash of the transaction that sent the coins: --hash")
         try:
             with closing(nodes_of(wallet.chain)) as nodes:
                 booked = treasury.book_funding(
                     wallet, tx_hash, nodes, staff_named(options["staff"]), clock.real_now()
                 )
         except RpcError as error:
-            raise CommandError(f"The chain can't be asked: {error}") from None
+            raise CommandError(f"The chain can't be read: {error}") from None
         return FundingResult(
             network=wallet.pk,
             hash=tx_hash,

@@ -38,23 +38,20 @@ class AuditResult(Result, frozen=True, kw_only=True):
 
 
 class Command(OperatorCommand[AuditResult]):
-    help = (
-        "Ask whether everything that must always hold of money does, recomputed from nothing; it"
-        " repairs nothing"
-    )
+    help = "Verify every invariant of the ledger by recomputing it; nothing is changed"
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--chain", action="store_true", help="also ask the nodes what our addresses hold"
+            "--chain", action="store_true", help="also compare with the balances on the chains"
         )
         parser.add_argument(
-            "--times", action="store_true", help="also print the seconds that each question took"
+            "--times", action="store_true", help="also print how long each check took, in seconds"
         )
         parser.add_argument(
             "--seal",
             default="",
             metavar="NUMBER:SEAL",
-            help="also ask whether this seal, kept elsewhere, still stands",
+            help="also check that this seal, saved elsewhere, is unchanged",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Follow the configured chains and record the deposits found there"
+    help = "Watch the configured chains and record deposits"
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -46,7 +46,9 @@ class Command(BaseCommand):
         if not chains:
             log.warning(
                 "no_chain_configured",
-                hint="set CHAIN_<NAME>_URL to the address of a node; until then no deposit is seen",
+                hint=(
+                    "set CHAIN_<NAME>_URL to the URL of a node; until then no deposits are detected"
+                ),
             )
         threads = [
             threading.Thread(target=watch, args=(chain, stop), name=f"watch-{chain}", daemon=True)
