@@ -120,7 +120,7 @@ def test_damage_is_found(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
     dump.unlink()
     told = refused(capsys, "backup", folder, "--verify")
     assert "private.tar has another hash" in told and "database.dump is missing" in told
-    assert "is no backup" in refused(capsys, "backup", place, "--verify")
+    assert "is not a backup" in refused(capsys, "backup", place, "--verify")
 
 
 def test_a_backup_that_fails_leaves_nothing(
@@ -147,7 +147,7 @@ def test_what_is_refused_before_anything_is_read(
     assert "shorter than 20" in refused(
         capsys, "backup", backups, "--passphrase-file", place / "short"
     )
-    assert "never copied" in refused(
+    assert "only copied into an encrypted backup" in refused(
         capsys, "backup", backups, "--no-encryption", "--with-key-file"
     )
     settings.DATABASE_POOLER = True
