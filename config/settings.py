@@ -69,8 +69,10 @@ INSTALLED_APPS = [
     "apps.api",
     "apps.dashboard",
     "apps.hosted",
+    "apps.audit",
     "apps.console",
     "apps.docs",
+    "apps.mcp",
 ]
 MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
@@ -362,8 +364,8 @@ DUE: list[str] = [
     "apps.payouts.services.runs",
     "apps.payouts.services.progress",
     "apps.agents.services.mandates",
-    "apps.billing.services.cycle",
-    "apps.billing.services.reminders",
+    "apps.billing.subscriptions.cycle",
+    "apps.billing.invoices.reminders",
     "apps.webhooks.due",
 ]
 

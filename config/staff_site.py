@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
 from apps.access import second_factor, sessions
-from apps.console import staff_groups, staff_home, staff_pages
+from apps.console.staff import groups, home, pages
 from apps.core import clock
 from apps.core.acting import Kind, become
 from apps.core.db import tenancy
@@ -79,23 +79,23 @@ class StaffSite(AdminSite):
         super().register(model_or_iterable, audited, **options)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        pages = {
+        views = {
             "proxies": proxies.page,
-            "sending": staff_pages.sending,
-            "jobs": staff_pages.jobs,
-            "trial_balance": staff_pages.balance,
-            "search": staff_pages.search,
+            "sending": pages.sending,
+            "jobs": pages.jobs,
+            "trial_balance": pages.balance,
+            "search": pages.search,
         }
         own = [
             path(f"{name.replace('_', '-')}/", self.admin_view(partial(page, self)), name=name)
-            for name, page in pages.items()
+            for name, page in views.items()
         ]
         return [*own, *super().get_urls()]
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        return super().index(request, {**staff_home.context(), **(extra_context or {})})
+        return super().index(request, {**home.context(), **(extra_context or {})})
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """By what people look for, in the order of the table of groups; of one app as Django has
@@ -116,7 +116,7 @@ class StaffSite(AdminSite):
                 "has_module_perms": True,
                 "models": [_named(models[name], name) for name in names],
             }
-            for group, names in staff_groups.GROUPS.items()
+            for group, names in groups.GROUPS.items()
         ]
 
     def has_permission(self, request: HttpRequest) -> bool:

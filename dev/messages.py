@@ -43,7 +43,7 @@ TEMPLATES = (
     "pdf/_test.css",
 )
 PYTHON = (
-    "apps/billing/services/invoice_file.py",
+    "apps/billing/invoices/files.py",
     "apps/console/status.py",
     "apps/core/customer_badges.py",
     "apps/core/templatetags/tillgate.py",

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 
 from apps.agents.services import x402_settle
-from apps.console.grants import WEB, WORKER
+from apps.audit.grants import WEB, WORKER
 from apps.core import clock
 from apps.payments.services import test_wallet
 

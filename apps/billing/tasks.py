@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.billing.services import cycle, invoice_file, paying, reminders
+from apps.billing.invoices import files, payment_intents, reminders
+from apps.billing.subscriptions import cycle
 
 
 @shared_task(name="billing.run_cycles")
@@ -14,12 +15,12 @@ def run_cycles() -> None:
 
 @shared_task(name="billing.settle_invoices")
 def settle_invoices(payment_ids: Sequence[str] | None = None) -> None:
-    paying.settle_invoices(payment_ids)
+    payment_intents.settle_invoices(payment_ids)
 
 
 @shared_task(name="documents.prepare_invoices")
 def prepare_documents(invoice_ids: Sequence[str]) -> None:
-    invoice_file.prepare_pdfs(invoice_ids)
+    files.prepare_pdfs(invoice_ids)
 
 
 @shared_task(name="billing.send_reminders")

@@ -17,9 +17,9 @@ from django.utils.timesince import timesince
 
 from apps.access import staff_code
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
-from apps.console.staff_context import context_of
-from apps.console.staff_forms import FORMS, WithdrawalForm
-from apps.console.staff_kinds import KINDS
+from apps.console.staff.context import context_of
+from apps.console.staff.forms import FORMS, WithdrawalForm
+from apps.console.staff.kinds import KINDS
 from apps.core import clock, money
 from apps.core.errors import Failure
 from apps.core.staff import lists, roles

@@ -13,10 +13,16 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.billing.documents.invoices import HostedInvoice, formatted_number, hosted_invoice
+from apps.billing.invoices import e_invoice, files, parties
+from apps.billing.invoices.payment_intents import (
+    PAYABLE,
+    InvoiceNotFound,
+    shown_payment,
+    start_payment,
+)
 from apps.billing.models import Invoice
 from apps.billing.selectors import by_token
-from apps.billing.services import e_invoice, invoice_file, letters, parties
-from apps.billing.services.paying import PAYABLE, InvoiceNotFound, shown_payment, start_payment
+from apps.billing.services import emails
 from apps.billing.states import OPEN, PAID
 from apps.core import clock
 from apps.core.db.outage import unavailable
@@ -83,7 +89,7 @@ def simulate(request: HttpRequest, reference: str) -> HttpResponse:
 def ask_for_portal(request: HttpRequest, reference: str) -> HttpResponse:
     """The link to everything of this customer goes to their mailbox only: whoever holds an invoice
     may have been passed it."""
-    letters.portal_link(_invoice(reference).customer)
+    emails.portal_link(_invoice(reference).customer)
     return HttpResponseRedirect(f"{request.path.removesuffix('/portal')}?sent=1", status=303)
 
 
@@ -96,7 +102,7 @@ def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
 @require_safe
 @public_page("checkout", renders="pdf")
 def invoice_pdf(request: HttpRequest, reference: str) -> HttpResponse:
-    return _file(request, invoice_file.invoice_pdf, "invoice", _settled(reference)[0])
+    return _file(request, files.invoice_pdf, "invoice", _settled(reference)[0])
 
 
 @require_safe
@@ -104,9 +110,9 @@ def invoice_pdf(request: HttpRequest, reference: str) -> HttpResponse:
 def receipt_pdf(request: HttpRequest, reference: str) -> HttpResponse:
     """404 until something was paid."""
     invoice, _ = _settled(reference)
-    if not invoice_file.has_receipt(invoice):
+    if not files.has_receipt(invoice):
         raise Http404
-    return _file(request, invoice_file.receipt_pdf, "receipt", invoice)
+    return _file(request, files.receipt_pdf, "receipt", invoice)
 
 
 @require_safe
@@ -119,7 +125,7 @@ def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
         raise Http404
     headers = {
         "Content-Disposition": (
-            f'attachment; filename="{invoice_file.file_name("invoice", invoice, "xml")}"'
+            f'attachment; filename="{files.file_name("invoice", invoice, "xml")}"'
         )
     }
     return HttpResponse(made, content_type="application/xml", headers=headers)
@@ -128,9 +134,7 @@ def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
 def _file(
     request: HttpRequest, made: Callable[[Invoice, str], bytes], kind: str, invoice: Invoice
 ) -> HttpResponse:
-    headers = {
-        "Content-Disposition": f'attachment; filename="{invoice_file.file_name(kind, invoice)}"'
-    }
+    headers = {"Content-Disposition": f'attachment; filename="{files.file_name(kind, invoice)}"'}
     languages.speak_to(request, invoice.customer)
     language = get_language() or ""  # the file says what the page said
     try:
@@ -218,16 +222,16 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "paid_at": invoice.paid_at,
         "seller": seller,
         "buyer": parties.buyer_of(invoice),
-        "received": invoice_file.received(invoice, now),
+        "received": files.received(invoice, now),
         "last": last,
-        "tax_percent": invoice_file.percent_text(invoice.tax_rate_bps or 0),
+        "tax_percent": files.percent_text(invoice.tax_rate_bps or 0),
         "discount_percent": (
             invoice.discount_value
             if invoice.discount_type == Invoice.DiscountType.PERCENT
             else None
         ),
         "has_portal": invoice.customer.deleted_at is None,
-        "has_receipt": invoice_file.has_receipt(invoice),
+        "has_receipt": files.has_receipt(invoice),
         "has_data": not e_invoice.refusal(invoice, e_invoice.Seller(seller)),
     }
 

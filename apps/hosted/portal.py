@@ -22,11 +22,11 @@ from apps.billing.documents.invoices import formatted_number
 from apps.billing.documents.subscriptions import SubscriptionDocument, subscription_document
 from apps.billing.models import Customer, Invoice, Subscription
 from apps.billing.selectors import invoices_seen_by, subscriptions_seen_by
-from apps.billing.services import letters
-from apps.billing.services.outlook import Coming, outlook
+from apps.billing.services import emails
 from apps.billing.services.portal import LinkExpired, customer_behind
-from apps.billing.services.subscription import cancel_subscription, uncancel_subscription
 from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
+from apps.billing.subscriptions.changes import cancel_subscription, uncancel_subscription
+from apps.billing.subscriptions.upcoming import Coming, outlook
 from apps.core import acting
 from apps.core.errors import Failure
 from apps.core.web.forms import sentences
@@ -144,7 +144,7 @@ def ask_again(request: HttpRequest, reference: str) -> HttpResponse:
         customer = expired.customer
     if customer is None:
         raise Http404
-    letters.portal_link(customer)
+    emails.portal_link(customer)
     return _own(
         render(
             request, "hosted/portal/expired.html", _frame(reference, customer) | {"was_sent": True}

@@ -1,4 +1,4 @@
--- The roles of the processes. `manage.py migrate`, which runs as the owner of the tables, says what each may do (apps/console/grants.txt).
+-- The roles of the processes. `manage.py migrate`, which runs as the owner of the tables, says what each may do (apps/audit/grants.txt).
 -- Run once, before the first migration, by a role that may make roles. PostgreSQL's container does it when it makes the database.
 \getenv web POSTGRES_WEB_PASSWORD
 \getenv worker POSTGRES_WORKER_PASSWORD

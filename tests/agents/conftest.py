@@ -10,9 +10,9 @@ from apps.agents.services.x402_progress import advance_signed_payments
 from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
+from apps.audit import verify
 from apps.chain.keys.seeds import Seed
 from apps.chain.sending import sender, signing_rounds
-from apps.console import audit
 from apps.payments.services.settle import settle_deposits
 from config.demo_secrets import DEMO_MNEMONIC
 from tests import make
@@ -102,4 +102,4 @@ def market(chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any) -> I
     chain.mint(token, one.payer.address, 100 * DOLLAR)
     yield one
     one.bury()
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []

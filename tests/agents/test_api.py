@@ -12,7 +12,7 @@ from apps.agents.providers.market_coingecko import CoinGeckoMarkets
 from apps.agents.services import market
 from apps.agents.services.payouts import set_cap
 from apps.assets.models import Asset
-from apps.console import audit
+from apps.audit import verify
 from apps.payouts.models import Payout
 from apps.payouts.services.caps import set_store_cap
 from apps.stores.models import Store
@@ -98,7 +98,7 @@ def test_only_a_pending_payment_is_canceled(shop: Shop) -> None:
         "payment_intent.canceled",
         "expired",
     )
-    assert [one for one in audit.findings() if one.invariant == "history_whole"] == []
+    assert [one for one in verify.findings() if one.invariant == "history_whole"] == []
     for closed in (made, paid(shop)):
         assert refusal(agent(shop).post(f"/agentic/payments/{closed['id']}/cancel")) == (
             422,

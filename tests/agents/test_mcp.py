@@ -13,8 +13,8 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from apps.api.agentic.urls import ROUTES
-from apps.console.mcp import server
-from apps.console.providers.agent_api import AgentApi
+from apps.mcp.providers.agent_api import AgentApi
+from apps.mcp.tools import server
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -101,7 +101,7 @@ def queries_of_one() -> int:
     from django.test.utils import CaptureQueriesContext
 
     from apps.billing.models import Subscription
-    from apps.billing.services.cycle import advance_subscription
+    from apps.billing.subscriptions.cycle import advance_subscription
 
     ids = list(Subscription.objects.values_list("pk", flat=True)[:20])
     for id in ids[1:]:  # warm
@@ -113,7 +113,7 @@ def queries_of_one() -> int:
 
 def main(count: int) -> None:
     from apps.billing.models import Invoice
-    from apps.billing.services.cycle import run_cycles
+    from apps.billing.subscriptions.cycle import run_cycles
 
     seed(count + 20)
     queries = queries_of_one()

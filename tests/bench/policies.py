@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from apps.access import services
-from apps.console.grants import WEB
+from apps.audit.grants import WEB
 from apps.core.db.sql import Narrowing
 
 _with_policies = services._look_up_sql

@@ -145,9 +145,9 @@ def main(count: int) -> None:
 
 
 def _check() -> None:
-    from apps.console import audit
+    from apps.audit import verify
 
-    found = audit.findings()
+    found = verify.findings()
     print("the books agree" if not found else f"findings: {found[:3]}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection
 
 from apps.billing.models import Invoice, InvoicePayment, Subscription
-from apps.billing.services.cycle import advance_subscription
+from apps.billing.subscriptions.cycle import advance_subscription
 from apps.core import clock
 from apps.webhooks.models import Event
 from tests.billing import records as r

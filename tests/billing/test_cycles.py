@@ -6,8 +6,8 @@ from django.db import transaction
 
 from apps.billing.models import Invoice, Subscription
 from apps.billing.selectors import with_parts
-from apps.billing.services.cycle import run_cycles
-from apps.billing.services.subscription_rows import locked_if_free
+from apps.billing.subscriptions.cycle import run_cycles
+from apps.billing.subscriptions.locking import locked_if_free
 from apps.core import clock
 from apps.stores.models import Store
 from tests import make

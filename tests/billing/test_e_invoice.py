@@ -11,8 +11,8 @@ from facturx import xml_check_xsd
 from lxml import etree
 from pypdf import PdfReader
 
+from apps.billing.invoices import e_invoice
 from apps.billing.models import Invoice
-from apps.billing.services import e_invoice
 from apps.core.countries import country_code
 from apps.stores.models import Store, Verification
 from apps.stores.requests import StoreDetails

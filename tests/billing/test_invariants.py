@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.console.billing_invariants import BILLING
+from apps.billing.invariants import BILLING
 from tests import make
 from tests.auditing import found_of
 from tests.billing import records as r

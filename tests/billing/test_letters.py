@@ -8,9 +8,9 @@ import pytest
 import time_machine
 from django.core import mail as outbox
 
+from apps.billing.invoices.reminders import send_reminders
 from apps.billing.models import Invoice
-from apps.billing.services.periods import next_reminder
-from apps.billing.services.reminders import send_reminders
+from apps.billing.periods import next_reminder
 from apps.core import clock, mail
 from apps.core.models import OutgoingMail
 from apps.stores.services import change_store

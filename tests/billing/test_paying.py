@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from apps.billing.invoices.payment_intents import settle_invoices
 from apps.billing.models import InvoiceChange, InvoicePayment
-from apps.billing.services.paying import settle_invoices
 from apps.payments.models import Payment
 from apps.payments.services.late import accept_late_deposit
 from apps.stores.services import change_store

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.billing.services.periods import DAYS, MONTHS, due_at, period_end
+from apps.billing.periods import DAYS, MONTHS, due_at, period_end
 
 MOMENTS = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
 INTERVALS = st.sampled_from([*DAYS, *MONTHS])

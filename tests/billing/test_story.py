@@ -10,8 +10,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from apps.billing.services import cycle, paying
-from apps.console import audit
+from apps.audit import verify
+from apps.billing.invoices import payment_intents
+from apps.billing.subscriptions import cycle
 from apps.core.clock import iso
 from tests.billing import records as r
 from tests.billing.plain import Plain
@@ -73,7 +74,7 @@ class Story:
         answer = self.api.post("/test_clock/advance", {"to": iso(self.now)})
         self.now = when(r.ok(answer)["now"])
         if self.chance.random() < 0.3:  # the periodic jobs run beside the clock, and twice
-            for job in (cycle.run_cycles, paying.settle_invoices, cycle.run_cycles):
+            for job in (cycle.run_cycles, payment_intents.settle_invoices, cycle.run_cycles):
                 job()
         for plain in self.pairs.values():
             plain.run_to(self.now)
@@ -166,5 +167,5 @@ def test_the_service_and_a_plain_model_tell_the_same_story(bakery: Shop, setting
             story.act()
     for id in story.pairs:
         story.compare(id)
-    assert audit.findings() == []
+    assert verify.findings() == []
     assert {plain.status for plain in story.pairs.values()} >= {"active", "canceled"}

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from apps.access import second_factor
-from apps.console import audit
+from apps.audit import verify
 from apps.core import buckets, mail, mailbox
 from apps.stores.models import User
 from tests.browser.conftest import OpenPage, shoot
@@ -80,4 +80,4 @@ def letter_to(address: str) -> mailbox.Letter:
 def breaches() -> set[tuple[str, str]]:
     """What breaks an invariant of the books. Other tests, whose rows stay, leave some on
     purpose."""
-    return {(one.invariant, one.subject) for one in audit.findings()}
+    return {(one.invariant, one.subject) for one in verify.findings()}

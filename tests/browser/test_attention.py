@@ -5,7 +5,7 @@ import re
 
 from playwright.sync_api import expect
 
-from apps.billing.services.paying import settle_invoices
+from apps.billing.invoices.payment_intents import settle_invoices
 from apps.core import clock
 from apps.stores.services import change_store
 from apps.webhooks.models import Endpoint

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.access import second_factor
-from apps.console.audit import findings
+from apps.audit.verify import findings
 from apps.core.staff.roles import StaffRole
 from apps.ledger.models import Movement
 from apps.payments.models import Withdrawal

@@ -9,7 +9,7 @@ from django.contrib import admin
 from playwright.sync_api import Page
 
 from apps.chain.models import Address, UnmatchedTransfer
-from apps.console.staff_forms import FORMS
+from apps.console.staff.forms import FORMS
 from apps.core import clock
 from apps.core.staff.pages import Queue
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot

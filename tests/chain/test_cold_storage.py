@@ -8,12 +8,12 @@ import pytest
 from django.core.management import call_command
 
 from apps.assets.models import Asset
+from apps.audit import verify
+from apps.audit.custody import COLD_NAME
 from apps.chain.keys import bip32, bip39, keystores
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import cold_storage, lanes, outflow, sender, signing_rounds
-from apps.console import audit
-from apps.console.custody import COLD_NAME
 from apps.core import clock
 from apps.ledger import movements
 from apps.ledger.models import Movement
@@ -87,7 +87,7 @@ def test_what_is_above_the_float_goes_to_cold_storage_once_and_stays_in_custody(
     assert booked("custody_cold") == -row.amount_atomic
     assert booked("custody_hot") == -desk.balance(desk.hot)
     assert booked("treasury") == 100 * ETHER
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
     move_to_cold()
     assert len(desk.sent()) == 1
 
@@ -108,7 +108,7 @@ def test_tokens_go_by_their_own_line(desk: Desk, settings: Any) -> None:
     desk.work()
 
     assert booked("custody_cold", "USDC_SETH") == -200 * DOLLAR
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_what_payouts_wait_for_stays_wherever_they_have_got_to(desk: Desk, bakery: Shop) -> None:
@@ -241,7 +241,7 @@ def test_what_comes_back_is_no_new_float_and_is_booked_once(desk: Desk, capsys: 
 
     assert "booked already" in capsys.readouterr().err
     assert (booked("custody_cold"), booked("treasury")) == (before + 10 * ETHER, 100 * ETHER)
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_coins_that_are_missing_in_cold_storage_are_found(desk: Desk) -> None:
@@ -251,7 +251,7 @@ def test_coins_that_are_missing_in_cold_storage_are_found(desk: Desk) -> None:
     desk.chain.mine(3)
     desk.watcher.read()
 
-    [found] = audit.findings(check_chain=True)
+    [found] = verify.findings(check_chain=True)
 
     assert (found.invariant, found.detail[-4:]) == (COLD_NAME, ": -5")
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from apps.audit import verify
+from apps.audit.custody import NAME
 from apps.chain.models import HotWallet
-from apps.console import audit
-from apps.console.custody import NAME
 from apps.payments.services.settle import settle_deposits
 from tests import make
 from tests.cast import Shop
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.chain
 def differences() -> list[str]:
     return [
         f"{one.subject.split()[0]}{one.detail[one.detail.rindex(':') :]}"
-        for one in audit.findings(check_chain=True)
+        for one in verify.findings(check_chain=True)
     ]
 
 
@@ -40,9 +40,9 @@ def paid(chain: LocalChain, watcher: Reader, bakery: Shop) -> dict[str, Any]:
 
 
 def test_what_is_booked_is_there(paid: dict[str, Any], capsys: Any) -> None:
-    assert audit.findings(check_chain=True) == []
-    assert audit.verdicts(check_chain=True)[-1].name == NAME
-    assert audit.verdicts(check_chain=True)[-1].counted >= 2
+    assert verify.findings(check_chain=True) == []
+    assert verify.verdicts(check_chain=True)[-1].name == NAME
+    assert verify.verdicts(check_chain=True)[-1].counted >= 2
 
 
 def test_a_deposit_that_is_not_confirmed_counts_on_neither_side(
@@ -121,7 +121,7 @@ def test_a_chain_that_does_not_answer_is_no_clean_bill(
 ) -> None:
     chain.close()
 
-    found = audit.findings(check_chain=True)
+    found = verify.findings(check_chain=True)
 
     assert {one.invariant for one in found} == {NAME}
     assert "the nodes did not say" in found[0].detail

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset
+from apps.audit import custody
+from apps.audit.custody import Book, Checked
 from apps.chain.models import Deposit, Head, OutgoingTransaction, UnmatchedTransfer
 from apps.chain.watching import unmatched
-from apps.console import custody
-from apps.console.custody import Book, Checked
 from apps.core import clock
 from tests import make
 from tests.cast import Cast
@@ -32,7 +32,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, *details: str) -> list[Any]:
     left = list(details)
     pauses = []
     monkeypatch.setattr(custody, "_compare", lambda book: Checked("SETH", left.pop(0)))
-    monkeypatch.setattr("apps.console.custody.time.sleep", pauses.append)
+    monkeypatch.setattr("apps.audit.custody.time.sleep", pauses.append)
     return pauses
 
 

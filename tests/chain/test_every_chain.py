@@ -14,6 +14,7 @@ from django.core.management import call_command
 from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
+from apps.audit import verify
 from apps.chain import selectors
 from apps.chain.activation import NotReady, change_asset
 from apps.chain.keys import keystores
@@ -21,7 +22,6 @@ from apps.chain.keys.seeds import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.chain.watching.watcher import Watcher
-from apps.console import audit
 from apps.console.health import readyz
 from apps.core import clock
 from apps.payments.models import Payment, PaymentAddress, Refund
@@ -180,7 +180,7 @@ def tell_the_story(place: Place, bakery: Shop) -> None:
     )
 
     assert not OutgoingTransaction.objects.exclude(status="confirmed").exists()
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 # --- what a chain must have before an asset of it can be active -----------------------------------

@@ -14,13 +14,13 @@ from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.selectors import current_rate
 from apps.assets.services import accept_all_active
+from apps.audit import verify
 from apps.chain.activation import change_asset
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import costs, outflow, sender, signing_rounds
 from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS
 from apps.chain.watching.watcher import Watcher
-from apps.console import audit
 from apps.core import buckets, clock
 from apps.core.documents import drawings
 from apps.core.models import Drawing
@@ -201,7 +201,7 @@ def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_m
         and Refund.objects.count() == 2
     )
     assert make.detail(bakery.live, dust)["needs_attention"] is None
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_live_refunds_go_out_whatever_waits_in_test_mode(live: Live, bakery: Shop) -> None:
@@ -311,7 +311,7 @@ class TestSettling:
             < ETHER
         )
         assert account_balance(None, "live", "ETH", "network_fees") == 0
-        assert audit.findings(check_chain=True) == []
+        assert verify.findings(check_chain=True) == []
 
 
 # --- everything that leaves ---

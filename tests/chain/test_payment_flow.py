@@ -8,8 +8,8 @@ import pytest
 import time_machine
 
 from apps.assets.models import AcceptedAsset
+from apps.audit import verify
 from apps.chain.models import Deposit, UnmatchedTransfer
-from apps.console import audit
 from apps.core import clock
 from apps.ledger.selectors import booked_deposits
 from apps.payments.models import Payment, PaymentEvent
@@ -148,7 +148,7 @@ def test_a_deposit_that_a_reorg_took_before_it_was_booked_is_booked_when_it_is_m
         AcceptedAsset.objects.get(store=bakery.store, mode="test", asset_id="SETH").suspended_at
         is None
     )
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_a_booked_deposit_that_a_reorg_took_is_whole_again_once_it_is_mined_again(
@@ -165,7 +165,7 @@ def test_a_booked_deposit_that_a_reorg_took_is_whole_again_once_it_is_mined_agai
     chain.mine(4)
     assert after(watcher, bakery, payment)["status"] == "completed"
     assert booked_deposits(payment["id"]) == {"SETH": int(way["crypto_amount_atomic"])}
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_another_asset_than_the_address_is_for_goes_to_staff(
@@ -240,7 +240,7 @@ def test_what_was_mined_after_the_deadline_is_late_also_when_the_watcher_was_beh
     assert (late["status"], late["state_reason"]) == ("expired", "expired_timeout")
     assert [one["amount_atomic"] for one in late["late_deposits"]] == [way["crypto_amount_atomic"]]
     assert told(payment).count("transaction.confirmed") == 1
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_what_was_mined_at_the_very_deadline_is_on_time_however_late_it_is_read(
@@ -283,7 +283,7 @@ def test_what_left_the_chain_and_was_mined_again_after_the_deadline_is_late(
     chain.mine(3)
     late = after(watcher, bakery, payment)
     assert (late["status"], len(late["late_deposits"])) == ("expired", 1)
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_a_card_session_holds_the_price_of_its_own_coins_and_of_no_others(

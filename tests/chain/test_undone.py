@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from apps.audit import verify
 from apps.chain.keys.seeds import Seed
 from apps.chain.metrics import ChainCollector
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UndoneTransaction
 from apps.chain.sending import hot_wallets, sender, signing_rounds
-from apps.console import audit
 from apps.core import clock
 from apps.ledger.models import Movement
 from apps.ledger.selectors import account_balance
@@ -128,7 +128,7 @@ def test_an_undone_refund_goes_out_again_as_the_same_bytes_and_the_wallet_goes_o
     sending: Sending, caplog: pytest.LogCaptureFixture
 ) -> None:
     row = sending.refund()
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
     booked = Movement.objects.count()
     sending.chain.reorg(6)
     assert sending.got() == 0
@@ -165,7 +165,7 @@ def test_an_undone_refund_goes_out_again_as_the_same_bytes_and_the_wallet_goes_o
     )
     assert Movement.objects.exclude(kind="mined_again").count() == booked
     assert sending.fees() == again.network_fee_atomic
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_what_it_costs_otherwise_the_second_time_is_booked_as_a_difference(
@@ -183,7 +183,7 @@ def test_what_it_costs_otherwise_the_second_time_is_booked_as_a_difference(
     assert sending.fees() == again.network_fee_atomic == again.handled_fee_atomic
     book_sweeps()
     assert Movement.objects.filter(kind="mined_again").count() == 1
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_one_that_is_mined_in_another_block_at_once_is_followed_there(sending: Sending) -> None:
@@ -194,7 +194,7 @@ def test_one_that_is_mined_in_another_block_at_once_is_followed_there(sending: S
     again = sending.sent()
     assert (again.status, again.tx_hash, sending.got()) == ("confirmed", row.tx_hash, AMOUNT)
     assert again.block_hash != row.block_hash
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_one_that_is_reverted_the_second_time_waits_for_a_person(
@@ -212,7 +212,7 @@ def test_one_that_is_reverted_the_second_time_waits_for_a_person(
     assert "outgoing_needs_review" in alerts(caplog)
     # The coins are in the wallet, the books say that they left: the audit names the refund and not
     # a loss of coins.
-    assert {one.invariant for one in audit.findings(check_chain=True)} == {"sent_once"}
+    assert {one.invariant for one in verify.findings(check_chain=True)} == {"sent_once"}
 
 
 def test_one_that_failed_and_was_given_back_is_sent_again_by_a_person_only(
@@ -246,7 +246,7 @@ def test_one_that_failed_and_was_given_back_is_sent_again_by_a_person_only(
     sending.bury()
     sending.bury()
     assert (sending.sent().status, sending.got()) == ("failed", 0)
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []
 
 
 def test_what_is_undone_while_it_is_booked_is_not_booked(sending: Sending) -> None:
@@ -299,4 +299,4 @@ def test_an_undone_sweep_and_the_next_one_of_its_address_are_both_mined_in_the_e
     ]
     assert [row.tx_hash for row in rows] == hashes
     assert Movement.objects.filter(kind="sweep_confirmed").count() == 2
-    assert audit.findings(check_chain=True) == []
+    assert verify.findings(check_chain=True) == []

@@ -11,11 +11,11 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from apps.assets.models import Asset
+from apps.audit import verify
+from apps.audit.grants import SIGNER, WEB, WORKER
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import sender, signing_rounds
-from apps.console import audit
-from apps.console.grants import SIGNER, WEB, WORKER
 from apps.core import clock, mail
 from apps.core.db import tenancy
 from apps.core.staff.roles import StaffRole
@@ -154,7 +154,7 @@ class TestOnTheChain:
         assert (booked("service_fees"), booked("withdrawal_clearing")) == (ETHER, 0)
         assert booked("custody_hot") == -desk.balance(desk.hot)
         assert 0 < withdrawable(row.asset) < ETHER  # the gas was the service's
-        assert audit.findings(check_chain=True) == []
+        assert verify.findings(check_chain=True) == []
         # Once, however often the command is run.
         assert (
             run(
@@ -213,7 +213,7 @@ class TestOnTheChain:
         row.refresh_from_db()
         assert (row.status, row.failure_reason) == ("failed", "Given up by an operator")
         assert (booked("service_fees"), booked("withdrawal_clearing")) == (3 * ETHER, 0)
-        assert audit.findings(check_chain=True) == []
+        assert verify.findings(check_chain=True) == []
 
     def test_one_that_the_chain_reverts_is_earnings_again_less_its_gas(
         self, desk: Desk, people: tuple[User, User], settings: Any
@@ -231,7 +231,7 @@ class TestOnTheChain:
         assert (row.status, row.failure_reason) == ("failed", "The chain reverted it")
         assert (booked("service_fees"), booked("withdrawal_clearing")) == (3 * ETHER, 0)
         assert booked("network_fees") < 0
-        assert audit.findings(check_chain=True) == []
+        assert verify.findings(check_chain=True) == []
 
     def test_the_signer_has_a_list_of_its_own_and_looks_into_the_books(
         self, desk: Desk, people: tuple[User, User], settings: Any
@@ -339,7 +339,7 @@ class TestWhatIsRefused:
             with pytest.raises(WithdrawalRefused, match="rejected already"):
                 decide(row.pk, people[1], clock.real_now())
         assert (Withdrawal.objects.get().status, booked("service_fees")) == ("rejected", 3 * ETHER)
-        assert audit.findings() == []
+        assert verify.findings() == []
 
     def test_the_command_says_what_is_missing(self, people: tuple[User, User], capsys: Any) -> None:
         for arguments, complaint in (

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from apps.console import audit
+from apps.audit import verify
 from apps.core import clock
 from apps.payments.seals import seal_payments
 from apps.stores import seals
@@ -68,7 +68,7 @@ def test_books_that_grew_old_and_were_pruned_stay_clean(world: Cast, days: int) 
     call_command("prune")
 
     assert (Event.objects.count() < before) == (days > 90)
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 def test_what_should_still_be_there_is_missed(world: Cast) -> None:
@@ -79,7 +79,7 @@ def test_what_should_still_be_there_is_missed(world: Cast) -> None:
         " 'payment_intent.completed'"
     )
 
-    assert {finding.invariant for finding in audit.findings()} == {"events_told"}
+    assert {finding.invariant for finding in verify.findings()} == {"events_told"}
 
 
 def test_a_test_event_is_told_to_one_endpoint_alone(world: Cast) -> None:
@@ -91,7 +91,7 @@ def test_a_test_event_is_told_to_one_endpoint_alone(world: Cast) -> None:
         )
 
     assert Delivery.objects.filter(is_test=True).count() == 4
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 def test_an_event_of_a_payment_is_not_hidden_among_test_events(world: Cast) -> None:
@@ -103,19 +103,19 @@ def test_an_event_of_a_payment_is_not_hidden_among_test_events(world: Cast) -> N
         " ORDER BY created_at DESC LIMIT 1)"
     )
 
-    assert "events_told" in {finding.invariant for finding in audit.findings()}
+    assert "events_told" in {finding.invariant for finding in verify.findings()}
 
 
 def test_a_flood_is_counted_and_cut(world: Cast, capsys: Any) -> None:
     """As many as are told fit on a screen and in memory; how many there are is told all the
     same."""
-    many = 3 * audit.FINDINGS_MAX
+    many = 3 * verify.FINDINGS_MAX
     tamper(
         "INSERT INTO ledger_movement (key, kind, mode, reason, at) SELECT 'empty:' || n,"
         f" 'sweep_confirmed', 'test', '', now() FROM generate_series(1, {many}) n"
     )
-    verdict = next(one for one in audit.verdicts() if one.name == "movements_balance")
-    assert (verdict.broken, len(verdict.findings)) == (many, audit.FINDINGS_MAX)
+    verdict = next(one for one in verify.verdicts() if one.name == "movements_balance")
+    assert (verdict.broken, len(verdict.findings)) == (many, verify.FINDINGS_MAX)
 
     with pytest.raises(SystemExit):
         call_command("verify_ledger")
@@ -123,11 +123,13 @@ def test_a_flood_is_counted_and_cut(world: Cast, capsys: Any) -> None:
     lines = capsys.readouterr().out.splitlines()
     start = next(at for at, line in enumerate(lines) if line.startswith("movements_balance"))
     assert f"BROKEN ({many})" in lines[start]
-    assert lines[start + audit.FINDINGS_MAX + 1].strip() == f"and {many - audit.FINDINGS_MAX} more"
+    assert (
+        lines[start + verify.FINDINGS_MAX + 1].strip() == f"and {many - verify.FINDINGS_MAX} more"
+    )
 
 
 def test_each_question_tells_how_long_it_took(world: Cast, capsys: Any) -> None:
-    assert all(timedelta(0) < verdict.took < timedelta(minutes=1) for verdict in audit.verdicts())
+    assert all(timedelta(0) < verdict.took < timedelta(minutes=1) for verdict in verify.verdicts())
 
     call_command("verify_ledger", "--times")
 

@@ -9,17 +9,17 @@ import os
 import pytest
 from django.db import connection
 
-from apps.console import audit, guard_invariants
+from apps.audit import guards, verify
 
 pytestmark = pytest.mark.django_db
 
 
 def test_the_list_is_what_the_migrations_made() -> None:
-    made = guard_invariants.told(guard_invariants.current())
+    made = guards.told(guards.current())
     if os.environ.get("WRITE_GUARDS"):
-        guard_invariants.FILE.write_text(made)
-        guard_invariants._expected.cache_clear()
-    assert guard_invariants.FILE.read_text().splitlines() == made.splitlines()
+        guards.FILE.write_text(made)
+        guards._expected.cache_clear()
+    assert guards.FILE.read_text().splitlines() == made.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -80,17 +80,17 @@ def test_the_list_is_what_the_migrations_made() -> None:
     ],
 )
 def test_a_guard_that_was_taken_off_is_named(statement: str, subject: str) -> None:
-    assert audit.findings() == []
+    assert verify.findings() == []
     with connection.cursor() as cursor:
         cursor.execute(statement)
 
-    assert subject in {one.subject for one in audit.findings() if one.invariant == "guards_stand"}
+    assert subject in {one.subject for one in verify.findings() if one.invariant == "guards_stand"}
 
 
 def test_a_restored_dump_has_the_same_guards() -> None:
     """PostgreSQL writes what it reads from a dump with other casts than what the migrations
     said."""
-    before = guard_invariants.current()
+    before = guards.current()
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT format('ALTER TABLE %1$s DROP CONSTRAINT %2$I, ADD CONSTRAINT %2$I %3$s',"
@@ -112,4 +112,4 @@ def test_a_restored_dump_has_the_same_guards() -> None:
         assert "::character varying)::text" in cursor.fetchone()[0]
 
     assert len(again) > 50
-    assert guard_invariants.current() == before
+    assert guards.current() == before

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.test import override_settings
 
 from apps.assets.models import Asset
+from apps.audit import verify
 from apps.chain.models import (
     Block,
     Deposit,
@@ -24,7 +25,6 @@ from apps.chain.models import (
     SignedTransaction,
 )
 from apps.chain.sending import sender
-from apps.console import audit
 from apps.core import clock
 from apps.ledger import posting
 from apps.payments.models import PaymentAddress
@@ -266,7 +266,7 @@ def test_the_list_is_whole() -> None:
 
 
 def test_the_untouched_books_are_clean(books: Shop) -> None:
-    verdicts = audit.verdicts()
+    verdicts = verify.verdicts()
     assert [one for verdict in verdicts for one in verdict.findings] == []
     asked = {name for _, name in (PLAIN | HARD | MORE).values()}
     assert [

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.db import ProgrammingError, connection, transaction
 
-from apps.console import grants, policies
-from apps.console.grants import READER, SIGNER, WEB, WORKER
+from apps.audit import grants, policies
+from apps.audit.grants import READER, SIGNER, WEB, WORKER
 from apps.core.db import tenancy
 from apps.core.models import OwnedQuerySet
 from apps.payments.models import Payment
@@ -50,7 +50,7 @@ UNLIKE_THEIR_COLUMNS = {"stores_auditentry", "payments_latedeposit"}
 
 
 def test_every_table_says_which_rows_the_web_is_shown(db: None) -> None:
-    """A new table has its line in apps/console/policies.txt: its rule, or why it has none."""
+    """A new table has its line in apps/audit/policies.txt: its rule, or why it has none."""
     columns = {
         name: found for name, found in grants.columns().items() if not name.endswith("_index")
     }

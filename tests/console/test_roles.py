@@ -6,10 +6,10 @@ import pytest
 from django.db import ProgrammingError, connection, transaction
 
 from apps.assets.models import Chain
+from apps.audit import grants, verify
+from apps.audit.grants import READER, ROLES, SIGNER, WEB, WORKER
 from apps.chain.models import Address, OutgoingTransaction
 from apps.chain.sending import sender, signing_rounds, sweeper
-from apps.console import audit, grants
-from apps.console.grants import READER, ROLES, SIGNER, WEB, WORKER
 from apps.core import clock
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.settle import settle_deposits
@@ -105,7 +105,7 @@ def test_what_a_role_can_not_do(db: None, role: str, statement: str) -> None:
 
 
 def test_every_table_says_what_each_role_may_do_with_it(db: None) -> None:
-    """A new table has its line in apps/console/grants.txt, or nobody but the owner can use it."""
+    """A new table has its line in apps/audit/grants.txt, or nobody but the owner can use it."""
     assert set(grants.decided()) == set(grants.columns())
     assert all(len(cells) == len(ROLES) for cells in grants.decided().values())
 
@@ -175,4 +175,4 @@ def test_a_payment_is_booked_paid_out_and_swept_with_each_process_as_its_role(
         ("sweep", "confirmed"),
     }
     with acting_as(READER):
-        assert audit.findings(check_chain=True) == []
+        assert verify.findings(check_chain=True) == []

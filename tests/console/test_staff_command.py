@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 from django.db import connection
 
-from apps.console import audit
+from apps.audit import verify
 from apps.core.staff.roles import roles_of
 from apps.stores.models import StaffRequest, User
 from tests import make
@@ -47,7 +47,7 @@ def test_the_first_admins_need_nobody_and_the_third_needs_two(
     assert {"email": "three@example.com", "active": True, "roles": ["finance"]} in run("staff")[
         "staff"
     ]
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 def test_both_are_named_at_once_or_somebody_rejects(db: None) -> None:

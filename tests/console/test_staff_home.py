@@ -15,8 +15,9 @@ from apps.access.models import SecondFactor
 from apps.assets.models import Asset
 from apps.chain.models import SendingHold, UnmatchedTransfer
 from apps.chain.sending import caps, outflow
-from apps.console import staff_home, trial_balance
-from apps.console.staff_groups import GROUPS
+from apps.console.staff import home as staff_home
+from apps.console.staff import trial_balance
+from apps.console.staff.groups import GROUPS
 from apps.core import clock, rows
 from apps.core.models import RowFailure
 from apps.core.staff.labels import LABELS

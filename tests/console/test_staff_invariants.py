@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from apps.access import second_factor
-from apps.console import audit
+from apps.audit import verify
 from apps.core import clock
 from apps.core.acting import Actor, acting
 from apps.core.acting import Kind as ActorKind
@@ -43,7 +43,7 @@ def keys(db: None) -> None:
 
 
 def found() -> set[str]:
-    return {one.invariant for one in audit.findings()}
+    return {one.invariant for one in verify.findings()}
 
 
 def test_a_correction_of_one(cast: Cast) -> None:

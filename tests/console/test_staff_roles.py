@@ -14,8 +14,8 @@ from django.test import RequestFactory
 
 from apps.access import second_factor
 from apps.assets.models import Asset
-from apps.console.staff_forms import FORMS
-from apps.console.staff_kinds import KINDS
+from apps.console.staff.forms import FORMS
+from apps.console.staff.kinds import KINDS
 from apps.core import buckets, clock
 from apps.core.staff import roles as staff_roles
 from apps.core.staff.pages import Part, Queue, ReadOnly

@@ -11,14 +11,14 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from apps.audit import verify
+from apps.audit.invariants import INVARIANTS, LEDGER, PAYMENTS
 from apps.chain.models import HotWallet, OutgoingTransaction
-from apps.console import audit
-from apps.console.invariants import INVARIANTS, LEDGER, PAYMENTS
-from apps.console.webhook_invariants import TOLD
 from apps.core import clock
 from apps.ledger.models import Entry, Movement
 from apps.payments.models import Payment, Refund
 from apps.stores.services import change_store
+from apps.webhooks.invariants import TOLD
 from tests import make
 from tests.auditing import found_of
 from tests.cast import Cast, Shop, assemble
@@ -126,7 +126,7 @@ def test_the_world_is_as_rich_as_the_audit_needs(world: Cast) -> None:
 
 
 def test_books_that_were_kept_properly_have_no_findings(world: Cast) -> None:
-    verdicts = audit.verdicts()
+    verdicts = verify.verdicts()
 
     assert [finding for verdict in verdicts for finding in verdict.findings] == []
     asked_of_this_world = {invariant.name for invariant in LEDGER + PAYMENTS + TOLD}
@@ -477,5 +477,5 @@ def test_a_movement_that_staff_corrected_is_no_finding(world: Cast) -> None:
     shop = world.bakery
     make._correct("SETH", "available", shop.store.pk, 7, make.clerk())
 
-    assert audit.findings() == []
+    assert verify.findings() == []
     assert Entry.objects.filter(movement__kind="correction").count() == 2

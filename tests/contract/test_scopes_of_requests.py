@@ -15,9 +15,9 @@ from psycopg.pq import TransactionStatus
 from apps.access.scopes import ALL
 from apps.api.plumbing.routes import PUBLIC, Route
 from apps.api.urls import ROUTES
+from apps.audit.grants import WEB
 from apps.billing.models import Invoice, Subscription
 from apps.billing.services.portal import portal_url
-from apps.console.grants import WEB
 from apps.core.db import tenancy
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES

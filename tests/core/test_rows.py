@@ -15,10 +15,10 @@ from apps.agents.models import Mandate, Settlement
 from apps.agents.services.dispatch import advance_settlements
 from apps.agents.services.mandates import expire_mandates
 from apps.assets.models import Asset
+from apps.billing.invoices.payment_intents import settle_invoices
+from apps.billing.invoices.reminders import send_reminders
 from apps.billing.models import Invoice, Subscription
-from apps.billing.services.cycle import run_cycles
-from apps.billing.services.paying import settle_invoices
-from apps.billing.services.reminders import send_reminders
+from apps.billing.subscriptions.cycle import run_cycles
 from apps.chain.models import OutgoingTransaction
 from apps.chain.simulated import put
 from apps.core import clock, rows

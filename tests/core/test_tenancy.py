@@ -10,7 +10,7 @@ from django.db import DataError, connection, transaction
 from django.http import HttpRequest, StreamingHttpResponse
 from django.test import RequestFactory
 
-from apps.console.grants import WEB
+from apps.audit.grants import WEB
 from apps.core.db import tenancy
 from apps.core.db.postgresql.base import DatabaseWrapper
 from apps.core.db.sql import Statement

@@ -15,11 +15,11 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from apps.access import second_factor
 from apps.access.models import ApiKey
 from apps.assets.models import AcceptedAsset, Asset
-from apps.billing.services.paying import settle_invoices
+from apps.audit.grants import WEB
+from apps.billing.invoices.payment_intents import settle_invoices
 from apps.chain.addresses import ZERO_ADDRESS
 from apps.chain.models import Deposit, OutgoingTransaction
 from apps.chain.simulated import put
-from apps.console.grants import WEB
 from apps.core import clock, kept
 from apps.core.db import tenancy
 from apps.core.machine import Step

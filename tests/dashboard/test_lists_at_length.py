@@ -6,8 +6,8 @@ import re
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from apps.audit.grants import WEB
 from apps.billing.models import Customer
-from apps.console.grants import WEB
 from apps.core import clock
 from apps.core.db import tenancy
 from apps.payments.models import Payment

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.access import second_factor
 from apps.assets.models import DailyRate, Rate
-from apps.console import audit
+from apps.audit import verify
 from apps.core import clock
 from apps.dashboard import money_lists
 from apps.payments.services.refund_progress import advance_refunds
@@ -209,4 +209,4 @@ def test_the_books_are_right_after_money_went_out_by_every_form(cast: Cast) -> N
         "33.33",
         "44.44",
     ]
-    assert audit.findings() == []
+    assert verify.findings() == []

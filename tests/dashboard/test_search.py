@@ -10,9 +10,9 @@ from django.db import connection, models
 from django.test.utils import CaptureQueriesContext
 
 from apps.access.models import ApiKey
+from apps.audit.grants import WEB
 from apps.billing.models import Invoice
 from apps.chain.models import Address, Deposit
-from apps.console.grants import WEB
 from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.searching import Term

@@ -222,15 +222,15 @@ def what_is_wrong(url: str, facts: dict[str, Any], wish: dict[str, Any]) -> str:
 
 
 def audit(url: str) -> list[str]:
+    from apps.audit import verify
     from apps.chain.models import HotWallet, OutgoingTransaction
-    from apps.console import audit
 
     for _ in range(2):
         round(url)
     wallet = HotWallet.objects.get(pk=CHAIN)
     used = int(local_chain.call(url, "eth_getTransactionCount", wallet.address, "latest"), 16)
     found = [
-        f"{one.invariant}: {one.subject} {one.detail}" for one in audit.findings(check_chain=True)
+        f"{one.invariant}: {one.subject} {one.detail}" for one in verify.findings(check_chain=True)
     ]
     if (
         not used

@@ -46,7 +46,7 @@ LOADED = (
     ),
     *("apps.agents.services.dispatch", "apps.agents.services.x402_settle", "tests.faults.agents"),
     *(
-        "apps.console.audit",
+        "apps.audit.verify",
         "apps.console.demo.exchange",
         "apps.chain.providers.jsonrpc",
         "tests.make",

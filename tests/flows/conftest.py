@@ -2,11 +2,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.console import audit
+from apps.audit import verify
 
 
 @pytest.fixture(autouse=True)
 def _books_are_right(db: None) -> Iterator[None]:
     """Whatever the story was, at its end everything holds that must always hold of money."""
     yield
-    assert audit.findings() == []
+    assert verify.findings() == []

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from apps.assets.models import Asset
-from apps.console import audit
+from apps.audit import verify
 from apps.payouts.services.progress import advance_payouts
 from apps.swaps.services.progress import advance_swaps
 from tests import make
@@ -54,7 +54,7 @@ def test_a_merchant_swaps_into_it_and_pays_it_out(bakery: Shop) -> None:
         make.advance(bakery.test, 120)
     assert ok(bakery.test.get(f"/payouts/{made['id']}"))["status"] == "confirmed"
     assert balance(bakery, DOLLAR) == 194_000_000
-    assert [f"{one.invariant} {one.subject} {one.detail}" for one in audit.findings()] == []
+    assert [f"{one.invariant} {one.subject} {one.detail}" for one in verify.findings()] == []
 
 
 def test_no_catalog_tells_of_it_and_nobody_is_asked_to_pay_in_it(bakery: Shop) -> None:

@@ -15,8 +15,9 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import translation
 
+from apps.billing.invoices import files
 from apps.billing.models import Customer, Invoice
-from apps.billing.services import invoice_file, letters
+from apps.billing.services import emails
 from apps.billing.services.portal import portal_url
 from apps.core import buckets, mail
 from apps.stores.services import change_store
@@ -269,7 +270,7 @@ def test_letters(bakery: Shop) -> None:
     make.advance(bakery.test, 42 * r.DAY)
     r.pay(bakery.test, r.opened(bakery.test))
     for customer in Customer.objects.select_related("store"):
-        letters.portal_link(customer)
+        emails.portal_link(customer)
     mail.send_due()
     assert len({letter.subject for letter in outbox.outbox}) >= 7
     for letter in outbox.outbox:
@@ -296,6 +297,5 @@ def test_files(bakery: Shop) -> None:
     data = {"Alice's Bakery", "Bread club", "Croissants", "INV", invoice.customer.email}
     for is_receipt in (False, True):
         assert (
-            unmarked(invoice_file._page(invoice, is_receipt=is_receipt, language=LANGUAGE), data)
-            == set()
+            unmarked(files._page(invoice, is_receipt=is_receipt, language=LANGUAGE), data) == set()
         )

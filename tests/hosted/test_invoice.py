@@ -11,10 +11,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pypdf import PdfReader
 
+from apps.billing.invoices.files import percent_text
+from apps.billing.invoices.parties import address_lines
+from apps.billing.invoices.payment_intents import settle_invoices
 from apps.billing.models import InvoicePayment
-from apps.billing.services.invoice_file import percent_text
-from apps.billing.services.parties import address_lines
-from apps.billing.services.paying import settle_invoices
 from apps.core.models import OutgoingMail
 from apps.payments.models import Payment
 from apps.payments.services.late import accept_late_deposit

@@ -5,9 +5,9 @@ import uuid
 
 import pytest
 
-from apps.console.link_invariants import LINKS
 from apps.core.clock import real_now
 from apps.core.db import sql
+from apps.links.invariants import LINKS
 from apps.links.models import LinkPayment, PaymentLink
 from apps.links.requests import Purchase
 from apps.links.selectors import tally_of

@@ -3,8 +3,8 @@ secret back."""
 
 import pytest
 
-from apps.console import audit
-from apps.console.staff_forms import CardNetworkForm
+from apps.audit import verify
+from apps.console.staff.forms import CardNetworkForm
 from apps.core import clock, crypto
 from apps.onramp.models import Credential
 from apps.onramp.services import credentials
@@ -157,4 +157,4 @@ def test_two_members_of_staff_write_a_credential(db: None, staff: Browser) -> No
     assert crypto.decrypt(row.sealed_api_key, row.place("sealed_api_key")) == KEY
     assert crypto.decrypt(row.sealed_webhook_secret, row.place("sealed_webhook_secret")) == SECRET
     assert StaffRequest.objects.get().sealed == ""
-    assert audit.findings() == []
+    assert verify.findings() == []

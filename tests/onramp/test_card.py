@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.console import audit
+from apps.audit import verify
 from apps.core import crypto
 from apps.onramp.models import Credential, FundingSession
 from apps.stores.services import change_store
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _books_are_right(db: None) -> Any:
     yield
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 # --- whether there is a card option ---

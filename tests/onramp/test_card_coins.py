@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.console import audit
+from apps.audit import verify
 from apps.core import clock
 from apps.onramp.models import FundingSession
 from apps.onramp.services import progress
@@ -24,7 +24,7 @@ TO = "0x1111111111111111111111111111111111111111"
 @pytest.fixture(autouse=True)
 def _books_are_right(db: None) -> Any:
     yield
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 # --- what holds an intent open ---

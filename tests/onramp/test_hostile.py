@@ -11,7 +11,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from apps.console import audit
+from apps.audit import verify
 from apps.core import clock
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 from apps.onramp.services import progress
@@ -28,7 +28,7 @@ METHOD = "onramper.creditcard"
 @pytest.fixture(autouse=True)
 def _books_are_right(db: None) -> Iterator[None]:
     yield
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 from apps.assets.models import Asset
-from apps.console import audit
+from apps.audit import verify
 from apps.ledger.models import Entry, Movement
 from apps.ledger.selectors import balances
 from apps.payments.models import Payment, Refund
@@ -169,7 +169,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         make.advance(self.api, 61)
-        assert audit.findings() == []
+        assert verify.findings() == []
         assert not Payment.objects.filter(
             store=self.shop.store, status="processing", expires_at=None
         ).exists()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.console.grants import WEB
+from apps.audit.grants import WEB
 from apps.core.db import tenancy
 from apps.payments.models import Payment, PaymentNet
 from apps.payments.net import _NET, Days, net_cents

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from apps.audit import verify
 from apps.chain.models import Deposit
-from apps.console import audit
 from apps.ledger.selectors import balances
 from tests import make
 from tests.cast import Shop
@@ -27,7 +27,7 @@ def test_a_booked_deposit_of_an_open_payment_is_booked_anew(
         assert send(bakery, payment, amount).status_code == 201
 
     assert balances(bakery.store.pk, "test")["SETH"].held_atomic == amounts[-1]
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 @pytest.mark.parametrize("by", [-1, 1])
@@ -46,4 +46,4 @@ def test_a_deposit_of_a_finished_payment_stays_what_it_was_settled_for(
     )
     assert Deposit.objects.get(simulated_reference="r").amount_atomic == settled
     assert send(bakery, payment, settled, late=True).status_code == 201
-    assert audit.findings() == []
+    assert verify.findings() == []

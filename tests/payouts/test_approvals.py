@@ -16,8 +16,8 @@ from apps.access.requests import AppRequest
 from apps.access.services import create_agent_credential, create_api_key
 from apps.agents.models import AgentPayoutCap
 from apps.assets.models import AcceptedAsset, Rate
+from apps.audit import verify
 from apps.chain.models import OutgoingTransaction
-from apps.console import audit
 from apps.core import clock, mail
 from apps.ledger.selectors import balances
 from apps.payouts.models import ApprovalRule, Payout, PayoutApproval, PayoutBatchLine, Schedule
@@ -102,7 +102,7 @@ def test_a_large_payout_of_a_key_waits_and_goes_out_when_another_has_approved_it
     assert AuditEntry.objects.filter(
         action="payout_approval.approved", target_id=str(held.pk)
     ).exists()
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 def test_a_small_payout_goes_out_by_itself_and_splitting_a_large_one_does_not_help(
@@ -212,7 +212,7 @@ def test_a_list_waits_as_a_whole_and_is_approved_once(two: Two) -> None:
     assert set(Payout.objects.values_list("status", "approval")) == {("pending", batch.approval_id)}
     assert PayoutApproval.objects.count() == 1
     advance_payouts()
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 def test_a_short_list_needs_nobody(two: Two) -> None:
@@ -285,7 +285,7 @@ def test_a_rejection_returns_the_coins_and_tells_the_maker_why(two: Two) -> None
     assert balances(two.cast.bakery.store.pk, "test")["SETH"].available_atomic == 10**19
     assert two.key.post(f"/payouts/{made['id']}/retry").json()["error"]["code"] == "not_retryable"
     assert (two.adam.email, "[TEST] Your payout was rejected: Alice's Bakery") in letters()
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 def test_what_nobody_answers_comes_back_after_a_week(two: Two) -> None:
@@ -510,7 +510,7 @@ def test_a_stricter_rule_counts_at_once_and_a_looser_one_when_it_has_cooled(cast
     with time_machine.travel(clock.real_now() + timedelta(hours=25)):
         made = make.payout(two.key, MUCH, asset_id="ETH")
         assert made["status"] == "pending"
-    assert [one.invariant for one in audit.findings() if one.invariant == "payouts_approved"] == []
+    assert [one.invariant for one in verify.findings() if one.invariant == "payouts_approved"] == []
 
 
 def test_an_owner_stops_a_looser_rule_by_the_letters_link(cast: Cast) -> None:

@@ -8,12 +8,12 @@ import pytest
 from django.db import connection
 
 from apps.assets.models import Asset
+from apps.audit import verify
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import hot_wallets
-from apps.console import audit
-from apps.console.payout_invariants import PAYOUTS
 from apps.core import clock
+from apps.payouts.invariants import PAYOUTS
 from apps.payouts.services.progress import advance_payouts
 from tests import make
 from tests.auditing import found_of
@@ -126,7 +126,7 @@ def world(books: Shop, db: None) -> Shop:
 
 
 def test_books_that_were_kept_properly_have_no_findings(world: Shop) -> None:
-    verdicts = audit.verdicts()
+    verdicts = verify.verdicts()
     assert [finding for verdict in verdicts for finding in verdict.findings] == []
     counted = {verdict.name: verdict.counted for verdict in verdicts}
     assert all(counted[one.name] for one in PAYOUTS if one.name != "due_times_paid_once")

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from apps.access.access import Access
-from apps.console import audit
+from apps.audit import verify
 from apps.core import clock
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
@@ -34,7 +34,7 @@ TENTHS = 10
 def world(committed: Cast) -> Iterator[Cast]:
     make.store_coins(committed.bakery.store, "SETH", 10**18)
     yield committed
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 def together(calls: list[Callable[[], Any]]) -> list[Any]:

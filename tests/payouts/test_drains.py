@@ -17,7 +17,7 @@ from apps.agents.models import Settlement
 from apps.agents.requests.mandates import MandateRequest
 from apps.agents.services.mandates import create_mandate
 from apps.assets.models import Asset
-from apps.console import audit
+from apps.audit import verify
 from apps.ledger.selectors import balances
 from apps.payments.models import Refund
 from apps.payments.services.refund_progress import advance_refunds
@@ -125,4 +125,4 @@ def test_everything_that_drains_a_balance_at_once_takes_no_more_than_there_is(wo
         "a run takes what is there, whoever takes from it meanwhile"
     )
     make.advance(world.bakery.test, 61)
-    assert audit.findings() == []
+    assert verify.findings() == []

@@ -15,9 +15,9 @@ import pytest
 from django.db import connection
 
 from apps.access.access import Access
+from apps.audit import verify
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import signing_rounds
-from apps.console import audit
 from apps.core.db import locks
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
@@ -100,4 +100,4 @@ def test_a_worker_killed_anywhere_pays_once(committed: Cast, world: World) -> No
         )
         held = balances(store.pk, "test")["SETH"]
         assert (held.available_atomic, held.reserved_atomic) == (10**18 - number * 10**16, 0)
-    assert audit.findings() == []
+    assert verify.findings() == []

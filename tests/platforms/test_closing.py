@@ -12,7 +12,7 @@ from django.test import Client
 
 from apps.access.scopes import ALL
 from apps.access.services import create_api_key
-from apps.billing.services.paying import InvoiceNotPayable, start_payment
+from apps.billing.invoices.payment_intents import InvoiceNotPayable, start_payment
 from apps.core import clock
 from apps.payments.models import Payment
 from apps.stores.models import Member, Role, Store

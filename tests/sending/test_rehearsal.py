@@ -17,11 +17,11 @@ from django.db import connection
 from apps.assets.models import Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
+from apps.audit import grants, verify
 from apps.chain import addresses
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.sending import sender, signing_rounds
-from apps.console import audit, grants
 from apps.console.backups import create, manifest, restore, sealing
 from apps.console.backups.manifest import File
 from apps.console.backups.sealing import Seal, digest_of
@@ -186,10 +186,10 @@ def refused(capsys: pytest.CaptureFixture[str], command: str, *arguments: object
     return capsys.readouterr().err
 
 
-def broken() -> list[audit.Finding]:
+def broken() -> list[verify.Finding]:
     """What `verify_ledger --chain` finds, in a process of its own."""
     connection.close()
-    return audit.findings(check_chain=True)
+    return verify.findings(check_chain=True)
 
 
 def stranger() -> str:

@@ -11,10 +11,10 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
+from apps.audit import verify
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UnknownTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import signing_rounds
-from apps.console import audit
 from apps.core import clock
 from tests.sending.conftest import TOKEN, World
 
@@ -76,7 +76,7 @@ def test_what_is_asked_for_again_after_a_restore_is_not_sent_again(
     world.finish()
     assert {status(one)[0] for one in (while_halted, first, later)} == {"confirmed"}
     assert (world.balance(to), len(world.raw_transfers(to))) == (2 * 12345, 2)
-    assert [one for one in audit.findings() if one.invariant == "sent_once"] == []
+    assert [one for one in verify.findings() if one.invariant == "sent_once"] == []
 
 
 def test_tokens_are_recognised_too(

@@ -11,9 +11,9 @@ from django.core import mail as outbox
 from django.db import IntegrityError, connection, transaction
 
 from apps.access import lost_factor, second_factor
-from apps.console import audit
-from apps.console.grants import WEB
-from apps.console.staff_kinds import KINDS
+from apps.audit import verify
+from apps.audit.grants import WEB
+from apps.console.staff.kinds import KINDS
 from apps.core import clock, mail
 from apps.core.db import tenancy
 from apps.core.errors import Failure
@@ -69,7 +69,7 @@ def test_two_do_it_once_as_the_web_process_and_the_log_has_both(
     assert (told[1][1]["asked_by"], told[1][1]["decided_by"]) == tuple(
         str(one.pk) for one in people
     )
-    assert audit.findings() == []
+    assert verify.findings() == []
 
 
 @pytest.mark.parametrize("name", WISHES)
@@ -177,7 +177,7 @@ def test_what_was_asked_for_is_what_is_approved(cast: Cast, people: tuple[User, 
     with pytest.raises(StaffRequestRefused, match="its digest is another"):
         approve(kind, row, people[1])
     assert wish.done() == 0
-    assert "staff_requests_by_two" in {one.invariant for one in audit.findings()}
+    assert "staff_requests_by_two" in {one.invariant for one in verify.findings()}
 
 
 def test_a_request_that_begins_approved_is_none(people: tuple[User, User]) -> None:
@@ -262,7 +262,7 @@ class TestPayouts:
     ) -> None:
         settings.STAFF_FOUR_EYES_ABOVE_CENTS = 10**9
         assert isinstance(WISHES["payout"](cast).ask(make.clerk("finance")), Payout)
-        assert audit.findings() == []
+        assert verify.findings() == []
 
     def test_above_it_the_operator_says_who(self, cast: Cast, people: tuple[User, User]) -> None:
         WISHES["payout"](cast)
@@ -273,7 +273,7 @@ class TestPayouts:
             review.approve_payout(row, "Known", people[0], people[0])
         assert not StaffRequest.objects.filter(kind="payout").exists(), "both steps or none"
         assert review.approve_payout(row, "Known", *people).status == "pending"
-        assert audit.findings() == []
+        assert verify.findings() == []
 
     def test_what_nobody_can_value_takes_two(self, cast: Cast, settings: Any) -> None:
         settings.STAFF_FOUR_EYES_ABOVE_CENTS = 10**9

@@ -10,7 +10,7 @@ from apps.access import lost_factor, second_factor
 from apps.assets.models import Asset
 from apps.chain.models import SendingHold
 from apps.chain.sending import holds
-from apps.console.staff_kinds import KINDS
+from apps.console.staff.kinds import KINDS
 from apps.core import clock
 from apps.ledger import movements
 from apps.ledger.models import Movement

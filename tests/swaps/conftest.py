@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset, Chain
+from apps.audit import verify
 from apps.chain.keys.seeds import Seed
 from apps.chain.sending import sender, signing_rounds
 from apps.chain.sending.calls import Router
-from apps.console import audit
 from apps.console.demo import exchange as venue
 from apps.console.demo.chain import Wallet
 from apps.payments.services.settle import settle_deposits
@@ -76,7 +76,7 @@ class Venue:
 
 def is_exact() -> bool:
     """Whether every invariant holds, and the chain has what the books say to the unit."""
-    found = audit.findings(check_chain=True)
+    found = verify.findings(check_chain=True)
     assert found == []
     return True
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset
+from apps.audit import verify
 from apps.chain.models import Block, Deposit, Head, HotWallet, OutgoingTransaction
-from apps.console import audit
-from apps.console.swap_invariants import SWAPS
 from apps.core import clock
 from apps.payments.models import PaymentAddress
 from apps.payments.services.settle import settle_payment
 from apps.payments.services.sweep_books import book_sweeps
+from apps.swaps.invariants import SWAPS
 from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.auditing import found_of
@@ -183,7 +183,7 @@ CORRUPTIONS = {
 
 
 def test_what_was_booked_properly_has_no_findings(traded: Shop) -> None:
-    verdicts = {one.name: one for one in audit.verdicts()}
+    verdicts = {one.name: one for one in verify.verdicts()}
     assert [finding for one in verdicts.values() for finding in one.findings] == []
     assert all(verdicts[one.name].counted for one in SWAPS)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from apps.console import audit
+from apps.audit import verify
 from apps.core import clock, net
 from apps.stores.models import Store
 from apps.webhooks import due
@@ -236,7 +236,7 @@ def test_the_audit_knows_what_an_endpoint_could_not_hear_before_it_was_committed
     endpoint = Endpoint.objects.get()
     assert endpoint.status == "active"
     # Other tests on this database leave events of their own.
-    assert [one for one in audit.findings() if str(endpoint.pk) in one.detail] == []
+    assert [one for one in verify.findings() if str(endpoint.pk) in one.detail] == []
 
 
 def waits_for_a_lock() -> bool:

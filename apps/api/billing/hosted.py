@@ -6,9 +6,9 @@ from rest_framework.response import Response
 
 from apps.api.composed import InvoiceWithPayment, invoice_with_payment
 from apps.api.plumbing.views import Door
+from apps.billing.invoices.payment_intents import InvoiceNotFound, shown_payment, start_payment
 from apps.billing.models import Invoice
 from apps.billing.selectors import by_token
-from apps.billing.services.paying import InvoiceNotFound, shown_payment, start_payment
 
 
 class HostedInvoice(Door):

@@ -10,10 +10,10 @@ from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, choice
 from apps.billing import selectors
 from apps.billing.documents.invoices import InvoiceDocument, invoice_document
+from apps.billing.invoices import drafts as drafts
+from apps.billing.invoices import lifecycle
 from apps.billing.models import Invoice
 from apps.billing.requests import InvoiceChanges, InvoiceRequest
-from apps.billing.services import invoice as drafts
-from apps.billing.services import invoice_states
 from apps.core.messages.documents import Id, Page
 
 
@@ -84,27 +84,21 @@ class Finalize(InvoiceAction):
     """Number a draft and open it to payment."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(
-            invoice_document(invoice_states.finalize_invoice(self.access, self.invoice(id)))
-        )
+        return Response(invoice_document(lifecycle.finalize_invoice(self.access, self.invoice(id))))
 
 
 class Send(InvoiceAction):
     """E-mail the link to the customer."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(
-            invoice_document(invoice_states.send_invoice(self.access, self.invoice(id)))
-        )
+        return Response(invoice_document(lifecycle.send_invoice(self.access, self.invoice(id))))
 
 
 class Void(InvoiceAction):
     """Take it back."""
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(
-            invoice_document(invoice_states.void_invoice(self.access, self.invoice(id)))
-        )
+        return Response(invoice_document(lifecycle.void_invoice(self.access, self.invoice(id))))
 
 
 class MarkUncollectible(InvoiceAction):
@@ -112,5 +106,5 @@ class MarkUncollectible(InvoiceAction):
 
     def post(self, request: Request, id: str) -> Response:
         return Response(
-            invoice_document(invoice_states.mark_uncollectible(self.access, self.invoice(id)))
+            invoice_document(lifecycle.mark_uncollectible(self.access, self.invoice(id)))
         )

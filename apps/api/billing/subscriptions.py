@@ -11,7 +11,7 @@ from apps.billing import selectors
 from apps.billing.documents.subscriptions import SubscriptionDocument, subscription_document
 from apps.billing.models import Subscription
 from apps.billing.requests import CancelRequest, SubscriptionChanges, SubscriptionRequest
-from apps.billing.services import subscription as services
+from apps.billing.subscriptions import changes as services
 from apps.core.messages.documents import Id
 
 

@@ -4,10 +4,10 @@ from django.db import transaction
 from msgspec.structs import asdict
 
 from apps.access.access import Access
+from apps.billing.invoices.totals import check_unit_amount
 from apps.billing.models import Price, Product
 from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
-from apps.billing.services import acts
-from apps.billing.services.totals import check_unit_amount
+from apps.billing.services import audit_lines
 from apps.core.idempotency import once_per_form
 
 
@@ -23,7 +23,7 @@ def create_product(
         made: Product = Product.objects.create(
             **mine, created_at=at, updated_at=at, **asdict(request)
         )
-        acts.note("product.created", made)
+        audit_lines.note("product.created", made)
         return made
 
     return once_per_form(Product.objects.seen_by(access), form_key, make)
@@ -37,7 +37,7 @@ def update_product(access: Access, product: Product, request: ProductChanges) ->
         setattr(product, name, value)
     product.updated_at = access.now()
     product.save(update_fields=[*fields, "updated_at"])
-    acts.note("product.changed", product, {"fields": sorted(fields)})
+    audit_lines.note("product.changed", product, {"fields": sorted(fields)})
     return product
 
 
@@ -57,7 +57,7 @@ def create_price(
             "form_key": form_key,
         }
         made: Price = Price.objects.create(**mine, created_at=at, updated_at=at, **asdict(request))
-        acts.note("price.created", made)
+        audit_lines.note("price.created", made)
         return made
 
     return once_per_form(Price.objects.seen_by(access).select_related("product"), form_key, make)
@@ -70,5 +70,5 @@ def set_price_active(access: Access, price: Price, active: bool) -> Price:
         price.active = active
         price.updated_at = access.now()
         price.save(update_fields=["active", "updated_at"])
-        acts.note("price.activated" if active else "price.archived", price)
+        audit_lines.note("price.activated" if active else "price.archived", price)
     return price

@@ -9,11 +9,11 @@ from msgspec.structs import asdict
 from apps.access.access import Access
 from apps.billing.models import Customer, Subscription
 from apps.billing.requests import CustomerChanges, CustomerRequest
-from apps.billing.services import acts
-from apps.billing.services.named import CustomerNotActive
-from apps.billing.services.subscription import cancel_locked
-from apps.billing.services.subscription_rows import locked
+from apps.billing.services import audit_lines
+from apps.billing.services.references import CustomerNotActive
 from apps.billing.states import CANCELED
+from apps.billing.subscriptions.changes import cancel_locked
+from apps.billing.subscriptions.locking import locked
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, RefusalKind
 from apps.core.idempotency import once_per_form
@@ -36,7 +36,7 @@ def create_customer(
         mine = {"store": access.store, "mode": access.mode, "form_key": form_key}
         made = Customer(**mine, created_at=at, updated_at=at, **asdict(request))
         _save(made)
-        acts.note("customer.created", made)
+        audit_lines.note("customer.created", made)
         return made
 
     return once_per_form(Customer.objects.seen_by(access), form_key, make)
@@ -52,7 +52,7 @@ def update_customer(access: Access, customer: Customer, request: CustomerChanges
         setattr(customer, name, value)
     customer.updated_at = access.now()
     _save(customer, [*fields, "updated_at"])
-    acts.note("customer.changed", customer, {"fields": sorted(fields)})
+    audit_lines.note("customer.changed", customer, {"fields": sorted(fields)})
     return customer
 
 
@@ -71,7 +71,7 @@ def delete_customer(access: Access, customer: Customer) -> None:
         .update(deleted_at=at, updated_at=at)
     ):
         return
-    acts.note("customer.deleted", customer)
+    audit_lines.note("customer.deleted", customer)
     rows = Subscription.objects.seen_by(access).filter(customer=customer).exclude(status=CANCELED)
     subscriptions: list[uuid.UUID] = list(rows.order_by("pk").values_list("pk", flat=True))
     for subscription_id in subscriptions:

@@ -15,9 +15,9 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
+from apps.audit import grants
+from apps.audit import verify as books
 from apps.chain.models import HotWallet
-from apps.console import audit as books
-from apps.console import grants
 from apps.console.backups import check, create, postgresql, sealing
 from apps.console.backups.failure import BackupError
 from apps.console.backups.manifest import Manifest

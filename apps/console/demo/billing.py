@@ -4,6 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 from apps.access.access import ACT, Access
+from apps.billing.invoices.drafts import create_invoice
+from apps.billing.invoices.lifecycle import (
+    finalize_invoice,
+    mark_uncollectible,
+    send_invoice,
+    void_invoice,
+)
+from apps.billing.invoices.payment_intents import settle_invoices, start_payment
 from apps.billing.models import Customer, Product
 from apps.billing.requests import (
     CustomerRequest,
@@ -15,15 +23,7 @@ from apps.billing.requests import (
 )
 from apps.billing.services.catalog import create_price, create_product
 from apps.billing.services.customers import create_customer
-from apps.billing.services.invoice import create_invoice
-from apps.billing.services.invoice_states import (
-    finalize_invoice,
-    mark_uncollectible,
-    send_invoice,
-    void_invoice,
-)
-from apps.billing.services.paying import settle_invoices, start_payment
-from apps.billing.services.subscription import create_subscription, pause_subscription
+from apps.billing.subscriptions.changes import create_subscription, pause_subscription
 from apps.payments.requests import SimulationRequest
 from apps.payments.services.simulate import simulate_deposit
 from apps.platforms.requests import VerificationRequest

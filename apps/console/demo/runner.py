@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from apps.console import grants
+from apps.audit import grants
 from apps.console.demo.warm import Warm
 
 KILL_SECONDS = 3.0

@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 from apps.billing import selectors
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Customer, Invoice, Price, Product, Subscription
-from apps.billing.services.outlook import cycle_cents
 from apps.billing.states import CANCELED, OPEN, PAUSED
+from apps.billing.subscriptions.upcoming import cycle_cents
 from apps.core import clock, money
 from apps.core.templatetags.tillgate import (
     badge,

@@ -11,8 +11,8 @@ from apps.billing import selectors
 from apps.billing.models import Customer
 from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
-from apps.billing.services.outlook import cycle_cents
 from apps.billing.services.portal import portal_url
+from apps.billing.subscriptions.upcoming import cycle_cents
 from apps.dashboard import form_keys
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
 from apps.dashboard.billing.forms import BillingForm

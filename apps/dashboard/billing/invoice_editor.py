@@ -8,16 +8,16 @@ from typing import Self
 from django.contrib import messages
 from django.http import HttpResponse
 
-from apps.billing.models import Customer, Invoice
-from apps.billing.requests import LINES_MAX, InvoiceChanges, InvoiceRequest
-from apps.billing.selectors import active_customers
-from apps.billing.services.invoice import (
+from apps.billing.invoices.drafts import (
     OnlyDraftsEdited,
     create_invoice,
     preview_totals,
     update_invoice,
 )
-from apps.billing.services.totals import Totals
+from apps.billing.invoices.totals import Totals
+from apps.billing.models import Customer, Invoice
+from apps.billing.requests import LINES_MAX, InvoiceChanges, InvoiceRequest
+from apps.billing.selectors import active_customers
 from apps.billing.states import DRAFT
 from apps.core import money
 from apps.dashboard import form_keys

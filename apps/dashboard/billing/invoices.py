@@ -12,10 +12,10 @@ from django.http import FileResponse, Http404, HttpResponse
 from apps.access.access import Access
 from apps.billing import selectors
 from apps.billing.documents.invoices import formatted_number, hosted_url
+from apps.billing.invoices import drafts as drafts
+from apps.billing.invoices import e_invoice, files
+from apps.billing.invoices import lifecycle as states
 from apps.billing.models import Invoice
-from apps.billing.services import e_invoice, invoice_file
-from apps.billing.services import invoice as drafts
-from apps.billing.services import invoice_states as states
 from apps.billing.states import DRAFT, OPEN
 from apps.core import money
 from apps.core.db.outage import unavailable
@@ -124,7 +124,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "name": formatted_number(invoice),
         "url": hosted_url(invoice),
         "has_file": invoice.number is not None,
-        "has_receipt": invoice_file.has_receipt(invoice),
+        "has_receipt": files.has_receipt(invoice),
         "has_data": not missing,
         "missing": missing,
         "tax_percentage": money.percentage_from_bps(invoice.tax_rate_bps or 0),
@@ -139,8 +139,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 
 _FILES: dict[str, tuple[Callable[[Invoice], bytes | None], str, str, str]] = {
-    "": (invoice_file.invoice_pdf, "invoice", "pdf", "application/pdf"),
-    "receipt": (invoice_file.receipt_pdf, "receipt", "pdf", "application/pdf"),
+    "": (files.invoice_pdf, "invoice", "pdf", "application/pdf"),
+    "receipt": (files.receipt_pdf, "receipt", "pdf", "application/pdf"),
     "data": (e_invoice.e_invoice_xml, "invoice", "xml", "application/xml"),
 }
 
@@ -150,7 +150,7 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     invoice = find_invoice(request, id)
     asked = request.GET.get("of", "")
     make, kind, ending, content_type = _FILES.get(asked, _FILES[""])
-    if invoice.number is None or (kind == "receipt" and not invoice_file.has_receipt(invoice)):
+    if invoice.number is None or (kind == "receipt" and not files.has_receipt(invoice)):
         raise Http404
     try:
         made = make(invoice)
@@ -158,7 +158,7 @@ def download(request: PageRequest, id: str) -> HttpResponse:
         return unavailable(request, str(refusal.retry_after))
     if made is None:
         raise Http404
-    name = invoice_file.file_name(kind, invoice, ending)
+    name = files.file_name(kind, invoice, ending)
     return HttpResponse(
         made,
         content_type=content_type,

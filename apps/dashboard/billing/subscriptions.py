@@ -14,9 +14,9 @@ from apps.access.access import Access
 from apps.billing import selectors
 from apps.billing.models import Customer, Price, Subscription
 from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
-from apps.billing.services import subscription as services
-from apps.billing.services.outlook import cycle_cents, outlook
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
+from apps.billing.subscriptions import changes as services
+from apps.billing.subscriptions.upcoming import cycle_cents, outlook
 from apps.core.web.refusals import status_of
 from apps.dashboard import form_keys
 from apps.dashboard.billing.columns import SUBSCRIPTIONS

@@ -13,7 +13,7 @@ from apps.console.backups import check, create, manifest, sealing
 from apps.console.backups.failure import BackupError
 from apps.console.backups.manifest import Manifest
 from apps.console.backups.sealing import Seal
-from apps.console.command import OperatorCommand, Result
+from apps.stores.command import OperatorCommand, Result
 
 
 class BackupResult(Result, frozen=True, kw_only=True):

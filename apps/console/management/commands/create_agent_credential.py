@@ -9,7 +9,7 @@ from apps.access.services import create_agent_credential
 from apps.agents.services.payouts import set_cap
 from apps.agents.services.tokens import known_asset
 from apps.assets.models import Asset
-from apps.console.command import OperatorCommand, Result, store_named
+from apps.stores.command import OperatorCommand, Result, store_named
 
 
 class AgentCredentialResult(Result, frozen=True, kw_only=True):

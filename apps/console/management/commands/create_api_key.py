@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from apps.access.services import create_api_key
-from apps.console.command import OperatorCommand, Result, store_named
+from apps.stores.command import OperatorCommand, Result, store_named
 
 
 class ApiKeyResult(Result, frozen=True, kw_only=True):

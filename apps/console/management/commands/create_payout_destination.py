@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.console.command import OperatorCommand, Result, store_named
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import add_bank, add_wallet, network_named
+from apps.stores.command import OperatorCommand, Result, store_named
 
 # An account that no bank has, with the check digits of one: for tries without a real one.
 SAMPLE_ACCOUNT = "DE89370400440532013000"

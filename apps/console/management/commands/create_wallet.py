@@ -13,8 +13,8 @@ from apps.chain.keys import keystores, seeds
 from apps.chain.keys.seeds import Seed
 from apps.chain.providers.base import Keystore, KeystoreError
 from apps.chain.providers.key_file import KeyFile
-from apps.console.command import OperatorCommand, Result
 from apps.core.models import Mode
+from apps.stores.command import OperatorCommand, Result
 
 
 class WalletResult(Result, frozen=True, kw_only=True):

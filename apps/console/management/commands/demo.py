@@ -21,7 +21,6 @@ from msgspec import UNSET, UnsetType, to_builtins
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
 from apps.console import local_chains
-from apps.console.command import Result
 from apps.console.demo import (
     agents,
     billing,
@@ -40,6 +39,7 @@ from apps.console.demo import (
 )
 from apps.console.demo.chain import Wallet
 from apps.console.management.commands.create_store import StoreResult
+from apps.stores.command import Result
 from apps.stores.models import Store, User
 from config import demo_environment, embedded
 from config.demo_secrets import CHAIN_KEYS

@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from apps.access import sign_up
-from apps.console.command import OperatorCommand, Result
 from apps.core.errors import Flat
 from apps.core.messages.fields import Invalid
+from apps.stores.command import OperatorCommand, Result
 from apps.stores.models import User
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from apps.console import books
-from apps.console.command import OperatorCommand, Result, store_named
 from apps.core.messages.fields import parse_date
+from apps.stores.command import OperatorCommand, Result, store_named
 
 _WRITERS = {"beancount": books.write_beancount, "csv": books.write_csv}
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 
-from apps.console import grants, policies
+from apps.audit import grants, policies
 
 
 class Command(migrate.Command):

@@ -4,8 +4,8 @@ from typing import Any
 
 from apps.access import pruning as access
 from apps.access import sessions
-from apps.console.command import OperatorCommand, Result
 from apps.core import clock, mail
+from apps.stores.command import OperatorCommand, Result
 from apps.webhooks import pruning as webhooks
 
 

@@ -6,15 +6,15 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from apps.access import lost_factor
-from apps.console.command import (
+from apps.core import clock
+from apps.stores import four_eyes
+from apps.stores.command import (
     OperatorCommand,
     Result,
     StaffRequestResult,
     staff_named,
     staff_request_result,
 )
-from apps.core import clock
-from apps.stores import four_eyes
 from apps.stores.models import User
 
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from apps.console.backups.failure import BackupError
 from apps.console.backups.restore import Restored, bring_back
-from apps.console.command import OperatorCommand, Result
+from apps.stores.command import OperatorCommand, Result
 
 NEXT = (
     (

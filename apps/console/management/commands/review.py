@@ -6,19 +6,19 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.console.command import (
-    OperatorCommand,
-    Result,
-    StaffRequestResult,
-    staff_named,
-    staff_request_result,
-)
 from apps.core.messages.fields import is_uuid
 from apps.payouts.models import Payout
 from apps.payouts.services.review import approve_payout, reject_payout
 from apps.platforms.models import AccessRequest
 from apps.platforms.services.access_requests import approve_access, reject_access
 from apps.platforms.services.verifications import approve_verification, reject_verification
+from apps.stores.command import (
+    OperatorCommand,
+    Result,
+    StaffRequestResult,
+    staff_named,
+    staff_request_result,
+)
 from apps.stores.models import StaffRequest, User, Verification
 
 

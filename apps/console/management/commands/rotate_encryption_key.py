@@ -7,12 +7,12 @@ from typing import Any
 from django.db import models, transaction
 
 from apps.access.models import SecondFactor
-from apps.console.command import OperatorCommand, Result
 from apps.core import crypto
 from apps.core.models import OutgoingMail
 from apps.onramp.models import Credential
 from apps.payouts.models import Destination
 from apps.stores import audit
+from apps.stores.command import OperatorCommand, Result
 from apps.stores.models import StaffRequest
 from apps.webhooks.models import Endpoint
 from apps.webhooks.signing import secret_place

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.mail import send_mail
 from django.core.management.base import CommandError, CommandParser
 
-from apps.console.command import OperatorCommand, Result
+from apps.stores.command import OperatorCommand, Result
 
 
 class TestEmailResult(Result, frozen=True, kw_only=True):

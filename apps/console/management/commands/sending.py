@@ -11,10 +11,10 @@ from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.sending import hot_wallets
 from apps.chain.states import UNMINED
-from apps.console.command import OperatorCommand, Result
 from apps.core import clock
 from apps.core.messages.fields import is_uuid
 from apps.stores import audit
+from apps.stores.command import OperatorCommand, Result
 
 SHOWN_MAX = 100
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from apps.chain.activation import change_asset
-from apps.console.command import OperatorCommand, Result
+from apps.stores.command import OperatorCommand, Result
 
 
 class AssetResult(Result, frozen=True, kw_only=True):

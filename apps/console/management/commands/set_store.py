@@ -9,9 +9,9 @@ from django.core.validators import URLValidator
 from django.db import transaction
 from django.db.models import TextChoices
 
-from apps.console.command import OperatorCommand, Result, fraction, store_named
 from apps.core import clock
 from apps.payouts.services.caps import set_store_cap
+from apps.stores.command import OperatorCommand, Result, fraction, store_named
 from apps.stores.models import AuthorizationProvider, Currency, PaysNetworkFee
 from apps.stores.services import change_store
 

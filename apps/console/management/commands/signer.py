@@ -14,7 +14,7 @@ from apps.chain.keys import keystores
 from apps.chain.keys.seeds import Seed
 from apps.chain.providers.base import KeystoreError, RpcError
 from apps.chain.sending import cold_storage, signing_rounds
-from apps.console.command import OperatorCommand, Result
+from apps.stores.command import OperatorCommand, Result
 
 # Between two looks that find nothing; whoever waits for their money waits for this too.
 PAUSE_SECONDS = 0.25

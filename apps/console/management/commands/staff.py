@@ -6,18 +6,18 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from apps.console.command import (
+from apps.console.staff.kinds import KINDS
+from apps.core import clock
+from apps.core.messages.fields import is_uuid
+from apps.core.staff.roles import StaffRole, roles_of
+from apps.stores import four_eyes, staffing
+from apps.stores.command import (
     OperatorCommand,
     Result,
     StaffRequestResult,
     staff_named,
     staff_request_result,
 )
-from apps.console.staff_kinds import KINDS
-from apps.core import clock
-from apps.core.messages.fields import is_uuid
-from apps.core.staff.roles import StaffRole, roles_of
-from apps.stores import four_eyes, staffing
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import create_user
 

@@ -4,7 +4,7 @@ it every few minutes."""
 from typing import Any
 
 from apps.chain.sending import sweeper
-from apps.console.command import OperatorCommand, Result
+from apps.stores.command import OperatorCommand, Result
 
 
 class SweepResult(Result, frozen=True, kw_only=True):

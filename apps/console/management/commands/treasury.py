@@ -13,7 +13,6 @@ from apps.assets.models import Asset
 from apps.chain.models import HotWallet
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.console.command import OperatorCommand, Result, staff_named, store_named
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.ledger.chart import CHART, TREASURY
@@ -21,6 +20,7 @@ from apps.ledger.selectors import service_balances
 from apps.payments.models import Withdrawal
 from apps.payments.selectors import by_reference
 from apps.payments.services import corrections, treasury, withdrawals
+from apps.stores.command import OperatorCommand, Result, staff_named, store_named
 
 _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 _AMOUNT = re.compile(r"-?[1-9][0-9]{0,76}", re.ASCII)

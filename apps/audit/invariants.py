@@ -1,0 +1,78 @@
+"""THE table of what must always hold, collected from the apps: each invariant is one query that
+returns a row (what, why) for every breach.
+
+`counted` says over how many things it was asked. Nothing here writes, and nothing here repairs.
+"""
+
+import json
+
+from django.conf import settings
+
+from apps.agents.invariants.mandates import AGENTS
+from apps.agents.invariants.x402 import X402
+from apps.audit import guards
+from apps.audit.guards import GUARDS
+from apps.billing.invariants import BILLING
+from apps.chain.invariants import CHAINS
+from apps.core.db.sql import Arguments
+from apps.ledger import movements
+from apps.ledger.invariants.books import LEDGER
+from apps.ledger.invariants.records import RECORDS
+from apps.links.invariants import LINKS
+from apps.onramp.invariants import CARDS
+from apps.payments import states
+from apps.payments.invariants.held import HELD
+from apps.payments.invariants.payments import PAYMENTS
+from apps.payments.invariants.prices import PRICES
+from apps.payments.invariants.treasury import TREASURY
+from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
+from apps.payouts import states as payout_states
+from apps.payouts.invariants import PAYOUTS
+from apps.stores.invariants.seals import AUDIT_LOG
+from apps.stores.invariants.staff import STAFF
+from apps.swaps.invariants import SWAPS
+from apps.webhooks import catalogue
+from apps.webhooks.invariants import TOLD
+
+# A deposit that confirmed and wasn't booked within this time was lost on the way.
+BOOKED_WITHIN_SECONDS = 900
+
+
+def parameters() -> Arguments:
+    """What the queries name: the product's own tables and settings, so that no query says them a
+    second time."""
+    return {
+        "settling": ["payment_settled", "overpayment_settled", "late_deposit_accepted"],
+        "moves": json.dumps(
+            [
+                [origin, target]
+                for origin, targets in states.MACHINE.moves.items()
+                for target in targets
+            ]
+        ),
+        "status_events": [states.CREATED_EVENT, states.CANCELED_EVENT, *states.EVENTS.values()],
+        "canceled": states.CANCELED_EVENT,
+        "subscribable": list(catalogue.SUBSCRIBABLE),
+        "stale_seconds": BOOKED_WITHIN_SECONDS,
+        "held_for_review": list(payout_states.HELD),
+        "webhook_kept_days": settings.WEBHOOK_KEPT_DAYS,
+        "whole_unit_currencies": list(WHOLE_UNIT_CURRENCIES),
+        "movement_kinds": [name for name in movements.__all__ if name.islower()],
+        **guards.parameters(),
+    }
+
+
+OF_BOOKS = GUARDS + LEDGER + RECORDS + PAYMENTS + HELD + PRICES + CHAINS + TOLD
+INVARIANTS = (
+    OF_BOOKS
+    + SWAPS
+    + PAYOUTS
+    + BILLING
+    + LINKS
+    + AGENTS
+    + CARDS
+    + X402
+    + TREASURY
+    + STAFF
+    + AUDIT_LOG
+)

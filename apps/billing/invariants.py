@@ -1,0 +1,174 @@
+"""What must always hold of billing: totals that add up, numbers without gaps, cycles billed once,
+and payments counted once."""
+
+from apps.core.invariant import Invariant
+
+BILLING = (
+    Invariant(
+        "invoices_add_up",
+        "Every invoice is the sum of its lines, less its discount, plus its tax",
+        "SELECT count(*) FROM billing_invoice",
+        """
+SELECT 'invoice ' || id, 'total ' || total_cents || ' is not ' || subtotal_cents || ' - ' ||
+    discount_cents || ' + ' || tax_cents
+FROM billing_invoice WHERE total_cents <> subtotal_cents - discount_cents + tax_cents
+    OR discount_cents > subtotal_cents
+   OR least(subtotal_cents, discount_cents, tax_cents, total_cents) < 0
+UNION ALL
+    SELECT 'invoice ' || i.id, 'subtotal ' || i.subtotal_cents || ', its lines sum to ' ||
+    coalesce(l.amount, 0)
+FROM billing_invoice i LEFT JOIN (SELECT invoice_id, sum(amount_cents) AS amount
+    FROM billing_invoiceline GROUP BY 1) l
+ON l.invoice_id = i.id WHERE i.subtotal_cents <> coalesce(l.amount, 0)
+UNION ALL
+    SELECT 'line ' || id, amount_cents || ' is not ' || quantity || ' times ' || unit_amount_cents
+FROM billing_invoiceline WHERE amount_cents <> quantity * unit_amount_cents
+""",
+    ),
+    Invariant(
+        "invoices_taxed_as_said",
+        "The discount and the tax of every invoice are what its own rates make of its lines,"
+        " rounded half up",
+        "SELECT count(*) FROM billing_invoice",
+        """
+WITH stepped AS (
+    SELECT *, CASE WHEN currency = ANY (%(whole_unit_currencies)s) THEN 100 ELSE 1 END AS step,
+           (subtotal_cents - discount_cents) * coalesce(tax_rate_bps, 0)::numeric AS taxed,
+           coalesce(CASE discount_type WHEN 'percent' THEN subtotal_cents * discount_value::numeric
+                                       WHEN 'amount' THEN 100 * discount_value::numeric
+                                           END, 0) AS given
+    FROM billing_invoice
+), worked AS (
+    SELECT *, div(2 * taxed + 10000 * step, 20000 * step) * step AS tax,
+           least(subtotal_cents, div(2 * given + 100 * step, 200 * step) * step) AS discount
+               FROM stepped
+)
+SELECT 'invoice ' || id, 'discount ' || discount_cents || ' and tax ' || tax_cents ||
+    ', its rates make ' || discount || ' and ' || tax
+FROM worked WHERE tax_cents <> tax OR discount_cents <> discount
+""",
+    ),
+    Invariant(
+        "periods_follow",
+        "The running period of a subscription is its trial or the one that its invoice names, and"
+        " the next begins where it ends",
+        "SELECT count(*) FROM billing_subscription",
+        """
+SELECT 'subscription ' || s.id, 'its period from ' || s.current_period_start || ' to ' ||
+    s.current_period_end || CASE
+    WHEN s.next_billing_at IS DISTINCT FROM n.due
+        THEN ' is followed at ' || coalesce(s.next_billing_at::text, 'no time')
+    WHEN s.current_period_start = s.started_at AND s.trial_end IS NOT NULL THEN ' is not its trial'
+    ELSE ' is billed as ' || coalesce(i.description, 'nothing') END
+FROM billing_subscription s
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN s.status IN ('trialing', 'active', 'past_due') THEN s.current_period_end
+        END AS due,
+           s.current_period_start AT TIME ZONE 'UTC' AS first,
+               s.current_period_end AT TIME ZONE 'UTC' AS last) n
+LEFT JOIN billing_invoice i ON i.period_key = s.id || ':' ||
+    to_char(n.first, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+WHERE s.next_billing_at IS DISTINCT FROM n.due OR CASE
+    WHEN s.current_period_start = s.started_at AND s.trial_end IS NOT NULL
+        THEN s.current_period_end <> s.trial_end
+    ELSE i.description IS DISTINCT
+        FROM to_char(n.first, 'YYYY-MM-DD') || ' to ' || to_char(n.last, 'YYYY-MM-DD')
+      OR n.first::time <> n.last::time END
+""",
+    ),
+    Invariant(
+        "invoices_numbered",
+        "Finalized invoices, and they alone, have a number and a link; a store's numbers of a mode"
+        " have no gaps",
+        "SELECT count(*) FROM billing_invoice WHERE number IS NOT NULL",
+        """
+SELECT 'store ' || i.store_id, i.mode || ' invoices: ' || count(*) || ' numbers up to ' ||
+    max(i.number) || ', the counter stands at '
+       || coalesce(max(c.last_number), 0)
+FROM billing_invoice i LEFT JOIN billing_invoicecounter c ON c.store_id = i.store_id
+    AND c.mode = i.mode
+WHERE i.number IS NOT NULL GROUP BY i.store_id, i.mode
+HAVING count(DISTINCT i.number) <> max(i.number) OR count(*) <> max(i.number)
+    OR max(i.number) IS DISTINCT FROM max(c.last_number)
+UNION ALL SELECT 'invoice ' || id, 'it is ' || status || CASE WHEN number IS NULL
+    THEN ', without a number' ELSE ', with a number' END
+FROM billing_invoice WHERE (number IS NULL) <> (finalized_at IS NULL)
+    OR (number IS NULL) <> (public_token IS NULL)
+   OR (status = 'draft' AND number IS NOT NULL)
+       OR (status IN ('open', 'paid', 'uncollectible') AND number IS NULL)
+""",
+    ),
+    Invariant(
+        "cycles_billed_once",
+        "Each cycle of a subscription has at most one invoice, its customer's, and the running one"
+        " has it",
+        "SELECT count(*) FROM billing_subscription",
+        """
+SELECT 'cycle ' || period_key, 'it has ' || count(*) || ' invoices' FROM billing_invoice
+    WHERE period_key IS NOT NULL
+GROUP BY period_key HAVING count(*) > 1
+UNION ALL
+    SELECT 'invoice ' || i.id, 'its cycle key, mode, store or customer is not its subscription''s'
+FROM billing_invoice i LEFT JOIN billing_subscription s ON s.id = i.subscription_id
+WHERE (i.subscription_id IS NULL) <> (i.period_key IS NULL) OR (i.subscription_id IS NOT NULL AND (
+      s.id IS NULL OR split_part(i.period_key, ':', 1) <> s.id::text
+      OR (i.store_id, i.mode, i.customer_id) IS DISTINCT FROM (s.store_id, s.mode, s.customer_id)))
+UNION ALL
+    SELECT 'subscription ' || s.id, 'the period from ' || s.current_period_start ||
+    ' was not billed' FROM billing_subscription s
+WHERE s.status IN ('active', 'past_due')
+    AND NOT EXISTS (SELECT 1 FROM billing_invoice i WHERE i.subscription_id = s.id AND i.period_key
+      = s.id || ':' || to_char(s.current_period_start AT TIME ZONE 'UTC',
+          'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+UNION ALL
+    SELECT 'subscription ' || s.id, 'it is ' || s.status || ', its history says ' ||
+    coalesce(h.to_status, 'nothing')
+FROM billing_subscription s LEFT JOIN LATERAL (SELECT to_status FROM billing_subscriptionchange
+     WHERE subscription_id = s.id ORDER BY id DESC LIMIT 1) h ON true WHERE s.status IS DISTINCT
+         FROM h.to_status
+""",
+    ),
+    Invariant(
+        "invoices_paid_as_counted",
+        "What an invoice was paid is what its intents brought, each counted once; it is paid when"
+        " that is its total",
+        "SELECT count(*) FROM billing_invoicepayment",
+        """
+SELECT 'invoice ' || i.id, 'paid ' || i.amount_paid_cents || ' and refunded ' || i.refunded_cents ||
+    ', its intents brought '
+       || coalesce(c.counted, 0) || ' and gave back ' || coalesce(c.refunded, 0)
+FROM billing_invoice i LEFT
+    JOIN (SELECT invoice_id, sum(counted_cents + late_cents) AS counted,
+    sum(refunded_cents) AS refunded
+     FROM billing_invoicepayment GROUP BY 1) c ON c.invoice_id = i.id
+WHERE i.amount_paid_cents <> coalesce(c.counted, 0) OR i.refunded_cents <> coalesce(c.refunded, 0)
+UNION ALL
+    SELECT 'invoice ' || id, 'it is ' || status || ', and ' || amount_paid_cents || ' of ' ||
+    total_cents || ' is paid'
+FROM billing_invoice WHERE (status = 'paid' AND amount_paid_cents < total_cents)
+    OR (status = 'open' AND amount_paid_cents >= total_cents)
+UNION ALL
+    SELECT 'invoice ' || i.id, 'it is ' || i.status || ', its history says ' ||
+    coalesce(h.to_status, 'nothing')
+FROM billing_invoice i LEFT JOIN LATERAL (SELECT to_status FROM billing_invoicechange
+     WHERE invoice_id = i.id ORDER BY id DESC LIMIT 1) h ON true
+WHERE i.status <> 'draft' AND i.status IS DISTINCT FROM h.to_status
+UNION ALL
+    SELECT 'payment ' || p.id, 'it is ' || p.status || ', and counted ' || l.counted_cents ||
+    ' toward its invoice'
+FROM billing_invoicepayment l JOIN payments_payment p ON p.id = l.payment_id
+WHERE (l.counted_cents > 0 AND p.completed_at IS NULL)
+    OR l.counted_cents + l.late_cents > p.settlement_amount_cents
+   OR least(l.counted_cents, l.late_cents) < 0
+UNION ALL
+    SELECT 'payment ' || l.payment_id,
+    'late deposits counted toward its invoice, and none was accepted' FROM billing_invoicepayment l
+WHERE l.late_cents > 0 AND NOT EXISTS (SELECT 1 FROM payments_latedeposit d
+    WHERE d.payment_id = l.payment_id AND d.accepted_at IS NOT NULL)
+UNION ALL SELECT 'invoice ' || l.invoice_id, count(*) || ' intents can be paid'
+    FROM billing_invoicepayment l
+JOIN payments_payment p ON p.id = l.payment_id WHERE p.status IN ('pending', 'processing')
+    GROUP BY l.invoice_id HAVING count(*) > 1
+""",
+    ),
+)

@@ -1,0 +1,184 @@
+"""An invoice's life: finalized with the store's next number, paid, voided or written off. Each move
+has its history and event.
+
+Numbers are taken under the lock of the store's counter in the transaction that uses them, so none
+is ever missing.
+"""
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+
+from apps.access.access import Access
+from apps.billing import events
+from apps.billing.invoices.counted_payments import count_payments
+from apps.billing.invoices.locking import locked_invoice
+from apps.billing.models import Invoice, InvoiceLine, InvoicePayment
+from apps.billing.periods import next_reminder
+from apps.billing.services import audit_lines, emails
+from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID, InvoiceMove
+from apps.billing.subscriptions.locking import locked, recover
+from apps.core import jobs
+from apps.core.errors import Flat
+from apps.payments import states as payment_states
+from apps.payments.services.withdraw import withdraw
+
+TOKEN_BYTES = 24
+_NEXT_NUMBER = """
+INSERT INTO billing_invoicecounter (store_id, mode, last_number) VALUES (%s, %s, 1)
+ON CONFLICT (store_id, mode) DO UPDATE SET last_number = billing_invoicecounter.last_number + 1
+    RETURNING last_number
+"""
+
+
+class OnlyDraftsFinalized(Flat):
+    message = "Only draft invoices can be finalized"
+
+
+class OnlyOpenSent(Flat):
+    message = "Only open invoices can be sent"
+
+
+class CannotVoidPaid(Flat):
+    message = "Cannot void a paid invoice"
+
+
+class CannotVoidUncollectible(Flat):
+    message = "Cannot void an uncollectible invoice"
+
+
+class PaymentInProgress(Flat):
+    message = "Invoice has a payment in progress"
+
+
+def finalize_invoice(access: Access, invoice: Invoice) -> Invoice:
+    """Raises OnlyDraftsFinalized."""
+    with transaction.atomic():
+        row = locked_invoice(invoice.pk)
+        if row.status != DRAFT:
+            raise OnlyDraftsFinalized
+        finalize_locked(row, access.now())
+        audit_lines.note("invoice.finalized", row)
+    return row
+
+
+def finalize_locked(
+    invoice: Invoice, at: datetime, lines: Sequence[InvoiceLine] | None = None
+) -> None:
+    """Number it, open it to payment, and lock it; one of nothing is paid at once. `lines` when they
+    are at hand."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEXT_NUMBER, [invoice.store_id, invoice.mode])
+        (number,) = cursor.fetchone()
+    _move(
+        invoice,
+        OPEN,
+        at,
+        lines,
+        number=number,
+        public_token=secrets.token_urlsafe(TOKEN_BYTES),
+        finalized_at=at,
+    )
+    if not invoice.total_cents:
+        pay_locked(invoice, at)
+
+
+def pay_locked(invoice: Invoice, at: datetime) -> None:
+    """It is paid in full; a subscription that waited for it may recover."""
+    _move(invoice, PAID, at, paid_at=at)
+    if invoice.total_cents:
+        emails.receipt(invoice)
+    _recover(invoice, at)
+
+
+def _move(
+    invoice: Invoice,
+    to: str,
+    at: datetime,
+    lines: Sequence[InvoiceLine] | None = None,
+    **columns: Any,
+) -> None:
+    if to != OPEN:
+        columns["next_letter_at"] = None
+    INVOICE_MACHINE.change_locked(invoice, InvoiceMove(to, lines), at=at, updated_at=at, **columns)
+    if invoice.is_live and to in (OPEN, PAID):
+        jobs.enqueue("documents.prepare_invoices", invoice.pk)
+
+
+def _recover(invoice: Invoice, at: datetime) -> None:
+    if invoice.subscription_id is not None:
+        recover(locked(invoice.subscription_id), at)
+
+
+def void_invoice(access: Access, invoice: Invoice) -> Invoice:
+    """An intent that waits for money expires with it; one that money came to refuses. An invoice
+    that is void stays so.
+
+    Raises CannotVoidPaid, CannotVoidUncollectible or PaymentInProgress.
+    """
+    at = access.now()
+    with transaction.atomic():
+        row = locked_invoice(invoice.pk)
+        if row.status == OPEN:
+            _withdraw_payments(row, at)
+            settle_locked(row, at)
+        if row.status in _UNVOIDABLE:
+            raise _UNVOIDABLE[row.status]
+        if row.status in (DRAFT, OPEN):
+            _move(row, VOID, at, voided_at=at)
+            _recover(row, at)
+            audit_lines.note("invoice.voided", row)
+    return row
+
+
+_UNVOIDABLE: dict[str, type[Flat]] = {PAID: CannotVoidPaid, UNCOLLECTIBLE: CannotVoidUncollectible}
+
+
+def _withdraw_payments(invoice: Invoice, at: datetime) -> None:
+    waiting = InvoicePayment.objects.filter(invoice=invoice, counted_at=None).order_by("id")
+    for payment_id in list(waiting.values_list("payment_id", flat=True)):
+        if withdraw(payment_id, at).status not in payment_states.TERMINAL:
+            raise PaymentInProgress
+
+
+def mark_uncollectible(access: Access, invoice: Invoice) -> Invoice:
+    """Write an open invoice off, silently; any other stays as it is."""
+    at = access.now()
+    with transaction.atomic():
+        row = locked_invoice(invoice.pk)
+        if row.status == OPEN:
+            settle_locked(row, at)
+        if row.status == OPEN:
+            _move(row, UNCOLLECTIBLE, at, uncollectible_at=at)
+            audit_lines.note("invoice.written_off", row)
+    return row
+
+
+def settle_locked(invoice: Invoice, at: datetime) -> None:
+    """Count what its intents have brought; an open invoice that is covered is paid."""
+    if (
+        count_payments(invoice, at)
+        and invoice.status == OPEN
+        and invoice.amount_paid_cents >= invoice.total_cents
+    ):
+        pay_locked(invoice, at)
+
+
+def send_invoice(access: Access, invoice: Invoice) -> Invoice:
+    """E-mail the link to the customer, at most once a minute; from now on they are reminded of it.
+    Raises OnlyOpenSent."""
+    at = access.now()
+    with transaction.atomic():
+        row = locked_invoice(invoice.pk)
+        if row.status != OPEN:
+            raise OnlyOpenSent
+        emails.invoice_asked_for(row)
+        if row.next_letter_at is None:
+            row.next_letter_at = next_reminder(at, row.due_at, at)
+            row.save(update_fields=["next_letter_at"])
+        events.invoice_noted(row, "sent", at)
+        audit_lines.note("invoice.sent", row, {"to": row.customer.email})
+    return row

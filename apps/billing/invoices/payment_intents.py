@@ -1,0 +1,155 @@
+"""How an invoice is paid: an intent for what is left, never two that can be paid, and a sweep that
+counts what has completed.
+
+Payments wake the sweep by name when an intent ends or is refunded; the periodic run finds what that
+lost.
+"""
+
+import uuid
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from apps.access.access import Access
+from apps.billing.documents.invoices import formatted_number, hosted_url
+from apps.billing.invoices.lifecycle import settle_locked
+from apps.billing.invoices.locking import locked_invoice
+from apps.billing.invoices.totals import smallest_cents
+from apps.billing.models import Invoice, InvoicePayment
+from apps.billing.selectors import by_token, last_payment
+from apps.billing.states import OPEN
+from apps.core import clock
+from apps.core.errors import Flat, RefusalKind
+from apps.core.money import text_from_cents
+from apps.core.rows import Job
+from apps.payments import states
+from apps.payments.models import LateDeposit, Payment, Refund
+from apps.payments.requests import PaymentRequest
+from apps.payments.services.create import AccountClosed, create_payment
+from apps.payments.services.expire import expire_if_due
+
+JOB = Job("billing.settle_invoices", limit=500)
+PAYABLE = (states.PENDING, states.PROCESSING)
+
+
+class InvoiceNotFound(Flat):
+    kind = RefusalKind.NOT_FOUND
+    message = "Invoice not found"
+
+
+class InvoiceNotPayable(Flat):
+    message = "Invoice can't be paid"
+
+
+def start_payment(token: str) -> tuple[Invoice, Payment, bool]:
+    """The invoice's payable intent, and whether this call made it.
+
+    Raises InvoiceNotFound, InvoiceNotPayable, or what creating an intent raises.
+    """
+    found = by_token(token)
+    if found is None:
+        raise InvoiceNotFound
+    with transaction.atomic():
+        invoice = locked_invoice(found.pk)
+        link = last_payment(invoice)
+        payment = expire_if_due(link.payment) if link is not None else None
+        settle_locked(invoice, clock.now(invoice.store, invoice.mode))
+        if invoice.status != OPEN or invoice.store.deleted_at is not None:
+            raise InvoiceNotPayable
+        if payment is not None and payment.status in PAYABLE:
+            return invoice, payment, False
+        return invoice, _make(invoice), True
+
+
+def _make(invoice: Invoice) -> Payment:
+    """An intent for what is left. The invoice's row is locked."""
+    access = Access.for_public(invoice.store, invoice.mode)
+    try:
+        payment, _ = create_payment(access, _request(invoice))
+    except AccountClosed:
+        raise InvoiceNotPayable from None
+    InvoicePayment.objects.create(invoice=invoice, payment=payment, created_at=payment.created_at)
+    return payment
+
+
+def _request(invoice: Invoice) -> PaymentRequest:
+    step = smallest_cents(invoice.currency)
+    number = formatted_number(invoice)
+    left = -(-(invoice.total_cents - invoice.amount_paid_cents) // step) * step
+    return PaymentRequest(
+        amount=text_from_cents(left),
+        currency=invoice.currency,
+        order_id=number,
+        title=f"Invoice {number}",
+        success_url=hosted_url(invoice),
+        failed_url=hosted_url(invoice),  # where the next intent is made
+        metadata={"invoice_id": str(invoice.pk)},
+    )
+
+
+def shown_payment(invoice: Invoice) -> Payment | None:
+    """The intent that the hosted page shows, the latest; reading it expires one whose time is past
+    and counts one that has ended."""
+    link = last_payment(invoice)
+    if link is None:
+        return None
+    payment = expire_if_due(link.payment)
+    if link.counted_at is None and payment.status in states.TERMINAL:
+        settle_invoices([payment.pk])
+    return payment
+
+
+def settle_invoices(
+    payment_ids: Iterable[uuid.UUID | str] | None = None, store_id: uuid.UUID | None = None
+) -> int:
+    """Count what ended, was accepted late or refunded: of these intents, a store's test mode, or of
+    all; how many invoices there were."""
+    asked = None if payment_ids is None else list(payment_ids)
+    return JOB.each(lambda: _to_settle(asked, store_id), _settle)
+
+
+def _to_settle(asked: list[uuid.UUID | str] | None, store_id: uuid.UUID | None) -> list[uuid.UUID]:
+    found: dict[uuid.UUID, None] = {}
+    for rows in (_ended(), _accepted_late(), _given_back()):
+        rows = rows.exclude(invoice_id__in=JOB.paused(Invoice))
+        if asked is not None:
+            rows = rows.filter(payment_id__in=asked)
+        if store_id is not None:
+            rows = rows.filter(invoice__store_id=store_id, invoice__mode="test")
+        found |= dict.fromkeys(
+            rows.order_by("id").values_list("invoice_id", flat=True)[: JOB.limit]
+        )
+    return list(found)
+
+
+def _settle(invoice_id: uuid.UUID) -> None:
+    invoice = locked_invoice(invoice_id)
+    settle_locked(invoice, clock.now(invoice.store, invoice.mode))
+
+
+def _ended() -> "QuerySet[InvoicePayment]":
+    return InvoicePayment.objects.filter(counted_at=None, payment__status__in=states.TERMINAL)
+
+
+def _accepted_late() -> "QuerySet[InvoicePayment]":
+    """Looked for from the late deposits, of which there are few."""
+    accepted = LateDeposit.objects.filter(
+        payment_id=OuterRef("payment_id"), accepted_at__isnull=False
+    )
+    is_new = Q(late_seen_at=None) | Exists(
+        accepted.filter(accepted_at__gt=OuterRef("late_seen_at"))
+    )
+    late = LateDeposit.objects.filter(accepted_at__isnull=False).values("payment_id")
+    return InvoicePayment.objects.filter(is_new, payment_id__in=late)
+
+
+def _given_back() -> "QuerySet[InvoicePayment]":
+    """Counted ones with a refund that wasn't seen: looked for from the refunds, of which there are
+    few."""
+    refunded = Refund.objects.filter(status=Refund.Status.CONFIRMED).values("payment_id")
+    is_new = Q(refund_seen_at=None) | Q(refund_seen_at__lt=F("payment__updated_at"))
+    brought = Q(counted_cents__gt=0) | Q(late_cents__gt=0)
+    return InvoicePayment.objects.filter(
+        is_new, brought, payment_id__in=refunded, payment__status=states.REFUNDED
+    )

@@ -1,0 +1,82 @@
+"""Reminders: one letter some days before an invoice is due and one some days after, to customers
+who were sent the invoice.
+
+`next_letter_at` is when the next of them is due, null when nothing follows. What has ended, is void
+or written off, or belongs to a paused subscription is not reminded of; what was missed while the
+service was down is not made up for.
+"""
+
+import uuid
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from apps.billing.invoices.lifecycle import settle_locked
+from apps.billing.invoices.locking import locked_invoice
+from apps.billing.models import Invoice
+from apps.billing.periods import next_reminder
+from apps.billing.services import emails
+from apps.billing.states import OPEN, PAUSED
+from apps.core import clock
+from apps.core.rows import Job
+
+JOB = Job("billing.send_reminders", limit=2000)
+
+
+def send_reminders() -> int:
+    """The sweep over every store, the longest due first; how many invoices were looked at."""
+    rows = Invoice.objects.filter(
+        clock.is_due("next_letter_at", clock.real_now()), store__deleted_at=None
+    ).order_by("next_letter_at")
+    return JOB.walk(rows.values_list("pk", flat=True), remind)
+
+
+def remind(invoice_id: uuid.UUID) -> None:
+    """Send what is due of one invoice, unless what pays it has just completed, and note when the
+    next is."""
+    with transaction.atomic():
+        invoice = locked_invoice(invoice_id)
+        at = clock.now(invoice.store, invoice.mode)
+        if invoice.next_letter_at is None or invoice.next_letter_at > at:
+            return
+        settle_locked(invoice, at)
+        if invoice.status != OPEN or invoice.due_at is None or invoice.finalized_at is None:
+            return
+        if not _is_paused(invoice):
+            _send(invoice, at)
+        invoice.next_letter_at = next_reminder(invoice.finalized_at, invoice.due_at, at)
+        Invoice.objects.filter(pk=invoice.pk).update(next_letter_at=invoice.next_letter_at)
+
+
+def _is_paused(invoice: Invoice) -> bool:
+    return invoice.subscription is not None and invoice.subscription.status == PAUSED
+
+
+def _send(invoice: Invoice, at: datetime) -> None:
+    if invoice.due_at is not None and invoice.due_at > at:
+        emails.due_soon(invoice)
+    else:
+        emails.overdue(invoice)
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """When a customer of the store's test mode is next reminded."""
+    rows = _of_store(store_id)
+    if after is not None:
+        rows = rows.filter(next_letter_at__gt=after)
+    return rows.order_by("next_letter_at").values_list("next_letter_at", flat=True).first()
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    for invoice_id in list(
+        _of_store(store_id)
+        .filter(next_letter_at__lte=now)
+        .order_by("next_letter_at")
+        .values_list("pk", flat=True)
+    ):
+        remind(invoice_id)
+
+
+def _of_store(store_id: uuid.UUID) -> "QuerySet[Invoice]":
+    return Invoice.objects.filter(store_id=store_id, mode="test", next_letter_at__isnull=False)

@@ -1,0 +1,229 @@
+"""What a caller does to a subscription: begin, change, pause, resume and cancel it. What time does
+is in `cycle`.
+
+Swaps count from the next cycle on. What changes nothing has no event.
+"""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.access.access import Access
+from apps.billing import events
+from apps.billing.models import Invoice, Subscription
+from apps.billing.periods import MONTHS, period_end, trial_end
+from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
+from apps.billing.services import audit_lines
+from apps.billing.services.references import named_customer
+from apps.billing.states import ACTIVE, CANCELED, OPEN, PAUSED, SUBSCRIPTION_MACHINE, TRIALING
+from apps.billing.subscriptions.cycle import bill_next, end
+from apps.billing.subscriptions.items import Line, changed_lines, put_lines, wanted_lines
+from apps.billing.subscriptions.locking import keep, locked, move
+from apps.core.errors import Flat
+from apps.core.idempotency import once_per_form
+
+
+class SubscriptionCanceled(Flat):
+    message = "Cannot change a canceled subscription"
+
+
+class CannotMove(Flat):
+    """From one state to another that the table doesn't have."""
+
+    def __init__(self, before: str, to: str) -> None:
+        super().__init__(f"Cannot move subscription from {before} to {to}")
+
+
+class CannotSchedule(Flat):
+    """Only one that is trialing or active ends with its period."""
+
+    def __init__(self, state: str) -> None:
+        super().__init__(f"Cannot schedule cancellation of a {state} subscription")
+
+
+def create_subscription(
+    access: Access, request: SubscriptionRequest, *, form_key: str | None = None
+) -> Subscription:
+    """Active with its first invoice, or trialing. Raises Invalid, or a customer's or price's
+    refusal."""
+    at = access.now()
+    customer = named_customer(access, request.customer_id)
+    lines = wanted_lines(access, request)
+    anchor = lines[0]
+    days = request.trial_period_days
+    begin = trial_end(at, days)
+    made = Subscription(
+        store=access.store,
+        mode=access.mode,
+        customer=customer,
+        price=anchor.price,
+        quantity=anchor.quantity,
+        status=TRIALING if days else ACTIVE,
+        started_at=at,
+        anchor_day=begin.day,
+        current_period_start=at,
+        current_period_end=begin
+        if days
+        else period_end(at, anchor.price.interval, anchor.price.interval_count, at.day),
+        next_billing_at=begin,
+        trial_end=begin if days else None,
+        grace_cycles=request.grace_cycles,
+        metadata=request.metadata,
+        created_at=at,
+        updated_at=at,
+        form_key=form_key,
+    )
+    return once_per_form(
+        Subscription.objects.seen_by(access), form_key, lambda: _begun(made, lines, at)
+    )
+
+
+@transaction.atomic
+def _begun(made: Subscription, lines: list[Line], at: datetime) -> Subscription:
+    """Its row with its items, billed at once unless it has a trial."""
+    made.save(force_insert=True)
+    put_lines(made, lines)
+    made = locked(made.pk)
+    events.subscription_changed(made, "created", None, at, "created")
+    audit_lines.note("subscription.created", made)
+    if made.status == ACTIVE:
+        bill_next(made, at)
+    keep(made, at)
+    return made
+
+
+def update_subscription(
+    access: Access, subscription: Subscription, request: SubscriptionChanges
+) -> Subscription:
+    """Raises SubscriptionCanceled, Invalid or a price's refusal."""
+    with transaction.atomic():
+        row = _changeable(subscription)
+        at = access.now()
+        lines = changed_lines(access, row, request)
+        fields = request.sent()
+        changes = {
+            name: fields[name]
+            for name in ("grace_cycles", "metadata")
+            if name in fields and fields[name] != getattr(row, name)
+        }
+        if lines is None and not changes:
+            return row
+        for name, value in changes.items():
+            setattr(row, name, value)
+        if lines is not None:
+            _swap(row, lines)
+        keep(row, at)
+        row = locked(row.pk)
+        events.subscription_changed(row, "updated", row.status, at, "updated")
+        audit_lines.note(
+            "subscription.changed",
+            row,
+            {"fields": sorted([*changes, *([] if lines is None else ["items"])])},
+        )
+        return row
+
+
+def _swap(row: Subscription, lines: list[Line]) -> None:
+    """Other prices from the next cycle on; one that begins to count in months does so from its
+    day."""
+    anchor = lines[0]
+    if anchor.price.interval in MONTHS and row.price.interval not in MONTHS:
+        row.anchor_day = row.current_period_end.day
+    row.price = anchor.price
+    row.quantity = anchor.quantity
+    put_lines(row, lines)
+
+
+def _changeable(subscription: Subscription) -> Subscription:
+    row = locked(subscription.pk)
+    check_changeable(row)
+    return row
+
+
+def check_changeable(subscription: Subscription) -> None:
+    """Raises SubscriptionCanceled. A door asks before it reads what to change: the contract tells
+    it first."""
+    if subscription.status == CANCELED:
+        raise SubscriptionCanceled
+
+
+def _check_move(row: Subscription, to: str) -> None:
+    if to not in SUBSCRIPTION_MACHINE.moves[row.status]:
+        raise CannotMove(row.status, to)
+
+
+def cancel_subscription(
+    access: Access, subscription: Subscription, *, at_period_end: bool
+) -> Subscription:
+    """Now, or when the period ends. A canceled one stays as it is. Raises CannotSchedule."""
+    with transaction.atomic():
+        row = locked(subscription.pk)
+        at = access.now()
+        if row.status == CANCELED:
+            return row
+        if not at_period_end:
+            cancel_locked(row, at)
+            audit_lines.note("subscription.canceled", row)
+            return row
+        if row.status not in (TRIALING, ACTIVE):
+            raise CannotSchedule(row.status)
+        if not row.cancel_at_period_end:
+            row.cancel_at_period_end, row.cancel_at = True, row.current_period_end
+            keep(row, at)
+            events.subscription_changed(row, "cancellation_scheduled", row.status, at, "updated")
+            audit_lines.note("subscription.cancellation_scheduled", row)
+        return row
+
+
+def cancel_locked(row: Subscription, at: datetime) -> None:
+    """End it now."""
+    end(row, at)
+    keep(row, at)
+
+
+def uncancel_subscription(access: Access, subscription: Subscription) -> Subscription:
+    """Take a scheduled cancellation back; without one, and when canceled, it stays as it is."""
+    with transaction.atomic():
+        row = locked(subscription.pk)
+        at = access.now()
+        if row.status != CANCELED and row.cancel_at_period_end:
+            row.cancel_at_period_end = False
+            row.cancel_at = None
+            keep(row, at)
+            events.subscription_changed(row, "cancellation_cleared", row.status, at, "updated")
+            audit_lines.note("subscription.cancellation_cleared", row)
+        return row
+
+
+def pause_subscription(access: Access, subscription: Subscription) -> Subscription:
+    """Billing stops. Raises SubscriptionCanceled or CannotMove."""
+    with transaction.atomic():
+        row = _changeable(subscription)
+        at = access.now()
+        _check_move(row, PAUSED)
+        move(row, PAUSED, "paused", at, event="updated", paused_at=at, next_billing_at=None)
+        keep(row, at)
+        audit_lines.note("subscription.paused", row)
+        return row
+
+
+def resume_subscription(access: Access, subscription: Subscription) -> Subscription:
+    """A new period begins now and is billed; what fell due in the pause counts as no failure.
+    Raises SubscriptionCanceled or CannotMove."""
+    with transaction.atomic():
+        row = _changeable(subscription)
+        at = access.now()
+        if row.status != PAUSED:
+            raise CannotMove(row.status, ACTIVE)
+        row.next_billing_at = at
+        row.anchor_day = at.day
+        Invoice.objects.filter(
+            subscription=row, status=OPEN, due_judged_at=None, due_at__lte=at
+        ).update(due_judged_at=at)
+        bill_next(row, at)
+        if row.cancel_at_period_end:
+            row.cancel_at = row.current_period_end
+        move(row, ACTIVE, "resumed", at, event="updated", paused_at=None, failed_cycle_count=0)
+        keep(row, at)
+        audit_lines.note("subscription.resumed", row)
+        return row

@@ -1,0 +1,259 @@
+"""The cycle: begin a period and bill it, judge what wasn't paid in time, cancel at a period's end.
+`decide` says what is due.
+
+Each subscription is brought up to date in its own transaction under its row's lock, step by step in
+order, so a job that runs twice, late or beside the test clock bills each period once.
+"""
+
+import time
+import uuid
+from datetime import datetime
+from functools import partial
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from apps.billing import events
+from apps.billing.invoices.drafts import put_lines
+from apps.billing.invoices.lifecycle import finalize_locked, settle_locked
+from apps.billing.invoices.payment_intents import settle_invoices
+from apps.billing.invoices.totals import totals_of
+from apps.billing.models import Invoice, Subscription
+from apps.billing.periods import due_at, next_reminder, period_end
+from apps.billing.requests import LineRequest
+from apps.billing.selectors import with_parts
+from apps.billing.services import emails
+from apps.billing.states import (
+    ACTIVE,
+    CANCELED,
+    OPEN,
+    PAST_DUE,
+    TRIALING,
+    Facts,
+    Step,
+    decide,
+    is_beyond_grace,
+)
+from apps.billing.subscriptions.locking import (
+    facts_of,
+    keep,
+    locked,
+    locked_if_free,
+    move,
+    standing,
+    unpaid,
+)
+from apps.core import clock
+from apps.core.clock import iso
+from apps.core.rows import Job
+
+JOB = Job("billing.run_cycles", limit=500)
+READ_AT_ONCE = 50  # so few that what is read is at most a second or two old when it is billed
+STEPS_MAX = 60
+RUN_SECONDS_MAX = 200  # a job has 300
+
+
+def run_cycles(limit: int = 20 * JOB.limit) -> int:
+    """The sweep over every store: bring what is due up to date, the longest due first; how many
+    subscriptions there were."""
+    done = 0
+    began = time.monotonic()
+    held: set[uuid.UUID] = set()  # another worker has them
+
+    def advance(known: Subscription) -> None:
+        if not _advance_if_free(known):
+            held.add(known.pk)
+
+    while done < limit and time.monotonic() - began < RUN_SECONDS_MAX:
+        due = Subscription.objects.filter(
+            clock.is_due("next_step_at", clock.real_now()), store__deleted_at=None
+        )
+        rows = (
+            JOB.ready(due.exclude(pk__in=held))
+            .order_by("next_step_at")
+            .values_list("pk", flat=True)
+        )
+        chunk = list(rows[:READ_AT_ONCE])
+        tried = JOB.each(partial(_read, chunk), advance)
+        done += tried
+        if tried < len(chunk) or not chunk:
+            break
+    return done
+
+
+def _read(ids: list[uuid.UUID]) -> list[Subscription]:
+    return list(with_parts(Subscription.objects.filter(pk__in=ids)).order_by("next_step_at"))
+
+
+def _advance_if_free(known: Subscription) -> bool:
+    """False when another worker has it."""
+    subscription = locked_if_free(known)
+    if subscription is not None:
+        _advance(subscription)
+    return subscription is not None
+
+
+def advance_subscription(subscription_id: uuid.UUID) -> None:
+    """Bring one up to date."""
+    with transaction.atomic():
+        _advance(locked(subscription_id))
+
+
+def _advance(subscription: Subscription) -> None:
+    """Everything that is due, in order; what is left after many steps waits for the next run. The
+    row is locked."""
+    at = clock.now(subscription.store, subscription.mode)
+    if subscription.next_step_at is None or subscription.next_step_at > at:
+        return
+    facts = facts_of(subscription)
+    for _ in range(STEPS_MAX):
+        step = decide(facts, at)
+        if step is None:
+            break
+        facts = _take(subscription, step, facts, at)
+    keep(subscription, at, facts)
+
+
+def _take(subscription: Subscription, step: Step, facts: Facts, at: datetime) -> Facts:
+    """Where it stands then."""
+    match step:
+        case Step.BILL:
+            made = bill_next(subscription, at)
+            if made.status == OPEN:  # nothing but this invoice has come to what is unpaid
+                due = [
+                    moment for moment in (facts.unpaid_due_at, made.due_at) if moment is not None
+                ]
+                return standing(subscription, min(due, default=None))
+        case Step.CANCEL:
+            end(subscription, at)
+        case Step.FAIL:
+            _judge(subscription, at)
+    return facts_of(subscription)
+
+
+def bill_next(subscription: Subscription, at: datetime) -> Invoice:
+    """Begin the period that starts at `next_billing_at` and invoice it. The row is locked, and kept
+    by the caller."""
+    start = subscription.next_billing_at
+    price = subscription.price
+    if start is None:
+        raise RuntimeError(f"subscription {subscription.pk} is not billed")
+    close = period_end(start, price.interval, price.interval_count, subscription.anchor_day)
+    subscription.current_period_start = start
+    subscription.current_period_end = close
+    subscription.next_billing_at = close
+    if subscription.status == TRIALING:
+        move(subscription, ACTIVE, "trial_ended", at)
+    return _invoice(subscription, at)
+
+
+def _invoice(subscription: Subscription, at: datetime) -> Invoice:
+    """The invoice of the current period, finalized and on its way to the customer."""
+    start = subscription.current_period_start
+    close = subscription.current_period_end
+    priced = [
+        (subscription.price, subscription.quantity),
+        *((one.price, one.quantity) for one in subscription.add_ons.all()),
+    ]
+    lines = [
+        LineRequest(
+            description=price.product.name,
+            quantity=quantity,
+            unit_amount_cents=price.unit_amount_cents,
+        )
+        for price, quantity in priced
+    ]
+    currency = subscription.price.currency
+    totals = totals_of(
+        [(quantity, price.unit_amount_cents) for price, quantity in priced],
+        currency,
+        None,
+        None,
+        None,
+    )
+    due = due_at(at, start, close, subscription.store.invoice_due_days)
+    made = Invoice.objects.create(
+        store=subscription.store,
+        mode=subscription.mode,
+        customer=subscription.customer,
+        subscription=subscription,
+        period_key=f"{subscription.pk}:{iso(start)}",
+        currency=currency,
+        description=f"{start:%Y-%m-%d} to {close:%Y-%m-%d}",
+        due_at=due,
+        next_letter_at=next_reminder(at, due, at) if totals.total_cents else None,
+        created_at=at,
+        updated_at=at,
+        **totals.columns(),
+    )
+    rows = put_lines(made, lines)
+    if not made.total_cents:
+        keep(subscription, at)  # it is paid at once, which looks at the row
+    finalize_locked(made, at, rows)
+    if made.status == OPEN:
+        emails.invoice_opened(made)
+    else:
+        subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
+    return made
+
+
+def _judge(subscription: Subscription, at: datetime) -> None:
+    """The invoice due first wasn't paid in time, unless what pays it has just completed: its cycle
+    has failed."""
+    invoice = (
+        unpaid(subscription)
+        .select_for_update(of=("self",))
+        .select_related("store", "customer")
+        .first()
+    )
+    if invoice is None:
+        return
+    settle_locked(invoice, at)
+    if invoice.status != OPEN:
+        subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
+        return
+    Invoice.objects.filter(pk=invoice.pk).update(due_judged_at=at)
+    subscription.failed_cycle_count = subscription.failed_cycle_count + 1
+    subscription.updated_at = at
+    if subscription.status == ACTIVE:
+        move(subscription, PAST_DUE, "cycle_failed", at, event="past_due")
+    else:
+        events.subscription_changed(subscription, "cycle_failed", subscription.status, at)
+    if is_beyond_grace(subscription.failed_cycle_count, subscription.grace_cycles):
+        end(subscription, at)
+    else:
+        emails.subscription_past_due(subscription, invoice)
+
+
+def end(subscription: Subscription, at: datetime) -> None:
+    """Canceled for good. The row is locked, and kept by the caller."""
+    move(
+        subscription,
+        CANCELED,
+        "canceled",
+        at,
+        event="canceled",
+        canceled_at=at,
+        next_billing_at=None,
+    )
+    emails.subscription_canceled(subscription, at)
+
+
+def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+    """When time next does something to one of the store's test subscriptions."""
+    rows = _of_store(store_id)
+    if after is not None:
+        rows = rows.filter(next_step_at__gt=after)
+    return rows.order_by("next_step_at").values_list("next_step_at", flat=True).first()
+
+
+def run_due(store_id: uuid.UUID, now: datetime) -> None:
+    """What was paid before this moment counts first."""
+    settle_invoices(store_id=store_id)
+    due = _of_store(store_id).filter(next_step_at__lte=now).order_by("next_step_at")
+    for subscription_id in list(due.values_list("pk", flat=True)):
+        advance_subscription(subscription_id)
+
+
+def _of_store(store_id: uuid.UUID) -> "QuerySet[Subscription]":
+    return Subscription.objects.filter(store_id=store_id, mode="test", next_step_at__isnull=False)

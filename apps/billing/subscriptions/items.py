@@ -1,0 +1,131 @@
+"""The prices of a subscription. The first is the anchor and stands on the subscription itself; the
+others are add-ons with ids.
+
+What is read can be sent back: an item names its price by `price_id` or as an object, and add-ons
+that stay keep their ids.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+from msgspec import UNSET
+
+from apps.access.access import Access
+from apps.billing.invoices.totals import totals_of
+from apps.billing.models import Price, Subscription, SubscriptionItem
+from apps.billing.requests import ITEMS_MAX, ItemRequest, SubscriptionChanges, SubscriptionRequest
+from apps.billing.services.references import named_price
+from apps.core.messages.fields import Invalid
+
+
+@dataclass(frozen=True)
+class Line:
+    """One price with its quantity; `item_id` is the add-on that it goes on with."""
+
+    price: Price
+    quantity: int
+    item_id: uuid.UUID | None = None
+
+
+def wanted_lines(access: Access, request: SubscriptionRequest) -> list[Line]:
+    """The lines of a new subscription. Raises Invalid or a price's refusal."""
+    items = request.items
+    if items is None:
+        if request.price_id is None:
+            raise Invalid("price_id", "required")
+        items = [ItemRequest(price_id=request.price_id)]
+    lines = []
+    for position, item in enumerate(_some(items)):
+        price = named_price(access, _price_id(item))
+        lines.append(Line(price, _quantity(item, position, request.quantity)))
+    return _checked(lines)
+
+
+def _some(items: list[ItemRequest]) -> list[ItemRequest]:
+    if not items:
+        raise Invalid("items", "no_items")
+    return items
+
+
+def _quantity(item: ItemRequest, position: int, beside: int | None) -> int:
+    """`quantity` beside the items is the anchor's."""
+    return item.quantity or (beside if position == 0 else None) or 1
+
+
+def _price_id(item: ItemRequest) -> str:
+    price_id = item.price_id or (item.price.id if item.price is not None else None)
+    if not price_id:
+        raise Invalid("items", "item_price")
+    return price_id
+
+
+def _checked(lines: list[Line]) -> list[Line]:
+    if len({one.price.cycle for one in lines}) > 1:
+        raise Invalid("items", "one_cycle")
+    if len({one.price.pk for one in lines}) < len(lines):
+        raise Invalid("items", "price_once")
+    totals_of(
+        [(one.quantity, one.price.unit_amount_cents) for one in lines],
+        lines[0].price.currency,
+        None,
+        None,
+        None,
+    )
+    return lines
+
+
+def changed_lines(
+    access: Access, row: Subscription, request: SubscriptionChanges
+) -> list[Line] | None:
+    """The lines that an update asks for, None when they are what they were. Raises Invalid or a
+    price's refusal."""
+    add_ons = list(row.add_ons.all())
+    now = [
+        Line(row.price, row.quantity),
+        *(Line(one.price, one.quantity, one.pk) for one in add_ons),
+    ]
+    quantity = request.quantity or None
+    if request.items is not UNSET and request.items is not None:
+        wanted = _replaced(access, now, request.items, quantity)
+    else:
+        anchor = now[0]
+        price = _priced(access, now, request.price_id) if request.price_id else anchor.price
+        wanted = [Line(price, quantity or anchor.quantity), *now[1:]]
+    return None if _checked(wanted) == now else wanted
+
+
+def _replaced(
+    access: Access, now: list[Line], items: list[ItemRequest], quantity: int | None
+) -> list[Line]:
+    """The whole set, add-ons of the same price going on under their ids."""
+    ids = {one.price.pk: one.item_id for one in now[1:]}
+    lines = []
+    for position, item in enumerate(_some(items)):
+        price = _priced(access, now, _price_id(item))
+        lines.append(
+            Line(
+                price, _quantity(item, position, quantity), ids.get(price.pk) if position else None
+            )
+        )
+    return lines
+
+
+def _priced(access: Access, now: list[Line], id: str) -> Price:
+    """A price that the subscription is on may have been archived since."""
+    return named_price(access, id, is_in_use=id.lower() in {str(one.price.pk) for one in now})
+
+
+def put_lines(row: Subscription, lines: list[Line]) -> None:
+    """Write the add-ons; the anchor is the subscription's own."""
+    kept = [one.item_id for one in lines[1:] if one.item_id is not None]
+    SubscriptionItem.objects.filter(subscription=row).exclude(pk__in=kept).delete()
+    for position, one in enumerate(lines[1 : ITEMS_MAX + 1], start=1):
+        SubscriptionItem.objects.update_or_create(
+            pk=one.item_id or uuid.uuid4(),
+            defaults={
+                "subscription": row,
+                "price": one.price,
+                "quantity": one.quantity,
+                "position": position,
+            },
+        )

@@ -1,0 +1,32 @@
+"""What comes next for a subscription, in the order of time: told to people, decided by nobody
+here."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.billing.models import Subscription
+from apps.billing.states import Step, ahead, is_beyond_grace
+from apps.billing.subscriptions.locking import facts_of
+
+
+@dataclass(frozen=True)
+class Coming:
+    """`is_last`: a failure that would end the subscription."""
+
+    at: datetime
+    step: Step
+    amount_cents: int
+    is_last: bool
+
+
+def outlook(subscription: Subscription) -> list[Coming]:
+    """The row comes with its price and add-ons."""
+    is_last = is_beyond_grace(subscription.failed_cycle_count + 1, subscription.grace_cycles)
+    amount = cycle_cents(subscription)
+    return [Coming(at, step, amount, is_last) for at, step in ahead(facts_of(subscription))]
+
+
+def cycle_cents(subscription: Subscription) -> int:
+    """What a cycle costs at the prices that the next one is billed at."""
+    add_ons = sum(one.quantity * one.price.unit_amount_cents for one in subscription.add_ons.all())
+    return subscription.quantity * subscription.price.unit_amount_cents + add_ons

@@ -1,0 +1,65 @@
+"""What must always hold of what was read from the chains: blocks without gaps up to the head, and
+deposits that stand in them."""
+
+from apps.core.invariant import Invariant
+
+CHAINS = (
+    Invariant(
+        "blocks_follow",
+        "The blocks that were read follow one another without a gap, each on its parent, and the"
+        " head is the last of them",
+        "SELECT count(*) FROM chain_block WHERE is_canonical",
+        """
+WITH ordered AS (
+    SELECT chain_id, number, hash, parent_hash, lag(number) OVER w AS before, lag(hash)
+        OVER w AS before_hash,
+           lead(number) OVER w IS NULL AS is_last
+    FROM chain_block WHERE is_canonical WINDOW w AS (PARTITION BY chain_id ORDER BY number)
+)
+SELECT chain_id || ' block ' || number, CASE
+    WHEN number <> before + 1 THEN (number - before - 1) || ' blocks before it were not read'
+    ELSE 'its parent is not the block before it' END
+FROM ordered WHERE number <> before + 1 OR parent_hash <> before_hash
+UNION ALL
+    SELECT 'head of ' || o.chain_id, 'it stands at ' || coalesce(h.number::text, 'nothing') ||
+    ', read is up to ' || o.number
+FROM ordered o LEFT JOIN chain_head h ON h.chain_id = o.chain_id
+WHERE o.is_last AND (h.number, h.hash) IS DISTINCT FROM (o.number, o.hash)
+""",
+    ),
+    Invariant(
+        "deposits_in_blocks",
+        "Every deposit is in the block that it names and agrees with the history of its payment",
+        "SELECT count(*) FROM chain_deposit WHERE NOT is_simulated",
+        """
+SELECT 'deposit ' || d.id, 'block ' || d.block_number ||
+    ' as it was read is not the one that it names'
+FROM chain_deposit d
+LEFT JOIN chain_block b ON b.chain_id = d.chain_id AND b.number = d.block_number AND b.is_canonical
+WHERE NOT d.is_simulated AND d.status IN ('confirming', 'confirmed') AND b.hash IS DISTINCT
+    FROM d.block_hash
+UNION ALL SELECT 'deposit ' || (h.payload ->> 'deposit_id'), CASE
+    WHEN d.id IS NULL THEN 'its payment was told of it, and there is no such deposit'
+    WHEN a.payment_id IS DISTINCT FROM h.payment_id THEN 'another payment was told of it'
+    ELSE 'its payment was told of ' || (h.payload ->> 'amount_atomic') || ' in ' ||
+        (h.payload ->> 'tx_hash') END
+FROM payments_paymentevent h LEFT JOIN chain_deposit d ON d.id::text = h.payload ->> 'deposit_id'
+LEFT JOIN payments_paymentaddress a ON a.address_id = d.address_id
+WHERE h.event_type LIKE 'transaction.%%' AND h.payload ? 'deposit_id' AND (
+      d.id IS NULL OR a.payment_id IS DISTINCT FROM h.payment_id
+          OR d.tx_hash <> h.payload ->> 'tx_hash'
+   OR (NOT d.is_simulated AND d.amount_atomic::text <> h.payload ->> 'amount_atomic'))
+""",
+    ),
+    Invariant(
+        "sent_as_signed",
+        "Every signed transaction goes to the recipient in its record",
+        "SELECT count(*) FROM chain_signedtransaction WHERE raw <> ''",
+        """
+SELECT 'outgoing ' || o.id, 'its record says ' || o.to_address || ', which ' || t.tx_hash ||
+    ' does not name'
+FROM chain_signedtransaction t JOIN chain_outgoingtransaction o ON o.id = t.outgoing_id
+WHERE t.raw <> '' AND position(lower(substr(o.to_address, 3)) IN lower(t.raw)) = 0
+""",
+    ),
+)

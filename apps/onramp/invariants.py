@@ -1,0 +1,37 @@
+"""What must always hold of card payments: their history says what they are, and no coins go back to
+a provider by themselves."""
+
+from apps.core.invariant import Invariant
+
+CARDS = (
+    Invariant(
+        "card_sessions_followed",
+        "Every card payment that somebody was sent to is known to its intent, and its history ends"
+        " where it stands",
+        "SELECT count(*) FROM onramp_fundingsession WHERE url <> ''",
+        """
+SELECT 'session ' || s.id,
+    'its intent does not know that it is card-funded, or is of another store or mode'
+FROM onramp_fundingsession s JOIN payments_payment p ON p.id = s.payment_id
+WHERE s.url <> '' AND (NOT p.is_card_funded OR p.store_id <> s.store_id OR p.mode <> s.mode)
+UNION ALL SELECT 'session ' || s.id, 'it is ' || s.status || ', its history ends ' || coalesce(
+    (SELECT c.to_status FROM onramp_sessionchange c WHERE c.session_id = s.id ORDER BY c.id DESC
+        LIMIT 1), 'nowhere')
+FROM onramp_fundingsession s WHERE s.url <> '' AND s.status IS DISTINCT FROM
+    (SELECT c.to_status FROM onramp_sessionchange c WHERE c.session_id = s.id ORDER BY c.id DESC
+        LIMIT 1)
+UNION ALL SELECT 'session ' || id, 'it is paid without a time, or has a time without being paid'
+FROM onramp_fundingsession WHERE (status = 'paid') <> (paid_at IS NOT NULL)
+""",
+    ),
+    Invariant(
+        "card_coins_stay",
+        "No automatic refund was made of an intent after somebody had begun to pay it by card",
+        "SELECT count(*) FROM payments_payment WHERE is_card_funded",
+        """
+SELECT 'refund ' || r.id, 'it was sent by itself, and the coins came from a card provider'
+FROM payments_refund r JOIN payments_payment p ON p.id = r.payment_id AND p.is_card_funded
+WHERE r.reason LIKE 'failed\\_%%'
+""",
+    ),
+)

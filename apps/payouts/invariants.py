@@ -1,0 +1,123 @@
+"""What must always hold of payouts: booked as far as they have come, sent as they were asked, and
+never by two transactions."""
+
+from apps.core.invariant import Invariant
+
+PAYOUTS = (
+    Invariant(
+        "payouts_booked",
+        "Every payout is booked up to its status, for its store and amount, and returned at "
+        "most once",
+        "SELECT count(*) FROM payouts_payout",
+        """
+WITH booked AS (
+    SELECT m.reference AS id, a.kind AS account, a.store_id, e.asset_id, m.mode,
+        sum(e.amount_atomic) AS amount
+    FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id AND e.role = 'principal'
+    JOIN ledger_account a ON a.id = e.account_id
+        AND a.kind IN ('available', 'reserved', 'offramp_clearing')
+    WHERE m.kind LIKE 'payout\\_%%' GROUP BY 1, 2, 3, 4, 5
+), sums AS (
+    SELECT p.id, p.funds, p.amount_atomic,
+           coalesce(sum(b.amount) FILTER (WHERE b.account = 'available'), 0) AS available,
+           coalesce(sum(b.amount) FILTER (WHERE b.account = 'reserved'), 0) AS reserved,
+           coalesce(sum(b.amount) FILTER (WHERE b.account = 'offramp_clearing'), 0) AS clearing,
+           bool_or(b.asset_id <> p.asset_id OR b.mode <> p.mode
+               OR b.store_id <> p.store_id) AS is_misplaced
+    FROM payouts_payout p LEFT JOIN booked b ON b.id = p.id GROUP BY p.id
+)
+SELECT 'payout ' || id, 'its funds are ' || funds || ', booked ' || available || ', ' || reserved ||
+    ' reserved and '
+       || clearing || ' in clearing' FROM sums
+WHERE available <> (CASE funds WHEN 'returned' THEN 0 ELSE -amount_atomic END)
+   OR reserved <> (CASE funds WHEN 'reserved' THEN amount_atomic ELSE 0 END)
+   OR clearing <> (CASE funds WHEN 'clearing' THEN amount_atomic ELSE 0 END)
+UNION ALL SELECT 'payout ' || id, 'it is booked for another store, mode or asset' FROM sums
+    WHERE is_misplaced
+UNION ALL SELECT 'payout ' || b.id, 'it is booked, and there is no such payout' FROM booked b
+WHERE NOT EXISTS (SELECT 1 FROM payouts_payout p WHERE p.id = b.id)
+""",
+    ),
+    Invariant(
+        "payouts_sent_once",
+        "At most one transaction of a payout can have moved coins, and a confirmed one is what was"
+        " asked",
+        "SELECT count(*) FROM payouts_payout WHERE NOT coalesce(is_simulated, true)",
+        """
+WITH sent AS (SELECT left(reference, 36) AS id, *
+    FROM (SELECT reference, status, amount_atomic, asset_id, to_address
+              FROM chain_outgoingtransaction WHERE purpose = 'payout') o)
+SELECT 'payout ' || id, count(*) || ' transactions of it are not failed' FROM sent
+    WHERE status <> 'failed' GROUP BY id HAVING count(*) > 1
+UNION ALL SELECT 'payout ' || s.id, 'a transaction serves it, and there is no such payout'
+    FROM sent s
+WHERE NOT EXISTS (SELECT 1 FROM payouts_payout p WHERE p.id::text = s.id)
+UNION ALL SELECT 'payout ' || p.id, 'it was given back, and a transaction of it is ' || s.status
+FROM payouts_payout p JOIN sent s ON s.id = p.id::text
+WHERE p.funds = 'returned' AND p.rail = 'crypto' AND s.status NOT IN ('failed', 'review')
+UNION ALL SELECT 'payout ' || p.id,
+       'it was sent as ' || coalesce(s.amount_atomic || ' ' || s.asset_id ||
+           ' (' || s.status || ')', 'nothing')
+FROM payouts_payout p LEFT JOIN sent s ON s.id = p.id::text AND s.status <> 'failed'
+WHERE p.rail = 'crypto' AND p.status = 'confirmed' AND NOT coalesce(p.is_simulated, false)
+  AND (s.id IS NULL OR s.status <> 'confirmed'
+      OR s.amount_atomic <> p.amount_atomic - p.withheld_atomic
+       OR s.asset_id <> p.asset_id OR lower(s.to_address) <> lower(p.destination_address))
+""",
+    ),
+    Invariant(
+        "payout_history_whole",
+        "Every change of a payout's status has its row, each beginning where the one before ended",
+        "SELECT count(*) FROM payouts_payout",
+        """
+WITH lines AS (
+    SELECT payout_id, from_status, to_status, lag(to_status)
+        OVER (PARTITION BY payout_id ORDER BY id) AS before,
+           row_number() OVER (PARTITION BY payout_id ORDER BY id DESC) AS from_end
+               FROM payouts_payouttransition
+)
+SELECT 'payout ' || payout_id, coalesce(before, 'nothing') || ', then from ' ||
+    coalesce(from_status, 'nothing') FROM lines
+WHERE from_status IS DISTINCT FROM before
+UNION ALL
+    SELECT 'payout ' || p.id, 'it is ' || p.status || ', and its history ends with ' ||
+    coalesce(l.to_status, 'nothing')
+FROM payouts_payout p LEFT JOIN lines l ON l.payout_id = p.id AND l.from_end = 1
+    WHERE l.to_status IS DISTINCT FROM p.status
+""",
+    ),
+    Invariant(
+        "payouts_approved",
+        "What a second person is asked for went on when another than its maker had approved it;"
+        " nothing above the rule went without",
+        "SELECT count(*) FROM payouts_payout",
+        """
+SELECT 'payout ' || p.id, 'it is ' || p.status || ', and its approval is ' || a.status
+FROM payouts_payout p JOIN payouts_payoutapproval a ON a.id = p.approval_id
+WHERE a.status <> 'approved' AND p.status NOT IN ('requires_review', 'failed')
+UNION ALL SELECT 'payout ' || p.id, 'it was handed to the signer, and nobody had approved it'
+FROM payouts_payout p JOIN payouts_payoutapproval a ON a.id = p.approval_id
+JOIN chain_outgoingtransaction o ON o.purpose = 'payout' AND left(o.reference, 36) = p.id::text
+WHERE a.status <> 'approved' OR p.mode = 'live' AND o.requested_at < a.decided_at
+UNION ALL SELECT 'approval ' || id, 'nobody but its maker approved it' FROM payouts_payoutapproval
+WHERE status = 'approved' AND (decided_by_id IS NULL OR decided_by_id = maker_id)
+-- Whoever asked in the moment of a change may have asked under the rule of before.
+UNION ALL
+    SELECT 'payout ' || p.id, 'it is above what one person moves alone, and was never asked about'
+FROM payouts_payout p JOIN payouts_approvalrule r ON r.store_id = p.store_id AND r.mode = p.mode
+WHERE p.approval_id IS NULL AND p.created_at > r.changed_at + interval '1 minute'
+  AND coalesce(p.worth_cents, 9223372036854775807)
+      > CASE WHEN r.next_from <= p.created_at THEN r.next_above_cents ELSE r.above_cents END
+""",
+    ),
+    Invariant(
+        "due_times_paid_once",
+        "A run of a schedule has made at most one payout",
+        "SELECT count(*) FROM payouts_schedulerun",
+        """
+SELECT 'run ' || idempotency_key, count(*) || ' payouts' FROM payouts_payout
+    WHERE schedule_id IS NOT NULL
+GROUP BY idempotency_key HAVING count(*) > 1
+""",
+    ),
+)

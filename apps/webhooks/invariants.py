@@ -1,0 +1,87 @@
+"""What must always hold of what merchants are told: every line of history once, to whoever asked,
+with the figures of its record.
+
+Old events are pruned: only what is younger than that, by a day's margin, is asked for.
+"""
+
+from apps.core.invariant import Invariant
+
+_KEPT = "now() - make_interval(days => %(webhook_kept_days)s) + interval '1 day'"
+
+TOLD = (
+    Invariant(
+        "events_told",
+        "Every line of history that can be subscribed to is an event, and each event has a delivery"
+        " per active endpoint that asked",
+        "SELECT count(*) FROM webhooks_event",
+        f"""
+SELECT 'payment ' || h.payment_id, h.lines || ' times ' || h.event_type || ', told ' ||
+    coalesce(t.told, 0) || ' times' FROM (
+    SELECT e.payment_id, e.event_type, p.store_id, p.mode, count(*) AS lines
+    FROM payments_paymentevent e JOIN payments_payment p ON p.id = e.payment_id
+    WHERE e.event_type = ANY (%(subscribable)s) AND e.created_at > {_KEPT} GROUP BY 1, 2, 3, 4) h
+LEFT JOIN (
+    SELECT store_id, mode, type, object ->> 'payment_intent_id' AS payment_id, count(*) AS told
+        FROM webhooks_event
+    WHERE account_id IS NULL AND created_at > {_KEPT} GROUP BY 1, 2, 3, 4) t
+ON t.payment_id = h.payment_id::text AND t.type = h.event_type AND t.store_id = h.store_id
+    AND t.mode = h.mode
+WHERE h.lines <> coalesce(t.told, 0)
+UNION ALL SELECT 'event ' || e.id, 'endpoint ' || p.id || ' was not told' FROM webhooks_event e
+JOIN webhooks_endpoint p ON p.store_id = e.store_id AND p.mode = e.mode
+    AND e.type = ANY (p.subscribed_events)
+WHERE p.status = 'active' AND p.deleted_at IS NULL
+    AND greatest(p.created_at, p.updated_at) < e.created_at AND e.created_at > {_KEPT}
+  AND NOT EXISTS (SELECT 1 FROM webhooks_delivery d WHERE d.event_id = e.id
+      AND (d.endpoint_id = p.id OR d.is_test))
+UNION ALL SELECT 'event ' || e.id, 'it tells of a payment, and its delivery says it is a test'
+FROM webhooks_delivery d JOIN webhooks_event e ON e.id = d.event_id
+JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id' WHERE d.is_test
+""",  # noqa: S608  # our own text
+    ),
+    Invariant(
+        "events_true",
+        "Prices, coins and totals in an event agree with its record",
+        "SELECT count(*) FROM webhooks_event",
+        """
+SELECT 'event ' || e.id, e.type || ' says ' || (e.object ->> 'settlement_amount_cents') || ' '
+       || (e.object ->> 'settlement_currency') || ', the payment ' || p.settlement_amount_cents ||
+           ' ' || p.settlement_currency
+FROM webhooks_event e JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id'
+WHERE (e.object ->> 'settlement_amount_cents', e.object ->> 'settlement_currency',
+    e.object ->> 'reference')
+   IS DISTINCT FROM (p.settlement_amount_cents::text, p.settlement_currency, p.reference)
+UNION ALL
+    SELECT 'event ' || e.id, e.type || ' says ' ||
+    coalesce(e.object #>> '{transaction,amount_atomic}', 'nothing')
+       || ', the history nothing of it'
+FROM webhooks_event e JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id'
+WHERE e.type LIKE 'transaction.%%' AND NOT EXISTS (
+    SELECT 1 FROM payments_paymentevent h WHERE h.payment_id = p.id AND h.event_type = e.type
+    AND h.payload ->> 'amount_atomic' = e.object #>> '{transaction,amount_atomic}'
+    AND h.payload ->> 'tx_hash' = e.object #>> '{transaction,tx_hash}')
+UNION ALL
+    SELECT 'event ' || e.id, e.type || ' says ' || (e.object ->> 'total_cents') ||
+    ', the invoice ' || i.total_cents
+FROM webhooks_event e JOIN billing_invoice i ON i.id::text = e.object ->> 'id'
+WHERE e.type LIKE 'invoice.%%' AND (e.object ->> 'total_cents', e.object ->> 'currency')
+   IS DISTINCT FROM (i.total_cents::text, i.currency)
+""",
+    ),
+    Invariant(
+        "deliveries_made",
+        "Every delivered webhook was sent and answered with success, and no other has a "
+        "delivery time",
+        "SELECT count(*) FROM webhooks_delivery",
+        """
+SELECT 'delivery ' || id, 'it is ' || status || ' after ' || attempts ||
+    ' attempts and an answer of '
+       || coalesce(response_status::text, 'nothing')
+FROM webhooks_delivery WHERE (status = 'delivered') <> (delivered_at IS NOT NULL)
+    OR (status = 'delivered' AND (
+    attempts < 1 OR response_status IS NULL OR response_status NOT BETWEEN 200 AND 299
+        OR duration_ms IS NULL
+    OR next_attempt_at IS NOT NULL OR delivered_at < created_at - interval '1 day'))
+""",
+    ),
+)
