@@ -18,6 +18,7 @@ from apps.core import acting, buckets
 from apps.core.db import tenancy
 from apps.stores.models import User
 from config import embedded, template_database
+from tests import whole
 from tests.cast import Cast, Shop, assemble
 
 _find_static_files = WhiteNoiseMiddleware.add_files_from_finders
@@ -178,22 +179,38 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(COLLECTED_AFTER, 20, 100)
 
 
+# Tests of these folders share what is dear to start, so they come together.
+TOGETHER = ("tests/clients/",)
+
+
+def place_of(item: pytest.Item, place: dict[str, int]) -> int:
+    path = item.nodeid.split("::")[0]
+    folder = next((one for one in TOGETHER if path.startswith(one)), None)
+    if folder is None:
+        return place.get(path, len(place))
+    return min((at for name, at in place.items() if name.startswith(folder)), default=len(place))
+
+
 SLOW_FIRST = (Path(__file__).parent / "slow_first.txt").read_text().splitlines()
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What rolls back, what commits, browser tests: Playwright keeps an event loop running in their
     thread.
 
     In each of the three the slowest files come first, so that no worker is left with one at the
     end.
     """
+    if left_out := set(whole.left_out(items)):
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
     place = {name: number for number, name in enumerate(SLOW_FIRST)}
     items.sort(
         key=lambda item: (
             item.get_closest_marker("browser") is not None,
             commits(item),
-            place.get(item.nodeid.split("::")[0], len(place)),
+            place_of(item, place),
         )
     )

@@ -32,6 +32,7 @@ from tests.browser.test_wallet import (
 from tests.browser.wallets import Wallet
 from tests.cast import Shop
 from tests.chain.local import LocalChain
+from tests.whole import told
 
 __all__ = ["_anvil", "chain", "shop", "wallet"]
 pytestmark = pytest.mark.chain
@@ -39,7 +40,23 @@ PEOPLE = {"ja": ("ja-JP", "ltr"), "ar": ("ar-EG", "rtl"), "de": ("de-DE", "ltr")
 WAIT = 30_000
 
 
-@pytest.fixture(params=PEOPLE)
+# What each does in the suite; the whole suite has each do everything.
+WAYS = {
+    "test_by_wallet": "ja",
+    "test_by_code": "de",
+    "test_by_hand_too_little_and_then_the_rest": "ar",
+    "test_too_late_and_then_by_a_new_quote_with_a_receipt": "ja",
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "language" in metafunc.fixturenames:
+        own = WAYS[metafunc.function.__name__]
+        languages = told(short=[own], whole=list(PEOPLE))
+        metafunc.parametrize("language", languages, indirect=True)
+
+
+@pytest.fixture
 def language(request: pytest.FixtureRequest) -> Iterator[str]:
     with translation.override(request.param):
         yield request.param

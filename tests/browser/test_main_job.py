@@ -147,7 +147,10 @@ def sees(page: Page, words: str) -> None:
     assert page.evaluate("window.isTheSamePage") is True
 
 
-@pytest.mark.parametrize("asset_id", ["ETH", "ETH_USDC"])
+@pytest.mark.parametrize(
+    "asset_id",
+    ["ETH", pytest.param("ETH_USDC", marks=pytest.mark.whole)],  # half of it is paid below
+)
 def test_a_payment_from_a_wallet_turns_to_paid_and_the_merchant_is_told(
     live: Merchant, open_page: OpenPage, asset_id: str
 ) -> None:
@@ -179,6 +182,7 @@ def test_half_the_amount_waits_for_the_rest(live: Merchant, open_page: OpenPage)
     sees(page, "Paid")
 
 
+@pytest.mark.whole  # in tests/flows and in the checkout of the suite
 def test_too_much_is_paid_and_says_how_much(live: Merchant, open_page: OpenPage) -> None:
     payment = live.api.payment()
     entry = entry_of(payment, "ETH")
@@ -196,6 +200,7 @@ def test_too_much_is_paid_and_says_how_much(live: Merchant, open_page: OpenPage)
     )
 
 
+@pytest.mark.whole  # in tests/payments of the suite
 def test_a_payment_after_expiry_is_held_as_a_late_deposit(
     test: Merchant, open_page: OpenPage
 ) -> None:
@@ -217,6 +222,7 @@ def test_a_payment_after_expiry_is_held_as_a_late_deposit(
     test.heard("transaction.confirmed", payment)
 
 
+@pytest.mark.whole  # in tests/chain of the suite
 def test_a_reorganisation_in_between_credits_nothing_twice_and_loses_nothing(
     live: Merchant, open_page: OpenPage
 ) -> None:
@@ -309,6 +315,7 @@ def test_an_agent_pays_a_server_over_x402_and_the_payment_is_completed(
     assert live.heard("payment_intent.completed", done)["data"]["object"]["status"] == "completed"
 
 
+@pytest.mark.whole  # in tests/agents of the suite
 def test_ten_settlements_of_one_signature_at_once_move_the_coins_once(live: Merchant) -> None:
     payer = Payer()
     token = live.chain["tokens"]["ETH_USDC"]
@@ -351,6 +358,7 @@ def test_ten_settlements_of_one_signature_at_once_move_the_coins_once(live: Merc
     assert int(holds, 16) == 4_000_000
 
 
+@pytest.mark.whole  # in tests/browser/test_invoice.py of the suite
 def test_an_invoice_is_sent_opened_paid_from_a_wallet_and_receipted(
     live: Merchant, open_page: OpenPage
 ) -> None:

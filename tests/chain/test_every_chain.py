@@ -85,7 +85,15 @@ class Place:
         return int(self.local.call("eth_call", call, "latest"), 16)
 
 
-@pytest.fixture(params=sorted(TOKENS))
+# In the suite: a chain whose coin is ether, and one with a coin of its own.
+USUAL = ("ethereum", "polygon")
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(one, marks=() if one in USUAL else pytest.mark.whole) for one in sorted(TOKENS)
+    ]
+)
 def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[Place]:
     anvil = program()
     if anvil is None:

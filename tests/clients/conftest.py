@@ -1,4 +1,4 @@
-"""One running Tillgate for the tests of a client."""
+"""One running Tillgate for the tests of all clients, which come one after the other."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from tests.stack import Demo
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def demo() -> Iterator[Demo]:
     running = Demo()
     yield running

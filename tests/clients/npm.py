@@ -1,6 +1,7 @@
 """The TypeScript package as npm makes it: built and packed in a folder of its own, so that the
-repository stays as it is."""
+repository stays as it is. All workers of a run share it."""
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -40,10 +41,35 @@ UNREACHABLE = (
 
 @cache
 def package() -> Path:
-    """A copy of the package with the packages of its lock, built."""
+    """A copy of the package with the packages of its lock, built and packed."""
     _require_node()
-    place = embedded.var_folder(embedded.TEST) / "clients-typescript"
+    place = embedded.var_folder(embedded.TEST).parent / "clients-typescript"
     place.mkdir(parents=True, exist_ok=True)
+    with (place / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = place / ".packed"
+        made_of = _digest()
+        if not stamp.exists() or stamp.read_text() != made_of:
+            stamp.unlink(missing_ok=True)
+            _pack(place)
+            stamp.write_text(made_of)
+    return place
+
+
+def _digest() -> str:
+    """Of everything that the package is made of."""
+    files = [path for name in OWN for path in _files(SOURCES / name)]
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(f"{path.relative_to(SOURCES)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _files(path: Path) -> list[Path]:
+    return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+
+
+def _pack(place: Path) -> None:
     for name in OWN:
         _copy(SOURCES / name, place / name)
     locked = hashlib.sha256((SOURCES / "package-lock.json").read_bytes()).hexdigest()
@@ -52,17 +78,15 @@ def package() -> Path:
         _fetch(place)
         stamp.write_text(locked)
     run(["npm", "run", "--silent", "build"], place)
-    return place
+    for old in place.glob("*.tgz"):
+        old.unlink()
+    run(["npm", "pack", "--silent"], place)
 
 
 @cache
 def tarball() -> Path:
     """`npm pack`: what somebody else installs."""
-    place = package()
-    for old in place.glob("*.tgz"):
-        old.unlink()
-    run(["npm", "pack", "--silent"], place)
-    return next(place.glob("*.tgz"))
+    return next(package().glob("*.tgz"))
 
 
 def install(folder: Path) -> Path:

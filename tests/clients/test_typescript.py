@@ -123,6 +123,7 @@ def test_types_refuse_what_the_api_would(installed: Path) -> None:
     assert lines == {4, 5, 6, 7, 8}
 
 
+@pytest.mark.whole  # in the suite those of the quickstart
 def test_the_examples_of_its_readme_run(demo: Demo, installed: Path) -> None:
     reader = snippets.Reader(
         demo.info["base_url"], demo.info["store"]["keys"]["test"]["secret"], free_port(), installed

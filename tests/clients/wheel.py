@@ -1,15 +1,17 @@
 """The Python package as others get it: built, and installed into an environment that has nothing
-else."""
+else. The suite runs its sources in an environment of their own instead, which is made at once."""
 
 import os
 import subprocess
 import sys
+import sysconfig
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from config import embedded
+from tests.whole import IS_WHOLE
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "clients" / "python"
@@ -44,6 +46,8 @@ def wheel() -> Path:
 
 def install(folder: Path, extra: str = "") -> Path:
     """The Python of a new environment that has the wheel, from an empty folder."""
+    if not IS_WHOLE:
+        return _install_sources(folder)
     run([sys.executable, "-m", "venv", folder / "environment"])
     python = folder / "environment" / "bin" / "python"
     command = [str(python), "-m", "pip", "install", "--quiet", f"{wheel()}{extra}"]
@@ -51,6 +55,20 @@ def install(folder: Path, extra: str = "") -> Path:
     if done.returncode and any(word in done.stderr for word in UNREACHABLE):
         pytest.skip("no package index is reachable")
     assert done.returncode == 0, done.stderr[-4000:]
+    return python
+
+
+def _install_sources(folder: Path) -> Path:
+    """The sources as they stand, beside the packages of the tests: nothing is built or fetched."""
+    run([sys.executable, "-m", "venv", "--without-pip", folder / "environment"])
+    python = folder / "environment" / "bin" / "python"
+    (packages,) = (folder / "environment").glob("lib/python*/site-packages")
+    paths = (SOURCES / "src", sysconfig.get_path("purelib"))
+    (packages / "tillgate.pth").write_text("".join(f"{path}\n" for path in paths))
+
+    program = python.parent / "tillgate"
+    program.write_text(f"#!{python}\nfrom tillgate.cli import main\n\nmain()\n")
+    program.chmod(0o755)
     return python
 
 

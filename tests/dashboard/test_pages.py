@@ -29,6 +29,7 @@ from apps.webhooks.models import Delivery
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.deliveries import send_test
 from apps.webhooks.services.endpoints import register_endpoint
+from tests import whole
 from tests.billing import records as billing
 from tests.cast import Api, Cast, assemble, person
 from tests.contract.test_oauth import App
@@ -306,20 +307,26 @@ def test_a_viewer_may_not_write(page: Page, records: Records) -> None:
     assert viewer.post(path_of(page, records)).status_code == 403
 
 
+def is_asked(role: str, permission: str) -> bool:
+    """Whom a page turns away asks for it, and of those who may enter the one who may least: an
+    owner enters every page in the test of what it carries."""
+    if whole.IS_WHOLE or not roles.may(role, permission):
+        return True
+    allowed = [one for one in Role.values if roles.may(one, permission)]
+    return role == min(allowed, key=lambda one: sum(one in who for who in roles.TABLE.values()))
+
+
 @pytest.mark.parametrize("role", Role.values)
 def test_each_role_enters_what_the_table_of_roles_gives_it(role: str, records: Records) -> None:
     browser = Browser(joined(records.cast, role))
     for page in IN_A_STORE:
+        method = "GET" if "GET" in page.methods else "POST"
+        permission = page.permission if method == "GET" else page.needs("POST")
+        if not is_asked(role, permission):
+            continue
         buckets.client().flushdb()  # there are more pages than a fast machine may ask for in a row
-        refused = (
-            ask(
-                browser, page, path_of(page, records), "GET" if "GET" in page.methods else "POST"
-            ).status_code
-            == 403
-        )
-        assert refused is not roles.may(
-            role, page.permission if "GET" in page.methods else page.needs("POST")
-        ), page.name
+        answer = ask(browser, page, path_of(page, records), method)
+        assert (answer.status_code == 403) is not roles.may(role, permission), page.name
 
 
 @pytest.mark.parametrize("page", [page for page in IN_A_STORE if "GET" in page.methods], ids=named)
@@ -404,17 +411,21 @@ def test_the_mode_switch_knows_two_modes(cast: Cast) -> None:
     assert Browser(cast.alice).post("mode", mode="both").status_code == 404
 
 
+def title(browser: Browser) -> str:
+    return text(browser.get()).partition("<title>")[2].partition("</title>")[0]
+
+
 def test_a_person_with_two_stores_switches_between_them(cast: Cast) -> None:
     Member.objects.create(
         store=cast.strangers.store, user=cast.alice, role=Role.VIEWER, created_at=clock.real_now()
     )
     browser = Browser(cast.alice)
-    assert "<title>Home · Alice&#x27;s Bakery (test)" in browser.get().content.decode()
+    assert "Home · Alice&#x27;s Bakery (test)" in title(browser)
     assert (
         browser.post("store", store_id=str(cast.strangers.store.pk)).headers["Location"]
         == "/dashboard/"
     )
-    assert "<title>Home · Charlie&#x27;s (test)" in browser.get().content.decode()
+    assert "Home · Charlie&#x27;s (test)" in title(browser)
     assert browser.get("payments/new").status_code == 403
 
 
@@ -461,9 +472,7 @@ def test_a_session_that_asks_for_too_much_at_once_is_told_to_wait(cast: Cast) ->
 
 def test_the_first_page_says_the_next_step_until_everything_is_done(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    assert '<li class="next" aria-current="step">' in browser.get().content.decode().replace(
-        "\n", ""
-    )
+    assert '<li class="next" aria-current="step">' in text(browser.get())
     first = browser.get().context["next_step"]
     assert first.title == "Take a test payment"
     simulated(cast.bakery.test, payment(cast.bakery.test)["id"])

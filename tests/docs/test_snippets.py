@@ -32,8 +32,9 @@ def blocks(path: Path, language: str) -> list[Snippet]:
     return [one for one in snippets.snippets(path) if one.language == language and not one.skip]
 
 
+# Compiling the examples in TypeScript takes seconds: the suite runs those of the quickstart.
 CASES = [
-    (path, language)
+    pytest.param(path, language, marks=pytest.mark.whole if language == "ts" else ())
     for path in PAGES
     for language in RUN
     if path != QUICKSTART and blocks(path, language)

@@ -9,8 +9,9 @@ import pytest
 
 from config import local_chain
 from tests.stack import OWN, ROOT
+from tests.whole import told
 
-KILLS = 12
+KILLS = told(short=6, whole=12)
 
 
 @pytest.mark.chain

@@ -11,7 +11,7 @@ VALID = b'{"payment_intent": {"amount": "10.00", "currency": "EUR"}}'
 PATIENCE = BODY_SECONDS / 2
 
 
-@pytest.mark.parametrize("number", [12, 50])
+@pytest.mark.parametrize("number", [pytest.param(12, marks=pytest.mark.whole), 50])
 def test_unfinished_bodies_stop_nobody_and_are_answered_408(
     web: Web, committed: Cast, number: int
 ) -> None:
