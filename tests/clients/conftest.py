@@ -1,4 +1,5 @@
-"""One running Tillgate for the tests of all clients, which come one after the other."""
+"""One running Tillgate for the tests of all clients and
+examples, which come one after the other."""
 
 from collections.abc import Iterator
 

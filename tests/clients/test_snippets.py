@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,29 +42,27 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def demo() -> Iterator[Demo]:
-    running = Demo()
-    store = running.info["store"]
-    # The reader's store as the guide expects it: agents may draw on mandates, and nothing is
-    # scheduled yet.
-    set_up = running.manage(
+def prepared(demo: Demo) -> Demo:
+    """The reader's store as the guide expects it: agents may draw on mandates, and nothing is
+    scheduled yet."""
+    store = demo.info["store"]
+    set_up = demo.manage(
         "set_store", "--store", store["store"]["id"], "authorization_provider=policy"
     )
     assert set_up.returncode == 0, set_up.stderr
-    api = Remote(running.info["base_url"], store["keys"]["test"]["secret"])
+    api = Remote(demo.info["base_url"], store["keys"]["test"]["secret"])
     for schedule in api("GET", "/payout_schedules"):
         api("DELETE", f"/payout_schedules/{schedule['id']}")
-    yield running
-    running.stop()
+    return demo
 
 
 @pytest.fixture
-def reader(demo: Demo, tmp_path: Path) -> Reader:
-    (tmp_path / "var").symlink_to(demo.folder.name)
-    store = demo.info["store"]
+def reader(prepared: Demo, tmp_path: Path) -> Reader:
+    (tmp_path / "var").symlink_to(prepared.folder.name)
+    store = prepared.info["store"]
     agent = {"TILLGATE_AGENT_CREDENTIAL": store["agents"]["test"]}
     return Reader(
-        demo.info["base_url"], store["keys"]["test"]["secret"], free_port(), tmp_path, agent
+        prepared.info["base_url"], store["keys"]["test"]["secret"], free_port(), tmp_path, agent
     )
 
 
