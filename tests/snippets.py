@@ -28,7 +28,7 @@ KEY = "svc_sk_test_YOUR_KEY"
 URL = "http://localhost:8000"
 PORT = "4242"
 # The value of one: readers of one store have keys of their own.
-IDEMPOTENCY = re.compile(r"(?i)idempotency[-_]?key['\"]?: ?['\"]?[\w-]+(?=['\"])")
+IDEMPOTENCY = re.compile(r"(?i)idempotency[-_]?key['\"]?[:=] ?['\"]?[\w-]+(?=['\"])")
 SECONDS = 60
 STEP = "@@ done @@"
 PYTHON = f"""
