@@ -19,5 +19,5 @@ def left_out(items: list[pytest.Item]) -> list[pytest.Item]:
     return [] if IS_WHOLE else [item for item in items if item.get_closest_marker("whole")]
 
 
-def told(*, short: T, whole: T) -> T:
+def usually(*, short: T, whole: T) -> T:
     return whole if IS_WHOLE else short

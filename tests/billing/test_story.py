@@ -17,8 +17,10 @@ from apps.core.clock import iso
 from tests.billing import records as r
 from tests.billing.plain import Plain
 from tests.cast import Api, Shop
+from tests.whole import usually
 
-SUBSCRIPTIONS, DAYS = (int(one) for one in os.environ.get("TILLGATE_STORY", "12 100").split())
+USUAL = usually(short="8 70", whole="12 100")
+SUBSCRIPTIONS, DAYS = (int(one) for one in os.environ.get("TILLGATE_STORY", USUAL).split())
 CYCLES = [
     ("daily", 5),
     ("weekly", 1),

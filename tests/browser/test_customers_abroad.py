@@ -32,7 +32,7 @@ from tests.browser.test_wallet import (
 from tests.browser.wallets import Wallet
 from tests.cast import Shop
 from tests.chain.local import LocalChain
-from tests.whole import told
+from tests.whole import usually
 
 __all__ = ["_anvil", "chain", "shop", "wallet"]
 pytestmark = pytest.mark.chain
@@ -52,7 +52,7 @@ WAYS = {
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "language" in metafunc.fixturenames:
         own = WAYS[metafunc.function.__name__]
-        languages = told(short=[own], whole=list(PEOPLE))
+        languages = usually(short=[own], whole=list(PEOPLE))
         metafunc.parametrize("language", languages, indirect=True)
 
 

@@ -19,7 +19,7 @@ from tests import make
 from tests.chain.conftest import make_address
 from tests.chain.local import LocalChain
 from tests.chain.test_deposits import blocks_are_linked
-from tests.whole import told
+from tests.whole import usually
 
 pytestmark = pytest.mark.chain
 ROOT = Path(__file__).parents[2]
@@ -114,7 +114,7 @@ def test_a_watcher_that_is_killed_again_and_again_loses_and_doubles_nothing(
     for place in range(40):
         chain.pay(address, 1 + place)
         chain.mine(9)
-    shares = told(short=(150,), whole=(60, 150, 290))
+    shares = usually(short=(150,), whole=(60, 150, 290))
     for share in shares:
         process.start()
         until(lambda share=share: head_number() >= share, process)  # type: ignore[misc]

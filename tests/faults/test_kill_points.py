@@ -9,9 +9,9 @@ import pytest
 
 from config import local_chain
 from tests.stack import OWN, ROOT
-from tests.whole import told
+from tests.whole import usually
 
-KILLS = told(short=6, whole=12)
+KILLS = usually(short=6, whole=12)
 
 
 @pytest.mark.chain

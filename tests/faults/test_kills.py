@@ -12,9 +12,9 @@ from config.demo_secrets import CHAIN_KEYS
 from tests.faults.running import Stack
 from tests.stack import Remote, mine, wait_for
 from tests.webhooks.receivers import Receiver
-from tests.whole import told
+from tests.whole import usually
 
-PAYMENTS = told(short=6, whole=12)
+PAYMENTS = usually(short=6, whole=12)
 # Before which payment what is gone for a moment; `python -m tests.faults.outages` leaves them away
 # for longer.
 LOSSES = {PAYMENTS // 3: Stack.lose_database, 2 * PAYMENTS // 3: Stack.lose_redis}

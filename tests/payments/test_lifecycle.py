@@ -30,6 +30,7 @@ from apps.payouts.models import Payout
 from apps.swaps.models import Swap
 from tests import make
 from tests.cast import Api, Cast, Shop, shop_of
+from tests.whole import usually
 
 SHARES = st.sampled_from([1, 10, 50, 100, 101])  # percent of what there is
 SCENARIOS = st.sampled_from(["exact", "underpaid", "overpaid", "unconfirmed", "reverted"])
@@ -175,7 +176,8 @@ class Lifecycle(RuleBasedStateMachine):
         ).exists()
 
 
-EXAMPLES, STEPS = (int(one) for one in os.environ.get("TILLGATE_LIVES", "7 14").split())
+USUAL = usually(short="4 14", whole="7 14")
+EXAMPLES, STEPS = (int(one) for one in os.environ.get("TILLGATE_LIVES", USUAL).split())
 # Shorter stories of the same fault would take minutes to find.
 PHASES = (Phase.explicit, Phase.generate)
 LIMITS = settings(
