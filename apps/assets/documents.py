@@ -5,6 +5,7 @@ from functools import cache
 from babel.numbers import get_currency_name, get_currency_precision, get_currency_symbol
 
 from apps.assets.models import Asset
+from apps.core.locales import locale_of
 from apps.core.messages.documents import Digits, Document
 from apps.stores.models import Currency
 
@@ -56,8 +57,8 @@ def payment_currencies() -> list[PaymentCurrencyDocument]:
     return [
         PaymentCurrencyDocument(
             code=code,
-            label=get_currency_name(code, locale="en"),
-            symbol=get_currency_symbol(code, locale="en"),
+            label=get_currency_name(code, locale=locale_of("en")),
+            symbol=get_currency_symbol(code, locale=locale_of("en")),
             decimals=get_currency_precision(code),
         )
         for code in Currency.values

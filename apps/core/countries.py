@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-from babel import Locale
 from django.utils.translation import get_language, to_locale
+
+from apps.core.locales import locale_of
 
 # Code -> capitalized names in the languages of those who are billed most, as Babel has them. A file
 # of our own: eleven languages stay in a process that has asked Babel for one name in each, nine
@@ -63,7 +64,7 @@ def country_name(code: str) -> str:
 
 
 def _territories(language: str) -> Mapping[str, str]:
-    known: Mapping[str, str] = Locale.parse(to_locale(language)).territories
+    known: Mapping[str, str] = locale_of(to_locale(language)).territories
     return known
 
 

@@ -8,9 +8,10 @@ everywhere.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
 
 from babel import Locale
+
+from apps.core.locales import locale_of
 
 # By name, as people who know it call it. Arabic as it is written with Latin digits.
 REGIONS = {
@@ -38,9 +39,8 @@ def chosen() -> Locale | None:
     return _locale(name) if name in REGIONS else None
 
 
-@cache
 def _locale(name: str) -> Locale:
-    return Locale.parse("ar_AE" if name == "ar" else name, sep="-" if "-" in name else "_")
+    return locale_of("ar_AE" if name == "ar" else name.replace("-", "_"))
 
 
 @contextmanager

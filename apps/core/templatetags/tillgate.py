@@ -38,6 +38,7 @@ from django.utils.translation import (
 from apps.core import money, regions
 from apps.core.badges import BADGES
 from apps.core.coin_badges import coin_badge, coin_sign
+from apps.core.locales import locale_of
 from apps.core.tones import QUIET
 
 register = template.Library()
@@ -52,9 +53,9 @@ def _locale() -> Locale:
     if own is not None:
         return own
     try:
-        return Locale.parse(to_locale(get_language() or "en"))
+        return locale_of(to_locale(get_language() or "en"))
     except (UnknownLocaleError, ValueError):
-        return Locale.parse("en")
+        return locale_of("en")
 
 
 @register.filter
