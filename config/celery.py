@@ -12,6 +12,7 @@ with without("cffi", "yaml"):  # C declarations and formats of messages that we 
     from celery.signals import celeryd_after_setup
     from kombu import Exchange, Queue
 
+from apps.core import redis_client  # noqa: F401  # before kombu loads all of it
 from apps.core.jobs import OWN_QUEUES, QUEUES
 from config.environment import REDIS_URL, VAR_DIR
 

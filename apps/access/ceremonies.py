@@ -1,13 +1,35 @@
-"""What is asked of devices that hold passkeys, and how their answers are checked."""
+"""What is asked of devices that hold passkeys, and how their answers are checked.
 
+Asking needs no cryptography, and an answer none of the makers' statements about their devices, for
+which we don't ask: each is loaded by whoever needs it first.
+"""
+
+from importlib import import_module
 from typing import Any
 
-from django_otp_webauthn.exceptions import OTPWebAuthnApiError
-from django_otp_webauthn.helpers import WebAuthnHelper
-from webauthn.helpers.exceptions import WebAuthnException
-from webauthn.helpers.structs import UserVerificationRequirement
+from apps.core.imports import postponed
 
-from apps.stores.models import User
+_VERIFIERS = (
+    "webauthn.authentication.verify_authentication_response",
+    "webauthn.registration.verify_registration_response",
+)
+_CRYPTOGRAPHY = (
+    "webauthn.helpers.decoded_public_key_to_cryptography",
+    "webauthn.helpers.validate_certificate_chain",
+    "webauthn.helpers.verify_signature",
+)
+_STATEMENTS = tuple(
+    f"webauthn.registration.formats.{one}"
+    for one in ("android_key", "android_safetynet", "apple", "fido_u2f", "packed", "tpm")
+)
+
+with postponed(*_VERIFIERS, *_CRYPTOGRAPHY):
+    from django_otp_webauthn.exceptions import OTPWebAuthnApiError
+    from django_otp_webauthn.helpers import WebAuthnHelper
+    from webauthn.helpers.exceptions import WebAuthnException
+    from webauthn.helpers.structs import UserVerificationRequirement
+
+from apps.stores.models import User  # noqa: E402  # beside what was put off
 
 # What is raised for an answer that isn't right.
 REFUSED = (OTPWebAuthnApiError, WebAuthnException)
@@ -21,3 +43,19 @@ class Ceremonies(WebAuthnHelper):  # type: ignore[misc]  # django_otp_webauthn h
 
     def get_credential_display_name(self, user: User) -> str:
         return user.name or user.email
+
+    def register_complete(self, user: User, state: dict[str, Any], data: dict[str, Any]) -> Any:
+        _load_verifiers()
+        return super().register_complete(user, state, data)
+
+    def authenticate_complete(
+        self, user: User | None, state: dict[str, Any], data: dict[str, Any]
+    ) -> Any:
+        _load_verifiers()
+        return super().authenticate_complete(user, state, data)
+
+
+def _load_verifiers() -> None:
+    with postponed(*_STATEMENTS):
+        for name in _VERIFIERS:
+            import_module(name)

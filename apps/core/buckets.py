@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 import structlog
 from django.conf import settings
 
+from apps.core.imports import postponed
+
 if TYPE_CHECKING:
     import redis
     from throttled import Throttled
 
 log = structlog.get_logger(__name__)
 _TIMEOUT_SECONDS = 0.5
+_ASYNCHRONOUS = "throttled.asyncio"  # everything once more, for event loops
 
 
 class Unavailable(Exception):
@@ -55,8 +58,10 @@ class Taken:
 @cache
 def unreachable() -> tuple[type[Exception], ...]:
     """What is raised when Redis can't be asked."""
-    import redis
-    from throttled.exceptions import BaseThrottledError
+    from apps.core.redis_client import redis
+
+    with postponed(_ASYNCHRONOUS):
+        from throttled.exceptions import BaseThrottledError
 
     return (redis.RedisError, OSError, BaseThrottledError)
 
@@ -64,7 +69,7 @@ def unreachable() -> tuple[type[Exception], ...]:
 @cache
 def client() -> "redis.Redis":
     """The process's Redis connection pool."""
-    import redis
+    from apps.core.redis_client import redis
 
     return redis.Redis.from_url(
         settings.REDIS_URL, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS
@@ -73,7 +78,8 @@ def client() -> "redis.Redis":
 
 @cache
 def _bucket(policy: str, mode: str) -> "Throttled":
-    from throttled import RateLimiterType, Throttled, per_min, store
+    with postponed(_ASYNCHRONOUS):
+        from throttled import RateLimiterType, Throttled, per_min, store
 
     per_minute, burst = settings.LIMITS[policy][mode]
     options = {"SOCKET_TIMEOUT": _TIMEOUT_SECONDS, "SOCKET_CONNECT_TIMEOUT": _TIMEOUT_SECONDS}

@@ -37,8 +37,10 @@ def _instead(modules: Mapping[str, ModuleType | None]) -> Iterator[None]:
     try:
         yield
     finally:
-        for name in put:
-            del sys.modules[name]
+        for name, module in put.items():
+            # Another thread may have been in here with us, and have loaded the real one since.
+            if name in sys.modules and sys.modules[name] is module:
+                del sys.modules[name]
 
 
 class _Later(ModuleType):

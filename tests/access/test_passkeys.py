@@ -8,6 +8,7 @@ from typing import Any
 
 import cbor2
 import pytest
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 from django.db import IntegrityError, connection
@@ -24,9 +25,13 @@ def text_of(raw: bytes) -> str:
     return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def answer_to(options: str, credential_id: bytes) -> str:
-    """What a device without an attestation makes of the options."""
-    numbers = ec.generate_private_key(ec.SECP256R1()).public_key().public_numbers()
+def answer_to(
+    options: str, credential_id: bytes, *, attests: bool = False, attests_to: bytes = b""
+) -> str:
+    """What a device makes of the options: without an attestation, or with one by the new key
+    itself, which is good for what was asked and nothing more."""
+    private = ec.generate_private_key(ec.SECP256R1())
+    numbers = private.public_key().public_numbers()
     key = cbor2.dumps(
         {1: 2, 3: -7, -1: 1, -2: numbers.x.to_bytes(32, "big"), -3: numbers.y.to_bytes(32, "big")}
     )
@@ -45,9 +50,14 @@ def answer_to(options: str, credential_id: bytes) -> str:
         "challenge": json.loads(options)["challenge"],
         "origin": origin,
     }
+    asked = json.dumps(client).encode()
+    statement: dict[str, Any] = {"fmt": "none", "attStmt": {}}
+    if attests:
+        signed = private.sign(made + sha256(asked).digest() + attests_to, ec.ECDSA(hashes.SHA256()))
+        statement = {"fmt": "packed", "attStmt": {"alg": -7, "sig": signed}}
     response = {
-        "clientDataJSON": text_of(json.dumps(client).encode()),
-        "attestationObject": text_of(cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": made})),
+        "clientDataJSON": text_of(asked),
+        "attestationObject": text_of(cbor2.dumps({**statement, "authData": made})),
     }
     told = {
         "id": text_of(credential_id),
@@ -58,10 +68,10 @@ def answer_to(options: str, credential_id: bytes) -> str:
     return json.dumps({**told, "clientExtensionResults": {}})
 
 
-def add(user: Any, credential_id: bytes) -> Any:
+def add(user: Any, credential_id: bytes, **attestation: Any) -> Any:
     session: dict[str, Any] = {}
     at = clock.real_now()
-    answer = answer_to(passkeys.begin_adding(session, user, at), credential_id)
+    answer = answer_to(passkeys.begin_adding(session, user, at), credential_id, **attestation)
     return passkeys.add(session, user, answer=answer, name="Laptop", at=at)
 
 
@@ -72,6 +82,14 @@ def test_the_same_passkey_is_added_once(cast: Cast) -> None:
         add(cast.alice, b"one")
     add(cast.alice, b"two")
     assert WebAuthnCredential.objects.count() == 2
+
+
+def test_a_device_that_attests_unasked_is_believed_only_when_it_is_right(cast: Cast) -> None:
+    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    add(cast.alice, b"one", attests=True)
+    with pytest.raises(passkeys.NotAdded):
+        add(cast.alice, b"two", attests=True, attests_to=b"something else")
+    assert WebAuthnCredential.objects.count() == 1
 
 
 def test_another_rule_of_the_database_is_no_passkey_that_is_there(cast: Cast) -> None:

@@ -22,7 +22,7 @@ HEAVY = {
         "dns",
         "requests_toolbelt",
     ),  # talking to strangers, buckets, mail services
-    *("weasyprint", "pypdf", "PIL", "fontTools"),  # documents and pictures
+    *("weasyprint", "pypdf", "PIL", "fontTools", "segno"),  # documents and pictures
     *(
         "drf_spectacular.generators",
         "drf_spectacular.openapi",
@@ -200,6 +200,46 @@ def test_asking_strangers_for_a_passkey_loads_nothing_that_verifies_one() -> Non
         check=True,
     )
     assert HEAVY & set(json.loads(said.stdout.splitlines()[-1])) == set()
+
+
+def loaded_by(lines: str) -> set[str]:
+    """The modules of a process that has run these lines."""
+    said = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import django, json, sys; django.setup(); {lines}; print(json.dumps([*sys.modules]))",
+        ],
+        cwd=bootstrap.ROOT,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(json.loads(said.stdout.splitlines()[-1]))
+
+
+def test_asking_a_device_for_a_passkey_loads_no_cryptography() -> None:
+    loaded = loaded_by("from apps.access import ceremonies; ceremonies.Ceremonies(None)")
+    assert "webauthn" in loaded
+    assert {"cryptography", "OpenSSL", "pyasn1", "pyasn1_modules"} & loaded == set()
+
+
+def test_checking_a_passkey_loads_nothing_that_reads_statements_of_makers() -> None:
+    loaded = loaded_by("from apps.access import ceremonies; ceremonies._load_verifiers()")
+    assert {
+        "webauthn.registration.verify_registration_response",
+        "webauthn.authentication.verify_authentication_response",
+    } <= loaded
+    assert {"OpenSSL", "pyasn1", "pyasn1_modules"} & loaded == set()
+
+
+def test_the_client_of_redis_is_loaded_without_its_other_kinds() -> None:
+    asks = "from apps.core import buckets; buckets.unreachable(); buckets._bucket('pdf', 'test')"
+    loaded = loaded_by(asks)
+    assert {"redis.client", "throttled.store"} <= loaded
+    unwanted = {"redis.asyncio", "redis.cluster", "redis.sentinel", "throttled.asyncio"}
+    assert (unwanted | {"opentelemetry"}) & loaded == set()
 
 
 def test_the_documentation_loads_nothing_that_draws_it() -> None:

@@ -10,7 +10,6 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 
 import heroicons
-import segno
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_datetime, format_skeleton
 from babel.numbers import (
@@ -408,6 +407,8 @@ def _drawn_icon(name: str, size: int, label: str) -> SafeString:
 @register.simple_tag
 def qr(text: str, label: str) -> SafeString:
     """A QR code that scanners read in dark mode too; the text itself must stand on the page."""
+    import segno  # most processes draw none
+
     drawn = segno.make_qr(text, error="m").svg_inline(
         border=0, omitsize=True, svgclass=None, lineclass=None
     )
