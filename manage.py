@@ -28,6 +28,32 @@ WITHOUT_SERVICES = {
 COLLECTED_AFTER = 20_000
 
 
+# The production image has no workshop: its Python and its services are there before any command.
+HAS_WORKSHOP = (ROOT / "dev" / "bootstrap.py").exists()
+
+
+def prepare(command: str) -> None:
+    """A Python with the requirements, then the services that the command needs and nobody named."""
+    from dev import bootstrap
+
+    bootstrap.hand_over(command)
+    if command == "test":
+        from dev import checks
+
+        sys.exit(checks.main(sys.argv[2:]))
+    if command == "demo":
+        from dev import demo_environment
+
+        demo_environment.prepare(sys.argv[2:])
+    elif command not in WITHOUT_SERVICES:
+        from dev import embedded
+
+        try:
+            embedded.ensure()
+        except RuntimeError as error:
+            sys.exit(str(error))
+
+
 def main() -> None:
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
     gc.set_threshold(COLLECTED_AFTER, 20, 20)
@@ -37,25 +63,9 @@ def main() -> None:
     # command takes.
     atexit.register(gc.freeze)
     sys.path.insert(0, str(ROOT))
-    from config import bootstrap
-
-    bootstrap.hand_over(command)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    if command == "test":
-        from config import checks
-
-        sys.exit(checks.main(sys.argv[2:]))
-    if command == "demo":
-        from config import demo_environment
-
-        demo_environment.prepare(sys.argv[2:])
-    elif command not in WITHOUT_SERVICES:
-        from config import embedded
-
-        try:
-            embedded.ensure()
-        except RuntimeError as error:
-            sys.exit(str(error))
+    if HAS_WORKSHOP:
+        prepare(command)
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config import demo_secrets, refusals
+from apps.core import published_secrets
+from config import refusals
 from config.reader import Reader
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -29,7 +30,7 @@ IS_PRODUCTION = TILLGATE_ENV == "production"
 def secret(name: str) -> str:
     """A secret from the environment; outside production the published demo value stands in."""
     value: str = env.str(name, "")
-    return value or ("" if IS_PRODUCTION else demo_secrets.PUBLISHED[name])
+    return value or ("" if IS_PRODUCTION else published_secrets.PUBLISHED[name])
 
 
 def host_from_env(name: str) -> str:

@@ -18,8 +18,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from apps.core.published_secrets import PUBLISHED, SIGNER_PASSPHRASE
 from config import reader
-from config.demo_secrets import PUBLISHED, SIGNER_PASSPHRASE
 
 # create_wallet makes the extended public keys, rotate_encryption_key replaces a weak key, sending
 # stops what leaves; an image is built without secrets.

@@ -73,6 +73,7 @@ INSTALLED_APPS = [
     "apps.console",
     "apps.docs",
     "apps.mcp",
+    *(("dev",) if not IS_PRODUCTION and (BASE_DIR / "dev").is_dir() else ()),
 ]
 MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",

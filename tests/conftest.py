@@ -17,7 +17,7 @@ from apps.chain import selectors
 from apps.core import acting, buckets
 from apps.core.db import tenancy
 from apps.stores.models import User
-from config import embedded, template_database
+from dev import embedded, template_database
 from tests import whole
 from tests.cast import Cast, Shop, assemble
 

@@ -24,8 +24,8 @@ from moto.server import ThreadedMotoServer
 
 from apps.chain.keys import keystores
 from apps.chain.keys.seeds import write_key_file
-from config.bootstrap import softhsm
-from config.demo_secrets import DEMO_MNEMONIC
+from apps.core.published_secrets import DEMO_MNEMONIC
+from dev.bootstrap import softhsm
 
 PIN = "2468"
 TOKEN = "tillgate"

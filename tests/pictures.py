@@ -28,7 +28,7 @@ import requests
 from django_otp.oath import totp
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from config import bootstrap, embedded
+from dev import bootstrap, embedded
 from tests.browser.judging import AXE, FLAGS, JUDGED, WCAG
 
 LOOKS = [(width, scheme) for width in (390, 1280, 1920) for scheme in ("light", "dark")]

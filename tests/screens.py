@@ -19,7 +19,7 @@ import requests
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from config import bootstrap, embedded
+from dev import bootstrap, embedded
 from tests.browser.judging import FLAGS
 from tests.pictures import choose_store, enter, enter_as_staff, open_store, store_called
 

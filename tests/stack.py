@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 
 import requests
 
-from config import embedded, local_chain
+from apps.core import local_chain
+from dev import embedded
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120.0
@@ -25,7 +26,7 @@ WAIT_SECONDS = 60.0
 OWN = (
     *embedded.SERVICES,
     embedded.WITHOUT,
-    embedded.LOCAL_CHAINS,
+    local_chain.NAMES_VARIABLE,
     "TILLGATE_ENV",
     "TILLGATE_VAR",
     "DJANGO_SETTINGS_MODULE",

@@ -263,7 +263,7 @@ def test_what_production_imports_is_what_production_installs() -> None:
             r"^([a-z0-9][a-z0-9._-]*)==", (ROOT / "requirements" / "base.txt").read_text(), re.M
         )
     )
-    local = {"config/embedded.py", "config/pytest_services.py"}
+    local = {"dev/embedded.py", "dev/pytest_services.py"}
     for path in sources("apps", "config"):
         if path.suffix != ".py" or str(path.relative_to(ROOT)) in local:
             continue

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 from django.db import models
 
+from apps.core.local_chain import LOCAL_CHAIN_ID
 from apps.core.models import AtomicField, Mode, Owned
 from apps.core.money import AssetId, Unit
-from config.local_chain import LOCAL_CHAIN_ID
 
 
 class Chain(models.Model):

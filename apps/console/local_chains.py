@@ -6,18 +6,18 @@ demo are public.
 """
 
 from apps.assets.models import Chain
-from config import embedded
+from apps.core import local_chain
 
 NAMES = {
-    embedded.ETHEREUM: ("ethereum", "Local Ethereum"),
-    embedded.SEPOLIA: ("sepolia", "Ethereum Sepolia"),
+    local_chain.ETHEREUM: ("ethereum", "Local Ethereum"),
+    local_chain.SEPOLIA: ("sepolia", "Ethereum Sepolia"),
 }
 
 
 def introduce() -> None:
     """Tell the database; the chains of a service with nodes of its own stay as they are."""
-    for service in embedded.local_chains():
+    for service in local_chain.local_chains():
         pk, name = NAMES[service]
         Chain.objects.filter(pk=pk).update(
-            chain_id=embedded.CHAIN_IDS[service], name=name, explorer_url=""
+            chain_id=local_chain.CHAIN_IDS[service], name=name, explorer_url=""
         )

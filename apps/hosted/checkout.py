@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
+from apps.core.local_chain import LOCAL_CHAIN_ID
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import sentences
 from apps.hosted import cards, languages, plumbing, stages
@@ -32,7 +33,6 @@ from apps.payments.models import Payment
 from apps.payments.requests import SCENARIOS, SimulationRequest
 from apps.payments.selectors import received_by, simulated_waiting
 from apps.payments.services.simulate import simulate_deposit
-from config.local_chain import LOCAL_CHAIN_ID
 
 # What the QR code may hold: the address alone, or an EIP-681 link with chain, coin and amount.
 ADDRESS = "address"

@@ -16,8 +16,8 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 
 from apps.billing.models import Customer
 from apps.billing.services.languages import remember_language
+from apps.core.web.homes import HOMES
 from apps.hosted import domains
-from config.hosts import HOMES
 
 PARAMETER = "lang"
 COOKIE = "checkout_language"

@@ -13,8 +13,8 @@ from apps.assets.services import accept_all_active
 from apps.audit import verify
 from apps.chain.keys.seeds import Seed
 from apps.chain.sending import sender, signing_rounds
+from apps.core.published_secrets import DEMO_MNEMONIC
 from apps.payments.services.settle import settle_deposits
-from config.demo_secrets import DEMO_MNEMONIC
 from tests import make
 from tests.agents.paying import Payer
 from tests.cast import Api, Shop

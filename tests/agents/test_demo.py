@@ -5,8 +5,8 @@ import pytest
 from eth_account import Account
 
 from apps.agents.models import Mandate, Settlement, SignedPayment
-from apps.console.demo import agents
-from config.demo_secrets import CHAIN_KEYS
+from apps.core.published_secrets import CHAIN_KEYS
+from dev.demo import agents
 from tests import make
 from tests.agents.conftest import DOLLAR, TOKEN, Market
 from tests.cast import Cast

@@ -121,7 +121,7 @@ def bench_derivation() -> None:
     from eth_account import Account
 
     from apps.chain.addresses import derive
-    from config.demo_secrets import DEMO_MNEMONIC
+    from apps.core.published_secrets import DEMO_MNEMONIC
 
     Account.enable_unaudited_hdwallet_features()
     derive("test", 0)

@@ -12,7 +12,7 @@ def bench_database() -> Iterator[None]:
     """Services, Django and a fresh test database with rates; everything is dropped afterwards."""
     os.environ.setdefault("TILLGATE_ENV", "test")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from config import embedded, template_database
+    from dev import embedded, template_database
 
     embedded.ensure((embedded.POSTGRES, embedded.REDIS), mode=embedded.TEST)
     import django
@@ -43,10 +43,10 @@ def bench_database() -> Iterator[None]:
 def chain_program() -> str:
     """The local chain's program, brought when it is missing; ends with one line when it can't
     be."""
-    from config import bootstrap, local_chain
+    from dev import anvil, bootstrap
 
     bootstrap.bring_chain()
-    found = local_chain.anvil_program()
+    found = anvil.anvil_program()
     if found is None:
         sys.exit(
             "this benchmark needs a local chain: put anvil on the PATH, or name it in"

@@ -86,7 +86,7 @@ class Lane:
         from apps.assets.models import Chain
         from apps.chain.keys.seeds import Seed
         from apps.chain.sending import signing_rounds
-        from config.demo_secrets import DEMO_MNEMONIC
+        from apps.core.published_secrets import DEMO_MNEMONIC
         from tests import make
         from tests.cast import person, shop_of
         from tests.chain.local import LocalChain

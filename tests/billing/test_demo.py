@@ -1,7 +1,7 @@
 """The demo shows billing in every state, and is seeded once."""
 
 from apps.billing.models import Invoice, Subscription
-from apps.console.demo.billing import seed_billing
+from dev.demo.billing import seed_billing
 from tests.cast import Cast
 
 

@@ -15,7 +15,7 @@ from django.db import connection
 from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from config import bootstrap
+from dev import bootstrap
 from tests.browser import looks
 from tests.browser.judging import AXE, FLAGS, JUDGED, WCAG
 from tests.cast import Cast, assemble

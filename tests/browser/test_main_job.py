@@ -18,8 +18,8 @@ import stripe
 from eth_account import Account
 from playwright.sync_api import Page, expect
 
-from apps.console.demo.chain import GWEI, Wallet
-from config import local_chain
+from apps.core import local_chain
+from dev.demo.chain import GWEI, Wallet
 from tests.agents.paying import Payer
 from tests.browser.conftest import OpenPage
 from tests.stack import ROOT, Demo, Remote, free_port, mine, wait_for

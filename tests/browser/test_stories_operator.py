@@ -18,7 +18,7 @@ from apps.console import status
 from apps.core import clock, mail
 from apps.core.models import Mode
 from apps.webhooks.models import Delivery
-from config import embedded, template_database
+from dev import embedded, template_database
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 
 

@@ -14,7 +14,7 @@ import requests
 from eth_abi.abi import encode
 
 from apps.chain.watching.blocks import TRANSFER_TOPIC
-from config import local_chain
+from dev import anvil
 
 SEPOLIA_ID = 11155111
 ARTIFACT = Path(__file__).parents[2] / "apps" / "console" / "demo" / "tokens" / "DevToken.json"
@@ -163,4 +163,4 @@ class LocalChain:
 
 
 def program() -> str | None:
-    return local_chain.anvil_program()
+    return anvil.anvil_program()

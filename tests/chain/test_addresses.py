@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from apps.chain import addresses
 from apps.chain.addresses import checksummed, derive, next_indexes
-from config.demo_secrets import DEMO_MNEMONIC, PUBLISHED
+from apps.core.published_secrets import DEMO_MNEMONIC, PUBLISHED
 
 
 @pytest.mark.parametrize(("mode", "account"), [("live", 0), ("test", 1)])

@@ -24,6 +24,7 @@ from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.chain.watching.watcher import Watcher
 from apps.console.health import readyz
 from apps.core import clock
+from apps.core.published_secrets import DEMO_MNEMONIC
 from apps.payments.models import Payment, PaymentAddress, Refund
 from apps.payments.services.expire import expire_due
 from apps.payments.services.refund_progress import advance_refunds
@@ -31,7 +32,6 @@ from apps.payments.services.settle import settle_deposits
 from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
-from config.demo_secrets import DEMO_MNEMONIC
 from tests import keystores as made
 from tests import make
 from tests.cast import Api, Shop

@@ -24,6 +24,7 @@ from apps.chain.watching.watcher import Watcher
 from apps.core import buckets, clock
 from apps.core.documents import drawings
 from apps.core.models import Drawing
+from apps.core.published_secrets import DEMO_MNEMONIC
 from apps.ledger import posting
 from apps.ledger.selectors import account_balance, balances
 from apps.payments import tasks
@@ -33,7 +34,6 @@ from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.settle import settle_deposits
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
-from config.demo_secrets import DEMO_MNEMONIC
 from tests import make
 from tests.agents.conftest import Market
 from tests.cast import Api, Cast, Shop

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from config import embedded
+from dev import embedded
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "clients" / "typescript"

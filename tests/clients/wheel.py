@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from config import embedded
+from dev import embedded
 from tests.whole import IS_WHOLE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from apps.console.backups import create, manifest
-from config import embedded, template_database
+from dev import embedded, template_database
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 
-from config import bootstrap
+from dev import bootstrap
 
 
 def test_without_a_chain_a_benchmark_ends_with_one_line_that_says_what_to_do() -> None:
     code = (
-        "from pathlib import Path; from config import bootstrap, local_chain; from tests.bench"
-        " import harness\nbootstrap.TOOLS = local_chain.ROOT = Path('/nowhere'); bootstrap._npm ="
+        "from pathlib import Path; from config import anvil, bootstrap; from tests.bench"
+        " import harness\nbootstrap.TOOLS = anvil.ROOT = Path('/nowhere'); bootstrap._npm ="
         " lambda: None\nharness.chain_program()"
     )
     environ = {name: value for name, value in os.environ.items() if name != "TILLGATE_ANVIL"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config import bootstrap
+from dev import bootstrap
 
 
 def test_one_requirement_is_read_with_all_its_hashes_and_nothing_else() -> None:
@@ -43,7 +43,7 @@ def test_the_committed_files_name_no_package_index() -> None:
     for name in (
         "requirements/base.txt",
         "requirements/dev.txt",
-        "config/bootstrap.py",
+        "dev/bootstrap.py",
         "Dockerfile",
         ".ci/run",
     ):

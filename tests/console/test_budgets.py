@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from config import bootstrap
+from dev import bootstrap
 
 # Each is for few requests, one provider or one kind of process, and is imported where that is
 # served.

@@ -16,16 +16,14 @@ from typing import Any
 
 import pytest
 
-from apps.console.demo import runner
-from apps.console.management.commands.demo import Command as DemoCommand
-from config import demo_environment, embedded, local_chain
+from dev import anvil, demo_environment, embedded
+from dev.demo import runner
+from dev.management.commands.demo import Command as DemoCommand
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
     pytest.mark.chain,
-    pytest.mark.skipif(
-        local_chain.anvil_program() is None, reason="no local chain on this machine"
-    ),
+    pytest.mark.skipif(anvil.anvil_program() is None, reason="no local chain on this machine"),
 ]
 
 

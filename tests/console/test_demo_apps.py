@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from apps.access.models import Application
-from apps.console.demo import oauth_apps
+from dev.demo import oauth_apps
 from tests.cast import Cast
 from tests.dashboard.browse import Browser
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
+from apps.core.published_secrets import PUBLISHED
 from config import environment, reader
 from config.celery import app as celery
-from config.demo_secrets import PUBLISHED
 
 ROOT = Path(__file__).resolve().parents[2]
 # Used by compose.yaml alone.

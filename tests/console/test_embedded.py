@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from config import embedded
+from dev import embedded
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from config import embedded
-embedded.ensure(services=(embedded.REDIS, embedded.SEPOLIA))
-addresses = {name: os.environ.get(name) for name in (embedded.REDIS, embedded.SEPOLIA)}
+embedded.ensure(services=(embedded.REDIS, local_chain.SEPOLIA))
+addresses = {name: os.environ.get(name) for name in (embedded.REDIS, local_chain.SEPOLIA)}
 print(json.dumps(addresses), flush=True)
 sys.stdin.readline()
 """

@@ -8,7 +8,7 @@ from django.test import Client
 
 from apps.assets.models import Chain
 from apps.console import local_chains
-from config import embedded
+from apps.core import local_chain
 from tests import make
 from tests.cast import Shop
 
@@ -18,7 +18,7 @@ WARNING = "Real coins sent here are lost"
 
 @pytest.fixture
 def both_local(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(embedded.LOCAL_CHAINS, f"{embedded.ETHEREUM},{embedded.SEPOLIA}")
+    monkeypatch.setenv(local_chain.NAMES_VARIABLE, f"{local_chain.ETHEREUM},{local_chain.SEPOLIA}")
     local_chains.introduce()
 
 
@@ -32,11 +32,11 @@ def test_the_stand_in_of_ethereum_has_an_id_of_its_own_and_no_explorer(both_loca
         True,
     )
     assert (test.chain_id, test.explorer_url, test.is_local) == (11155111, "", False)
-    assert embedded.CHAIN_IDS[embedded.ETHEREUM] == live.chain_id
+    assert local_chain.CHAIN_IDS[local_chain.ETHEREUM] == live.chain_id
 
 
 def test_a_service_with_nodes_of_its_own_keeps_ethereum(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(embedded.LOCAL_CHAINS, raising=False)
+    monkeypatch.delenv(local_chain.NAMES_VARIABLE, raising=False)
     local_chains.introduce()
     chain = Chain.objects.get(pk="ethereum")
     assert (chain.chain_id, chain.name, chain.explorer_url, chain.is_local) == (

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from apps.console.demo.runner import Processes
+from dev.demo.runner import Processes
 
 STUBBORN = (
     "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from apps.console.demo import database
-from config import template_database
+from dev import template_database
+from dev.demo import database
 
 
 @pytest.mark.django_db

@@ -6,14 +6,14 @@ import sys
 
 import pytest
 
-from config import bootstrap
+from dev import bootstrap
 from tests.console.test_runner import is_alive, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are safe on Linux alone")
 BEGIN = """
 import django, os, sys
 django.setup()
-from apps.console.demo.runner import Processes
+from dev.demo.runner import Processes
 processes = Processes()
 manage = [sys.executable, "manage.py"]
 sleeping = [*manage, "shell", "-c", "import time; time.sleep(60)"]

@@ -7,8 +7,8 @@ import pytest
 from django.conf import settings as project
 
 from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.core import local_chain
 from apps.payments.services.test_wallet import DAILY_ATOMIC, PER_PAYMENT_ATOMIC
-from config import local_chain
 from tests import make
 from tests.cast import Shop
 

@@ -10,7 +10,7 @@ from babel import Locale
 from django.utils import translation
 
 from apps.core.countries import NAMES, countries, country_code, country_name
-from config import bootstrap
+from dev import bootstrap
 
 # No countries, though the list of territories has them.
 NOT_COUNTRIES = frozenset(

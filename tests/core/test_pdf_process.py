@@ -18,7 +18,7 @@ from apps.core.documents import process
 from apps.core.documents.metadata import Vocabulary
 from apps.core.documents.pdf import Inside
 from apps.core.documents.process import NotRendered, Process, render_apart, write_listing
-from config import bootstrap
+from dev import bootstrap
 
 PAGE = '<!doctype html><html lang="en"><head><title>A page</title></head><body>{}</body></html>'
 INSIDE = Inside(

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.db import connection
 
-from config import bootstrap
+from dev import bootstrap
 
 pytestmark = [pytest.mark.pooler, pytest.mark.django_db]
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ that come in."""
 import time
 from typing import Any
 
-from config import local_chain
+from apps.core import local_chain
 
 CHAIN = "sepolia"
 COIN = "SETH"
@@ -39,8 +39,8 @@ def signed(url: str, facts: dict[str, Any], number: int) -> dict[str, Any]:
     from apps.agents.documents.x402 import requirements_document
     from apps.agents.requests.x402 import OfferRequest
     from apps.agents.services.x402_offers import make_offer
-    from apps.console.demo.chain import Wallet
-    from config.demo_secrets import CHAIN_KEYS
+    from apps.core.published_secrets import CHAIN_KEYS
+    from dev.demo.chain import Wallet
     from tests.agents.paying import Payer
 
     payer = Payer()

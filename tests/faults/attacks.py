@@ -13,8 +13,8 @@ from typing import Any
 
 import requests
 
-from apps.console.demo.chain import Wallet
-from config import local_chain
+from apps.core import local_chain
+from dev.demo.chain import Wallet
 from tests.stack import Demo, Remote
 from tests.webhooks.receivers import RawReceiver
 

@@ -7,7 +7,7 @@ Imports stand in the functions: the parent forks before Django has a connection.
 import time
 from typing import Any
 
-from config import local_chain
+from apps.core import local_chain
 from tests.faults import agents
 
 RESUME_SECONDS = 60.0
@@ -28,9 +28,9 @@ def open_store(url: str) -> dict[str, Any]:
     from apps.chain.keys.seeds import Seed
     from apps.chain.sending import signing_rounds
     from apps.chain.watching.watcher import Watcher
-    from apps.console.demo import exchange
-    from apps.console.demo.chain import Wallet
-    from config.demo_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+    from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+    from dev.demo import exchange
+    from dev.demo.chain import Wallet
     from tests import make
     from tests.cast import assemble
 
@@ -70,11 +70,11 @@ def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str
     """What must be there before it can be asked for: a payment that a customer has paid on the
     chain, for refunds and sweeps."""
     from apps.access.services import authenticate
-    from apps.console.demo.chain import Wallet
+    from apps.core.published_secrets import CHAIN_KEYS
     from apps.payments.models import Payment, PaymentAddress
     from apps.payments.requests import PaymentRequest
     from apps.payments.services.create import create_payment
-    from config.demo_secrets import CHAIN_KEYS
+    from dev.demo.chain import Wallet
 
     wish: dict[str, Any] = {
         "kind": kind,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from config import embedded
+from dev import embedded
 from tests.faults import agents, children
 from tests.faults.children import CHAIN
 
@@ -47,7 +47,7 @@ LOADED = (
     *("apps.agents.services.dispatch", "apps.agents.services.x402_settle", "tests.faults.agents"),
     *(
         "apps.audit.verify",
-        "apps.console.demo.exchange",
+        "dev.demo.exchange",
         "apps.chain.providers.jsonrpc",
         "tests.make",
     ),

@@ -20,8 +20,8 @@ from typing import Any
 
 import requests
 
-from apps.console.demo.chain import Wallet
-from config import local_chain
+from apps.core import local_chain
+from dev.demo.chain import Wallet
 from tests.faults.attacks import ATTACKS, Mallory
 from tests.stack import Demo, Remote, wait_for
 from tests.webhooks.receivers import Receiver

@@ -12,8 +12,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from config import local_chain
-from config.demo_secrets import DEMO_MNEMONIC
+from apps.core import local_chain
+from apps.core.published_secrets import DEMO_MNEMONIC
 from tests.faults.caller import ETHER, Caller
 from tests.faults.running import Stack
 from tests.stack import Remote, mine, wait_for

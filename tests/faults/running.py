@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from apps.console.demo.runner import of_role
+from dev.demo.runner import of_role
 from tests.stack import OWN, ROOT, free_port, wait_for
 
 KEEPER = """
 import json, os, sys
 from config import embedded
 embedded.ensure(mode=embedded.DEMO)
-names = (*embedded.SERVICES, embedded.LOCAL_CHAINS)
+names = (*embedded.SERVICES, local_chain.NAMES_VARIABLE)
 print(json.dumps({name: os.environ.get(name, "") for name in names}), flush=True)
 sys.stdin.read()
 """

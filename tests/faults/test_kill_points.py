@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from config import local_chain
+from dev import anvil
 from tests.stack import OWN, ROOT
 from tests.whole import usually
 
@@ -16,10 +16,7 @@ KILLS = usually(short=6, whole=12)
 
 @pytest.mark.chain
 def test_a_killed_worker_loses_and_doubles_nothing_that_leaves() -> None:
-    if (
-        local_chain.anvil_program() is None
-        or local_chain.exchange_bytecode("UniswapV2Router02") is None
-    ):
+    if anvil.anvil_program() is None or anvil.exchange_bytecode("UniswapV2Router02") is None:
         pytest.skip("no local chain with an exchange on this machine")
     environment = {name: value for name, value in os.environ.items() if name not in OWN}
     run = subprocess.run(

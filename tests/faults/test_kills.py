@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.console.demo.chain import Wallet
-from config.demo_secrets import CHAIN_KEYS
+from apps.core.published_secrets import CHAIN_KEYS
+from dev.demo.chain import Wallet
 from tests.faults.running import Stack
 from tests.stack import Remote, mine, wait_for
 from tests.webhooks.receivers import Receiver

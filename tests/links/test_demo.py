@@ -1,8 +1,8 @@
 """The demo shows links of both kinds and a sale, and is seeded once."""
 
-from apps.console.demo.links import seed_links
 from apps.links.models import LinkPayment, PaymentLink
 from apps.payments.models import Payment
+from dev.demo.links import seed_links
 from tests.cast import Cast
 
 

@@ -12,11 +12,11 @@ django.setup()
 
 from apps.access.access import Access  # noqa: E402
 from apps.chain.sending import sender, signing_rounds  # noqa: E402
+from apps.core import local_chain  # noqa: E402
 from apps.payouts.requests import PayoutBody  # noqa: E402
 from apps.payouts.services.create import create_payout  # noqa: E402
 from apps.payouts.services.progress import advance_payouts  # noqa: E402
 from apps.stores.models import Store  # noqa: E402
-from config import local_chain  # noqa: E402
 
 BLOCKS = 8
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from apps.console.demo.platforms import NAME, seed_platform
 from apps.platforms.services.overview import overview
 from apps.stores.models import Store, Verification
 from apps.stores.services import change_store
+from dev.demo.platforms import NAME, seed_platform
 from tests import make
 from tests.cast import Cast
 from tests.platforms.makers import Platform

@@ -10,10 +10,9 @@ from apps.assets.models import Asset, Chain
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UnknownTransaction
 from apps.chain.sending import sender, signing_rounds
-from apps.console.demo.chain import Wallet
-from apps.core import clock
-from config import local_chain
-from config.demo_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+from apps.core import clock, local_chain
+from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+from dev.demo.chain import Wallet
 
 ETHER = 10**18
 TOKEN = "USDC_SETH"

@@ -28,7 +28,7 @@ from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.sending import hot_wallets, signing_rounds
 from apps.chain.tasks import send_due
 from apps.core.models import Lease
-from config.demo_secrets import DEMO_MNEMONIC
+from apps.core.published_secrets import DEMO_MNEMONIC
 from tests.sending.conftest import World
 
 pytestmark = pytest.mark.chain

@@ -25,13 +25,13 @@ from apps.chain.sending import sender, signing_rounds
 from apps.console.backups import create, manifest, restore, sealing
 from apps.console.backups.manifest import File
 from apps.console.backups.sealing import Seal, digest_of
+from apps.core.published_secrets import DEMO_MNEMONIC
 from apps.ledger import posting
 from apps.payments.models import PaymentAddress
 from apps.payments.services.settle import settle_deposits
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.models import AuditEntry
-from config import embedded, template_database
-from config.demo_secrets import DEMO_MNEMONIC
+from dev import embedded, template_database
 from tests import make
 from tests.cast import Shop, assemble
 from tests.chain.conftest import Reader, chain

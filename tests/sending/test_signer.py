@@ -19,9 +19,8 @@ from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTra
 from apps.chain.providers.key_file import KeyFile
 from apps.chain.sending import signing_rounds
 from apps.chain.sending.fees import GWEI, Offer, replacing, suggested
-from apps.core import clock
-from config import demo_secrets
-from config.demo_secrets import DEMO_MNEMONIC
+from apps.core import clock, published_secrets
+from apps.core.published_secrets import DEMO_MNEMONIC
 from tests.console.test_deployment import PRODUCTION, ROOT
 from tests.sending.conftest import ETHER, TOKEN, World
 
@@ -193,8 +192,8 @@ class TestOffers:
 class TestTheKeyFile:
     def test_the_demo_addresses_are_those_of_the_published_words(self) -> None:
         seed = seeds.Seed(DEMO_MNEMONIC)
-        assert seed.deposit_xpub("live") == demo_secrets.PUBLISHED["DEPOSIT_XPUB_LIVE"]
-        assert seed.deposit_xpub("test") == demo_secrets.PUBLISHED["DEPOSIT_XPUB_TEST"]
+        assert seed.deposit_xpub("live") == published_secrets.PUBLISHED["DEPOSIT_XPUB_LIVE"]
+        assert seed.deposit_xpub("test") == published_secrets.PUBLISHED["DEPOSIT_XPUB_TEST"]
         Account.enable_unaudited_hdwallet_features()
         expected = Account.from_mnemonic(
             DEMO_MNEMONIC, account_path="m/44'/60'/2'/0/0"
@@ -248,7 +247,7 @@ class TestTheKeyFile:
         settings.SIGNER_KEY_FILE = str(path)
         for passphrase, complaint in (
             ("", "missing"),
-            (demo_secrets.SIGNER_PASSPHRASE, "published"),
+            (published_secrets.SIGNER_PASSPHRASE, "published"),
             ("a long passphrase", "demo seed"),
         ):
             monkeypatch.setenv("SIGNER_PASSPHRASE", passphrase)

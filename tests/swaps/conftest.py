@@ -8,12 +8,12 @@ from apps.audit import verify
 from apps.chain.keys.seeds import Seed
 from apps.chain.sending import sender, signing_rounds
 from apps.chain.sending.calls import Router
-from apps.console.demo import exchange as venue
-from apps.console.demo.chain import Wallet
+from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.sweep_books import book_sweeps
 from apps.swaps.services.progress import advance_swaps
-from config.demo_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+from dev.demo import exchange as venue
+from dev.demo.chain import Wallet
 from tests import make
 from tests.cast import Shop
 from tests.chain.conftest import Reader, chain, proxy, watcher

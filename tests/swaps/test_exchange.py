@@ -10,10 +10,10 @@ from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import calls, signing_rounds
-from apps.console.demo import exchange as venue
 from apps.ledger.selectors import account_balance, balances
 from apps.swaps.models import Swap
 from apps.swaps.services.progress import advance_swaps
+from dev.demo import exchange as venue
 from tests import make
 from tests.cast import Shop
 from tests.swaps.conftest import DOLLAR, ETHER, Venue, is_exact

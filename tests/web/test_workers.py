@@ -3,7 +3,7 @@
 import os
 import signal
 
-from apps.console.demo import runner
+from dev.demo import runner
 from tests.stack import wait_for
 from tests.web.wire import Web
 

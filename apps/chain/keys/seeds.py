@@ -17,9 +17,8 @@ from django.conf import settings
 from apps.chain.keys import bip32, bip39
 from apps.chain.keys.secp256k1 import SigningKey
 from apps.chain.providers.base import Keystore
-from apps.core import crypto
+from apps.core import crypto, published_secrets
 from apps.core.errors import Flat
-from config import demo_secrets
 
 DEPOSIT_ACCOUNTS = {"live": 0, "test": 1}
 HOT_ACCOUNTS = {"live": 2, "test": 3}
@@ -91,7 +90,7 @@ def seed_in(path: Path, keystore: Keystore) -> Seed:
     """The same; outside production the file of the demo's seed is made when there is none."""
     if not settings.IS_PRODUCTION and not path.exists():
         try:
-            return write_key_file(path, demo_secrets.DEMO_MNEMONIC, keystore)
+            return write_key_file(path, published_secrets.DEMO_MNEMONIC, keystore)
         except KeyFileRefused:  # another process was faster
             return open_key_file(path, keystore)
     return open_key_file(path, keystore)
@@ -124,7 +123,7 @@ def _words_in(path: Path, keystore: Keystore) -> str:
         words = crypto.unseal(keystore.data_key(wrapped), nonce, sealed, _PURPOSE).decode()
     except ValueError:
         raise KeyFileRefused(f"{keystore.opens_with} does not open {path}") from None
-    if settings.IS_PRODUCTION and words == demo_secrets.DEMO_MNEMONIC:
+    if settings.IS_PRODUCTION and words == published_secrets.DEMO_MNEMONIC:
         raise KeyFileRefused(
             f"{path} holds the published demo seed: make your own with create_wallet"
         )

@@ -10,8 +10,8 @@ from django.conf import settings
 from apps.chain.keys.secp256k1 import DIGEST_BYTES, SigningKey
 from apps.chain.keys.seeds import KeyFileRefused, seed_in
 from apps.chain.providers.base import KeystoreError
+from apps.core import published_secrets
 from apps.core.errors import ErrorCode
-from config import demo_secrets
 
 PASSPHRASE_MIN = 12
 _SCRYPT_N = 2**15
@@ -65,7 +65,7 @@ def configured_passphrase() -> str:
     """From the environment of the signer alone; outside production the published one stands in.
     Raises KeyFileRefused."""
     given = os.environ.get("SIGNER_PASSPHRASE", "")
-    published = demo_secrets.SIGNER_PASSPHRASE
+    published = published_secrets.SIGNER_PASSPHRASE
     if not settings.IS_PRODUCTION:
         return given or published
     if not given:

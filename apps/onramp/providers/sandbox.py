@@ -13,8 +13,9 @@ from django.conf import settings
 
 from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys.secp256k1 import SigningKey
-from apps.core import money
+from apps.core import local_chain, money
 from apps.core.errors import ErrorCode
+from apps.core.published_secrets import CHAIN_KEYS
 from apps.onramp.providers.base import (
     Ask,
     BadSignature,
@@ -27,8 +28,6 @@ from apps.onramp.providers.base import (
     ProviderError,
     Report,
 )
-from config import local_chain
-from config.demo_secrets import CHAIN_KEYS
 
 _EEA = "AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE IS LI NO"
 EEA = frozenset(_EEA.split())

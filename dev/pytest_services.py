@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from config import bootstrap, embedded
+from apps.core import local_chain
+from dev import bootstrap, embedded
 
 os.environ.setdefault("TILLGATE_ENV", "test")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -24,14 +25,14 @@ except RuntimeError as error:
 def missing() -> dict[str, str]:
     """Marker -> what the machine lacks for the tests that carry it."""
     found = {}
-    if not os.environ.get(embedded.ETHEREUM):
+    if not os.environ.get(local_chain.ETHEREUM):
         found["chain"] = "no local chain: npm brings anvil when it is there"
     if not bootstrap.chromium():
         found["browser"] = "no browser: sudo apt-get install -y chromium-headless-shell"
     if not bootstrap.pgbouncer():
         found["pooler"] = "no pooler: sudo apt-get install -y pgbouncer"
     if not bootstrap.softhsm():
-        found["token"] = "no token: sudo apt-get install -y softhsm2"  # noqa: S105  # a marker
+        found["token"] = "no token: sudo apt-get install -y softhsm2"  # a marker
     return found
 
 

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from apps.audit import grants
-from apps.console.demo.warm import Warm
+from dev.demo.warm import Warm
 
 KILL_SECONDS = 3.0
 LOOK_SECONDS = 0.1

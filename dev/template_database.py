@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from config import bootstrap, processes
+from dev import bootstrap, processes
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "var" / "templates"
@@ -29,8 +29,8 @@ SOURCES = (
     "apps/*/sql/*.sql",
     "apps/core/models.py",
     "apps/core/db/first_tables.py",
-    "apps/console/grants.*",
-    "apps/console/policies.*",
+    "apps/audit/grants.*",
+    "apps/audit/policies.*",
     "config/settings.py",
     "requirements/base.txt",
 )

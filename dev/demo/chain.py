@@ -11,8 +11,8 @@ from msgspec import Struct, convert
 from apps.chain.encoding.abi import encode
 from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys.secp256k1 import SigningKey
+from apps.core import local_chain
 from apps.core.evm import checksummed
-from config import local_chain
 
 ARTIFACT = Path(__file__).parent / "tokens" / "DevToken.json"
 RECEIPT_SECONDS = 30.0

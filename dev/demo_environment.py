@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-from config import bootstrap, embedded, template_database
+from dev import bootstrap, embedded, template_database
 
 PORT = 8000
 _held: list[TextIO] = []

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from apps.chain.encoding.abi import encode
 from apps.chain.sending.calls import Router
-from apps.console.demo.chain import Receipt, Wallet
-from config import local_chain
+from apps.core import local_chain
+from dev import anvil
+from dev.demo.chain import Receipt, Wallet
 
 CHAIN = "ethereum"
 NATIVE_WEI = 500 * 10**18
@@ -50,8 +51,7 @@ def place(wallet: Wallet, tokens: Iterable[str], kept: Path) -> str:
 def open_exchange(wallet: Wallet) -> Router | None:
     """Put the exchange on the chain; None when the set-up brought no contracts."""
     codes = [
-        local_chain.exchange_bytecode(name)
-        for name in ("UniswapV2Factory", "WETH9", "UniswapV2Router02")
+        anvil.exchange_bytecode(name) for name in ("UniswapV2Factory", "WETH9", "UniswapV2Router02")
     ]
     if None in codes:
         return None

@@ -1,17 +1,20 @@
-"""The EVM chains of this machine: their program, and JSON-RPC to them. Never through a proxy."""
+"""The EVM chains that this machine stands in for: their ids, and JSON-RPC to them. Never through a
+proxy."""
 
 import json
 import os
-import shutil
 import urllib.request
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+# Which of these nodes are this machine's own: said by whoever started them.
+NAMES_VARIABLE = "TILLGATE_LOCAL_CHAINS"
 TIMEOUT_SECONDS = 10.0
 # No network that anybody else is on: a wallet that was handed an address of it can't send what is
 # worth something.
 LOCAL_CHAIN_ID = 31337
+ETHEREUM = "CHAIN_ETHEREUM_URL"
+SEPOLIA = "CHAIN_SEPOLIA_URL"
+CHAIN_IDS = {ETHEREUM: LOCAL_CHAIN_ID, SEPOLIA: 11155111}
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -39,24 +42,6 @@ def is_chain(url: str, chain_id: int) -> bool:
         return False
 
 
-def anvil_program() -> str | None:
-    """The chain's program: what TILLGATE_ANVIL names, what the set-up brought, or what the machine
-    has."""
-    named = os.environ.get("TILLGATE_ANVIL")
-    brought = next(
-        iter(sorted(ROOT.glob(".tools/node_modules/@foundry-rs/anvil-*/bin/anvil"))), None
-    )
-    return named or (str(brought) if brought else shutil.which("anvil"))
-
-
-def exchange_bytecode(name: str) -> str | None:
-    """The code of one of the exchange's contracts, as the set-up brought it; None when it did
-    not."""
-    found = next(
-        iter(ROOT.glob(f".tools/exchange/node_modules/@uniswap/*/build/{name}.json")), None
-    )
-    return (
-        None
-        if found is None
-        else "0x" + str(json.loads(found.read_text())["bytecode"]).removeprefix("0x")
-    )
+def local_chains() -> list[str]:
+    """The chains whose node is this machine's own."""
+    return [name for name in os.environ.get(NAMES_VARIABLE, "").split(",") if name]

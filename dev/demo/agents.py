@@ -26,9 +26,9 @@ from apps.agents.services.x402_settle import settle
 from apps.chain.keys.secp256k1 import SigningKey
 from apps.chain.sending.authorizations import Authorization, digest
 from apps.core import clock
+from apps.core.published_secrets import CHAIN_KEYS
 from apps.stores.models import AuthorizationProvider, Store, User
 from apps.stores.services import change_store
-from config.demo_secrets import CHAIN_KEYS
 
 COIN = "SETH"
 DOLLARS = "ETH_USDC"

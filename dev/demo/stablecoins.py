@@ -2,8 +2,8 @@
 them."""
 
 from apps.assets.models import Asset
-from apps.console.demo.chain import Wallet
-from config import local_chain
+from apps.core import local_chain
+from dev.demo.chain import Wallet
 
 DECIMALS = 6
 TOKENS = {"ETH_USDC": ("USD Coin", "USDC"), "ETH_USDT": ("Tether USD", "USDT")}

@@ -27,15 +27,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from config import local_chain, processes, template_database
+from apps.core import local_chain
+from apps.core.local_chain import CHAIN_IDS, ETHEREUM, NAMES_VARIABLE, SEPOLIA, local_chains
+from dev import anvil, processes, template_database
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = "demo"
 TEST = "test"
 POSTGRES = "DATABASE_URL"
 REDIS = "REDIS_URL"
-ETHEREUM = "CHAIN_ETHEREUM_URL"
-SEPOLIA = "CHAIN_SEPOLIA_URL"
 SERVICES = (POSTGRES, REDIS, ETHEREUM, SEPOLIA)
 TITLES = {
     POSTGRES: "PostgreSQL",
@@ -43,7 +43,6 @@ TITLES = {
     ETHEREUM: "local Ethereum",
     SEPOLIA: "local Sepolia",
 }
-CHAIN_IDS = {ETHEREUM: local_chain.LOCAL_CHAIN_ID, SEPOLIA: 11155111}
 # The longest path of a unix socket, less room for what a server appends to it.
 SOCKET_PATH_MAX = 100
 BLOCK_SECONDS = 2
@@ -53,7 +52,6 @@ GENESIS_SECONDS = 1767225600  # 2026-01-01
 WITHOUT = "TILLGATE_WITHOUT"
 # Names in the environment the chains that are this machine's own, so that child processes know it
 # too.
-LOCAL_CHAINS = "TILLGATE_LOCAL_CHAINS"
 
 
 @dataclass
@@ -136,7 +134,7 @@ def ensure(
                 os.environ[name] = url
                 _started.add(name)
                 if name in CHAIN_IDS:
-                    os.environ[LOCAL_CHAINS] = ",".join(sorted({*local_chains(), name}))
+                    os.environ[NAMES_VARIABLE] = ",".join(sorted({*local_chains(), name}))
             if say:
                 say(
                     f"{TITLES[name]} ready in {seconds:.1f} s"
@@ -144,11 +142,6 @@ def ensure(
                     else f"{TITLES[name]} skipped: anvil is missing"
                 )
     os.environ[WITHOUT] = ",".join(name for name in services if not os.environ.get(name))
-
-
-def local_chains() -> list[str]:
-    """The chains whose node is this machine's own."""
-    return [name for name in os.environ.get(LOCAL_CHAINS, "").split(",") if name]
 
 
 def _timed(folder: Folder, name: str) -> tuple[str | None, float]:
@@ -169,7 +162,7 @@ def leave_all() -> None:
     for folder in list(_open.values()):
         folder.leave()
     _open.clear()
-    for name in (WITHOUT, LOCAL_CHAINS, *_started):
+    for name in (WITHOUT, NAMES_VARIABLE, *_started):
         os.environ.pop(name, None)
     _started.clear()
 
@@ -374,7 +367,7 @@ def chain_state(path: Path, name: str) -> Path:
 
 
 def _chain(folder: Folder, name: str) -> str | None:
-    program = local_chain.anvil_program()
+    program = anvil.anvil_program()
     if program is None:
         return None
     if folder.mode == TEST:

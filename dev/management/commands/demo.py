@@ -1,5 +1,5 @@
 """`demo`: everything on this machine with one command. The services are up before Django starts
-(config.demo_environment)."""
+(dev.demo_environment)."""
 
 import json
 import os
@@ -21,7 +21,13 @@ from msgspec import UNSET, UnsetType, to_builtins
 from apps.assets.rates import refresh
 from apps.chain.addresses import checksummed
 from apps.console import local_chains
-from apps.console.demo import (
+from apps.console.management.commands.create_store import StoreResult
+from apps.core import local_chain
+from apps.core.published_secrets import CHAIN_KEYS
+from apps.stores.command import Result
+from apps.stores.models import Store, User
+from dev import demo_environment
+from dev.demo import (
     agents,
     billing,
     database,
@@ -37,12 +43,7 @@ from apps.console.demo import (
     stablecoins,
     swaps,
 )
-from apps.console.demo.chain import Wallet
-from apps.console.management.commands.create_store import StoreResult
-from apps.stores.command import Result
-from apps.stores.models import Store, User
-from config import demo_environment, embedded
-from config.demo_secrets import CHAIN_KEYS
+from dev.demo.chain import Wallet
 
 # How long nothing may change in what the processes say they wait for, and how often the person
 # hears of it.
@@ -159,7 +160,7 @@ class Command(BaseCommand):
         return result
 
     def _tokens(self) -> dict[str, str]:
-        url = os.environ.get(embedded.ETHEREUM)
+        url = os.environ.get(local_chain.ETHEREUM)
         if not url:
             self.say("no local chain: live payments can't be paid, only simulated ones")
             return {}
@@ -169,7 +170,7 @@ class Command(BaseCommand):
 
     def _exchange(self, contracts: dict[str, str]) -> None:
         """The local chain's exchange, named to this process and to those that it starts."""
-        wallet = Wallet(os.environ[embedded.ETHEREUM], CHAIN_KEYS["live"])
+        wallet = Wallet(os.environ[local_chain.ETHEREUM], CHAIN_KEYS["live"])
         line = exchange.place(wallet, contracts.values(), settings.VAR_DIR / "demo-exchange.txt")
         if not line:
             self.say("no exchange contracts on this machine: live swaps have no route")
@@ -207,7 +208,7 @@ class Command(BaseCommand):
             if self.processes.is_stopping:
                 return
             if contracts:
-                customer = Wallet(os.environ[embedded.ETHEREUM], CHAIN_KEYS["customer"])
+                customer = Wallet(os.environ[local_chain.ETHEREUM], CHAIN_KEYS["customer"])
                 payments.pay_live_payments(store, merchant, customer, contracts)
             sample = payments.sample_payment(store, merchant)
             document = describe(port, credentials, contracts)
@@ -308,7 +309,7 @@ def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> 
     """What var/demo.json tells other programs."""
     base_url = settings.PUBLIC_URL
     chains: dict[str, LocalChain] = {}
-    for mode, name in (("live", embedded.ETHEREUM), ("test", embedded.SEPOLIA)):
+    for mode, name in (("live", local_chain.ETHEREUM), ("test", local_chain.SEPOLIA)):
         if url := os.environ.get(name):
             tokens = (
                 {asset_id: checksummed(contract) for asset_id, contract in contracts.items()}
@@ -317,7 +318,7 @@ def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> 
             )
             chains[mode] = LocalChain(
                 rpc_url=url,
-                chain_id=embedded.CHAIN_IDS[name],
+                chain_id=local_chain.CHAIN_IDS[name],
                 funded_private_key=CHAIN_KEYS[mode],
                 tokens=tokens,
             )

@@ -5,21 +5,20 @@ import os
 
 from apps.assets.models import Asset, Chain, TokenStandard
 from apps.chain.sending import signing_rounds
-from apps.console.demo import people
-from apps.console.demo.chain import Wallet
-from apps.core import clock
+from apps.core import clock, local_chain
+from apps.core.published_secrets import CHAIN_KEYS
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_HOT
 from apps.payments.services.treasury import funding_key
 from apps.stores.models import User
-from config import embedded, local_chain
-from config.demo_secrets import CHAIN_KEYS
+from dev.demo import people
+from dev.demo.chain import Wallet
 
 COINS_WEI = 1000 * 10**18
 TOKENS_ATOMIC = 1_000_000 * 10**6
 URLS = {
-    "ethereum": embedded.ETHEREUM,
-    "sepolia": embedded.SEPOLIA,
+    "ethereum": local_chain.ETHEREUM,
+    "sepolia": local_chain.SEPOLIA,
 }  # other chains are not the demo's to fill
 
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from django.db import connections
 
-from config import demo_environment, embedded
+from dev import demo_environment, embedded
 
 WAIT_SECONDS = 0.02
 # What writes to those that wait, in the process that forked them: a copy in another child would

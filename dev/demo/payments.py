@@ -6,7 +6,6 @@ from itertools import cycle, islice
 from typing import Any
 
 from apps.access.access import ACT, Access
-from apps.console.demo.chain import Wallet
 from apps.core import clock
 from apps.core.money import CENTS
 from apps.payments.models import Payment, PaymentAddress
@@ -23,6 +22,7 @@ from apps.payments.services.refund import request_refund
 from apps.payments.services.simulate import simulate_deposit
 from apps.stores.models import Store, User
 from apps.stores.services import change_store
+from dev.demo.chain import Wallet
 
 SAMPLE_ORDER = "sample"
 SAMPLE_CENTS = 1850

@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+
+class DevConfig(AppConfig):
+    """The workshop: the demo, and what tests and checks stand on. Not in the production image."""
+
+    name = "dev"
+    label = "dev"
+    default_auto_field = "django.db.models.BigAutoField"
