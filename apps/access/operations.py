@@ -95,33 +95,35 @@ PAYOUT = Operation(
 BANK_PAYOUT = Operation(
     "payout.create_to_bank", "Pay out to a bank account", MOVE_MONEY, OUT, code=ACT
 )
-PAYOUT_RETRY = Operation("payout.retry", "Try a failed payout again", MOVE_MONEY, OUT, code=ACT)
+PAYOUT_RETRY = Operation("payout.retry", "Retry a failed payout", MOVE_MONEY, OUT, code=ACT)
 PAYOUT_GIVE_UP = Operation(
-    "payout.give_up", "Take a failed payout's coins back", MOVE_MONEY, factor=NEVER
+    "payout.give_up", "Return a failed payout's coins", MOVE_MONEY, factor=NEVER
 )
 PAYOUT_APPROVE = Operation(
     "payout.approve",
-    "Approve a payout that waits for a second person",
+    "Approve a payout that needs a second person",
     MOVE_MONEY,
     factor=ALWAYS,
     code=ACT,
     for_platforms=False,
 )
 PAYOUT_REJECT = Operation(
-    "payout.reject", "Reject one", MOVE_MONEY, factor=NEVER, for_platforms=False
+    "payout.reject",
+    "Reject a payout that needs a second person",
+    MOVE_MONEY,
+    factor=NEVER,
+    for_platforms=False,
 )
 BATCH_RELEASE = Operation(
     "payout_batch.release",
-    "Send a list of payouts",
+    "Send a mass payout",
     MOVE_MONEY,
     factor=ALWAYS,
     code=ACT,
     cools=True,
     letter=OWNERS,
 )
-BATCH_DISCARD = Operation(
-    "payout_batch.discard", "Discard a list of payouts", MOVE_MONEY, factor=NEVER
-)
+BATCH_DISCARD = Operation("payout_batch.discard", "Discard a mass payout", MOVE_MONEY, factor=NEVER)
 REFUND = Operation(
     "refund.create", "Refund a payment", MOVE_MONEY, BACK, "payments:write", code=ACT
 )
@@ -130,7 +132,7 @@ TRANSFER_ACCEPT = Operation(
     "unmatched_transfer.accept", "Accept an unmatched transfer", MOVE_MONEY, code=ACT
 )
 TRANSFER_RETURN = Operation(
-    "unmatched_transfer.return", "Send an unmatched transfer back", MOVE_MONEY, code=ACT
+    "unmatched_transfer.return", "Return an unmatched transfer", MOVE_MONEY, code=ACT
 )
 SWAP = Operation("swap.create", "Swap a balance", MOVE_MONEY, ANY_SCOPE, factor=ALWAYS, code=ACT)
 MANDATE = Operation("mandate.create", "Issue a mandate that an agent draws on", "", None, DRAW)
@@ -152,7 +154,7 @@ DESTINATION_REMOVE = Operation(
 )
 SCHEDULE_CREATE = Operation(
     "payout_schedule.create",
-    "Make a payout schedule",
+    "Create a payout schedule",
     MOVE_MONEY,
     OUT,
     code=ACT,
@@ -169,7 +171,7 @@ SCHEDULE_CHANGE = Operation(
     letter=OWNERS,
 )
 SCHEDULE_RESUME = Operation(
-    "payout_schedule.resume", "Turn a payout schedule on again", MOVE_MONEY, OUT, code=ACT
+    "payout_schedule.resume", "Resume a payout schedule", MOVE_MONEY, OUT, code=ACT
 )
 SCHEDULE_PAUSE = Operation(
     "payout_schedule.pause", "Pause a payout schedule", MOVE_MONEY, OUT, factor=NEVER
@@ -182,17 +184,17 @@ SCHEDULE_DELETE = Operation(
 )
 AUTO_SWAP = Operation(
     "auto_swap.change",
-    "Choose the automatic swaps",
+    "Configure automatic swaps",
     MOVE_MONEY,
     code=ACT,
     cools=True,
     letter=OWNERS,
 )
-AUTO_SWAP_STOP = Operation("auto_swap.stop", "Stop the automatic swaps", MOVE_MONEY, factor=NEVER)
-AGENT_CAPS = Operation("agent.cap_change", "Change what an agent may pay out", MOVE_MONEY, code=ACT)
+AUTO_SWAP_STOP = Operation("auto_swap.stop", "Turn off automatic swaps", MOVE_MONEY, factor=NEVER)
+AGENT_CAPS = Operation("agent.cap_change", "Change an agent's payout caps", MOVE_MONEY, code=ACT)
 COOLING_CHANGE = Operation(
     "store.change_cooling",
-    "Change how long what people name cools",
+    "Change the waiting period of new destinations",
     OWN,
     code=ACT,
     has_mode=False,
@@ -201,7 +203,7 @@ COOLING_CHANGE = Operation(
 )
 APPROVAL_CHANGE = Operation(
     "store.change_payout_approval",
-    "Choose which payouts need a second person",
+    "Configure which payouts need a second person",
     OWN,
     code=ACT,
     cools=True,
@@ -221,7 +223,7 @@ CREDENTIALS_SEE = Operation(
 )
 KEY_CREATE = Operation(
     "api_key.create",
-    "Make any other API key",
+    "Create any other API key",
     DEVELOP,
     factor=NEVER,
     code=RECENT,
@@ -229,7 +231,7 @@ KEY_CREATE = Operation(
 )
 GUARDED_KEY_CREATE = Operation(
     "api_key.create_guarded",
-    "Make an API key that may send money away or open a way for it",
+    "Create an API key that can move money or allow it",
     DEVELOP,
     code=RECENT,
     for_platforms=False,
@@ -239,11 +241,11 @@ KEY_REVOKE = Operation(
     "api_key.revoke", "Revoke an API key", DEVELOP, factor=NEVER, for_platforms=False
 )
 AGENT_CREATE = Operation(
-    "agent.create", "Make any other agent", DEVELOP, factor=NEVER, code=ACT, for_platforms=False
+    "agent.create", "Create any other agent", DEVELOP, factor=NEVER, code=ACT, for_platforms=False
 )
 GUARDED_AGENT_CREATE = Operation(
     "agent.create_guarded",
-    "Make an agent that may send money away or open a way for it",
+    "Create an agent that can move money or allow it",
     MOVE_MONEY,
     code=ACT,
     for_platforms=False,
@@ -254,7 +256,7 @@ AGENT_REVOKE = Operation(
 )
 APP_CREATE = Operation(
     "oauth_app.create",
-    "Make an OAuth app",
+    "Create an OAuth app",
     DEVELOP,
     factor=NEVER,
     code=RECENT,
@@ -277,7 +279,7 @@ APP_ROTATE = Operation(
 )
 APP_DEACTIVATE = Operation(
     "oauth_app.deactivate",
-    "Switch an OAuth app off",
+    "Deactivate an OAuth app",
     DEVELOP,
     factor=NEVER,
     code=RECENT,
@@ -286,7 +288,7 @@ APP_DEACTIVATE = Operation(
 )
 GRANT = Operation(
     "oauth_grant.give",
-    "Let any other app in",
+    "Authorize any other app",
     DEVELOP,
     factor=NEVER,
     code=RECENT,
@@ -294,20 +296,23 @@ GRANT = Operation(
 )
 GUARDED_GRANT = Operation(
     "oauth_grant.give_guarded",
-    "Let an app in that may send money away or open a way for it",
+    "Authorize an app that can move money or allow it",
     DEVELOP,
     code=RECENT,
     for_platforms=False,
     letter=OWNERS,
 )
 GRANT_REVOKE = Operation(
-    "oauth_grant.revoke", "Let an app out", DEVELOP, factor=NEVER, for_platforms=False
+    "oauth_grant.revoke", "Revoke an app's access", DEVELOP, factor=NEVER, for_platforms=False
 )
 APP_AGENT = Operation(
-    "oauth_agent.create", "Make the agent of an app", "", scopes.AGENTS, for_platforms=False
+    "oauth_agent.create", "Create an agent for an app", "", scopes.AGENTS, for_platforms=False
 )
 TAKE_OVER = Operation(
-    "credential.take_over", "Take over a key or agent of somebody who may less", OWN, code=RECENT
+    "credential.take_over",
+    "Take over the key or agent of a member with fewer permissions",
+    OWN,
+    code=RECENT,
 )
 ACT_FOR = Operation("account.act_for", "Act for a sub-merchant", MANAGE, scopes.ACT, factor=NEVER)
 
@@ -338,7 +343,7 @@ HOOK_DELETE = Operation(
 )
 LINK_CREATE = Operation(
     "onboarding_link.create",
-    "Make an onboarding link",
+    "Create an onboarding link",
     MANAGE,
     ACCOUNTS,
     code=RECENT,
@@ -367,7 +372,7 @@ STORE_CLOSE = Operation(
 # People.
 INVITE = Operation(
     "member.invite",
-    "Invite someone, or send the invitation again",
+    "Invite a member, or resend the invitation",
     MANAGE,
     code=RECENT,
     has_mode=False,
@@ -382,7 +387,7 @@ MEMBER_REMOVE = Operation(
     "member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=TEAM
 )
 HAND_OVER = Operation(
-    "member.hand_over", "Hand the ownership over", OWN, code=RECENT, has_mode=False, letter=TEAM
+    "member.hand_over", "Transfer ownership", OWN, code=RECENT, has_mode=False, letter=TEAM
 )
 FACTOR_ENROLL = Operation(
     "second_factor.set_up",

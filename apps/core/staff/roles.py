@@ -57,27 +57,21 @@ class StaffOperation:
 READ = StaffOperation("read", "Read every page of the staff site", _READERS)
 
 # Finance decides.
-PAYOUT_APPROVE = StaffOperation("payout.approve", "Let a payout in review go", _FINANCE, TWO_ABOVE)
+PAYOUT_APPROVE = StaffOperation("payout.approve", "Approve a payout in review", _FINANCE, TWO_ABOVE)
 PAYOUT_REJECT = StaffOperation("payout.reject", "Reject a payout in review", _FINANCE)
-CORRECTION = StaffOperation("books.correct", "Correct the books", _FINANCE, TWO)
-FUNDING = StaffOperation(
-    "hot_wallet.fund", "Book coins that the chain has brought a hot wallet", _FINANCE
-)
+CORRECTION = StaffOperation("books.correct", "Correct the ledger", _FINANCE, TWO)
+FUNDING = StaffOperation("hot_wallet.fund", "Book a deposit to a hot wallet", _FINANCE)
 WITHDRAWAL = StaffOperation("withdrawal", "Withdraw earnings", _FINANCE, TWO)
-BANK_VERIFY = StaffOperation(
-    "bank_account.verify", "Verify a bank account, or take that back", _FINANCE
-)
+BANK_VERIFY = StaffOperation("bank_account.verify", "Verify a bank account, or undo it", _FINANCE)
 BUSINESS_VERIFY = StaffOperation(
-    "verification.decide", "Decide about a business's verification", _FINANCE
+    "verification.decide", "Decide about a business verification", _FINANCE
 )
 PLATFORM_ACCESS = StaffOperation(
-    "platform_access.decide", "Decide about a store's request to be a platform", _FINANCE
+    "platform_access.decide", "Decide about a platform access request", _FINANCE
 )
-UNMATCHED = StaffOperation(
-    "unmatched_transfer.resolve", "Say what became of a transfer that nobody expected", _FINANCE
-)
+UNMATCHED = StaffOperation("unmatched_transfer.resolve", "Resolve an unmatched transfer", _FINANCE)
 SENDING_RESUME = StaffOperation(
-    "sending.resume", "Resume sending that staff have put on hold", _FINANCE, TWO
+    "sending.resume", "Resume sending that staff put on hold", _FINANCE, TWO
 )
 ASSET_REVIEW = StaffOperation("asset_review.end", "End the review of a store's asset", _FINANCE)
 
@@ -94,24 +88,22 @@ DISPATCH = StaffOperation(
     "store.change_dispatch", "Change a store's settings of cards and agents", _ADMIN, TWO
 )
 DISPATCH_OFF = StaffOperation(
-    "store.stop_dispatch", "Switch a store's cards or its agents' dispatch off", _ADMIN
+    "store.stop_dispatch", "Turn off a store's cards or its agents' dispatch", _ADMIN
 )
 CARD_NETWORK = StaffOperation(
     "card_network.change", "Change a card network's keys and settings", _ADMIN, TWO
 )
-CARD_NETWORK_OFF = StaffOperation("card_network.stop", "Switch a card network off", _ADMIN)
-PAYOUT_CAPS = StaffOperation("payout_cap.change", "Change what a store may pay out", _ADMIN)
+CARD_NETWORK_OFF = StaffOperation("card_network.stop", "Turn off a card network", _ADMIN)
+PAYOUT_CAPS = StaffOperation("payout_cap.change", "Change a store's payout limits", _ADMIN)
 ASSETS = StaffOperation("asset.change", "Change chains and assets", _ADMIN)
-ACCOUNT = StaffOperation("account.change", "Rename a person, switch an account off or on", _ADMIN)
-FACTOR = StaffOperation("second_factor.take_off", "Take off a lost second factor", _ADMIN, TWO)
-ROLES = StaffOperation("staff.change_roles", "Give somebody the role finance or admin", _ADMIN, TWO)
-ROLES_LESS = StaffOperation(
-    "staff.take_roles", "Give the role support, or take a role away", _ADMIN
+ACCOUNT = StaffOperation(
+    "account.change", "Rename a person, deactivate or reactivate an account", _ADMIN
 )
+FACTOR = StaffOperation("second_factor.take_off", "Remove a lost second factor", _ADMIN, TWO)
+ROLES = StaffOperation("staff.change_roles", "Assign the role finance or admin", _ADMIN, TWO)
+ROLES_LESS = StaffOperation("staff.take_roles", "Assign the role support, or remove a role", _ADMIN)
 KEY_REVOKE = StaffOperation("api_key.revoke", "Revoke an API key", _ADMIN)
-JOB_RETRY = StaffOperation(
-    "job.retry", "Have a job that gave up tried again, or set it aside", _ADMIN
-)
+JOB_RETRY = StaffOperation("job.retry", "Retry a job that gave up, or set it aside", _ADMIN)
 
 TABLE: tuple[StaffOperation, ...] = tuple(
     row for row in list(globals().values()) if isinstance(row, StaffOperation)
