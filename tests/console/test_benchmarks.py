@@ -9,7 +9,7 @@ from dev import bootstrap
 
 def test_without_a_chain_a_benchmark_ends_with_one_line_that_says_what_to_do() -> None:
     code = (
-        "from pathlib import Path; from config import anvil, bootstrap; from tests.bench"
+        "from pathlib import Path; from dev import anvil, bootstrap; from tests.bench"
         " import harness\nbootstrap.TOOLS = anvil.ROOT = Path('/nowhere'); bootstrap._npm ="
         " lambda: None\nharness.chain_program()"
     )

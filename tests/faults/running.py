@@ -16,13 +16,13 @@ from tests.stack import OWN, ROOT, free_port, wait_for
 
 KEEPER = """
 import json, os, sys
-from config import embedded
+from dev import embedded
 embedded.ensure(mode=embedded.DEMO)
 names = (*embedded.SERVICES, local_chain.NAMES_VARIABLE)
 print(json.dumps({name: os.environ.get(name, "") for name in names}), flush=True)
 sys.stdin.read()
 """
-STARTER = "from config import embedded; embedded.ensure(mode=embedded.DEMO)"
+STARTER = "from dev import embedded; embedded.ensure(mode=embedded.DEMO)"
 
 
 class Stack:
