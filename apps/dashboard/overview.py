@@ -1,18 +1,23 @@
 """How business goes: four figures of a range of days beside those of the range before, and gross
 volume by day.
 
-The figures are those of `GET /payments/summary`, in one currency and never converted. Days are UTC.
+The figures are those of `GET /payments/summary`, in one currency and never converted. Days are the
+reader's.
 """
 
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from django.utils import timezone
+
 from apps.access.access import Access
 from apps.core import kept
+from apps.core.days import Days
 from apps.core.templatetags.tillgate import decimal_mark, fiat, percent
+from apps.dashboard import days
 from apps.dashboard.charts import Chart, line_chart
-from apps.payments.documents.summary import PaymentSummaryDocument, summary
-from apps.payments.net import Days, net_cents
+from apps.payments.documents.summary import PaymentSummaryDocument, summary_of
+from apps.payments.net import net_cents
 
 RANGES = {"7": "7 days", "30": "30 days", "90": "90 days", "month": "This month"}
 DEFAULT = "30"
@@ -59,9 +64,9 @@ class Overview:
 
 def overview(access: Access, chosen: str) -> Overview:
     key = chosen if chosen in RANGES else DEFAULT
-    now, before = ranges(key, access.now().date())
-    these = _summary(access, now)
-    those = _summary(access, before)
+    now, before = ranges(key, days.today(access))
+    these = summary_of(access, now)
+    those = summary_of(access, before)
     currency = _currency(access, these)
     net = _net(access, currency, now, before, these.totals.order_count + those.totals.order_count)
     return Overview(
@@ -82,19 +87,16 @@ def overview(access: Access, chosen: str) -> Overview:
 def ranges(key: str, today: date) -> tuple[Days, Days]:
     """Up to today, and what it is compared with: as many days just before, or the same days of last
     month."""
+    zone = timezone.get_current_timezone()
     if key != "month":
-        days = timedelta(days=int(key))
-        first = today - days + timedelta(days=1)
-        return Days(first, today), Days(first - days, first - timedelta(days=1))
+        length = timedelta(days=int(key))
+        first = today - length + timedelta(days=1)
+        return Days(first, today, zone), Days(first - length, first - timedelta(days=1), zone)
+
     first = today.replace(day=1)
     end = first - timedelta(days=1)
-    return Days(first, today), Days(
-        end.replace(day=1), min(end, end.replace(day=1) + (today - first))
-    )
-
-
-def _summary(access: Access, days: Days) -> PaymentSummaryDocument:
-    return summary(access, days.first.isoformat(), days.last.isoformat(), access.now())
+    begin = end.replace(day=1)
+    return Days(first, today, zone), Days(begin, min(end, begin + (today - first)), zone)
 
 
 def _currency(access: Access, these: PaymentSummaryDocument) -> str:
@@ -111,7 +113,7 @@ def _net(
         return None
     if count < KEPT_FROM:
         return net_cents(access, currency, now, before)
-    key = f"overview:{access.store_id}:{access.mode}:{currency}:{now.first}:{now.last}"
+    key = f"overview:{access.store_id}:{access.mode}:{currency}:{now.first}:{now.last}:{now.zone}"
     match kept.get(key):
         case (int(gross), int(prior)):
             return gross, prior

@@ -6,12 +6,14 @@ from decimal import Decimal
 from django.contrib import messages
 from django.db.models import Q
 from django.http import Http404, HttpResponse
+from django.utils import timezone
 
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import money
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
+from apps.dashboard import days
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
 from apps.payments.models import Payment
@@ -28,7 +30,7 @@ from apps.platforms.requests import (
 )
 from apps.platforms.services import accounts, confirmations, onboarding, verifications
 from apps.platforms.services.access_requests import latest_request, request_access
-from apps.platforms.services.overview import overview
+from apps.platforms.services.overview import days_of, overview
 from apps.stores.models import Store, Verification
 
 LINKS_SHOWN = 10
@@ -104,7 +106,9 @@ def index(request: PageRequest) -> HttpResponse:
     access = request.access
     if not access.store.is_platform:
         return _ask(request, AccessForm({}))
-    told = overview(access, request.GET.get("from"), request.GET.get("to"))
+    zone = timezone.get_current_timezone()
+    asked = days_of(request.GET.get("from"), request.GET.get("to"), days.today(access), zone)
+    told = overview(access, asked)
     fees = told.platform_fee_earned
     symbols = dict(
         Asset.objects.filter(pk__in=[one.asset_id for one in fees]).values_list("pk", "coin_symbol")

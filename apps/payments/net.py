@@ -5,29 +5,11 @@ Each share is valued as a payment's own page does, at the rate that its address 
 the cent.
 """
 
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
-
+from apps.core.days import Days
 from apps.core.db.sql import Statement
 from apps.core.models import Viewer
 from apps.ledger.selectors import SPLITS
 from apps.payments.models import Payment, PaymentNet
-
-
-@dataclass(frozen=True)
-class Days:
-    """Days of UTC, both inclusive."""
-
-    first: date
-    last: date
-
-    @property
-    def begin(self) -> datetime:
-        return datetime.combine(self.first, time(), UTC)
-
-    @property
-    def end(self) -> datetime:
-        return datetime.combine(self.last, time.max, UTC)
 
 
 def _rounded(column: str) -> str:

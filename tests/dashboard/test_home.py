@@ -1,28 +1,30 @@
 """The first page: its figures beside those of the range before, the chart, balances, recent
 payments and the way to live mode."""
 
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from apps.access.models import ApiKey
 from apps.access.services import create_api_key
 from apps.core import clock
+from apps.core.days import Days
 from apps.core.models import Mode
-from apps.core.templatetags.tillgate import fiat
+from apps.core.templatetags.tillgate import fiat, zone_name
 from apps.dashboard import overview
 from apps.dashboard.charts import line_chart
 from apps.dashboard.overview import ranges
 from apps.payments.models import Payment
-from apps.payments.net import Days
 from apps.payments.takings import takings_of
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import submit_verification
-from apps.stores.models import Member, Role, Store, Verification
+from apps.stores.models import Member, Role, Store, User, Verification
 from tests.cast import Cast, Shop, person
 from tests.dashboard.browse import Browser, text
 from tests.make import advance, paid, payment, store_coins
@@ -111,16 +113,50 @@ def test_an_unknown_range_is_the_usual_one(bakery: Shop) -> None:
 
 
 def test_a_range_ends_today_and_this_month_is_compared_with_the_same_days() -> None:
+    def told(key: str, today: date) -> list[tuple[date, date]]:
+        return [(one.first, one.last) for one in ranges(key, today)]
+
     today = date(2026, 3, 31)
-    assert ranges("7", today) == (
-        Days(date(2026, 3, 25), today),
-        Days(date(2026, 3, 18), date(2026, 3, 24)),
-    )
-    assert ranges("month", today) == (
-        Days(date(2026, 3, 1), today),
-        Days(date(2026, 2, 1), date(2026, 2, 28)),
-    )
-    assert ranges("month", date(2026, 1, 5))[1] == Days(date(2025, 12, 1), date(2025, 12, 5))
+    week_before = (date(2026, 3, 18), date(2026, 3, 24))
+    assert told("7", today) == [(date(2026, 3, 25), today), week_before]
+    month_before = (date(2026, 2, 1), date(2026, 2, 28))
+    assert told("month", today) == [(date(2026, 3, 1), today), month_before]
+    assert told("month", date(2026, 1, 5))[1] == (date(2025, 12, 1), date(2025, 12, 5))
+
+
+@pytest.mark.parametrize(
+    ("zone", "paid_at", "days_ago"),
+    [
+        ("Pacific/Kiritimati", time(0, 30), 0),
+        ("Pacific/Kiritimati", time(23, 30), 1),
+        ("America/Los_Angeles", time(0, 30), 0),
+        ("America/Los_Angeles", time(23, 30), 1),
+    ],
+)
+def test_days_of_the_chart_begin_at_the_readers_midnight(
+    bakery: Shop, zone: str, paid_at: time, days_ago: int
+) -> None:
+    User.objects.filter(pk=bakery.owner.pk).update(time_zone=zone)
+    today = bakery.access().now().astimezone(ZoneInfo(zone)).date()
+    day = today - timedelta(days=days_ago)
+    made = paid(bakery.test, amount="10.00")
+    moment = datetime.combine(day, paid_at, ZoneInfo(zone))
+    Payment.objects.filter(pk=made["id"]).update(created_at=moment)
+    context = home(bakery, range="7")
+    by_day = {one.day: one.cents for one in context["overview"].chart.bars}
+    assert max(by_day) == today and by_day[day] == sum(by_day.values()) == 1000
+    name = zone_name(timezone.localtime(timezone=ZoneInfo(zone)))
+    assert f"Day ({name})" in text(Browser(bakery.owner).get())
+
+
+def test_a_day_is_as_long_as_the_zone_makes_it() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    longest = Days(date(2026, 10, 25), date(2026, 10, 25), berlin)
+    assert longest.end.astimezone(UTC) - longest.begin.astimezone(UTC) > timedelta(hours=24.9)
+    back_at_midnight = Days(date(2026, 10, 31), date(2026, 10, 31), ZoneInfo("America/Havana"))
+    after = Days(date(2026, 11, 1), date(2026, 11, 1), ZoneInfo("America/Havana"))
+    gap = after.begin.astimezone(UTC) - back_at_midnight.end.astimezone(UTC)
+    assert gap == timedelta(microseconds=1)
 
 
 def test_a_store_without_payments_is_shown_the_way_and_no_figures(bakery: Shop) -> None:

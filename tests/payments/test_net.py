@@ -9,9 +9,10 @@ import pytest
 from django.db import connection
 
 from apps.audit.grants import WEB
+from apps.core.days import Days
 from apps.core.db import tenancy
 from apps.payments.models import Payment, PaymentNet
-from apps.payments.net import _NET, Days, net_cents
+from apps.payments.net import _NET, net_cents
 from apps.payments.services.reconcile import reconcile_due
 from tests import make
 from tests.cast import Cast, Shop

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.platforms.services.overview import overview
+from apps.platforms.services.overview import days_of, overview
 from apps.stores.models import Store, Verification
 from apps.stores.services import change_store
 from dev.demo.platforms import NAME, seed_platform
@@ -156,8 +156,7 @@ def test_the_demo_has_a_platform_with_two_sub_merchants_once(cast: Cast) -> None
         seed_platform(cast.alice)
     platform = Store.objects.get(name=NAME)
     access = cast.bakery.access()
-    seen = overview(
-        type(access).for_session(cast.alice, platform, "test"), None, date.max.isoformat()
-    )
+    days = days_of(None, date.max.isoformat(), date.max)
+    seen = overview(type(access).for_session(cast.alice, platform, "test"), days)
     assert (seen.sub_merchant_count, seen.activated_count, seen.pending_count) == (2, 1, 1)
     assert Store.objects.filter(platform=platform).count() == 2

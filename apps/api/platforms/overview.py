@@ -13,7 +13,7 @@ from apps.core.messages.documents import Id, Page
 from apps.payments.models import Payment
 from apps.platforms.documents import PlatformOverviewDocument, PlatformPayment, payment_row
 from apps.platforms.selectors import filtered_payments, payments_of_platform
-from apps.platforms.services.overview import overview
+from apps.platforms.services.overview import days_of, overview
 
 
 class PlatformPaymentFilters(Paged, frozen=True, kw_only=True):
@@ -29,7 +29,8 @@ class Overview(PlatformDoor):
 
     def get(self, request: Request) -> Response:
         asked = Days.read(request.query_params)
-        return Response(overview(self.access, asked.first, asked.last))
+        days = days_of(asked.first, asked.last, self.access.now().date())
+        return Response(overview(self.access, days))
 
 
 class PlatformPayments(PlatformDoor):

@@ -1,12 +1,13 @@
 """GET /payments/summary: what a range of days brought, per settlement currency, never converted."""
 
 from collections import Counter, defaultdict
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime
 from typing import TypedDict, cast
 
-from django.db.models import Count, Q, Sum
-from django.db.models.functions import TruncDate
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Count, DateTimeField, F, Func, IntegerField, Q, Sum, Value
 
+from apps.core.days import Days
 from apps.core.messages.documents import Day, Document
 from apps.core.messages.fields import parse_date
 from apps.core.models import Mode, Viewer
@@ -53,9 +54,9 @@ class PaymentSummaryDocument(Document, frozen=True, kw_only=True):
 
 
 class _Group(TypedDict):
-    """What the query says of the intents of a day in one currency and status."""
+    """What the query says of the intents of a day, counted from one, in one currency and status."""
 
-    day: date
+    number: int
     settlement_currency: str
     status: str
     count: int
@@ -79,14 +80,16 @@ def summary(
     viewer: Viewer, first_text: str | None, last_text: str | None, at: datetime
 ) -> PaymentSummaryDocument:
     """The figures of the intents created in the range (days are UTC, both inclusive)."""
-    first, last = date_range(first_text, last_text, at.date())
-    begin = datetime.combine(first, time(), UTC)
-    end = datetime.combine(last, time.max, UTC)
+    return summary_of(viewer, Days(*date_range(first_text, last_text, at.date())))
+
+
+def summary_of(viewer: Viewer, days: Days) -> PaymentSummaryDocument:
+    """The same of the days of any zone."""
     rows = (
         Payment.objects.seen_by(viewer)
-        .filter(created_at__gte=begin, created_at__lte=end)
-        .annotate(day=TruncDate("created_at", tzinfo=UTC))
-        .values("day", "settlement_currency", "status")
+        .filter(created_at__gte=days.begin, created_at__lte=days.end)
+        .annotate(number=_number_of(days))
+        .values("number", "settlement_currency", "status")
         .annotate(
             count=Count("id"),
             done=Count("id", filter=Q(completed_at__isnull=False)),
@@ -95,29 +98,33 @@ def summary(
             ),
         )
     )
-    return _document(cast(list[_Group], list(rows)), first, last, is_live=viewer.mode == Mode.LIVE)
+    return _document(cast(list[_Group], list(rows)), days, is_live=viewer.mode == Mode.LIVE)
 
 
-def _document(
-    rows: list[_Group], first: date, last: date, *, is_live: bool
-) -> PaymentSummaryDocument:
+def _number_of(days: Days) -> Func:
+    """The number of the day, from one, in which an intent was created."""
+    begins = Value(days.begins, output_field=ArrayField(DateTimeField()))
+    return Func(F("created_at"), begins, function="width_bucket", output_field=IntegerField())
+
+
+def _document(rows: list[_Group], days: Days, *, is_live: bool) -> PaymentSummaryDocument:
     counts: Counter[str] = Counter()
     done: Counter[str] = Counter()
     volume: Counter[str] = Counter()
     statuses = Counter(dict.fromkeys(Payment.Status.values, 0))
-    by_day: dict[date, list[_Group]] = defaultdict(list)
+    by_number: dict[int, list[_Group]] = defaultdict(list)
     for row in rows:
         currency = row["settlement_currency"]
         counts[currency] += row["count"]
         done[currency] += row["done"]
         volume[currency] += row["volume_cents"]
         statuses[row["status"]] += row["count"]
-        by_day[row["day"]].append(row)
+        by_number[row["number"]].append(row)
     currencies = sorted(counts, key=lambda code: (-volume[code], code))
     total = counts.total()
     return PaymentSummaryDocument(
         range=SummaryRange(
-            first_day=first.isoformat(), last_day=last.isoformat(), granularity="day"
+            first_day=days.first.isoformat(), last_day=days.last.isoformat(), granularity="day"
         ),
         livemode=is_live,
         currencies=currencies,
@@ -130,12 +137,10 @@ def _document(
             success_rate=_rate(done.total(), total),
             success_rate_by_currency={code: _rate(done[code], counts[code]) for code in currencies},
         ),
-        timeseries=[_day(day, by_day.get(day, [])) for day in _days(first, last)],
+        timeseries=[
+            _day(day, by_number.get(number, [])) for number, day in enumerate(days.every, start=1)
+        ],
     )
-
-
-def _days(first: date, last: date) -> list[date]:
-    return [first + timedelta(days=n) for n in range((last - first).days + 1)]
 
 
 def _day(day: date, rows: list[_Group]) -> SummaryDay:

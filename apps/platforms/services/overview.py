@@ -1,5 +1,5 @@
 """The figures of a platform: its merchants as they are now; payments, volume and fees of a range of
-days (UTC, both inclusive).
+days (both inclusive; the API's are UTC, those of a page its reader's).
 
 Volumes stay in their currencies. Only the ranking needs one: a day's volume counts at that day's
 booked rates.
@@ -8,8 +8,7 @@ booked rates.
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -20,6 +19,7 @@ from django.db.models.functions import TruncDate
 
 from apps.access.access import Access
 from apps.assets.models import DailyRate
+from apps.core.days import Days
 from apps.core.db import tenancy
 from apps.core.messages.fields import parse_date
 from apps.platforms.documents import (
@@ -37,37 +37,19 @@ TOP_MAX = 5
 FIRST_DAY = date(1970, 1, 1)
 
 
-@dataclass(frozen=True)
-class Range:
-    """Days from `first` to `last`, both inclusive."""
-
-    first: date
-    last: date
-
-    @classmethod
-    def asked(cls, first: str | None, last: str | None, today: date) -> "Range":
-        """Unreadable days are the defaults; a longer range begins later, one that is turned around
-        is its last day."""
-        until = max(parse_date(last) or today, FIRST_DAY + timedelta(days=DAYS_MAX))
-        since = parse_date(first) or until - timedelta(days=DAYS_DEFAULT - 1)
-        return cls(min(max(since, until - timedelta(days=DAYS_MAX - 1)), until), until)
-
-    @property
-    def begins(self) -> datetime:
-        return datetime.combine(self.first, time.min, UTC)
-
-    @property
-    def ends(self) -> datetime:
-        """The first moment that is past it; the calendar ends with the year 9999."""
-        return datetime.combine(self.last, time.max, UTC)
+def days_of(first: str | None, last: str | None, today: date, zone: tzinfo = UTC) -> Days:
+    """Unreadable days are the defaults; a longer range begins later, one that is turned around is
+    its last day."""
+    until = max(parse_date(last) or today, FIRST_DAY + timedelta(days=DAYS_MAX))
+    since = parse_date(first) or until - timedelta(days=DAYS_DEFAULT - 1)
+    return Days(min(max(since, until - timedelta(days=DAYS_MAX - 1)), until), until, zone)
 
 
-def overview(access: Access, first: str | None, last: str | None) -> PlatformOverviewDocument:
+def overview(access: Access, days: Days) -> PlatformOverviewDocument:
     """What GET /platform/overview answers."""
-    days = Range.asked(first, last, access.now().date())
     paid = (
         payments_of_platform(access)
-        .filter(completed_at__gte=days.begins, completed_at__lte=days.ends)
+        .filter(completed_at__gte=days.begin, completed_at__lte=days.end)
         .order_by()
     )
     volumes = paid.values("settlement_currency").annotate(
@@ -115,11 +97,11 @@ GROUP BY e.asset_id, s.atomic_decimals, s.coin_symbol, s.position ORDER BY s.pos
 """
 
 
-def fees_earned(access: Access, days: Range) -> list[FeeEarned]:
+def fees_earned(access: Access, days: Days) -> list[FeeEarned]:
     """Per asset, what the fees brought less what refunds gave back: sums over the platform's own
     entries."""
     with connection.cursor() as cursor:
-        cursor.execute(_EARNED, [days.begins, days.ends, access.store_id, access.mode])
+        cursor.execute(_EARNED, [days.begin, days.end, access.store_id, access.mode])
         rows = cursor.fetchall()
     return [
         FeeEarned(asset_id=one, amount_atomic=str(int(amount)), atomic_decimals=places)
