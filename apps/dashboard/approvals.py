@@ -145,7 +145,7 @@ def approve(request: PageRequest, id: str) -> HttpResponse:
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
-        messages.success(request, "Approved. It is on its way.")
+        messages.success(request, "Approved. The payout is being sent.")
     return go("approval", held.pk)
 
 
@@ -185,7 +185,7 @@ def reject(request: PageRequest, id: str) -> HttpResponse:
         except Refusals as refusal:
             form.refuse(refusal)
         else:
-            messages.success(request, "Rejected. Nothing is sent.")
+            messages.success(request, "Rejected. Nothing was sent.")
             return go("approval", held.pk)
     payout = approval_decisions.payout_of(held)
     context = {
@@ -224,7 +224,7 @@ def rule(request: PageRequest) -> HttpResponse:
             keep()
             messages.success(
                 request,
-                "Saved. In live mode a looser rule begins when the waiting time has passed.",
+                "Saved. In live mode, a looser rule takes effect after the waiting period.",
             )
             return go("settings_approvals")
         except Refusals as refusal:

@@ -31,11 +31,11 @@ STOPS: dict[str, tuple[Stop, str]] = {
     ),
     operations.SCHEDULE_CREATE.name: (
         stop_schedule,
-        "The schedule has been deleted. Nothing is paid out by it.",
+        "Schedule deleted. It won't pay out.",
     ),
     operations.SCHEDULE_CHANGE.name: (
         stop_schedule,
-        "The schedule has been deleted. Nothing is paid out by it.",
+        "Schedule deleted. It won't pay out.",
     ),
     operations.BATCH_RELEASE.name: (stop_batch, "None of its payouts is made."),
     operations.AUTO_SWAP.name: (stop_auto_swap, "Nothing is swapped by itself."),

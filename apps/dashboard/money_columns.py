@@ -127,7 +127,7 @@ def _payout(one: Line) -> SafeString:
         "payout",
         payout.pk,
         amount,
-        "By schedule" if payout.schedule_id else payout.asset.chain.name,
+        "Scheduled" if payout.schedule_id else payout.asset.chain.name,
     )
 
 
@@ -189,7 +189,7 @@ PAYOUTS = listing(
             ),
             Column(
                 "landed",
-                "Arrived in the bank",
+                "Received by bank",
                 lambda one: cells.cents(
                     one.row.paid_fiat_amount_cents, one.row.fiat_currency or ""
                 ),

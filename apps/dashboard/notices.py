@@ -82,15 +82,15 @@ def of_late_deposit(late: "LateDeposit") -> Notice:
 
 def of_flagged_payment(payment: Payment) -> Notice:
     title = (
-        "Card payment has to be refunded"
+        "Card payment needs a refund"
         if payment.needs_attention == CARD_REFUND
-        else "Too little to be refunded automatically"
+        else "Amount too small to refund automatically"
     )
     return _to_refund(title, payment)
 
 
 def of_unreturned_payment(payment: Payment) -> Notice:
-    return _to_refund("Payment failed and wasn't refunded: its sender is unknown", payment)
+    return _to_refund("Payment failed and wasn't refunded: unknown sender", payment)
 
 
 def of_overpaid_payment(payment: Payment) -> Notice:
@@ -117,7 +117,7 @@ def of_failed_refund(refund: Refund) -> Notice:
         "Refund failed",
         detail,
         refund.updated_at,
-        "Refund again",
+        "Retry refund",
         url,
         _priced(refund.payment),
         "exclamation-triangle",
@@ -208,7 +208,7 @@ def of_failed_payout(payout: Payout) -> Notice:
         action = "View payout"
         url = _url("payout", payout.pk)
         posts = ("", "")
-    detail = f"{_sent_to(payout)} · {payout.failure_reason or 'It failed'}"
+    detail = f"{_sent_to(payout)} · {payout.failure_reason or 'Unknown error'}"
     return Notice(
         "Payout failed",
         detail,
@@ -226,7 +226,7 @@ def of_returned_payout(payout: Payout) -> Notice:
     amount = money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
     query = urlencode({"asset": payout.asset_id, "amount": amount, "destination": ""})
     url = f"{reverse('dashboard:payout_create')}?{query}"
-    detail = f"{_sent_to(payout)} · {payout.failure_reason or 'It failed'}"
+    detail = f"{_sent_to(payout)} · {payout.failure_reason or 'Unknown error'}"
     title = "Payout failed and its coins are back in your balance"
     return Notice(
         title,

@@ -35,7 +35,7 @@ class LinkForm(Form):
         "currency": "Currency",
         "title": "Title",
         "description": "Description",
-        "order_id": "Your order id",
+        "order_id": "Order ID",
         "success_url": "The address",
     }
 

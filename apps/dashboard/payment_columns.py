@@ -39,7 +39,9 @@ def _name(one: Line) -> SafeString:
     if not payment.title:
         return cells.name("payment", payment.pk, payment.reference, order)
     below = format_html(
-        '<span class="mono">{}</span>{}{}', payment.reference, " · " if order else "", order
+        '<span class="dotted"><span class="mono">{}</span>{}</span>',
+        payment.reference,
+        format_html("<span>{}</span>", order) if order else "",
     )
     return cells.name("payment", payment.pk, payment.title, below)
 

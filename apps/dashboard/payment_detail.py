@@ -116,7 +116,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "addresses": _addresses(told, received),
         "missing": _missing(payment, received),
         "timeline": timeline_of(
-            story, SHOWN_MAX if request.GET.get("timeline") == "all" else SHOWN
+            story,
+            SHOWN_MAX if request.GET.get("timeline") == "all" else SHOWN,
+            request.GET.get("show", ""),
         ),
         "late_deposits": [_late_deposit(payment, one) for one in told.late_deposits],
         "signed": signed_payment_of(request.access, payment),

@@ -30,6 +30,11 @@ from apps.webhooks.models import Delivery
 
 SHOWN = 100
 SHOWN_MAX = 2000
+CHAIN = "chain"
+WEBHOOKS = "webhooks"
+MONEY = "money"
+PEOPLE = "people"
+KINDS = {CHAIN: "On-chain", WEBHOOKS: "Webhooks", MONEY: "Money", PEOPLE: "People"}
 Text = str | SafeString
 
 
@@ -43,7 +48,7 @@ class Link:
 @dataclass(frozen=True)
 class Step:
     """`code` is what is to be copied, a transaction's hash; of steps at the same moment the higher
-    `rank` came later."""
+    `rank` came later; `kinds` are the filters that show it."""
 
     at: datetime
     icon: str
@@ -53,6 +58,7 @@ class Step:
     code: str = ""
     links: tuple[Link, ...] = ()
     rank: int = 0
+    kinds: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -81,31 +87,54 @@ class Story:
 
 
 @dataclass(frozen=True)
+class Filter:
+    """A link that shows the steps of one kind; without a kind all of them."""
+
+    kind: str
+    label: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
 class Timeline:
+    """`total` counts what the chosen kind has; `filters` are those that would show something."""
+
     steps: list[Step] = field(default_factory=list)
     total: int = 0
+    kind: str = ""
+    filters: list[Filter] = field(default_factory=list)
 
     @property
     def has_more(self) -> bool:
         return self.total > len(self.steps)
 
 
-def timeline_of(story: Story, limit: int = SHOWN) -> Timeline:
-    steps = [
+def timeline_of(story: Story, limit: int = SHOWN, kind: str = "") -> Timeline:
+    every = [
         *_events(story),
         *_deposits(story),
         *_refunds(story),
         *_cards(story.cards),
         *_deliveries(story.deliveries),
+        *_renewals(story.renewals),
     ]
-    steps += _renewals(story.renewals)
-    steps = [
-        one
-        for _, one in sorted(
-            enumerate(steps), key=lambda pair: (pair[1].at, pair[1].rank, pair[0]), reverse=True
-        )
-    ]
-    return Timeline(steps[:limit], len(steps))
+    chosen = kind if kind in KINDS else ""
+    steps = [one for one in every if not chosen or chosen in one.kinds]
+    numbered = sorted(
+        enumerate(steps), key=lambda pair: (pair[1].at, pair[1].rank, pair[0]), reverse=True
+    )
+    newest = [one for _, one in numbered[:limit]]
+    return Timeline(newest, len(steps), chosen, _filters(every, chosen))
+
+
+def _filters(every: Sequence[Step], chosen: str) -> list[Filter]:
+    """None where all steps are of the same kinds: there is nothing to choose."""
+    if not chosen and len({one.kinds for one in every}) < 2:
+        return []
+
+    known = {kind for one in every for kind in one.kinds} | {chosen}
+    offered = {"": "All", **{kind: label for kind, label in KINDS.items() if kind in known}}
+    return [Filter(kind, label, kind == chosen) for kind, label in offered.items()]
 
 
 _EVENT_ICONS = {
@@ -119,6 +148,11 @@ _EVENT_ICONS = {
 }
 
 
+_ON_CHAIN = frozenset({CHAIN})
+_OF_MONEY = frozenset({MONEY})
+_BY_PEOPLE = frozenset({MONEY, PEOPLE})
+_BY_CUSTOMER = frozenset({PEOPLE})
+_SETTLED = frozenset({CHAIN, MONEY})
 _EVENT_RANKS = {states.CREATED_EVENT: 0, states.EVENTS[states.REFUNDED]: 7}
 
 
@@ -132,7 +166,12 @@ def _events(story: Story) -> Iterator[Step]:
         by = story.by(next(accepted, None)) if one.event_type == ACCEPTED_EVENT else ""
         if canceled is not None and one.event_type == states.EVENTS[states.EXPIRED]:
             yield Step(
-                one.created_at, "x-mark", QUIET, f"Payment canceled{story.by(canceled)}", rank=3
+                one.created_at,
+                "x-mark",
+                QUIET,
+                f"Payment canceled{story.by(canceled)}",
+                rank=3,
+                kinds=_BY_PEOPLE,
             )
             continue
         yield _event(one, by)
@@ -141,9 +180,13 @@ def _events(story: Story) -> Iterator[Step]:
 def _event(one: PaymentEvent, by: str) -> Step:
     words = status_words("payment_event", one.event_type)
     tone = status_tone("payment_event", one.event_type)
-    rank = _EVENT_RANKS.get(one.event_type, 3)
     return Step(
-        one.created_at, _EVENT_ICONS.get(one.event_type, "clock"), tone, f"{words}{by}", rank=rank
+        one.created_at,
+        _EVENT_ICONS.get(one.event_type, "clock"),
+        tone,
+        f"{words}{by}",
+        rank=_EVENT_RANKS.get(one.event_type, 3),
+        kinds=_BY_PEOPLE if one.event_type == ACCEPTED_EVENT else _OF_MONEY,
     )
 
 
@@ -173,6 +216,7 @@ def _deposits(story: Story) -> Iterator[Step]:
             one.tx_hash,
             links,
             rank=1,
+            kinds=_ON_CHAIN,
         )
         if one.confirmed_at:
             done = (
@@ -187,6 +231,7 @@ def _deposits(story: Story) -> Iterator[Step]:
                 f"{late} confirmed",
                 format_html("{} · {}", amount, done),
                 rank=2,
+                kinds=_SETTLED,
             )
         elif one.status == Deposit.Status.CONFIRMING:
             waits = (
@@ -200,6 +245,7 @@ def _deposits(story: Story) -> Iterator[Step]:
                 f"{late} confirming",
                 format_html("{} · {}", amount, waits),
                 rank=2,
+                kinds=_ON_CHAIN,
             )
         if one.failed_at:
             yield Step(
@@ -209,6 +255,7 @@ def _deposits(story: Story) -> Iterator[Step]:
                 f"{late} failed",
                 format_html("{} is ignored", amount),
                 rank=2,
+                kinds=_ON_CHAIN,
             )
 
 
@@ -241,7 +288,15 @@ def _refunds(story: Story) -> Iterator[Step]:
             if why
             else f"Refund requested{story.by(makers.get(str(one.pk)))}"
         )
-        yield Step(one.created_at, "arrow-uturn-left", INFO, asked, text, rank=4)
+        yield Step(
+            one.created_at,
+            "arrow-uturn-left",
+            INFO,
+            asked,
+            text,
+            rank=4,
+            kinds=_OF_MONEY if why else _BY_PEOPLE,
+        )
         links = _explorer(
             one.asset.chain.explorer_url, one.tx_hash or "", is_real=not one.is_simulated
         )
@@ -255,12 +310,16 @@ def _refunds(story: Story) -> Iterator[Step]:
                 one.tx_hash or "",
                 links,
                 rank=5,
+                kinds=_ON_CHAIN,
             )
         if one.status == Refund.Status.CONFIRMED:
-            yield Step(one.updated_at, "check", GOOD, "Refund confirmed", amount, rank=6)
-        elif one.status == Refund.Status.FAILED:
             yield Step(
-                one.updated_at, "x-mark", BAD, "Refund failed", one.failure_reason or "", rank=6
+                one.updated_at, "check", GOOD, "Refund confirmed", amount, rank=6, kinds=_SETTLED
+            )
+        elif one.status == Refund.Status.FAILED:
+            reason = one.failure_reason or ""
+            yield Step(
+                one.updated_at, "x-mark", BAD, "Refund failed", reason, rank=6, kinds=_SETTLED
             )
 
 
@@ -272,10 +331,14 @@ def _cards(sessions: Iterable[FundingSession]) -> Iterator[Step]:
             one.method_name,
             one.provider_name,
         )
-        yield Step(one.created_at, "credit-card", QUIET, "Card payment started", text)
+        yield Step(
+            one.created_at, "credit-card", QUIET, "Card payment started", text, kinds=_OF_MONEY
+        )
         if one.paid_at:
-            number = f"Provider’s number {one.provider_txid}" if one.provider_txid else ""
-            yield Step(one.paid_at, "credit-card", GOOD, "Card charged", number, rank=1)
+            number = f"Provider ID {one.provider_txid}" if one.provider_txid else ""
+            yield Step(
+                one.paid_at, "credit-card", GOOD, "Card charged", number, rank=1, kinds=_OF_MONEY
+            )
 
 
 def _renewals(renewals: Renewals) -> Iterator[Step]:
@@ -292,6 +355,7 @@ def _renewals(renewals: Renewals) -> Iterator[Step]:
             text,
             links=links,
             rank=1,
+            kinds=_BY_CUSTOMER,
         )
     if renewals.after is not None:
         later = renewals.after.later
@@ -305,6 +369,7 @@ def _renewals(renewals: Renewals) -> Iterator[Step]:
             text,
             links=links,
             rank=4,
+            kinds=_BY_CUSTOMER,
         )
 
 
@@ -341,6 +406,7 @@ def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[Step]:
             text,
             links=links,
             rank=8,
+            kinds=frozenset({WEBHOOKS}),
         )
 
 

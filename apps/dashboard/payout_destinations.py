@@ -83,7 +83,7 @@ def add_a_wallet(request: PageRequest) -> HttpResponse:
         made = add()
     except Refusals as refusal:
         return _wallet_form(request, form.refuse(refusal))
-    messages.success(request, f"Saved: {title(made)}.")
+    messages.success(request, f"Added {title(made)}.")
     return go("payout_destinations")
 
 
@@ -135,7 +135,7 @@ def add_a_bank(request: PageRequest) -> HttpResponse:
         add()
     except Refusals as refusal:
         return _bank_form(request, form.refuse(refusal))
-    messages.success(request, "Saved. It can be paid once we have verified that it is yours.")
+    messages.success(request, "Bank account added. You can pay out to it once we’ve verified it.")
     return go("payout_destinations")
 
 
@@ -151,5 +151,5 @@ def remove(request: PageRequest, id: str) -> HttpResponse:
             request, "dashboard/payout_destinations/remove.html", {"row": row, "title": title(row)}
         )
     remove_destination(row, request.access.now(), by=request.access)
-    messages.success(request, "Removed. Payouts that are under way go on.")
+    messages.success(request, "Destination removed. Payouts in progress continue.")
     return go("payout_destinations")

@@ -225,7 +225,7 @@ def _review(
                 label=saved.label if saved is not None else "",
             )
         ],
-        permanent="Coins that have left can't be called back.",
+        permanent="Coins can't be recalled once sent.",
         noun="payout",
         after=_afterwards(request, order.amount),
         cautions=_cautions(request, order),
@@ -259,10 +259,10 @@ def _facts(request: PageRequest, asked: PayoutRequest, order: Order) -> list[Fac
             Fact("Off-ramp fee, about", fiat(quote.fee.cents, quote.fee.currency)),
         ]
     if request.access.store.payout_network_fee != PaysNetworkFee.MERCHANT:
-        return [*sent, Fact("Network fee", "paid by us")]
+        return [*sent, Fact("Network fee", "Paid by us")]
     fee = costs.fee(order.amount.asset)
     if fee is None:
-        return [*sent, Fact("Network fee, about", "currently unknown")]
+        return [*sent, Fact("Network fee, about", "Currently unknown")]
     arrives = max(0, order.amount.atomic - fee)
     return [
         *sent,

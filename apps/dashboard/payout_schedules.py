@@ -163,7 +163,7 @@ def create(request: PageRequest) -> HttpResponse:
         made = make()
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    messages.success(request, "The schedule is made.")
+    messages.success(request, "Schedule created.")
     return go("payout_schedule", made.pk)
 
 
@@ -197,7 +197,7 @@ def change(request: PageRequest, id: str) -> HttpResponse:
         keep()
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), schedule)
-    messages.success(request, "Saved.")
+    messages.success(request, "Schedule updated.")
     return go("payout_schedule", schedule.pk)
 
 
@@ -222,9 +222,7 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
     else:
         messages.success(
             request,
-            "The schedule is on."
-            if is_on
-            else "The schedule is paused. Nothing is paid out by itself.",
+            "Schedule resumed." if is_on else "Schedule paused.",
         )
     return go("payout_schedule", schedule.pk)
 
@@ -249,9 +247,9 @@ def run(request: PageRequest, id: str) -> HttpResponse:
     else:
         messages.success(
             request,
-            "It is on its way."
+            "Payout created."
             if ran.payout is not None
-            else "The swap is on its way; the payout follows it.",
+            else "Swap created. The payout follows once it completes.",
         )
     return go("payout_schedule", schedule.pk)
 
@@ -286,7 +284,7 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
             {"schedule": schedule, "to": _to(schedule)},
         )
     schedules.delete_schedule(request.access, schedule)
-    messages.success(request, "The schedule has been deleted.")
+    messages.success(request, "Schedule deleted.")
     return go("payout_schedules")
 
 

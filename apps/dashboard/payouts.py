@@ -128,13 +128,13 @@ def retry(request: PageRequest, id: str) -> HttpResponse:
 def give_up(request: PageRequest, id: str) -> HttpResponse:
     """The coins come back; who wants them elsewhere goes on to a new payout of the same amount."""
     if request.POST.get("then") != "elsewhere":
-        return _about_failed(request, id, give_up_payout, "The coins are back in your balance.")
+        return _about_failed(request, id, give_up_payout, "Funds returned to your balance.")
     payout: Payout = find(selectors.payouts_seen_by(request.access), id)
     answer = _about_failed(
         request,
         id,
         give_up_payout,
-        "The coins are back in your balance. Choose where they go instead.",
+        "Funds returned to your balance. Choose another destination.",
     )
     payout.refresh_from_db(fields=["funds"])
     if payout.funds != Payout.Funds.RETURNED:

@@ -56,8 +56,8 @@ _PARTIAL = Caution(
     "A payment can be refunded once: after it, the rest can't be refunded.",
 )
 _PERMANENT = (
-    "Coins that have left can't be called back. "
-    "Compare the address with the one your customer gave you, from its first to its last character."
+    "Coins can't be recalled once sent. "
+    "Compare every character of the address with the one your customer gave you."
 )
 _PARTS = (25, 50, 75, 100)
 

@@ -240,7 +240,7 @@ def automatic(request: PageRequest) -> HttpResponse:
             if asked is not None:
                 return asked
             set_auto_swap(request.access, target)
-            messages.success(request, "Saved. Payments that complete from now on follow this.")
+            messages.success(request, "Saved. Applies to payments that complete from now on.")
             return go("settings_auto_swap")
         except Refusals as refusal:
             form.refuse(refusal)

@@ -18,11 +18,18 @@ from apps.payments.services.transfers import (
     send_transfer_back,
     transfer_of,
 )
+from apps.payments.transfer_fits import Fit, fits_of
 from apps.stores import roles
 
 
 class AcceptForm(Form):
-    names = ("reference",)
+    """`payment` is one of those that are offered; `reference` is typed where none of them fits."""
+
+    names = ("payment", "reference")
+
+    @property
+    def wanted(self) -> str:
+        return self.values["payment"] or self.values["reference"]
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
@@ -32,7 +39,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 def accept(request: PageRequest, id: str) -> HttpResponse:
     transfer = transfer_of(request.access, id)
     form = AcceptForm.from_post(request.POST)
-    reference = form.values["reference"]
+    reference = form.wanted
     rows = [*_rows(transfer), ("Payment", reference)]
     try:
         asked = confirming.ask_about_form(
@@ -77,11 +84,17 @@ def _page(
     request: PageRequest, transfer: UnmatchedTransfer, form: AcceptForm | None = None
 ) -> HttpResponse:
     claim, why = _claim(request, transfer)
-    form = form or AcceptForm({"reference": claim.payment.reference if claim else ""})
+    form = form or AcceptForm({"payment": claim.payment.reference if claim else ""})
     accepted = (
         LateDeposit.objects.filter(deposit=claim.deposit).select_related("payment").first()
         if claim
         else None
+    )
+    returned = (
+        TransferReturn.objects.seen_by(request.access)
+        .filter(transfer=transfer)
+        .order_by("-created_at")
+        .first()
     )
     context = {
         "transfer": transfer,
@@ -90,13 +103,21 @@ def _page(
         "form": form,
         "errors": form.common_errors,
         "accepted": accepted,
-        "returned": TransferReturn.objects.seen_by(request.access)
-        .filter(transfer=transfer)
-        .order_by("-created_at")
-        .first(),
+        "returned": returned,
+        "fits": _fits(request, transfer, claim, is_held=returned is not None),
         "may_act": roles.may(request.member.role, roles.MOVE_MONEY),
     }
     return show(request, "dashboard/transfers/detail.html", context, status=form.status)
+
+
+def _fits(
+    request: PageRequest, transfer: UnmatchedTransfer, claim: Claim | None, *, is_held: bool
+) -> list[Fit]:
+    """What a return that failed has left is held for one payment, and can't join another."""
+    if claim is None or transfer.resolved_at:
+        return []
+    found = fits_of(request.access, transfer, claim.payment)
+    return found[:1] if is_held else found
 
 
 def _claim(request: PageRequest, transfer: UnmatchedTransfer) -> tuple[Claim | None, str]:

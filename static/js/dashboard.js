@@ -26,6 +26,21 @@ for (const tab of document.querySelectorAll(":is(.section-tabs, .tabs) > [aria-c
   tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.clientWidth) / 2;
 }
 
+// What was fetched into a sheet opens beside the page; its Cancel leads back to what is still there.
+document.addEventListener("htmx:after:swap", () => {
+  const sheet = document.querySelector("dialog.sheet:not([open]):has(form)");
+  if (sheet) sheet.showModal();
+});
+document.addEventListener("click", (event) => {
+  const sheet = event.target.closest?.("dialog.sheet a[data-closes]")?.closest("dialog");
+  if (!sheet) return;
+  event.preventDefault();
+  sheet.close();
+});
+document.querySelector("dialog.sheet")?.addEventListener("close", (event) => {
+  event.target.lastElementChild.replaceChildren();
+});
+
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;

@@ -43,7 +43,7 @@ def test_an_owner_approves_what_an_admins_key_asked_for(
     story.see("Verify it’s you", "approval-confirm")
     story.give_code()
     story.press("Confirm")
-    expect(page.get_by_text("Approved. It is on its way.")).to_be_visible()
+    expect(page.get_by_text("Approved. The payout is being sent.")).to_be_visible()
     story.see("Approval of a payout", "approval-approved")
     assert Payout.objects.get(pk=first).status == "pending"
 
@@ -54,7 +54,7 @@ def test_an_owner_approves_what_an_admins_key_asked_for(
     story.see("Reject this payout?", "approval-reject")
     page.get_by_label("Why?").fill("I don't know this address")
     story.press("Reject")
-    expect(page.get_by_text("Rejected. Nothing is sent.")).to_be_visible()
+    expect(page.get_by_text("Rejected. Nothing was sent.")).to_be_visible()
     assert Payout.objects.get(pk=second).status == "failed"
     story.go("approvals?show=decided")
     story.see("Approvals", "approvals-decided")

@@ -48,7 +48,7 @@ def test_a_merchant_signs_in_with_a_code_makes_a_link_and_finds_the_payment(
     page.get_by_role("link", name="Create one-time link").first.click()
     page.get_by_label("Amount").fill("24.90")
     page.get_by_label("Title").fill("Two loaves of rye")
-    page.get_by_label("Your order id").fill("A-1001")
+    page.get_by_label("Order ID").fill("A-1001")
     fine(page)
     shoot(page, "dashboard-create")
     page.get_by_role("button", name="Create link").click()

@@ -2,6 +2,7 @@
 phone and in the dark."""
 
 import io
+import re
 
 import pytest
 from PIL import Image
@@ -11,6 +12,33 @@ from tests.browser.conftest import OpenPage, shoot
 from tests.browser.test_dashboard import fine, sign_in
 from tests.cast import Cast
 from tests.make import paid, payment
+
+
+def test_a_refund_is_filled_in_beside_its_payment(world: Cast, open_page: OpenPage) -> None:
+    paid(world.bakery.test, amount="90.00")  # bears the fee of the refund
+    made = paid(world.bakery.test, amount="30.00")
+    page = open_page(f"/dashboard/payments/{made['id']}")
+    sign_in(page, world.alice.email)
+    page.wait_for_url(f"**/payments/{made['id']}")
+    sheet = page.get_by_role("dialog", name="Refund payment")
+    expect(sheet).to_be_hidden()
+    button = page.get_by_role("link", name="Refund", exact=True)
+    button.click()
+    expect(sheet).to_be_visible()
+    sheet.get_by_role("link", name="50%").click()
+    expect(sheet.get_by_label("Amount optional")).not_to_have_value("")
+    expect(page).to_have_url(re.compile(f"/payments/{made['id']}$"))
+    fine(page)
+    shoot(page, "dashboard-refund-sheet")
+    sheet.get_by_role("link", name="Cancel").click()
+    expect(sheet).to_be_hidden()
+    button.click()
+    expect(sheet.get_by_label("Amount optional")).to_have_value("")
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    button.click()
+    sheet.get_by_role("button", name="Review refund").click()
+    expect(page.get_by_role("heading", name="Confirm refund")).to_be_visible()
 
 
 def test_a_merchant_refunds_a_part_and_sees_it_on_its_way(world: Cast, open_page: OpenPage) -> None:

@@ -62,7 +62,7 @@ def test_the_reader_is_led_to_what_is_wrong(
 
     page.goto(page.url.split("/apps/")[0] + "/payouts/new")
     page.get_by_label("Amount", exact=True).fill("0.25")
-    page.get_by_role("radio", name="Another address").check()
+    page.get_by_role("radio", name="A different address").check()
     page.locator("#destination_address").fill(TWIN)
     send(page, "Review payout")
     send(page, "Send payout")

@@ -180,7 +180,7 @@ def add_the_bank(kim: Teller, open_page: OpenPage) -> None:
     kim.press("Add bank account")
     kim.give_code()
     kim.press("Confirm")
-    kim.reads("Waits for verification")
+    kim.reads("Pending verification")
     bank = Destination.objects.get(store=store_of(kim), kind="bank")
 
     desk = enter(open_page, member("Tess"), bypass_csp=True)

@@ -41,7 +41,7 @@ def test_the_room_is_shown_only_to_a_store_that_has_to_do_with_it(cast: Cast) ->
     two = two_people(cast)
     assert "/dashboard/approvals" in text(
         alice.get("payouts")
-    ) and "Payouts above 100.00 EUR wait" in text(alice.get("approvals"))
+    ) and "Payouts above 100.00 EUR need approval" in text(alice.get("approvals"))
     make.payout(two.key, MUCH)
     ApprovalRule.objects.update(above_cents=None)
     assert "/dashboard/approvals" in text(alice.get("payouts")), "one waits still"
@@ -64,7 +64,7 @@ def test_what_waits_is_shown_whole_and_approved_with_a_code_for_it(two: Two) -> 
     )
     page = text(alice.get(f"approvals/{held.pk}"))
     assert "0x52908400098527886E0F7030069857D2E4169EE7" in page and two.adam.email in page
-    assert "Waiting for approval by a second person" in text(alice.get(f"payouts/{made['id']}"))
+    assert "Waiting for approval from a second person" in text(alice.get(f"payouts/{made['id']}"))
     path, fields = opened(alice, held)
     shown = text(alice.post(path, **fields))
     assert (
@@ -76,7 +76,7 @@ def test_what_waits_is_shown_whole_and_approved_with_a_code_for_it(two: Two) -> 
     assert answered(alice, path, fields).headers["Location"] == f"/dashboard/approvals/{held.pk}"
     assert Payout.objects.get().status == "pending"
     assert two.cast.alice.email in text(alice.get(f"approvals/{held.pk}"))
-    assert "0.1 <span" in text(alice.get("approvals?show=decided")) and "Nothing waits" in text(
+    assert "0.1 <span" in text(alice.get("approvals?show=decided")) and "Nothing to approve" in text(
         alice.get("approvals")
     )
 
@@ -114,7 +114,7 @@ def test_the_maker_is_told_that_somebody_else_has_to_and_may_reject(two: Two) ->
     held = held_of(make.payout(two.key, MUCH)["id"])
     adam = Browser(two.adam)
     page = text(adam.get(f"approvals/{held.pk}"))
-    assert "Someone else has to approve it" in page and ">Approve</button>" not in page
+    assert "Someone else has to approve this" in page and ">Approve</button>" not in page
     path, fields = opened(adam, held)
     refused = adam.post(path, **fields)
     assert "somebody else has to approve it" in text(adam.get(refused.headers["Location"]))
@@ -138,7 +138,9 @@ def test_who_may_only_look_sees_what_waits_and_decides_nothing(two: Two) -> None
     for user in (accountant, two.cast.bob):
         browser = Browser(user)
         page = text(browser.get(f"approvals/{held.pk}"))
-        assert "Owners and admins decide about it." in page and ">Reject<" not in page
+        assert (
+            "Only owners and admins can approve or reject this." in page and ">Reject<" not in page
+        )
         assert (
             browser.post(f"approvals/{held.pk}/approve").status_code
             == browser.post(f"approvals/{held.pk}/reject").status_code
@@ -153,7 +155,9 @@ def test_an_approver_without_a_second_factor_is_sent_to_set_it_up(two: Two) -> N
         store=two.cast.bakery.store, user=olga, role=Role.ADMIN, created_at=held.created_at
     )
     browser = Browser(olga)
-    assert "Approving needs two-factor authentication" in text(browser.get(f"approvals/{held.pk}"))
+    assert "Approving requires two-factor authentication" in text(
+        browser.get(f"approvals/{held.pk}")
+    )
     path, fields = opened(browser, held)
     assert "Set up two-factor authentication first" in text(
         browser.get(browser.post(path, **fields).headers["Location"])

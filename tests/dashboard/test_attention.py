@@ -212,7 +212,7 @@ def test_a_rejected_payment_of_an_unknown_sender_is_refunded_to_an_address_that_
     arrives(made, sender=ZERO_ADDRESS, share=2)
     browser = Browser(cast.alice)
     line = only(browser)
-    assert "sender is unknown" in line.notice.title and line.notice.action == "Issue refund"
+    assert "unknown sender" in line.notice.title and line.notice.action == "Issue refund"
     review = reviewed(browser, made, destination_address=make.fresh_address())
     confirmed(browser, made, review)
     assert Refund.objects.count() == 1 and told(browser) == []
@@ -227,7 +227,7 @@ def test_a_rejected_card_payment_waits_for_the_merchants_address(cast: Cast) -> 
     browser = Browser(cast.alice)
     line = only(browser)
     assert (line.notice.title, line.notice.action) == (
-        "Card payment has to be refunded",
+        "Card payment needs a refund",
         "Issue refund",
     )
     confirmed(browser, made, reviewed(browser, made, destination_address=make.fresh_address()))

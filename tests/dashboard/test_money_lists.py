@@ -179,7 +179,7 @@ def test_sums_of_a_long_list_say_that_they_are_not_whole(
     monkeypatch.setattr(money_lists, "SUMMED_MAX", 2)
     page = browser.get("payouts")
     (coin,) = page.context["sums"].coins
-    assert coin.count == 2 and "Sums cover the newest 2" in text(page)
+    assert coin.count == 2 and "Totals cover the newest 2" in text(page)
 
 
 def test_htmx_gets_the_rows_alone(cast: Cast, browser: Browser) -> None:

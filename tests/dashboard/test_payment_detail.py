@@ -176,3 +176,54 @@ def test_what_was_paid_or_is_on_its_way_by_card_cannot_be_canceled(cast: Cast) -
     assert "Cancel payment" not in text(browser.get(f"payments/{waiting['id']}"))
     assert browser.post(f"payments/{waiting['id']}/cancel").status_code == 422
     assert Payment.objects.get(pk=row.pk).status == "pending"
+
+
+def test_the_timeline_shows_one_kind_by_links_and_asks_nothing_more(cast: Cast) -> None:
+    api = cast.bakery.test
+    browser = Browser(cast.alice, answers=True)
+    events = ["payment_intent.completed"]
+    register_endpoint(
+        cast.bakery.access(), EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=events)
+    )
+    simulated(api, payment(api, amount="50.00")["id"])  # bears the fee of the refund
+    made = simulated(api, payment(api)["id"])
+    path = f"payments/{made['id']}"
+    opened = browser.get(f"{path}/refund").context["form"]
+    typed = {"form_key": opened.values["form_key"]}
+    review = browser.post(f"{path}/refund", **typed).context["review"]
+    sent = browser.post(f"{path}/refund", **typed, agreed=review.agreed)
+    assert sent.status_code == 303
+    browser.get(path)  # what is kept between requests is read
+    with CaptureQueriesContext(connection) as every:
+        whole = browser.get(path)
+    assert [one.label for one in whole.context["timeline"].filters] == [
+        "All",
+        "On-chain",
+        "Webhooks",
+        "Money",
+        "People",
+    ]
+    found = {}
+    for kind in ("chain", "webhooks", "money", "people"):
+        assert f'href="/dashboard/{path}?show={kind}"' in text(whole)
+        with CaptureQueriesContext(connection) as asked:
+            shown = browser.get(f"{path}?show={kind}")
+        assert len(asked) == len(every)
+        current = [one.kind for one in shown.context["timeline"].filters if one.is_current]
+        assert current == [kind]
+        found[kind] = unnamed(titles(shown))
+
+    assert found["webhooks"] and all(one.startswith("Webhook") for one in found["webhooks"])
+    assert "Deposit detected" in found["chain"] and "Payment created" not in found["chain"]
+    assert "Payment created" in found["money"] and "Refund requested" in found["money"]
+    assert found["people"] == ["Refund requested"]
+    told = {one for titles_of_kind in found.values() for one in titles_of_kind}
+    assert told == set(unnamed(titles(whole)))
+    assert titles(browser.get(f"{path}?show=x")) == titles(whole)
+
+
+def test_a_timeline_of_one_kind_has_no_filters(cast: Cast) -> None:
+    made = payment(cast.bakery.test)
+    shown = Browser(cast.alice).get(f"payments/{made['id']}")
+    assert shown.context["timeline"].filters == []
+    assert "Timeline filter" not in text(shown)

@@ -36,7 +36,7 @@ def test_an_empty_list_offers_to_begin_and_a_search_without_result_to_begin_anew
     assert "No test payments yet" in text(browser.get("payments"))
     payment(cast.bakery.test)
     answer = text(browser.get("payments?q=NOSUCHREFERENCE"))
-    assert "No payment matches" in answer and "No test payments yet" not in answer
+    assert "No matching payments" in answer and "No test payments yet" not in answer
 
 
 def test_the_search_finds_by_reference_order_id_amount_and_id(cast: Cast) -> None:
@@ -103,7 +103,8 @@ def test_an_underpaid_payment_says_what_is_missing_and_its_timeline_speaks_plain
     )
     assert missing.amount_atomic == asked - received > 0
     assert (
-        "is missing.</strong> The customer can pay the rest" in shown and "is sent back." in shown
+        "is missing.</strong> The customer can pay the rest" in shown
+        and "the amount received is refunded" in shown
     )
     assert "Partially paid" in shown and "payment_intent.underpaid_detected" not in shown
     simulated(api, half["id"], None, amount_atomic=str(missing.amount_atomic))
@@ -251,7 +252,7 @@ def test_a_refused_form_says_why_and_keeps_what_was_typed(cast: Cast) -> None:
         (
             {"order_id": "x" * 256},
             "order_id",
-            "Your order id is too long (maximum is 255 characters).",
+            "Order ID is too long (maximum is 255 characters).",
         ),
         ({"success_url": "javascript:alert(1)"}, "success_url", "The address must be a valid URL."),
         ({"expires_in": "5"}, "expires_in", "Choose one of the offered values."),
@@ -288,7 +289,7 @@ def test_a_late_deposit_is_shown_and_accepted_once_on_a_page_of_its_own(cast: Ca
     row, one = late(cast)
     amount = one.deposit.amount_atomic
     browser = Browser(cast.alice)
-    assert "arrived after this payment had ended" in text(browser.get(f"payments/{row.pk}"))
+    assert "arrived after this payment ended" in text(browser.get(f"payments/{row.pk}"))
     path = f"payments/{row.pk}/late-deposits/{one.deposit_id}"
     assert "Accept this late deposit?" in text(browser.get(path))
     assert available(cast) == (0, amount)

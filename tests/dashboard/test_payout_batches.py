@@ -127,7 +127,7 @@ def test_a_file_that_is_no_list_is_told_on_the_form(alice: Browser) -> None:
 def test_a_list_is_discarded_filtered_and_exported(rich: Cast, alice: Browser) -> None:
     path, _ = review(alice, f"SETH,0.1,{ADDRESS},=1+1\nSETH,x,{ADDRESS},Carl\n")
     assert "Carl" in text(alice.get(f"{path}?lines=invalid"))
-    assert "No such lines" in text(alice.get(f"{path}?lines=failed"))
+    assert "No matching lines" in text(alice.get(f"{path}?lines=failed"))
     lines = b"".join(alice.get(f"{path}/lines.csv").streaming_content).decode().splitlines()
     assert lines[0].endswith("payout_id,payout_status,tx_hash") and len(lines) == 3
     assert "'=1+1" in lines[1] and "invalid" in lines[2]

@@ -176,7 +176,7 @@ def test_several_transfers_are_shown_each_with_what_they_come_to(cast: Cast) -> 
     shown = text(reviewed(browser, late))
     one = int(late["payment_addresses"][0]["crypto_amount_atomic"])
     assert TO in shown and shown.count("<dt>You send</dt>") == 2
-    assert f"<dt>Total</dt><dd>{crypto(2 * one, 18, 'ETH')}" in shown
+    assert f"<dt>Total</dt> <dd>{crypto(2 * one, 18, 'ETH')}" in shown
 
 
 def test_a_second_request_while_one_is_under_way_leads_back_to_it(
@@ -224,7 +224,7 @@ def test_the_maximum_is_told_in_coins_and_at_both_rates(cast: Cast, made: dict[s
     dearer("3600")
     page = text(Browser(cast.alice).get(f"payments/{made['id']}/refund"))
     most = crypto(made["payment_addresses"][0]["crypto_amount_atomic"], 18, "ETH")
-    assert f"<dt>Maximum</dt><dd>{most}" in page
+    assert f"<dt>Maximum</dt> <dd>{most}" in page
     assert (
         "1 ETH = €1,800.00" in page
         and "1 ETH = €3,600.00" in page

@@ -69,7 +69,7 @@ def test_progress_and_failure_are_told(cast: Cast, browser: Browser) -> None:
     last = last_day(cast)
     ask(browser, last, last)
     Report.objects.update(lines_total=400, lines_done=100)
-    assert "25 %" in text(browser.get("reports"))
+    assert "25%" in text(browser.get("reports"))
     Report.objects.update(
         status=states.FAILED, error="The report could not be made. Ask for it again."
     )

@@ -142,7 +142,7 @@ def test_a_swap_needs_two_factor_authentication(rich: Cast) -> None:
 def test_a_store_with_nothing_is_told_so(cast: Cast) -> None:
     browser = Browser(cast.alice)
     assert "your available balance is empty" in text(browser.get("swaps"))
-    assert "There is nothing to swap" in text(browser.get("swaps/new"))
+    assert "Nothing to swap" in text(browser.get("swaps/new"))
 
 
 def test_the_list_is_by_status_and_page(rich: Cast) -> None:
@@ -166,7 +166,7 @@ def test_the_automatic_swaps_are_switched_on_and_off(rich: Cast) -> None:
     browser = Browser(rich.alice)
     assert browser.post("settings/auto-swap", target_asset_id="USDC_SETH").status_code == 303
     assert AutoSwap.objects.get().target_asset_id == "USDC_SETH"
-    assert "Payments are swapped into USDC as they complete" in text(browser.get("swaps"))
+    assert "Completed payments are swapped into USDC automatically" in text(browser.get("swaps"))
     refused = browser.post("settings/auto-swap", target_asset_id="ETH_USDC")
     assert refused.status_code == 422 and "Choose one of the stablecoins offered." in text(refused)
     browser.post("settings/auto-swap", target_asset_id="")

@@ -1,0 +1,69 @@
+"""The payments that an unmatched transfer was probably meant for, so that nobody has to look a
+reference up.
+
+One statement that reads a bounded range of an index, whatever the store has sold.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import F
+from django.db.models.functions import Abs
+
+from apps.access.access import Access
+from apps.chain.models import UnmatchedTransfer
+from apps.core import clock
+from apps.payments.models import Payment, PaymentAddress
+
+SHOWN = 5
+LOOKED_AT_MAX = 500
+LOOKED_BACK = timedelta(days=30)
+# A customer may still be paying what was made shortly after the coins were seen.
+LOOKED_AHEAD = timedelta(hours=1)
+NEAR_PERCENT = 10
+
+
+@dataclass(frozen=True)
+class Fit:
+    """`due_atomic` is what it asks for in the coin that came, None where it doesn't take that
+    coin."""
+
+    payment: Payment
+    due_atomic: int | None
+    is_own: bool
+
+
+def fits_of(access: Access, transfer: UnmatchedTransfer, own: Payment) -> list[Fit]:
+    """The payment whose address it is, then those that ask for about this amount of this coin, the
+    nearest first and of equals the latest."""
+    near = _near(access, transfer)
+    due = next((one.required_atomic for one in near if one.payment_id == own.pk), None)
+    others = [Fit(one.payment, one.required_atomic, False) for one in near]
+    return [Fit(own, due, True), *(one for one in others if one.payment.pk != own.pk)][:SHOWN]
+
+
+def _near(access: Access, transfer: UnmatchedTransfer) -> list[PaymentAddress]:
+    if transfer.asset_id is None:
+        return []
+
+    amount = transfer.amount_atomic
+    margin = amount * NEAR_PERCENT // 100
+    # Payments of test mode are of the test clock, what is seen on a chain isn't.
+    ahead = access.now() - clock.real_now()
+    since = transfer.detected_at - LOOKED_BACK
+    until = transfer.detected_at + ahead + LOOKED_AHEAD
+    recent = (
+        Payment.objects.seen_by(access)
+        .filter(created_at__range=(since, until))
+        .order_by("-created_at")[:LOOKED_AT_MAX]
+    )
+    found = PaymentAddress.objects.filter(
+        payment__in=recent.values("pk"),
+        asset=transfer.asset_id,
+        required_atomic__range=(amount - margin, amount + margin),
+    )
+    return list(
+        found.select_related("payment").order_by(
+            Abs(F("required_atomic") - amount), "-payment__created_at"
+        )[: SHOWN + 1]
+    )
