@@ -16,6 +16,7 @@ from apps.core.templatetags.tillgate import crypto_short, fiat, moment
 
 NONE = mark_safe('<span class="muted">–</span>')  # ours alone
 NAME_SHOWN = 60
+BESIDE_SHOWN = 24
 
 
 def name(page: str, id: object, text: str, below: str = "") -> SafeString:
@@ -73,6 +74,11 @@ def lines(cells: Iterable[SafeString]) -> SafeString:
 def words_apart(cells: Iterable[SafeString]) -> SafeString:
     """One after the other."""
     return format_html_join(" ", "{}", ((one,) for one in cells))
+
+
+def cut(text: str) -> str:
+    """For what stands beside something else on a line."""
+    return Truncator(text).chars(BESIDE_SHOWN)
 
 
 def _short(text: str) -> str:

@@ -35,7 +35,7 @@ def read(request: PageRequest, payments: Sequence[Payment], wanted: frozenset[st
 
 def _name(one: Line) -> SafeString:
     payment = one.payment
-    order = format_html("order {}", payment.order_id[:40]) if payment.order_id else ""
+    order = format_html("order {}", cells.cut(payment.order_id)) if payment.order_id else ""
     if not payment.title:
         return cells.name("payment", payment.pk, payment.reference, order)
     below = format_html(

@@ -18,6 +18,7 @@ from apps.chain.addresses import checksummed
 from apps.core import clock, money
 from apps.core.money import Fiat
 from apps.core.templatetags.tillgate import shorten
+from apps.dashboard.cells import cut
 from apps.dashboard.plumbing import PageRequest
 from apps.ledger.selectors import StoreAccount
 from apps.ledger.statements import StatementLine
@@ -111,7 +112,7 @@ def _payments(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
         .values_list("pk", "reference", "title", "order_id")
     )
     for id, reference, title, order_id in rows:
-        below = " · ".join(one for one in (reference if title else "", order_id or "") if one)
+        below = " · ".join(one for one in (reference if title else "", cut(order_id or "")) if one)
         yield id, Subject(title or reference, below, _url("payment", id))
 
 

@@ -76,9 +76,9 @@ def test_what_waits_is_shown_whole_and_approved_with_a_code_for_it(two: Two) -> 
     assert answered(alice, path, fields).headers["Location"] == f"/dashboard/approvals/{held.pk}"
     assert Payout.objects.get().status == "pending"
     assert two.cast.alice.email in text(alice.get(f"approvals/{held.pk}"))
-    assert "0.1 <span" in text(alice.get("approvals?show=decided")) and "Nothing to approve" in text(
-        alice.get("approvals")
-    )
+    assert "0.1 <span" in text(
+        alice.get("approvals?show=decided")
+    ) and "Nothing to approve" in text(alice.get("approvals"))
 
 
 def test_a_code_for_one_payout_approves_no_other(two: Two) -> None:
