@@ -10,8 +10,12 @@ from apps.chain import addresses
 from apps.chain.models import Address
 from apps.chain.watching.watcher import Watcher
 from apps.core import buckets, clock
-from tests.chain.local import LocalChain, program
+from tests.chain.local import LocalChain, end_spares, program
 from tests.chain.proxy import Proxy
+
+
+def pytest_sessionfinish() -> None:
+    end_spares()  # workers of a divided run don't call what is registered atexit
 
 
 @pytest.fixture

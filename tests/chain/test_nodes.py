@@ -71,7 +71,14 @@ def test_the_next_node_is_used_when_one_fails(
     blocks_are_linked()
 
 
-@pytest.mark.parametrize("how", FAILURES)
+@pytest.mark.parametrize(
+    "how",
+    [
+        # The others are told apart by the test above.
+        pytest.param(how, marks=() if how in ("server error", "a page") else pytest.mark.whole)
+        for how in FAILURES
+    ],
+)
 def test_without_another_node_the_watcher_waits_and_goes_on_where_it_was(
     chain: LocalChain, proxy: Proxy, watcher: Reader, address: str, how: str
 ) -> None:
