@@ -23,7 +23,7 @@ CUSTOMER_BADGES = {
     },
     # the same in the words of whoever is billed
     "hosted_invoice": {
-        "open": (INFO, _("To pay")),
+        "open": (INFO, _("Unpaid")),
         "part_paid": (WAIT, _("Partly paid")),
         "past_due": (BAD, _("Past due")),
         "paid": (GOOD, _("Paid")),

@@ -36,7 +36,7 @@ VALUE_MAX = 200
 INVALID_VERIFICATION = "invalid_verification"
 BUSINESS = "business"
 PAYOUT = "payout"
-TITLES = {BUSINESS: _("Your business"), PAYOUT: _("Where your money goes")}
+TITLES = {BUSINESS: _("Your business"), PAYOUT: _("Payout destination")}
 
 
 class BusinessForm(Form):

@@ -57,11 +57,11 @@ def test_a_test_card_is_charged_and_the_page_waits_for_crypto(
     made = make.payment(shop.test, amount="50.00")
     page = open_page(f"/pay/{made['reference']}")
     page.get_by_role("link", name="Card or bank").click()
-    page.get_by_label("E-mail").fill("ann@example.com")
+    page.get_by_label("Email").fill("ann@example.com")
     card_page(page)
     shoot(page, "card-page-desk")
     assert barriers(page) == []
-    page.get_by_role("button", name="The card is charged").click()
+    page.get_by_role("button", name="Charge the card").click()
     expect(
         page.get_by_role("heading", level=2, name="Card paid, waiting for crypto")
     ).to_be_visible()
@@ -72,7 +72,7 @@ def test_a_test_card_is_charged_and_the_page_waits_for_crypto(
 
 @pytest.mark.parametrize(
     ("button", "words"),
-    [("It is declined", "The last card payment failed"), ("Still waiting", "is open")],
+    [("Decline", "The last card payment failed"), ("Keep pending", "is open")],
 )
 def test_without_scripts_a_card_that_was_not_charged_can_be_tried_again(
     shop: Shop, open_page: OpenPage, button: str, words: str
@@ -91,11 +91,11 @@ def test_somebody_from_nowhere_says_where_they_are(shop: Shop, open_page: OpenPa
     made = make.payment(shop.test, amount="50.00")
     page = open_page(f"/pay/{made['reference']}?pay=card", width=390, height=844)
     page.get_by_label("Country").select_option("BR")
-    page.get_by_role("button", name="Show what it costs").click()
+    page.get_by_role("button", name="Show prices").click()
     expect(page.get_by_text("Nobody offers card payments of this amount there.")).to_be_visible()
     page.get_by_text("You pay from Brazil").click()
     page.get_by_label("Country").select_option("GB")
-    page.get_by_role("button", name="Show what it costs").click()
+    page.get_by_role("button", name="Show prices").click()
     expect(page.get_by_text("Faster Payments").first).to_be_visible()
 
 
@@ -126,7 +126,7 @@ def test_a_card_pays_to_the_end_with_coins_on_the_chain(
     made = make.payment(shop.test, amount="50.00")
     page = open_page(f"/pay/{made['reference']}?pay=card")
     card_page(page)
-    page.get_by_role("button", name="The card is charged").click()
+    page.get_by_role("button", name="Charge the card").click()
     expect(
         page.get_by_role("heading", level=2, name="Card paid, waiting for crypto")
     ).to_be_visible()

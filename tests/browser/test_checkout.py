@@ -62,7 +62,7 @@ STAGES = {
     "pay": ([], {}, "Pay with crypto"),
     "underpaid": ([("underpaid", {})], {}, "Partially paid"),
     "confirming": ([("unconfirmed", {"confirmations": 3})], {}, "Confirming your payment"),
-    "seen": ([("unconfirmed", {"confirmations": 0})], {}, "Payment seen"),
+    "seen": ([("unconfirmed", {"confirmations": 0})], {}, "Payment detected"),
     "completed": ([("exact", {})], {}, "Paid"),
     "overpaid": ([("overpaid", {})], {}, "Paid"),
     "failed": ([("overpaid", {})], {"accept_overpayments": False}, "The payment was not accepted"),
@@ -192,7 +192,7 @@ def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None
     expect(page.get_by_role("img", name=ADDRESS_ONLY)).to_be_visible()
     made = order(shop)
     page = open_page(f"/pay/{made['reference']}", script=False)
-    press(page, "Half of it")
+    press(page, "Half the amount")
     expect(page.get_by_role("heading", name="Partially paid")).to_be_visible()
     press(page, "Exact amount")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
@@ -200,11 +200,11 @@ def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None
 
 def test_the_test_panel_plays_every_scenario(shop: Shop, open_page: OpenPage) -> None:
     page = open_page(f"/pay/{order(shop)['reference']}")
-    press(page, "A failed one")
+    press(page, "Failed")
     expect(page.get_by_text("Failed", exact=True)).to_be_visible()
     press(page, "Unconfirmed")
     expect(page.get_by_role("heading", name="Confirming your payment")).to_be_visible()
-    press(page, "Confirm it")
+    press(page, "Confirm")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
     page = open_page(f"/pay/{order(shop)['reference']}")
     press(page, "Too much")

@@ -42,7 +42,7 @@ def test_one_press_on_a_phone_gets_a_new_quote(
     later = Renewal.objects.get(earlier_id=made["id"]).later
     assert page.url.endswith(f"/pay/{later.reference}")
     page.goto(page.url.replace(later.reference, made["reference"]))
-    page.get_by_role("link", name="Go to the new quote").click()
+    page.get_by_role("link", name="View new quote").click()
     expect(page).to_have_url(re.compile(later.reference))
 
 

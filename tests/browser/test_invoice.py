@@ -67,7 +67,7 @@ def part_paid(shop: Shop, made: dict[str, Any]) -> None:
 STATES = {
     "to-pay": (lambda shop, made: None, "Pay this invoice"),
     "paying": (lambda shop, made: started(made), "Pay with crypto"),
-    "part-paid": (part_paid, "Pay what is left"),
+    "part-paid": (part_paid, "Pay the remaining amount"),
     "paid": (lambda shop, made: make.simulated(shop.test, started(made)), "Paid"),
     "void": (lambda shop, made: r.act(shop.test, made["id"], "void"), "This invoice was canceled"),
 }
@@ -123,11 +123,11 @@ def test_a_customer_pays_in_the_page_and_it_becomes_the_receipt_without_a_reload
 def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None:
     page = open_page(path_of(bill(shop)), script=False, width=390, height=844)
     press(page, "Pay €987.31")
-    press(page, "Half of it")
+    press(page, "Half the amount")
     expect(page.get_by_role("heading", name="Partially paid")).to_be_visible()
     press(page, "Exact amount")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
-    press(page, "E-mail me a link to all my invoices")
+    press(page, "Email me a link to all my invoices")
     expect(page.get_by_text("look into your mailbox")).to_be_visible()
 
 

@@ -107,7 +107,7 @@ def test_the_page_says_who_bills_whom_for_what_and_what_is_due(bakery: Shop) -> 
         "Total €492.58",
         "PO-3381",
         "1 Dec 2099",
-        "To pay",
+        "Unpaid",
         "Pay €492.58",
         "Ring &lt;b&gt;twice&lt;/b&gt;",
         "Thanks",
@@ -171,7 +171,7 @@ def test_a_part_payment_is_shown_and_what_is_left_is_asked_for_with_one_intent(
         "Left to pay €6.00",
         "Payments received",
         "€4.00",
-        "Pay what is left",
+        "Pay the remaining amount",
         "Pay €6.00",
     ):
         assert part in said, part
@@ -189,7 +189,7 @@ def test_after_the_time_of_an_intent_a_new_one_is_made(bakery: Shop) -> None:
     make.advance(bakery.test, HOUR)
     said = page(made)
     assert (
-        "The time of your last payment is over" in said
+        "Your last payment has expired" in said
         and "I already paid" in said
         and "Pay €10.00" in said
     )
@@ -232,7 +232,7 @@ def test_money_that_comes_to_a_written_off_invoice_is_still_followed(bakery: Sho
     press(made)
     r.ok(r.act(bakery.test, made["id"], "mark_uncollectible"))
     make.simulated(bakery.test, str(intents(made)[0].pk), "unconfirmed")
-    assert "Payment seen" in page(made)
+    assert "Payment detected" in page(made)
 
 
 def test_past_due_is_counted_by_the_stores_own_time(bakery: Shop) -> None:
@@ -252,7 +252,7 @@ def test_a_refund_is_told_on_the_receipt(bakery: Shop) -> None:
         make.advance(bakery.test, 61)
     r.view(paid["public_token"])
     settle_invoices()
-    assert "has sent €10.00 of it back" in page(made)
+    assert "has refunded €10.00" in page(made)
     assert "Paid, refunded" in text_of(file_of(made, "receipt"))
 
 

@@ -110,7 +110,7 @@ def test_whoever_presses_again_is_led_to_the_same_payment(bakery: Shop) -> None:
     first = press(old.reference)
     second = press(old.reference)
     assert first["Location"] == second["Location"] and Renewal.objects.count() == 1
-    assert "Go to the new quote" in page(old.reference) and first["Location"] in page(old.reference)
+    assert "View new quote" in page(old.reference) and first["Location"] in page(old.reference)
 
 
 def test_many_presses_at_once_make_one_payment(committed: Cast) -> None:
@@ -308,7 +308,7 @@ def test_the_dashboard_links_both_payments(cast: Cast) -> None:
 def test_the_setting_is_a_switch_of_the_checkout(cast: Cast) -> None:
     browser = Browser(cast.alice)
     shown = browser.get("settings").content.decode()
-    assert re.search(r'name="offers_new_quotes" checked', shown)
+    assert re.search(r'name="offers_new_quotes"\s+checked', shown)
     browser.post("settings", settlement_currency="EUR", support_email="", accept_overpayments="on")
     cast.bakery.store.refresh_from_db()
     assert cast.bakery.store.offers_new_quotes is False

@@ -64,7 +64,7 @@ def test_too_much_is_told_in_both_units_with_what_happens(bakery: Shop) -> None:
     make.simulated(bakery.test, made["id"], "overpaid")
     text = words(made)
     assert (
-        "Sent too much €0.49 · 0.0002766668 ETH" in text
+        "Overpaid €0.49 · 0.0002766668 ETH" in text
         and "ask them to refund the difference" in text
     )
     assert progress(made).left_cents == 0
@@ -74,7 +74,7 @@ def test_a_little_more_than_due_is_nobodys_worry(bakery: Shop) -> None:
     made = make.payment(bakery.test, amount="24.90")
     due = int(made["payment_addresses"][0]["crypto_amount_atomic"])
     make.simulated(bakery.test, made["id"], None, amount_atomic=str(due + due // 1000))
-    assert "Sent too much" not in words(made)
+    assert "Overpaid" not in words(made)
 
 
 def test_a_refused_overpayment_says_that_it_is_sent_back(bakery: Shop) -> None:
@@ -84,8 +84,8 @@ def test_a_refused_overpayment_says_that_it_is_sent_back(bakery: Shop) -> None:
     text = words(made)
     assert (
         "doesn't accept overpayments" in text
-        and "What arrived is sent back" in text
-        and "Sent too much €0.49" in text
+        and "What arrived is being returned" in text
+        and "Overpaid €0.49" in text
     )
 
 

@@ -131,7 +131,7 @@ def test_a_platform_that_opens_its_own_link_gains_nothing_before_the_contact_cou
     assert letter.to == [CONTACT] and WALLET in letter.body and "Alice's Bakery" in letter.body
     refused_for_now(merchant)
     seen = text(Client().get(page))
-    assert "It can be used from" in seen and "o•••@bakery.example" in seen
+    assert "It becomes active on" in seen and "o•••@bakery.example" in seen
     assert code_in(letter) not in seen and code_in(letter).replace(" ", "") not in seen
     with later(hours=23):
         refused_for_now(merchant)
@@ -261,13 +261,13 @@ def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> Non
     (letter,) = letters()
     path = stop_in(letter)
     assert (
-        "Stop this destination?" in text(Client().get(path)) and saved(merchant).removed_at is None
+        "Remove this destination?" in text(Client().get(path)) and saved(merchant).removed_at is None
     )
-    assert "The destination has been removed" in text(Client().post(path))
+    assert "No payouts are sent to it anymore" in text(Client().post(path))
     assert saved(merchant).removed_at is not None
-    assert "There is nothing to stop" in text(Client().get(path))
-    assert "There is nothing to stop" in text(Client().post(path))
-    assert "Stopped" in text(Client().get(page))
+    assert "There's nothing to remove" in text(Client().get(path))
+    assert "There's nothing to remove" in text(Client().post(path))
+    assert "Destination removed" in text(Client().get(page))
     assert Client().post(page, {"code": code_in(letter)}).status_code == 303
     with later(hours=25):
         refusal(
@@ -288,7 +288,7 @@ def test_what_a_code_hurried_can_still_be_stopped_until_it_would_have_been_usabl
     page = named(platform, merchant)
     (letter,) = letters()
     Client().post(page, {"code": code_in(letter)})
-    assert "The destination has been removed" in text(Client().post(stop_in(letter)))
+    assert "No payouts are sent to it anymore" in text(Client().post(stop_in(letter)))
     refusal(
         pay(merchant, destination_address=WALLET), 403, "platform_cannot_change_payout_destination"
     )
@@ -299,7 +299,7 @@ def test_a_link_stops_nothing_later_and_none_can_be_made_up(platform: Platform) 
     page = named(platform, merchant)
     path = stop_in(letters()[0])
     with later(hours=25):
-        assert "There is nothing to stop" in text(Client().post(path))
+        assert "There's nothing to remove" in text(Client().post(path))
     assert saved(merchant).removed_at is None
     assert Client().post(path[:-1] + ("a" if path[-1] != "a" else "b")).status_code == 404
     assert Client().post(f"/onboarding/stop/{page.rpartition('/')[2]}").status_code == 404, (
@@ -318,7 +318,7 @@ def test_the_contacts_code_makes_it_usable_at_once(platform: Platform) -> None:
     assert (answer.status_code, answer["Location"]) == (303, page)
     seen = Client().get(page)
     assert (
-        "Payouts can go there from now on" in text(seen)
+        "Payouts can be sent there now" in text(seen)
         and b'href="https://shop.example/back"' in seen.content
     )
     assert pay(merchant, destination_address=WALLET).status_code == 201
@@ -348,7 +348,7 @@ def test_a_code_is_tried_five_times_lives_half_an_hour_and_is_kept_as_a_hash(
     for _ in range(confirmations.TRIES_MAX):
         answer = Client().post(page, {"code": wrong(code)})
         assert answer.status_code == 422
-    assert "too many wrong codes" in text(answer)
+    assert "Too many wrong codes" in text(answer)
     assert Client().post(page, {"code": code}).status_code == 422
     refused_for_now(merchant)
     with later(minutes=2):
@@ -415,7 +415,7 @@ def test_before_a_person_approved_the_details_nothing_counts(platform: Platform)
         == 303
     )
     page = name(token)["Location"]
-    assert "First a person looks at the business details" in text(Client().get(page))
+    assert "review the business details first" in text(Client().get(page))
     assert Client().post(f"{page}/send")["Location"] == page and not letters()
     make.store_coins(merchant.store, "ETH", 10**18)
     with later(days=30):

@@ -169,7 +169,7 @@ def test_a_merchant_tells_everything_and_returns(platform: Platform) -> None:
     assert "form-action 'self' https://shop.example" in first["Content-Security-Policy"]
     step = page(link, "/business", VERIFICATION)
     assert (step.status_code, step["Location"]) == (303, f"/onboarding/{link['token']}")
-    assert b"Where your money goes" in page(link).content
+    assert b"Payout destination" in page(link).content
     last = page(link, "/payout", {"kind": "wallet", "network": "sepolia", "address": WALLET})
     assert (last.status_code, last["Location"]) == (303, "https://shop.example/back")
     verification = Verification.objects.get(store_id=merchant.id)
@@ -271,7 +271,7 @@ def test_what_was_told_elsewhere_is_not_asked_again(platform: Platform) -> None:
     assert b"All set" in page(kyb).content
     assert page(kyb, "/finish", {})["Location"] == "https://shop.example/back"
     both = minted(platform, merchant)
-    assert b"Where your money goes" in page(both).content
+    assert b"Payout destination" in page(both).content
     assert page(both, "/finish", {})["Location"] == f"/onboarding/{both['token']}"
     assert (
         page(both, "/payout", {"kind": "wallet", "network": "sepolia", "address": WALLET})[
