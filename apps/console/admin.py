@@ -72,7 +72,7 @@ class StaffRequestAdmin(ReadOnly):
     def decision(self, row: StaffRequest) -> str:
         page = reverse("admin:stores_staffrequest_decide", args=[row.pk])
         if row.state == _Pending:
-            return format_html('<a class="decide" href="{}">Decide</a>', page)
+            return format_html('<a class="decide" href="{}">Review</a>', page)
         return format_html('<a href="{}">{}</a>', page, row.get_state_display())
 
     def ask(self, request: HttpRequest, kind: str) -> HttpResponse:
@@ -103,7 +103,9 @@ class StaffRequestAdmin(ReadOnly):
                 return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Request: {KINDS[kind].title.lower()}",
+            "title": f"Request {KINDS[kind].title[:1].lower()}{KINDS[kind].title[1:]}",
+            "opts": self.opts,
+            "list_name": self.list_name,
             "form": form,
             "errors": errors,
         }
@@ -147,6 +149,8 @@ class StaffRequestAdmin(ReadOnly):
         return {
             **self.admin_site.each_context(request),
             "title": f"{kind.title}: {row.name}",
+            "opts": self.opts,
+            "list_name": self.list_name,
             "row": row,
             "lines": content.lines,
             "worth": context.worth,
@@ -275,7 +279,9 @@ class WithdrawalAdmin(Rated, Queue):
                 return HttpResponseRedirect(reverse("admin:payments_withdrawal_changelist"))
         context = {
             **self.admin_site.each_context(request),
-            "title": "Request: withdrawal of earnings",
+            "title": "Request a withdrawal of earnings",
+            "opts": self.opts,
+            "list_name": self.list_name,
             "what_follows": (
                 "Nothing is sent yet: another member of finance staff approves it under "
                 "withdrawals."

@@ -88,6 +88,8 @@ class UnmatchedTransferAdmin(Rated):
         context = {
             **self.admin_site.each_context(request),
             "title": "Unmatched transfer",
+            "opts": self.opts,
+            "list_name": self.list_name,
             "row": row,
             "asked": _asked(row),
             "sections": [_of_payment(payment)],

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.core import money
+from apps.core.staff.lists import amount_text
 from apps.core.staff.pages import Section
 from apps.core.templatetags.tillgate import day, moment
 from apps.payouts.models import Payout
@@ -26,8 +26,8 @@ def payout_sections(payout: Payout) -> list[Section]:
     decided = decisions(payout.store, "payout.approved", "payout.rejected")
     found.append(
         Section(
-            "Last decisions",
-            decided or [("None", "Nobody has decided about a payout of this store yet.")],
+            "Latest decisions",
+            decided or [("None", "No payout of this store has been reviewed yet.")],
         )
     )
     return found
@@ -46,7 +46,7 @@ def _earlier(payout: Payout) -> Section:
     paid = [one for one in newest if one.status == Payout.Status.CONFIRMED]
     facts += [("Total paid out", text) for text in _sums(paid)]
     if newest:
-        facts.append(("Last", moment(newest[0].created_at)))
+        facts.append(("Latest", moment(newest[0].created_at)))
     page = reverse("admin:payouts_payout_changelist") + f"?q={payout.store_id}"
     return Section("Payouts of the store", facts, page, "All payouts")
 
@@ -62,18 +62,20 @@ def _destination(payout: Payout) -> Section:
         facts.append(("Verified", day(saved.verified_at) if saved.verified_at else "No"))
     known = rows.filter(destination_address=address) if address else rows.filter(destination=saved)
     used = list(known.order_by("created_at").select_related("asset")[:PAYOUTS_MAX])
-    facts.append(("Payouts to it", _up_to(len(used)) if used else "None: this is the first"))
+    facts.append(
+        ("Payouts to this destination", _up_to(len(used)) if used else "None, this is the first")
+    )
     if used:
         facts.append(("First used", day(used[0].created_at)))
         facts += [
-            ("Total paid to it", text)
+            ("Total paid to this destination", text)
             for text in _sums(one for one in used if one.status == Payout.Status.CONFIRMED)
         ]
     if address:
         others = Payout.objects.filter(destination_address=address).exclude(store=payout.store_id)
         facts.append(
             (
-                "Other stores that use it",
+                "Other stores using it",
                 len(set(others.values_list("store", flat=True)[:STORES_MAX])) or "None",
             )
         )
@@ -86,7 +88,7 @@ def _person(payout: Payout) -> Section:
     member = Member.objects.filter(store=payout.store_id, user=maker).first()
     facts: list[tuple[str, Any]] = [
         ("Email", maker.email),
-        ("Role", member.get_role_display() if member is not None else "Not a member any more"),
+        ("Role", member.get_role_display() if member is not None else "No longer a member"),
         ("Member since", day(member.created_at) if member is not None else ""),
         ("Last sign-in", moment(maker.last_login) if maker.last_login else "Never"),
     ]
@@ -102,7 +104,7 @@ def _sums(payouts: Iterable[Payout]) -> list[str]:
         key = (one.asset.coin_symbol, one.asset.atomic_decimals)
         found[key] = found.get(key, 0) + one.amount_atomic
     return [
-        f"{money.decimal_from_atomic(amount, decimals)} {symbol}"
+        f"{amount_text(amount, decimals)} {symbol}"
         for (symbol, decimals), amount in sorted(found.items())
     ]
 

@@ -18,7 +18,7 @@ def store_section(store: Store) -> Section:
     facts: list[tuple[str, Any]] = [
         ("Name", store.name),
         ("Country", store.country or "Unknown"),
-        ("First seen", day(store.created_at)),
+        ("Created", day(store.created_at)),
         ("Business", _business(store, last)),
         ("Members", store.members.count()),
     ]

@@ -1,6 +1,7 @@
 """The staff site's pages of their own: what waits, the trial balance, jobs, the kill switch, one
 search. None costs more with more data."""
 
+import re
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,6 +22,7 @@ from apps.console.staff.groups import GROUPS
 from apps.core import clock, rows
 from apps.core.models import RowFailure
 from apps.core.staff.labels import LABELS
+from apps.core.staff.lists import amount_text
 from apps.payments.models import PaymentAddress
 from apps.payouts.models import Payout
 from apps.stores.models import AuditEntry, AuditSeal, StaffRequest, User
@@ -54,6 +56,10 @@ def statements(act: Callable[[], Any]) -> int:
     with CaptureQueriesContext(connection) as asked:
         act()
     return len(asked)
+
+
+def words(page: Any) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", text(page)).split())
 
 
 def reviewed(cast: Cast, count: int) -> None:
@@ -170,6 +176,23 @@ def test_an_amount_is_told_in_coins_and_money_and_a_time_with_its_zone(
     )
 
 
+def test_a_record_and_the_way_to_it_are_named_as_people_name_them(
+    cast: Cast, finance: Browser
+) -> None:
+    made = make.payment(cast.bakery.test)
+    page = f"/admin/payments/payment/{made['id']}"
+    for path, last in ((f"{page}/change/", ""), (f"{page}/history/", " › History")):
+        shown = words(finance.get(path))
+        assert f"Home › Payments › Payment {made['reference']}{last}" in shown
+        assert "Payment object" not in shown
+    assert "Home › Business verifications" in words(finance.get("/admin/stores/verification/"))
+
+
+def test_amounts_have_separators() -> None:
+    assert amount_text(1_000_000_500_000, 6) == "1,000,000.5"
+    assert amount_text(-5 * 10**17, 18) == "-0.5"
+
+
 # --- home -----------------------------------------------------------------------------------------
 
 
@@ -206,7 +229,9 @@ def test_the_home_tells_how_near_a_day_is_to_its_limit_and_leads_to_the_switch(
         ]
         monkeypatch.setattr(outflow, "by_asset", lambda mode, at, rows=rows: rows)
         [fact] = [
-            one for one in staff_home.health(clock.real_now()) if one.name == "Signing limit, ETH"
+            one
+            for one in staff_home.health(clock.real_now())
+            if one.name == "Signing limit, ETH on Ethereum"
         ]
         assert fact.words == f"{day} of 10 ETH signed in 24 hours"
         shown.append(fact.tone)
@@ -222,7 +247,7 @@ def test_an_empty_list_says_why_it_is_empty(finance: Browser) -> None:
     lists = {
         "payments/payment/": "Nothing in the last 7 days.",
         "payments/payment/?days=all": "Nothing matches.",
-        "stores/verification/": "Nothing to decide.",
+        "stores/verification/": "Nothing needs a decision.",
         "core/rowfailure/": "No row failures yet.",
         "core/rowfailure/?q=nothing": "Nothing matches.",
         "webhooks/delivery/?days=all": "0 deliveries",
@@ -247,7 +272,7 @@ def test_a_payout_is_approved_with_a_code_beside_what_is_known_of_the_store(
     page = f"/admin/payouts/payout/{row.pk}/decide/"
     shown = text(finance.get(page))
     assert (
-        "None: this is the first" in shown
+        "None, this is the first" in shown
         and "Alice&#x27;s Bakery" in shown
         and "Payouts of the store" in shown
     )
@@ -366,7 +391,7 @@ def test_the_trial_balance_sums_to_zero_and_tells_when_it_does_not(
     assert all(sheet.debit == sheet.credit for sheet in told.sheets)
     shown = text(finance.get("/admin/trial-balance/"))
     assert "Sums to zero" in shown and "Debits equal credits" in shown
-    skewed = trial_balance._BY_KIND.replace(
+    skewed = " ".join(trial_balance._BY_KIND.split()).replace(
         "sum(b.amount) FILTER (WHERE b.amount > 0)", "sum(b.amount + 1) FILTER (WHERE b.amount > 0)"
     )
     monkeypatch.setattr(trial_balance, "_BY_KIND", skewed)
@@ -395,7 +420,7 @@ def test_the_trial_balance_of_the_last_seal_is_without_what_was_booked_since(
     ]
     [now] = [sheet for sheet in trial_balance.now().sheets if sheet.asset_id == "ETH"]
     assert (now.debit, now.credit) == ("8", "8")
-    assert "seal 7 of the audit log" in " ".join(text(finance.get(page)).split())
+    assert "audit log seal 7" in " ".join(text(finance.get(page)).split())
 
 
 def test_a_trial_balance_that_takes_too_long_is_said_to(
@@ -403,12 +428,12 @@ def test_a_trial_balance_that_takes_too_long_is_said_to(
 ) -> None:
     monkeypatch.setattr(trial_balance, "SECONDS_MAX", 1)
     monkeypatch.setattr(trial_balance, "_BY_KIND", "SELECT pg_sleep(5)")
-    assert "too many accounts" in text(finance.get("/admin/trial-balance/"))
+    assert "Too many accounts" in text(finance.get("/admin/trial-balance/"))
     AuditSeal.objects.create(
         number=7, sealed_at=clock.real_now(), entry_ids=[], previous="0" * 64, seal="1" * 64
     )
     monkeypatch.setattr(trial_balance, "_BY_KIND_AT", "SELECT pg_sleep(5)")
-    assert "too many accounts" in text(finance.get("/admin/trial-balance/?as_of=seal"))
+    assert "Too many accounts" in text(finance.get("/admin/trial-balance/?as_of=seal"))
 
 
 def test_the_monitor_tells_jobs_and_outbox(finance: Browser) -> None:

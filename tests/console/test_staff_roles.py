@@ -237,7 +237,7 @@ def test_a_button_that_somebody_presses_without_being_offered_it_does_nothing(
 def test_who_may_not_decide_reads_and_is_told_so(cast: Cast) -> None:
     payout = rows(cast)["payouts/payout"]
     shown = text(signed_in(make.clerk("support")).get(f"/admin/payouts/payout/{payout}/decide/"))
-    assert "Your staff role reads this" in shown and "Approve" not in shown
+    assert "Your staff role can view this" in shown and "Approve" not in shown
 
 
 def test_a_superuser_has_every_role_and_who_was_switched_off_none(db: None) -> None:

@@ -425,7 +425,7 @@ def test_staff_decide_about_a_payout_with_a_reason(rich: Cast) -> None:
     staff = Browser()
     staff.post("sign-in", email=clerk.email, password=PASSWORD)
     staff.post("sign-in/code", code=code_of(factor), next="/admin/")
-    assert "Decide" in text(staff.get("/admin/payouts/payout/"))
+    assert "Review" in text(staff.get("/admin/payouts/payout/"))
     path = f"/admin/payouts/payout/{made['id']}/decide/"
     assert "Above the amount" in text(staff.get(path))
     assert staff.post(path, decision="reject").status_code == 422

@@ -64,8 +64,7 @@ def test_too_much_is_told_in_both_units_with_what_happens(bakery: Shop) -> None:
     make.simulated(bakery.test, made["id"], "overpaid")
     text = words(made)
     assert (
-        "Overpaid €0.49 · 0.0002766668 ETH" in text
-        and "ask them to refund the difference" in text
+        "Overpaid €0.49 · 0.0002766668 ETH" in text and "ask them to refund the difference" in text
     )
     assert progress(made).left_cents == 0
 

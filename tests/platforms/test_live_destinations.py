@@ -137,7 +137,7 @@ def test_a_platform_that_opens_its_own_link_gains_nothing_before_the_contact_cou
         refused_for_now(merchant)
     with later(hours=25):
         assert pay(merchant, destination_address=WALLET).status_code == 201
-        assert "Its waiting time has passed" in text(Client().get(page))
+        assert "The waiting period is over" in text(Client().get(page))
 
 
 def test_a_schedule_that_a_platform_makes_to_it_pays_nothing_yet(platform: Platform) -> None:
@@ -261,7 +261,8 @@ def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> Non
     (letter,) = letters()
     path = stop_in(letter)
     assert (
-        "Remove this destination?" in text(Client().get(path)) and saved(merchant).removed_at is None
+        "Remove this destination?" in text(Client().get(path))
+        and saved(merchant).removed_at is None
     )
     assert "No payouts are sent to it anymore" in text(Client().post(path))
     assert saved(merchant).removed_at is not None

@@ -270,7 +270,7 @@ def staff(db: None) -> Browser:
 def test_staff_decide_with_a_reason_that_is_kept(platform: Platform, staff: Browser) -> None:
     merchant = platform.sub(kyc=False)
     row = platform.attest(merchant.id).json()
-    assert "Decide" in text(staff.get("/admin/stores/verification/"))
+    assert "Review" in text(staff.get("/admin/stores/verification/"))
     page = f"/admin/stores/verification/{row['id']}/decide/"
     assert "Bakery GmbH" in text(staff.get(page))
     assert staff.post(page, decision="reject", reason=" ").status_code == 422

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
 from apps.assets.models import AcceptedAsset, Asset, Chain
@@ -24,8 +25,9 @@ from apps.chain.models import (
 )
 from apps.chain.sending import cold_storage, holds, outflow
 from apps.console.status import READ_LATE, SENT_LATE
-from apps.core import buckets, clock, jobs, money
+from apps.core import buckets, clock, jobs
 from apps.core.models import Mode, OutgoingMail, RowFailure
+from apps.core.staff.lists import amount_text
 from apps.ledger.selectors import service_balances
 from apps.payments.models import Withdrawal
 from apps.payouts.models import Destination, Payout
@@ -188,7 +190,7 @@ def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, boo
         status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=7)
     )
     yield (
-        "Email that failed",
+        "Failed email",
         mail,
         "created_at",
         _list("core_outgoingmail", "?status__exact=failed"),
@@ -256,15 +258,13 @@ def _signed(now: datetime) -> Iterator[Fact]:
     for one in outflow.by_asset(Mode.LIVE, now):
         if one.alarm_atomic is None:
             continue
-        left, alarm = (
-            money.decimal_from_atomic(amount, one.asset.atomic_decimals)
-            for amount in (one.day_atomic, one.alarm_atomic)
-        )
+        left = _coins(one.day_atomic, one.asset)
+        alarm = _coins(one.alarm_atomic, one.asset)
         is_above = one.day_atomic > one.alarm_atomic
         is_near = one.day_atomic * 100 >= one.alarm_atomic * NEAR_PERCENT
         tone = BAD if is_above else WAIT if is_near else GOOD
         yield Fact(
-            f"Signing limit, {one.asset.pk}",
+            f"Signing limit, {_name(one.asset)}",
             tone,
             f"{left} of {alarm} {one.asset.coin_symbol} signed in 24 hours",
             url=page,
@@ -278,7 +278,9 @@ def _queued() -> Fact:
     except buckets.unreachable():
         return Fact("Workers", BAD, "Redis can't be reached")
     tone = GOOD if waiting < 1_000 else WAIT
-    return Fact("Workers", tone, f"{waiting:,} jobs queued", url=reverse("admin:jobs"))
+    return Fact(
+        "Workers", tone, f"{waiting:,} job{pluralize(waiting)} queued", url=reverse("admin:jobs")
+    )
 
 
 def _seal(now: datetime) -> Fact:
@@ -311,18 +313,26 @@ def _floats() -> Iterator[Fact]:
         for mode, asset, kind, amount in service_balances()
         if kind == "custody_hot" and mode == Mode.LIVE
     }
-    assets = Asset.objects.filter(pk__in=held).order_by("position", "pk")
+    assets = Asset.objects.filter(pk__in=held).select_related("chain").order_by("position", "pk")
     for asset in assets:
         amount = held[asset.pk]
         floor = _floor(asset)
-        words = f"{money.decimal_from_atomic(amount, asset.atomic_decimals)} {asset.coin_symbol}"
+        words = f"{_coins(amount, asset)} {asset.coin_symbol}"
         if floor:
-            words += f" of {money.decimal_from_atomic(floor, asset.atomic_decimals)} to keep"
+            words += f" of {_coins(floor, asset)} to keep"
         yield Fact(
-            f"Hot wallet, {asset.pk}",
+            f"Hot wallet, {_name(asset)}",
             BAD if amount < 0 else WAIT if amount < floor else GOOD,
             words,
         )
+
+
+def _coins(amount_atomic: int, asset: Asset) -> str:
+    return amount_text(amount_atomic, asset.atomic_decimals)
+
+
+def _name(asset: Asset) -> str:
+    return f"{asset.coin_symbol} on {asset.chain.name}"
 
 
 def _floor(asset: Asset) -> int:

@@ -155,4 +155,4 @@ def search(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "found": found,
         "query": found.term.text,
     }
-    return TemplateResponse(request, "admin/staff_search.html", context)
+    return TemplateResponse(request, "admin/search.html", context)

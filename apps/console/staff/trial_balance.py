@@ -15,7 +15,8 @@ from typing import NamedTuple
 from django.db import connection, transaction
 from django.db.utils import OperationalError
 
-from apps.core import clock, money
+from apps.core import clock
+from apps.core.staff.lists import amount_text
 from apps.ledger.chart import CHART
 from apps.stores import seals
 
@@ -165,4 +166,4 @@ def _in_order(rows: Iterable[_Row]) -> list[_Row]:
 
 
 def _coins(atomic: int, decimals: int) -> str:
-    return money.decimal_from_atomic(atomic, decimals) if atomic else ""
+    return amount_text(atomic, decimals) if atomic else ""

@@ -138,9 +138,17 @@ def coins(path: str = "amount_atomic", asset: str = "asset", description: str = 
     return _column(show, description)
 
 
+def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
+    """Coins with separators: staff compare amounts at a glance."""
+    sign = "-" if amount_atomic < 0 else ""
+    coins = money.decimal_from_atomic(abs(amount_atomic), atomic_decimals)
+    whole, point, places = coins.partition(".")
+    return f"{sign}{int(whole):,}{point}{places}"
+
+
 def worth(atomic: int, coin: Any, row: Any) -> SafeString:
     """An amount, and about its value by the rate that the query has put on the row."""
-    amount = f"{money.decimal_from_atomic(atomic, coin.atomic_decimals)} {coin.coin_symbol}"
+    amount = f"{amount_text(atomic, coin.atomic_decimals)} {coin.coin_symbol}"
     rate: Decimal | None = getattr(row, "rate_now", None)
     if rate is None:
         return format_html('<bdi class="amount">{}</bdi>', amount)

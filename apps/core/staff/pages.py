@@ -101,11 +101,32 @@ class ReadOnly(_ModelAdmin):
     action_form = ReasonForm
     show_facets = admin.ShowFacets.NEVER  # which count whole tables
 
+    @property
+    def list_name(self) -> str:
+        """What people call the list of these records."""
+        name = LABELS.get(self.opts.label, str(self.opts.verbose_name_plural))
+        return name[:1].upper() + name[1:]
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> Any:
+        known = {"list_name": self.list_name, **(extra_context or {})}
+        return super().changeform_view(request, object_id, form_url, known)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        known = {"list_name": self.list_name, **(extra_context or {})}
+        return super().history_view(request, object_id, known)
+
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        title = LABELS.get(self.opts.label, str(self.opts.verbose_name_plural))
         is_recent = any(getattr(one, "parameter_name", "") == "days" for one in self.list_filter)
         known = {
-            "title": title[:1].upper() + title[1:],
+            "title": self.list_name,
             "is_recent": is_recent,
             "waits_here": isinstance(self, Queue),
         }
@@ -283,7 +304,7 @@ class Queue(ReadOnly):
                 else self.shown_status(row)
             )
         page = reverse(f"admin:{self._page('decide')}", args=[row.pk])
-        return format_html('<a class="decide" href="{}">Decide</a>', page)
+        return format_html('<a class="decide" href="{}">Review</a>', page)
 
     def decide(self, request: HttpRequest, row_id: Any) -> HttpResponse:
         """Read everything, say yes or no; a no needs a reason."""
@@ -308,7 +329,9 @@ class Queue(ReadOnly):
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Decide: {self.opts.verbose_name} of {getattr(row, 'store', row)}",
+            "title": f"Review {self.opts.verbose_name} of {getattr(row, 'store', row)}",
+            "opts": self.opts,
+            "list_name": self.list_name,
             "row": row,
             "asked": [
                 (name, value)
