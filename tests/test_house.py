@@ -99,8 +99,8 @@ def owned_models() -> set[str]:
     return {model.__name__ for model in registry.get_models() if issubclass(model, Owned)}
 
 
-def queries_outside_seen_by(tree: ast.AST, owned: set[str]) -> Iterator[str]:
-    """`Model.objects.<anything but seen_by>` on a tenant's model."""
+def queries_outside_visible_to(tree: ast.AST, owned: set[str]) -> Iterator[str]:
+    """`Model.objects.<anything but visible_to>` on a tenant's model."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Attribute):
             continue
@@ -109,7 +109,7 @@ def queries_outside_seen_by(tree: ast.AST, owned: set[str]) -> Iterator[str]:
             manager.attr == "objects"
             and isinstance(manager.value, ast.Name)
             and manager.value.id in owned
-            and node.attr != "seen_by"
+            and node.attr != "visible_to"
         ):
             yield f"{manager.value.id}.objects.{node.attr} on line {node.lineno}"
 
@@ -125,17 +125,19 @@ def test_doors_reach_tenants_rows_through_seen_by_only(folder: str) -> None:
     for path in sources(folder):
         name = str(path.relative_to(ROOT))
         if path.suffix == ".py" and not any(name.startswith(one) for one in BOTH_MODES):
-            found[name] = list(queries_outside_seen_by(ast.parse(path.read_text()), owned_models()))
+            found[name] = list(
+                queries_outside_visible_to(ast.parse(path.read_text()), owned_models())
+            )
     assert not {name: lines for name, lines in found.items() if lines}
 
 
 def test_the_rule_about_seen_by_finds_what_it_should() -> None:
     assert list(
-        queries_outside_seen_by(ast.parse("Payment.objects.filter(pk=1)"), {"Payment"})
+        queries_outside_visible_to(ast.parse("Payment.objects.filter(pk=1)"), {"Payment"})
     ) == ["Payment.objects.filter on line 1"]
     assert not list(
-        queries_outside_seen_by(
-            ast.parse("Payment.objects.seen_by(access).filter(pk=1)"), {"Payment"}
+        queries_outside_visible_to(
+            ast.parse("Payment.objects.visible_to(access).filter(pk=1)"), {"Payment"}
         )
     )
 

@@ -48,7 +48,7 @@ def granted(access: Access, at: datetime) -> list[Granted]:
         .values_list("token_family")
         .annotate(Max("last_used_at"))
     )
-    agents = AgentCredential.objects.seen_by(access).filter(
+    agents = AgentCredential.objects.visible_to(access).filter(
         application__isnull=False, revoked_at=None
     )
     with_agent = set(agents.values_list("application_id", "user_id"))

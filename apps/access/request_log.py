@@ -150,7 +150,7 @@ def entries(
 ) -> "QuerySet[RequestEntry]":
     """Calls of a store, newest first. `status` is a class as `4`, `q` a request id, an idempotency
     key or the id in a path."""
-    rows = RequestEntry.objects.seen_by(access).order_by("-created_at", "-id")
+    rows = RequestEntry.objects.visible_to(access).order_by("-created_at", "-id")
     if status in ("2", "3", "4", "5"):
         rows = rows.filter(status__gte=int(status) * 100, status__lt=int(status) * 100 + 100)
     if method:

@@ -14,5 +14,5 @@ def find_keys(viewer: Viewer, term: Term, limit: int) -> list[ApiKey]:
     # Of a whole key that somebody pastes, only what its list shows of it is compared.
     shown = Q(prefix=term.text[:_PREFIX_LENGTH]) | Q(last_four=term.text) | term.begins("name")
     wanted = Q(pk=term.id) if term.id is not None else shown
-    rows = ApiKey.objects.seen_by(viewer).filter(wanted, revoked_at=None)
+    rows = ApiKey.objects.visible_to(viewer).filter(wanted, revoked_at=None)
     return list(rows.order_by("-created_at", "-id")[:limit])

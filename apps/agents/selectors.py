@@ -12,9 +12,9 @@ from apps.core.models import Viewer
 from apps.payments.models import Payment
 
 
-def signed_payments_seen_by(viewer: Viewer) -> "models.QuerySet[SignedPayment]":
+def signed_payments_visible_to(viewer: Viewer) -> "models.QuerySet[SignedPayment]":
     """Newest first, each with what it pays."""
-    rows = SignedPayment.objects.seen_by(viewer).select_related(
+    rows = SignedPayment.objects.visible_to(viewer).select_related(
         "offer__payment", "offer__asset__chain"
     )
     return rows.order_by("-created_at", "-id")
@@ -22,18 +22,18 @@ def signed_payments_seen_by(viewer: Viewer) -> "models.QuerySet[SignedPayment]":
 
 def signed_payment_of(viewer: Viewer, payment: Payment) -> SignedPayment | None:
     """The newest authorization of an intent that was asked for over x402."""
-    return signed_payments_seen_by(viewer).filter(offer__payment=payment).first()
+    return signed_payments_visible_to(viewer).filter(offer__payment=payment).first()
 
 
 def has_agents(viewer: Viewer) -> bool:
     """Whether any software was ever given a credential of this store and mode."""
-    credentials: QuerySet[AgentCredential] = AgentCredential.objects.seen_by(viewer)
+    credentials: QuerySet[AgentCredential] = AgentCredential.objects.visible_to(viewer)
     return credentials.exists()
 
 
 def tokens_of(access: Access) -> tuple[list[Asset], list[Asset]]:
     """The active assets of the mode: those that customers can pay with, and the others."""
-    accepted = set(AcceptedAsset.objects.seen_by(access).values_list("asset_id", flat=True))
+    accepted = set(AcceptedAsset.objects.visible_to(access).values_list("asset_id", flat=True))
     assets = listed_assets(access.mode)
     return [one for one in assets if one.pk in accepted], [
         one for one in assets if one.pk not in accepted

@@ -77,7 +77,7 @@ class PaymentDoor(Door):
     """A view of one intent of the caller's store and mode."""
 
     def payment(self, id: str) -> Payment:
-        return self.find(selectors.payments_seen_by(self.access), id)
+        return self.find(selectors.payments_visible_to(self.access), id)
 
 
 class PaymentById(PaymentDoor):

@@ -30,11 +30,11 @@ class ScheduleDoor(Door):
     missing = NotFound("Payout schedule not found")
 
     def schedule(self, id: str) -> Schedule:
-        return self.find(selectors.schedules_seen_by(self.access), id)
+        return self.find(selectors.schedules_visible_to(self.access), id)
 
     def kept(self, id: str) -> Schedule:
         """One that isn't deleted."""
-        return self.find(selectors.schedules_seen_by(self.access).filter(deleted_at=None), id)
+        return self.find(selectors.schedules_visible_to(self.access).filter(deleted_at=None), id)
 
 
 class PayoutSchedules(ScheduleDoor):
@@ -46,7 +46,7 @@ class PayoutSchedules(ScheduleDoor):
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        rows = selectors.schedules_seen_by(self.access).filter(is_active=True, deleted_at=None)
+        rows = selectors.schedules_visible_to(self.access).filter(is_active=True, deleted_at=None)
         return Response([schedule_document(one) for one in rows])
 
     def post(self, request: Request) -> Response:
@@ -69,7 +69,7 @@ class PayoutScheduleById(ScheduleDoor):
 
     def get(self, request: Request, id: str) -> Response:
         schedule = self.schedule(id)
-        made = selectors.payouts_seen_by(self.access).filter(schedule=schedule)
+        made = selectors.payouts_visible_to(self.access).filter(schedule=schedule)
         payouts = [payout_document(one) for one in made]
         return Response(
             PayoutScheduleWithPayouts(**asdict(schedule_document(schedule)), payouts=payouts)

@@ -62,7 +62,7 @@ class Payouts(Door):
     def get(self, request: Request) -> Response:
         asked = PayoutFilters.read(request.query_params)
         rows = selectors.filtered(
-            selectors.payouts_seen_by(self.access),
+            selectors.payouts_visible_to(self.access),
             status=asked.status,
             rail=asked.payout_rail,
             schedule_id=asked.payout_schedule_id,
@@ -116,7 +116,7 @@ class PayoutById(Door):
     missing = NotFound("Payout not found")
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(payout_document(self.find(selectors.payouts_seen_by(self.access), id)))
+        return Response(payout_document(self.find(selectors.payouts_visible_to(self.access), id)))
 
 
 class RetryPayout(Door):
@@ -128,7 +128,9 @@ class RetryPayout(Door):
     asks_for_code = is_act = True
 
     def post(self, request: Request, id: str) -> Response:
-        payout = retry_payout(self.find(selectors.payouts_seen_by(self.access), id), by=self.access)
+        payout = retry_payout(
+            self.find(selectors.payouts_visible_to(self.access), id), by=self.access
+        )
         return Response(payout_document(payout))
 
 

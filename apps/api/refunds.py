@@ -23,7 +23,7 @@ class Refunds(PaymentDoor):
 
     def get(self, request: Request, id: str) -> Response:
         rows = (
-            Refund.objects.seen_by(self.access)
+            Refund.objects.visible_to(self.access)
             .filter(payment=self.payment(id))
             .select_related("asset__chain")
         )

@@ -43,7 +43,7 @@ class Swaps(Door):
 
     def get(self, request: Request) -> Response:
         asked = SwapFilters.read(request.query_params)
-        rows = selectors.filtered(selectors.swaps_seen_by(self.access), asked.status)
+        rows = selectors.filtered(selectors.swaps_visible_to(self.access), asked.status)
         return Response(lists.paginated(asked, rows, swap_document))
 
     def post(self, request: Request) -> Response:
@@ -63,4 +63,4 @@ class SwapById(Door):
     missing = NotFound("Balance swap not found")
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(swap_document(self.find(selectors.swaps_seen_by(self.access), id)))
+        return Response(swap_document(self.find(selectors.swaps_visible_to(self.access), id)))

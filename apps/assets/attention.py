@@ -7,5 +7,7 @@ from apps.core.models import Viewer
 
 
 def stopped_assets(viewer: Viewer) -> "QuerySet[AcceptedAsset]":
-    rows: QuerySet[AcceptedAsset] = AcceptedAsset.objects.seen_by(viewer).exclude(suspended_at=None)
+    rows: QuerySet[AcceptedAsset] = AcceptedAsset.objects.visible_to(viewer).exclude(
+        suspended_at=None
+    )
     return rows.select_related("asset__chain").order_by("-suspended_at")

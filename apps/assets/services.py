@@ -119,7 +119,7 @@ def set_accepted(access: Access, asset_id: str, is_accepted: bool) -> None:
         raise AssetNotActive
     with transaction.atomic():
         Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
-        rows = AcceptedAsset.objects.seen_by(access)
+        rows = AcceptedAsset.objects.visible_to(access)
         if is_accepted != rows.filter(asset=asset).exists():
             done = "accepted" if is_accepted else "no_longer_accepted"
             audit.record(

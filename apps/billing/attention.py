@@ -10,7 +10,7 @@ from apps.core.models import Viewer
 
 def flagged_invoices(viewer: Viewer, since: datetime) -> "QuerySet[Invoice]":
     """Void or written off and paid all the same, since then, and not given back."""
-    rows = Invoice.objects.seen_by(viewer).filter(
+    rows = Invoice.objects.visible_to(viewer).filter(
         needs_attention__isnull=False, updated_at__gte=since
     )
     return (
@@ -21,5 +21,5 @@ def flagged_invoices(viewer: Viewer, since: datetime) -> "QuerySet[Invoice]":
 
 
 def past_due_subscriptions(viewer: Viewer) -> "QuerySet[Subscription]":
-    rows = Subscription.objects.seen_by(viewer).filter(status=Subscription.Status.PAST_DUE)
+    rows = Subscription.objects.visible_to(viewer).filter(status=Subscription.Status.PAST_DUE)
     return rows.select_related("customer", "price__product").order_by("-updated_at")

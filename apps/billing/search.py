@@ -18,7 +18,9 @@ def find_customers(viewer: Viewer, term: Term, limit: int) -> list[Customer]:
     found."""
     wanted = Q(pk=term.id) if term.id is not None else term.begins("email", "name")
     return list(
-        Customer.objects.seen_by(viewer).filter(wanted, deleted_at=None).order_by(*_NEWEST)[:limit]
+        Customer.objects.visible_to(viewer)
+        .filter(wanted, deleted_at=None)
+        .order_by(*_NEWEST)[:limit]
     )
 
 
@@ -33,7 +35,7 @@ def find_invoices(viewer: Viewer, term: Term, limit: int) -> list[Invoice]:
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= _NUMBER_MAX:
         wanted |= Q(number=int(digits))
     return list(
-        Invoice.objects.seen_by(viewer)
+        Invoice.objects.visible_to(viewer)
         .filter(wanted)
         .select_related("customer")
         .order_by(*_NEWEST)[:limit]
@@ -46,7 +48,7 @@ def find_subscriptions(viewer: Viewer, term: Term, limit: int) -> list[Subscript
         Q(pk=term.id) if term.id is not None else Q(customer__in=_customers(viewer, term, limit))
     )
     rows = (
-        Subscription.objects.seen_by(viewer)
+        Subscription.objects.visible_to(viewer)
         .filter(wanted)
         .select_related("customer", "price__product")
     )
@@ -56,14 +58,14 @@ def find_subscriptions(viewer: Viewer, term: Term, limit: int) -> list[Subscript
 def find_products(viewer: Viewer, term: Term, limit: int) -> list[Product]:
     """By id, or how the name begins, newest first."""
     wanted = Q(pk=term.id) if term.id is not None else term.begins("name")
-    return list(Product.objects.seen_by(viewer).filter(wanted).order_by(*_NEWEST)[:limit])
+    return list(Product.objects.visible_to(viewer).filter(wanted).order_by(*_NEWEST)[:limit])
 
 
 def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[InvoicePayment, Any] | None":
     """The ids of the payments made for invoices of the customer with exactly this address."""
     if not term.email:
         return None
-    customers = Customer.objects.seen_by(viewer).filter(email__in=term.spellings).values("pk")
+    customers = Customer.objects.visible_to(viewer).filter(email__in=term.spellings).values("pk")
     return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
 
 
@@ -72,7 +74,7 @@ def _customers(viewer: Viewer, term: Term, limit: int) -> list[Any]:
     if not (wanted := term.begins("email", "name")):
         return []
     return list(
-        Customer.objects.seen_by(viewer)
+        Customer.objects.visible_to(viewer)
         .filter(wanted)
         .order_by(*_NEWEST)
         .values_list("pk", flat=True)[:limit]

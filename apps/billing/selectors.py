@@ -1,4 +1,4 @@
-"""Reads of billing. A door begins with `seen_by`; a list loads what its documents show in a few
+"""Reads of billing. A door begins with `visible_to`; a list loads what its documents show in a few
 queries."""
 
 from collections.abc import Iterable
@@ -26,9 +26,9 @@ from apps.payments.models import Payment
 _NEWEST = ("-created_at", "-id")
 
 
-def products_seen_by(viewer: Viewer) -> "QuerySet[Product]":
+def products_visible_to(viewer: Viewer) -> "QuerySet[Product]":
     """Newest first."""
-    return Product.objects.seen_by(viewer).order_by(*_NEWEST)
+    return Product.objects.visible_to(viewer).order_by(*_NEWEST)
 
 
 def prices_of(product: Product) -> "QuerySet[Price]":
@@ -54,22 +54,22 @@ def running_of_products(viewer: Viewer, products: Iterable[Product]) -> dict[Any
     """How many subscriptions that aren't canceled have a price of each of these products as their
     anchor."""
     rows = (
-        Subscription.objects.seen_by(viewer)
+        Subscription.objects.visible_to(viewer)
         .filter(price__product__in=products)
         .exclude(status=Subscription.Status.CANCELED)
     )
     return dict(rows.order_by().values_list("price__product_id").annotate(Count("id")))
 
 
-def customers_seen_by(viewer: Viewer) -> "QuerySet[Customer]":
+def customers_visible_to(viewer: Viewer) -> "QuerySet[Customer]":
     """Newest first, deleted ones too."""
-    return Customer.objects.seen_by(viewer).order_by(*_NEWEST)
+    return Customer.objects.visible_to(viewer).order_by(*_NEWEST)
 
 
 def active_customers(viewer: Viewer, text: str = "") -> "QuerySet[Customer]":
     """Those that weren't deleted; `text` is a part of the email address or the name, in any
     case."""
-    rows = customers_seen_by(viewer).filter(deleted_at=None)
+    rows = customers_visible_to(viewer).filter(deleted_at=None)
     if not text:
         return rows
     return (
@@ -83,7 +83,7 @@ def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
     """The one with this address, whatever its case; deleted ones are found too."""
     if "\x00" in email:
         return None
-    rows = Customer.objects.seen_by(viewer).annotate(folded=Lower("email"))
+    rows = Customer.objects.visible_to(viewer).annotate(folded=Lower("email"))
     found: Customer | None = rows.filter(folded=Lower(Value(email))).first()
     return found
 
@@ -91,16 +91,16 @@ def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
 def prices_on_offer(viewer: Viewer, limit: int) -> "list[Price]":
     """The active prices of active products, by product."""
     rows = (
-        Price.objects.seen_by(viewer)
+        Price.objects.visible_to(viewer)
         .filter(active=True, product__active=True)
         .select_related("product")
     )
     return list(rows.order_by("product__name", "product_id", *_NEWEST)[:limit])
 
 
-def subscriptions_seen_by(viewer: Viewer) -> "QuerySet[Subscription]":
+def subscriptions_visible_to(viewer: Viewer) -> "QuerySet[Subscription]":
     """Newest first, each with what its document shows."""
-    return with_parts(Subscription.objects.seen_by(viewer).order_by(*_NEWEST))
+    return with_parts(Subscription.objects.visible_to(viewer).order_by(*_NEWEST))
 
 
 def with_parts(rows: "QuerySet[Subscription]") -> "QuerySet[Subscription]":
@@ -121,9 +121,9 @@ def filtered_subscriptions(
     return rows
 
 
-def invoices_seen_by(viewer: Viewer) -> "QuerySet[Invoice]":
+def invoices_visible_to(viewer: Viewer) -> "QuerySet[Invoice]":
     """Newest first, each with what its document shows."""
-    rows: QuerySet[Invoice] = Invoice.objects.seen_by(viewer).order_by(*_NEWEST)
+    rows: QuerySet[Invoice] = Invoice.objects.visible_to(viewer).order_by(*_NEWEST)
     return rows.select_related("store", "customer").prefetch_related("lines")
 
 
@@ -170,7 +170,7 @@ class Owed:
 
 def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> list[Owed]:
     """By currency, the largest first."""
-    rows = Invoice.objects.seen_by(viewer).filter(status=Invoice.Status.OPEN)
+    rows = Invoice.objects.visible_to(viewer).filter(status=Invoice.Status.OPEN)
     if customer is not None:
         rows = rows.filter(customer=customer)
     left = Sum(F("total_cents") - F("amount_paid_cents"))
@@ -188,7 +188,7 @@ def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> lis
 def running_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:
     """How many subscriptions that aren't canceled each of these customers has."""
     rows = (
-        Subscription.objects.seen_by(viewer)
+        Subscription.objects.visible_to(viewer)
         .filter(customer__in=customers)
         .exclude(status=Subscription.Status.CANCELED)
     )
@@ -197,7 +197,7 @@ def running_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, i
 
 def open_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:
     """How many open invoices each of these customers has."""
-    rows = Invoice.objects.seen_by(viewer).filter(
+    rows = Invoice.objects.visible_to(viewer).filter(
         customer__in=customers, status=Invoice.Status.OPEN
     )
     return dict(rows.values_list("customer_id").annotate(Count("id")))
@@ -206,7 +206,7 @@ def open_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]
 def subscriptions_to(viewer: Viewer, prices: Iterable[Price]) -> dict[Any, int]:
     """How many subscriptions that aren't canceled have each of these prices as their anchor."""
     rows = (
-        Subscription.objects.seen_by(viewer)
+        Subscription.objects.visible_to(viewer)
         .filter(price__in=prices)
         .exclude(status=Subscription.Status.CANCELED)
     )
@@ -229,7 +229,7 @@ def payments_of(viewer: Viewer, email: str) -> "QuerySet[InvoicePayment, Any]":
     """The ids of the payments made for invoices of the customers with this address, whatever its
     case."""
     customers = (
-        Customer.objects.seen_by(viewer)
+        Customer.objects.visible_to(viewer)
         .annotate(folded=Lower("email"))
         .filter(folded=Lower(Value(email)))
     )
@@ -239,7 +239,7 @@ def payments_of(viewer: Viewer, email: str) -> "QuerySet[InvoicePayment, Any]":
 def payments_of_customer(viewer: Viewer, customer_id: str) -> "QuerySet[InvoicePayment, Any]":
     """The ids of the payments made for invoices of this customer; an id that is none finds
     nothing."""
-    rows = Customer.objects.seen_by(viewer)
+    rows = Customer.objects.visible_to(viewer)
     customers = rows.filter(pk=customer_id) if is_uuid(customer_id) else rows.none()
     return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
 
@@ -266,7 +266,7 @@ def last_payment(invoice: Invoice) -> InvoicePayment | None:
 def invoice_of(viewer: Viewer, payment: Payment) -> Invoice | None:
     """The invoice that a payment intent was made for."""
     found: Invoice | None = (
-        Invoice.objects.seen_by(viewer)
+        Invoice.objects.visible_to(viewer)
         .filter(payments__payment=payment)
         .select_related("customer")
         .first()

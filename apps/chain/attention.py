@@ -32,7 +32,7 @@ def delayed_wallets(viewer: Viewer, real: datetime, ahead: timedelta) -> "QueryS
 
     `since` is by the store's clock, which is `ahead` of the machine's.
     """
-    chains = AcceptedAsset.objects.seen_by(viewer).values("asset__chain")
+    chains = AcceptedAsset.objects.visible_to(viewer).values("asset__chain")
     late = Q(short_since__lte=real - FILLED_WITHIN) | Q(halted_at__isnull=False)
     rows: QuerySet[HotWallet] = HotWallet.objects.filter(
         late, chain__in=chains, chain__mode=viewer.mode

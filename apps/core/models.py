@@ -1,5 +1,5 @@
-"""What every tenant's row has: an id, a store, a mode and a time of birth. `seen_by` is the way to
-reach it."""
+"""What every tenant's row has: an id, a store, a mode and a time of birth. `visible_to` is the way
+to reach it."""
 
 import uuid
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -72,7 +72,7 @@ class WithoutSecrets(models.QuerySet[Any]):
 
 
 class OwnedQuerySet(WithoutSecrets):
-    def seen_by(self, viewer: Viewer) -> Self:
+    def visible_to(self, viewer: Viewer) -> Self:
         """The rows of the viewer's store in the viewer's mode, and nothing else."""
         return self.filter(store_id=viewer.store_id, mode=viewer.mode)
 

@@ -116,14 +116,14 @@ class CapsForm(Form):
 
 
 def _credentials(request: PageRequest) -> "QuerySet[AgentCredential]":
-    rows: QuerySet[AgentCredential] = AgentCredential.objects.seen_by(request.access).filter(
+    rows: QuerySet[AgentCredential] = AgentCredential.objects.visible_to(request.access).filter(
         revoked_at=None
     )
     return rows.select_related("application").order_by("-created_at")
 
 
 def _mandates(request: PageRequest) -> "QuerySet[Mandate]":
-    rows: QuerySet[Mandate] = Mandate.objects.seen_by(request.access)
+    rows: QuerySet[Mandate] = Mandate.objects.visible_to(request.access)
     return rows.select_related("asset", "credential", "store").order_by("-created_at", "-id")
 
 
@@ -248,7 +248,7 @@ def mandates(request: PageRequest) -> HttpResponse:
 def mandate(request: PageRequest, id: str) -> HttpResponse:
     row: Mandate = find(_mandates(request), id)
     draws: QuerySet[Settlement] = (
-        Settlement.objects.seen_by(request.access)
+        Settlement.objects.visible_to(request.access)
         .filter(mandate=row)
         .order_by("-created_at", "-id")
     )

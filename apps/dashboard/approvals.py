@@ -57,7 +57,7 @@ class NotAnAmount(Invalid):
 def index(request: PageRequest) -> HttpResponse:
     chosen = request.GET.get("show", "")
     chosen = chosen if chosen in _TABS else ""
-    rows = approval_decisions.approvals_seen_by(request.access)
+    rows = approval_decisions.approvals_visible_to(request.access)
     waiting = PayoutApproval.Status.WAITING
     page = window(
         rows.exclude(status=waiting) if chosen else rows.filter(status=waiting),
@@ -85,7 +85,7 @@ def index(request: PageRequest) -> HttpResponse:
 def _payouts_of(request: PageRequest, rows: list[PayoutApproval]) -> dict[Any, Payout]:
     """The payout that each was asked for: a schedule's first; a list's lines are looked at in the
     list."""
-    mine = Payout.objects.seen_by(request.access).filter(
+    mine = Payout.objects.visible_to(request.access).filter(
         approval__in=[one for one in rows if not hasattr(one, "batch")]
     )
     found = mine.select_related("asset", "destination")
@@ -200,7 +200,7 @@ def reject(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _find(request: PageRequest, id: str) -> PayoutApproval:
-    found: PayoutApproval = find(approval_decisions.approvals_seen_by(request.access), id)
+    found: PayoutApproval = find(approval_decisions.approvals_visible_to(request.access), id)
     return found
 
 

@@ -15,7 +15,7 @@ from apps.dashboard.overview import overview
 from apps.dashboard.payment_columns import PAYMENTS
 from apps.dashboard.plumbing import PageRequest, inbox_of, show
 from apps.ledger.selectors import Balance, balances
-from apps.payments.selectors import payments_seen_by
+from apps.payments.selectors import payments_visible_to
 from apps.stores import roles
 
 RECENT = 6
@@ -49,7 +49,7 @@ def index(request: PageRequest) -> HttpResponse:
     access = request.access
     every = steps_of(access, request.person)
     steps = [one for one in every if one.is_done or roles.may(request.member.role, one.permission)]
-    recent = list(payments_seen_by(access)[:RECENT])
+    recent = list(payments_visible_to(access)[:RECENT])
     context = {
         "steps": steps,
         "is_ready": every[-1].is_done,

@@ -7,11 +7,11 @@ from apps.core.documents.drawings import NotDrawn
 from apps.dashboard.plumbing import PageRequest, find
 from apps.payments.documents.invoice import invoice_name, invoice_pdf
 from apps.payments.models import Payment
-from apps.payments.selectors import payments_seen_by
+from apps.payments.selectors import payments_visible_to
 
 
 def download(request: PageRequest, id: str) -> HttpResponse:
-    payment: Payment = find(payments_seen_by(request.access), id)
+    payment: Payment = find(payments_visible_to(request.access), id)
     headers = {"Content-Disposition": f'attachment; filename="{invoice_name(payment)}"'}
     try:
         return HttpResponse(invoice_pdf(payment), content_type="application/pdf", headers=headers)

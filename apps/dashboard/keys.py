@@ -30,7 +30,7 @@ class KeyForm(Form):
 
 def _rows(request: PageRequest) -> "QuerySet[ApiKey]":
     rows: QuerySet[ApiKey] = (
-        ApiKey.objects.seen_by(request.access).filter(revoked_at=None).order_by("-created_at")
+        ApiKey.objects.visible_to(request.access).filter(revoked_at=None).order_by("-created_at")
     )
     return rows
 

@@ -34,7 +34,7 @@ PNG_SCALE = 16
 def index(request: PageRequest) -> HttpResponse:
     status = request.GET.get("status", "")
     status = status if status in _TABS else ""
-    rows = selectors.links_seen_by(request.access).filter(archived_at__isnull=status != ARCHIVED)
+    rows = selectors.links_visible_to(request.access).filter(archived_at__isnull=status != ARCHIVED)
     if status in (OPEN, PAUSED):
         rows = rows.filter(paused_at__isnull=status == OPEN)
     page = window(rows, request.GET, {"status": status})
@@ -56,7 +56,7 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def _has_any(request: PageRequest) -> bool:
-    return selectors.links_seen_by(request.access).exists()
+    return selectors.links_visible_to(request.access).exists()
 
 
 def _shown(link: PaymentLink, tally: Tally, now: datetime) -> dict[str, object]:
@@ -81,7 +81,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _find(request: PageRequest, id: str) -> PaymentLink:
-    found: PaymentLink = find(selectors.links_seen_by(request.access), id)
+    found: PaymentLink = find(selectors.links_visible_to(request.access), id)
     return found
 
 

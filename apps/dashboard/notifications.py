@@ -34,7 +34,7 @@ def index(request: PageRequest) -> HttpResponse:
     member = request.member
     mode = request.access.mode
     since = notifications.read_until(member, mode) or member.created_at
-    rows = Notification.objects.seen_by(request.access).order_by("-created_at", "-id")
+    rows = Notification.objects.visible_to(request.access).order_by("-created_at", "-id")
     context = {"window": window(rows, request.GET, {}), "since": since, "unread": 0}
     if "page" not in request.GET and request.method == "GET":
         notifications.mark_read(member, mode)

@@ -9,7 +9,7 @@ from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
 from apps.payments.requests import EXPIRES_IN_DEFAULT, PaymentRequest, payment_request
-from apps.payments.selectors import payments_seen_by
+from apps.payments.selectors import payments_visible_to
 from apps.payments.services.create import create_payment
 from apps.stores.models import Currency
 
@@ -73,7 +73,7 @@ def create(request: PageRequest) -> HttpResponse:
 
 
 def show_link(request: PageRequest, id: str) -> HttpResponse:
-    payment: Payment = find(payments_seen_by(request.access), id)
+    payment: Payment = find(payments_visible_to(request.access), id)
     return show(
         request,
         "dashboard/one_time_links/detail.html",

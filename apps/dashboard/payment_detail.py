@@ -199,7 +199,7 @@ def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> da
 
 def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:
     """A page that says what will be booked, then the booking."""
-    payment: Payment = find(selectors.payments_seen_by(request.access), id)
+    payment: Payment = find(selectors.payments_visible_to(request.access), id)
     late = late_deposit_of(payment, deposit_id)
     if request.method == "GET":
         return _late_page(request, payment, late, [])
@@ -224,7 +224,7 @@ def _late_page(
 
 def cancel(request: PageRequest, id: str) -> HttpResponse:
     """A page that says what ends, then the end."""
-    payment: Payment = find(selectors.payments_seen_by(request.access), id)
+    payment: Payment = find(selectors.payments_visible_to(request.access), id)
     errors: list[str] = []
     status = 200
     if request.method == "POST":

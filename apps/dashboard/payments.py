@@ -77,7 +77,7 @@ class PaymentFilters(Filters):
         )
 
     def rows(self, request: PageRequest, assets: Sequence[Asset]) -> "QuerySet[Payment]":
-        every = selectors.payments_seen_by(request.access)
+        every = selectors.payments_visible_to(request.access)
         is_email = _EMAIL.fullmatch(self.q)
         found = (
             every.filter(pk__in=_paid_by(request, self.q))
@@ -100,7 +100,7 @@ class PaymentFilters(Filters):
 def _paid_by(request: PageRequest, email: str) -> "QuerySet[Any, Any]":
     """The ids of the payments for an invoice of this customer, at a payment link, or whose metadata
     names them: each by an index."""
-    own = selectors.named_email(Payment.objects.seen_by(request.access), email)
+    own = selectors.named_email(Payment.objects.visible_to(request.access), email)
     found = (
         payments_of(request.access, email),
         payments_by_email(request.access, email),

@@ -40,7 +40,7 @@ class UploadForm(Form):
 
 
 def index(request: PageRequest) -> HttpResponse:
-    rows = PayoutBatch.objects.seen_by(request.access).select_related("uploaded_by")
+    rows = PayoutBatch.objects.visible_to(request.access).select_related("uploaded_by")
     page = window(rows.order_by("-created_at", "-id"), request.GET, {})
     return show(
         request, "dashboard/payout_batches/list.html", {"batches": page.rows, "window": page}
@@ -168,7 +168,7 @@ def _cells(line: PayoutBatchLine) -> tuple[object, ...]:
 
 
 def _seen(request: PageRequest) -> Any:
-    return PayoutBatch.objects.seen_by(request.access).select_related(
+    return PayoutBatch.objects.visible_to(request.access).select_related(
         "store", "uploaded_by", "released_by", "approval"
     )
 

@@ -47,7 +47,7 @@ def index(request: PageRequest) -> HttpResponse:
             if one.usable_from is not None and one.usable_from > at
             else None,
         }
-        for one in selectors.destinations_seen_by(request.access)
+        for one in selectors.destinations_visible_to(request.access)
     ]
     return show(request, "dashboard/payout_destinations/list.html", {"rows": rows})
 
@@ -145,7 +145,7 @@ def _bank_form(request: PageRequest, form: Form) -> HttpResponse:
 
 
 def remove(request: PageRequest, id: str) -> HttpResponse:
-    row: Destination = find(selectors.destinations_seen_by(request.access), id)
+    row: Destination = find(selectors.destinations_visible_to(request.access), id)
     if request.method == "GET":
         return show(
             request, "dashboard/payout_destinations/remove.html", {"row": row, "title": title(row)}

@@ -130,7 +130,7 @@ def _offer(request: PageRequest, coins_to_spend: list[Spendable], asset_id: str)
     if wanted is None and not asset_id:
         kind, _, id = request.GET.get("to", "").partition(":")
         saved = (
-            selectors.destinations_seen_by(request.access).filter(pk=id).first()
+            selectors.destinations_visible_to(request.access).filter(pk=id).first()
             if kind and is_uuid(id)
             else None
         )

@@ -114,7 +114,7 @@ class ScheduleForm(ChangeForm):
 
 
 def _kept(request: PageRequest) -> "QuerySet[Schedule]":
-    return selectors.schedules_seen_by(request.access).filter(deleted_at=None)
+    return selectors.schedules_visible_to(request.access).filter(deleted_at=None)
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -169,7 +169,7 @@ def create(request: PageRequest) -> HttpResponse:
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     schedule: Schedule = find(_kept(request), id)
-    made = selectors.payouts_seen_by(request.access).filter(schedule=schedule)[:SHOWN]
+    made = selectors.payouts_visible_to(request.access).filter(schedule=schedule)[:SHOWN]
     usable_from = _usable_from(request, schedule)
     context = {
         "schedule": schedule,
@@ -294,7 +294,8 @@ def _told(
     """The form as people read it."""
     given = form.values
     names = {
-        f"{one.kind}:{one.pk}": title(one) for one in selectors.destinations_seen_by(request.access)
+        f"{one.kind}:{one.pk}": title(one)
+        for one in selectors.destinations_visible_to(request.access)
     }
     to = names.get(given["destination"], "")
     return [
@@ -311,7 +312,7 @@ def _told(
 
 
 def _form(request: PageRequest, form: Form, schedule: Schedule | None = None) -> HttpResponse:
-    saved = list(selectors.destinations_seen_by(request.access))
+    saved = list(selectors.destinations_visible_to(request.access))
     context = {
         "form": form,
         "errors": form.common_errors,

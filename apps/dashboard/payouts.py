@@ -45,7 +45,7 @@ def export(request: PageRequest) -> FileResponse:
 
 
 def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Payout]":
-    rows = selectors.search(selectors.payouts_seen_by(request.access), filters.q)
+    rows = selectors.search(selectors.payouts_visible_to(request.access), filters.q)
     found = selectors.filtered(
         rows, status=filters.status, rail=None, schedule_id=None, asset_id=filters.coin
     )
@@ -64,7 +64,7 @@ def _add_up(request: PageRequest, rows: "QuerySet[Payout]") -> list[Worth]:
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
-    payout: Payout = find(selectors.payouts_seen_by(request.access), id)
+    payout: Payout = find(selectors.payouts_visible_to(request.access), id)
     fee = payout.network_fee_atomic
     is_failed = payout.status == Payout.Status.FAILED and payout.funds == Payout.Funds.RESERVED
     context = {
@@ -129,7 +129,7 @@ def give_up(request: PageRequest, id: str) -> HttpResponse:
     """The coins come back; who wants them elsewhere goes on to a new payout of the same amount."""
     if request.POST.get("then") != "elsewhere":
         return _about_failed(request, id, give_up_payout, "Funds returned to your balance.")
-    payout: Payout = find(selectors.payouts_seen_by(request.access), id)
+    payout: Payout = find(selectors.payouts_visible_to(request.access), id)
     answer = _about_failed(
         request,
         id,
@@ -144,7 +144,7 @@ def give_up(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _about_failed(request: PageRequest, id: str, act: Any, done: str) -> HttpResponse:
-    payout: Payout = find(selectors.payouts_seen_by(request.access), id)
+    payout: Payout = find(selectors.payouts_visible_to(request.access), id)
     rows = [("Amount", f"{_amount(payout)} {payout.asset.coin_symbol}"), ("To", _to(payout))]
     try:
         if act is retry_payout:

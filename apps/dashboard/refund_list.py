@@ -30,7 +30,7 @@ def export(request: PageRequest) -> FileResponse:
 
 
 def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Refund]":
-    rows = selectors.search_refunds(selectors.refunds_seen_by(request.access), filters.q)
+    rows = selectors.search_refunds(selectors.refunds_visible_to(request.access), filters.q)
     rows = rows.filter(status=filters.status) if filters.status else rows
     return filters.within(rows.filter(asset_id=filters.coin) if filters.coin else rows)
 

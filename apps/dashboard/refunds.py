@@ -32,7 +32,7 @@ from apps.ledger.selectors import balances
 from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.requests import RefundRequest
-from apps.payments.selectors import Received, payments_seen_by
+from apps.payments.selectors import Received, payments_visible_to
 from apps.payments.services.refund import FiguresChanged, plan_digest, request_refund
 from apps.payments.services.refund_quote import (
     LOCKED,
@@ -144,7 +144,7 @@ class RefundForm(Form):
 def rows(request: PageRequest, payment: Payment) -> list[ShownRefund]:
     """The refunds of a payment, newest first."""
     found = (
-        Refund.objects.seen_by(request.access)
+        Refund.objects.visible_to(request.access)
         .filter(payment=payment)
         .select_related("asset__chain")
         .order_by("-created_at", "-part")
@@ -171,7 +171,7 @@ def is_offered(request: PageRequest, payment: Payment) -> bool:
 
 
 def create(request: PageRequest, id: str) -> HttpResponse:
-    payment: Payment = find(payments_seen_by(request.access), id)
+    payment: Payment = find(payments_visible_to(request.access), id)
     if request.method == "GET":
         return _form(request, _opened(request, payment))
     form = RefundForm(request.POST.dict(), payment)

@@ -125,6 +125,6 @@ def _presets(through: date) -> list[Preset]:
 
 def download(request: PageRequest, id: str) -> HttpResponse:
     """On to the file by a link of its own."""
-    report: Report = find(Report.objects.seen_by(request.access).select_related("store"), id)
+    report: Report = find(Report.objects.visible_to(request.access).select_related("store"), id)
     url = download_url(report) if report.status == states.GENERATED else None
     return HttpResponseRedirect(url) if url else go("reports")

@@ -39,9 +39,9 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
-    entry = find(request_log.with_first_body(RequestEntry.objects.seen_by(request.access)), id)
+    entry = find(request_log.with_first_body(RequestEntry.objects.visible_to(request.access)), id)
     return show(request, "dashboard/request_log/detail.html", {"entry": entry})
 
 
 def _keys(request: PageRequest) -> list[ApiKey]:
-    return list(ApiKey.objects.seen_by(request.access).order_by("-created_at")[:100])
+    return list(ApiKey.objects.visible_to(request.access).order_by("-created_at")[:100])

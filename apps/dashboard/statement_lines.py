@@ -107,7 +107,7 @@ Found = Iterable[tuple[uuid.UUID, Subject]]
 
 def _payments(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
     rows = (
-        Payment.objects.seen_by(request.access)
+        Payment.objects.visible_to(request.access)
         .filter(pk__in=ids)
         .values_list("pk", "reference", "title", "order_id")
     )
@@ -117,7 +117,7 @@ def _payments(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
 
 
 def _payouts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
-    rows = Payout.objects.seen_by(request.access).filter(pk__in=ids)
+    rows = Payout.objects.visible_to(request.access).filter(pk__in=ids)
     names = (
         "pk",
         "destination_address",
@@ -131,7 +131,7 @@ def _payouts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
 
 
 def _swaps(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
-    rows = Swap.objects.seen_by(request.access).filter(pk__in=ids)
+    rows = Swap.objects.visible_to(request.access).filter(pk__in=ids)
     for id, source, buy in rows.values_list(
         "pk", "source_asset__coin_symbol", "buy_asset__coin_symbol"
     ):
@@ -139,7 +139,7 @@ def _swaps(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
 
 
 def _settlements(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
-    rows = Settlement.objects.seen_by(request.access).filter(pk__in=ids)
+    rows = Settlement.objects.visible_to(request.access).filter(pk__in=ids)
     for id, mandate_id, agent, pay_to in rows.values_list(
         "pk", "mandate_id", "credential__name", "pay_to"
     ):

@@ -102,7 +102,7 @@ def export(request: PageRequest) -> FileResponse:
 
 def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Swap]":
     every = selectors.of_asset(
-        selectors.search(selectors.swaps_seen_by(request.access), filters.q), filters.coin
+        selectors.search(selectors.swaps_visible_to(request.access), filters.q), filters.coin
     )
     return filters.within(selectors.filtered(every, filters.status))
 
@@ -119,7 +119,7 @@ def _add_up(request: PageRequest, rows: "QuerySet[Swap]") -> list[Worth]:
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
-    swap: Swap = find(selectors.swaps_seen_by(request.access), id)
+    swap: Swap = find(selectors.swaps_visible_to(request.access), id)
     return show(
         request, "dashboard/swaps/detail.html", {"swap": swap, "steps": list(swap.steps.all())}
     )

@@ -24,7 +24,7 @@ from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts, che
 from apps.payments.documents.order import order_of
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
-from apps.payments.selectors import payments_seen_by
+from apps.payments.selectors import payments_visible_to
 from apps.payments.services.expire import expire_if_due
 from apps.stores.models import Currency
 
@@ -97,7 +97,7 @@ def _till(request: PageRequest, form: SaleForm, till: Till) -> HttpResponse:
 
 def sale(request: PageRequest, id: str) -> HttpResponse:
     """What the customer scans and then what has arrived; looked at again while it is open."""
-    found: Payment = find(payments_seen_by(request.access), id)
+    found: Payment = find(payments_visible_to(request.access), id)
     payment = expire_if_due(found)
     facts = checkout_facts(payment, request.access.now())
     url = hosted_url(payment)

@@ -91,7 +91,7 @@ def _page(
         else None
     )
     returned = (
-        TransferReturn.objects.seen_by(request.access)
+        TransferReturn.objects.visible_to(request.access)
         .filter(transfer=transfer)
         .order_by("-created_at")
         .first()

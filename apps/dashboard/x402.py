@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.http import HttpResponse
 
-from apps.agents.selectors import signed_payments_seen_by
+from apps.agents.selectors import signed_payments_visible_to
 from apps.agents.services.x402_offers import is_signable
 from apps.assets.selectors import accepted_assets
 from apps.dashboard.paging import window
@@ -21,7 +21,7 @@ CALLS = (
 def index(request: PageRequest) -> HttpResponse:
     access = request.access
     context = {
-        "page": window(signed_payments_seen_by(access), request.GET, {}),
+        "page": window(signed_payments_visible_to(access), request.GET, {}),
         "assets": [
             one for one in accepted_assets(access.store_id, access.mode) if is_signable(one)
         ],

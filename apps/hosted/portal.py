@@ -21,7 +21,7 @@ from apps.access.access import Access
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.documents.subscriptions import SubscriptionDocument, subscription_document
 from apps.billing.models import Customer, Invoice, Subscription
-from apps.billing.selectors import invoices_seen_by, subscriptions_seen_by
+from apps.billing.selectors import invoices_visible_to, subscriptions_visible_to
 from apps.billing.services import emails
 from apps.billing.services.portal import LinkExpired, customer_behind
 from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
@@ -78,14 +78,14 @@ def _own(response: HttpResponse) -> HttpResponse:
 def show(request: HttpRequest, reference: str, customer: Customer) -> HttpResponse:
     access = Access.for_public(customer.store, customer.mode)
     rows = (
-        invoices_seen_by(access)
+        invoices_visible_to(access)
         .filter(customer=customer)
         .exclude(status=DRAFT)
         .exclude(number=None)
     )
     page = _page_number(request)
     found = list(rows[(page - 1) * INVOICES_PER_PAGE : page * INVOICES_PER_PAGE + 1])
-    running = subscriptions_seen_by(access).filter(customer=customer)[:SUBSCRIPTIONS_MAX]
+    running = subscriptions_visible_to(access).filter(customer=customer)[:SUBSCRIPTIONS_MAX]
     context = _frame(reference, customer) | {
         "invoices": [_invoice(one, access) for one in found[:INVOICES_PER_PAGE]],
         "page": page,
@@ -180,7 +180,7 @@ def _page_number(request: HttpRequest) -> int:
 def _named(customer: Customer, id: str) -> tuple[Access, Subscription]:
     """404 for one that isn't the customer's."""
     access = Access.for_public(customer.store, customer.mode)
-    subscription = subscriptions_seen_by(access).filter(customer=customer, pk=id).first()
+    subscription = subscriptions_visible_to(access).filter(customer=customer, pk=id).first()
     if subscription is None:
         raise Http404
     return access, subscription

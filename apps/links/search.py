@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from apps.core.models import Viewer
 from apps.core.searching import Term
 from apps.links.models import LinkPayment, PaymentLink
-from apps.links.selectors import links_seen_by, payments_by_email
+from apps.links.selectors import links_visible_to, payments_by_email
 
 
 def find_links(viewer: Viewer, term: Term, limit: int) -> list[PaymentLink]:
@@ -19,7 +19,7 @@ def find_links(viewer: Viewer, term: Term, limit: int) -> list[PaymentLink]:
         if term.id is not None
         else term.begins("title") | Q(token=term.text.rsplit("/", 1)[-1].lower())
     )
-    return list(links_seen_by(viewer).filter(wanted, archived_at=None)[:limit])
+    return list(links_visible_to(viewer).filter(wanted, archived_at=None)[:limit])
 
 
 def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[LinkPayment, Any] | None":

@@ -1,5 +1,5 @@
-"""Reads of links. A door begins with `seen_by`; a list's figures come in one query however long it
-is."""
+"""Reads of links. A door begins with `visible_to`; a list's figures come in one query, however long
+it is."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,10 +20,12 @@ SALE_KEY = "till-"
 TIPS_DEFAULT = (500, 1000, 1500)
 
 
-def links_seen_by(viewer: Viewer) -> "QuerySet[PaymentLink]":
+def links_visible_to(viewer: Viewer) -> "QuerySet[PaymentLink]":
     """Newest first, archived ones too."""
     return (
-        PaymentLink.objects.seen_by(viewer).select_related("store").order_by("-created_at", "-id")
+        PaymentLink.objects.visible_to(viewer)
+        .select_related("store")
+        .order_by("-created_at", "-id")
     )
 
 
@@ -93,7 +95,7 @@ def is_sale(payment: Payment) -> bool:
 
 def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]":
     """The ids of the payments by customers who gave this address at a link, whatever its case."""
-    mine = PaymentLink.objects.seen_by(viewer).values("pk")
+    mine = PaymentLink.objects.visible_to(viewer).values("pk")
     given = LinkPayment.objects.exclude(customer_email="").annotate(folded=Lower("customer_email"))
     return given.filter(link__in=mine, folded=email.lower()).values("payment_id")
 

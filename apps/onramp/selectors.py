@@ -24,8 +24,8 @@ def latest_session(payment: Payment) -> FundingSession | None:
     return sessions_of(payment).first() if payment.is_card_funded else None
 
 
-def sessions_seen_by(viewer: Viewer) -> "QuerySet[FundingSession]":
-    rows = FundingSession.objects.seen_by(viewer).exclude(url="")
+def sessions_visible_to(viewer: Viewer) -> "QuerySet[FundingSession]":
+    rows = FundingSession.objects.visible_to(viewer).exclude(url="")
     return rows.select_related("payment", "asset__chain").order_by("-created_at", "-id")
 
 

@@ -62,12 +62,12 @@ def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
 def flagged_payments(viewer: Viewer) -> "QuerySet[Payment]":
     """Rejected ones that could not go back by themselves, for the reason that they are flagged
     with."""
-    return Payment.objects.seen_by(viewer).exclude(needs_attention="").order_by("-created_at")
+    return Payment.objects.visible_to(viewer).exclude(needs_attention="").order_by("-created_at")
 
 
 def unreturned_payments(viewer: Viewer) -> "QuerySet[Payment]":
     """Rejected ones whose coins are held because nobody knows whom they came from."""
-    rows = Payment.objects.seen_by(viewer).filter(
+    rows = Payment.objects.visible_to(viewer).filter(
         ~Exists(_SENT_BACK), status=states.FAILED, needs_attention=""
     )
     return rows.order_by("-created_at")
@@ -78,7 +78,7 @@ def overpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
 
     `arrived` is what `excess_cents` reads: what confirmed at each address, beside what it required.
     """
-    rows = Payment.objects.seen_by(viewer).filter(
+    rows = Payment.objects.visible_to(viewer).filter(
         ~Exists(_SENT_BACK),
         status=states.COMPLETED,
         state_reason=states.COMPLETED_OVERPAID,
@@ -106,7 +106,7 @@ def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":
         status=Refund.Status.FAILED,
         created_at__gt=OuterRef("created_at"),
     )
-    rows = Refund.objects.seen_by(viewer).filter(
+    rows = Refund.objects.visible_to(viewer).filter(
         ~Exists(others), ~Exists(newer), status=Refund.Status.FAILED, created_at__gte=since
     )
     return (

@@ -32,7 +32,7 @@ def find_payments(
         wanted |= Q(settlement_amount_cents=term.cents)
     for ids in of:
         wanted |= Q(pk__in=ids)
-    return list(Payment.objects.seen_by(viewer).filter(wanted).order_by(*_NEWEST)[:limit])
+    return list(Payment.objects.visible_to(viewer).filter(wanted).order_by(*_NEWEST)[:limit])
 
 
 def _paid_at(term: Term) -> "models.QuerySet[PaymentAddress, Any]":
@@ -49,5 +49,5 @@ def find_refunds(viewer: Viewer, term: Term, limit: int) -> list[Refund]:
     if not term.is_exact:
         return []
     wanted = Q(tx_hash=term.tx_hash) if term.tx_hash else Q(pk=term.id)
-    rows = Refund.objects.seen_by(viewer).filter(wanted).select_related("payment", "asset")
+    rows = Refund.objects.visible_to(viewer).filter(wanted).select_related("payment", "asset")
     return list(rows.order_by(*_NEWEST)[:limit])

@@ -1,4 +1,4 @@
-"""Reads of payments. A door begins with `seen_by`; lists and figures are made in few queries
+"""Reads of payments. A door begins with `visible_to`; lists and figures are made in few queries
 however many rows there are."""
 
 import re
@@ -169,9 +169,9 @@ def renewals_of(payment: Payment) -> Renewals:
     return Renewals(found.get(True), found.get(False))
 
 
-def payments_seen_by(viewer: Viewer) -> "models.QuerySet[Payment]":
+def payments_visible_to(viewer: Viewer) -> "models.QuerySet[Payment]":
     """Newest first."""
-    return Payment.objects.seen_by(viewer).select_related("store").order_by("-created_at", "-id")
+    return Payment.objects.visible_to(viewer).select_related("store").order_by("-created_at", "-id")
 
 
 @dataclass(frozen=True)
@@ -340,13 +340,13 @@ def of_deposits(
     return list(found[:limit])
 
 
-def refunds_seen_by(viewer: Viewer) -> "models.QuerySet[Refund]":
+def refunds_visible_to(viewer: Viewer) -> "models.QuerySet[Refund]":
     """Newest first, each with its payment and the rate that was locked for the coin
     (`locked_rate`)."""
     locked = PaymentAddress.objects.filter(
         payment=models.OuterRef("payment"), asset=models.OuterRef("asset")
     )
-    every: models.QuerySet[Refund] = Refund.objects.seen_by(viewer).select_related(
+    every: models.QuerySet[Refund] = Refund.objects.visible_to(viewer).select_related(
         "asset__chain", "payment"
     )
     rows = every.annotate(locked_rate=models.Subquery(locked.values("exchange_rate")[:1]))

@@ -68,7 +68,7 @@ NOTHING = Takings()
 
 
 def takings_of(payments: Iterable[Payment]) -> dict[UUID, Takings]:
-    """By payment; who asks has found them by `seen_by`."""
+    """By payment; who asks has found them by `visible_to`."""
     by_id = {one.pk: one for one in payments}
     if not by_id:
         return {}

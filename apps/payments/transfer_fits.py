@@ -53,7 +53,7 @@ def _near(access: Access, transfer: UnmatchedTransfer) -> list[PaymentAddress]:
     since = transfer.detected_at - LOOKED_BACK
     until = transfer.detected_at + ahead + LOOKED_AHEAD
     recent = (
-        Payment.objects.seen_by(access)
+        Payment.objects.visible_to(access)
         .filter(created_at__range=(since, until))
         .order_by("-created_at")[:LOOKED_AT_MAX]
     )

@@ -13,7 +13,7 @@ from apps.payouts.models import Destination, Payout, PayoutApproval
 def payouts_in_review(viewer: Viewer) -> "QuerySet[Payout]":
     """Those that staff look at; what waits for a person of the store has an approval."""
     rows = (
-        Payout.objects.seen_by(viewer)
+        Payout.objects.visible_to(viewer)
         .filter(status=Payout.Status.REQUIRES_REVIEW)
         .exclude(review_reason=states.NEEDS_APPROVER)
     )
@@ -27,7 +27,7 @@ def payouts_in_review(viewer: Viewer) -> "QuerySet[Payout]":
 def failed_payouts(viewer: Viewer) -> "QuerySet[Payout]":
     """Those whose coins are set aside until somebody says what becomes of them: nothing is tried
     again by itself."""
-    rows = Payout.objects.seen_by(viewer).filter(
+    rows = Payout.objects.visible_to(viewer).filter(
         status=Payout.Status.FAILED, funds=Payout.Funds.RESERVED, retry_at=None
     )
     return (
@@ -40,10 +40,10 @@ def failed_payouts(viewer: Viewer) -> "QuerySet[Payout]":
 def returned_payouts(viewer: Viewer, since: datetime) -> "QuerySet[Payout]":
     """Those that could not arrive where they were sent to, after which nothing of the coin was paid
     out: the coins are back."""
-    rows = Payout.objects.seen_by(viewer).filter(
+    rows = Payout.objects.visible_to(viewer).filter(
         status=Payout.Status.FAILED, funds=Payout.Funds.RETURNED, created_at__gte=since
     )
-    newer = Payout.objects.seen_by(viewer).filter(
+    newer = Payout.objects.visible_to(viewer).filter(
         asset=OuterRef("asset"), created_at__gt=OuterRef("created_at")
     )
     rows = rows.filter(~Exists(newer), failure_code__in=states.RETURNED_AT_ONCE)
@@ -56,14 +56,14 @@ def returned_payouts(viewer: Viewer, since: datetime) -> "QuerySet[Payout]":
 
 def approvals_asked(access: Access) -> "QuerySet[PayoutApproval]":
     """What waits for a decision and wasn't asked for by this person."""
-    rows = PayoutApproval.objects.seen_by(access).filter(status=PayoutApproval.Status.WAITING)
+    rows = PayoutApproval.objects.visible_to(access).filter(status=PayoutApproval.Status.WAITING)
     return rows.filter(Q(maker=None) | ~Q(maker=access.user)).order_by("-created_at")
 
 
 def bank_accounts_waiting(access: Access) -> "QuerySet[Destination]":
     """Of a store whose business nobody has verified, bank accounts that nothing can be paid to
     before."""
-    rows = Destination.objects.seen_by(access).filter(
+    rows = Destination.objects.visible_to(access).filter(
         kind=Destination.Kind.BANK, verified_at=None, removed_at=None
     )
     return rows.order_by("-created_at") if access.store.kyc_confirmed_at is None else rows.none()

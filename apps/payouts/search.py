@@ -16,7 +16,7 @@ def find_payouts(viewer: Viewer, term: Term, limit: int) -> list[Payout]:
     else:
         saved = Q(address=term.address) if term.address else term.begins("label")
         named = (
-            Destination.objects.seen_by(viewer)
+            Destination.objects.visible_to(viewer)
             .filter(saved)
             .values_list("pk", flat=True)
             .order_by("-created_at")
@@ -25,7 +25,7 @@ def find_payouts(viewer: Viewer, term: Term, limit: int) -> list[Payout]:
         if term.address:
             wanted |= Q(destination_address=term.address)
     rows = (
-        Payout.objects.seen_by(viewer)
+        Payout.objects.visible_to(viewer)
         .filter(wanted)
         .select_related("asset", "destination")
         .defer("destination__account_sealed")

@@ -1,4 +1,4 @@
-"""Reads of payouts: a door begins with `seen_by`; what of a store's test coins is simulated."""
+"""Reads of payouts: a door begins with `visible_to`; what of a store's test coins is simulated."""
 
 from django.db import models
 from django.db.models import Sum
@@ -10,10 +10,10 @@ from apps.payments.models import PaymentAddress, Refund, TransferReturn
 from apps.payouts.models import Destination, Payout, Schedule
 
 
-def payouts_seen_by(viewer: Viewer) -> "models.QuerySet[Payout]":
+def payouts_visible_to(viewer: Viewer) -> "models.QuerySet[Payout]":
     """Newest first."""
     rows = (
-        Payout.objects.seen_by(viewer)
+        Payout.objects.visible_to(viewer)
         .select_related("asset__chain", "store", "destination")
         .defer("destination__account_sealed")
         .prefetch_related("transitions")
@@ -55,20 +55,20 @@ def search(rows: "models.QuerySet[Payout]", text: str) -> "models.QuerySet[Payou
     return rows.filter(wanted | models.Q(pk=text) if is_uuid(text) else wanted)
 
 
-def schedules_seen_by(viewer: Viewer) -> "models.QuerySet[Schedule]":
+def schedules_visible_to(viewer: Viewer) -> "models.QuerySet[Schedule]":
     """Oldest first, deleted ones too."""
     rows = (
-        Schedule.objects.seen_by(viewer)
+        Schedule.objects.visible_to(viewer)
         .select_related("asset__chain", "destination", "store", "swap_target_asset")
         .defer("destination__account_sealed")
     )
     return rows.order_by("created_at", "id")
 
 
-def destinations_seen_by(viewer: Viewer) -> "models.QuerySet[Destination]":
+def destinations_visible_to(viewer: Viewer) -> "models.QuerySet[Destination]":
     """Those that can be named, newest first."""
     return (
-        Destination.objects.seen_by(viewer)
+        Destination.objects.visible_to(viewer)
         .filter(removed_at=None)
         .select_related("store")
         .order_by("-created_at", "id")

@@ -98,7 +98,7 @@ def _latest_statuses(ids: list[uuid.UUID]) -> dict[uuid.UUID, str]:
 def links_of(access: Access, account: Store) -> "models.QuerySet[OnboardingLink]":
     """The links of the platform's mode to an account, newest first."""
     return (
-        OnboardingLink.objects.seen_by(access)
+        OnboardingLink.objects.visible_to(access)
         .filter(account=account)
         .order_by("-created_at", "-id")
     )

@@ -251,4 +251,4 @@ def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> Line:
 
 def newest(viewer: Any, limit: int) -> list[Report]:
     """The most recent reports of a store in a mode."""
-    return list(Report.objects.seen_by(viewer).order_by("-created_at", "-id")[:limit])
+    return list(Report.objects.visible_to(viewer).order_by("-created_at", "-id")[:limit])

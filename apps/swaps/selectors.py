@@ -1,4 +1,4 @@
-"""Reads of swaps: a door begins with `seen_by`; the swaps of a payment, and what they brought
+"""Reads of swaps: a door begins with `visible_to`; the swaps of a payment, and what they brought
 beside their estimates."""
 
 from django.db import models
@@ -12,9 +12,9 @@ from apps.swaps.models import AutoSwap, Swap
 _ASSETS = ("source_asset__chain", "buy_asset__chain")
 
 
-def swaps_seen_by(viewer: Viewer) -> "models.QuerySet[Swap]":
+def swaps_visible_to(viewer: Viewer) -> "models.QuerySet[Swap]":
     """Newest first."""
-    return Swap.objects.seen_by(viewer).select_related(*_ASSETS).order_by("-created_at", "-id")
+    return Swap.objects.visible_to(viewer).select_related(*_ASSETS).order_by("-created_at", "-id")
 
 
 def filtered(rows: "models.QuerySet[Swap]", status: str | None) -> "models.QuerySet[Swap]":
@@ -62,6 +62,6 @@ def swap_delta(payment: Payment) -> tuple[str, str] | None:
 def auto_swap_of(viewer: Viewer) -> AutoSwap | None:
     """The store's setting in its mode; None when it never made one."""
     found: AutoSwap | None = (
-        AutoSwap.objects.seen_by(viewer).select_related("target_asset__chain").first()
+        AutoSwap.objects.visible_to(viewer).select_related("target_asset__chain").first()
     )
     return found

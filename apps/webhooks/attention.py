@@ -17,7 +17,7 @@ def failing_endpoints(viewer: Viewer) -> "QuerySet[Endpoint]":
         attempts__gte=FAILED_ATTEMPTS,
         is_test=False,
     )
-    rows = Endpoint.objects.seen_by(viewer).filter(deleted_at=None)
+    rows = Endpoint.objects.visible_to(viewer).filter(deleted_at=None)
     rows = rows.filter(
         Q(status=Endpoint.Status.ERROR) | (Q(status=Endpoint.Status.ACTIVE) & Exists(waiting))
     )

@@ -12,7 +12,7 @@ def find_endpoints(viewer: Viewer, term: Term, limit: int) -> list[Endpoint]:
     """By id, or a part of the URL: of those that there are at once
     (services.endpoints.ENDPOINTS_MAX)."""
     wanted = Q(pk=term.id) if term.id is not None else Q(url__icontains=term.text)
-    rows = Endpoint.objects.seen_by(viewer).filter(wanted, deleted_at=None)
+    rows = Endpoint.objects.visible_to(viewer).filter(wanted, deleted_at=None)
     return list(rows.order_by("-created_at", "-id")[:limit]) if term.text else []
 
 
@@ -21,7 +21,7 @@ def find_deliveries(viewer: Viewer, term: Term, limit: int) -> list[Delivery]:
     if term.id is None:
         return []
     rows = (
-        Delivery.objects.seen_by(viewer)
+        Delivery.objects.visible_to(viewer)
         .filter(Q(pk=term.id) | Q(event=term.id))
         .select_related("event", "endpoint")
     )

@@ -16,7 +16,7 @@ ABOUT_MAX = 100
 def events(access: Access) -> models.QuerySet[Event]:
     """What happened in a store, whether or not an endpoint asked for it, with the events that
     send_test made up."""
-    return Event.objects.seen_by(access)
+    return Event.objects.visible_to(access)
 
 
 def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[Delivery]:
@@ -33,7 +33,9 @@ def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[Delivery]:
 
 def endpoints(access: Access, status: str | None = None) -> models.QuerySet[Endpoint]:
     """Newest first; an unrecognised status is no filter."""
-    rows = Endpoint.objects.seen_by(access).filter(deleted_at=None).order_by("-created_at", "-id")
+    rows = (
+        Endpoint.objects.visible_to(access).filter(deleted_at=None).order_by("-created_at", "-id")
+    )
     return rows.filter(status=status) if status in Endpoint.Status.values else rows
 
 
@@ -101,10 +103,10 @@ def deliveries_about(
 ) -> list[Delivery]:
     """Deliveries of events about one record (`data.object.id`) between two moments, newest
     first."""
-    told = Event.objects.seen_by(access).filter(
+    told = Event.objects.visible_to(access).filter(
         created_at__gte=first, created_at__lte=last, object__id=subject
     )
-    rows = Delivery.objects.seen_by(access).filter(event__in=told.values("pk"), is_test=False)
+    rows = Delivery.objects.visible_to(access).filter(event__in=told.values("pk"), is_test=False)
     return list(
         rows.select_related("event", "endpoint")
         .defer("endpoint__sealed_secret")

@@ -50,7 +50,7 @@ TITLE = "Harvest report, read by an agent"
 def seed_mandates(store: Store, merchant: User) -> None:
     """Once, in a store that has no mandates yet. They need a provider, which the store has while it
     is seeded."""
-    if Mandate.objects.seen_by(Access.for_session(merchant, store, "test", proof=ACT)).exists():
+    if Mandate.objects.visible_to(Access.for_session(merchant, store, "test", proof=ACT)).exists():
         return
     provider = store.authorization_provider
     change_store(store, authorization_provider=AuthorizationProvider.POLICY)

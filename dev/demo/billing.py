@@ -57,7 +57,7 @@ TRAINING = LineRequest(description="Barista training", unit_amount_cents=48000)
 def seed_billing(store: Store, merchant: User) -> None:
     """Once, in a store that sells nothing by subscription yet."""
     access = Access.for_session(merchant, store, "test", proof=ACT)
-    if Product.objects.seen_by(access).exists():
+    if Product.objects.visible_to(access).exists():
         return
     approve_verification(submit_verification(store, BUSINESS))
     product = create_product(

@@ -27,7 +27,7 @@ COURSE_IN = timedelta(days=30)
 def seed_links(store: Store, merchant: User) -> None:
     """Once, in a store that has no payment links yet."""
     access = Access.for_session(merchant, store, "test", proof=ACT)
-    if PaymentLink.objects.seen_by(access).exists():
+    if PaymentLink.objects.visible_to(access).exists():
         return
     _collect(access)
     _sell_seats(access)

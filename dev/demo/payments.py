@@ -90,7 +90,7 @@ DEFAULTS = {"accept_overpayments": True, "accept_underpayments": False}
 
 def seed_test_payments(store: Store, merchant: User) -> None:
     """Every status that test mode reaches, in a store that has no test payments yet."""
-    if Payment.objects.seen_by(Access.for_session(merchant, store, "test", proof=ACT)).exists():
+    if Payment.objects.visible_to(Access.for_session(merchant, store, "test", proof=ACT)).exists():
         return
     _seed_month(store, merchant)
     for order in ENDED:
@@ -151,7 +151,7 @@ def sample_payment(store: Store, merchant: User, mode: str = "test") -> Payment:
     """An unpaid payment whose checkout page can be opened now."""
     access = Access.for_session(merchant, store, mode, proof=ACT)
     found = (
-        Payment.objects.seen_by(access)
+        Payment.objects.visible_to(access)
         .filter(order_id=SAMPLE_ORDER, status="pending", expires_at__gt=access.now())
         .first()
     )

@@ -31,7 +31,7 @@ WISHES = (
 def seed_payouts(store: Store, merchant: User) -> None:
     """Once, in a store that has no destinations yet."""
     access = Access.for_session(merchant, store, "test", proof=ACT)
-    if Destination.objects.seen_by(access).exists():
+    if Destination.objects.visible_to(access).exists():
         return
     wallet = add_wallet(store, "test", "sepolia", COLD_WALLET, "Cold wallet")
     for mode in ("test", "live"):

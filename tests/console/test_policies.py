@@ -1,4 +1,4 @@
-"""Row-level security, the second line behind `seen_by`: what PostgreSQL itself shows the web's
+"""Row-level security, the second line behind `visible_to`: what PostgreSQL itself shows the web's
 role, whatever is asked."""
 
 from collections.abc import Iterator
@@ -136,11 +136,11 @@ def test_a_row_is_not_given_to_another_store_or_mode(cast: Cast) -> None:
 def test_a_list_whose_filter_was_forgotten_shows_a_store_its_own(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The attack on every list at once: `seen_by` lets everything through."""
+    """The attack on every list at once: `visible_to` lets everything through."""
     theirs = [make.payment(cast.strangers.test)["id"], records.customer(cast.strangers.test)["id"]]
     theirs += [make.payment(cast.bakery.live)["id"]]
     mine = make.payment(cast.bakery.test)["id"]
-    monkeypatch.setattr(OwnedQuerySet, "seen_by", lambda rows, viewer: rows.all())
+    monkeypatch.setattr(OwnedQuerySet, "visible_to", lambda rows, viewer: rows.all())
     answers = [
         cast.bakery.test.get(f"/{path}")
         for path in (

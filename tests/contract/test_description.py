@@ -186,7 +186,7 @@ def test_the_events_that_are_really_recorded_have_the_described_shape(bakery: Sh
     make.advance(bakery.test, 400)
     make.detail(bakery.test, advance_past["id"])
     seen = set()
-    for event in Event.objects.seen_by(bakery.access()):
+    for event in Event.objects.visible_to(bakery.access()):
         Draft202012Validator(closed(envelope(event.type)["properties"]["data"])).validate(
             {"object": event.object}
         )

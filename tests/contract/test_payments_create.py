@@ -135,7 +135,7 @@ def test_a_broken_rule_is_told_in_one_sentence_that_names_the_field(
     assert answer.status_code == 422, answer.content
     assert list(answer.json()) == ["error"]
     assert field in answer.json()["error"]
-    assert not Payment.objects.seen_by(bakery.access()).exists()
+    assert not Payment.objects.visible_to(bakery.access()).exists()
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def named(page: Page) -> str:
 def call_made(cast: Cast) -> dict[str, str]:
     payment(cast.bakery.test)
     request_log.flush()
-    row = RequestEntry.objects.seen_by(cast.bakery.access()).first()
+    row = RequestEntry.objects.visible_to(cast.bakery.access()).first()
     assert row is not None
     return {"id": str(row.pk)}
 

@@ -188,7 +188,7 @@ def test_developers_things_are_found_by_those_who_may_see_them(cast: Cast) -> No
     ).endpoint
     paid(cast.bakery.test)
     delivery = Delivery.objects.get(endpoint=endpoint)
-    key = ApiKey.objects.seen_by(cast.bakery.access()).filter(revoked_at=None)[0]
+    key = ApiKey.objects.visible_to(cast.bakery.access()).filter(revoked_at=None)[0]
     owner = Browser(cast.alice)
     accountant = joined(cast, Role.ACCOUNTANT)
     for typed, group in (

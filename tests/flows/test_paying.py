@@ -31,7 +31,7 @@ def state(payment: dict[str, Any]) -> tuple[str, str | None]:
 
 def names(shop: Shop) -> list[str]:
     return list(
-        Event.objects.seen_by(shop.access())
+        Event.objects.visible_to(shop.access())
         .order_by("created_at", "type")
         .values_list("type", flat=True)
     )
@@ -86,7 +86,7 @@ def test_each_step_leaves_its_event_in_order(bakery: Shop) -> None:
         ("payment_intent.completed", "processing", "completed"),
     ]
     assert sorted(names(bakery)) == sorted(one[0] for one in moves)
-    first = Event.objects.seen_by(bakery.access()).get(type="payment_intent.processing")
+    first = Event.objects.visible_to(bakery.access()).get(type="payment_intent.processing")
     assert (first.object["status"], first.object["from_status"], first.object["to_status"]) == (
         "processing",
         "pending",

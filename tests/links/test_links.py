@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.core.messages.fields import Invalid
 from apps.links.models import LinkPayment, PaymentLink
 from apps.links.requests import LinkRequest, cents_typed
-from apps.links.selectors import links_seen_by, tallies, tally_of
+from apps.links.selectors import links_visible_to, tallies, tally_of
 from apps.links.services.links import (
     LinkArchived,
     archive_link,
@@ -160,7 +160,7 @@ def test_figures_of_a_list_come_in_one_query(bakery: Shop) -> None:
 
     def asked() -> int:
         with CaptureQueriesContext(connection) as seen:
-            tallies(list(links_seen_by(access)))
+            tallies(list(links_visible_to(access)))
         return len(seen)
 
     made_link(bakery)
@@ -172,8 +172,8 @@ def test_figures_of_a_list_come_in_one_query(bakery: Shop) -> None:
 
 def test_a_link_is_of_its_store_and_mode(cast: Cast) -> None:
     made_link(cast.bakery)
-    assert links_seen_by(cast.bakery.access()).count() == 1
-    assert not links_seen_by(cast.bakery.access("live")) and not links_seen_by(
+    assert links_visible_to(cast.bakery.access()).count() == 1
+    assert not links_visible_to(cast.bakery.access("live")) and not links_visible_to(
         cast.strangers.access()
     )
     assert not LinkPayment.objects.exists()

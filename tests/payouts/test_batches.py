@@ -254,5 +254,5 @@ def test_two_workers_release_a_list_without_doubling_a_line(committed: Cast) -> 
     release(committed, batch)
     together([batches.release_lines] * 2)
     batches.release_lines()
-    assert Payout.objects.seen_by(batch).count() == 20
+    assert Payout.objects.visible_to(batch).count() == 20
     assert batch.lines.filter(status="created").count() == 20

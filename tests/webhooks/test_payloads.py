@@ -54,7 +54,7 @@ def is_told_as_its_sample(events: Any) -> None:
 def test_events_of_payments_are_told_as_their_samples(bakery: Shop) -> None:
     make.simulated(bakery.test, make.payment(bakery.test)["id"], "unconfirmed", reference="a")
     make.paid(bakery.test)
-    is_told_as_its_sample(Event.objects.seen_by(bakery.access()))
+    is_told_as_its_sample(Event.objects.visible_to(bakery.access()))
 
 
 def test_events_of_billing_are_told_as_their_samples(cast: Cast) -> None:
@@ -62,7 +62,9 @@ def test_events_of_billing_are_told_as_their_samples(cast: Cast) -> None:
     made = records.subscribe(shop.test)
     records.pay(shop.test, records.invoices_of(shop.test, made["id"])[0])
     records.ok(records.act(shop.test, records.opened(shop.test)["id"], "void"))
-    events = Event.objects.seen_by(shop.access()).filter(type__regex="^(invoice|subscription)[.]")
+    events = Event.objects.visible_to(shop.access()).filter(
+        type__regex="^(invoice|subscription)[.]"
+    )
     is_told_as_its_sample(events)
     assert {one.object["interval"] for one in events if one.type == "subscription.created"} == {
         "monthly"

@@ -84,7 +84,7 @@ def question(
 def agent_of(access: Access) -> AgentCredential:
     """The credential behind an agent's access."""
     return cast(
-        AgentCredential, AgentCredential.objects.seen_by(access).get(pk=access.credential_id)
+        AgentCredential, AgentCredential.objects.visible_to(access).get(pk=access.credential_id)
     )
 
 

@@ -90,7 +90,7 @@ def _provider_for(access: Access) -> Authorizer:
 
 
 def _with_ref(access: Access, ref: str) -> "QuerySet[Mandate]":
-    rows: QuerySet[Mandate] = Mandate.objects.seen_by(access).filter(
+    rows: QuerySet[Mandate] = Mandate.objects.visible_to(access).filter(
         credential_id=access.credential_id, mandate_ref=ref
     )
     return rows.select_related("asset")

@@ -87,7 +87,7 @@ def send_payout(
     asset = asset_for(access.mode, request.asset_id)
     order = request.request()
     is_known = (
-        Payout.objects.seen_by(access)
+        Payout.objects.visible_to(access)
         .filter(idempotency_caller=access.caller, idempotency_key=key)
         .exists()
     )

@@ -167,7 +167,9 @@ def _offer(
     pay_to = required.pay_to or ""
     if not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != one.to:
         raise Refused(RECIPIENT_MISMATCH, "The authorization is for another recipient", one.payer)
-    rows = PaymentOffer.objects.seen_by(access).select_related("payment", "store", "asset__chain")
+    rows = PaymentOffer.objects.visible_to(access).select_related(
+        "payment", "store", "asset__chain"
+    )
     found: PaymentOffer | None = rows.filter(pay_to=one.to, asset=asset).first()
     if found is None:
         raise Refused(RECIPIENT_MISMATCH, "No payment is asked for at this address", one.payer)

@@ -30,7 +30,7 @@ class MandateDoor(AgentDoor):
     """A view of the credential's mandates, as they stand at this moment."""
 
     def own(self) -> "QuerySet[Mandate]":
-        rows: QuerySet[Mandate] = Mandate.objects.seen_by(self.access).filter(
+        rows: QuerySet[Mandate] = Mandate.objects.visible_to(self.access).filter(
             credential_id=self.access.credential_id
         )
         return rows.order_by("-created_at", "-id")
@@ -83,7 +83,7 @@ class SettlementDoor(AgentDoor):
     """A view of the credential's draws."""
 
     def own(self) -> "QuerySet[Settlement]":
-        rows: QuerySet[Settlement] = Settlement.objects.seen_by(self.access).filter(
+        rows: QuerySet[Settlement] = Settlement.objects.visible_to(self.access).filter(
             credential_id=self.access.credential_id
         )
         return rows.select_related("mandate").order_by("-created_at", "-id")

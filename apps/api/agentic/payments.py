@@ -15,7 +15,7 @@ from apps.core.messages.fields import Invalid
 from apps.payments.documents import parts
 from apps.payments.documents.refund import RefundDocument, refund_document
 from apps.payments.models import Payment, Refund
-from apps.payments.selectors import payments_seen_by
+from apps.payments.selectors import payments_visible_to
 from apps.payments.services.cancel import cancel_payment
 from apps.payments.whole import whole_of
 
@@ -24,7 +24,9 @@ class AgentPaymentDoor(AgentDoor):
     """A view of the credential's own intents."""
 
     def own(self) -> "models.QuerySet[Payment]":
-        return payments_seen_by(self.access).filter(agent_credential_id=self.access.credential_id)
+        return payments_visible_to(self.access).filter(
+            agent_credential_id=self.access.credential_id
+        )
 
     def payment(self, id: str) -> Payment:
         return self.find(self.own(), id)
@@ -100,7 +102,7 @@ class AgentRefunds(AgentPaymentDoor):
 
     def get(self, request: Request, id: str) -> Response:
         rows = (
-            Refund.objects.seen_by(self.access)
+            Refund.objects.visible_to(self.access)
             .filter(payment=self.payment(id))
             .select_related("asset__chain")
         )

@@ -16,14 +16,14 @@ from apps.core.messages.documents import Paginated
 from apps.core.messages.fields import Invalid
 from apps.payouts.documents import PayoutDocument, payout_document
 from apps.payouts.models import Payout
-from apps.payouts.selectors import payouts_seen_by
+from apps.payouts.selectors import payouts_visible_to
 
 
 class AgentPayoutDoor(AgentDoor):
     """A view of the credential's own payouts."""
 
     def own(self) -> "models.QuerySet[Payout]":
-        return payouts_seen_by(self.access).filter(agent_credential_id=self.access.credential_id)
+        return payouts_visible_to(self.access).filter(agent_credential_id=self.access.credential_id)
 
 
 class AgentPayouts(AgentPayoutDoor):

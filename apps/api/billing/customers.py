@@ -25,7 +25,7 @@ class CustomerDoor(BillingDoor):
     missing = CustomerNotFound()
 
     def customer(self, id: str) -> Customer:
-        return self.find(selectors.customers_seen_by(self.access), id)
+        return self.find(selectors.customers_visible_to(self.access), id)
 
 
 class Customers(CustomerDoor):

@@ -28,7 +28,7 @@ class InvoiceDoor(BillingDoor):
     missing = InvoiceNotFound()
 
     def invoice(self, id: str) -> Invoice:
-        return self.find(selectors.invoices_seen_by(self.access), id)
+        return self.find(selectors.invoices_visible_to(self.access), id)
 
 
 class Invoices(InvoiceDoor):
@@ -43,7 +43,7 @@ class Invoices(InvoiceDoor):
     def get(self, request: Request) -> Response:
         asked = InvoiceFilters.read(request.query_params)
         rows = selectors.filtered_invoices(
-            selectors.invoices_seen_by(self.access),
+            selectors.invoices_visible_to(self.access),
             status=asked.status,
             customer_id=asked.customer_id,
             subscription_id=asked.subscription_id,

@@ -27,7 +27,7 @@ class ProductDoor(BillingDoor):
     missing = ProductNotFound()
 
     def product(self, id: str) -> Product:
-        return self.find(selectors.products_seen_by(self.access), id)
+        return self.find(selectors.products_visible_to(self.access), id)
 
 
 class ProductFilters(Query, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class Products(ProductDoor):
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        rows = selectors.products_seen_by(self.access)
+        rows = selectors.products_visible_to(self.access)
         if ProductFilters.read(request.query_params).active == "true":
             rows = rows.filter(active=True)
         return Response([product_document(one) for one in rows])

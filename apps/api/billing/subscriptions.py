@@ -20,7 +20,7 @@ class SubscriptionDoor(BillingDoor):
     missing = SubscriptionNotFound()
 
     def subscription(self, id: str) -> Subscription:
-        return self.find(selectors.subscriptions_seen_by(self.access), id)
+        return self.find(selectors.subscriptions_visible_to(self.access), id)
 
 
 class SubscriptionFilters(Query, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class Subscriptions(SubscriptionDoor):
 
     def get(self, request: Request) -> Response:
         asked = SubscriptionFilters.read(request.query_params)
-        rows = selectors.subscriptions_seen_by(self.access)
+        rows = selectors.subscriptions_visible_to(self.access)
         rows = selectors.filtered_subscriptions(
             rows, status=asked.status, customer_id=asked.customer_id
         )

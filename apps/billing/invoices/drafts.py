@@ -52,7 +52,7 @@ def create_invoice(
         audit_lines.note("invoice.drafted", made)
         return made
 
-    return once_per_form(Invoice.objects.seen_by(access), form_key, make)
+    return once_per_form(Invoice.objects.visible_to(access), form_key, make)
 
 
 def check_draft(invoice: Invoice) -> None:

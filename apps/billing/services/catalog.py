@@ -26,7 +26,7 @@ def create_product(
         audit_lines.note("product.created", made)
         return made
 
-    return once_per_form(Product.objects.seen_by(access), form_key, make)
+    return once_per_form(Product.objects.visible_to(access), form_key, make)
 
 
 @transaction.atomic
@@ -60,7 +60,7 @@ def create_price(
         audit_lines.note("price.created", made)
         return made
 
-    return once_per_form(Price.objects.seen_by(access).select_related("product"), form_key, make)
+    return once_per_form(Price.objects.visible_to(access).select_related("product"), form_key, make)
 
 
 @transaction.atomic

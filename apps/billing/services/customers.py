@@ -39,7 +39,7 @@ def create_customer(
         audit_lines.note("customer.created", made)
         return made
 
-    return once_per_form(Customer.objects.seen_by(access), form_key, make)
+    return once_per_form(Customer.objects.visible_to(access), form_key, make)
 
 
 @transaction.atomic
@@ -66,13 +66,15 @@ def delete_customer(access: Access, customer: Customer) -> None:
     """It can't be billed any more, so its subscriptions end now; what was invoiced stays."""
     at = access.now()
     if (
-        not Customer.objects.seen_by(access)
+        not Customer.objects.visible_to(access)
         .filter(pk=customer.pk, deleted_at=None)
         .update(deleted_at=at, updated_at=at)
     ):
         return
     audit_lines.note("customer.deleted", customer)
-    rows = Subscription.objects.seen_by(access).filter(customer=customer).exclude(status=CANCELED)
+    rows = (
+        Subscription.objects.visible_to(access).filter(customer=customer).exclude(status=CANCELED)
+    )
     subscriptions: list[uuid.UUID] = list(rows.order_by("pk").values_list("pk", flat=True))
     for subscription_id in subscriptions:
         cancel_locked(locked(subscription_id), at)

@@ -21,5 +21,5 @@ def remember_language(customer: Customer, code: str) -> None:
     nothing."""
     if code in dict(settings.LANGUAGES) and code != customer.language:
         access = Access.for_public(customer.store, customer.mode)
-        Customer.objects.seen_by(access).filter(pk=customer.pk).update(language=code)
+        Customer.objects.visible_to(access).filter(pk=customer.pk).update(language=code)
         customer.language = code

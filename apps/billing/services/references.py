@@ -30,7 +30,7 @@ class PriceNotActive(Flat):
 def named_customer(access: Access, id: str) -> Customer:
     """Raises NamedCustomerNotFound or CustomerNotActive."""
     found: Customer | None = (
-        Customer.objects.seen_by(access).filter(pk=id).first() if is_uuid(id) else None
+        Customer.objects.visible_to(access).filter(pk=id).first() if is_uuid(id) else None
     )
     if found is None:
         raise NamedCustomerNotFound
@@ -42,7 +42,7 @@ def named_customer(access: Access, id: str) -> Customer:
 def named_price(access: Access, id: str, *, is_in_use: bool = False) -> Price:
     """One that a subscription is already on may be archived. Raises NamedPriceNotFound or
     PriceNotActive."""
-    rows = Price.objects.seen_by(access).select_related("product")
+    rows = Price.objects.visible_to(access).select_related("product")
     found: Price | None = rows.filter(pk=id).first() if is_uuid(id) else None
     if found is None:
         raise NamedPriceNotFound

@@ -74,7 +74,7 @@ def create_subscription(
         form_key=form_key,
     )
     return once_per_form(
-        Subscription.objects.seen_by(access), form_key, lambda: _begun(made, lines, at)
+        Subscription.objects.visible_to(access), form_key, lambda: _begun(made, lines, at)
     )
 
 

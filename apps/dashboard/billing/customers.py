@@ -49,7 +49,7 @@ def export(request: PageRequest) -> FileResponse:
 
 
 def _customers(request: PageRequest) -> "QuerySet[Customer]":
-    return selectors.customers_seen_by(request.access)
+    return selectors.customers_visible_to(request.access)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
@@ -57,8 +57,10 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     customer: Customer = find(_customers(request), id)
     access = request.access
     of = {"customer_id": str(customer.pk)}
-    invoices = selectors.filtered_invoices(selectors.invoices_seen_by(access), **of)
-    subscriptions = selectors.filtered_subscriptions(selectors.subscriptions_seen_by(access), **of)
+    invoices = selectors.filtered_invoices(selectors.invoices_visible_to(access), **of)
+    subscriptions = selectors.filtered_subscriptions(
+        selectors.subscriptions_visible_to(access), **of
+    )
     now = access.now()
     context = {
         "customer": customer,

@@ -8,7 +8,7 @@ from typing import Self
 from apps.access.access import Access
 from apps.billing.models import Customer
 from apps.billing.requests import CustomerRequest
-from apps.billing.selectors import customer_with_email, customers_seen_by
+from apps.billing.selectors import customer_with_email, customers_visible_to
 from apps.billing.services.customers import create_customer
 from apps.core import money
 from apps.core.errors import Flat
@@ -153,6 +153,6 @@ def may_add(access: Access, email: str, refusal: Exception) -> bool:
 def email_of(access: Access, id: str) -> str:
     """The address of the customer whose page led to a form; empty when there is none."""
     found = (
-        customers_seen_by(access).filter(pk=id, deleted_at=None).first() if is_uuid(id) else None
+        customers_visible_to(access).filter(pk=id, deleted_at=None).first() if is_uuid(id) else None
     )
     return found.email if found is not None else ""

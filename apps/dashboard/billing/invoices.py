@@ -66,7 +66,7 @@ class Filters:
         return {name: value for name, value in asked.items() if value}
 
     def rows(self, access: Access) -> "QuerySet[Invoice]":
-        every = selectors.search_invoices(selectors.invoices_seen_by(access), self.q)
+        every = selectors.search_invoices(selectors.invoices_visible_to(access), self.q)
         if self.status == "past_due":
             every = every.filter(status=OPEN, due_at__lt=access.now())
         return selectors.filtered_invoices(
@@ -111,7 +111,7 @@ def export(request: PageRequest) -> FileResponse:
 
 
 def find_invoice(request: PageRequest, id: str) -> Invoice:
-    found: Invoice = find(selectors.invoices_seen_by(request.access), id)
+    found: Invoice = find(selectors.invoices_visible_to(request.access), id)
     return found
 
 

@@ -74,7 +74,7 @@ def export(request: PageRequest) -> FileResponse:
 def export_prices(request: PageRequest) -> FileResponse:
     """A line for each price of any product."""
     rows = (
-        Price.objects.seen_by(request.access)
+        Price.objects.visible_to(request.access)
         .select_related("product")
         .order_by("product__name", "product_id", "-created_at", "-id")
     )
@@ -100,7 +100,7 @@ def _cells(one: Price) -> list[object]:
 
 
 def _products(request: PageRequest) -> "QuerySet[Product]":
-    return selectors.products_seen_by(request.access)
+    return selectors.products_visible_to(request.access)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:

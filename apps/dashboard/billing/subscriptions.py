@@ -53,7 +53,7 @@ def _rows(request: PageRequest) -> "tuple[QuerySet[Subscription], dict[str, str]
         "customer": request.GET.get("customer", "")[:100],
     }
     asked["status"] = asked["status"] if asked["status"] in _TABS else ""
-    every = selectors.subscriptions_seen_by(request.access)
+    every = selectors.subscriptions_visible_to(request.access)
     return selectors.filtered_subscriptions(
         every, status=asked["status"], customer_id=asked["customer"]
     ), asked
@@ -87,7 +87,7 @@ def export(request: PageRequest) -> FileResponse:
 
 
 def _find(request: PageRequest, id: str) -> Subscription:
-    found: Subscription = find(selectors.subscriptions_seen_by(request.access), id)
+    found: Subscription = find(selectors.subscriptions_visible_to(request.access), id)
     return found
 
 
@@ -95,7 +95,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     row = _find(request, id)
     invoices = list(
         selectors.filtered_invoices(
-            selectors.invoices_seen_by(request.access), subscription_id=str(row.pk)
+            selectors.invoices_visible_to(request.access), subscription_id=str(row.pk)
         )[: SHOWN + 1]
     )
     context = {
@@ -260,7 +260,7 @@ def _form(
             selectors.active_customers(request.access).values_list("email", flat=True)[:PRICES_MAX]
         ),
         "no_prices": not prices,
-        "has_products": bool(prices) or selectors.products_seen_by(request.access).exists(),
+        "has_products": bool(prices) or selectors.products_visible_to(request.access).exists(),
     }
     return show(request, "dashboard/subscriptions/form.html", context, status=form.status)
 

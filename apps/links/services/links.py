@@ -41,7 +41,7 @@ def create_link(
         _note("payment_link.created", made)
         return made
 
-    return once_per_form(PaymentLink.objects.seen_by(access), form_key, make)
+    return once_per_form(PaymentLink.objects.visible_to(access), form_key, make)
 
 
 @transaction.atomic

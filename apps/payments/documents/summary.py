@@ -86,7 +86,7 @@ def summary(
 def summary_of(viewer: Viewer, days: Days) -> PaymentSummaryDocument:
     """The same of the days of any zone."""
     rows = (
-        Payment.objects.seen_by(viewer)
+        Payment.objects.visible_to(viewer)
         .filter(created_at__gte=days.begin, created_at__lte=days.end)
         .annotate(number=_number_of(days))
         .values("number", "settlement_currency", "status")

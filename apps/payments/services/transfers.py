@@ -115,7 +115,7 @@ def accept_transfer(access: Access, transfer_id: str, reference: str) -> Payment
     that payment's."""
     operations.check(access, operations.TRANSFER_ACCEPT)
     claim = claim_of(access, transfer_of(access, transfer_id))
-    rows = Payment.objects.seen_by(access).filter(reference=reference.strip().upper())
+    rows = Payment.objects.visible_to(access).filter(reference=reference.strip().upper())
     with transaction.atomic():
         payment: Payment | None = (
             rows.select_for_update(of=("self",)).select_related("store").first()

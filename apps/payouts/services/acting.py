@@ -26,7 +26,7 @@ def check_named_by_platform(viewer: Viewer, address: str) -> None:
     platform = viewer.platform if isinstance(viewer, Access) else None
     if platform is None or platform.platform_may_pay_out:
         return
-    saved = Destination.objects.seen_by(viewer).filter(
+    saved = Destination.objects.visible_to(viewer).filter(
         kind=Destination.Kind.WALLET, removed_at=None, address=address
     )
     first = saved.order_by(

@@ -63,12 +63,12 @@ def are_shown(access: Access) -> bool:
         return False
     return (
         approval_rules.above_of(rule, access.now()) is not None
-        or approvals_seen_by(access).filter(status=WAITING).exists()
+        or approvals_visible_to(access).filter(status=WAITING).exists()
     )
 
 
-def approvals_seen_by(viewer: Viewer) -> "QuerySet[PayoutApproval]":
-    rows: QuerySet[PayoutApproval] = PayoutApproval.objects.seen_by(viewer).select_related(
+def approvals_visible_to(viewer: Viewer) -> "QuerySet[PayoutApproval]":
+    rows: QuerySet[PayoutApproval] = PayoutApproval.objects.visible_to(viewer).select_related(
         "store", "maker", "decided_by", "batch"
     )
     return rows.order_by("-created_at", "-id")
@@ -78,7 +78,7 @@ def payout_of(held: PayoutApproval) -> Payout | None:
     """The payout that was asked for; None for a list. Later payouts of a schedule lean on the first
     one's approval."""
     rows = (
-        Payout.objects.seen_by(held)
+        Payout.objects.visible_to(held)
         .filter(approval=held)
         .select_related("asset__chain", "store", "destination", "schedule")
     )

@@ -47,7 +47,7 @@ def _above_cents(rule: ApprovalRule, at: datetime) -> int | None:
 
 
 def rule_of(viewer: Viewer) -> ApprovalRule | None:
-    found: ApprovalRule | None = ApprovalRule.objects.seen_by(viewer).first()
+    found: ApprovalRule | None = ApprovalRule.objects.visible_to(viewer).first()
     return found
 
 

@@ -101,7 +101,7 @@ def covering(schedule: Schedule, asset_id: str, address: str | None) -> PayoutAp
 def moved_alone(viewer: Viewer, maker: Maker, at: datetime) -> dict[str, int]:
     """What the maker's payouts of the last day without a second person came to, by asset; what came
     back doesn't count."""
-    rows = Payout.objects.seen_by(viewer).filter(
+    rows = Payout.objects.visible_to(viewer).filter(
         maker=maker.user_id, approval=None, created_at__gt=at - ALONE_WITHIN
     )
     sums = (
@@ -141,7 +141,7 @@ def _ask(
         above_cents=above.cents,
         expires_at=at + LIFETIME,
     )
-    recent = PayoutApproval.objects.seen_by(viewer).filter(created_at__gt=at - LETTERS_WITHIN)
+    recent = PayoutApproval.objects.visible_to(viewer).filter(created_at__gt=at - LETTERS_WITHIN)
     if recent.count() <= LETTERS_MAX:
         _tell_approvers(held, wish)
     return held

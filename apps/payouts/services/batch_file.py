@@ -115,7 +115,7 @@ def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> Facts:
     named = {text.lower() for text in written}
     saved: dict[str, Destination] = {}
     ambiguous: set[str] = set()
-    for one in Destination.objects.seen_by(viewer).filter(removed_at=None):
+    for one in Destination.objects.visible_to(viewer).filter(removed_at=None):
         saved[str(one.pk)] = one
         label = one.label.casefold()
         if label in saved:
@@ -133,8 +133,8 @@ def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> Facts:
 
 
 def _known_addresses(viewer: Viewer) -> set[str]:
-    wallets = Destination.objects.seen_by(viewer).filter(kind=Destination.Kind.WALLET)
-    paid = Payout.objects.seen_by(viewer).filter(destination_address__isnull=False)
+    wallets = Destination.objects.visible_to(viewer).filter(kind=Destination.Kind.WALLET)
+    paid = Payout.objects.visible_to(viewer).filter(destination_address__isnull=False)
     known = set(wallets.values_list("address", flat=True))
     return known | set(paid.order_by().values_list("destination_address", flat=True).distinct())
 

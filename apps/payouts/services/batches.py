@@ -87,7 +87,7 @@ def open_batch(
     viewer: Viewer, store: Store, person: User, *, filename: str, raw: bytes, form_key: str
 ) -> PayoutBatch:
     """Read a file and keep it for review. The same form makes one list. Raises Unreadable."""
-    mine = PayoutBatch.objects.seen_by(viewer).filter(form_key=form_key)
+    mine = PayoutBatch.objects.visible_to(viewer).filter(form_key=form_key)
     found: PayoutBatch | None = mine.first()
     if found is not None:
         return found
@@ -132,7 +132,7 @@ def totals_of(batch: PayoutBatch) -> list[AssetTotal]:
 
 def earlier_twin(batch: PayoutBatch) -> PayoutBatch | None:
     """A list that was released before and sends just the same."""
-    others = PayoutBatch.objects.seen_by(batch).filter(digest=batch.digest)
+    others = PayoutBatch.objects.visible_to(batch).filter(digest=batch.digest)
     found: PayoutBatch | None = (
         others.filter(status=_Status.RELEASED).exclude(pk=batch.pk).order_by("-released_at").first()
     )

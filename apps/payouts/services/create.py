@@ -159,7 +159,7 @@ def make_payout(
 
 
 def _known(viewer: Viewer, caller: str, key: str) -> Payout | None:
-    mine = Payout.objects.seen_by(viewer).filter(idempotency_caller=caller, idempotency_key=key)
+    mine = Payout.objects.visible_to(viewer).filter(idempotency_caller=caller, idempotency_key=key)
     found: Payout | None = mine.select_related("asset__chain").first()
     return found
 

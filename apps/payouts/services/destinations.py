@@ -271,11 +271,11 @@ def check_known(access: Access, address: str) -> None:
 
 def usable_addresses(viewer: Viewer, wanted: set[str]) -> set[str]:
     """Those that were paid before, or that a saved wallet has which doesn't cool any more."""
-    paid = Payout.objects.seen_by(viewer).filter(
+    paid = Payout.objects.visible_to(viewer).filter(
         destination_address__in=wanted, status=Payout.Status.CONFIRMED
     )
     saved = (
-        Destination.objects.seen_by(viewer)
+        Destination.objects.visible_to(viewer)
         .filter(address__in=wanted, removed_at=None)
         .exclude(usable_from__gt=clock.real_now())
     )
@@ -287,7 +287,7 @@ def usable_addresses(viewer: Viewer, wanted: set[str]) -> set[str]:
 
 def find_destination(viewer: Viewer, id: str, kind: str) -> Destination:
     """A saved destination that can be named in a payout. Raises DetailNotFound."""
-    rows = Destination.objects.seen_by(viewer).filter(kind=kind, removed_at=None)
+    rows = Destination.objects.visible_to(viewer).filter(kind=kind, removed_at=None)
     found: Destination | None = rows.filter(pk=id).first() if is_uuid(id) else None
     if found is None:
         raise DetailNotFound
@@ -301,11 +301,11 @@ def lookalike_of(viewer: Viewer, address: str | None) -> str | None:
         return None
     wanted = address.lower()
     known = set(
-        Destination.objects.seen_by(viewer)
+        Destination.objects.visible_to(viewer)
         .filter(kind=Destination.Kind.WALLET)
         .values_list("address", flat=True)
     )
-    paid = Payout.objects.seen_by(viewer).filter(destination_address__isnull=False)
+    paid = Payout.objects.visible_to(viewer).filter(destination_address__isnull=False)
     known |= set(paid.order_by().values_list("destination_address", flat=True).distinct())
     return next(
         (one for one in sorted(known) if one != wanted and ends_of(one) == ends_of(wanted)), None
@@ -321,13 +321,13 @@ def is_new_address(viewer: Viewer, address: str, at: datetime) -> bool:
     """Whether nothing has ever reached it and no wallet saved longer ago than the cooling time has
     it."""
     if (
-        Payout.objects.seen_by(viewer)
+        Payout.objects.visible_to(viewer)
         .filter(destination_address=address, status=Payout.Status.CONFIRMED)
         .exists()
     ):
         return False
     return (
-        not Destination.objects.seen_by(viewer)
+        not Destination.objects.visible_to(viewer)
         .filter(address=address, removed_at=None, cools_until__lte=at)
         .exists()
     )

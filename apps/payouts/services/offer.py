@@ -115,8 +115,8 @@ def _destinations(access: Access, asset: Asset) -> list[Destination]:
     if _takes_bank(access, asset):
         fits |= Q(kind=Destination.Kind.BANK, verified_at__isnull=False)
     usable = Q(usable_from=None) | Q(usable_from__lte=access.now())
-    found = list(selectors.destinations_seen_by(access).filter(fits, usable)[:DESTINATIONS_MAX])
-    paid = Payout.objects.seen_by(access).filter(asset=asset, destination__isnull=False)
+    found = list(selectors.destinations_visible_to(access).filter(fits, usable)[:DESTINATIONS_MAX])
+    paid = Payout.objects.visible_to(access).filter(asset=asset, destination__isnull=False)
     recent = paid.order_by("-created_at").values_list("destination_id", flat=True)[:RECENT_MAX]
     turn = {id: place for place, id in reversed(list(enumerate(recent)))}
     return sorted(found, key=lambda one: turn.get(one.pk, RECENT_MAX))

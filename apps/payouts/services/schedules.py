@@ -50,7 +50,7 @@ def create_schedule(viewer: Access, request: ScheduleRequest) -> Schedule:
     store = Store.objects.get(pk=viewer.store_id)
     asset = _asset(viewer, given.get("asset_id"))
     with transaction.atomic():
-        if Schedule.objects.seen_by(viewer).filter(asset=asset, deleted_at=None).exists():
+        if Schedule.objects.visible_to(viewer).filter(asset=asset, deleted_at=None).exists():
             raise AlreadyScheduled
         at = clock.now(store, viewer.mode)
         row = Schedule(
@@ -166,7 +166,7 @@ def _note(row: Schedule, action: str, given: Mapping[str, Any]) -> None:
 
 def _locked(viewer: Viewer, schedule: Schedule) -> Schedule:
     rows = (
-        Schedule.objects.seen_by(viewer)
+        Schedule.objects.visible_to(viewer)
         .filter(pk=schedule.pk, deleted_at=None)
         .select_for_update(of=("self",))
     )

@@ -82,9 +82,12 @@ def request_report(access: Access, wanted: ReportRequest) -> Report:
     }
     real = clock.real_now()
     with transaction.atomic():
-        found = Report.objects.seen_by(access).filter(**asked).first()
+        found = Report.objects.visible_to(access).filter(**asked).first()
         if found is None:
-            if Report.objects.seen_by(access).filter(status=states.PENDING).count() >= PENDING_MAX:
+            if (
+                Report.objects.visible_to(access).filter(status=states.PENDING).count()
+                >= PENDING_MAX
+            ):
                 raise TooManyPending
             born = {"created_at": now, "touched_at": real}
             found, is_new = Report.objects.get_or_create(

@@ -73,7 +73,7 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
     at = access.now()
     with transaction.atomic():
         setting: AutoSwap
-        setting, _ = AutoSwap.objects.seen_by(access).get_or_create(
+        setting, _ = AutoSwap.objects.visible_to(access).get_or_create(
             store=access.store, mode=access.mode, defaults={"created_at": at, "since": at}
         )
         before = setting.target_asset_id

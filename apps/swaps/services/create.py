@@ -58,7 +58,7 @@ def create_swap(
     a person agreed to. Raises what quote_swap raises, InsufficientForSwap, DayLimitReached and
     RateMoved.
     """
-    mine = Swap.objects.seen_by(viewer).filter(idempotency_caller=caller, idempotency_key=key)
+    mine = Swap.objects.visible_to(viewer).filter(idempotency_caller=caller, idempotency_key=key)
     rows = mine.select_related("source_asset__chain", "buy_asset__chain")
     earlier = rows.first()
     if earlier is not None:

@@ -63,7 +63,10 @@ def register_endpoint(
     platform = request.platform or None
     if platform is not None:
         existing = (
-            Endpoint.objects.seen_by(access).filter(deleted_at=None).exclude(platform=None).first()
+            Endpoint.objects.visible_to(access)
+            .filter(deleted_at=None)
+            .exclude(platform=None)
+            .first()
         )
         if existing is not None:
             return _adopt(access, existing, request, broken)
@@ -100,7 +103,7 @@ def _columns(request: EndpointRequest) -> dict[str, object]:
 def _check_room(access: Access) -> Store:
     """The store's row, which is locked so that two at once don't both take the last place."""
     store: Store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
-    if Endpoint.objects.seen_by(access).filter(deleted_at=None).count() >= ENDPOINTS_MAX:
+    if Endpoint.objects.visible_to(access).filter(deleted_at=None).count() >= ENDPOINTS_MAX:
         raise Listed(f"Endpoints are limited to {ENDPOINTS_MAX} per store and mode")
     return store
 
