@@ -15,6 +15,7 @@ with without("cffi", "yaml"):  # C declarations and formats of messages that we 
 from apps.core import redis_client  # noqa: F401  # before kombu loads all of it
 from apps.core.jobs import OWN_QUEUES, QUEUES
 from config.environment import REDIS_URL, VAR_DIR
+from config.followers import JOBS_BY_MODE
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Checking every route and page at each start would load all doors into the workers; CI and
@@ -135,19 +136,6 @@ PERIODIC: dict[str, float] = {
     "webhooks.prune": 60 * MINUTE,
     "core.prune": 60 * MINUTE,
 }
-# Of these each mode has runs of its own: live ones in the common queue, those of test mode in
-# theirs.
-BY_MODE = (
-    *(
-        "chain.send_due",
-        "chain.sweep",
-        "payouts.advance",
-        "payments.advance_refunds",
-        "swaps.advance",
-        "swaps.auto_swap",
-    ),
-    *("agents.advance_settlements", "agents.advance_x402"),
-)
 
 
 def _runs() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -157,7 +145,7 @@ def _runs() -> Iterator[tuple[str, dict[str, Any]]]:
             "schedule": seconds,
             "options": {"expires": max(seconds, 5.0)},
         }
-        if name not in BY_MODE:
+        if name not in JOBS_BY_MODE:
             yield name, run
             continue
         for mode, queue in (("live", "celery"), ("test", "test")):

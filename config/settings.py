@@ -1,5 +1,5 @@
 """Django's settings. What the environment says stands in config/environment.py, adapters in
-providers.py, limits in limits.py."""
+providers.py, limits in limits.py, who is woken by what in followers.py."""
 
 import os
 from typing import Any
@@ -25,6 +25,7 @@ from config.environment import (
     VAR_DIR,
     env,
 )
+from config.followers import *  # noqa: F403
 from config.limits import *  # noqa: F403
 from config.providers import *  # noqa: F403
 

@@ -50,18 +50,3 @@ MINED = (_Status.CONFIRMED, _Status.FAILED)
 TAKES_NO_TOKENS = (OutgoingTransaction.Purpose.APPROVAL, OutgoingTransaction.Purpose.X402)
 # These stay with the service, so that no cap and no alarm counts them.
 STAYS_OURS = (OutgoingTransaction.Purpose.SWEEP, OutgoingTransaction.Purpose.COLD)
-# Purpose -> the sweep of the app that asked, run at once when a transaction of its has come to an
-# end.
-HANDLERS: dict[str, str] = {
-    OutgoingTransaction.Purpose.REFUND: "payments.advance_refunds",
-    OutgoingTransaction.Purpose.PAYOUT: "payouts.advance",
-    OutgoingTransaction.Purpose.TEST_PAYMENT: "payments.book_test_payments",
-    OutgoingTransaction.Purpose.SETTLEMENT: "agents.advance_settlements",
-    OutgoingTransaction.Purpose.SWAP: "swaps.advance",
-    OutgoingTransaction.Purpose.APPROVAL: "swaps.advance",
-    OutgoingTransaction.Purpose.SWEEP: "payments.book_sweeps",
-    OutgoingTransaction.Purpose.SWEEP_GAS: "payments.book_sweeps",
-    OutgoingTransaction.Purpose.COLD: "payments.advance_treasury",
-    OutgoingTransaction.Purpose.WITHDRAWAL: "payments.advance_treasury",
-    OutgoingTransaction.Purpose.X402: "agents.advance_x402",
-}

@@ -19,8 +19,6 @@ from django.db.models import DateTimeField, ExpressionWrapper, F, Q, Value
 from apps.core import jobs
 from apps.core.db import locks
 
-JOB = "test_clocks.advance"
-
 
 class HasClock(Protocol):
     test_offset_seconds: int
@@ -90,7 +88,8 @@ def ask(store: Any, target_offset_seconds: int) -> bool:
     if settings.WORK_INLINE:
         finish(store)
     else:
-        jobs.nudge(JOB, [str(store.pk)])
+        for job in jobs.followers("core.test_clock_requested"):
+            jobs.nudge(job, [str(store.pk)])
     return True
 
 

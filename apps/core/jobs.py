@@ -1,8 +1,8 @@
 """Background work: rows in PostgreSQL are the queue, Celery only wakes a worker.
 
-`enqueue` names a job on commit; when the broker is gone the periodic sweep of that job finds the
-row instead. The message is written here, in Celery's protocol 2: its client is seven megabytes and
-half a millisecond for one list element in Redis.
+`enqueue` names a job on commit, `announce` what has happened, to the jobs above that follow it;
+when the broker is gone the periodic sweep of that job finds the row instead. The message is in
+Celery's protocol 2: its client is seven megabytes and half a millisecond for one list element.
 """
 
 import base64
@@ -14,25 +14,12 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db import transaction
 
 from apps.core import buckets
 
 log = structlog.get_logger(__name__)
-# The jobs through which money leaves, each with a run per mode, in queues of their own: test work
-# never holds up live work. Their ids only wake: a message that waits already is enough for whatever
-# was committed before the run that it starts.
-BY_MODE = (
-    *(
-        "chain.send",
-        "chain.sweep",
-        "payouts.advance",
-        "payments.advance_refunds",
-        "swaps.advance",
-        "swaps.auto_swap",
-    ),
-    *("agents.advance_settlements", "agents.advance_x402"),
-)
 # Jobs whose name begins so have a queue of that name.
 OWN_QUEUES = ("webhooks", "reports", "documents", "test_clocks")
 QUEUES = ("celery", "test", *OWN_QUEUES)  # the lists in Redis that workers are woken by
@@ -48,13 +35,26 @@ def enqueue(name: str, *ids: Any, mode: str = "") -> None:
     transaction.on_commit(lambda: nudge(name, [str(one) for one in ids], mode=mode), robust=True)
 
 
+def announce(happening: str, *ids: Any, mode: str = "") -> None:
+    """Wake, on commit, the jobs of the apps above that act upon it. KeyError when it isn't in the
+    table, config/followers.py."""
+    for name in followers(happening):
+        enqueue(name, *ids, mode=mode)
+
+
+def followers(happening: str) -> tuple[str, ...]:
+    """The jobs that act upon it."""
+    names: tuple[str, ...] = settings.FOLLOWERS[happening]
+    return names
+
+
 def nudge(name: str, ids: Sequence[str] = (), *, mode: str = "") -> None:
     """Send the message now; a dead broker is noticed once and then left alone for a moment."""
     global _broker_down_until
     if time.monotonic() < _broker_down_until:
         return
     try:
-        if name in BY_MODE:
+        if name in settings.JOBS_BY_MODE:
             _wake(name, mode)
         else:
             family = name.partition(".")[0]

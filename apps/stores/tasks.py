@@ -11,7 +11,7 @@ from apps.stores import domains, four_eyes, notifications, seals
 from apps.stores.models import Store
 
 LONGEST_SECONDS = 1800
-CLOCKS = Job(clock.JOB, in_transaction=False)
+CLOCKS = Job("test_clocks.advance", in_transaction=False)
 
 
 @shared_task(name="stores.check_domains")
@@ -34,7 +34,7 @@ def expire_staff_requests() -> None:
     four_eyes.expire_due(clock.real_now())
 
 
-@shared_task(name=clock.JOB, time_limit=LONGEST_SECONDS)
+@shared_task(name="test_clocks.advance", time_limit=LONGEST_SECONDS)
 def advance_test_clocks(store_ids: Sequence[str] = ()) -> None:
     """The stores that were named; unnamed, whatever a killed job has left."""
     waiting = Store.objects.exclude(test_clock_target_seconds=None).order_by("pk")

@@ -3,19 +3,21 @@ sent."""
 
 import ast
 import json
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from apps.chain.states import HANDLERS
-from apps.core import buckets, clock, jobs
+from apps.chain.models import OutgoingTransaction
+from apps.chain.sending.lanes import news_of
+from apps.core import buckets, jobs
 from apps.core.documents import drawings
 from apps.payouts.services import batches
-from apps.swaps.services.progress import FOLLOWERS
 from apps.webhooks.services import deliveries
-from config.celery import app
-from tests.test_house import sources
+from config.celery import PERIODIC, app
+from config.followers import FOLLOWERS, JOBS_BY_MODE
+from tests.test_house import ROOT, sources
 
 
 @pytest.fixture(autouse=True)
@@ -85,35 +87,84 @@ def test_the_broker_keeps_the_message_until_it_is_done() -> None:
     assert taken("celery") is not None
 
 
-def names_of_jobs(tree: ast.AST) -> Iterator[str]:
-    """Every text of the form of a job's name: `enqueue("a.b")`, a table of them, `JOB =
-    Job("a.b")`."""
+def names_said_to(tree: ast.AST, *functions: str) -> Iterator[str]:
+    """The names in `enqueue("a.b")`, if that is among the functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
             called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
             first = node.args[0] if node.args else None
-            if called in ("enqueue", "nudge") and isinstance(first, ast.Constant):
+            if called in functions and isinstance(first, ast.Constant):
                 yield str(first.value)
+
+
+def trees() -> Iterator[tuple[str, ast.AST]]:
+    """Each source of the apps, with the app that it is of."""
+    for path in sources("apps"):
+        if path.suffix == ".py":
+            yield path.relative_to(ROOT).parts[1], ast.parse(path.read_text())
 
 
 def test_every_job_that_is_named_is_a_task() -> None:
     """A task that was renamed would be woken by nobody, and its work come late, by the sweep
     alone."""
     app.loader.import_default_modules()
-    named = {
-        name
-        for path in sources("apps")
-        if path.suffix == ".py"
-        for name in names_of_jobs(ast.parse(path.read_text()))
-    }
+    named = {name for _, tree in trees() for name in names_said_to(tree, "enqueue", "nudge")}
     assert len(named) > 10
-    named |= {
-        *HANDLERS.values(),
-        *FOLLOWERS,
-        *jobs.BY_MODE,
-        deliveries.DELIVER,
-        clock.JOB,
-        drawings.JOB,
-        batches.JOB.name,
+    followers = {job for jobs_of_one in FOLLOWERS.values() for job in jobs_of_one}
+    others = {deliveries.DELIVER, drawings.JOB, batches.JOB.name}
+    assert {*named, *followers, *JOBS_BY_MODE, *PERIODIC, *others} <= set(app.tasks)
+
+
+def test_what_is_announced_has_followers_and_the_table_has_nothing_else() -> None:
+    announced = {
+        (of, name) for of, tree in trees() for name in names_said_to(tree, "announce", "followers")
     }
-    assert named <= set(app.tasks)
+    assert {name.partition(".")[0] for _, name in announced} == {of for of, _ in announced}
+    news = {news_of(one) for one in OutgoingTransaction.Purpose.values}
+    assert {name for _, name in announced} | news == set(FOLLOWERS)
+
+
+def storeys() -> dict[str, int]:
+    """How high each app is, the lowest being 0."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = next(one for one in contracts["contracts"] if one["type"] == "layers")["layers"]
+    return {
+        name.strip(): height
+        for height, layer in enumerate(reversed(layers))
+        for name in layer.split("|")
+    }
+
+
+def jobs_of_others_above(tree: ast.AST, of: str, owners: dict[str, str]) -> set[str]:
+    """The names of jobs anywhere in the source, of apps that it may not import."""
+    heights = storeys()
+    texts = {str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    return {
+        job
+        for job in texts & set(owners)
+        if owners[job] != of and heights[owners[job]] >= heights[of]
+    }
+
+
+def owners_of_jobs() -> dict[str, str]:
+    app.loader.import_default_modules()
+    return {
+        name: task.__module__.split(".")[1]
+        for name, task in app.tasks.items()
+        if task.__module__.startswith("apps.")
+    }
+
+
+def test_no_app_names_a_job_of_an_app_above_it() -> None:
+    owners = owners_of_jobs()
+    assert len(owners) > 40
+    found = {(of, job) for of, tree in trees() for job in jobs_of_others_above(tree, of, owners)}
+    assert found == set()
+
+
+def test_the_rule_about_jobs_above_finds_what_it_should() -> None:
+    upward = ast.parse('jobs.enqueue("payouts.advance"); jobs.enqueue("webhooks.deliver")')
+    owners = owners_of_jobs()
+    assert jobs_of_others_above(upward, "payments", owners) == {"payouts.advance"}
+    assert jobs_of_others_above(upward, "ledger", owners) == {"payouts.advance", "webhooks.deliver"}
+    assert jobs_of_others_above(upward, "payouts", owners) == set()

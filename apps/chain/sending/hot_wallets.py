@@ -18,7 +18,7 @@ from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.reasons import UNSIGNABLE, Reason, Refusal, because
 from apps.chain.sending import approvals, history, lanes
 from apps.chain.sending.calls import call_of
-from apps.chain.states import HANDLERS, IN_FLIGHT, OUTGOING
+from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core import jobs
 from apps.core.errors import Flat
 from apps.core.machine import Step
@@ -151,8 +151,7 @@ def finish(
 
 def wake(row: OutgoingTransaction) -> None:
     """The app that asked."""
-    if row.purpose in HANDLERS:
-        jobs.enqueue(HANDLERS[row.purpose], mode=row.mode)
+    jobs.announce(lanes.news_of(row.purpose), mode=row.mode)
 
 
 def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: datetime) -> None:

@@ -14,7 +14,7 @@ from django.db.models import Q
 from apps.assets.models import Chain
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.reasons import Reason, because
-from apps.chain.states import HANDLERS, UNMINED
+from apps.chain.states import UNMINED
 from apps.core import jobs
 from apps.core.db.sql import Statement, array
 from apps.core.rows import PAUSED_SQL, Job
@@ -141,5 +141,10 @@ def call_back(chain_id: str, asset_id: str | None = None, **changes: object) -> 
 
 def wake(purposes: Iterable[str], mode: str) -> None:
     """The jobs of the apps that asked."""
-    for name in sorted({HANDLERS[one] for one in purposes if one in HANDLERS}):
+    for name in sorted({job for one in purposes for job in jobs.followers(news_of(one))}):
         jobs.nudge(name, mode=mode)
+
+
+def news_of(purpose: str) -> str:
+    """What the apps above follow of a transaction that was asked for to this end."""
+    return f"chain.{purpose}_news"

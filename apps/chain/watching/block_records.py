@@ -150,7 +150,7 @@ def record_inner(
             facts.chain.pk, head.number, at
         )
         if changed:
-            jobs.enqueue("payments.settle_deposits", *dict.fromkeys(changed))
+            jobs.announce("chain.deposits_changed", *dict.fromkeys(changed))
 
 
 def _lock_head(chain: Chain, expected_hash: str) -> Head:
@@ -188,7 +188,7 @@ def _finish(chain: Chain, header: Header, changed: list[object], at: datetime) -
         number=header.number, hash=header.hash, block_time=header.mined_at
     )
     if changed:
-        jobs.enqueue("payments.settle_deposits", *dict.fromkeys(changed))
+        jobs.announce("chain.deposits_changed", *dict.fromkeys(changed))
 
 
 def _gas_of_sweeps(hashes: set[str]) -> set[str]:

@@ -120,4 +120,4 @@ def note_accepted(payment: Payment, deposit: Deposit, at: datetime) -> None:
         payload={"deposit_id": str(deposit.pk), "amount_atomic": str(deposit.amount_atomic)},
         created_at=at,
     )
-    jobs.enqueue("billing.settle_invoices", payment.pk)
+    jobs.announce("payments.received_changed", payment.pk)

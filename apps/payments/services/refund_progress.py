@@ -152,7 +152,7 @@ def _note_on_payment(payment: Payment, at: datetime) -> None:
         payment.updated_at = at
         payment.reconciliation_due = True
         payment.save(update_fields=["refund_state", "updated_at", "reconciliation_due"])
-    jobs.enqueue("billing.settle_invoices", payment.pk)
+    jobs.announce("payments.received_changed", payment.pk)
 
 
 def _is_all_back(payment: Payment) -> bool:

@@ -99,7 +99,7 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
         _post_settlement(payment, received, at)
 
     if states.COMPLETED in reached:
-        jobs.enqueue("billing.settle_invoices", payment.pk)
+        jobs.announce("payments.received_changed", payment.pk)
         if payment.is_live:
             jobs.enqueue("documents.prepare_payments", payment.pk)
     if states.FAILED in reached:

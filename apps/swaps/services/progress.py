@@ -1,7 +1,7 @@
 """Swaps on their way: each open one is brought a step on under its own lock, and booked in the same
 transaction.
 
-A swap that ended wakes the apps above it by the names in FOLLOWERS; each of them also sweeps.
+A swap that ended wakes the automatic ones, which may have waited for its coins.
 """
 
 import uuid
@@ -30,7 +30,6 @@ from apps.swaps.services.quote import provider_of
 JOB = Job("swaps.advance", in_transaction=False)
 APPROVALS = Job("swaps.book_approvals")
 UUID_LENGTH = 36
-FOLLOWERS = ("swaps.auto_swap",)
 _Status = Swap.Status
 
 
@@ -128,8 +127,7 @@ def _record(changes: Sequence[Change[Swap, Noted]]) -> None:
             swap=swap, from_status=change.before, to_status=to, note=change.step.note, at=change.at
         )
         if to in states.ENDED:
-            for job in FOLLOWERS:
-                jobs.enqueue(job, mode=swap.mode)
+            jobs.enqueue("swaps.auto_swap", mode=swap.mode)
 
 
 class _Traded(TypedDict):

@@ -1,0 +1,41 @@
+"""THE table of who hears what: something that happens in an app wakes jobs of the apps above it,
+which that app doesn't know.
+
+A message only wakes: each of these jobs also runs periodically (config/celery.py) and finds what it
+has missed.
+"""
+
+# What has happened -> the jobs that act upon it. It begins with the name of the app that says so,
+# by `jobs.announce`; what isn't listed can't be announced.
+FOLLOWERS: dict[str, tuple[str, ...]] = {
+    "core.test_clock_requested": ("test_clocks.advance",),
+    "chain.deposits_changed": ("payments.settle_deposits",),
+    # A transaction of that purpose has ended, or waits for something that it didn't wait for.
+    "chain.refund_news": ("payments.advance_refunds",),
+    "chain.payout_news": ("payouts.advance",),
+    "chain.settlement_news": ("agents.advance_settlements",),
+    "chain.test_payment_news": ("payments.book_test_payments",),
+    "chain.swap_news": ("swaps.advance",),
+    "chain.approval_news": ("swaps.advance",),
+    "chain.sweep_news": ("payments.book_sweeps",),
+    "chain.sweep_gas_news": ("payments.book_sweeps",),
+    "chain.cold_news": ("payments.advance_treasury",),
+    "chain.withdrawal_news": ("payments.advance_treasury",),
+    "chain.x402_news": ("agents.advance_x402",),
+    # It has completed, got a coin that came late, or given something back.
+    "payments.received_changed": ("billing.settle_invoices",),
+}
+# The jobs through which money leaves, each with a run per mode, in queues of their own: test work
+# never holds up live work. Their ids only wake: a message that waits already is enough for whatever
+# was committed before the run that it starts.
+JOBS_BY_MODE = (
+    "chain.send",
+    "chain.send_due",
+    "chain.sweep",
+    "payouts.advance",
+    "payments.advance_refunds",
+    "swaps.advance",
+    "swaps.auto_swap",
+    "agents.advance_settlements",
+    "agents.advance_x402",
+)
