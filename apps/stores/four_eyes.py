@@ -143,7 +143,7 @@ def approve(
             raise StaffRequestRefused("This approval needs a reason")
         content = content_of(row)
         if digest != row.digest:
-            raise StaffRequestRefused("That is not what the page showed: look at it again")
+            raise StaffRequestRefused("This has changed since you reviewed it: check it again")
         if _canonical(kind.before(content.wanted)) != _canonical(content.before):
             raise StaffRequestRefused(
                 "It has changed since it was asked for: reject this, and ask again"

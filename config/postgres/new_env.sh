@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes a file for each process with what it alone may know: its way into PostgreSQL, the keys of approvals, the signer's passphrase.
-# Run once beside compose.yaml, before the first start. Nothing that is there is overwritten.
+# Writes a file with secrets for each process: its PostgreSQL connection, the approval keys, the signer's passphrase.
+# Run it once next to compose.yaml, before the first start. Existing files are never overwritten.
 set -eu
 umask 077
 for name in postgres owner web worker approvals signer reader; do

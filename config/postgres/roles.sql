@@ -1,5 +1,5 @@
--- The roles of the processes. `manage.py migrate`, which runs as the owner of the tables, says what each may do (apps/audit/grants.txt).
--- Run once, before the first migration, by a role that may make roles. PostgreSQL's container does it when it makes the database.
+-- The roles of the processes. `manage.py migrate`, which runs as the owner of the tables, grants their privileges (apps/audit/grants.txt).
+-- Run once, before the first migration, by a role that can create roles. PostgreSQL's container does it when it creates the database.
 \getenv web POSTGRES_WEB_PASSWORD
 \getenv worker POSTGRES_WORKER_PASSWORD
 \getenv signer POSTGRES_SIGNER_PASSWORD
@@ -7,6 +7,6 @@
 CREATE ROLE tillgate_web LOGIN PASSWORD :'web';
 CREATE ROLE tillgate_worker LOGIN PASSWORD :'worker';
 CREATE ROLE tillgate_signer LOGIN PASSWORD :'signer';
--- Reads, and nothing else: for reports and support.
+-- Read-only: for reports and support.
 CREATE ROLE tillgate_reader LOGIN PASSWORD :'reader';
 ALTER ROLE tillgate_reader SET default_transaction_read_only = on;

@@ -241,7 +241,7 @@ def test_an_act_takes_a_code_of_its_own(rich: Cast, alice: Browser, page: str) -
     moved = alice.post(path, **{**fields, "act": "0" * 64}, code=next_code(rich.alice))
     assert (
         moved.status_code == 422
-        and "That is not what the page showed" in text(moved)
+        and "This has changed since you reviewed it" in text(moved)
         and count() == before
     )
     assert {**hidden_fields(wrong), "act": ""} == {**hidden_fields(asked), "act": ""}, (

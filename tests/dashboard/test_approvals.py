@@ -89,9 +89,9 @@ def test_a_code_for_one_payout_approves_no_other(two: Two) -> None:
     there, theirs = opened(alice, other)
     code = next_code(two.cast.alice)
     refused = alice.post(there, **theirs, act=asked.context["act"], code=code)
-    assert refused.status_code == 422 and "not what the page showed" in text(refused)
+    assert refused.status_code == 422 and "has changed since you reviewed it" in text(refused)
     mixed = alice.post(there, agreed=fields["agreed"])
-    assert "That is not what the page showed" in text(alice.get(mixed.headers["Location"]))
+    assert "This has changed since you reviewed it" in text(alice.get(mixed.headers["Location"]))
     assert set(Payout.objects.values_list("status", flat=True)) == {"requires_review"}
 
 
@@ -181,7 +181,7 @@ def test_an_owner_turns_it_on_with_a_code_when_there_are_two(cast: Cast) -> None
         created_at=cast.bakery.access().now(),
     )
     for wrong in ("x", "-1", "1.234", "1e3", "٣"):
-        assert "Write the amount as a number" in text(
+        assert "Enter the amount as a number" in text(
             alice.post("settings/approvals", above=wrong)
         ), wrong
     assert alice.post("settings/approvals", above="1000.5").status_code == 303

@@ -284,14 +284,14 @@ def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
 @pytest.mark.parametrize(
     ("begins", "ends", "name", "sentence"),
     [
-        ("", "", "from", "Choose from when and to when."),
-        ("2026-01-01", "x", "from", "Choose from when and to when."),
-        ("2026-01-01T00:00", "x", "to", "Choose from when and to when."),
+        ("", "", "from", "Choose a start and an end."),
+        ("2026-01-01", "x", "from", "Choose a start and an end."),
+        ("2026-01-01T00:00", "x", "to", "Choose a start and an end."),
         (
             "2026-01-02T00:00",
             "2026-01-01T00:00",
             "to",
-            "The end of the range is before its beginning.",
+            "The end of the range is before its start.",
         ),
     ],
 )

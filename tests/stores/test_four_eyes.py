@@ -156,7 +156,7 @@ def test_one_is_enough_to_reject_and_whoever_asked_takes_it_back(
 
 def test_what_was_asked_for_is_what_is_approved(cast: Cast, people: tuple[User, User]) -> None:
     kind, row, wish = asked_for("correction", cast, people[0])
-    with pytest.raises(StaffRequestRefused, match="not what the page showed"):
+    with pytest.raises(StaffRequestRefused, match="has changed since you reviewed it"):
         approve(kind, row, people[1], digest="0" * 64)
     more = json.loads(row.content)
     more["wanted"]["amount_atomic"] = "7000"

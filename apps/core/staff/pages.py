@@ -56,7 +56,7 @@ def button(
             if not may(request, operation):
                 raise PermissionDenied
             if not typed_reason(request):
-                messages.error(request, "Nothing was done: give a reason")
+                messages.error(request, "Nothing was changed: give a reason")
                 return
             function(self, request, rows)
 
@@ -188,7 +188,7 @@ class SwitchForm(_ModelForm):
     reason = forms.CharField(
         max_length=REASON_MAX,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Why you change this. Goes to the audit log.",
+        help_text="Why you are changing this. Saved in the audit log.",
     )
 
 
@@ -244,7 +244,7 @@ class Queue(ReadOnly):
     approving: StaffOperation
     rejecting: StaffOperation
     takes_code = False  # whether an approval takes a code of the authenticator app
-    rejection_is_told_to = "The store reads it when you reject."
+    rejection_is_told_to = "The store sees this if you reject."
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
         """What the page says of it."""

@@ -47,7 +47,7 @@ class NotAnApprover(Flat):
 
 
 class ChangedSince(Flat):
-    message = "That is not what the page showed; look at it again"
+    message = "This has changed since you reviewed it; check it again"
 
 
 class ReasonMissing(Flat):
