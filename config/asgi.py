@@ -6,8 +6,6 @@ requests would pay for that again and again. Afterwards it runs a tenth as often
 few cycles behind.
 """
 
-import contextlib
-import ctypes
 import gc
 import os
 
@@ -16,7 +14,9 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings
+from django.urls import get_resolver
 
+from config import memory
 from config.door import Door, Headers, Scope  # its lanes are settings
 
 # Whoever waits for a row or a turn in a thread of the web server is told 503 after this long.
@@ -36,14 +36,8 @@ def _headers_of(scope: Scope) -> Headers:
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in told.items()]
 
 
-# By default each thread may get a heap of its own, and none gives back what another could use. Two
-# are enough under Python's lock.
-ARENAS_MAX = 2
-_M_ARENA_MAX = -8  # of mallopt(3)
-with contextlib.suppress(OSError, AttributeError):  # not every system's C library has it
-    ctypes.CDLL(None).mallopt(_M_ARENA_MAX, ARENAS_MAX)
-
+memory.share_heaps()
 application = Door(_threaded, _headers_of)
-gc.collect()
-gc.freeze()
+get_resolver().url_patterns  # noqa: B018  # all routes and what they load, which stays
+memory.settle()
 gc.set_threshold(7_000, 10, 10)

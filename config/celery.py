@@ -9,11 +9,12 @@ from apps.core.imports import without
 
 with without("cffi", "yaml"):  # C declarations and formats of messages that we don't use
     from celery import Celery
-    from celery.signals import celeryd_after_setup
+    from celery.signals import celeryd_after_setup, worker_before_create_process
     from kombu import Exchange, Queue
 
 from apps.core import redis_client  # noqa: F401  # before kombu loads all of it
 from apps.core.jobs import OWN_QUEUES, QUEUES
+from config import memory
 from config.environment import REDIS_URL, VAR_DIR
 from config.followers import JOBS_BY_MODE
 
@@ -85,6 +86,14 @@ def _refuse_to_work_without_keys(instance: Any, **_: Any) -> None:
         raise SystemExit(
             "APPROVAL_KEYS is missing: set it in the environment of workers and of the signer"
         )
+
+
+@worker_before_create_process.connect
+def _share_memory_with_children(**_: Any) -> None:
+    """What the worker has loaded is in the memory of each child, and stays one copy while neither
+    writes to it."""
+    memory.share_heaps()
+    memory.settle()
 
 
 SECOND = 1.0

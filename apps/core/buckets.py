@@ -78,6 +78,8 @@ def client() -> "redis.Redis":
 
 @cache
 def _bucket(policy: str, mode: str) -> "Throttled":
+    from apps.core import redis_client  # noqa: F401  # before the limiter loads all of it
+
     with postponed(_ASYNCHRONOUS):
         from throttled import RateLimiterType, Throttled, per_min, store
 
