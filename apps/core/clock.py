@@ -1,10 +1,8 @@
 """The one source of time. Live mode reads the real clock; test mode adds the store's offset, which
 only grows.
 
-A store that is filled with a past begins behind (`begin`) and grows into the present.
-
-`ask` moves a store's test clock through every due moment in order, asking the modules named in
-settings.DUE.
+A store that is filled with a past begins behind (`begin`). `ask` moves a store's test clock through
+every due moment in order, asking the modules named in settings.DUE.
 """
 
 import math

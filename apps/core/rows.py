@@ -1,10 +1,9 @@
 """The one way to walk everybody's rows: each in its own try and transaction, so that none of them
 stops the others.
 
-A row that raises is kept as a RowFailure and left alone for a pause that grows; after
-`ROW_TRIES_MAX` tries it waits for staff. What is paused takes no place in a batch, and what a batch
-had no place for is looked at by the next. A database that has gone is nobody's error: it ends the
-run.
+A row that raises becomes a RowFailure and pauses, longer each time; after `ROW_TRIES_MAX` tries it
+waits for staff. What is paused takes no place in a batch; what didn't fit is in the next. A
+database that has gone is nobody's error: it ends the run.
 """
 
 import time

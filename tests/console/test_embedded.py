@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
+from apps.core import local_chain
 from dev import embedded
 embedded.ensure(services=(embedded.REDIS, local_chain.SEPOLIA))
 addresses = {name: os.environ.get(name) for name in (embedded.REDIS, local_chain.SEPOLIA)}

@@ -1,10 +1,9 @@
 """The seed of deposit addresses, in a file that only the keystore's data key opens (AES-GCM). Only
 the signer opens it.
 
-Accounts 0' and 1' are the deposit addresses of live and test mode, of which others know the public
-half; 2' and 3' the hot wallets of a machine without another keystore, in hardened accounts of their
-own, so that a hot wallet's key tells nothing about deposit addresses. Where the hot keys are kept
-elsewhere, 2' and 3' are nobody's (decision 131).
+Accounts 0' and 1' are the deposit addresses of live and test mode, whose public half others know;
+2' and 3' the hot wallets of a machine without another keystore, hardened, so that a hot wallet's
+key reveals nothing about deposit addresses (decision 131).
 """
 
 import base64

@@ -1,10 +1,9 @@
 """Native coins that contracts send to us are in no transaction's value: they are found as balances
 that nothing explains.
 
-Every few blocks the open addresses of native coins are looked at, a bounded number each time. A
-surplus is traced to its block by bisection, and in it to its transaction where the node can trace;
-else the block stands for the transaction. An address whose coins are on their way to the hot wallet
-is looked at when it is known what that took.
+Every few blocks a bounded number of open addresses is checked. A surplus is traced to its block by
+bisection, and to its transaction where the node can trace; an address whose coins are on their way
+to the hot wallet is checked once it is known what that took.
 """
 
 from collections.abc import Iterator

@@ -71,10 +71,10 @@ class Fact:
 
 def queues(now: datetime) -> list[Waiting]:
     """What waits for a person, in the order in which it costs somebody; empty ones too."""
-    return [_measured(*one) for one in _queues(now)]
+    return [_measured(*queue) for queue in (*_money_queues(now), *_other_queues(now))]
 
 
-def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
+def _money_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
     review = OutgoingTransaction.Status.REVIEW
     pending = StaffRequest.State.PENDING
     wallets = HotWallet.objects.exclude(halted_at=None)
@@ -82,7 +82,6 @@ def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, boo
         Q(approval=None) | ~Q(approval__status="waiting")
     )
     outgoing = OutgoingTransaction.objects.filter(status=review)
-    banks = Destination.objects.filter(kind="bank", verified_at=None, removed_at=None)
     in_review = "?status__exact=review&days=all"
     yield (
         "Payouts in review",
@@ -147,6 +146,9 @@ def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, boo
         _list("assets_acceptedasset", "?suspended_at__isempty=0"),
         True,
     )
+
+
+def _other_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
     verifications = Verification.objects.filter(status="pending")
     yield (
         "Businesses to verify",
@@ -155,6 +157,7 @@ def _queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, boo
         _list("stores_verification", "?status__exact=pending"),
         False,
     )
+    banks = Destination.objects.filter(kind="bank", verified_at=None, removed_at=None)
     yield (
         "Bank accounts to verify",
         banks,

@@ -1,10 +1,9 @@
 """Statements that run on every request: bound by the server and prepared, so PostgreSQL plans each
 once per connection.
 
-Django's own cursor puts parameters into the text, and PostgreSQL would parse and plan it anew each
-time; psycopg's looks for placeholders in every long text anew (measured: together half of a
-payment's database time). A `Statement` is read once. Placeholders whose type the server can't infer
-need a cast.
+Django's cursor puts parameters into the text, which PostgreSQL parses and plans again each time;
+psycopg's searches every text for placeholders again (half of a payment's database time). A
+`Statement` is read once. Placeholders whose type the server can't infer need a cast.
 """
 
 import re

@@ -1,0 +1,229 @@
+"""What was read of the chains: our addresses, blocks, the deposits found in them, and transfers
+nobody claimed."""
+
+import uuid
+
+from django.contrib.postgres.indexes import BrinIndex
+from django.db import models
+
+from apps.core.models import AtomicField
+
+
+class Address(models.Model):
+    """An address of this service, lower-case hex. Never given out twice."""
+
+    class Purpose(models.TextChoices):
+        DEPOSIT = "deposit"
+        HOT = "hot"
+
+    address = models.CharField(primary_key=True, max_length=42, db_collation="C")
+    mode = models.CharField(max_length=4)
+    index = models.BigIntegerField()
+    purpose = models.CharField(max_length=7, choices=Purpose.choices, default=Purpose.DEPOSIT)
+    created_at = models.DateTimeField()
+    native_chain = models.ForeignKey(
+        "assets.Chain", null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    watch_balance_until = models.DateTimeField(
+        null=True
+    )  # until then a contract's coins are looked for in its balance
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["mode", "purpose", "index"], name="address_index_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["native_chain", "watch_balance_until", "address"],
+                condition=models.Q(native_chain__isnull=False),
+                name="address_balance_watched",
+            )
+        ]
+
+
+class Head(models.Model):
+    """How far a chain has been read. `synced_at` is when the watcher last stood at the tip."""
+
+    chain = models.OneToOneField(
+        "assets.Chain", primary_key=True, on_delete=models.PROTECT, related_name="+"
+    )
+    number = models.BigIntegerField()
+    hash = models.CharField(max_length=66)
+    genesis_hash = models.CharField(max_length=66, blank=True)
+    block_time = models.DateTimeField()
+    synced_at = models.DateTimeField()
+
+
+class Block(models.Model):
+    """A block that was read. At each height one is canonical; orphaned ones stay as history."""
+
+    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    number = models.BigIntegerField()
+    hash = models.CharField(max_length=66, db_collation="C")
+    parent_hash = models.CharField(max_length=66, db_collation="C")
+    mined_at = models.DateTimeField()
+    is_canonical = models.BooleanField(default=True)
+    scanned_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chain", "number"],
+                condition=models.Q(is_canonical=True),
+                name="block_one_canonical",
+            ),
+            models.UniqueConstraint(fields=["chain", "hash"], name="block_hash_once"),
+        ]
+
+
+class Deposit(models.Model):
+    """Coins that arrived at one of our addresses. `handled_status` is the status the app above has
+    acted upon."""
+
+    class Status(models.TextChoices):
+        CONFIRMING = "confirming"
+        CONFIRMED = "confirmed"
+        FAILED = "failed"
+        UNMATCHED = "unmatched"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="deposits")
+    tx_hash = models.CharField(max_length=66, db_collation="C")
+    log_index = (
+        models.IntegerField()
+    )  # -1 for the value of the transaction itself, below that for transfers made inside it
+    from_address = models.CharField(max_length=42, db_collation="C")
+    amount_atomic = AtomicField()
+    block_number = models.BigIntegerField(null=True)
+    block_hash = models.CharField(max_length=66, blank=True, db_collation="C")
+    mined_at = models.DateTimeField(
+        null=True, blank=True
+    )  # by the first block that has had it since it was last off the chain
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.CONFIRMING)
+    handled_status = models.CharField(max_length=10, blank=True, default="")
+    required_confirmations = models.PositiveIntegerField()
+    detected_at = models.DateTimeField()
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    failed_at = models.DateTimeField(null=True, blank=True)
+    is_lost = models.BooleanField(default=False)  # a reorg took it away after it was credited
+
+    is_simulated = models.BooleanField(default=False)
+    simulated_reference = models.CharField(max_length=255, null=True, blank=True)
+    simulated_confirmations = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "tx_hash", "log_index"], name="deposit_once"),
+            models.UniqueConstraint(
+                fields=["address", "simulated_reference"],
+                condition=models.Q(is_simulated=True),
+                name="simulated_deposit_once",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(amount_atomic__gt=0), name="deposit_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(is_simulated=True) | models.Q(block_number__isnull=False),
+                name="deposit_has_block",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["detected_at"],
+                condition=~models.Q(status=models.F("handled_status"))
+                | models.Q(handled_status=""),
+                name="deposit_unhandled",
+            ),
+            models.Index(
+                fields=["chain", "block_number"],
+                condition=models.Q(status="confirming"),
+                name="deposit_confirming",
+            ),
+            models.Index(
+                fields=["chain", "block_number"],
+                condition=models.Q(is_lost=True),
+                name="deposit_lost",
+            ),
+            models.Index(fields=["chain", "block_number"], name="deposit_by_block"),
+            models.Index(fields=["address"]),
+            models.Index(fields=["from_address", "asset"], name="deposit_by_payer"),
+            BrinIndex(fields=["detected_at"], name="deposit_by_age"),
+        ]
+
+
+class UnmatchedTransfer(models.Model):
+    """A transfer to one of our addresses that no payment expects: a wrong token or chain. For
+    staff; never credited by itself.
+
+    `store` is whose payment the address was made for, where that is known.
+    """
+
+    store = models.ForeignKey(
+        "stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey("assets.Asset", null=True, on_delete=models.PROTECT, related_name="+")
+    contract_address = models.CharField(max_length=42, blank=True)
+    address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+")
+    tx_hash = models.CharField(max_length=66, db_collation="C")
+    log_index = models.IntegerField()
+    from_address = models.CharField(max_length=42)
+    amount_atomic = AtomicField()
+    block_number = models.BigIntegerField()
+    reason = models.CharField(max_length=100)
+    detected_at = models.DateTimeField()
+
+    class Outcome(models.TextChoices):
+        """What staff have made of it. The books are changed by corrections alone, never by this."""
+
+        CREDITED = "credited", "Credited to the store"
+        RETURNED = "returned", "Returned to the sender"
+        KEPT = "kept", "Kept by the service"
+        IGNORED = "ignored", "Nothing to do"
+
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    outcome = models.CharField(
+        max_length=8, choices=Outcome.choices, blank=True, default="", db_default=""
+    )
+    outcome_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chain", "tx_hash", "log_index"], name="unmatched_transfer_once"
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["store", "-detected_at"],
+                condition=models.Q(store__isnull=False),
+                name="unmatched_of_store",
+            ),
+            models.Index(
+                fields=["detected_at"], condition=models.Q(resolved_at=None), name="unmatched_open"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"transfer {self.tx_hash}"
+
+
+class BalanceCheck(models.Model):
+    """The last look at an open address that held or sent native coins, which finds what contracts
+    sent it."""
+
+    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+")
+    block_number = models.BigIntegerField()
+    balance_atomic = AtomicField(default=0)
+    sent_count = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "address"], name="balance_check_once")
+        ]
+
+
+# --- coins that leave ----------------------------------------------------------------------------

@@ -1,0 +1,27 @@
+"""Payments, and the money that goes back or leaves because of them."""
+
+from apps.payments.models.outgoing import Refund, TransferReturn, Withdrawal
+from apps.payments.models.payments import (
+    LateDeposit,
+    Payment,
+    PaymentAddress,
+    PaymentEvent,
+    PaymentNet,
+    PaymentSeal,
+    Renewal,
+    TestPayment,
+)
+
+__all__ = [
+    "LateDeposit",
+    "Payment",
+    "PaymentAddress",
+    "PaymentEvent",
+    "PaymentNet",
+    "PaymentSeal",
+    "Refund",
+    "Renewal",
+    "TestPayment",
+    "TransferReturn",
+    "Withdrawal",
+]
