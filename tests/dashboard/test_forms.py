@@ -505,7 +505,7 @@ BROKEN = [
         at("settings/approvals"),
         {"above": "much"},
         "above",
-        "Write the amount as a number such as 1000 or 1000.00.",
+        "Enter the amount as a number such as 1000 or 1000.00.",
     ),
     Broken(
         "settings_auto_swap",
@@ -742,7 +742,7 @@ BROKEN = [
         World.endpoint,
         {"from": "x", "to": "2026-01-01T00:00"},
         "from",
-        "Choose from when and to when.",
+        "Choose a start and an end.",
     ),
     Broken(
         "platform_ask",
