@@ -27,7 +27,7 @@ Stop = Callable[[UUID, datetime], bool]
 STOPS: dict[str, tuple[Stop, str]] = {
     operations.DESTINATION_ADD.name: (
         stop_destination,
-        "The destination has been removed. Nothing can be sent to it.",
+        "Destination removed. Nothing can be sent to it.",
     ),
     operations.SCHEDULE_CREATE.name: (
         stop_schedule,
@@ -37,10 +37,16 @@ STOPS: dict[str, tuple[Stop, str]] = {
         stop_schedule,
         "Schedule deleted. It won't pay out.",
     ),
-    operations.BATCH_RELEASE.name: (stop_batch, "None of its payouts is made."),
-    operations.AUTO_SWAP.name: (stop_auto_swap, "Nothing is swapped by itself."),
-    operations.APPROVAL_CHANGE.name: (approval_rules.stop_change, "The rule stays as it was."),
-    operations.COOLING_CHANGE.name: (cooling.stop_change, "The time stays as it was."),
+    operations.BATCH_RELEASE.name: (stop_batch, "Payouts canceled. Nothing was sent."),
+    operations.AUTO_SWAP.name: (stop_auto_swap, "Automatic swaps are off."),
+    operations.APPROVAL_CHANGE.name: (
+        approval_rules.stop_change,
+        "Change canceled. The rule stays the same.",
+    ),
+    operations.COOLING_CHANGE.name: (
+        cooling.stop_change,
+        "Change canceled. The waiting period stays the same.",
+    ),
 }
 _TITLES = {row.name: row.does for row in operations.TABLE}
 
@@ -83,7 +89,7 @@ def hours(request: PageRequest) -> HttpResponse:
                 return asked
             keep()
             messages.success(
-                request, "Saved. A shorter time begins when the present one has passed."
+                request, "Saved. A shorter period takes effect after the current one has passed."
             )
             return go("settings_cooling")
         except Refusals as refusal:

@@ -137,7 +137,7 @@ def _figures(
         _sum("Gross volume", *gross, currency),
         _sum(NET, *net, currency)
         if net
-        else Figure(NET, "–", note="Too many payments to add up here. See Reports."),
+        else Figure(NET, "–", note="Too many payments to total here. See Reports."),
         _rate(these, those, currency),
         _sum("Average payment", *average, currency),
     ]

@@ -207,7 +207,7 @@ def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:
         accept_late_deposit(payment, deposit_id, request.access.now(), by=request.access)
     except Refusals as refusal:
         return _late_page(request, payment, late, sentences(refusal), status_of(refusal))
-    messages.success(request, "The deposit has been accepted and is in your available balance.")
+    messages.success(request, "Deposit accepted. It's in your available balance.")
     return go("payment", payment.pk)
 
 
@@ -234,9 +234,7 @@ def cancel(request: PageRequest, id: str) -> HttpResponse:
             errors = sentences(refusal)
             status = status_of(refusal)
         else:
-            messages.success(
-                request, "The payment has been canceled. Its link can’t be paid anymore."
-            )
+            messages.success(request, "Payment canceled. Its link can no longer be paid.")
             return go("payment", payment.pk)
     return show(
         request,

@@ -111,9 +111,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         return _page(request, batch, CodeForm.from_post(request.POST).refuse(refusal))
     stepup.spend(request.session)
     batch.refresh_from_db()
-    waits = (
-        "Some addresses are new, so it waits. Every owner has an email with a link that stops it."
-    )
+    waits = "Some addresses are new, so payouts start later. We emailed owners a link to stop them."
     if batch.approval is not None:
         waits = (
             "It is more than one person moves alone, so it waits for a second person. Owners and"
@@ -124,7 +122,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         (
             waits
             if batch.approval is not None or batch.usable_from
-            else "The payouts are being created. This page shows their progress."
+            else "Creating payouts. This page shows their progress."
         ),
     )
     return go("payout_batch", batch.pk)

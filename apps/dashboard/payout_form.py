@@ -175,7 +175,7 @@ def _done(payout: Payout) -> str:
             " emailed."
         )
     if payout.status == Payout.Status.REQUIRES_REVIEW:
-        return "Payout created. We review it before it is sent."
+        return "Payout created. We'll review it before it's sent."
     return "Payout created. This page shows its progress."
 
 
@@ -282,12 +282,12 @@ def _cautions(request: PageRequest, order: Order) -> list[Caution]:
     if not is_new_target(request.access, target, request.access.now()):
         return []
     unpaid = (
-        "Nothing has ever been paid to it."
+        "You haven't paid out to it before."
         if target.destination is None
-        else "It was saved recently."
+        else "It was added recently."
     )
     looked_at = (
-        "We review the payout before it is sent."
+        "We'll review the payout before it's sent."
         if request.access.store.review_new_destinations
         else ""
     )

@@ -25,9 +25,9 @@ from apps.payouts.services.destinations import title
 
 _DETAIL = {"wallet": "crypto_payout_detail_id", "bank": "fiat_payout_detail_id"}
 _SKIPS = {
-    runs.NO_BALANCE: "There was nothing to pay out.",
-    runs.BELOW_MINIMUM: "The balance was worth less than the minimum.",
-    runs.BELOW_NETWORK_MINIMUM: "The balance was below what can be sent.",
+    runs.NO_BALANCE: "Nothing to pay out.",
+    runs.BELOW_MINIMUM: "The balance was below the minimum.",
+    runs.BELOW_NETWORK_MINIMUM: "The balance was below the network minimum.",
 }
 SHOWN = 20
 

@@ -53,7 +53,7 @@ from apps.stores import roles
 _FROM_BALANCE = "From your available balance. The processing fee isn't returned."
 _PARTIAL = Caution(
     "This is a partial refund.",
-    "A payment can be refunded once: after it, the rest can't be refunded.",
+    "A payment can only be refunded once. The rest can't be refunded later.",
 )
 _PERMANENT = (
     "Coins can't be recalled once sent. "
@@ -211,7 +211,7 @@ def _reviewed(request: PageRequest, form: RefundForm, asked: RefundRequest) -> H
     except FiguresChanged as refusal:
         return _review(request, form, asked, CodeForm.from_post(request.POST).refuse(refusal))
     if made.is_other:
-        messages.error(request, "Another refund was already in progress. Nothing more is sent.")
+        messages.error(request, "Another refund was already in progress. Nothing more was sent.")
     else:
         messages.success(request, "Refund issued. This page shows its progress.")
     return go("payment", payment.pk)
@@ -247,7 +247,7 @@ def _review(
         told = "; ".join(
             f"{_coins(one)} to {checksummed(one.destination_address)}" for one in under_way
         )
-        text = f"A refund of this payment is already in progress ({told}). Nothing more is sent."
+        text = f"A refund of this payment is already in progress ({told}). Nothing more was sent."
         messages.error(request, text)
         return go("payment", payment.pk)
     afterwards = Afterwards.of(form, transfers)
@@ -324,7 +324,7 @@ def _transfer(share: Share, form: RefundForm) -> Transfer:
     return Transfer(
         facts=told,
         to=checksummed(share.to_address),
-        note="From what is held for this payment." if share.is_from_held else _FROM_BALANCE,
+        note="From the funds held for this payment." if share.is_from_held else _FROM_BALANCE,
     )
 
 

@@ -50,7 +50,7 @@ def accept(request: PageRequest, id: str) -> HttpResponse:
         payment = accept_transfer(request.access, id, reference)
     except Refusals as refusal:
         return _page(request, transfer, form.refuse(refusal))
-    messages.success(request, "Transfer accepted. The coins are in your available balance.")
+    messages.success(request, "Transfer accepted. It's in your available balance.")
     return go("payment", payment.pk)
 
 
@@ -66,7 +66,7 @@ def send_back(request: PageRequest, id: str) -> HttpResponse:
         send_transfer_back(request.access, id)
     except Refusals as refusal:
         return _page(request, transfer, AcceptForm({}).refuse(refusal))
-    messages.success(request, "The coins are on their way back. This page shows their progress.")
+    messages.success(request, "Return created. This page shows its progress.")
     return go("transfer", transfer.pk)
 
 

@@ -237,7 +237,7 @@ def test_a_shorter_time_is_told_and_can_be_stopped(cast: Cast, owner: Access) ->
     cooling.change_hours(owner, 1)
     ((whom, path),) = links()
     assert whom == cast.alice.email
-    assert "The time stays as it was." in text(Browser().post(path))
+    assert "Change canceled. The waiting period stays the same." in text(Browser().post(path))
     with later(25):
         assert hours(cast) == 24
 

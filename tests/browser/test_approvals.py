@@ -37,14 +37,14 @@ def test_an_owner_approves_what_an_admins_key_asked_for(
     page.get_by_role("textbox", name="Code").fill(code_of(factor))
     page.get_by_role("button", name="Continue").click()
     story = Story(page, look, world.alice)
-    story.see("Approve a payout", "approval")
+    story.see("Approve payout", "approval")
     expect(page.get_by_text(WALLET)).to_be_visible()
     story.press("Approve")
     story.see("Verify it’s you", "approval-confirm")
     story.give_code()
     story.press("Confirm")
     expect(page.get_by_text("Approved. The payout is being sent.")).to_be_visible()
-    story.see("Approval of a payout", "approval-approved")
+    story.see("Approval of payout", "approval-approved")
     assert Payout.objects.get(pk=first).status == "pending"
 
     story.go("approvals")
@@ -52,7 +52,7 @@ def test_an_owner_approves_what_an_admins_key_asked_for(
     page.locator("tbody .row-link").click()
     page.get_by_role("link", name="Reject", exact=True).click()
     story.see("Reject this payout?", "approval-reject")
-    page.get_by_label("Why?").fill("I don't know this address")
+    page.get_by_label("Reason").fill("I don't know this address")
     story.press("Reject")
     expect(page.get_by_text("Rejected. Nothing was sent.")).to_be_visible()
     assert Payout.objects.get(pk=second).status == "failed"

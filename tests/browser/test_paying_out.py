@@ -127,7 +127,7 @@ def keep_a_schedule(story: Story, world: Cast) -> None:
         True,
     )
     story.go("payouts/schedules/new")
-    story.page.get_by_label("How often").select_option("weekly")
+    story.page.get_by_label("Frequency").select_option("weekly")
     story.choose_the_wallet()
     story.see("Add test schedule", "schedule-new")
     story.press("Add schedule")

@@ -209,7 +209,7 @@ def test_a_looser_rule_of_live_mode_waits_and_a_link_stops_it(cast: Cast) -> Non
         for line in letter.body.splitlines()
         if "/dashboard/stop/" in line
     )
-    assert "The rule stays as it was." in text(Browser().post(path))
+    assert "Change canceled. The rule stays the same." in text(Browser().post(path))
     assert (
         ApprovalRule.objects.get().next_from is None
         and ApprovalRule.objects.get().above_cents == 100_00

@@ -276,7 +276,7 @@ def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Br
     alice.post(f"{path}/run")
     assert Payout.objects.get().schedule_id == schedule.pk
     alice.post(f"{path}/run")
-    assert "There was nothing to pay out." in text(alice.get(path))
+    assert "Nothing to pay out." in text(alice.get(path))
     alice.post(f"{path}/switch", to="paused")
     assert "Paused" in text(alice.get(path))
     alice.post(f"{path}/switch", to="active")

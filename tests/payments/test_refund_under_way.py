@@ -93,4 +93,4 @@ def test_a_page_says_what_is_under_way(cast: Cast, payment: str) -> None:
     assert answer.status_code == 303
     shown = text(browser.get(f"payments/{payment}"))
     assert "already in progress (0.004 ETH to 0x1010" in shown
-    assert "Nothing more is sent." in shown
+    assert "Nothing more was sent." in shown
