@@ -201,13 +201,13 @@ def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None
 def test_the_test_panel_plays_every_scenario(shop: Shop, open_page: OpenPage) -> None:
     page = open_page(f"/pay/{order(shop)['reference']}")
     press(page, "Failed")
-    expect(page.get_by_text("Failed", exact=True)).to_be_visible()
+    expect(page.get_by_role("list", name="Transactions").get_by_text("Failed")).to_be_visible()
     press(page, "Unconfirmed")
     expect(page.get_by_role("heading", name="Confirming your payment")).to_be_visible()
     press(page, "Confirm")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
     page = open_page(f"/pay/{order(shop)['reference']}")
-    press(page, "Too much")
+    press(page, "Overpay")
     expect(page.get_by_text("You sent more than the amount due")).to_be_visible()
 
 

@@ -70,7 +70,7 @@ def test_after_the_deadline_the_page_asks_for_no_coins_and_leaves_the_card_open(
     make.advance(shop.test, 310)
     page = Client().get(f"/pay/{made['reference']}").content.decode()
     assert made["payment_addresses"][0]["address"] not in page
-    assert "The card payment that is open still counts." in page
+    assert "Your open card payment still counts." in page
 
 
 def test_a_session_that_fails_past_the_deadline_lets_the_intent_expire(shop: Shop) -> None:
@@ -201,6 +201,6 @@ def test_the_page_of_a_rejected_card_payment_promises_nothing_to_its_sender(
 ) -> None:
     shown = PUBLIC.client.get(f"/pay/{rejected['reference']}").content.decode()
     assert (
-        "where to send them back" in shown
-        and "is sent back to the address it came from" not in shown
+        "where to return them" in shown
+        and "is being returned to the address it came from" not in shown
     )
