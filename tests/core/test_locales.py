@@ -20,7 +20,7 @@ from django.utils.translation import to_locale
 
 from apps.core import regions
 from apps.core.locales import locale_of
-from config import bootstrap
+from dev import bootstrap
 
 NAMES = sorted(
     {to_locale(code) for code, _ in settings.LANGUAGES}
