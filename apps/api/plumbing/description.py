@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 description, made by drf-spectacular from the route table: scopes, bodies and
 error shapes come from each door."""
 
+import inspect
 from collections.abc import Iterable, Iterator
 from types import UnionType
 from typing import Any, cast, get_args
@@ -79,7 +80,8 @@ class DoorSchema(AutoSchema):
         return [self.view.route.path.partition("/")[0]]
 
     def get_summary(self) -> str:
-        return (type(self.view).__doc__ or type(self.view).__name__).strip().splitlines()[0]
+        words = inspect.getdoc(type(self.view)) or type(self.view).__name__
+        return " ".join(words.partition("\n\n")[0].split())
 
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular calls it
         return " ".join([self._who_may(), *_budgets(self.view.route.budget.get(self.method, ()))])
