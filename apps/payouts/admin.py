@@ -70,7 +70,7 @@ class PayoutAdmin(Rated, Queue):
         decided = approve_payout(row, reason, staff)
         if isinstance(decided, Payout):
             return "approved"
-        return "a second member of staff has been asked, and lets it go among the staff requests"
+        return "sent to a second member of staff for approval, under staff requests"
 
     def reject(self, row: Any, reason: str, staff: Any) -> str:
         reject_payout(row, reason, staff)

@@ -132,7 +132,7 @@ def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> W
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
         if not roles.may(staff, roles.WITHDRAWAL) or staff.pk == row.requested_by_id:
             raise WithdrawalRefused(
-                "A second member of finance staff lets it go, not the one who asked"
+                "A second member of finance staff has to approve it, not the one who asked"
             )
         # The same turn as swaps against the service's coins take: nothing of its own goes out
         # twice.
