@@ -61,6 +61,14 @@ def find_products(viewer: Viewer, term: Term, limit: int) -> list[Product]:
     return list(Product.objects.visible_to(viewer).filter(wanted).order_by(*_NEWEST)[:limit])
 
 
+def products_beginning(rows: "QuerySet[Product]", text: str) -> "QuerySet[Product]":
+    """Those with this id, or whose name begins with it; all of them without a text."""
+    if not text:
+        return rows
+    term = Term.of(text)
+    return rows.filter(pk=term.id) if term.id is not None else rows.filter(term.begins("name"))
+
+
 def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[InvoicePayment, Any] | None":
     """The ids of the payments made for invoices of the customer with exactly this address."""
     if not term.email:

@@ -35,7 +35,7 @@ def edit(request: PageRequest) -> HttpResponse:
         set_codes(request.access, form.codes())
     except Refusals as refusal:
         return _page(request, form.refuse(refusal))
-    messages.success(request, "Saved. Statements exported from now on contain these codes.")
+    messages.success(request, "Saved. New statement exports include these codes.")
     return go("settings_account_codes")
 
 

@@ -50,7 +50,8 @@ class NoAmount(Invalid):
 
     @property
     def text(self) -> str:
-        return self.text_of("most per payout" if self.field.endswith(PER_TX) else "most per day")
+        span = "payout" if self.field.endswith(PER_TX) else "day"
+        return self.text_of(f"maximum per {span}")
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class AgentCap:
 
 
 class CapsForm(Form):
-    """For each asset the most per payout and per day, in coins; empty is no cap."""
+    """For each asset the maximum per payout and per day, in coins; empty is no cap."""
 
     def __init__(self, typed: Mapping[str, str], assets: Sequence[Asset]) -> None:
         self.names = tuple(f"{asset.pk}.{part}" for asset in assets for part in (PER_TX, DAILY))
@@ -174,7 +175,7 @@ def revoke(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return show(request, "dashboard/agents/revoke.html", {"credential": row})
     services.revoke_agent_credential(row, clock.real_now(), by=request.access)
-    messages.success(request, f"The credential {row.name or row.token_prefix} has been revoked.")
+    messages.success(request, f"Credential {row.name or row.token_prefix} revoked.")
     return go("agents")
 
 
@@ -211,7 +212,7 @@ def caps(request: PageRequest, id: str) -> HttpResponse:
         keep()
     except Refusals as refusal:
         return _caps_form(request, row, form.refuse(refusal))
-    messages.success(request, "The caps have been saved.")
+    messages.success(request, "Payout caps saved.")
     return go("agents")
 
 
@@ -266,5 +267,5 @@ def mandate(request: PageRequest, id: str) -> HttpResponse:
 
 def revoke_one(request: PageRequest, id: str) -> HttpResponse:
     row = revoke_mandate(find(_mandates(request), id), by=request.access)
-    messages.success(request, f"The mandate {row.mandate_ref} has been revoked.")
+    messages.success(request, f"Mandate {row.mandate_ref} revoked.")
     return go("mandate", row.pk)

@@ -69,7 +69,7 @@ def revoke(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return show(request, "dashboard/keys/revoke.html", {"key": key})
     services.revoke_api_key(key, clock.real_now(), by=request.access)
-    messages.success(request, f"The key {key.name or key.prefix} has been revoked.")
+    messages.success(request, f"Key {key.name or key.prefix} revoked.")
     return go("keys")
 
 
@@ -93,7 +93,7 @@ def taken_over(request: PageRequest, row: makers.Credential, back: str, title: s
             errors = sentences(refusal)
             status = status_of(refusal)
         else:
-            messages.success(request, "It is yours now, and works as before.")
+            messages.success(request, "You’ve taken it over. It works again with all its scopes.")
             return go(back)
     context = {
         "row": row,

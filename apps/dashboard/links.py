@@ -142,8 +142,8 @@ class LinkForm(Form):
     labels = {
         "title": "The title",
         "amount": "The amount",
-        "min": "The smallest amount",
-        "max": "The largest amount",
+        "min": "The minimum amount",
+        "max": "The maximum amount",
         "suggested": "Each suggested amount",
         "stock": "The quantity",
         "ends": "The end date",
@@ -290,9 +290,9 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
         return go("link", link.pk)
     messages.success(
         request,
-        "The link takes payments again."
+        "Payment link resumed."
         if is_on
-        else "Paused. Payments that were started can still be completed.",
+        else "Payment link paused. Payments already started can still be completed.",
     )
     return go("link", link.pk)
 

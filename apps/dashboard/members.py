@@ -33,14 +33,14 @@ class ConfirmForm(Form):
 
 
 _PERMISSIONS = {
-    roles.VIEW: "See payments, balances and settings",
-    roles.KEEP_BOOKS: "Make and download statements, reports and CSV files",
-    roles.INSPECT: "See API keys, webhook endpoints, apps, agents and the request log",
+    roles.VIEW: "View payments, balances and settings",
+    roles.KEEP_BOOKS: "Create and download statements, reports and CSV files",
+    roles.INSPECT: "View API keys, webhook endpoints, apps, agents and the request log",
     roles.PAY: "Create payments and invoices",
     roles.DEVELOP: "Manage API keys, webhook endpoints and apps",
     roles.MOVE_MONEY: "Refund, pay out and accept late deposits",
     roles.MANAGE: "Manage members and settings",
-    roles.OWN: "Make and remove owners",
+    roles.OWN: "Add and remove owners",
 }
 
 
@@ -79,7 +79,7 @@ def invite(request: PageRequest) -> HttpResponse:
         return _form(request, "invite", form.refuse(refusal))
     messages.success(
         request,
-        f"A letter is on its way to {made.email}. It works for {invitations.LIFETIME.days} days.",
+        f"Invitation sent to {made.email}. It expires in {invitations.LIFETIME.days} days.",
     )
     return go("members")
 
@@ -98,7 +98,7 @@ def resend(request: PageRequest, id: str) -> HttpResponse:
     else:
         messages.success(
             request,
-            f"A new letter is on its way to {invitation.email}. The old one no longer works.",
+            f"New invitation sent to {invitation.email}. The previous one no longer works.",
         )
     return go("members")
 
@@ -106,7 +106,7 @@ def resend(request: PageRequest, id: str) -> HttpResponse:
 def revoke(request: PageRequest, id: str) -> HttpResponse:
     invitation = _find_invitation(request, id)
     invitations.revoke(invitation, clock.real_now(), by=request.access)
-    messages.success(request, f"The invitation of {invitation.email} has been revoked.")
+    messages.success(request, f"Invitation for {invitation.email} revoked.")
     return go("members")
 
 
@@ -132,7 +132,7 @@ def remove(request: PageRequest, id: str) -> HttpResponse:
         team.remove(request.access, member)
     except Failure as refusal:
         return _form(request, "remove", ConfirmForm({}).refuse(refusal), member)
-    messages.success(request, f"{_name(member)} has been removed.")
+    messages.success(request, f"{_name(member)} removed.")
     return go("members")
 
 
@@ -144,7 +144,7 @@ def hand_over(request: PageRequest, id: str) -> HttpResponse:
         team.hand_over(request.access, member)
     except Failure as refusal:
         return _form(request, "hand_over", ConfirmForm({}).refuse(refusal), member)
-    messages.success(request, f"{_name(member)} owns the store now. You are an admin.")
+    messages.success(request, f"{_name(member)} now owns this store. You’re now an admin.")
     return go("members")
 
 
@@ -159,7 +159,7 @@ def leave(request: PageRequest) -> HttpResponse:
     except Failure as refusal:
         return _form(request, "leave", ConfirmForm({}).refuse(refusal), request.member)
     request.session.pop(STORE_KEY, None)
-    messages.success(request, f"You have left {request.access.store.name}.")
+    messages.success(request, f"You left {request.access.store.name}.")
     return go("home")
 
 

@@ -341,12 +341,12 @@ def of_endpoint(endpoint: Endpoint) -> Notice:
     if endpoint.status == Endpoint.Status.ERROR:
         at = endpoint.disabled_at or endpoint.updated_at
         url = _url("webhook_endpoint_switch", endpoint.pk)
-        title = "Webhook endpoint was turned off after failures"
+        title = "Webhook endpoint was disabled after failures"
         return Notice(
             title,
             endpoint.url,
             at,
-            "Turn on",
+            "Enable",
             url,
             icon="exclamation-triangle",
             tone=BAD,

@@ -21,7 +21,7 @@ class AppForm(Form):
     names = ("name", "redirect_uris", "website_url", "logo_url", "kind", "scopes")
     is_literal = True
     lists = ("scopes",)
-    labels = {"website_url": "Website", "logo_url": "Logo", "redirect_uris": "Redirect addresses"}
+    labels = {"website_url": "Website", "logo_url": "Logo", "redirect_uris": "Redirect URIs"}
 
     @classmethod
     def of(cls, app: Application) -> "AppForm":
@@ -91,7 +91,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         oauth_apps.change_app(app, form.changes(), by=request.access)
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), find(_rows(request), id))
-    messages.success(request, f"{app.name} has been changed.")
+    messages.success(request, f"{app.name} saved.")
     return go("oauth_app", app.pk)
 
 
@@ -112,7 +112,7 @@ def deactivate(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return show(request, "dashboard/oauth_apps/deactivate.html", {"app": app})
     oauth_apps.deactivate_app(app, clock.real_now(), by=request.access)
-    messages.success(request, f"{app.name} is switched off. Nobody can use it any more.")
+    messages.success(request, f"{app.name} deactivated. It can no longer be used.")
     return go("oauth_apps")
 
 

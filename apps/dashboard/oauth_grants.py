@@ -22,5 +22,5 @@ def revoke(request: PageRequest, family: str) -> HttpResponse:
     if request.method == "GET":
         return show(request, "dashboard/oauth_grants/revoke.html", {"one": one})
     oauth_grants.revoke(request.access, one, at)
-    messages.success(request, f"{one.application.name} has been let out.")
+    messages.success(request, f"{one.application.name}’s access has been revoked.")
     return go("oauth_grants")

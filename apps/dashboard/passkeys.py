@@ -40,7 +40,7 @@ def add(request: PageRequest) -> HttpResponse:
         )
     except Failure as refusal:
         return _form(request, form.refuse(refusal))
-    messages.success(request, f"The passkey {made.name} has been added. You can sign in with it.")
+    messages.success(request, f"Passkey {made.name} added. You can now sign in with it.")
     return go("passkeys")
 
 
@@ -51,7 +51,7 @@ def rename(request: PageRequest, id: str) -> HttpResponse:
     except Failure as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
-        messages.success(request, f"The passkey is called {passkey.name} now.")
+        messages.success(request, f"Passkey renamed to {passkey.name}.")
     return go("passkeys")
 
 
@@ -60,7 +60,7 @@ def remove(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return show(request, "dashboard/security/remove_passkey.html", {"passkey": passkey})
     passkeys.remove(passkey)
-    messages.success(request, f"The passkey {passkey.name} has been removed.")
+    messages.success(request, f"Passkey {passkey.name} removed.")
     return go("passkeys")
 
 

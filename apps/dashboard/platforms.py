@@ -46,7 +46,7 @@ class AccountForm(Form):
     """A new sub-merchant."""
 
     names = ("name", "external_id", "platform_fee_percentage", "country")
-    labels = {"external_id": "Your id", "platform_fee_percentage": "Your fee"}
+    labels = {"external_id": "External ID", "platform_fee_percentage": "Your fee"}
 
     def request(self) -> AccountRequest:
         """Raises Invalid."""
@@ -66,7 +66,7 @@ class AccountChangesForm(Form):
 
 class LinkForm(Form):
     names = ("purpose", "return_url", "expires_in")
-    labels = {"return_url": "The address to return to", "expires_in": "How long it is good for"}
+    labels = {"return_url": "The return URL", "expires_in": "The expiration"}
 
     def request(self, mode: str) -> LinkRequest:
         """Raises Invalid."""
@@ -158,7 +158,7 @@ def create_account(request: PageRequest) -> HttpResponse:
     except Refusals as refusal:
         return _account_form(request, form.refuse(refusal))
     if not is_new:
-        messages.warning(request, "An account with this id of yours was there already.")
+        messages.warning(request, "An account with this external ID already exists.")
     return go("platform_account", account.pk)
 
 
@@ -187,7 +187,7 @@ def show_account(request: PageRequest, id: str) -> HttpResponse:
         accounts.update_account(access, account, form.request())
     except Refusals as refusal:
         return _account(request, selectors.find_account(access, id), form.refuse(refusal))
-    messages.success(request, "Saved. Payments made before keep their fees.")
+    messages.success(request, "Saved. Existing payments keep their fees.")
     return go("platform_account", account.pk)
 
 
@@ -274,7 +274,7 @@ def close_account(request: PageRequest, id: str) -> HttpResponse:
             errors = sentences(refusal)
             status = status_of(refusal)
         else:
-            messages.success(request, f"{account.name} is closed.")
+            messages.success(request, f"{account.name} closed.")
             return go("platform_accounts")
     context = {"account": account, "blockers": accounts.blockers(account), "errors": errors}
     return show(request, "dashboard/platforms/close.html", context, status=status)
@@ -286,7 +286,7 @@ def restore_account(request: PageRequest, id: str) -> HttpResponse:
     except accounts.NotDeleted:
         return go("platform_accounts")
     messages.success(
-        request, f"{account.name} is open again. Its keys and webhook endpoints stay off."
+        request, f"{account.name} reopened. Its keys and webhook endpoints stay disabled."
     )
     return go("platform_account", account.pk)
 

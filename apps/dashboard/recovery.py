@@ -50,7 +50,7 @@ def reset(request: HttpRequest, id: str, token: str) -> HttpResponse:
     except NotFound:
         return render(request, "dashboard/recovery/over.html", status=404)
     logout(request)
-    messages.success(request, "Your password has been changed. Sign in with it.")
+    messages.success(request, "Password changed. Sign in with your new password.")
     return go("sign_in")
 
 
@@ -66,7 +66,7 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
     except Failure as refusal:
         return _page(request, "email", Form({}), refusal, user=user, new_email=email)
     logout(request)
-    messages.success(request, f"Your address is now {email}. Sign in with it.")
+    messages.success(request, f"Your email is now {email}. Sign in with it.")
     return go("sign_in")
 
 

@@ -8,7 +8,7 @@ from apps.access.models import ApiKey, RequestEntry
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, find, show
 
-_STATUSES = {"": "All", "2": "Succeeded (2xx)", "4": "Refused (4xx)", "5": "Failed (5xx)"}
+_STATUSES = {"": "All", "2": "Succeeded (2xx)", "4": "Rejected (4xx)", "5": "Failed (5xx)"}
 _METHODS = ("GET", "POST", "PATCH", "DELETE")
 _KINDS = {"session": "Dashboard sessions", "oauth": "Apps", "agent": "Agents"}
 _TEXT_MAX = 255

@@ -29,7 +29,7 @@ class NotYourPassword(sign_in.Refused):
     """What sign_in.Refused is to somebody who is signed in."""
 
     kind = RefusalKind.INVALID
-    message = "Your current password is not right"
+    message = "Your current password is incorrect"
 
 
 class EnrolForm(Form):
@@ -113,9 +113,7 @@ def take_off(request: PageRequest) -> HttpResponse:
         return show(request, "dashboard/security/take_off.html")
     own_factor.remove(request.person, _proof(request))
     stay_signed_in(request)
-    messages.success(
-        request, "The authenticator app has been removed. You have been signed out everywhere else."
-    )
+    messages.success(request, "Authenticator app removed. You’ve been signed out everywhere else.")
     return go("security")
 
 
@@ -138,9 +136,7 @@ def password(request: PageRequest) -> HttpResponse:
     except Failure as refusal:
         return _form(request, "password", form.refuse(refusal))
     stay_signed_in(request)
-    messages.success(
-        request, "Your password has been changed. You have been signed out everywhere else."
-    )
+    messages.success(request, "Password changed. You’ve been signed out everywhere else.")
     return go("security")
 
 
@@ -159,7 +155,7 @@ def email(request: PageRequest) -> HttpResponse:
         return _form(request, "email", form.refuse(NotYourPassword()))
     except Failure as refusal:
         return _form(request, "email", form.refuse(refusal))
-    messages.success(request, f"A link is on its way to {wanted}. It works for a day.")
+    messages.success(request, f"We sent a link to {wanted}. It expires in 24 hours.")
     return go("security")
 
 

@@ -29,7 +29,7 @@ def end_one(request: PageRequest, id: str) -> HttpResponse:
     at = clock.real_now()
     row: SignIn = find(sessions.open_of(request.person, at), id)
     if str(row.pk) == request.session.get(sessions.SIGN_IN_KEY):
-        messages.error(request, "This is the session you are in. Sign out instead.")
+        messages.error(request, "This is your current session. Sign out instead.")
     else:
         sessions.end(row, at)
         messages.success(request, f"{device_of(row.browser)} has been signed out.")
@@ -40,5 +40,5 @@ def end_others(request: PageRequest) -> HttpResponse:
     sign_out_everywhere(request.person)
     audit.record("session.others_ended", target=request.person, name=request.person.email)
     stay_signed_in(request)
-    messages.success(request, "You have been signed out everywhere else.")
+    messages.success(request, "You’ve been signed out everywhere else.")
     return go("sessions")

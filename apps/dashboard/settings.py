@@ -154,7 +154,7 @@ def embedding(request: PageRequest) -> HttpResponse:
         services.change_embedding(store, form.values["origins"].split())
     except Refusals as refusal:
         return _embedding_form(request, form.refuse(refusal))
-    messages.success(request, "Saved. The list applies to every checkout opened from now on.")
+    messages.success(request, "Saved. The list applies to checkouts opened from now on.")
     return go("settings_embedding")
 
 
@@ -172,7 +172,7 @@ def checkout(request: PageRequest) -> HttpResponse:
         form.change(store)
     except Refusals as refusal:
         return _checkout_form(request, form.refuse(refusal))
-    messages.success(request, "Saved. Payments made from now on follow these settings.")
+    messages.success(request, "Saved. New payments use these settings.")
     return go("settings")
 
 
@@ -235,7 +235,7 @@ def branding(request: PageRequest) -> HttpResponse:
         )
     except Refusals as refusal:
         return _branding_form(request, form.refuse(refusal))
-    messages.success(request, "Saved. Your checkout looks like this from now on.")
+    messages.success(request, "Saved. Your checkout now looks like this.")
     return go("settings_branding")
 
 
@@ -254,7 +254,7 @@ def logo(request: PageRequest) -> HttpResponse:
             looks.set_logo(store, uploaded.read())
     except Refusals as refusal:
         return _branding_form(request, BrandingForm.of(store).refuse(refusal))
-    messages.success(request, "The logo has been changed.")
+    messages.success(request, "Logo updated.")
     return go("settings_branding")
 
 
@@ -265,13 +265,11 @@ def domain(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and store.checkout_domain:
         if request.POST.get("to") == "removed":
             domains.set_domain(store, "")
-            messages.success(
-                request, "The domain has been removed. Payment links lead to our own address again."
-            )
+            messages.success(request, "Domain removed. Payment links use our address again.")
         elif domains.may_check(store, clock.real_now()):
             domains.check_domain(store, clock.real_now())
         else:
-            messages.error(request, "We have just looked. Wait a minute before you ask again.")
+            messages.error(request, "We just checked. Wait a minute before checking again.")
         return go("settings_domain")
     name, text = domains.proof(store)
     context = {

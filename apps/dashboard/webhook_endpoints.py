@@ -110,10 +110,10 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
     at = request.access.now()
     if request.POST.get("to") == "active":
         endpoints.enable_endpoint(endpoint, at, by=request.access)
-        messages.success(request, "Endpoint enabled. New events are sent to it.")
+        messages.success(request, "Endpoint enabled. It receives new events.")
     else:
         endpoints.disable_endpoint(endpoint, at, by=request.access)
-        messages.success(request, "The endpoint is off. Nothing is sent to it.")
+        messages.success(request, "Endpoint disabled. It receives no events.")
     return (
         HttpResponseRedirect(next_url(request), status=303)
         if request.POST.get("next")
@@ -142,7 +142,7 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return show(request, "dashboard/webhook_endpoints/delete.html", {"endpoint": endpoint})
     endpoints.delete_endpoint(endpoint, request.access.now(), by=request.access)
-    messages.success(request, "The endpoint has been deleted.")
+    messages.success(request, "Endpoint deleted.")
     return go("webhook_endpoints")
 
 
@@ -153,7 +153,7 @@ def send_test(request: PageRequest, id: str) -> HttpResponse:
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
-        messages.success(request, "A test event is on its way. Reload to see the answer.")
+        messages.success(request, "Test event sent. Reload to see the response.")
     return go("webhook_endpoint", endpoint.pk)
 
 
@@ -167,8 +167,9 @@ def resend(request: PageRequest, id: str) -> HttpResponse:
         return _page(request, endpoint, form.refuse(refusal))
     messages.success(
         request,
-        f"{count} event{'' if count == 1 else 's'} of that time {'is' if count == 1 else 'are'}"
-        " sent again.",
+        f"Resending {count} event{'' if count == 1 else 's'}."
+        if count
+        else "There are no events to resend in this period.",
     )
     return go("webhook_endpoint", endpoint.pk)
 

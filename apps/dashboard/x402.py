@@ -11,10 +11,10 @@ from apps.dashboard.plumbing import PageRequest, show
 
 # method, path, what it does
 CALLS = (
-    ("POST", "requirements", "makes a payment and answers what must be signed"),
-    ("GET", "supported", "the networks and tokens"),
-    ("POST", "verify", "whether a signed payment could be carried out now"),
-    ("POST", "settle", "carries it out and waits for a block"),
+    ("POST", "requirements", "Creates a payment and returns what must be signed"),
+    ("GET", "supported", "Lists supported networks and tokens"),
+    ("POST", "verify", "Checks whether a signed payment could settle now"),
+    ("POST", "settle", "Settles a signed payment and waits for a block"),
 )
 
 

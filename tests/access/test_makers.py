@@ -107,7 +107,10 @@ def test_an_owner_takes_a_key_and_an_agent_over(
     for room, model in (("api-keys", ApiKey), ("agents", AgentCredential)):
         row = model.objects.get(user=cast.bob)
         shown = text(alice.get(room))
-        assert "without payouts:write: its maker may not" in shown and "Take over" in shown
+        assert (
+            "Without payouts:write: its creator no longer has these permissions" in shown
+            and "Take over" in shown
+        )
         assert "payouts:write" in text(alice.get(f"{room}/{row.pk}/take-over"))
         assert alice.post(f"{room}/{row.pk}/take-over").status_code == 303
         row.refresh_from_db()

@@ -130,5 +130,5 @@ def test_the_room_lists_filters_and_shows_one(cast: Cast) -> None:
         assert browser.get(f"requests?{query}").content.count(b"<tr") == count, query
     line = RequestEntry.objects.get(is_replay=True)
     page = browser.get(f"requests/{line.pk}").content.decode()
-    assert "order-7" in page and "differs from the first call" in page
+    assert "order-7" in page and "differs from the first request" in page
     assert Browser(cast.charlie).get(f"requests/{line.pk}").status_code == 404

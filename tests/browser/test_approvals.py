@@ -61,4 +61,4 @@ def test_an_owner_approves_what_an_admins_key_asked_for(
     story.go("settings/approvals")
     story.see("Store settings", "approvals-rule")
     story.go(f"team/{two.adam.pk}/remove")
-    expect(page.get_by_text("Payouts may have nobody to approve them.")).to_be_visible()
+    expect(page.get_by_text("Nobody may be left to approve payouts.")).to_be_visible()

@@ -115,13 +115,13 @@ def test_an_authenticator_app_is_set_up_on_the_account_page(
 ) -> None:
     page = open_page("/dashboard/security")
     sign_in(page, world.bob.email)
-    page.get_by_role("link", name="Set up an authenticator app").click()
+    page.get_by_role("link", name="Set up authenticator app").click()
     fine(page)
     shoot(page, "dashboard-enrol")
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("textbox", name="Code").fill(code_of(second_factor.pending(world.bob)))
-    page.get_by_role("button", name="Turn it on").click()
-    expect(page.get_by_text("They are not shown again.")).to_be_visible()
+    page.get_by_role("button", name="Turn on").click()
+    expect(page.get_by_text("They won’t be shown again.")).to_be_visible()
     fine(page)
     shoot(page, "dashboard-backup-codes")
 

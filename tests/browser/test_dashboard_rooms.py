@@ -83,12 +83,12 @@ def upload_and_see(page: Page) -> None:
     Image.new("RGB", (240, 80), "#8a2be2").save(drawn, "PNG")
     page.get_by_label("Main color").fill("#ffd400")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("hard to tell from white")).to_be_visible()
+    expect(page.get_by_text("hard to distinguish from white")).to_be_visible()
     page.get_by_label("Picture").set_input_files(
         {"name": "logo.png", "mimeType": "image/png", "buffer": drawn.getvalue()}
     )
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_text("The logo has been changed.")).to_be_visible()
+    expect(page.get_by_text("Logo updated.")).to_be_visible()
     fine(page)
 
 

@@ -55,7 +55,7 @@ def test_the_reader_is_led_to_what_is_wrong(
     page.get_by_role("button", name="Continue").click()
 
     page.get_by_label("Name", exact=True).fill("Till")
-    page.get_by_label("Redirect addresses").fill("https://till.example/back")
+    page.get_by_label("Redirect URIs").fill("https://till.example/back")
     send(page, "Add app")
     led_to(page, "scopes", "Choose at least one scope.")
     shoot(page, f"form-group-{look}")

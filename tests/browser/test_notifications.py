@@ -50,5 +50,5 @@ def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     page.goto(page.url.partition("/dashboard")[0] + path)
     judged(page, f"unsubscribe-{width}")
     page.get_by_role("button", name="Unsubscribe").click()
-    expect(page.get_by_text("You're unsubscribed")).to_be_visible()
+    expect(page.get_by_text("You’re unsubscribed")).to_be_visible()
     fine(page)

@@ -88,5 +88,5 @@ def test_a_business_is_submitted_and_corrected(
     made = Verification.objects.get(store=world.bakery.store, status="pending")
     reject_verification(made, f"{UGLY} isn't the name in the register ({clock.real_now():%Y})")
     page.reload()
-    expect(page.get_by_text("We couldn't verify your business.")).to_be_visible()
+    expect(page.get_by_text("We couldn’t verify your business.")).to_be_visible()
     judged(page, f"verification-rejected-{width}")

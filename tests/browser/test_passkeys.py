@@ -61,8 +61,8 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     page.get_by_label("Name").fill("Laptop")
     fine(page)
     shoot(page, "passkeys-add")
-    page.get_by_role("button", name="Go on with my device").click()
-    expect(page.get_by_text("The passkey Laptop has been added.")).to_be_visible()
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("Passkey Laptop added.")).to_be_visible()
     fine(page)
     shoot(page, "passkeys")
 

@@ -51,8 +51,8 @@ def test_a_platform_adds_a_merchant_who_onboards_by_a_link(
     see(page, "Corner Shop", f"platform-account-{look}")
     page.goto(page.url + "/link")
     see(page, "Onboarding link", f"platform-link-new-{look}")
-    page.get_by_role("button", name="Make link").click()
-    see(page, "The link is made", f"platform-link-{look}")
+    page.get_by_role("button", name="Create link").click()
+    see(page, "Onboarding link created", f"platform-link-{look}")
     base = page.url.split("/dashboard")[0]
     token = page.locator("#url").inner_text().rpartition("/")[2]
     onboard(open_page(f"/onboarding/{token}", width=width, dark=dark), look)
@@ -197,11 +197,11 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     expect(page.get_by_role("button", name="Save caps")).to_be_visible()
     fine(page)
     shoot(page, f"agents-caps-{look}")
-    page.get_by_label("Most per day").first.fill("a lot")
+    page.get_by_label("Maximum per day").first.fill("a lot")
     page.get_by_role("button", name="Save caps").click()
-    wrong = page.get_by_label("Most per day").first
+    wrong = page.get_by_label("Maximum per day").first
     expect(wrong).to_have_accessible_description(
-        "Most per day must be a decimal number of coins with at most 18 places."
+        "Maximum per day must be a decimal number of coins with at most 18 places."
     )
     expect(wrong).to_be_focused()
     fine(page)

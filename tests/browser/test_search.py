@@ -40,7 +40,7 @@ def test_results_come_while_somebody_types(world: Cast, open_page: OpenPage) -> 
     fine(page)
     shoot(page, "search-ugly")
     field.fill("nothing like it")
-    expect(page.get_by_role("heading", name="Nothing matches")).to_be_visible()
+    expect(page.get_by_role("heading", name="No results for")).to_be_visible()
     fine(page)
     field.fill("1,250.40")
     expect(page.get_by_role("link", name="Coffee beans, paid")).to_be_visible()

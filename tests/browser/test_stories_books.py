@@ -39,7 +39,7 @@ def invited(world: Cast, open_page: OpenPage) -> Teller:
     alice = begin(open_page, "books", world.alice, "team/invite")
     alice.page.get_by_label("Email").fill(EMAIL)
     alice.page.get_by_role("radio", name="Accountant").check()
-    alice.see("Invite someone", "invite")
+    alice.see("Invite a team member", "invite")
     alice.press("Send invitation")
     alice.reads(f"on its way to {EMAIL}")
     found = re.search(r"/dashboard/join/\S+", letter_to(EMAIL).text)

@@ -102,8 +102,8 @@ def protect(kim: Teller) -> None:
     kim.go("security/authenticator")
     kim.page.get_by_label("Your password").fill(PASSWORD)
     kim.page.get_by_role("textbox", name="Code").fill(code_of(second_factor.pending(kim.person)))
-    kim.press("Turn it on")
-    kim.reads("They are not shown again.")
+    kim.press("Turn on")
+    kim.reads("They won’t be shown again.")
 
 
 def make_a_key(kim: Teller) -> None:

@@ -31,7 +31,7 @@ def test_a_credential_is_shown_once_works_and_ends_when_revoked(cast: Cast, agen
     assert agent.get("/agentic/account").json()["agent"]["name"] == "Research bot"
     assert agent.get("/agentic/balances").status_code == 403
     browser = Browser(cast.alice)
-    assert "This can't be undone" in text(browser.get(f"agents/{row.pk}/revoke"))
+    assert "This can’t be undone" in text(browser.get(f"agents/{row.pk}/revoke"))
     browser.post(f"agents/{row.pk}/revoke")
     assert agent.get("/agentic/account").json()["error"]["code"] == "invalid_agent_credential"
     assert f"{row.token_prefix}…" not in text(browser.get("agents"))
@@ -89,7 +89,8 @@ def test_each_wrong_cap_is_told_at_its_input_and_the_first_has_the_focus(
     assert page.index("autofocus") < page.index('id="USDC_SETH.daily"')
     assert (
         'value="a lot"' in page
-        and "Most per day must be a decimal number of coins with at most 18 places." in text(answer)
+        and "Maximum per day must be a decimal number of coins with at most 18 places."
+        in text(answer)
     )
 
 

@@ -219,7 +219,7 @@ def test_a_looser_rule_of_live_mode_waits_and_a_link_stops_it(cast: Cast) -> Non
 def test_taking_the_last_approvers_away_warns(two: Two) -> None:
     alice = Browser(two.cast.alice).prove()
     adam = Browser(two.adam)
-    warning = "Payouts may have nobody to approve them."
+    warning = "Nobody may be left to approve payouts."
     assert warning in text(alice.get(f"team/{two.adam.pk}/remove")) and warning in text(
         alice.get(f"team/{two.adam.pk}/role")
     )

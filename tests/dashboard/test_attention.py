@@ -396,7 +396,7 @@ def test_an_endpoint_that_was_turned_off_is_turned_on_by_its_button(cast: Cast) 
     browser = Browser(cast.alice)
     line = only(browser)
     assert (line.notice.title, line.notice.posts) == (
-        "Webhook endpoint was turned off after failures",
+        "Webhook endpoint was disabled after failures",
         ("to", "active"),
     )
     answer = browser.post(line.notice.url, to="active", next="/dashboard/attention")

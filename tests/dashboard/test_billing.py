@@ -8,15 +8,22 @@ import uuid
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from apps.audit.grants import WEB
 from apps.billing.models import Customer, Invoice, Price, Product, Subscription
+from apps.billing.search import products_beginning
 from apps.core import clock
+from apps.core.db import tenancy
 from apps.core.models import Mode
 from apps.stores.models import AuditEntry, Member, Role
 from tests import make
 from tests.billing import records as billing
 from tests.cast import Cast, person
 from tests.dashboard.browse import Browser, text
+from tests.dashboard.test_search import copies
+from tests.roles import acting_as
 
 EMAIL = "ann@example.com"
 LINE = {
@@ -92,9 +99,62 @@ def test_a_customer_is_added_found_edited_and_deleted(cast: Cast, browser: Brows
     assert Subscription.objects.get(pk=running["id"]).status == "canceled"
     assert browser.get("customers").context["table"].rows == []
     gone = text(browser.get(f"customers/{customer.pk}"))
-    assert "It can’t be billed anymore" in gone
+    assert "can’t be billed anymore" in gone
     assert browser.get(f"customers/{customer.pk}/edit").status_code == 404
     assert acts_of(cast) == ["customer.created", "customer.changed", "customer.deleted"]
+
+
+def test_products_are_searched_by_how_their_name_begins_and_by_id(
+    cast: Cast, browser: Browser
+) -> None:
+    api = cast.bakery.test
+    club = billing.product(api, name="Bread club")
+    cakes = billing.product(api, name="Cake club")
+    billing.product(cast.strangers.test, name="Bread of somebody else")
+
+    def found(query: str) -> list[str]:
+        table = browser.get(f"products?{query}").context["table"]
+        return [text_of(row[0][1]) for row in table.rows]
+
+    def text_of(cell: str) -> str:
+        return next(name for name in ("Bread club", "Cake club") if name in cell)
+
+    assert found("q=bread") == found("q=BREAD+c") == found(f"q={club['id']}") == ["Bread club"]
+    assert found("q=club") == found("q=%00") == found("q=b") == []
+    assert "No matching products" in text(browser.get("products?q=club"))
+    assert found("") == ["Cake club", "Bread club"]
+    browser.post(f"products/{cakes['id']}", to="inactive")
+    assert found("q=cake&status=inactive") == ["Cake club"]
+    assert found("q=cake&status=active") == []
+    assert rows_of(browser.get("products.csv?q=bread"))[1][0] == "Bread club"
+    assert len(rows_of(browser.get("products.csv?q=bread"))) == 2
+    part = browser.get("products?q=bread", headers={"HX-Request": "true"}).content.decode()
+    assert "Bread club" in part and "Cake club" not in part and "<html" not in part
+
+
+def test_a_search_for_products_asks_an_index_and_no_more_of_many(
+    cast: Cast, browser: Browser
+) -> None:
+    api = cast.bakery.test
+    billing.product(api, name="Tea 0")
+
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            assert browser.get("products?q=tea").context["table"].rows
+        return len(seen)
+
+    asked()
+    few = asked()
+    for number in range(6):
+        billing.product(api, name=f"Tea {number + 1}")
+    assert asked() == few
+    made = {"id": "gen_random_uuid()", "name": "'Tin ' || n", "form_key": "NULL"}
+    copies(Product, made, "(SELECT * FROM billing_product LIMIT 1) s, generate_series(1, 5000) n")
+    with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
+        rows = products_beginning(Product.objects.seen_by(cast.bakery.access()), "tin 17")
+        plan = rows[:51].explain()
+        assert rows.count() == 111
+    assert "product_by_name" in plan and "Seq Scan" not in plan, plan
 
 
 def test_only_who_may_bill_sees_the_link_to_a_customers_own_page(
@@ -418,7 +478,9 @@ def test_a_subscription_begins_changes_pauses_resumes_and_ends(
         browser.get(f"subscriptions/{row.pk}")
     )
     browser.post(f"subscriptions/{row.pk}/pause")
-    assert "Nothing, until you resume it." in text(browser.get(f"subscriptions/{row.pk}"))
+    assert "Nothing is billed until you resume this subscription." in text(
+        browser.get(f"subscriptions/{row.pk}")
+    )
     assert "an invoice of €25.00 is created and emailed at once" in text(
         browser.get(f"subscriptions/{row.pk}/resume")
     )
@@ -604,7 +666,7 @@ def test_a_draft_is_written_recalculated_saved_finalized_sent_and_paid(
     assert (
         row.status == "open" and f"/invoice/{row.public_token}" in page and "Sent by email" in page
     )
-    assert "can be paid. The email is on its way." in page and "Send again" in page
+    assert "can now be paid. The email is on its way." in page and "Resend" in page
     assert browser.get(f"invoices/{row.pk}/edit").status_code == 303
     assert browser.get(f"invoices/{row.pk}/file").content.startswith(b"%PDF")
     billing.pay(api, {"public_token": row.public_token, "id": str(row.pk)})
@@ -649,7 +711,7 @@ def test_invoices_are_voided_written_off_and_drafts_deleted(cast: Cast, browser:
     lost = billing.opened(api)
     draft = billing.draft(api)
     for id, act, sentence in (
-        (void["id"], "void", "its number stays used"),
+        (void["id"], "void", "its number isn’t reused"),
         (lost["id"], "write-off", "expect this payment"),
     ):
         assert sentence in text(browser.get(f"invoices/{id}/{act}"))
@@ -714,10 +776,10 @@ def test_what_time_did_to_a_subscription_is_told_on_its_page(cast: Cast, browser
     made = billing.subscribe(cast.bakery.test, grace_cycles=1)
     make.advance(cast.bakery.test, 8 * billing.DAY)
     page = text(browser.get(f"subscriptions/{made['id']}"))
-    assert "1 cycle in a row was not paid when due" in page and "Payment failed" in page
+    assert "1 failed payment in a row" in page and "Payment failed" in page
     assert (
         "Past due" in text(browser.get("subscriptions?status=past_due"))
         and made["customer"]["name"] in page
     )
     make.advance(cast.bakery.test, 31 * billing.DAY)
-    assert "it ended on" in text(browser.get(f"subscriptions/{made['id']}"))
+    assert "This subscription ended on" in text(browser.get(f"subscriptions/{made['id']}"))

@@ -74,7 +74,7 @@ def test_a_key_is_revoked_after_asking(cast: Cast) -> None:
         "api-keys/new", name="Old", key_type="secret", scopes=["payments:read"]
     ).context["secret"]
     key = ApiKey.objects.get(name="Old")
-    assert "This can't be undone" in text(browser.get(f"api-keys/{key.pk}/revoke"))
+    assert "This can’t be undone" in text(browser.get(f"api-keys/{key.pk}/revoke"))
     assert Api(secret).get("/payments").status_code == 200
     browser.post(f"api-keys/{key.pk}/revoke")
     assert Api(secret).get("/payments").status_code == 401
@@ -149,7 +149,7 @@ def test_a_replaced_secret_is_a_new_one_shown_once(cast: Cast) -> None:
     browser = Browser(cast.alice)
     first = make_endpoint(browser).context["secret"]
     endpoint = Endpoint.objects.get()
-    assert "ends at once" in text(browser.get(f"webhooks/{endpoint.pk}/secret"))
+    assert "stops working immediately" in text(browser.get(f"webhooks/{endpoint.pk}/secret"))
     second = browser.post(f"webhooks/{endpoint.pk}/secret").context["secret"]
     assert second != first and second not in text(browser.get(f"webhooks/{endpoint.pk}"))
 
@@ -260,7 +260,7 @@ def test_a_deleted_endpoint_is_gone_after_asking(cast: Cast) -> None:
     browser = Browser(cast.alice)
     make_endpoint(browser)
     endpoint = Endpoint.objects.get()
-    assert "for good" in text(browser.get(f"webhooks/{endpoint.pk}/delete"))
+    assert "permanently removed" in text(browser.get(f"webhooks/{endpoint.pk}/delete"))
     browser.post(f"webhooks/{endpoint.pk}/delete")
     assert browser.get(f"webhooks/{endpoint.pk}").status_code == 404
 
@@ -277,7 +277,7 @@ def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
         browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": begins, "to": ends}).status_code
         == 303
     )
-    assert "1 event of that time is sent again." in text(browser.get(f"webhooks/{endpoint.pk}"))
+    assert "Resending 1 event." in text(browser.get(f"webhooks/{endpoint.pk}"))
     assert Delivery.objects.count() == before + 1
 
 
@@ -320,7 +320,7 @@ def test_a_range_without_events_sends_none(cast: Cast, begins: str, ends: str) -
     make_endpoint(browser)
     path = f"webhooks/{Endpoint.objects.get().pk}"
     browser.post(f"{path}/resend", **{"from": begins, "to": ends})
-    assert "0 events of that time are sent again." in text(browser.get(path))
+    assert "There are no events to resend in this period." in text(browser.get(path))
 
 
 def test_a_range_of_too_many_events_is_refused_at_its_end(

@@ -280,7 +280,7 @@ BROKEN = [
         at("security/authenticator"),
         {"code": "000000", "password": "no"},
         "password",
-        "Your current password is not right.",
+        "Your current password is incorrect.",
         422,
         without_app,
     ),
@@ -305,14 +305,14 @@ BROKEN = [
         at("security/email"),
         {"email": "new@example.com", "password": "no"},
         "password",
-        "Your current password is not right.",
+        "Your current password is incorrect.",
     ),
     Broken(
         "security_password",
         at("security/password"),
         {"old": "no", "new": "a long enough sentence"},
         "old",
-        "Your current password is not right.",
+        "Your current password is incorrect.",
     ),
     Broken(
         "security_password",
@@ -385,7 +385,7 @@ BROKEN = [
         at("apps/own/new"),
         {**APP, "redirect_uris": "https://a.example ftp://b"},
         "redirect_uris",
-        "Redirect addresses must be a valid URL.",
+        "Redirect URIs must be a valid URL.",
     ),
     Broken(
         "oauth_app",
@@ -418,7 +418,7 @@ BROKEN = [
         ),
         {"password": "not it at all"},
         "password",
-        "Your current password is not right.",
+        "Your current password is incorrect.",
     ),
     Broken(
         "settings_embedding",
@@ -728,7 +728,7 @@ BROKEN = [
         World.agent,
         {"SETH.per_tx": "much"},
         "SETH.per_tx",
-        "Most per payout must be a decimal number of coins with at most 18 places.",
+        "Maximum per payout must be a decimal number of coins with at most 18 places.",
     ),
     Broken(
         "webhook_endpoint_create",
@@ -758,7 +758,7 @@ BROKEN = [
         lambda world: world.account("/link"),
         {"purpose": "kyb", "return_url": "x"},
         "return_url",
-        "The address to return to must be a valid URL.",
+        "The return URL must be a valid URL.",
     ),
     Broken(
         "platform_attest",

@@ -94,7 +94,7 @@ def test_features_lead_to_what_the_side_bar_does_not_show_yet(cast: Cast) -> Non
     shown = text(Browser(cast.alice).get("settings/features"))
     assert "Request access" in shown and "Set up agents" in shown
     change_store(cast.bakery.store, is_platform=True)
-    assert "Open platform" in text(Browser(cast.alice).get("settings/features"))
+    assert "View platform" in text(Browser(cast.alice).get("settings/features"))
     accountant = person("accountant")
     Member.objects.create(
         store=cast.bakery.store, user=accountant, role=Role.ACCOUNTANT, created_at=clock.real_now()

@@ -77,14 +77,14 @@ def test_a_public_app_has_no_secret(cast: Cast, alice: Browser) -> None:
     ("field", "value", "sentence"),
     [
         ("name", " ", "Name"),
-        ("redirect_uris", "", "Redirect addresses"),
+        ("redirect_uris", "", "Redirect URIs"),
         ("redirect_uris", "http://app.example/back", "must be an https URL"),
         ("redirect_uris", "javascript:alert(1)", "must be a valid URL"),
         ("redirect_uris", "https://app.example/#x", "must not have a fragment"),
         (
             "redirect_uris",
             "\n".join(f"https://app.example/{n}" for n in range(11)),
-            "Redirect addresses",
+            "Redirect URIs",
         ),
         ("website_url", "ftp://x", "must be a valid URL"),
         ("scopes", [], "Choose at least one scope."),
@@ -117,7 +117,7 @@ def test_an_app_that_is_switched_off_and_its_agents_are_refused(alice: Browser, 
     agent = agent_of(app, token)
     alice.post(f"apps/own/{app.id}/deactivate")
     assert not works(token) and not is_on(agent)
-    assert "switched off" in text(alice.get(f"apps/own/{app.id}"))
+    assert "deactivated" in text(alice.get(f"apps/own/{app.id}"))
     assert alice.get(f"apps/own/{app.id}/secret").status_code == 404
 
 
@@ -130,7 +130,7 @@ def test_an_app_that_was_let_in_is_listed_in_its_mode_with_its_last_use(
 ) -> None:
     token = app.tokens(scope="payments:read")["access_token"]
     shown = text(alice.get("apps"))
-    assert "Books" in shown and "payments:read" in shown and "never" in shown
+    assert "Books" in shown and "payments:read" in shown and "Never" in shown
     assert works(token)
     assert "never" not in text(alice.get("apps"))
     alice.switch("live")
@@ -142,7 +142,7 @@ def test_letting_an_app_out_ends_its_tokens_and_its_agent_at_once(alice: Browser
     body = app.tokens(scope="agents:write payments:read offline_access")
     live = app.tokens(livemode="true")
     agent = agent_of(app, body["access_token"])
-    assert "has an agent" in text(alice.get("apps"))
+    assert "Has an agent" in text(alice.get("apps"))
     assert let_out(alice).status_code == 303
     assert not works(body["access_token"]) and not is_on(agent)
     assert app.refresh(body["refresh_token"]).status_code == 400

@@ -376,7 +376,7 @@ def test_who_was_signed_out_over_a_form_hears_it_and_comes_back_to_the_form(cast
         == "/dashboard/sign-in?next=%2Fdashboard%2Fpayments%2Fnew&ended=1"
     )
     shown = text(Browser().get(answer.headers["Location"]))
-    assert "You were signed out meanwhile, and nothing was changed." in shown
+    assert "You were signed out, and nothing was changed." in shown
     assert Browser().post("sign-out").headers["Location"] == "/dashboard/sign-in"
     assert Browser().post("mode", mode="live").headers["Location"] == "/dashboard/sign-in?ended=1"
 

@@ -68,7 +68,7 @@ def kept(user: Any, name: str = "Laptop") -> WebAuthnCredential:
 
 def test_a_passkey_needs_an_authenticator_app_first(cast: Cast) -> None:
     browser = Browser(cast.bob)
-    assert "An authenticator app first" in text(browser.get("security/passkeys"))
+    assert "Set up an authenticator app first" in text(browser.get("security/passkeys"))
     assert (
         browser.get("security/passkeys/new").headers["Location"] == "/dashboard/security/passkeys"
     )

@@ -43,7 +43,7 @@ def test_a_forgotten_password_is_replaced_and_every_session_ends(cast: Cast) -> 
     visitor = Browser()
     assert cast.alice.email in text(visitor.get(path))
     assert visitor.post(path, password=NEW_PASSWORD).headers["Location"] == "/dashboard/sign-in"
-    assert "Sign in with it." in text(visitor.get("sign-in"))
+    assert "Sign in with your new password." in text(visitor.get("sign-in"))
     assert inside.get().status_code == 302
     assert visitor.get().status_code == 302
     assert Browser().post("sign-in", email=cast.alice.email, password=PASSWORD).status_code == 401
@@ -105,7 +105,7 @@ def test_an_unknown_address_is_answered_like_a_known_one_and_gets_no_letter(
 ) -> None:
     known, unknown = (Browser().post("forgot", email=one) for one in (cast.alice.email, email))
     assert (known.status_code, unknown.status_code) == (200, 200)
-    assert "an email is on its way" in text(unknown)
+    assert "we’ve sent a link to reset the password" in text(unknown)
     assert OutgoingMail.objects.count() == 1
 
 
@@ -144,7 +144,7 @@ def test_a_new_address_counts_when_its_link_was_opened(cast: Cast) -> None:
     [
         ("no address", PASSWORD, "That is not an email address."),
         ("a\x00@example.com", PASSWORD, "That is not an email address."),
-        (NEW, "wrong", "Your current password is not right."),
+        (NEW, "wrong", "Your current password is incorrect."),
     ],
 )
 def test_what_a_new_address_needs(cast: Cast, email: str, password: str, sentence: str) -> None:

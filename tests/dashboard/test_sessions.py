@@ -39,7 +39,7 @@ def test_each_browser_stands_in_the_list_with_its_address_and_the_current_is_mar
     signed_in(cast.alice, CHROME, "198.51.100.9")
     signed_in(cast.bob, CHROME, "192.0.2.1")
     shown = text(here.get("security/sessions"))
-    assert 'Firefox on Linux</strong> <span class="badge good">this one' in shown
+    assert 'Firefox on Linux</strong> <span class="badge good">This session' in shown
     assert "Chrome on Windows" in shown and "198.51.100.9" in shown and "192.0.2.1" not in shown
     assert "signed in on 2 browsers" in text(here.get("security"))
 

@@ -133,7 +133,7 @@ def test_checkout_settings_that_make_no_sense_are_refused(
 
 def test_tolerances_and_the_fee_are_shown_but_not_a_merchants_to_change(cast: Cast) -> None:
     shown = text(Browser(cast.alice).get("settings"))
-    assert "down to 0.5 % less, up to 1 % more" in shown and "1.00 %" in shown
+    assert "From 0.5% under to 1% over" in shown and "1.00%" in shown
     Browser(cast.alice).post(
         "settings", **CHECKOUT, underpayment_tolerance_bps="9000", fee_fraction="0"
     )
@@ -182,7 +182,7 @@ def test_branding_is_on_the_checkout_and_tells_how_it_reads(cast: Cast) -> None:
     assert browser.post("settings/branding", **given).status_code == 303
     assert (store(cast).brand_name, store(cast).primary_color) == ("Rye & Co", "#ffd400")
     shown = text(browser.get("settings/branding"))
-    assert "text is black" in shown and "hard to tell from white" in shown
+    assert "Text on your main color is black" in shown and "hard to distinguish from white" in shown
     told = Client().get(f"/api/v2/checkout/{payment(cast.bakery.test)['reference']}").json()
     assert told["branding"]["brand_name"] == "Rye & Co"
 

@@ -225,7 +225,7 @@ def test_a_new_password_ends_every_other_session(cast: Cast) -> None:
 
 def test_a_new_password_needs_the_current_one_and_must_be_a_good_one(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    assert "Your current password is not right." in text(
+    assert "Your current password is incorrect." in text(
         browser.post("security/password", old="wrong", new="a longer sentence")
     )
     assert "too short" in text(browser.post("security/password", old=PASSWORD, new="short"))
@@ -271,7 +271,7 @@ def test_who_finds_somebody_signed_in_sets_up_no_app_of_their_own(cast: Cast) ->
     code = code_of(second_factor.pending(cast.alice))
     for guess in ("", "wrong"):
         refused = thief.post("security/authenticator", code=code, password=guess)
-        assert refused.status_code == 422 and "Your current password is not right." in text(refused)
+        assert refused.status_code == 422 and "Your current password is incorrect." in text(refused)
     assert second_factor.confirmed(cast.alice) is None
     thief.post("security/authenticator", code=code, password=PASSWORD)
     mail.send_due()

@@ -321,7 +321,7 @@ def test_who_may_open_another_store_is_the_operators_choice(
     form = {"name": "Second", "settlement_currency": "EUR"}
     assert Browser(cast.alice).post("stores/new", **form).status_code == owner
     assert Browser(bob).post("stores/new", **form).status_code == member
-    assert ("You can't open another store" in text(Browser(bob).get("stores/new"))) == (
+    assert ("You can’t open another store" in text(Browser(bob).get("stores/new"))) == (
         member == 403
     )
 

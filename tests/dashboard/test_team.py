@@ -321,5 +321,5 @@ def test_the_team_page_offers_what_the_role_may(cast: Cast, alice: Browser) -> N
     invite(alice)
     developer = text(Browser(cast.bob).get("team"))
     owner = text(alice.get("team"))
-    assert "Make owner" in owner and "Send again" in owner and NEW in owner
-    assert "Make owner" not in developer and "Send again" not in developer and "Leave" in developer
+    assert "Make owner" in owner and "Resend" in owner and NEW in owner
+    assert "Make owner" not in developer and "Resend" not in developer and "Leave" in developer

@@ -70,7 +70,7 @@ def test_one_waits_at_a_time(cast: Cast) -> None:
 def test_an_approval_is_told_and_lifts_what_waited(cast: Cast) -> None:
     approve_verification(submitted(cast))
     shown = text(Browser(cast.alice).get("verification"))
-    assert "Verified" in shown and "Available once you are verified" not in shown
+    assert "Verified" in shown and "Available once you’re verified" not in shown
     (letter,) = letters(cast)
     assert "is verified" in letter.subject and "/dashboard/verification" in letter.body
     told = Event.objects.filter(store=cast.bakery.store, type="store.verification.approved")

@@ -55,7 +55,7 @@ def wrong(answer: Any, status: int = 422) -> tuple[str, str]:
         (
             {"external_id": "x" * 256},
             "external_id",
-            "Your id is too long (maximum is 255 characters).",
+            "External ID is too long (maximum is 255 characters).",
         ),
         (
             {"platform_fee_percentage": "1.5"},
@@ -108,7 +108,7 @@ def test_a_link_and_an_attestation_are_refused_at_their_inputs(
     sent = {"purpose": "kyb", "return_url": "ftp://shop.example", "expires_in": "86400"}
     assert wrong(owner.post(f"{page}/link", **sent)) == (
         "return_url",
-        "The address to return to must be a valid URL.",
+        "The return URL must be a valid URL.",
     )
     unwell = {**VERIFICATION, "contact_email": "nobody"}
     assert wrong(owner.post(f"{page}/verification", **unwell)) == (

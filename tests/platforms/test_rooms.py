@@ -53,7 +53,7 @@ def test_an_account_is_added_found_and_changed(platform: Platform, owner: Browse
     listed = text(owner.get("platform/accounts"))
     assert "Corner Shop" in listed and "2.00 %" in listed and "Not started" in listed
     assert "Corner Shop" in text(owner.get("platform/accounts?q=corner"))
-    assert "Nobody has this name" in text(owner.get("platform/accounts?q=nobody"))
+    assert "No matching sub-merchants" in text(owner.get("platform/accounts?q=nobody"))
     page = f"platform/accounts/{account.pk}"
     assert (
         owner.post(page, name="New name", external_id="", platform_fee_percentage="").status_code
@@ -112,11 +112,11 @@ def test_an_account_is_closed_when_nothing_is_left_and_opened_again(
     merchant = platform.sub()
     page = f"platform/accounts/{merchant.id}/close"
     make.payment(merchant.test)
-    assert "Payments that may still be paid" in text(owner.get(page))
+    assert "Payments that can still be paid" in text(owner.get(page))
     assert owner.post(page).status_code == 409
     make.advance(merchant.test, 3601)
     assert owner.post(page).status_code == 303
-    assert "Open again" in text(owner.get("platform/accounts"))
+    assert "Reopen" in text(owner.get("platform/accounts"))
     assert owner.get(f"platform/accounts/{merchant.id}").status_code == 404
     assert owner.post(f"platform/accounts/{merchant.id}/restore").status_code == 303
     assert owner.get(f"platform/accounts/{merchant.id}").status_code == 200
@@ -150,8 +150,8 @@ def test_an_account_without_an_approved_contact_says_what_that_means(
     page = f"platform/accounts/{merchant.id}"
     shown = text(owner.get(page))
     assert (
-        "none that a person has approved" in shown
-        and "Nothing is sent to a live destination" in shown
+        "None approved yet" in shown
+        and "are on hold until the business has an approved contact" in shown
     )
     assert "Submit business details" in shown
     assert owner.post(f"{page}/verification", **VERIFICATION).status_code == 303
@@ -159,6 +159,6 @@ def test_an_account_without_an_approved_contact_says_what_that_means(
     shown = text(owner.get(page))
     assert VERIFICATION["contact_email"] in shown
     assert (
-        "Nothing is sent to a live destination" not in shown
+        "are on hold until the business has an approved contact" not in shown
         and "Submit business details" not in shown
     )

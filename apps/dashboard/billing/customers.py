@@ -116,7 +116,7 @@ def create(request: PageRequest) -> HttpResponse:
         made = customers.create_customer(request.access, form.request(), form_key=key)
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    messages.success(request, f"{made.email} has been added.")
+    messages.success(request, f"{made.email} added.")
     return go("customer", made.pk)
 
 
@@ -130,7 +130,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         customers.update_customer(request.access, customer, form.changes())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), customer)
-    messages.success(request, "Saved. Invoices that are open show it too.")
+    messages.success(request, "Saved. Open invoices show the change too.")
     return go("customer", customer.pk)
 
 
@@ -170,5 +170,5 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
             {"customer": customer, "running": running, "open": waiting},
         )
     customers.delete_customer(request.access, customer)
-    messages.success(request, f"{customer.email} has been deleted. Its invoices stay.")
+    messages.success(request, f"{customer.email} deleted. Their invoices are kept.")
     return go("customers")

@@ -189,7 +189,7 @@ def create(request: PageRequest) -> HttpResponse:
     except Refusals as refusal:
         is_new = may_add(access, form.values["email"], refusal)
         return _form(request, form.refuse(refusal), is_new=is_new)
-    messages.success(request, "The draft is saved. Nobody sees it until you finalize it.")
+    messages.success(request, "Draft saved. Your customer can’t see it until you finalize it.")
     return go("invoice", made.pk)
 
 
@@ -208,7 +208,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         update_invoice(request.access, invoice, form.changes())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), invoice=invoice)
-    messages.success(request, "The draft is saved.")
+    messages.success(request, "Draft saved.")
     return go("invoice", invoice.pk)
 
 

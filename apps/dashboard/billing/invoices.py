@@ -168,9 +168,11 @@ def download(request: PageRequest, id: str) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Act:
-    """What a button on an invoice's page leads to: the states in which it is offered, what is done,
-    and what is said then."""
+    """What a button on an invoice's page leads to: its name and that of the button that does it,
+    the states in which it is offered, what is done, and what is said then."""
 
+    name: str
+    button: str
     offered_in: tuple[str, ...]
     do: Callable[[Access, Invoice, bool], object]
     done: str
@@ -182,22 +184,40 @@ def _finalize(access: Access, invoice: Invoice, is_sent: bool) -> object:
 
 
 ACTS: dict[str, Act] = {
-    "finalize": Act((DRAFT,), _finalize, "The invoice has its number and can be paid."),
+    "finalize": Act(
+        "Finalize",
+        "Finalize invoice",
+        (DRAFT,),
+        _finalize,
+        "Invoice finalized. It can now be paid.",
+    ),
     "send": Act(
-        (OPEN,), lambda access, row, _: states.send_invoice(access, row), "The email is on its way."
+        "Send",
+        "Send email",
+        (OPEN,),
+        lambda access, row, _: states.send_invoice(access, row),
+        "The email is on its way.",
     ),
     "void": Act(
+        "Void",
+        "Void invoice",
         (DRAFT, OPEN),
         lambda access, row, _: states.void_invoice(access, row),
-        "The invoice is void.",
+        "Invoice voided.",
     ),
     "write-off": Act(
+        "Write off",
+        "Write off invoice",
         (OPEN,),
         lambda access, row, _: states.mark_uncollectible(access, row),
-        "The invoice has been written off.",
+        "Invoice written off.",
     ),
     "delete": Act(
-        (DRAFT,), lambda access, row, _: drafts.delete_invoice(row), "The draft is gone."
+        "Delete",
+        "Delete draft",
+        (DRAFT,),
+        lambda access, row, _: drafts.delete_invoice(row),
+        "Draft deleted.",
     ),
 }
 
@@ -229,6 +249,8 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         "invoice": invoice,
         "name": formatted_number(invoice),
         "act": act,
+        "chosen": chosen,
+        "is_danger": act not in ("finalize", "send"),
         "errors": errors,
         "missing": missing,
     }

@@ -1,6 +1,7 @@
 """Products and their prices: the list, one product, its form, and a price, which is made, archived
 and activated but never changed."""
 
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -10,14 +11,16 @@ from django.http import FileResponse, HttpResponse
 from apps.billing import selectors
 from apps.billing.models import Interval, Price, Product
 from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
+from apps.billing.search import products_beginning
 from apps.billing.services import catalog
 from apps.core import clock, money
+from apps.core.searching import LENGTH_MAX
 from apps.dashboard import form_keys
 from apps.dashboard.billing.columns import PRODUCTS
 from apps.dashboard.billing.forms import BillingForm, cents, whole
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
 from apps.stores.models import Currency
 
 _TABS = {"": "All", "active": "Active", "inactive": "Inactive"}
@@ -35,40 +38,63 @@ _COLUMNS = (
 )
 
 
+@dataclass(frozen=True)
+class Filters:
+    """What the address of the list asks for. What it can't mean is left out."""
+
+    status: str
+    q: str
+
+    @classmethod
+    def of(cls, request: PageRequest) -> "Filters":
+        status = request.GET.get("status", "")
+        text = request.GET.get("q", "").strip()[:LENGTH_MAX]
+        return cls(status if status in _TABS else "", text)
+
+    @property
+    def kept(self) -> dict[str, str]:
+        return self.with_status(self.status)
+
+    def with_status(self, status: str) -> dict[str, str]:
+        asked = {"status": status, "q": self.q}
+        return {name: value for name, value in asked.items() if value}
+
+
 def index(request: PageRequest) -> HttpResponse:
-    status = _status(request)
-    page = window(_rows(request), request.GET, {"status": status})
+    filters = Filters.of(request)
+    page = window(_rows(request, filters), request.GET, filters.kept)
     context = {
-        "table": PRODUCTS.table(request, page.rows, {"status": status} if status else {}),
+        "table": PRODUCTS.table(request, page.rows, filters.kept),
         "window": page,
+        "filters": filters,
+        "length_max": LENGTH_MAX,
         "tabs": [
             {
                 "name": name,
-                "query": urlencode({"status": one} if one else {}),
-                "is_current": one == status,
+                "query": urlencode(filters.with_status(status)),
+                "is_current": status == filters.status,
             }
-            for one, name in _TABS.items()
+            for status, name in _TABS.items()
         ],
-        "is_empty": not page.rows and not status and "page" not in request.GET,
+        "is_empty": not page.rows and not filters.kept and "page" not in request.GET,
     }
-    return show(request, "dashboard/products/list.html", context)
+    part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
+    return show(
+        request,
+        "dashboard/products/_rows.html" if part else "dashboard/products/list.html",
+        context,
+    )
 
 
-def _status(request: PageRequest) -> str:
-    status = request.GET.get("status", "")
-    return status if status in _TABS else ""
-
-
-def _rows(request: PageRequest) -> "QuerySet[Product]":
+def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Product]":
     """What the address asks for."""
-    status = _status(request)
-    rows = _products(request)
-    return rows.filter(active=status == "active") if status else rows
+    rows = products_beginning(_products(request), filters.q)
+    return rows.filter(active=filters.status == "active") if filters.status else rows
 
 
 def export(request: PageRequest) -> FileResponse:
     """The filtered list as CSV, newest first."""
-    return PRODUCTS.csv(request, _rows(request))
+    return PRODUCTS.csv(request, _rows(request, Filters.of(request)))
 
 
 def export_prices(request: PageRequest) -> FileResponse:
@@ -111,9 +137,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         catalog.update_product(request.access, product, ProductChanges(active=is_on))
         messages.success(
             request,
-            "It is on offer again."
+            "Product activated."
             if is_on
-            else "It is no longer on offer. Subscriptions to it go on.",
+            else "Product deactivated. Existing subscriptions continue.",
         )
         return go("product", product.pk)
     prices = list(selectors.prices_of(product))
@@ -147,7 +173,7 @@ def create(request: PageRequest) -> HttpResponse:
         made = catalog.create_product(request.access, form.request(), form_key=key)
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    messages.success(request, "The product is made. Give it a price.")
+    messages.success(request, "Product created. Add a price next.")
     return go("price_create", made.pk)
 
 
@@ -161,7 +187,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         catalog.update_product(request.access, product, form.changes())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), product)
-    messages.success(request, "Saved. Invoices made from now on say it so.")
+    messages.success(request, "Saved. New invoices will show this.")
     return go("product", product.pk)
 
 
@@ -201,7 +227,7 @@ def create_price(request: PageRequest, id: str) -> HttpResponse:
         catalog.create_price(request.access, product, form.request(), form_key=key)
     except Refusals as refusal:
         return _price_form(request, product, form.refuse(refusal))
-    messages.success(request, "The price is made.")
+    messages.success(request, "Price created.")
     return go("product", product.pk)
 
 
@@ -228,8 +254,6 @@ def switch_price(request: PageRequest, id: str, price_id: str) -> HttpResponse:
     catalog.set_price_active(request.access, price, is_on)
     messages.success(
         request,
-        "The price takes subscriptions again."
-        if is_on
-        else "The price is archived. Subscriptions to it go on.",
+        "Price activated." if is_on else "Price archived. Existing subscriptions continue.",
     )
     return go("product", product.pk)

@@ -205,7 +205,7 @@ def create(request: PageRequest) -> HttpResponse:
         request,
         "Subscription started."
         if made.status == ACTIVE
-        else "Subscription started with its trial.",
+        else "Subscription started with a free trial.",
     )
     return go("subscription", made.pk)
 
@@ -223,7 +223,7 @@ def change(request: PageRequest, id: str) -> HttpResponse:
         services.update_subscription(request.access, row, form.changes())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), subscription=row)
-    messages.success(request, "Saved. It counts from the next cycle on.")
+    messages.success(request, "Saved. Changes apply from the next cycle.")
     return go("subscription", row.pk)
 
 
@@ -278,9 +278,11 @@ def _archived(subscription: Subscription | None, known: set[Any]) -> list[Price]
 
 @dataclass(frozen=True)
 class Act:
-    """What a button on a subscription's page leads to: whether it is offered, what is done, and
-    what is said then."""
+    """What a button on a subscription's page leads to: its name and that of the button that does
+    it, whether it is offered, what is done, and what is said then."""
 
+    name: str
+    button: str
     is_offered: Callable[[Subscription], bool]
     do: Callable[[Access, Subscription, bool], object]
     done: str
@@ -288,24 +290,32 @@ class Act:
 
 ACTS: dict[str, Act] = {
     "pause": Act(
+        "Pause",
+        "Pause subscription",
         lambda row: row.status == ACTIVE,
         lambda access, row, _: services.pause_subscription(access, row),
-        "The subscription is paused. Nothing is billed until you resume it.",
+        "Subscription paused. Nothing is billed until you resume it.",
     ),
     "resume": Act(
+        "Resume",
+        "Resume and bill now",
         lambda row: row.status == PAUSED,
         lambda access, row, _: services.resume_subscription(access, row),
-        "The subscription is active again, and its new period has been billed.",
+        "Subscription resumed. The new period has been billed.",
     ),
     "uncancel": Act(
+        "Keep",
+        "Keep subscription",
         lambda row: row.cancel_at_period_end,
         lambda access, row, _: services.uncancel_subscription(access, row),
-        "The subscription continues after this period.",
+        "Subscription kept. It continues after this period.",
     ),
     "cancel": Act(
+        "Cancel",
+        "Cancel subscription",
         lambda row: True,
         lambda access, row, at_end: services.cancel_subscription(access, row, at_period_end=at_end),
-        "The cancellation has been saved.",
+        "Cancellation saved.",
     ),
 }
 
@@ -331,6 +341,7 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         "subscription": row,
         "cents": cycle_cents(row),
         "act": act,
+        "chosen": chosen,
         "errors": errors,
         "may_end_later": row.status in (TRIALING, ACTIVE) and not row.cancel_at_period_end,
     }
