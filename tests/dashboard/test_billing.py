@@ -481,7 +481,7 @@ def test_a_subscription_begins_changes_pauses_resumes_and_ends(
     assert "Nothing is billed until you resume this subscription." in text(
         browser.get(f"subscriptions/{row.pk}")
     )
-    assert "an invoice of €25.00 is created and emailed at once" in text(
+    assert "an invoice of €25.00 is created and emailed immediately" in text(
         browser.get(f"subscriptions/{row.pk}/resume")
     )
     browser.post(f"subscriptions/{row.pk}/resume")
