@@ -21,6 +21,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from dev.running import Stop, last_line, run, say
+
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "requirements" / "dev.txt"
@@ -59,10 +61,6 @@ FONT_PACKAGE = "fonts-dejavu-core"
 ASIAN_FONT_PACKAGE = "fonts-noto-cjk"
 ASIAN_FONTS = "/usr/share/fonts/**/*CJK*.[ot]t[cf]"
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
-
-
-class Stop(Exception):
-    """The set-up can't go on; the message is the line for the person."""
 
 
 def hand_over(command: str) -> None:
@@ -159,41 +157,19 @@ def bring_chain() -> None:
         _walk([("local chain", _has_anvil, _install_anvil)], 1)
 
 
-def say(text: str) -> None:
-    """A line for the person, on standard error: standard output belongs to the command. Whole,
-    whoever else speaks."""
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
-
-
-def _run(*command: str, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **(env or {})}, check=False
-    )
-
-
-def _last_line(run: "subprocess.CompletedProcess[str]") -> str:
-    lines = [
-        line
-        for line in (run.stderr + run.stdout).splitlines()
-        if line.strip() and "complete log" not in line
-    ]
-    return lines[-1].strip() if lines else f"exit {run.returncode}"
-
-
 # --- Python --------------------------------------------------------------------------------------
 
 
 def _make_venv() -> None:
     python = _python()
     # Unpacking pip is half of what making an environment takes, and it only has to bring uv.
-    run = _run(python, "-m", "venv", *(["--without-pip"] if _pip_wheel() else []), str(VENV))
-    if run.returncode:
+    finished = run(python, "-m", "venv", *(["--without-pip"] if _pip_wheel() else []), str(VENV))
+    if finished.returncode:
         # Debian keeps ensurepip apart.
         shutil.rmtree(VENV, ignore_errors=True)
         refused = _apt("python3-venv")
-        run = _run(python, "-m", "venv", str(VENV))
-        if run.returncode:
+        finished = run(python, "-m", "venv", str(VENV))
+        if finished.returncode:
             shutil.rmtree(VENV, ignore_errors=True)
             raise Stop(
                 "python3 -m venv does not work here. Run:"
@@ -207,15 +183,17 @@ def _pip_wheel() -> Path | None:
         "import ensurepip, sysconfig; print(sysconfig.get_config_var('WHEEL_PKG_DIR') or"
         " ensurepip.__path__[0] + '/_bundled')"
     )
-    run = _run(_python(), "-c", lines)
-    found = sorted(Path(run.stdout.strip()).glob("pip-*.whl")) if not run.returncode else []
+    finished = run(_python(), "-c", lines)
+    found = (
+        sorted(Path(finished.stdout.strip()).glob("pip-*.whl")) if not finished.returncode else []
+    )
     return found[-1] if found else None
 
 
 def _pip(*arguments: str) -> "subprocess.CompletedProcess[str]":
     wheel = None if (VENV / "bin" / "pip").exists() else _pip_wheel()
     command = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", *arguments]
-    return _run(*command, env={"PYTHONPATH": str(wheel)} if wheel else None)
+    return run(*command, env={"PYTHONPATH": str(wheel)} if wheel else None)
 
 
 def _python() -> str:
@@ -247,7 +225,7 @@ def _install_requirements() -> None:
         _pip("install", "--quiet", "--require-hashes", "--no-deps", "-r", str(pinned))
     python = str(VENV / "bin" / "python")
     if uv.exists():
-        run = _run(
+        finished = run(
             str(uv),
             "pip",
             "install",
@@ -259,12 +237,12 @@ def _install_requirements() -> None:
             str(REQUIREMENTS),
             env=_uv_index(),
         )
-    if not uv.exists() or run.returncode:
-        run = _pip("install", "--quiet", "--require-hashes", "-r", str(REQUIREMENTS))
-    if run.returncode:
+    if not uv.exists() or finished.returncode:
+        finished = _pip("install", "--quiet", "--require-hashes", "-r", str(REQUIREMENTS))
+    if finished.returncode:
         raise Stop(
-            f"the Python packages could not be installed ({_last_line(run)}). Run: {python} -m pip"
-            f" install -r {REQUIREMENTS}"
+            f"the Python packages could not be installed ({last_line(finished)}). Run: {python}"
+            f" -m pip install -r {REQUIREMENTS}"
         )
     STAMP.write_text(_requirements_hash())
 
@@ -321,14 +299,14 @@ def _apt(*packages: str) -> str | None:
     if shutil.which("apt-get") is None:
         return line
     root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    if root and (shutil.which("sudo") is None or _run("sudo", "-n", "true").returncode):
+    if root and (shutil.which("sudo") is None or run("sudo", "-n", "true").returncode):
         return line
     env = {"DEBIAN_FRONTEND": "noninteractive"}
     install = [*root, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
     with _one_apt:
-        if _run(*install, env=env).returncode:
-            _run(*root, "apt-get", "update", "-q", env=env)
-            if _run(*install, env=env).returncode:
+        if run(*install, env=env).returncode:
+            run(*root, "apt-get", "update", "-q", env=env)
+            if run(*install, env=env).returncode:
                 return line
     return None
 
@@ -380,10 +358,10 @@ def _install_anvil() -> None:
     if npm is None:
         say("npm is missing, so there is no local chain. Run: sudo apt-get install npm")
         return
-    run = _npm_install(npm, TOOLS, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}")
+    finished = _npm_install(npm, TOOLS, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}")
     program = TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil"
-    if run.returncode or not program.exists():
-        say(f"no local chain ({_last_line(run)})")
+    if finished.returncode or not program.exists():
+        say(f"no local chain ({last_line(finished)})")
     elif hashlib.sha256(program.read_bytes()).hexdigest() != ANVIL_SHA256:
         shutil.rmtree(TOOLS / "node_modules", ignore_errors=True)
         say("no local chain: the program that came is not the one expected")
@@ -417,10 +395,10 @@ def _install_exchange() -> None:
     if npm is None:
         say("npm is missing, so there is no exchange on the local chain")
         return
-    run = _npm_install(npm, TOOLS / "exchange", *EXCHANGE)
-    if run.returncode or not _has_exchange():
+    finished = _npm_install(npm, TOOLS / "exchange", *EXCHANGE)
+    if finished.returncode or not _has_exchange():
         shutil.rmtree(TOOLS / "exchange", ignore_errors=True)
-        say(f"no exchange ({_last_line(run)})")
+        say(f"no exchange ({last_line(finished)})")
 
 
 def _npm_install(
@@ -436,7 +414,7 @@ def _npm_install(
         "--loglevel=error",
         "--fetch-retries=1",
     ]
-    return _run(
+    return run(
         *npm, "install", "--prefix", str(folder), *options, *packages, env=_npm_environment(npm)
     )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-from dev import bootstrap, embedded, template_database
+from dev import embedded, running, template_database
 
 PORT = 8000
 _held: list[TextIO] = []
@@ -72,7 +72,7 @@ def prepare(arguments: list[str]) -> None:
     os.environ.setdefault("WEBHOOK_ALLOW_HOSTS", "127.0.0.1,localhost")
     os.environ.setdefault("LOG_LEVEL", "WARNING")
     try:
-        embedded.ensure(mode=embedded.DEMO, say=bootstrap.say)
+        embedded.ensure(mode=embedded.DEMO, say=running.say)
     except RuntimeError as error:
         sys.exit(str(error))
 

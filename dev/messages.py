@@ -2,9 +2,8 @@
 gettext.
 
 `python -m dev.messages` collects and compiles; after a conflict in locale/ it joins both sides.
-`export de` prints what is still to be translated as JSON (a plural is a list of its forms), `import
-de < file.json` takes the same with translations. Catalogs are sorted and hold nothing that depends
-on when or where.
+`export de` prints what is still to be translated as JSON, `import de < file.json` takes the same
+with translations. Catalogs are sorted and hold nothing that depends on when or where.
 """
 
 import json

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dev import bootstrap, processes
+from dev import processes, running
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "var" / "templates"
@@ -83,7 +83,7 @@ def copy(data: Path, open_server: Callable[[Path], Any]) -> None:
 
 
 def _make(template: Path, open_server: Callable[[Path], Any]) -> None:
-    bootstrap.say("applying the migrations, once for all databases that start from them")
+    running.say("applying the migrations, once for all databases that start from them")
     made = template.with_suffix(".new")
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir()

@@ -44,13 +44,11 @@ class Ceremonies(WebAuthnHelper):  # type: ignore[misc]  # django_otp_webauthn h
     def get_credential_display_name(self, user: User) -> str:
         return user.name or user.email
 
-    def register_complete(self, user: User, state: dict[str, Any], data: dict[str, Any]) -> Any:
+    def register_complete(self, user: User, state: object, data: object) -> Any:
         _load_verifiers()
         return super().register_complete(user, state, data)
 
-    def authenticate_complete(
-        self, user: User | None, state: dict[str, Any], data: dict[str, Any]
-    ) -> Any:
+    def authenticate_complete(self, user: User | None, state: object, data: object) -> Any:
         _load_verifiers()
         return super().authenticate_complete(user, state, data)
 

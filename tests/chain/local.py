@@ -18,7 +18,7 @@ from apps.chain.watching.blocks import TRANSFER_TOPIC
 from dev import anvil
 
 SEPOLIA_ID = 11155111
-ARTIFACT = Path(__file__).parents[2] / "apps" / "console" / "demo" / "tokens" / "DevToken.json"
+ARTIFACT = Path(__file__).parents[2] / "dev" / "demo" / "tokens" / "DevToken.json"
 # Sends the coins of the call to the address in the first word.
 FORWARDER = "0x5f5f5f5f345f355af100"
 # The same, then reverts.

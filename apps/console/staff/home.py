@@ -71,7 +71,9 @@ class Fact:
 
 def queues(now: datetime) -> list[Waiting]:
     """What waits for a person, in the order in which it costs somebody; empty ones too."""
-    return [_measured(*queue) for queue in (*_money_queues(now), *_other_queues(now))]
+    return [
+        _measured(*queue) for queue in (*_money_queues(now), *_coin_queues(), *_other_queues(now))
+    ]
 
 
 def _money_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
@@ -130,6 +132,9 @@ def _money_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, st
         _list("chain_unknowntransaction", "?settled_at__isempty=1"),
         True,
     )
+
+
+def _coin_queues() -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
     unmatched = UnmatchedTransfer.objects.filter(resolved_at=None)
     yield (
         "Unmatched transfers",
