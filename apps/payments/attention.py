@@ -42,7 +42,7 @@ _SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATU
 def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
     """Confirmed, neither accepted nor sent back; `rate` is the locked one of its payment, None for
     another coin."""
-    held = Refund.objects.filter(
+    has_refund = Refund.objects.filter(
         payment=OuterRef("payment"),
         asset=OuterRef("deposit__asset"),
         is_from_held=True,
@@ -53,9 +53,9 @@ def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
         "exchange_rate"
     )[:1]
     rows = LateDeposit.objects.filter(store_id=viewer.store_id, mode=viewer.mode, accepted_at=None)
-    rows = rows.filter(~Exists(held), deposit__status=Deposit.Status.CONFIRMED).select_related(
-        "payment", "deposit__asset"
-    )
+    rows = rows.filter(
+        ~Exists(has_refund), deposit__status=Deposit.Status.CONFIRMED
+    ).select_related("payment", "deposit__asset")
     return rows.annotate(rate=Subquery(rate)).order_by("-created_at")
 
 
@@ -85,29 +85,33 @@ def overpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
         refund_state=Payment.RefundState.NONE,
         completed_at__gte=since,
     )
-    found: QuerySet[Payment] = rows.annotate(arrived=Subquery(_ARRIVED)).order_by("-completed_at")
-    return found
+    payments: QuerySet[Payment] = rows.annotate(arrived=Subquery(_ARRIVED)).order_by(
+        "-completed_at"
+    )
+    return payments
 
 
 def excess_cents(payment: Payment) -> int:
     """What an overpaid payment got beyond what was due, each coin counted at its locked rate;
     rounded down."""
     arrived: list[dict[str, str]] = getattr(payment, "arrived", None) or []
-    paid = sum((Fraction(int(one["amount"]), int(one["required"])) for one in arrived), Fraction(0))
+    paid = sum(
+        (Fraction(int(part["amount"]), int(part["required"])) for part in arrived), Fraction(0)
+    )
     return max(int((paid - 1) * payment.settlement_amount_cents), 0)
 
 
 def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":
     """The newest failed one of each payment that has no other under way or done; rejected payments
     are told of above."""
-    others = Refund.objects.filter(payment=OuterRef("payment"), status__in=LIVE_STATUSES)
+    later = Refund.objects.filter(payment=OuterRef("payment"), status__in=LIVE_STATUSES)
     newer = Refund.objects.filter(
         payment=OuterRef("payment"),
         status=Refund.Status.FAILED,
         created_at__gt=OuterRef("created_at"),
     )
     rows = Refund.objects.visible_to(viewer).filter(
-        ~Exists(others), ~Exists(newer), status=Refund.Status.FAILED, created_at__gte=since
+        ~Exists(later), ~Exists(newer), status=Refund.Status.FAILED, created_at__gte=since
     )
     return (
         rows.filter(part=0)

@@ -84,8 +84,8 @@ def net_cents(viewer: Viewer, currency: str, now: Days, before: Days) -> tuple[i
         begin_before=before.begin,
         end_before=before.end,
     )
-    found = {bool(is_now): int(cents) for is_now, cents in rows}
-    return found.get(True, 0), found.get(False, 0)
+    nets = {bool(is_now): int(cents) for is_now, cents in rows}
+    return nets.get(True, 0), nets.get(False, 0)
 
 
 def keep_net(payment: Payment) -> None:

@@ -112,7 +112,7 @@ class SimulationRequest(Request, frozen=True, kw_only=True):
     def read(cls, value: object, name: str = "body") -> Self:
         """Two amounts are one too many, whatever they are."""
         amounts = ("settlement_amount", "amount", "amount_atomic")
-        if isinstance(value, dict) and sum(value.get(one) is not None for one in amounts) > 1:
+        if isinstance(value, dict) and sum(value.get(amount) is not None for amount in amounts) > 1:
             raise Invalid("amounts", "ambiguous_amount")
         return super().read(value, name)
 

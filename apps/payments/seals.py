@@ -65,10 +65,10 @@ def seal_payments(at: datetime) -> int:
     """Seal every payment that has no seal; how many seals that took. Two at once are one after the
     other."""
     horizon = _horizon()
-    made = 0
-    while horizon is not None and made < SEALS_MAX and _seal_once(horizon, at):
-        made += 1
-    return made
+    count = 0
+    while horizon is not None and count < SEALS_MAX and _seal_once(horizon, at):
+        count += 1
+    return count
 
 
 def newest() -> PaymentSeal | None:

@@ -23,16 +23,16 @@ def find_payments(
 
     `of` are further ids of payments, which apps above know.
     """
-    wanted = Q(reference=term.text.upper()) | term.begins("order_id", "title")
+    condition = Q(reference=term.text.upper()) | term.begins("order_id", "title")
     if term.tx_hash or term.address:
-        wanted = Q(pk__in=_paid_at(term))
+        condition = Q(pk__in=_paid_at(term))
     elif term.id is not None:
-        wanted = Q(pk=term.id) | Q(order_id=term.text)
+        condition = Q(pk=term.id) | Q(order_id=term.text)
     if term.cents is not None:
-        wanted |= Q(settlement_amount_cents=term.cents)
+        condition |= Q(settlement_amount_cents=term.cents)
     for ids in of:
-        wanted |= Q(pk__in=ids)
-    return list(Payment.objects.visible_to(viewer).filter(wanted).order_by(*_NEWEST)[:limit])
+        condition |= Q(pk__in=ids)
+    return list(Payment.objects.visible_to(viewer).filter(condition).order_by(*_NEWEST)[:limit])
 
 
 def _paid_at(term: Term) -> "models.QuerySet[PaymentAddress, Any]":
@@ -48,6 +48,6 @@ def find_refunds(viewer: Viewer, term: Term, limit: int) -> list[Refund]:
     """By id or transaction, newest first."""
     if not term.is_exact:
         return []
-    wanted = Q(tx_hash=term.tx_hash) if term.tx_hash else Q(pk=term.id)
-    rows = Refund.objects.visible_to(viewer).filter(wanted).select_related("payment", "asset")
+    condition = Q(tx_hash=term.tx_hash) if term.tx_hash else Q(pk=term.id)
+    rows = Refund.objects.visible_to(viewer).filter(condition).select_related("payment", "asset")
     return list(rows.order_by(*_NEWEST)[:limit])

@@ -42,18 +42,22 @@ class Received:
 
     @property
     def counted(self) -> list[Deposit]:
-        return [one for one in self.deposits if one.pk not in self.late_ids]
+        return [deposit for deposit in self.deposits if deposit.pk not in self.late_ids]
 
     @property
     def confirmed_atomic(self) -> int:
         return sum(
-            one.amount_atomic for one in self.counted if one.status == Deposit.Status.CONFIRMED
+            deposit.amount_atomic
+            for deposit in self.counted
+            if deposit.status == Deposit.Status.CONFIRMED
         )
 
     @property
     def unconfirmed_atomic(self) -> int:
         return sum(
-            one.amount_atomic for one in self.counted if one.status == Deposit.Status.CONFIRMING
+            deposit.amount_atomic
+            for deposit in self.counted
+            if deposit.status == Deposit.Status.CONFIRMING
         )
 
     @property
@@ -87,7 +91,7 @@ def received_by(payment: Payment, *, is_locking: bool = False) -> list[Received]
     deposits = (_LOCKED_DEPOSITS if is_locking else _DEPOSITS).read(
         addresses=array(row.address_id for row in rows)
     )
-    deposits.sort(key=lambda one: (one.detected_at, one.log_index, one.pk))
+    deposits.sort(key=lambda deposit: (deposit.detected_at, deposit.log_index, deposit.pk))
     return arranged(
         rows,
         deposits,
@@ -106,9 +110,9 @@ def arranged(
         Received(
             row,
             [
-                one
-                for one in by_address.get(row.address_id, [])
-                if one.asset_id == row.asset_id and one.status != "unmatched"
+                deposit
+                for deposit in by_address.get(row.address_id, [])
+                if deposit.asset_id == row.asset_id and deposit.status != "unmatched"
             ],
             late,
         )
@@ -116,11 +120,11 @@ def arranged(
     ]
 
 
-def confirmations_of(deposit: Deposit, known_heads: dict[str, Head]) -> int:
+def confirmations_of(deposit: Deposit, heads: dict[str, Head]) -> int:
     """How many confirmations a deposit has, simulated or real."""
     if deposit.is_simulated:
         return deposit.simulated_confirmations
-    head = known_heads.get(deposit.chain_id)
+    head = heads.get(deposit.chain_id)
     return confirmations(deposit, head.number) if head is not None else 0
 
 
@@ -148,8 +152,8 @@ def by_reference(reference: str) -> Payment | None:
 
 def renewed_as(payment: Payment) -> Payment | None:
     """The intent that took the place of an expired one."""
-    found = Renewal.objects.filter(earlier=payment).select_related("later__store").first()
-    return found.later if found is not None else None
+    renewal = Renewal.objects.filter(earlier=payment).select_related("later__store").first()
+    return renewal.later if renewal is not None else None
 
 
 @dataclass(frozen=True)
@@ -165,8 +169,8 @@ def renewals_of(payment: Payment) -> Renewals:
     rows = Renewal.objects.filter(
         models.Q(earlier=payment) | models.Q(later=payment)
     ).select_related("earlier", "later")
-    found = {one.later_id == payment.pk: one for one in rows[:2]}
-    return Renewals(found.get(True), found.get(False))
+    links = {renewal.later_id == payment.pk: renewal for renewal in rows[:2]}
+    return Renewals(links.get(True), links.get(False))
 
 
 def payments_visible_to(viewer: Viewer) -> "models.QuerySet[Payment]":
@@ -190,18 +194,18 @@ class Wanted:
         """What restricts it, by name; None when nothing can be found."""
         if not all(_is_storable(text) for text in (self.reference, self.order_id) if text):
             return None
-        found: dict[str, str | datetime] = {}
+        values: dict[str, str | datetime] = {}
         if self.status in Payment.Status.values:
-            found["status"] = self.status
+            values["status"] = self.status
         if self.reference:
-            found["reference"] = self.reference.upper()
+            values["reference"] = self.reference.upper()
         if self.order_id:
-            found["order_id"] = self.order_id
+            values["order_id"] = self.order_id
         if (day := parse_date(self.first_day)) is not None:
-            found["since"] = datetime.combine(day, time(), self.zone)
+            values["since"] = datetime.combine(day, time(), self.zone)
         if (day := parse_date(self.last_day)) is not None and day.toordinal() < day.max.toordinal():
-            found["before"] = datetime.combine(day + timedelta(days=1), time(), self.zone)
-        return found
+            values["before"] = datetime.combine(day + timedelta(days=1), time(), self.zone)
+        return values
 
 
 _ROW = Columns(Payment, "p")
@@ -230,23 +234,23 @@ ORDER BY p.created_at DESC, p.id DESC
 
 
 def page_of_payments(
-    viewer: Viewer, store: Store, wanted: Wanted, first: int, size: int
+    viewer: Viewer, store: Store, criteria: Wanted, first: int, size: int
 ) -> tuple[list[Payment], int]:
     """The viewer's payments from this place on, newest first, and how many there are in all.
     `store` is the viewer's."""
-    values = wanted.values()
+    values = criteria.values()
     if values is None:
         return [], 0
     if "reference" in values:
         values["reference"] = _WILDCARD.sub(r"\\\g<0>", str(values["reference"]))
     statement = _page_statement(tuple(values))
-    found = statement.rows(
+    rows = statement.rows(
         store_id=viewer.store_id, mode=viewer.mode, first=first, size=size, **values
     )
-    payments = [_ROW.row(row[1:]) for row in found if row[1] is not None]
+    payments = [_ROW.row(row[1:]) for row in rows if row[1] is not None]
     for payment in payments:
         payment.store = store
-    return payments, found[0][0]
+    return payments, rows[0][0]
 
 
 def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":
@@ -259,26 +263,26 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
     folded = text.lower()
     if _ADDRESS.fullmatch(folded) or _HASH.fullmatch(folded):
         return rows.filter(pk__in=_paid_at(folded))
-    wanted = (
+    condition = (
         models.Q(reference__contains=text.upper())
         | models.Q(order_id__istartswith=text)
         | models.Q(title__icontains=text)
     )
     if is_uuid(text):
-        wanted |= models.Q(pk=text)
+        condition |= models.Q(pk=text)
     amount = text.replace(",", "")
     if _AMOUNT.fullmatch(amount):
-        wanted |= models.Q(settlement_amount_cents=cents_from_text(amount))
-    return rows.filter(wanted)
+        condition |= models.Q(settlement_amount_cents=cents_from_text(amount))
+    return rows.filter(condition)
 
 
 def named_email(rows: "models.QuerySet[Payment]", email: str) -> "models.QuerySet[Payment]":
     """Those whose own metadata names this address as the customer's, whatever its case; by an index
     of theirs."""
-    named = rows.filter(metadata__has_key="customer_email").annotate(
+    matches = rows.filter(metadata__has_key="customer_email").annotate(
         folded=Left(Lower(KT("metadata__customer_email")), 254)
     )
-    return named.filter(folded=email.lower())
+    return matches.filter(folded=email.lower())
 
 
 def _paid_at(folded: str) -> "models.QuerySet[PaymentAddress, Any]":
@@ -332,12 +336,12 @@ def of_deposits(
     if deposit_ids is not None:
         deposits = deposits.filter(pk__in=list(deposit_ids))
     addresses = deposits.order_by("detected_at").values_list("address_id", flat=True)[: limit * 4]
-    found = (
+    payment_ids = (
         PaymentAddress.objects.filter(address_id__in=list(addresses))
         .values_list("payment_id", flat=True)
         .distinct()
     )
-    return list(found[:limit])
+    return list(payment_ids[:limit])
 
 
 def refunds_visible_to(viewer: Viewer) -> "models.QuerySet[Refund]":
@@ -359,12 +363,12 @@ def search_refunds(rows: "models.QuerySet[Refund]", text: str) -> "models.QueryS
     if not text:
         return rows
     folded = text.lower()
-    wanted = (
+    condition = (
         models.Q(tx_hash=folded)
         | models.Q(destination_address=folded)
         | models.Q(payment__title__icontains=text)
     )
-    wanted |= models.Q(payment__reference=text.upper()) | models.Q(payment__order_id=text)
+    condition |= models.Q(payment__reference=text.upper()) | models.Q(payment__order_id=text)
     return rows.filter(
-        wanted | models.Q(pk=text) | models.Q(payment=text) if is_uuid(text) else wanted
+        condition | models.Q(pk=text) | models.Q(payment=text) if is_uuid(text) else condition
     )

@@ -69,7 +69,7 @@ NOTHING = Takings()
 
 def takings_of(payments: Iterable[Payment]) -> dict[UUID, Takings]:
     """By payment; who asks has found them by `visible_to`."""
-    by_id = {one.pk: one for one in payments}
+    by_id = {payment.pk: payment for payment in payments}
     if not by_id:
         return {}
     return {id: _takings(by_id[id], *parts) for id, *parts in _TAKINGS.rows(ids=array(by_id))}
@@ -78,23 +78,23 @@ def takings_of(payments: Iterable[Payment]) -> dict[UUID, Takings]:
 def _takings(payment: Payment, addresses: Any, deposits: Any, late: Any, splits: Any) -> Takings:
     if not addresses:
         return NOTHING
-    rows = [_address(payment, *one) for one in addresses]
+    rows = [_address(payment, *cells) for cells in addresses]
     late_ids = frozenset[object](UUID(id) for id in late or [])
     received = [
-        one
-        for one in arranged(rows, map(_DEPOSIT.row_from_json, deposits or []), late_ids)
-        if one.received_atomic
+        intake
+        for intake in arranged(rows, map(_DEPOSIT.row_from_json, deposits or []), late_ids)
+        if intake.received_atomic
     ]
-    booked = {one[0]: _split(*one[1:]) for one in splits or []}
+    booked = {cells[0]: _split(*cells[1:]) for cells in splits or []}
     figures = financials(payment, received, booked)
     if figures is None:
         return NOTHING
     texts = (figures.gross_amount, figures.fee_amount, figures.net_amount, figures.refunded_amount)
     gross, fee, net, refunded = map(money.cents_from_text, texts)
-    is_booked = any(one.booked_at for one in booked.values())
+    is_booked = any(split.booked_at for split in booked.values())
     coins = [
-        Taken(one.address.asset, one.received_atomic)
-        for one in sorted(received, key=_value, reverse=True)
+        Taken(intake.address.asset, intake.received_atomic)
+        for intake in sorted(received, key=_value, reverse=True)
     ]
     return Takings(
         coins, gross, fee if is_booked else None, net - refunded if is_booked else None, refunded
@@ -108,8 +108,8 @@ def _split(
     return Split(gross, service_fee, platform_fee, refunded, at)
 
 
-def _value(one: Received) -> int:
-    return worth(one, one.received_atomic)
+def _value(intake: Received) -> int:
+    return worth(intake, intake.received_atomic)
 
 
 def _address(

@@ -68,12 +68,12 @@ class Whole:
 
 def find_whole(viewer: Viewer, store: Store, id: str) -> Whole:
     """The viewer's intent with this id; `store` is the viewer's. Raises NotFound."""
-    found = _WHOLE.rows(id=id, store_id=viewer.store_id, mode=viewer.mode) if is_uuid(id) else []
-    if not found:
+    rows = _WHOLE.rows(id=id, store_id=viewer.store_id, mode=viewer.mode) if is_uuid(id) else []
+    if not rows:
         raise NotFound
-    payment = _PAYMENT.row(found[0][: len(_PAYMENT)])
+    payment = _PAYMENT.row(rows[0][: len(_PAYMENT)])
     payment.store = store
-    return _made(payment, found[0][len(_PAYMENT) :])
+    return _made(payment, rows[0][len(_PAYMENT) :])
 
 
 def whole_of(payment: Payment) -> Whole:
@@ -90,12 +90,12 @@ def _made(payment: Payment, parts: Iterable[Any]) -> Whole:
     return Whole(
         payment,
         arranged(
-            [_address(payment, *one) for one in addresses or []],
+            [_address(payment, *cells) for cells in addresses or []],
             map(_DEPOSIT.row_from_json, deposits or []),
             frozenset(late_at),
         ),
         late_at,
-        [_EVENT.row_from_json(one) for one in history or []],
+        [_EVENT.row_from_json(cells) for cells in history or []],
         {asset_id: split for asset_id, split in map(_split, splits or []) if split.is_any},
         None if business is None else _BUSINESS.row_from_json(business),
     )

@@ -141,7 +141,7 @@ def checkout_facts(
         failed_url=payment.failed_url,
         customer_pays_fee=pays,
         fee_percentage=money.fraction_text(fraction) if pays else None,
-        payment_addresses=[_address(one, rest) for one in received],
+        payment_addresses=[_address(intake, rest) for intake in received],
         order_summary=_order_summary(payment),
         transactions=_transactions(received),
         branding=_branding(store),
@@ -157,24 +157,24 @@ def _seconds_left(payment: Payment, at: datetime) -> int:
 def outstanding(received: list[Received]) -> dict[str, int]:
     """Per asset what is still to send if the rest comes in it; what came in others counts at its
     own locked rate."""
-    seen = sum(
-        (Fraction(one.received_atomic, one.address.required_atomic) for one in received),
+    paid = sum(
+        (Fraction(intake.received_atomic, intake.address.required_atomic) for intake in received),
         Fraction(0),
     )
-    part = max(Fraction(0), 1 - seen)
+    part = max(Fraction(0), 1 - paid)
     return {
-        one.address.asset_id: money.part_of(
-            one.address.required_atomic,
+        intake.address.asset_id: money.part_of(
+            intake.address.required_atomic,
             part,
-            one.address.asset.atomic_decimals,
-            one.address.asset.display_decimals,
+            intake.address.asset.atomic_decimals,
+            intake.address.asset.display_decimals,
         )
-        for one in received
+        for intake in received
     }
 
 
-def _address(one: Received, rest: dict[str, int]) -> CheckoutAddress:
-    entry = one.address
+def _address(intake: Received, rest: dict[str, int]) -> CheckoutAddress:
+    entry = intake.address
     outstanding_atomic = rest[entry.asset_id]
     return CheckoutAddress(
         id=str(entry.pk),
@@ -182,10 +182,10 @@ def _address(one: Received, rest: dict[str, int]) -> CheckoutAddress:
         crypto_amount_atomic=str(entry.required_atomic),
         crypto_amount=money.decimal_from_atomic(entry.required_atomic, entry.asset.atomic_decimals),
         outstanding_atomic=str(outstanding_atomic),
-        received_atomic=str(one.received_atomic),
-        confirmed_atomic=str(one.confirmed_atomic),
+        received_atomic=str(intake.received_atomic),
+        confirmed_atomic=str(intake.confirmed_atomic),
         required_confirmations=entry.required_confirmations,
-        status="confirmed" if one.confirmed_atomic else "pending",
+        status="confirmed" if intake.confirmed_atomic else "pending",
         payment_uri=parts.payment_uri(entry, outstanding_atomic or None),
         asset=_asset(entry.asset),
         **parts.fee_on_top(entry),
@@ -219,10 +219,13 @@ def _order_summary(payment: Payment) -> OrderSummary | None:
 def _transactions(received: list[Received]) -> list[CheckoutTransaction]:
     """Oldest first."""
     every = oldest_first(
-        (deposit, one.address.asset) for one in received for deposit in one.deposits
+        (deposit, intake.address.asset) for intake in received for deposit in intake.deposits
     )
     names = CheckoutTransaction.__struct_fields__
-    return [CheckoutTransaction(**{name: getattr(one, name) for name in names}) for one in every]
+    return [
+        CheckoutTransaction(**{name: getattr(transaction, name) for name in names})
+        for transaction in every
+    ]
 
 
 def _branding(store: Store) -> BrandingDocument | None:

@@ -34,17 +34,17 @@ class TransactionDocument(Document, frozen=True, kw_only=True):
 
 def heads_for(deposits: Iterable[Deposit]) -> dict[str, Head]:
     """The heads that the confirmations of real deposits are counted against."""
-    return known_heads() if any(not one.is_simulated for one in deposits) else {}
+    return known_heads() if any(not deposit.is_simulated for deposit in deposits) else {}
 
 
 def transaction_document(
-    deposit: Deposit, asset: Asset, known: dict[str, Head]
+    deposit: Deposit, asset: Asset, heads: dict[str, Head]
 ) -> TransactionDocument:
     return TransactionDocument(
         tx_hash=deposit.tx_hash,
         from_address=checksummed(deposit.from_address),
         deposit_address=checksummed(deposit.address_id),
-        confirmations=confirmations_of(deposit, known),
+        confirmations=confirmations_of(deposit, heads),
         required_confirmations=deposit.required_confirmations,
         status=deposit.status,
         asset_id=asset.pk,
@@ -70,5 +70,5 @@ def _explorer_url(deposit: Deposit, asset: Asset) -> str | None:
 def oldest_first(pairs: Iterable[tuple[Deposit, Asset]]) -> list[TransactionDocument]:
     """Deposits with their assets, in the order in which they were seen."""
     ordered = sorted(pairs, key=lambda pair: pair[0].detected_at)
-    known = heads_for([deposit for deposit, _ in ordered])
-    return [transaction_document(deposit, asset, known) for deposit, asset in ordered]
+    heads = heads_for([deposit for deposit, _ in ordered])
+    return [transaction_document(deposit, asset, heads) for deposit, asset in ordered]

@@ -75,7 +75,7 @@ def detail(whole: Whole) -> PaymentFacts:
     splits = whole.splits
     return PaymentFacts(
         **asdict(parts.row(payment)),
-        payment_addresses=[parts.address(one, payment) for one in received],
+        payment_addresses=[parts.address(intake, payment) for intake in received],
         checkout_url=f"{settings.API_URL}/api/v2/checkout/{payment.reference}",
         display_image_url=payment.image_url,
         amount_paid=money.text_from_cents(paid_cents(received)),
@@ -87,8 +87,8 @@ def detail(whole: Whole) -> PaymentFacts:
         merchant=_merchant(whole),
         needs_attention=payment.needs_attention or None,
         late_deposits=_late_deposits(whole),
-        payment_events=[event(one) for one in history],
-        timeline=[timeline_entry(one) for one in history],
+        payment_events=[event(entry) for entry in history],
+        timeline=[timeline_entry(entry) for entry in history],
     )
 
 
@@ -102,9 +102,9 @@ def _paid_at(payment: Payment, history: list[PaymentEvent]) -> datetime | None:
 def _last_move(history: list[PaymentEvent]) -> datetime | None:
     return next(
         (
-            one.created_at
-            for one in reversed(history)
-            if one.event_type.startswith("payment_intent.")
+            entry.created_at
+            for entry in reversed(history)
+            if entry.event_type.startswith("payment_intent.")
         ),
         None,
     )
@@ -112,7 +112,7 @@ def _last_move(history: list[PaymentEvent]) -> datetime | None:
 
 def _main_transaction(received: list[Received]) -> TransactionDocument | None:
     """The confirmed deposit, else the most recent one."""
-    every = [(deposit, one.address.asset) for one in received for deposit in one.deposits]
+    every = [(deposit, intake.address.asset) for intake in received for deposit in intake.deposits]
     if not every:
         return None
     confirmed = [pair for pair in every if pair[0].status == Deposit.Status.CONFIRMED]
@@ -138,17 +138,17 @@ def _merchant(whole: Whole) -> MerchantDocument:
 
 def _late_deposits(whole: Whole) -> list[LateDepositDocument]:
     late = [
-        (deposit, one)
-        for one in whole.received
-        for deposit in one.deposits
+        (deposit, intake)
+        for intake in whole.received
+        for deposit in intake.deposits
         if deposit.pk in whole.late
     ]
-    known = heads_for([deposit for deposit, _ in late])
+    heads = heads_for([deposit for deposit, _ in late])
     return [
         LateDepositDocument(
-            **asdict(transaction_document(deposit, one.address.asset, known)),
+            **asdict(transaction_document(deposit, intake.address.asset, heads)),
             id=str(deposit.pk),
             accepted_at=iso(whole.late[deposit.pk]),
         )
-        for deposit, one in late
+        for deposit, intake in late
     ]

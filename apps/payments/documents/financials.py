@@ -60,30 +60,30 @@ class PaymentFeeDocument(Document, frozen=True, kw_only=True):
 
 def paid_cents(received: list[Received]) -> int:
     """The fiat value of confirmed funds at the locked rates."""
-    return sum(worth(one, one.confirmed_atomic) for one in received)
+    return sum(worth(intake, intake.confirmed_atomic) for intake in received)
 
 
-def worth(one: Received, amount_atomic: int) -> int:
+def worth(intake: Received, amount_atomic: int) -> int:
     """Cents at the address's locked rate."""
     return money.cents_for_atomic(
-        amount_atomic, one.address.exchange_rate, one.address.asset.atomic_decimals
+        amount_atomic, intake.address.exchange_rate, intake.address.asset.atomic_decimals
     )
 
 
 def main_asset(received: list[Received]) -> Received | None:
     """The asset received; of several, the one worth most."""
-    counted = [one for one in received if one.received_atomic or one.deposits]
-    return max(counted, key=lambda one: worth(one, one.received_atomic), default=None)
+    counted = [intake for intake in received if intake.received_atomic or intake.deposits]
+    return max(counted, key=lambda intake: worth(intake, intake.received_atomic), default=None)
 
 
-def asset_shares(one: Received, split: Split | None) -> AssetShares:
+def asset_shares(intake: Received, split: Split | None) -> AssetShares:
     booked = split or Split()
-    gross = booked.gross_atomic or one.confirmed_atomic
+    gross = booked.gross_atomic or intake.confirmed_atomic
     service = booked.service_fee_atomic
     platform = booked.platform_fee_atomic
     return AssetShares(
-        asset_id=one.address.asset_id,
-        atomic_decimals=one.address.asset.atomic_decimals,
+        asset_id=intake.address.asset_id,
+        atomic_decimals=intake.address.asset.atomic_decimals,
         gross_atomic=str(gross),
         service_fee_atomic=str(service),
         platform_fee_atomic=str(platform),
@@ -97,16 +97,16 @@ def financials(
 ) -> FinancialsDocument | None:
     """Null until crypto is received."""
     main = main_asset(received)
-    if main is None or not any(one.received_atomic for one in received):
+    if main is None or not any(intake.received_atomic for intake in received):
         return None
     rows = [
-        (one, asset_shares(one, splits.get(one.address.asset_id)))
-        for one in received
-        if one.received_atomic
+        (intake, asset_shares(intake, splits.get(intake.address.asset_id)))
+        for intake in received
+        if intake.received_atomic
     ]
 
     def total(share: Callable[[AssetShares], str]) -> int:
-        return sum(worth(one, int(share(shares))) for one, shares in rows)
+        return sum(worth(intake, int(share(shares))) for intake, shares in rows)
 
     gross = total(lambda shares: shares.gross_atomic)
     platform = total(lambda shares: shares.platform_fee_atomic)
@@ -130,11 +130,13 @@ def financials(
 def overpayment(received: list[Received]) -> OverpaymentDocument | None:
     """Present once an address is confirmed; `excess_atomic` is 0 unless more than required came in
     all."""
-    confirmed = [one for one in received if one.confirmed_atomic]
+    confirmed = [intake for intake in received if intake.confirmed_atomic]
     if not confirmed:
         return None
-    main = max(confirmed, key=lambda one: worth(one, one.confirmed_atomic))
-    elsewhere = sum(worth(one, one.confirmed_atomic) for one in confirmed if one is not main)
+    main = max(confirmed, key=lambda intake: worth(intake, intake.confirmed_atomic))
+    elsewhere = sum(
+        worth(intake, intake.confirmed_atomic) for intake in confirmed if intake is not main
+    )
     entry = main.address
     asset = main.address.asset
     covered = money.atomic_at_least(elsewhere, entry.exchange_rate, asset.atomic_decimals)

@@ -24,22 +24,22 @@ class TimelineEntry(
     payload: FreeForm
 
 
-def event(one: PaymentEvent) -> PaymentEventDocument:
+def event(entry: PaymentEvent) -> PaymentEventDocument:
     return PaymentEventDocument(
-        id=str(one.id),
-        event_type=one.event_type,
-        from_status=one.from_status,
-        to_status=one.to_status,
-        payload=one.payload,
-        created_at=iso(one.created_at),
+        id=str(entry.id),
+        event_type=entry.event_type,
+        from_status=entry.from_status,
+        to_status=entry.to_status,
+        payload=entry.payload,
+        created_at=iso(entry.created_at),
     )
 
 
-def timeline_entry(one: PaymentEvent) -> TimelineEntry:
+def timeline_entry(entry: PaymentEvent) -> TimelineEntry:
     return TimelineEntry(
-        type=one.event_type,
-        from_status=one.from_status,
-        to_status=one.to_status,
-        at=iso(one.created_at),
-        payload=one.payload,
+        type=entry.event_type,
+        from_status=entry.from_status,
+        to_status=entry.to_status,
+        at=iso(entry.created_at),
+        payload=entry.payload,
     )

@@ -67,22 +67,22 @@ def _context(payment: Payment) -> dict[str, object]:
     whole = whole_of(payment)
     store = payment.store
     received = whole.received
-    told = detail(whole)
-    refunded = told.financials.refunded_amount if told.financials is not None else "0"
+    document = detail(whole)
+    refunded = document.financials.refunded_amount if document.financials is not None else "0"
     return {
         "payment": payment,
-        "told": told,
+        "document": document,
         "words": _words(payment, received),
         "is_paid": payment.status == Payment.Status.COMPLETED,
         "merchant": store.brand_name or store.name,
-        "legal": told.merchant,
+        "legal": document.merchant,
         "logo": _logo(payment),
         "colour": colour(store.primary_color) or "#0a6b4c",
         "is_service_shown": not store.remove_service_branding,
         "order": order_of(payment),
         "paid_cents": paid_cents(received),
         "refunded_cents": money.cents_from_text(refunded),
-        "addresses": told.payment_addresses,
+        "addresses": document.payment_addresses,
         "transactions": _transactions(received),
     }
 
@@ -103,7 +103,7 @@ def _words(payment: Payment, received: list[Received]) -> str:
     if payment.status == Payment.Status.PROCESSING:
         return (
             gettext("Not yet confirmed")
-            if any(one.unconfirmed_atomic for one in received)
+            if any(intake.unconfirmed_atomic for intake in received)
             else gettext("Partly paid")
         )
     return gettext(WORDS[Payment.Status(payment.status)])
@@ -116,14 +116,14 @@ class _Transaction(TransactionDocument, frozen=True, kw_only=True):
 def _transactions(received: list[Received]) -> list[_Transaction]:
     """Every deposit, late ones too, oldest first."""
     every = sorted(
-        ((deposit, one) for one in received for deposit in one.deposits),
+        ((deposit, intake) for intake in received for deposit in intake.deposits),
         key=lambda pair: pair[0].detected_at,
     )
-    known = heads_for([deposit for deposit, _ in every])
+    heads = heads_for([deposit for deposit, _ in every])
     return [
         _Transaction(
-            **asdict(transaction_document(deposit, one.address.asset, known)),
-            is_late=deposit.pk in one.late_ids,
+            **asdict(transaction_document(deposit, intake.address.asset, heads)),
+            is_late=deposit.pk in intake.late_ids,
         )
-        for deposit, one in every
+        for deposit, intake in every
     ]

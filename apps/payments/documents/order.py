@@ -32,9 +32,9 @@ class Order:
 def order_of(payment: Payment) -> Order:
     """What a payment is for. One without items has nothing to add up."""
     items = [
-        OrderItem(**one, amount_cents=one["quantity"] * one["unit_amount_cents"])
-        for one in payment.line_items
+        OrderItem(**item, amount_cents=item["quantity"] * item["unit_amount_cents"])
+        for item in payment.line_items
     ]
     total = payment.settlement_amount_cents
-    other = total - sum(one.amount_cents for one in items) if items else 0
+    other = total - sum(item.amount_cents for item in items) if items else 0
     return Order(items, other, total, payment.settlement_currency)

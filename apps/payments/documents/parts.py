@@ -142,24 +142,26 @@ def created(payment: Payment) -> PaymentIntentDocument:
     """The row with its payment addresses. To an intent just made nothing can have come."""
     fresh = payment.fresh_addresses
     received = (
-        received_by(payment) if fresh is None else [Received(one, [], frozenset()) for one in fresh]
+        received_by(payment)
+        if fresh is None
+        else [Received(address, [], frozenset()) for address in fresh]
     )
     return PaymentIntentDocument(
-        **asdict(row(payment)), payment_addresses=[address(one, payment) for one in received]
+        **asdict(row(payment)), payment_addresses=[address(intake, payment) for intake in received]
     )
 
 
-def address(one: Received, payment: Payment) -> PaymentAddressDocument:
-    entry = one.address
-    asset = one.address.asset
+def address(intake: Received, payment: Payment) -> PaymentAddressDocument:
+    entry = intake.address
+    asset = intake.address.asset
     return PaymentAddressDocument(
         id=str(entry.pk),
         address=checksummed(entry.address_id),
-        status="confirmed" if one.confirmed_atomic else "pending",
+        status="confirmed" if intake.confirmed_atomic else "pending",
         crypto_amount_atomic=str(entry.required_atomic),
         crypto_amount=money.decimal_from_atomic(entry.required_atomic, asset.atomic_decimals),
-        received_atomic=str(one.received_atomic),
-        confirmed_atomic=str(one.confirmed_atomic),
+        received_atomic=str(intake.received_atomic),
+        confirmed_atomic=str(intake.confirmed_atomic),
         required_confirmations=entry.required_confirmations,
         exchange_rate_snapshot=money.rate_text(entry.exchange_rate),
         payment_uri=payment_uri(entry),

@@ -60,10 +60,10 @@ def receipt_of(payment: Payment) -> Receipt | None:
     if payment.completed_at is None:
         return None
     store = payment.store
-    shown = store.brand_name or store.name
+    store_name = store.brand_name or store.name
     return Receipt(
-        merchant=shown,
-        company=store.name if store.name != shown else "",
+        merchant=store_name,
+        company=store.name if store.name != store_name else "",
         street=store.street,
         town=_town(store),
         country=store.country,
@@ -83,22 +83,22 @@ def receipt_of(payment: Payment) -> Receipt | None:
 def coins_paid(payment: Payment, received: list[Received]) -> list[CoinsPaid]:
     """The transactions that counted, oldest first."""
     rows = [
-        (one, deposit)
-        for one in received
-        for deposit in one.counted
+        (intake, deposit)
+        for intake in received
+        for deposit in intake.counted
         if deposit.status == "confirmed"
     ]
     rows.sort(key=lambda pair: (pair[1].detected_at, pair[1].log_index))
-    known = heads_for([deposit for _, deposit in rows])
+    heads = heads_for([deposit for _, deposit in rows])
     return [
-        _coins(payment, one, transaction_document(deposit, one.address.asset, known))
-        for one, deposit in rows
+        _coins(payment, intake, transaction_document(deposit, intake.address.asset, heads))
+        for intake, deposit in rows
     ]
 
 
-def _coins(payment: Payment, one: Received, told: TransactionDocument) -> CoinsPaid:
-    asset = one.address.asset
-    price = Price(one.address.asset, one.address.exchange_rate, payment.settlement_currency)
+def _coins(payment: Payment, intake: Received, transaction: TransactionDocument) -> CoinsPaid:
+    asset = intake.address.asset
+    price = Price(intake.address.asset, intake.address.exchange_rate, payment.settlement_currency)
     coins = 0
     worth = 0
     for coins in (1, 1_000, 1_000_000):
@@ -106,14 +106,14 @@ def _coins(payment: Payment, one: Received, told: TransactionDocument) -> CoinsP
         if worth >= _LEAST_CENTS:
             break
     return CoinsPaid(
-        amount_atomic=int(told.amount_atomic),
-        atomic_decimals=told.atomic_decimals,
-        coin_symbol=told.coin_symbol,
-        chain_name=told.chain_name,
+        amount_atomic=int(transaction.amount_atomic),
+        atomic_decimals=transaction.atomic_decimals,
+        coin_symbol=transaction.coin_symbol,
+        chain_name=transaction.chain_name,
         rate_coins=coins,
         rate_cents=worth,
-        tx_hash=told.tx_hash,
-        explorer_url=told.explorer_url,
+        tx_hash=transaction.tx_hash,
+        explorer_url=transaction.explorer_url,
     )
 
 

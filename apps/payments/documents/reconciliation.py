@@ -71,12 +71,12 @@ def _assets(payment: Payment, received: list[Received]) -> list[ReconciledAsset]
     splits = payment_split([payment.pk]).get(payment.pk, {})
     return [
         ReconciledAsset(
-            **asdict(asset_shares(one, splits.get(one.address.asset_id))),
-            required_atomic=str(one.address.required_atomic),
-            confirmed_atomic=str(one.confirmed_atomic),
-            unconfirmed_atomic=str(one.unconfirmed_atomic),
-            tx_hashes=[deposit.tx_hash for deposit in one.deposits],
+            **asdict(asset_shares(intake, splits.get(intake.address.asset_id))),
+            required_atomic=str(intake.address.required_atomic),
+            confirmed_atomic=str(intake.confirmed_atomic),
+            unconfirmed_atomic=str(intake.unconfirmed_atomic),
+            tx_hashes=[deposit.tx_hash for deposit in intake.deposits],
         )
-        for one in received
-        if one.deposits
+        for intake in received
+        if intake.deposits
     ]

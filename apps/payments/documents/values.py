@@ -12,7 +12,9 @@ RefundState = Annotated[str, Meta(extra_json_schema={"enum": Payment.RefundState
 RefundStatus = Annotated[str, Meta(extra_json_schema={"enum": Refund.Status.values})]
 RefundReason = Annotated[str, Meta(extra_json_schema={"enum": Refund.Reason.values})]
 # A deposit that matches no payment is none of a payment's.
-_DEPOSIT_STATUSES = [one.value for one in Deposit.Status if one != Deposit.Status.UNMATCHED]
+_DEPOSIT_STATUSES = [
+    status.value for status in Deposit.Status if status != Deposit.Status.UNMATCHED
+]
 DepositStatus = Annotated[str, Meta(extra_json_schema={"enum": _DEPOSIT_STATUSES})]
 AddressStatus = Annotated[str, Meta(extra_json_schema={"enum": ["pending", "confirmed"]})]
 SettlementStatus = Annotated[

@@ -53,57 +53,58 @@ class Way:
 def ways_of(facts: CheckoutFacts, received: list[Received]) -> list[Way]:
     """Of the document's addresses, which were made from these."""
     ways = [
-        _way(address, one) for address, one in zip(facts.payment_addresses, received, strict=True)
+        _way(address, intake)
+        for address, intake in zip(facts.payment_addresses, received, strict=True)
     ]
-    return sorted(ways, key=lambda one: (not one.is_stable, one.wait_milliseconds or _LONG))
+    return sorted(ways, key=lambda way: (not way.is_stable, way.wait_milliseconds or _LONG))
 
 
 def grouped(ways: list[Way]) -> list[tuple[bool, list[Way]]]:
     """(whether they are stablecoins, those ways), as they stand in a list with a heading each."""
     return [
-        (is_stable, list(those))
-        for is_stable, those in groupby(ways, key=lambda one: one.is_stable)
+        (is_stable, list(group))
+        for is_stable, group in groupby(ways, key=lambda way: way.is_stable)
     ]
 
 
-def _way(address: CheckoutAddress, one: Received) -> Way:
+def _way(address: CheckoutAddress, intake: Received) -> Way:
     network = network_of(address.asset.chain_id)
     return Way(
         address=address,
-        rate=money.short_rate(one.address.exchange_rate),
+        rate=money.short_rate(intake.address.exchange_rate),
         is_stable=address.asset.coin_symbol in STABLECOINS,
         wait_milliseconds=network.block_milliseconds * address.required_confirmations
         if network
         else 0,
-        transaction=_transaction(address, one),
-        network=_network(address, one),
+        transaction=_transaction(address, intake),
+        network=_network(address, intake),
     )
 
 
-def _transaction(address: CheckoutAddress, one: Received) -> str:
+def _transaction(address: CheckoutAddress, intake: Received) -> str:
     """The only transaction that a wallet is asked to sign: what is still due, to this address, on
     this network."""
-    asset = one.address.asset
+    asset = intake.address.asset
     amount_atomic = int(address.outstanding_atomic)
     if not amount_atomic or not (asset.is_native or asset.contract_address):
         return ""
     to, value, data = transfer(asset, address.address, amount_atomic)
-    made = {
+    fields = {
         "chainId": hex(asset.chain.chain_id),
         "to": checksummed(to),
         "value": hex(value),
         "data": data,
     }
-    return _compact(made | {"amount": hex(amount_atomic)})
+    return _compact(fields | {"amount": hex(amount_atomic)})
 
 
-def _compact(made: Mapping[str, object]) -> str:
-    return json.dumps(made, separators=(",", ":"))
+def _compact(fields: Mapping[str, object]) -> str:
+    return json.dumps(fields, separators=(",", ":"))
 
 
-def _network(address: CheckoutAddress, one: Received) -> str:
+def _network(address: CheckoutAddress, intake: Received) -> str:
     """What a wallet that doesn't know the network is asked to add (EIP-3085)."""
-    chain = one.address.asset.chain
+    chain = intake.address.asset.chain
     network = network_of(address.asset.chain_id)
     if network is None or not network.rpc_url:
         return ""  # every wallet has Ethereum

@@ -31,7 +31,7 @@ def came_late(payment: Payment, late: Iterable[Deposit]) -> None:
     """Told once for each deposit."""
     text = "Coins arrived after the payment had closed. Accept or refund them."
     title = f"Late deposit for the payment of {_worth(payment)}"
-    record(*(_news(payment, one.pk, title, text) for one in late))
+    record(*(_news(payment, deposit.pk, title, text) for deposit in late))
 
 
 def refund_failed(payment: Payment, refund: Refund, reason: str) -> None:
@@ -50,10 +50,10 @@ def _record(payment: Payment, subject: object, title: str, text: str) -> None:
 
 
 def _news(payment: Payment, subject: object, title: str, text: str) -> News:
-    named = (
+    payer = (
         f"{payment.title or payment.order_id}: {text}"
         if payment.title or payment.order_id
         else text
     )
     path = f"/dashboard/payments/{payment.pk}"
-    return News(payment.store_id, payment.mode, PAYMENT_ATTENTION, subject, title, path, named)
+    return News(payment.store_id, payment.mode, PAYMENT_ATTENTION, subject, title, path, payer)

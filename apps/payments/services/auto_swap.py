@@ -16,12 +16,12 @@ SKIPPED = "skipped"
 def note_auto_swap(payment: Payment, status: str, at: datetime) -> bool:
     """Show how far a payment's automatic swap is; False when it showed that already. Its funds are
     settled once it has ended."""
-    shown = "processing" if status == PENDING else "completed"
+    label = "processing" if status == PENDING else "completed"
     rows = Payment.objects.filter(pk=payment.pk).exclude(auto_swap_status=status)
     changed = rows.update(
         auto_swap_status=status,
         settlement_status=Case(
-            When(status=states.COMPLETED, then=Value(shown)), default=F("settlement_status")
+            When(status=states.COMPLETED, then=Value(label)), default=F("settlement_status")
         ),
         updated_at=at,
         reconciliation_due=True,

@@ -46,8 +46,8 @@ def tell_all() -> None:
     due = Member.objects.filter(Q(summary_due_at=None) | Q(summary_due_at__lte=now))
     SUMMARIES.walk(due.order_by("pk").values_list("pk", flat=True), send_summary)
     stores = NotificationChoice.objects.filter(kind=PAYMENT_COMPLETED, choice=IMMEDIATELY)
-    wanted = stores.order_by("store_id").distinct("store_id").values_list("pk", flat=True)
-    ONE_BY_ONE.walk(NotificationChoice.objects.filter(pk__in=wanted).order_by("pk"), _record_new)
+    store_ids = stores.order_by("store_id").distinct("store_id").values_list("pk", flat=True)
+    ONE_BY_ONE.walk(NotificationChoice.objects.filter(pk__in=store_ids).order_by("pk"), _record_new)
 
 
 def send_summary(member_id: int) -> None:
@@ -72,13 +72,13 @@ def send_summary(member_id: int) -> None:
 
 
 def _send(member: Member, begin: datetime, end: datetime) -> None:
-    found = totals(member, begin, end)
-    if not found:
+    sums = totals(member, begin, end)
+    if not sums:
         return
     last = end - timedelta(seconds=1)
     is_one_day = begin.date() == last.date()
     context = {
-        "totals": found,
+        "totals": sums,
         "store": member.store.name,
         "day": last,
         "since": None if is_one_day else begin,
@@ -117,13 +117,13 @@ def _record_new(choice: NotificationChoice) -> None:
         type="payment_intent.completed",
         account_id=None,
     )
-    found = list(
+    new = list(
         events.order_by("-created_at").values_list("object__payment_intent_id", flat=True)[
             :AT_ONCE_MAX
         ]
     )
-    payments = Payment.objects.filter(pk__in=found, store_id=choice.store_id)
-    notifications.record(*(_news(one) for one in payments))
+    payments = Payment.objects.filter(pk__in=new, store_id=choice.store_id)
+    notifications.record(*(_news(payment) for payment in payments))
 
 
 def _news(payment: Payment) -> News:

@@ -44,16 +44,18 @@ class Correction:
     payment: Payment | None = None
 
 
-def request_correction(wanted: Correction, reason: str, staff: User, at: datetime) -> StaffRequest:
+def request_correction(
+    correction: Correction, reason: str, staff: User, at: datetime
+) -> StaffRequest:
     """Nothing is booked yet. Raises NotCorrected, AlreadyBooked, or what four_eyes.ask raises."""
-    return four_eyes.ask(CORRECTION, wish_of(wanted, reason), staff, at)
+    return four_eyes.ask(CORRECTION, wish_of(correction, reason), staff, at)
 
 
 def correct(
-    wanted: Correction, reason: str, staff: User, second: User, at: datetime
+    correction: Correction, reason: str, staff: User, second: User, at: datetime
 ) -> StaffRequest:
     """Both steps for two who are named to an operator's command."""
-    return four_eyes.at_once(CORRECTION, wish_of(wanted, reason), staff, second, at)
+    return four_eyes.at_once(CORRECTION, wish_of(correction, reason), staff, second, at)
 
 
 def wish_of(correction: Correction, reason: str) -> Ask:
@@ -62,7 +64,7 @@ def wish_of(correction: Correction, reason: str) -> Ask:
     asset = correction.asset
     store = correction.store
     payment = correction.payment
-    wanted = {
+    facts = {
         "key": correction.key,
         "mode": asset.mode,
         "asset": asset.pk,
@@ -72,38 +74,38 @@ def wish_of(correction: Correction, reason: str) -> Ask:
         "payment": str(payment.pk) if payment else None,
     }
     before = account_balance(store.pk if store else None, asset.mode, asset.pk, correction.kind)
-    whose = f"{store.name}'s" if store else "the service's"
-    what = f"{whose} {correction.kind} of {asset.pk}" + (
+    owner = f"{store.name}'s" if store else "the service's"
+    summary = f"{owner} {correction.kind} of {asset.pk}" + (
         f" for payment {payment.reference}" if payment else ""
     )
     lines = [
         (
-            f"Account: {what}",
+            f"Account: {summary}",
             _text(asset, before, store),
             _text(asset, before + correction.amount_atomic, store),
         ),
         ("Amount, below zero a debit", "", _text(asset, correction.amount_atomic, store)),
     ]
-    return Ask(correction.key[:100], f"Correction of {what}", wanted, lines, reason)
+    return Ask(correction.key[:100], f"Correction of {summary}", facts, lines, reason)
 
 
-def _refuse(wanted: Correction) -> None:
-    store = wanted.store
-    payment = wanted.payment
-    if not wanted.key or len(wanted.key) > 100:
+def _refuse(correction: Correction) -> None:
+    store = correction.store
+    payment = correction.payment
+    if not correction.key or len(correction.key) > 100:
         raise NotCorrected("A correction's key has at most 100 characters")
-    if wanted.amount_atomic == 0:
+    if correction.amount_atomic == 0:
         raise NotCorrected("A correction is of more than nothing")
     if (
-        wanted.kind not in CHART
-        or wanted.kind == TREASURY
-        or (CHART[wanted.kind].owner == STORE) != (store is not None)
+        correction.kind not in CHART
+        or correction.kind == TREASURY
+        or (CHART[correction.kind].owner == STORE) != (store is not None)
     ):
-        raise NotCorrected(f"{wanted.kind} can't be corrected")
-    if (wanted.kind == HELD) != (payment is not None):
+        raise NotCorrected(f"{correction.kind} can't be corrected")
+    if (correction.kind == HELD) != (payment is not None):
         raise NotCorrected("what is held is corrected for its payment, and nothing else is")
     if payment is not None and (
-        store is None or payment.store_id != store.pk or payment.mode != wanted.asset.mode
+        store is None or payment.store_id != store.pk or payment.mode != correction.asset.mode
     ):
         raise NotCorrected("the payment is another store's, or of the other mode")
 
@@ -121,25 +123,25 @@ def _text(asset: Asset, amount_atomic: int, store: Store | None) -> str:
     return f"{coins}, {worth} {currency} ({amount_atomic} atomic units)"
 
 
-def _before(wanted: Facts) -> Facts:
+def _before(facts: Facts) -> Facts:
     """Balances change all the time, and a correction is of an amount: what must not have changed is
     that it isn't booked."""
-    if is_posted([correction_key(wanted["key"])]):
+    if is_posted([correction_key(facts["key"])]):
         raise AlreadyBooked
     return {}
 
 
-def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
-    store = wanted["store"]
-    payment = wanted["payment"]
+def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
+    store = facts["store"]
+    payment = facts["payment"]
     try:
         posted = movements.correction(
-            key=wanted["key"],
-            mode=wanted["mode"],
-            asset_id=wanted["asset"],
-            kind=wanted["account"],
+            key=facts["key"],
+            mode=facts["mode"],
+            asset_id=facts["asset"],
+            kind=facts["account"],
             store_id=uuid.UUID(store) if store else None,
-            amount_atomic=int(wanted["amount_atomic"]),
+            amount_atomic=int(facts["amount_atomic"]),
             reason=request.reason,
             staff_id=request.asked_by_id,
             request_id=request.pk,

@@ -91,9 +91,9 @@ def create_payment(
         store.pk, access.mode, payment.settlement_currency, real, offered_chains(access.mode)
     )
     if not priced:
-        found = _first_made(payment)
-        if found is not None:
-            return found, False
+        earlier = _first_made(payment)
+        if earlier is not None:
+            return earlier, False
         raise _unpriced(access)
     payment.fresh_addresses = _addresses(payment, priced, at)
     fresh = payment.fresh_addresses
@@ -155,8 +155,8 @@ def _payment(
         image_url=request.image_url,
         metadata=request.metadata,
         line_items=[
-            {name: value for name, value in asdict(one).items() if value is not None}
-            for one in request.line_items
+            {name: value for name, value in asdict(item).items() if value is not None}
+            for item in request.line_items
         ],
     )
 
@@ -177,19 +177,19 @@ def _addresses(payment: Payment, priced: list[PricedAsset], at: datetime) -> lis
 
 
 def _address(
-    payment: Payment, one: Price, index: int, position: int, at: datetime
+    payment: Payment, price: Price, index: int, position: int, at: datetime
 ) -> PaymentAddress:
     row = PaymentAddress(
         payment=payment,
-        asset=one.priced.asset,
+        asset=price.priced.asset,
         address_id=addresses.derive(payment.mode, index),
         position=position,
-        required_atomic=one.required_atomic,
-        base_atomic=one.base_atomic,
-        fee_atomic=one.fee_atomic,
-        exchange_rate=one.priced.rate,
-        rate_source=one.priced.rate_source,
-        required_confirmations=one.priced.asset.chain.required_confirmations,
+        required_atomic=price.required_atomic,
+        base_atomic=price.base_atomic,
+        fee_atomic=price.fee_atomic,
+        exchange_rate=price.priced.rate,
+        rate_source=price.priced.rate_source,
+        required_confirmations=price.priced.asset.chain.required_confirmations,
         created_at=at,
     )
     row.derivation_index = index

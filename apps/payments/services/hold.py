@@ -24,8 +24,8 @@ DUST_REFUND = "dust_refund"
 def begin_card_funding(payment: Payment, until: datetime, asset_id: str) -> None:
     """Somebody has started to pay by card: whatever comes counts as the provider's, and the intent
     waits for these coins of it."""
-    others = payment.held_open_assets if payment.held_open_until else []
-    assets = sorted({*others, asset_id})
+    assets_before = payment.held_open_assets if payment.held_open_until else []
+    assets = sorted({*assets_before, asset_id})
     Payment.objects.filter(pk=payment.pk).update(
         is_card_funded=True, held_open_until=until, held_open_assets=assets
     )

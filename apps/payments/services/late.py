@@ -38,30 +38,34 @@ class AlreadyAccepted(Flat):
 
 def late_deposit_of(payment: Payment, deposit_id: str) -> LateDeposit:
     """Raises NotFound."""
-    found = (
+    late = (
         payment.late_deposits.select_related("deposit__asset__chain")
         .filter(deposit_id=deposit_id)
         .first()
         if is_uuid(deposit_id)
         else None
     )
-    if found is None:
+    if late is None:
         raise NotFound
-    return found
+    return late
 
 
 def held_atomic(payment: Payment, asset_id: str) -> int:
     """What is held of an asset for an intent that has ended: what came in and was never settled,
     less what goes or went back."""
-    one = next((one for one in received_by(payment) if one.address.asset_id == asset_id), None)
-    if one is None:
+    intake = next(
+        (intake for intake in received_by(payment) if intake.address.asset_id == asset_id), None
+    )
+    if intake is None:
         return 0
     waiting = set(
         payment.late_deposits.filter(accepted_at=None).values_list("deposit_id", flat=True)
     )
-    confirmed = [deposit for deposit in one.deposits if deposit.status == Deposit.Status.CONFIRMED]
+    confirmed = [
+        deposit for deposit in intake.deposits if deposit.status == Deposit.Status.CONFIRMED
+    ]
     late: int = sum(deposit.amount_atomic for deposit in confirmed if deposit.pk in waiting)
-    unsettled = one.confirmed_atomic if payment.completed_at is None else 0
+    unsettled = intake.confirmed_atomic if payment.completed_at is None else 0
     back = Refund.objects.filter(
         payment=payment, asset_id=asset_id, is_from_held=True, status__in=LIVE_STATUSES
     )
@@ -95,14 +99,14 @@ def accept_late_deposit(
         )
         late.accepted_at = at
         late.save(update_fields=["accepted_at"])
-        told = {"asset": late.deposit.asset_id, "amount_atomic": str(late.deposit.amount_atomic)}
+        details = {"asset": late.deposit.asset_id, "amount_atomic": str(late.deposit.amount_atomic)}
         audit.record(
             "late_deposit.accepted",
             store=payment.store_id,
             mode=payment.mode,
             target=payment,
             name=payment.reference,
-            details=told,
+            details=details,
         )
         note_accepted(payment, late.deposit, at)
     return late

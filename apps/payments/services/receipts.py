@@ -41,16 +41,16 @@ def email_receipt(payment: Payment, email: str, language: str = "") -> None:
     receipt = receipt_of(payment)
     if receipt is None:
         raise NoReceipt
-    whose = f"{TEMPLATE}:{payment.pk}:"
+    prefix = f"{TEMPLATE}:{payment.pk}:"
     mailbox = hashlib.sha256(emails.mailbox(to).encode()).hexdigest()[:16]
-    sent = set(
-        OutgoingMail.objects.filter(key__startswith=whose).values_list("key", flat=True)[
+    keys = set(
+        OutgoingMail.objects.filter(key__startswith=prefix).values_list("key", flat=True)[
             : MAILBOXES_MAX * 24
         ]
     )
-    if len({one.split(":")[2] for one in sent} | {mailbox}) > MAILBOXES_MAX:
+    if len({key.split(":")[2] for key in keys} | {mailbox}) > MAILBOXES_MAX:
         raise TooManyReceipts
-    key = f"{whose}{mailbox}:{int(real_now().timestamp()) // _HOUR}"
+    key = f"{prefix}{mailbox}:{int(real_now().timestamp()) // _HOUR}"
     context = {"receipt": receipt, "email": to, "is_test": receipt.is_test}
     with transaction.atomic():
         if not mail.send(

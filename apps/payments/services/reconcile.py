@@ -50,7 +50,9 @@ def reconcile(payment: Payment) -> str:
 
 
 def _verdict(payment: Payment, received: list[Received]) -> str:
-    if payment.status not in states.TERMINAL or any(one.unconfirmed_atomic for one in received):
+    if payment.status not in states.TERMINAL or any(
+        intake.unconfirmed_atomic for intake in received
+    ):
         return UNDER_INVESTIGATION
     return FINAL if is_balanced(payment, received) else DISPUTED
 
@@ -59,16 +61,16 @@ def is_balanced(payment: Payment, received: list[Received]) -> bool:
     """Confirmed deposits are booked to the unit, and a settled intent's shares add up to them."""
     booked = booked_deposits(payment.pk)
     accepted, returned = _claimed(payment, received)
-    for one in received:
+    for intake in received:
         confirmed = sum(
             deposit.amount_atomic
-            for deposit in one.deposits
+            for deposit in intake.deposits
             if deposit.status == deposit.Status.CONFIRMED
         )
         if (
-            booked.get(one.address.asset_id, 0)
-            - accepted[one.address.asset_id]
-            - returned[one.address.asset_id]
+            booked.get(intake.address.asset_id, 0)
+            - accepted[intake.address.asset_id]
+            - returned[intake.address.asset_id]
             != confirmed
         ):
             return False
@@ -76,30 +78,32 @@ def is_balanced(payment: Payment, received: list[Received]) -> bool:
         return True
     splits = payment_split([payment.pk]).get(payment.pk, {})
     return all(
-        (splits[one.address.asset_id].gross_atomic if one.address.asset_id in splits else 0)
-        - accepted[one.address.asset_id]
-        == one.confirmed_atomic
-        for one in received
+        (splits[intake.address.asset_id].gross_atomic if intake.address.asset_id in splits else 0)
+        - accepted[intake.address.asset_id]
+        == intake.confirmed_atomic
+        for intake in received
     )
 
 
 def _claimed(payment: Payment, received: list[Received]) -> tuple[Counter[str], Counter[str]]:
     """Per asset what unmatched transfers brought that were accepted on this payment, and that were
     sent back from it."""
-    own = {deposit.pk for one in received for deposit in one.deposits}
+    own = {deposit.pk for intake in received for deposit in intake.deposits}
     accepted = Counter[str]()
     returned = Counter[str]()
     late = LateDeposit.objects.filter(payment=payment, accepted_at__isnull=False).exclude(
         deposit__in=own
     )
-    taken = set()
+    claims = set()
     for tx_hash, index, asset_id, amount in late.values_list(*_DEPOSIT):
-        taken.add((tx_hash, index))
+        claims.add((tx_hash, index))
         accepted[asset_id] += amount
-    sent = TransferReturn.objects.filter(payment=payment).order_by("transfer").distinct("transfer")
-    for tx_hash, index, asset_id, amount in sent.values_list(
+    returns = (
+        TransferReturn.objects.filter(payment=payment).order_by("transfer").distinct("transfer")
+    )
+    for tx_hash, index, asset_id, amount in returns.values_list(
         "transfer__tx_hash", "transfer__log_index", "asset_id", "amount_atomic"
     ):
-        if (tx_hash, index) not in taken:
+        if (tx_hash, index) not in claims:
             returned[asset_id] += amount
     return accepted, returned

@@ -38,13 +38,13 @@ class FiguresChanged(Flat):
 
 def plan_digest(shares: Sequence[Share | Refund]) -> str:
     """What would be sent, as a short text that a person agrees to."""
-    told = [
-        (one.asset.pk, one.to_address.lower(), one.amount_atomic)
-        if isinstance(one, Share)
-        else ("under way", one.pk)
-        for one in shares
+    figures = [
+        (share.asset.pk, share.to_address.lower(), share.amount_atomic)
+        if isinstance(share, Share)
+        else ("under way", share.pk)
+        for share in shares
     ]
-    return hashlib.sha256(repr(sorted(map(str, told))).encode()).hexdigest()
+    return hashlib.sha256(repr(sorted(map(str, figures))).encode()).hexdigest()
 
 
 class Requested(NamedTuple):
@@ -80,14 +80,16 @@ def request_refund(
 
 def _earlier(access: Access, payment: Payment, key: str) -> Requested | None:
     """What the key has made, of whichever intent."""
-    mine = {
+    identity = {
         "store_id": access.store_id,
         "mode": access.mode,
         "idempotency_caller": access.caller,
         "idempotency_key": key,
     }
     refunds = list(
-        Refund.objects.filter(**mine).select_related("asset__chain").order_by("created_at", "part")
+        Refund.objects.filter(**identity)
+        .select_related("asset__chain")
+        .order_by("created_at", "part")
     )
     return Requested(_answer(payment, refunds), is_new=False) if refunds else None
 
@@ -106,29 +108,32 @@ def _request(
     shares = shares_to_send(locked, request)
     if agreed is not None and plan_digest(shares) != agreed:
         raise FiguresChanged
-    under_way = [one for one in shares if isinstance(one, Refund)]
+    under_way = [share for share in shares if isinstance(share, Refund)]
     if under_way:
         other = is_other(locked, request, under_way)
         return Requested(_answer(locked, under_way), is_new=False, is_other=other)
-    wanted = [one for one in shares if isinstance(one, Share)]
-    made = _make(
-        locked, wanted, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key
+    new = [share for share in shares if isinstance(share, Share)]
+    refunds = _make(
+        locked, new, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key
     )
-    hold.settle_card_refund(locked, is_sent=bool(made))
-    _note(locked, made)
-    return Requested(_answer(locked, made), is_new=True)
+    hold.settle_card_refund(locked, is_sent=bool(refunds))
+    _note(locked, refunds)
+    return Requested(_answer(locked, refunds), is_new=True)
 
 
-def _note(payment: Payment, made: Sequence[Refund]) -> None:
-    sent = [f"{one.amount_atomic} {one.asset.pk} to {one.destination_address}" for one in made]
-    told = {"refunds": [str(one.pk) for one in made], "sent": sent}
+def _note(payment: Payment, refunds: Sequence[Refund]) -> None:
+    transfers = [
+        f"{refund.amount_atomic} {refund.asset.pk} to {refund.destination_address}"
+        for refund in refunds
+    ]
+    details = {"refunds": [str(refund.pk) for refund in refunds], "sent": transfers}
     audit.record(
         "refund.requested",
         store=payment.store_id,
         mode=payment.mode,
         target=payment,
         name=payment.reference,
-        details=told,
+        details=details,
     )
 
 
@@ -142,8 +147,8 @@ def refund_automatically(payment: Payment, at: datetime) -> list[Refund]:
     )
     shares = [
         share
-        for one in received_by(payment)
-        for share in to_payers(one, one.counted, is_from_held=True)
+        for intake in received_by(payment)
+        for share in to_payers(intake, intake.counted, is_from_held=True)
     ]
     worth_it = [share for share in shares if not _is_dust(payment, share)]
     if len(worth_it) < len(shares):
@@ -178,8 +183,8 @@ def _make(
 ) -> list[Refund]:
     """The records, each with its coins reserved; asset by asset in one order, so that requests
     never wait for each other in a ring."""
-    made: list[Refund] = []
-    for part, share in enumerate(sorted(shares, key=lambda one: one.asset.pk)):
+    refunds: list[Refund] = []
+    for part, share in enumerate(sorted(shares, key=lambda share: share.asset.pk)):
         refund = Refund.objects.create(
             store_id=payment.store_id,
             mode=payment.mode,
@@ -206,6 +211,6 @@ def _make(
             is_from_held=share.is_from_held,
             at=at,
         )
-        made.append(refund)
+        refunds.append(refund)
     jobs.enqueue("payments.advance_refunds", mode=payment.mode)
-    return made
+    return refunds

@@ -15,9 +15,11 @@ from apps.payments.services.refund_shares import LIVE_STATUSES
 
 def is_other(payment: Payment, request: RefundRequest, under_way: Sequence[Refund]) -> bool:
     """Another asset, destination or amount. Nothing named means all of it, back to its payers."""
-    if request.asset_id is not None and {one.asset_id for one in under_way} != {request.asset_id}:
+    if request.asset_id is not None and {refund.asset_id for refund in under_way} != {
+        request.asset_id
+    }:
         return True
-    if not all(_goes_where_asked(payment, request, one) for one in under_way):
+    if not all(_goes_where_asked(payment, request, refund) for refund in under_way):
         return True
     return _is_another_amount(payment, request, under_way)
 
@@ -25,8 +27,10 @@ def is_other(payment: Payment, request: RefundRequest, under_way: Sequence[Refun
 def _goes_where_asked(payment: Payment, request: RefundRequest, refund: Refund) -> bool:
     if request.destination_address is not None:
         return refund.destination_address == request.destination_address.lower()
-    received = [one for one in received_by(payment) if one.address.asset_id == refund.asset_id]
-    payers = {deposit.from_address.lower() for one in received for deposit in one.deposits}
+    received = [
+        intake for intake in received_by(payment) if intake.address.asset_id == refund.asset_id
+    ]
+    payers = {deposit.from_address.lower() for intake in received for deposit in intake.deposits}
     return refund.destination_address in payers
 
 
@@ -35,13 +39,13 @@ def _is_another_amount(
 ) -> bool:
     if request.amount is not None:
         asset = under_way[0].asset
-        asked = money.atomic_from_decimal(request.amount, asset.atomic_decimals)
-        return asked != sum(one.amount_atomic for one in under_way)
-    for one in received_by(payment):
-        if request.asset_id not in (None, one.address.asset_id):
+        amount_atomic = money.atomic_from_decimal(request.amount, asset.atomic_decimals)
+        return amount_atomic != sum(refund.amount_atomic for refund in under_way)
+    for intake in received_by(payment):
+        if request.asset_id not in (None, intake.address.asset_id):
             continue
-        rows = Refund.objects.filter(payment=payment, asset_id=one.address.asset_id)
-        sent = rows.filter(status__in=LIVE_STATUSES).values_list("amount_atomic", flat=True)
-        if sum(sent) < one.confirmed_atomic:
+        rows = Refund.objects.filter(payment=payment, asset_id=intake.address.asset_id)
+        amounts = rows.filter(status__in=LIVE_STATUSES).values_list("amount_atomic", flat=True)
+        if sum(amounts) < intake.confirmed_atomic:
             return True
     return False

@@ -71,7 +71,7 @@ def _advance_simulated(payment: Payment, refund: Refund, at: datetime) -> None:
 
 def _advance_sent(payment: Payment, refund: Refund, at: datetime) -> None:
     """Ask once, then follow what the sender says of it."""
-    sent = sender.request(
+    transfer = sender.request(
         chain_id=refund.asset.chain_id,
         asset_id=refund.asset_id,
         to=refund.destination_address,
@@ -82,21 +82,24 @@ def _advance_sent(payment: Payment, refund: Refund, at: datetime) -> None:
         store_id=refund.store_id,
         at=clock.real_now(),
     )
-    if sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and refund.status == Refund.Status.PENDING:
-        _submit(refund, sent.tx_hash, at, clock.real_now())
-    if sent.status == _Sent.CONFIRMED:
-        Refund.objects.filter(pk=refund.pk).update(tx_hash=sent.tx_hash)
-        _confirm(payment, refund, at, gas_atomic=sent.network_fee_atomic)
-        sender.mark_handled(sent)
-    elif sent.status == _Sent.FAILED:
+    if (
+        transfer.status in (_Sent.SUBMITTED, _Sent.CONFIRMED)
+        and refund.status == Refund.Status.PENDING
+    ):
+        _submit(refund, transfer.tx_hash, at, clock.real_now())
+    if transfer.status == _Sent.CONFIRMED:
+        Refund.objects.filter(pk=refund.pk).update(tx_hash=transfer.tx_hash)
+        _confirm(payment, refund, at, gas_atomic=transfer.network_fee_atomic)
+        sender.mark_handled(transfer)
+    elif transfer.status == _Sent.FAILED:
         _fail(
             payment,
             refund,
-            sent.reason or "The transaction failed",
+            transfer.reason or "The transaction failed",
             at,
-            gas_atomic=sent.network_fee_atomic,
+            gas_atomic=transfer.network_fee_atomic,
         )
-        sender.mark_handled(sent)
+        sender.mark_handled(transfer)
 
 
 def _submit(refund: Refund, tx_hash: str, at: datetime, real: datetime) -> None:
@@ -156,14 +159,14 @@ def _note_on_payment(payment: Payment, at: datetime) -> None:
 
 
 def _is_all_back(payment: Payment) -> bool:
-    for one in received_by(payment):
+    for intake in received_by(payment):
         confirmed = sum(
             deposit.amount_atomic
-            for deposit in one.deposits
+            for deposit in intake.deposits
             if deposit.status == deposit.Status.CONFIRMED
         )
         rows = Refund.objects.filter(
-            payment=payment, asset_id=one.address.asset_id, status="confirmed"
+            payment=payment, asset_id=intake.address.asset_id, status="confirmed"
         )
         if sum(rows.values_list("amount_atomic", flat=True)) < confirmed:
             return False
@@ -198,8 +201,8 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     rows = Refund.objects.filter(store_id=store_id, mode="test", is_simulated=True)
     moments = [*rows.filter(status="pending").values_list("created_at", flat=True)]
     submitted = rows.filter(status="submitted").values_list("submitted_at", flat=True)
-    moments += [one + simulated.UNDER_WAY for one in submitted if one is not None]
-    return min((one for one in moments if after is None or one > after), default=None)
+    moments += [moment + simulated.UNDER_WAY for moment in submitted if moment is not None]
+    return min((moment for moment in moments if after is None or moment > after), default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

@@ -48,9 +48,9 @@ class Refundable:
 def confirmed_of(payment: Payment) -> list[Received]:
     """The coins of which something has confirmed."""
     return [
-        one
-        for one in received_by(payment)
-        if any(row.status == "confirmed" for row in one.deposits)
+        intake
+        for intake in received_by(payment)
+        if any(row.status == "confirmed" for row in intake.deposits)
     ]
 
 
@@ -58,17 +58,19 @@ def refundable(payment: Payment, received: list[Received]) -> list[Refundable]:
     """Each of these coins of a completed payment of which something is left, in their order. Two
     questions for all."""
     currency = payment.settlement_currency
-    left = left_of(payment, received)
+    remaining = left_of(payment, received)
     rates = (
-        {asset.pk: rate for asset, rate in valued(left, currency, clock.real_now())} if left else {}
+        {asset.pk: rate for asset, rate in valued(remaining, currency, clock.real_now())}
+        if remaining
+        else {}
     )
-    found = []
-    for one in received:
-        asset = one.address.asset
-        if asset.pk not in left:
+    options = []
+    for intake in received:
+        asset = intake.address.asset
+        if asset.pk not in remaining:
             continue
         now = rates.get(asset.pk)
-        locked = Price(asset, one.address.exchange_rate, currency)
+        locked = Price(asset, intake.address.exchange_rate, currency)
         current = None if now is None else Price(asset, now, currency)
-        found.append(Refundable(Amount(asset, left[asset.pk]), locked, current))
-    return found
+        options.append(Refundable(Amount(asset, remaining[asset.pk]), locked, current))
+    return options

@@ -83,8 +83,8 @@ class Share:
 
 def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share | Refund]:
     """What there is to send, or the records that are already under way."""
-    received = [one for one in received_by(payment) if _confirmed(one)]
-    has_late = any(_held_late(payment, one) for one in received)
+    received = [intake for intake in received_by(payment) if _confirmed(intake)]
+    has_late = any(_held_late(payment, intake) for intake in received)
     if payment.status not in states.REFUNDABLE and not (
         payment.status == states.REFUNDED and has_late
     ):
@@ -98,13 +98,13 @@ def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share |
     if request.amount is not None:
         raise AmountNotAllowed
     if request.asset_id is not None and request.asset_id not in {
-        one.address.asset_id for one in received
+        intake.address.asset_id for intake in received
     }:
         raise AssetNotReceived
     if request.destination_address is not None and len(received) > 1 and request.asset_id is None:
         raise AssetRequired
     chosen = (
-        [one for one in received if request.asset_id in (None, one.address.asset_id)]
+        [intake for intake in received if request.asset_id in (None, intake.address.asset_id)]
         if request.destination_address
         else received
     )
@@ -121,18 +121,18 @@ def _without_destination(payment: Payment, received: list[Received]) -> Sequence
     raise PayerUnknown
 
 
-def _confirmed(one: Received) -> list[Deposit]:
-    return [deposit for deposit in one.deposits if deposit.status == Deposit.Status.CONFIRMED]
+def _confirmed(intake: Received) -> list[Deposit]:
+    return [deposit for deposit in intake.deposits if deposit.status == Deposit.Status.CONFIRMED]
 
 
-def _held_late(payment: Payment, one: Received) -> list[Deposit]:
+def _held_late(payment: Payment, intake: Received) -> list[Deposit]:
     """Late deposits that the merchant has not accepted."""
     waiting = set(
         LateDeposit.objects.filter(payment=payment, accepted_at=None).values_list(
             "deposit_id", flat=True
         )
     )
-    return [deposit for deposit in _confirmed(one) if deposit.pk in waiting]
+    return [deposit for deposit in _confirmed(intake) if deposit.pk in waiting]
 
 
 def _refunded_atomic(payment: Payment, asset_id: str) -> int:
@@ -141,7 +141,7 @@ def _refunded_atomic(payment: Payment, asset_id: str) -> int:
 
 
 def _under_way(payment: Payment, received: Sequence[Received]) -> list[Refund]:
-    assets = [one.address.asset_id for one in received]
+    assets = [intake.address.asset_id for intake in received]
     rows = Refund.objects.filter(
         payment=payment, asset_id__in=assets, status__in=OPEN_STATUSES
     ).select_related("asset__chain")
@@ -154,7 +154,7 @@ def _from_completed(
     """Full or partial, from what is available: the fees that were taken are the merchant's to
     bear."""
     if request.asset_id is not None:
-        received = [one for one in received if one.address.asset_id == request.asset_id]
+        received = [intake for intake in received if intake.address.asset_id == request.asset_id]
         if not received:
             raise AssetNotReceived
     elif len(received) > 1 and (
@@ -163,25 +163,33 @@ def _from_completed(
         raise AssetRequired
     if under_way := _under_way(payment, received):
         return under_way
-    shares = [share for one in received for share in _completed_shares(payment, one, request)]
+    shares = [share for intake in received for share in _completed_shares(payment, intake, request)]
     if not shares:
         raise NothingLeft
     return shares
 
 
-def _completed_shares(payment: Payment, one: Received, request: RefundRequest) -> list[Share]:
-    left = _left_atomic(payment, one)
-    if left <= 0:
+def _completed_shares(payment: Payment, intake: Received, request: RefundRequest) -> list[Share]:
+    remaining = _left_atomic(payment, intake)
+    if remaining <= 0:
         if request.amount is not None or request.asset_id is not None:
             raise NothingLeft
         return []
-    amount = left if request.amount is None else _amount_atomic(request.amount, one.address.asset)
-    if amount > left:
+    amount = (
+        remaining
+        if request.amount is None
+        else _amount_atomic(request.amount, intake.address.asset)
+    )
+    if amount > remaining:
         raise AmountExceeds
-    to_address = _destination(request.destination_address, one.address.asset) or _main_payer(one)
-    is_simulated = all(deposit.is_simulated for deposit in _confirmed(one))
+    to_address = _destination(request.destination_address, intake.address.asset) or _main_payer(
+        intake
+    )
+    is_simulated = all(deposit.is_simulated for deposit in _confirmed(intake))
     return [
-        Share(one.address.asset, to_address, amount, is_from_held=False, is_simulated=is_simulated)
+        Share(
+            intake.address.asset, to_address, amount, is_from_held=False, is_simulated=is_simulated
+        )
     ]
 
 
@@ -199,16 +207,18 @@ def left_of(payment: Payment, received: Sequence[Received]) -> dict[str, int]:
         .order_by()
         .values_list("asset_id")
     )
-    refunded = {asset_id: int(sent) for asset_id, sent in rows.annotate(sent=Sum("amount_atomic"))}
-    left = {
-        one.address.asset_id: one.confirmed_atomic - refunded.get(one.address.asset_id, 0)
-        for one in received
+    refunded = {
+        asset_id: int(atomic) for asset_id, atomic in rows.annotate(sent=Sum("amount_atomic"))
     }
-    return {asset_id: amount for asset_id, amount in left.items() if amount > 0}
+    remaining = {
+        intake.address.asset_id: intake.confirmed_atomic - refunded.get(intake.address.asset_id, 0)
+        for intake in received
+    }
+    return {asset_id: amount for asset_id, amount in remaining.items() if amount > 0}
 
 
-def _left_atomic(payment: Payment, one: Received) -> int:
-    return one.confirmed_atomic - _refunded_atomic(payment, one.address.asset_id)
+def _left_atomic(payment: Payment, intake: Received) -> int:
+    return intake.confirmed_atomic - _refunded_atomic(payment, intake.address.asset_id)
 
 
 def _from_closed(
@@ -218,17 +228,17 @@ def _from_closed(
     if under_way := _under_way(payment, received):
         return under_way
     shares: list[Share] = []
-    for one in received:
-        to_address = _destination(request.destination_address, one.address.asset)
-        for deposits, is_from_held in _sources(payment, one):
-            owed = _owed(payment, one, deposits, is_from_held=is_from_held)
+    for intake in received:
+        to_address = _destination(request.destination_address, intake.address.asset)
+        for deposits, is_from_held in _sources(payment, intake):
+            owed = _owed(payment, intake, deposits, is_from_held=is_from_held)
             if not owed:
                 continue
             if to_address is not None:
                 is_simulated = all(deposit.is_simulated for deposit in deposits)
                 shares.append(
                     Share(
-                        one.address.asset,
+                        intake.address.asset,
                         to_address,
                         sum(owed.values()),
                         is_from_held,
@@ -236,13 +246,13 @@ def _from_closed(
                     )
                 )
             else:
-                shares += to_payers(one, deposits, is_from_held=is_from_held, owed=owed)
+                shares += to_payers(intake, deposits, is_from_held=is_from_held, owed=owed)
     if not shares:
         raise NothingLeft
     return shares
 
 
-def _sources(payment: Payment, one: Received) -> list[tuple[list[Deposit], bool]]:
+def _sources(payment: Payment, intake: Received) -> list[tuple[list[Deposit], bool]]:
     """(deposits, whether they are held): what the merchant accepted late is in the available
     balance."""
     accepted = set(
@@ -250,28 +260,28 @@ def _sources(payment: Payment, one: Received) -> list[tuple[list[Deposit], bool]
             "deposit_id", flat=True
         )
     )
-    confirmed = _confirmed(one)
+    confirmed = _confirmed(intake)
     was_settled = payment.completed_at is not None
-    held = (
-        _held_late(payment, one)
+    late = (
+        _held_late(payment, intake)
         if was_settled
         else [deposit for deposit in confirmed if deposit.pk not in accepted]
     )
-    return [(held, True), ([deposit for deposit in confirmed if deposit.pk in accepted], False)]
+    return [(late, True), ([deposit for deposit in confirmed if deposit.pk in accepted], False)]
 
 
 def _sent(deposits: list[Deposit]) -> dict[str, int]:
     """What each paying address sent, oldest first."""
-    sent: dict[str, int] = {}
+    transfers: dict[str, int] = {}
     for deposit in deposits:
         if deposit.status == Deposit.Status.CONFIRMED:
             payer = deposit.from_address.lower()
-            sent[payer] = sent.get(payer, 0) + deposit.amount_atomic
-    return sent
+            transfers[payer] = transfers.get(payer, 0) + deposit.amount_atomic
+    return transfers
 
 
 def _owed(
-    payment: Payment, one: Received, deposits: list[Deposit], *, is_from_held: bool
+    payment: Payment, intake: Received, deposits: list[Deposit], *, is_from_held: bool
 ) -> dict[str, int]:
     """What each payer has not had back: a refund to a payer was theirs, one to anywhere else
     covered the oldest first."""
@@ -279,7 +289,7 @@ def _owed(
     elsewhere = 0
     rows = Refund.objects.filter(
         payment=payment,
-        asset_id=one.address.asset_id,
+        asset_id=intake.address.asset_id,
         status__in=LIVE_STATUSES,
         is_from_held=is_from_held,
     )
@@ -295,7 +305,7 @@ def _owed(
 
 
 def to_payers(
-    one: Received,
+    intake: Received,
     deposits: list[Deposit],
     *,
     is_from_held: bool,
@@ -307,7 +317,7 @@ def to_payers(
     if not all(_is_known(payer) for payer in due):
         raise PayerUnknown
     return [
-        Share(one.address.asset, Address(payer), amount, is_from_held, payer in simulated)
+        Share(intake.address.asset, Address(payer), amount, is_from_held, payer in simulated)
         for payer, amount in list(due.items())[:PARTS_MAX]
     ]
 
@@ -316,9 +326,9 @@ def _is_known(payer: str) -> bool:
     return bool(payer) and payer.lower() != ZERO_ADDRESS
 
 
-def _main_payer(one: Received) -> Address:
+def _main_payer(intake: Received) -> Address:
     """The address that paid most."""
-    deposits = _confirmed(one)
+    deposits = _confirmed(intake)
     payer = max(deposits, key=lambda deposit: deposit.amount_atomic).from_address
     if not _is_known(payer):
         raise PayerUnknown

@@ -37,9 +37,9 @@ def renew_payment(payment: Payment) -> Payment:
             .select_related("store")
             .get(pk=payment.pk)
         )
-        found = renewed_as(locked)
-        if found is not None:
-            return found
+        renewal = renewed_as(locked)
+        if renewal is not None:
+            return renewal
         if not is_renewable(locked):
             raise NotRenewable
         access = Access.for_public(locked.store, locked.mode)
@@ -102,7 +102,7 @@ def _request(payment: Payment) -> PaymentRequest:
         image_url=payment.image_url,
         expires_in=lifetime_seconds(payment.created_at, payment.expires_at),
         metadata=payment.metadata,
-        line_items=[LineItem(**one) for one in payment.line_items],
+        line_items=[LineItem(**item) for item in payment.line_items],
         customer_pays_fee=payment.customer_pays_fee,
     )
 

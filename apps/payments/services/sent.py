@@ -54,8 +54,8 @@ def hash_in(text: str) -> str | None:
     typed = text.strip().lower()[:TEXT_MAX]
     if _BARE_HASH.fullmatch(typed):
         return f"0x{typed}"
-    found = _HASH.search(typed)
-    return found[1] if found else None
+    match = _HASH.search(typed)
+    return match[1] if match else None
 
 
 def find_sent(payment: Payment, text: str) -> Answer:
@@ -68,7 +68,7 @@ def find_sent(payment: Payment, text: str) -> Answer:
 
 def known(payment: Payment, tx_hash: str) -> Answer | None:
     """What is booked or set aside of it at this payment's addresses; no chain is asked."""
-    entries = {one.address_id: one for one in addresses_of(payment)}
+    entries = {entry.address_id: entry for entry in addresses_of(payment)}
     rows = (
         Deposit.objects.filter(address_id__in=list(entries), tx_hash=tx_hash)
         .select_related("chain")
@@ -81,9 +81,15 @@ def known(payment: Payment, tx_hash: str) -> Answer | None:
         ).select_related("chain")
         stray = strays.first()
         return Answer(Found.WRONG_COIN, tx_hash, (stray.chain.name,)) if stray is not None else None
-    one = min(deposits, key=lambda deposit: _ORDER.index(_Status(deposit.status)))
-    has = min(confirmations_of(one, known_heads()), one.required_confirmations)
-    return Answer(_found(payment, one), tx_hash, (one.chain.name,), has, one.required_confirmations)
+    deposit = min(deposits, key=lambda deposit: _ORDER.index(_Status(deposit.status)))
+    has = min(confirmations_of(deposit, known_heads()), deposit.required_confirmations)
+    return Answer(
+        _found(payment, deposit),
+        tx_hash,
+        (deposit.chain.name,),
+        has,
+        deposit.required_confirmations,
+    )
 
 
 _Status = Deposit.Status
@@ -104,39 +110,43 @@ def _looked_up(payment: Payment, tx_hash: str) -> Answer:
     """Its own chains first, then the others of the mode: the most frequent mistake is the
     network."""
     entries = addresses_of(payment)
-    own = {one.asset.chain_id for one in entries}
+    own = {entry.asset.chain_id for entry in entries}
     chains = sorted(
-        Chain.objects.filter(mode=payment.mode), key=lambda one: (one.pk not in own, one.pk)
+        Chain.objects.filter(mode=payment.mode), key=lambda chain: (chain.pk not in own, chain.pk)
     )
-    native = {one.asset.chain_id: one.address_id for one in entries if one.asset.is_native}
-    result = look_up.search(chains, tx_hash, {one.address_id for one in entries}, native)
+    native = {entry.asset.chain_id: entry.address_id for entry in entries if entry.asset.is_native}
+    result = look_up.search(chains, tx_hash, {entry.address_id for entry in entries}, native)
     if result.seen is not None:
         return _answer(result.seen, tx_hash, entries)
-    if not result.asked and any(look_up.can_ask(one) for one in chains):
+    if not result.asked and any(look_up.can_ask(chain) for chain in chains):
         return Answer(Found.NOT_ASKED, tx_hash)
-    looked = result.asked or [one for one in chains if one.pk in own]
-    return Answer(Found.NOT_FOUND, tx_hash, tuple(one.name for one in looked))
+    asked_chains = result.asked or [chain for chain in chains if chain.pk in own]
+    return Answer(Found.NOT_FOUND, tx_hash, tuple(chain.name for chain in asked_chains))
 
 
-def _answer(seen: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -> Answer:
-    where = (seen.chain.name,)
-    if seen.has_failed:
+def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -> Answer:
+    where = (lookup.chain.name,)
+    if lookup.has_failed:
         return Answer(Found.FAILED, tx_hash, where)
-    if seen.block_number is None:
+    if lookup.block_number is None:
         return Answer(Found.NOT_FINAL, tx_hash, where)
-    if not seen.reached:
+    if not lookup.reached:
         return Answer(Found.OTHER_ADDRESS, tx_hash, where)
     expected = {
-        (one.asset.chain_id, one.address_id, (one.asset.contract_address or "").lower())
-        for one in entries
+        (entry.asset.chain_id, entry.address_id, (entry.asset.contract_address or "").lower())
+        for entry in entries
     }
-    ours = [one for one in seen.reached if (seen.chain.pk, one.address, one.contract) in expected]
-    if not ours:
+    transfers = [
+        transfer
+        for transfer in lookup.reached
+        if (lookup.chain.pk, transfer.address, transfer.contract) in expected
+    ]
+    if not transfers:
         return Answer(Found.WRONG_COIN, tx_hash, where)
-    head = Head.objects.filter(chain=seen.chain).first()
-    if head is None or head.number < seen.block_number:
+    head = Head.objects.filter(chain=lookup.chain).first()
+    if head is None or head.number < lookup.block_number:
         return Answer(Found.NOT_FINAL, tx_hash, where)
-    for one in ours:
-        if not one.contract:  # what a contract sends is found by what the address holds
-            look_up.watch_again(one.address)
+    for transfer in transfers:
+        if not transfer.contract:  # what a contract sends is found by what the address holds
+            look_up.watch_again(transfer.address)
     return Answer(Found.NOTED, tx_hash, where)

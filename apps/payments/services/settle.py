@@ -73,9 +73,9 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
     _set_aside_unexpected(payment, received, at)
 
     news = [
-        (one, deposit)
-        for one in received
-        for deposit in one.deposits
+        (intake, deposit)
+        for intake in received
+        for deposit in intake.deposits
         if deposit.status != deposit.handled_status
     ]
     received = _part_late(payment, received, news, at)
@@ -110,17 +110,17 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
 def _set_aside_unexpected(payment: Payment, received: list[Received], at: datetime) -> None:
     """Another asset than the address was made for is never credited by itself. What a person has
     claimed stays theirs."""
-    for one in received:
+    for intake in received:
         strays = (
-            Deposit.objects.filter(address_id=one.address.address_id)
-            .exclude(asset_id=one.address.asset_id)
+            Deposit.objects.filter(address_id=intake.address.address_id)
+            .exclude(asset_id=intake.address.asset_id)
             .exclude(status="unmatched")
         )
         for stray in strays:
             if stray.handled_status == Deposit.Status.CONFIRMED or stray.is_lost:
                 _note_lost_claim(payment, stray, at)
                 continue
-            reason = f"{stray.asset_id} sent to an address for {one.address.asset_id}"
+            reason = f"{stray.asset_id} sent to an address for {intake.address.asset_id}"
             mark_unmatched(stray, reason, at, store_id=payment.store_id)
 
 
@@ -148,7 +148,11 @@ def _part_late(
     it is held and changes no status."""
     is_closed = payment.status in states.CLOSED
     is_open = payment.status not in states.TERMINAL
-    new = [deposit for one, deposit in news if _is_new(deposit) and deposit.pk not in one.late_ids]
+    new = [
+        deposit
+        for intake, deposit in news
+        if _is_new(deposit) and deposit.pk not in intake.late_ids
+    ]
     late = [
         deposit
         for deposit in new
@@ -163,11 +167,11 @@ def _part_late(
         "created_at": at,
     }
     LateDeposit.objects.bulk_create(
-        [LateDeposit(deposit=one, **of_payment) for one in late], ignore_conflicts=True
+        [LateDeposit(deposit=deposit, **of_payment) for deposit in late], ignore_conflicts=True
     )
     attention.came_late(payment, late)
     late_ids = frozenset(deposit.pk for deposit in late)
-    return [replace(one, late_ids=one.late_ids | late_ids) for one in received]
+    return [replace(intake, late_ids=intake.late_ids | late_ids) for intake in received]
 
 
 def _is_new(deposit: Deposit) -> bool:
@@ -186,7 +190,7 @@ def _book(
 ) -> None:
     """Post every newly confirmed deposit; one that is settled at once is in its three shares
     too."""
-    late = {pk for one in received for pk in one.late_ids}
+    late = {pk for intake in received for pk in intake.late_ids}
     for _, deposit in news:
         if deposit.status != Deposit.Status.CONFIRMED:
             continue
@@ -215,10 +219,10 @@ def take_into_custody(payment: Payment, deposit: Deposit, at: datetime) -> None:
 
 def _post_settlement(payment: Payment, received: list[Received], at: datetime) -> None:
     """Book what a completed intent received, asset by asset, in three shares."""
-    for one in sorted(received, key=lambda one: one.address.asset_id):
-        if one.confirmed_atomic:
+    for intake in sorted(received, key=lambda intake: intake.address.asset_id):
+        if intake.confirmed_atomic:
             movements.payment_settled(
-                **shares(payment, one.address.asset_id, one.confirmed_atomic), at=at
+                **shares(payment, intake.address.asset_id, intake.confirmed_atomic), at=at
             )
 
 
@@ -249,11 +253,17 @@ def facts_of(payment: Payment, received: list[Received], at: datetime) -> states
     store = payment.store
     return states.Facts(
         confirmed=sum(
-            (Fraction(one.confirmed_atomic, one.address.required_atomic) for one in received),
+            (
+                Fraction(intake.confirmed_atomic, intake.address.required_atomic)
+                for intake in received
+            ),
             Fraction(0),
         ),
         unconfirmed=sum(
-            (Fraction(one.unconfirmed_atomic, one.address.required_atomic) for one in received),
+            (
+                Fraction(intake.unconfirmed_atomic, intake.address.required_atomic)
+                for intake in received
+            ),
             Fraction(0),
         ),
         is_past_deadline=payment.deadline <= at and _is_judged(payment, received, at),
@@ -275,12 +285,12 @@ def _is_judged(payment: Payment, received: list[Received], at: datetime) -> bool
     """
     if payment.mode == "test" and payment.store.test_offset_seconds:
         return True
-    chains = {one.address.asset.chain_id for one in received}
+    chains = {intake.address.asset.chain_id for intake in received}
     return all(is_caught_up(chain_id, payment.deadline) for chain_id in chains)
 
 
 def _is_under_review(payment: Payment, received: list[Received]) -> bool:
-    assets = [one.address.asset_id for one in received if one.received_atomic]
+    assets = [intake.address.asset_id for intake in received if intake.received_atomic]
     if not assets:
         return False
     stopped = AcceptedAsset.objects.filter(
@@ -318,24 +328,24 @@ def _tell_of_deposits(
     at: datetime,
 ) -> None:
     """transaction.* for each deposit that was seen, confirmed or lost, each once."""
-    for one, deposit in news:
+    for intake, deposit in news:
         kinds = {
             Deposit.Status.CONFIRMING: ["transaction.confirming"],
             Deposit.Status.CONFIRMED: ["transaction.confirming", "transaction.confirmed"],
             Deposit.Status.FAILED: ["transaction.failed"],
         }[Deposit.Status(deposit.status)]
-        told = set()
+        announced = set()
         if deposit.handled_status:
             past = PaymentEvent.objects.filter(payment=payment, payload__deposit_id=str(deposit.pk))
-            told = set(past.values_list("event_type", flat=True))
+            announced = set(past.values_list("event_type", flat=True))
         for kind in kinds:
-            if kind not in told:
+            if kind not in announced:
                 payload = {
                     "deposit_id": str(deposit.pk),
                     "tx_hash": deposit.tx_hash,
                     "amount_atomic": str(deposit.amount_atomic),
                 }
-                body = transaction_document(deposit, one.address.asset, heads_for([deposit]))
+                body = transaction_document(deposit, intake.address.asset, heads_for([deposit]))
                 events.record(payment, kind, before, after, at, payload=payload, transaction=body)
         if deposit.is_lost:
             _stop_for_review(payment, deposit, at)
@@ -378,7 +388,9 @@ def _note_news(
 
 def _settlement_status(payment: Payment, received: list[Received], status: str) -> str | None:
     has_funds = any(
-        deposit.status != Deposit.Status.FAILED for one in received for deposit in one.deposits
+        deposit.status != Deposit.Status.FAILED
+        for intake in received
+        for deposit in intake.deposits
     )
     match status:
         case states.COMPLETED:

@@ -96,24 +96,24 @@ def simulate_deposit(
         ):
             raise AlreadyFinalized
         at = clock.now(locked.store, locked.mode)
-        one = _target(locked, request)
-        deposit = _put(locked, one, request, at)
+        intake = _target(locked, request)
+        deposit = _put(locked, intake, request, at)
         return settle_locked(locked, at), deposit
 
 
 def _target(payment: Payment, request: SimulationRequest) -> Received:
     received = received_by(payment)
-    found = next(
-        (one for one in received if request.asset_id in (None, one.address.asset_id)), None
+    intake = next(
+        (intake for intake in received if request.asset_id in (None, intake.address.asset_id)), None
     )
-    if found is None:
+    if intake is None:
         raise NoAddress
-    return found
+    return intake
 
 
-def _put(payment: Payment, one: Received, request: SimulationRequest, at: datetime) -> Deposit:
-    entry = one.address
-    needed = one.address.required_confirmations
+def _put(payment: Payment, intake: Received, request: SimulationRequest, at: datetime) -> Deposit:
+    entry = intake.address
+    needed = intake.address.required_confirmations
     status = {"unconfirmed": Deposit.Status.CONFIRMING, "failed": Deposit.Status.FAILED}.get(
         request.scenario, Deposit.Status.CONFIRMED
     )
@@ -126,7 +126,7 @@ def _put(payment: Payment, one: Received, request: SimulationRequest, at: dateti
         entry.address,
         entry.asset,
         request.reference,
-        amount_atomic=_amount(payment, one, request),
+        amount_atomic=_amount(payment, intake, request),
         confirmations=0 if request.scenario == "failed" else confirmations,
         status=status,
         at=at,
@@ -146,13 +146,13 @@ def _put(payment: Payment, one: Received, request: SimulationRequest, at: dateti
     return deposit
 
 
-def _amount(payment: Payment, one: Received, request: SimulationRequest) -> int:
-    named = _named_amount(one, request)
-    if named is not None:
-        return named
-    outstanding = _outstanding(one, request)
+def _amount(payment: Payment, intake: Received, request: SimulationRequest) -> int:
+    amount_atomic = _named_amount(intake, request)
+    if amount_atomic is not None:
+        return amount_atomic
+    outstanding = _outstanding(intake, request)
     if request.scenario == "overpaid":
-        return outstanding + _clear_of_tolerance(payment, one)
+        return outstanding + _clear_of_tolerance(payment, intake)
     if outstanding <= 0:
         raise NoExpectedAmount
     if request.scenario == "underpaid":
@@ -162,28 +162,31 @@ def _amount(payment: Payment, one: Received, request: SimulationRequest) -> int:
     return outstanding
 
 
-def _outstanding(one: Received, request: SimulationRequest) -> int:
+def _outstanding(intake: Received, request: SimulationRequest) -> int:
     """What is still to pay, leaving out the deposit whose reference is sent again."""
-    others = [
-        d
-        for d in one.counted
-        if d.status != Deposit.Status.FAILED and d.simulated_reference != request.reference
+    amounts = [
+        deposit
+        for deposit in intake.counted
+        if deposit.status != Deposit.Status.FAILED
+        and deposit.simulated_reference != request.reference
     ]
-    return max(0, one.address.required_atomic - sum(deposit.amount_atomic for deposit in others))
+    return max(
+        0, intake.address.required_atomic - sum(deposit.amount_atomic for deposit in amounts)
+    )
 
 
-def _clear_of_tolerance(payment: Payment, one: Received) -> int:
+def _clear_of_tolerance(payment: Payment, intake: Received) -> int:
     """Twice the overpayment tolerance, or one unit at display precision when that is more."""
-    asset = one.address.asset
+    asset = intake.address.asset
     twice = 2 * money.share(
-        one.address.required_atomic, money.Bps(payment.store.overpayment_tolerance_bps)
+        intake.address.required_atomic, money.Bps(payment.store.overpayment_tolerance_bps)
     )
     return max(twice, int(10 ** (asset.atomic_decimals - asset.display_decimals)))
 
 
-def _named_amount(one: Received, request: SimulationRequest) -> int | None:
+def _named_amount(intake: Received, request: SimulationRequest) -> int | None:
     """The one amount that was named, in atomic units; None without any."""
-    asset = one.address.asset
+    asset = intake.address.asset
     if request.amount_atomic is not None:
         amount: int | None = int(request.amount_atomic)
     elif request.amount is not None:
@@ -191,7 +194,7 @@ def _named_amount(one: Received, request: SimulationRequest) -> int | None:
     elif request.settlement_amount is not None:
         cents = money.cents_from_text(request.settlement_amount)
         amount = money.atomic_for_cents(
-            cents, one.address.exchange_rate, asset.atomic_decimals, asset.display_decimals
+            cents, intake.address.exchange_rate, asset.atomic_decimals, asset.display_decimals
         )
     else:
         return None

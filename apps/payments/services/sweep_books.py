@@ -24,11 +24,13 @@ def book_sweeps() -> int:
     return JOB.walk(ended, _book) + AGAIN.walk(sender.mined_otherwise(), _book_difference)
 
 
-def _book_difference(found: OutgoingTransaction) -> None:
+def _book_difference(outgoing: OutgoingTransaction) -> None:
     """A transaction's app has booked its end; a reorg undid it, and the second time gas or the
     exchange's price was another."""
     with transaction.atomic():
-        row = sender.mined_otherwise().select_for_update(of=("self",)).filter(pk=found.pk).first()
+        row = (
+            sender.mined_otherwise().select_for_update(of=("self",)).filter(pk=outgoing.pk).first()
+        )
         if row is None:
             return
         movements.mined_again(

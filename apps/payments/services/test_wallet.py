@@ -97,20 +97,24 @@ def send_test_payment(
         raise TooLarge
     if not sender.can_afford(entry.asset.chain_id, entry.asset_id, amount):
         raise Unfunded(retry_after=60)
-    left = _take(access, payment, amount)
+    remaining = _take(access, payment, amount)
     if settings.WORK_INLINE:
         request_test_payments()
     return WalletPaymentDocument(
         amount_atomic=str(amount),
         required_atomic=str(entry.required_atomic),
-        remaining_daily_atomic=str(left),
+        remaining_daily_atomic=str(remaining),
     )
 
 
 def _entry(payment: Payment) -> PaymentAddress | None:
     """Where the intent takes the chain's own coin."""
     return next(
-        (one for one in addresses_of(payment) if one.asset.token_standard == TokenStandard.NATIVE),
+        (
+            entry
+            for entry in addresses_of(payment)
+            if entry.asset.token_standard == TokenStandard.NATIVE
+        ),
         None,
     )
 
@@ -131,8 +135,10 @@ def _take(access: Access, payment: Payment, amount: int) -> int:
     store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
     at = clock.now(store, access.mode)
     recent = TestPayment.objects.filter(store=store, created_at__gt=at - WINDOW)
-    left = DAILY_ATOMIC - int(recent.aggregate(total=Sum("amount_atomic"))["total"] or 0) - amount
-    if left < 0:
+    remaining = (
+        DAILY_ATOMIC - int(recent.aggregate(total=Sum("amount_atomic"))["total"] or 0) - amount
+    )
+    if remaining < 0:
         oldest = recent.order_by("created_at").values_list("created_at", flat=True).first()
         wait = int((oldest + WINDOW - at).total_seconds()) + 1 if oldest is not None else 60
         raise AllowanceExhausted(retry_after=max(1, wait))
@@ -140,7 +146,7 @@ def _take(access: Access, payment: Payment, amount: int) -> int:
         store=store, mode=access.mode, created_at=at, payment=payment, amount_atomic=amount
     )
     jobs.enqueue("payments.book_test_payments")
-    return left
+    return remaining
 
 
 def request_test_payments() -> int:
@@ -153,21 +159,21 @@ def request_test_payments() -> int:
     return REQUESTING.walk(rows, _request)
 
 
-def _request(made: TestPayment) -> None:
+def _request(payment: TestPayment) -> None:
     with transaction.atomic():
-        entry = _entry(made.payment)
-        if entry is not None and TestPayment.objects.filter(pk=made.pk, is_requested=False).update(
-            is_requested=True
-        ):
+        entry = _entry(payment.payment)
+        if entry is not None and TestPayment.objects.filter(
+            pk=payment.pk, is_requested=False
+        ).update(is_requested=True):
             sender.request(
                 chain_id=entry.asset.chain_id,
                 asset_id=entry.asset_id,
                 to=entry.address_id,
-                amount_atomic=made.amount_atomic,
+                amount_atomic=payment.amount_atomic,
                 purpose=OutgoingTransaction.Purpose.TEST_PAYMENT,
-                reference=made.pk,
-                mode=made.mode,
-                store_id=made.store_id,
+                reference=payment.pk,
+                mode=payment.mode,
+                store_id=payment.store_id,
                 at=clock.real_now(),
             )
 

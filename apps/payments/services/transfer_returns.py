@@ -73,7 +73,7 @@ def _advance_simulated(row: TransferReturn, at: datetime) -> None:
 
 def _advance_sent(row: TransferReturn, at: datetime) -> None:
     real = clock.real_now()
-    sent = sender.request(
+    transaction = sender.request(
         chain_id=row.asset.chain_id,
         asset_id=row.asset_id,
         to=row.destination_address,
@@ -84,15 +84,20 @@ def _advance_sent(row: TransferReturn, at: datetime) -> None:
         store_id=row.store_id,
         at=real,
     )
-    if sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and row.status == "pending":
-        _submit(row, sent.tx_hash, at, real)
-    if sent.status == _Sent.CONFIRMED:
-        TransferReturn.objects.filter(pk=row.pk).update(tx_hash=sent.tx_hash)
-        _confirm(row, at, gas_atomic=sent.network_fee_atomic)
-        sender.mark_handled(sent)
-    elif sent.status == _Sent.FAILED:
-        _fail(row, sent.reason or "The transaction failed", at, gas_atomic=sent.network_fee_atomic)
-        sender.mark_handled(sent)
+    if transaction.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and row.status == "pending":
+        _submit(row, transaction.tx_hash, at, real)
+    if transaction.status == _Sent.CONFIRMED:
+        TransferReturn.objects.filter(pk=row.pk).update(tx_hash=transaction.tx_hash)
+        _confirm(row, at, gas_atomic=transaction.network_fee_atomic)
+        sender.mark_handled(transaction)
+    elif transaction.status == _Sent.FAILED:
+        _fail(
+            row,
+            transaction.reason or "The transaction failed",
+            at,
+            gas_atomic=transaction.network_fee_atomic,
+        )
+        sender.mark_handled(transaction)
 
 
 def _submit(row: TransferReturn, tx_hash: str, at: datetime, real: datetime) -> None:
@@ -127,8 +132,8 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     rows = TransferReturn.objects.filter(store_id=store_id, mode="test", is_simulated=True)
     moments = list(rows.filter(status="pending").values_list("created_at", flat=True))
     submitted = rows.filter(status="submitted").values_list("submitted_at", flat=True)
-    moments += [one + simulated.UNDER_WAY for one in submitted if one is not None]
-    return min((one for one in moments if after is None or one > after), default=None)
+    moments += [moment + simulated.UNDER_WAY for moment in submitted if moment is not None]
+    return min((moment for moment in moments if after is None or moment > after), default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

@@ -61,14 +61,14 @@ def transfer_of(access: Access, transfer_id: str) -> UnmatchedTransfer:
     rows = UnmatchedTransfer.objects.filter(
         store_id=access.store_id, chain__mode=access.mode
     ).select_related("chain", "asset")
-    found = (
+    transfer = (
         rows.filter(pk=int(transfer_id)).first()
         if transfer_id.isdecimal() and len(transfer_id) < 19
         else None
     )
-    if found is None:
+    if transfer is None:
         raise NotFound
-    return found
+    return transfer
 
 
 def claim_of(access: Access, transfer: UnmatchedTransfer) -> Claim:
@@ -78,10 +78,10 @@ def claim_of(access: Access, transfer: UnmatchedTransfer) -> Claim:
         .select_related("payment__store")
         .first()
     )
-    found = Deposit.objects.filter(
+    arrival = Deposit.objects.filter(
         chain=transfer.chain_id, tx_hash=transfer.tx_hash, log_index=transfer.log_index
     )
-    deposit = found.select_related("asset__chain").first()
+    deposit = arrival.select_related("asset__chain").first()
     if address is None or deposit is None:
         raise ForSupport
     payment = address.payment
@@ -128,8 +128,8 @@ def accept_transfer(access: Access, transfer_id: str, reference: str) -> Payment
         LateDeposit.objects.create(
             deposit=claim.deposit, **of_payment, created_at=at, accepted_at=at
         )
-        told = shares(payment, claim.deposit.asset_id, claim.deposit.amount_atomic)
-        movements.late_deposit_accepted(deposit_id=claim.deposit.pk, **told, at=at)
+        details = shares(payment, claim.deposit.asset_id, claim.deposit.amount_atomic)
+        movements.late_deposit_accepted(deposit_id=claim.deposit.pk, **details, at=at)
         note_accepted(payment, claim.deposit, at)
         _record("unmatched_transfer.accepted", claim, payment)
     return payment
@@ -151,7 +151,7 @@ def send_transfer_back(access: Access, transfer_id: str) -> TransferReturn:
         )
         at = clock.now(payment.store, payment.mode)
         _take_in(claim, payment, UnmatchedTransfer.Outcome.RETURNED, at)
-        sent = TransferReturn.objects.create(
+        transfer = TransferReturn.objects.create(
             store_id=payment.store_id,
             mode=payment.mode,
             created_at=at,
@@ -163,10 +163,10 @@ def send_transfer_back(access: Access, transfer_id: str) -> TransferReturn:
             amount_atomic=claim.deposit.amount_atomic,
             is_simulated=claim.deposit.is_simulated,
         )
-        movements.transfer_return_created(**booking_of(sent, at))
+        movements.transfer_return_created(**booking_of(transfer, at))
         _record("unmatched_transfer.returned", claim, payment)
         jobs.enqueue("payments.advance_refunds", mode=payment.mode)
-    return sent
+    return transfer
 
 
 def _take_in(claim: Claim, payment: Payment, outcome: str, at: datetime) -> None:
@@ -182,7 +182,7 @@ def _take_in(claim: Claim, payment: Payment, outcome: str, at: datetime) -> None
 
 def _record(action: str, claim: Claim, payment: Payment) -> None:
     deposit = claim.deposit
-    told = {
+    details = {
         "asset": deposit.asset_id,
         "amount_atomic": str(deposit.amount_atomic),
         "tx_hash": deposit.tx_hash,
@@ -193,5 +193,5 @@ def _record(action: str, claim: Claim, payment: Payment) -> None:
         mode=payment.mode,
         target=payment,
         name=payment.reference,
-        details=told,
+        details=details,
     )

@@ -51,11 +51,13 @@ def book_funding(
     }
     arrived: Counter[str] = Counter()
     from_cold: Counter[str] = Counter()
-    for one in _transfers_to(wallet, tx_hash, nodes, [contract for contract in assets if contract]):
-        asset_id = assets[one.contract].pk
-        arrived[asset_id] += one.amount_atomic
-        if one.from_address in cold_storage.addresses(asset_id):
-            from_cold[asset_id] += one.amount_atomic
+    for transfer in _transfers_to(
+        wallet, tx_hash, nodes, [contract for contract in assets if contract]
+    ):
+        asset_id = assets[transfer.contract].pk
+        arrived[asset_id] += transfer.amount_atomic
+        if transfer.from_address in cold_storage.addresses(asset_id):
+            from_cold[asset_id] += transfer.amount_atomic
     if not +arrived:
         raise NotFunding(
             f"The transaction brought {wallet.address} nothing that can be read from it; book it"
@@ -121,25 +123,25 @@ def _transfers_to(
     if not receipt:
         raise NotFunding("The chain knows no such transaction, or no block has it yet")
     number = int(receipt["blockNumber"], 16)
-    wanted = wallet.chain.required_confirmations
+    required = wallet.chain.required_confirmations
     confirmations = max(0, int(tip, 16) - number + 1)
-    if confirmations < wanted:
+    if confirmations < required:
         raise NotFunding(
-            f"The transaction has {confirmations} of {wanted} confirmations: try again later"
+            f"The transaction has {confirmations} of {required} confirmations: try again later"
         )
     if int(receipt["status"], 16) != 1:
         raise NotFunding("The transaction was reverted")
     [block] = blocks.read_blocks(nodes, [number], contracts)
-    found = [
-        one
-        for one in block.transfers
-        if one.tx_hash == tx_hash and one.to_address == wallet.address
+    transfers = [
+        transfer
+        for transfer in block.transfers
+        if transfer.tx_hash == tx_hash and transfer.to_address == wallet.address
     ]
-    senders = {one.from_address for one in found} | {str(receipt["from"]).lower()}
+    senders = {transfer.from_address for transfer in transfers} | {str(receipt["from"]).lower()}
     is_ours = (
         SignedTransaction.objects.filter(tx_hash=tx_hash).exists()
         or Address.objects.filter(pk__in=senders).exists()
     )
     if is_ours or wallet.address in senders:
         raise NotFunding("The transaction is the service's own: its coins are in the books already")
-    return found
+    return transfers

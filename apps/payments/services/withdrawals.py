@@ -74,13 +74,13 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
         "reason": request.reason.strip(),
     }
     with transaction.atomic():
-        known = Withdrawal.objects.filter(reference=request.reference).first()
-        if known is not None:
-            if any(getattr(known, name) != value for name, value in fields.items()):
+        withdrawal = Withdrawal.objects.filter(reference=request.reference).first()
+        if withdrawal is not None:
+            if any(getattr(withdrawal, name) != value for name, value in fields.items()):
                 raise WithdrawalRefused(f"{request.reference} is another withdrawal already")
-            return known
+            return withdrawal
         _refuse(request, staff)
-        made, _ = Withdrawal.objects.get_or_create(
+        created, _ = Withdrawal.objects.get_or_create(
             reference=request.reference,
             defaults={
                 **fields,
@@ -89,15 +89,15 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
                 "requested_at": at,
             },
         )
-        _note("requested", made, staff)
+        _note("requested", created, staff)
         text = (
             f"{staff} asks for it. Nothing leaves before another member of finance staff lets"
             " it go."
         )
         tell_deciders(
-            roles.WITHDRAWAL, staff, _letter(made, "waits for a second member of staff", text)
+            roles.WITHDRAWAL, staff, _letter(created, "waits for a second member of staff", text)
         )
-    return made
+    return created
 
 
 def _refuse(request: WithdrawalRequest, staff: User) -> None:
@@ -114,9 +114,11 @@ def _refuse(request: WithdrawalRequest, staff: User) -> None:
 
 
 def _refuse_more_than_earned(asset: Asset, amount_atomic: int) -> None:
-    left = withdrawable(asset)
-    if amount_atomic > left:
-        raise WithdrawalRefused(f"The earnings of {asset.pk} are {left}, less than {amount_atomic}")
+    limit = withdrawable(asset)
+    if amount_atomic > limit:
+        raise WithdrawalRefused(
+            f"The earnings of {asset.pk} are {limit}, less than {amount_atomic}"
+        )
 
 
 def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Withdrawal:
@@ -170,18 +172,19 @@ def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Wi
     return row
 
 
-def _tell_asker(what: str, row: Withdrawal, staff: User) -> None:
+def _tell_asker(outcome: str, row: Withdrawal, staff: User) -> None:
     if row.requested_by != staff:
         tell(
-            row.requested_by, _letter(row, f"was {what}", f"{staff} {what} what you had asked for.")
+            row.requested_by,
+            _letter(row, f"was {outcome}", f"{staff} {outcome} what you had asked for."),
         )
 
 
-def _letter(row: Withdrawal, what: str, text: str) -> StaffLetter:
+def _letter(row: Withdrawal, outcome: str, text: str) -> StaffLetter:
     path = f"/admin/payments/withdrawal/{row.pk}/decide/"
     return StaffLetter(
         f"withdrawal:{row.pk}:{row.status}",
-        f"A withdrawal of earnings {what}",
+        f"A withdrawal of earnings {outcome}",
         text,
         row.reference,
         row.reason,
@@ -189,20 +192,20 @@ def _letter(row: Withdrawal, what: str, text: str) -> StaffLetter:
     )
 
 
-def _note(what: str, row: Withdrawal, staff: User) -> None:
-    told = {
+def _note(action: str, row: Withdrawal, staff: User) -> None:
+    details = {
         "asset": row.asset_id,
         "amount_atomic": str(row.amount_atomic),
         "to_address": row.to_address,
         "staff": str(staff.pk),
     }
     audit.record(
-        f"withdrawal.{what}",
+        f"withdrawal.{action}",
         target=row,
         mode=row.mode,
         name=row.reference,
         reason=row.reason,
-        details=told,
+        details=details,
     )
 
 
@@ -237,15 +240,15 @@ def _request(row: Withdrawal) -> None:
             )
 
 
-def _book(sent: OutgoingTransaction) -> None:
+def _book(outgoing: OutgoingTransaction) -> None:
     at = clock.real_now()
     with transaction.atomic():
         row = (
             Withdrawal.objects.select_for_update(of=("self",))
             .select_related("asset")
-            .get(pk=sent.reference)
+            .get(pk=outgoing.reference)
         )
-        is_confirmed = sent.status == _Sent.CONFIRMED
+        is_confirmed = outgoing.status == _Sent.CONFIRMED
         book = movements.withdrawal_confirmed if is_confirmed else movements.withdrawal_released
         book(
             mode=row.mode,
@@ -253,12 +256,17 @@ def _book(sent: OutgoingTransaction) -> None:
             withdrawal_id=row.pk,
             amount_atomic=row.amount_atomic,
             gas_asset_id=native_asset_id(row.asset),
-            gas_atomic=sent.network_fee_atomic,
+            gas_atomic=outgoing.network_fee_atomic,
             at=at,
         )
         status = _Status.CONFIRMED if is_confirmed else _Status.FAILED
-        reason = "" if is_confirmed else sent.reason
+        reason = "" if is_confirmed else outgoing.reason
         WITHDRAWAL_MACHINE.change_locked(
-            row, Step(status), at=at, finished_at=at, tx_hash=sent.tx_hash, failure_reason=reason
+            row,
+            Step(status),
+            at=at,
+            finished_at=at,
+            tx_hash=outgoing.tx_hash,
+            failure_reason=reason,
         )
-        sender.mark_handled(sent)
+        sender.mark_handled(outgoing)

@@ -37,19 +37,19 @@ class Most:
         ones."""
         return in_units(self.price.worth(self.amount))
 
-    def coins_for(self, wanted: Fiat) -> Amount[Asset]:
+    def coins_for(self, amount: Fiat) -> Amount[Asset]:
         """What an amount of money buys, rounded down; who names what the whole is said to be worth
         gets all of it.
 
         Raises MoreThanMost; Invalid where it buys nothing.
         """
         whole = self.fiat
-        if whole < wanted:
+        if whole < amount:
             raise MoreThanMost(whole)
-        if wanted == whole:
+        if amount == whole:
             return self.amount
         atomic = money.atomic_at_most(
-            wanted.cents, self.price.rate, self.amount.asset.atomic_decimals
+            amount.cents, self.price.rate, self.amount.asset.atomic_decimals
         )
         if not atomic:
             raise Invalid("amount", "positive")
