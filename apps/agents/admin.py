@@ -89,7 +89,7 @@ class SignedPaymentAdmin(ReadOnly):
 
 @admin.register(PaymentOffer)
 class PaymentOfferAdmin(Rated):
-    list_display = ["created", "shop", "amount", "what", "to"]
+    list_display = ["created", "shop", "amount", "resource_path", "to"]
     list_filter = ["mode", "asset"]
     list_select_related = ["store", "asset"]
     search_fields = ["id", "store", "payment"]
@@ -97,7 +97,7 @@ class PaymentOfferAdmin(Rated):
     created = lists.when("created_at", "Created")
     shop = lists.store()
     amount = lists.coins()
-    what = lists.text("resource", "Resource")
+    resource_path = lists.text("resource", "Resource")
     to = lists.short("pay_to_id", "To")
     ordering = ["-created_at"]
 

@@ -35,6 +35,6 @@ def tokens_of(access: Access) -> tuple[list[Asset], list[Asset]]:
     """The active assets of the mode: those that customers can pay with, and the others."""
     accepted = set(AcceptedAsset.objects.visible_to(access).values_list("asset_id", flat=True))
     assets = listed_assets(access.mode)
-    return [one for one in assets if one.pk in accepted], [
-        one for one in assets if one.pk not in accepted
+    return [asset for asset in assets if asset.pk in accepted], [
+        asset for asset in assets if asset.pk not in accepted
     ]

@@ -52,21 +52,21 @@ class InvoiceChanges(Part):
 
 @admin.register(Product)
 class ProductAdmin(ReadOnly):
-    list_display = ["created", "shop", "called", "active"]
+    list_display = ["created", "shop", "label", "active"]
     list_filter = ["mode", "active"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Product ID, or the beginning of a store's name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
-    called = lists.text("name", "Name")
+    label = lists.text("name", "Name")
     ordering = ["-created_at"]
     inlines = [Prices]
 
 
 @admin.register(Customer)
 class CustomerAdmin(ReadOnly):
-    list_display = ["created", "shop", "address", "called", "deleted"]
+    list_display = ["created", "shop", "address", "label", "deleted"]
     list_filter = ["mode"]
     list_select_related = ["store"]
     search_fields = ["id", "^email", "store"]
@@ -74,7 +74,7 @@ class CustomerAdmin(ReadOnly):
     created = lists.when("created_at", "Created")
     shop = lists.store()
     address = lists.text("email", "Email")
-    called = lists.text("name", "Name")
+    label = lists.text("name", "Name")
     deleted = lists.when("deleted_at", "Deleted")
     ordering = ["-created_at"]
 
@@ -106,7 +106,7 @@ class SubscriptionAdmin(ReadOnly):
 
 @admin.register(Invoice)
 class InvoiceAdmin(ReadOnly):
-    list_display = ["created", "shop", "called", "customer_email", "total", "state"]
+    list_display = ["created", "shop", "label", "customer_email", "total", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "customer"]
     search_fields = ["id", "^customer__email", "store"]
@@ -123,5 +123,5 @@ class InvoiceAdmin(ReadOnly):
     inlines = [Lines, Payments, InvoiceChanges]
 
     @admin.display(description="Number")
-    def called(self, row: Invoice) -> str:
+    def label(self, row: Invoice) -> str:
         return formatted_number(row) or "Draft"

@@ -75,8 +75,10 @@ def invoice_noted(invoice: Invoice, change: str, at: datetime) -> None:
 
 @SUBSCRIPTION_MACHINE.recorder
 def _record_subscriptions(changes: Sequence[Change[Subscription, SubscriptionMove]]) -> None:
-    for one in changes:
-        subscription_changed(one.row, one.step.change, one.before, one.at, one.step.event)
+    for change in changes:
+        subscription_changed(
+            change.row, change.step.change, change.before, change.at, change.step.event
+        )
 
 
 def subscription_changed(

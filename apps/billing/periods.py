@@ -45,4 +45,4 @@ def next_reminder(sent_at: datetime, due: datetime | None, now: datetime) -> dat
     before = due - REMINDED_BEFORE
     after = due + REMINDED_AFTER
     moments = [before, after] if before - sent_at >= REMINDED_NOT_WITHIN else [after]
-    return next((one for one in moments if one > now), None)
+    return next((moment for moment in moments if moment > now), None)

@@ -82,12 +82,12 @@ class Moment(Field):
             f"{value}Z" if isinstance(value, str) else None
         )
         try:
-            told = moment.astimezone(UTC) if moment is not None else None
+            result = moment.astimezone(UTC) if moment is not None else None
         except OverflowError:
-            told = None
-        if told is None:
+            result = None
+        if result is None:
             raise Invalid(name, "time")
-        return told
+        return result
 
     def schema(self) -> Schema:
         return {"type": "string", "format": "date-time"}

@@ -16,27 +16,27 @@ _NUMBER_MAX = 2**31 - 1
 def find_customers(viewer: Viewer, term: Term, limit: int) -> list[Customer]:
     """By id, or how the email address or the name begins, newest first; deleted ones are not
     found."""
-    wanted = Q(pk=term.id) if term.id is not None else term.begins("email", "name")
+    condition = Q(pk=term.id) if term.id is not None else term.begins("email", "name")
     return list(
         Customer.objects.visible_to(viewer)
-        .filter(wanted, deleted_at=None)
+        .filter(condition, deleted_at=None)
         .order_by(*_NEWEST)[:limit]
     )
 
 
 def find_invoices(viewer: Viewer, term: Term, limit: int) -> list[Invoice]:
     """By id, number or customer, newest first."""
-    wanted = (
+    condition = (
         Q(pk=term.id)
         if term.id is not None
         else term.begins("custom_number") | Q(customer__in=_customers(viewer, term, limit))
     )
     digits = term.text.upper().removeprefix("INV-")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= _NUMBER_MAX:
-        wanted |= Q(number=int(digits))
+        condition |= Q(number=int(digits))
     return list(
         Invoice.objects.visible_to(viewer)
-        .filter(wanted)
+        .filter(condition)
         .select_related("customer")
         .order_by(*_NEWEST)[:limit]
     )
@@ -44,12 +44,12 @@ def find_invoices(viewer: Viewer, term: Term, limit: int) -> list[Invoice]:
 
 def find_subscriptions(viewer: Viewer, term: Term, limit: int) -> list[Subscription]:
     """By id or customer, newest first."""
-    wanted = (
+    condition = (
         Q(pk=term.id) if term.id is not None else Q(customer__in=_customers(viewer, term, limit))
     )
     rows = (
         Subscription.objects.visible_to(viewer)
-        .filter(wanted)
+        .filter(condition)
         .select_related("customer", "price__product")
     )
     return list(rows.order_by(*_NEWEST)[:limit])
@@ -57,8 +57,8 @@ def find_subscriptions(viewer: Viewer, term: Term, limit: int) -> list[Subscript
 
 def find_products(viewer: Viewer, term: Term, limit: int) -> list[Product]:
     """By id, or how the name begins, newest first."""
-    wanted = Q(pk=term.id) if term.id is not None else term.begins("name")
-    return list(Product.objects.visible_to(viewer).filter(wanted).order_by(*_NEWEST)[:limit])
+    condition = Q(pk=term.id) if term.id is not None else term.begins("name")
+    return list(Product.objects.visible_to(viewer).filter(condition).order_by(*_NEWEST)[:limit])
 
 
 def products_beginning(rows: "QuerySet[Product]", text: str) -> "QuerySet[Product]":
@@ -79,11 +79,11 @@ def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[InvoicePayment, A
 
 def _customers(viewer: Viewer, term: Term, limit: int) -> list[Any]:
     """Ids."""
-    if not (wanted := term.begins("email", "name")):
+    if not (condition := term.begins("email", "name")):
         return []
     return list(
         Customer.objects.visible_to(viewer)
-        .filter(wanted)
+        .filter(condition)
         .order_by(*_NEWEST)
         .values_list("pk", flat=True)[:limit]
     )

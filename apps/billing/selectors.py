@@ -40,7 +40,8 @@ def newest_prices(products: Iterable[Product]) -> dict[Any, Price]:
     """Of each of these products the newest price on offer."""
     rows = Price.objects.filter(product__in=products, active=True)
     return {
-        one.product_id: one for one in rows.order_by("product_id", *_NEWEST).distinct("product_id")
+        price.product_id: price
+        for price in rows.order_by("product_id", *_NEWEST).distinct("product_id")
     }
 
 
@@ -84,8 +85,8 @@ def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
     if "\x00" in email:
         return None
     rows = Customer.objects.visible_to(viewer).annotate(folded=Lower("email"))
-    found: Customer | None = rows.filter(folded=Lower(Value(email))).first()
-    return found
+    customer: Customer | None = rows.filter(folded=Lower(Value(email))).first()
+    return customer
 
 
 def prices_on_offer(viewer: Viewer, limit: int) -> "list[Price]":
@@ -148,12 +149,12 @@ def search_invoices(rows: "QuerySet[Invoice]", text: str) -> "QuerySet[Invoice]"
     part, in any case."""
     if not text or "\x00" in text:
         return rows if not text else rows.none()
-    wanted = Q(custom_number__icontains=text) | Q(po_number__icontains=text)
-    wanted |= Q(customer__email__icontains=text) | Q(customer__name__icontains=text)
+    condition = Q(custom_number__icontains=text) | Q(po_number__icontains=text)
+    condition |= Q(customer__email__icontains=text) | Q(customer__name__icontains=text)
     digits = text.upper().removeprefix("INV-")
     if digits.isascii() and digits.isdigit() and len(digits) < 10:
-        wanted |= Q(number=int(digits), custom_number=None)
-    return rows.filter(wanted)
+        condition |= Q(number=int(digits), custom_number=None)
+    return rows.filter(condition)
 
 
 @dataclass(frozen=True)
@@ -173,16 +174,16 @@ def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> lis
     rows = Invoice.objects.visible_to(viewer).filter(status=Invoice.Status.OPEN)
     if customer is not None:
         rows = rows.filter(customer=customer)
-    left = Sum(F("total_cents") - F("amount_paid_cents"))
+    remaining = Sum(F("total_cents") - F("amount_paid_cents"))
     late = Q(due_at__lt=now)
-    found = rows.values("currency").annotate(
+    sums = rows.values("currency").annotate(
         count=Count("id"),
-        left_cents=left,
+        left_cents=remaining,
         late_count=Count("id", filter=late),
         late_cents=Sum(F("total_cents") - F("amount_paid_cents"), filter=late),
     )
-    told = [Owed(**{**one, "late_cents": one["late_cents"] or 0}) for one in found]
-    return sorted(told, key=lambda one: (-one.left_cents, one.currency))
+    totals = [Owed(**{**row, "late_cents": row["late_cents"] or 0}) for row in sums]
+    return sorted(totals, key=lambda total: (-total.left_cents, total.currency))
 
 
 def running_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:
@@ -247,10 +248,10 @@ def payments_of_customer(viewer: Viewer, customer_id: str) -> "QuerySet[InvoiceP
 def customers_of(payments: Iterable[Payment]) -> dict[Any, Customer]:
     """Who each of these payments was asked of, by payment; those made for no invoice aren't in
     it."""
-    rows = InvoicePayment.objects.filter(payment__in=[one.pk for one in payments]).select_related(
-        "invoice__customer"
-    )
-    return {one.payment_id: one.invoice.customer for one in rows}
+    rows = InvoicePayment.objects.filter(
+        payment__in=[payment.pk for payment in payments]
+    ).select_related("invoice__customer")
+    return {row.payment_id: row.invoice.customer for row in rows}
 
 
 def last_payment(invoice: Invoice) -> InvoicePayment | None:
@@ -265,13 +266,13 @@ def last_payment(invoice: Invoice) -> InvoicePayment | None:
 
 def invoice_of(viewer: Viewer, payment: Payment) -> Invoice | None:
     """The invoice that a payment intent was made for."""
-    found: Invoice | None = (
+    invoice: Invoice | None = (
         Invoice.objects.visible_to(viewer)
         .filter(payments__payment=payment)
         .select_related("customer")
         .first()
     )
-    return found
+    return invoice
 
 
 def payments_received(invoice: Invoice, limit: int = 50) -> list[InvoicePayment]:

@@ -113,8 +113,8 @@ def _waiting(facts: Facts) -> list[tuple[datetime | None, Step]]:
 
 def decide(facts: Facts, now: datetime) -> Step | None:
     """The one step that is due now, None when there is none."""
-    found = upcoming(facts)
-    return found[1] if found is not None and found[0] <= now else None
+    step = upcoming(facts)
+    return step[1] if step is not None and step[0] <= now else None
 
 
 def is_beyond_grace(failed_cycle_count: int, grace_cycles: int) -> bool:

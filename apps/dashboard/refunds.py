@@ -118,7 +118,7 @@ class RefundForm(Form):
         if self.unit and most is not None:
             self.values["amount"] = fiat_text(most.fiat_part(part_bps))
         else:
-            self.values["amount"] = part_of(self.coin.left, part_bps).coins
+            self.values["amount"] = part_of(self.coin.remaining, part_bps).coins
 
     def request(self) -> RefundRequest:
         """What is asked for, in coins. Raises Invalid or MoreThanMost."""
@@ -293,7 +293,7 @@ class Afterwards:
     @classmethod
     def of(cls, form: RefundForm, transfers: list[Share]) -> "Afterwards":
         sent = _total(transfers)
-        left = [(one, one.left.atomic - sent.get(one.asset.pk, 0)) for one in form.refundable]
+        left = [(one, one.remaining.atomic - sent.get(one.asset.pk, 0)) for one in form.refundable]
         return cls([(one, atomic) for one, atomic in left if atomic > 0])
 
     @property
@@ -369,7 +369,8 @@ def _form(request: PageRequest, form: RefundForm) -> HttpResponse:
         "units": [] if chosen is None else _units(chosen),
         "maximums": [] if chosen is None else _maximums(chosen),
         "parts": _PARTS,
-        "is_short": chosen is not None and _available(request, chosen.asset) < chosen.left.atomic,
+        "is_short": chosen is not None
+        and _available(request, chosen.asset) < chosen.remaining.atomic,
         "available_atomic": 0 if chosen is None else _available(request, chosen.asset),
     }
     return show(request, "dashboard/refunds/create.html", context, status=form.status)
@@ -386,7 +387,7 @@ def _maximums(one: Refundable) -> list[tuple[str, str, str]]:
     """What all of it is worth at each rate: (name, amount, rate)."""
     told = []
     for name, price in _prices(one):
-        worth = Most(one.left, price).fiat
+        worth = Most(one.remaining, price).fiat
         told.append((name, fiat(worth.cents, worth.currency), rate_words(price)))
     return told
 

@@ -45,7 +45,10 @@ def check_price(cents: int, currency: str, name: str) -> int:
 
 def cents_typed(text: str, name: str) -> int:
     """`12.50`, `12,50` or the same in another script's digits -> 1250. Raises Invalid."""
-    plain = "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in text)
+    plain = "".join(
+        str(unicodedata.decimal(character)) if character.isdecimal() else character
+        for character in text
+    )
     plain = plain.replace("\N{ARABIC DECIMAL SEPARATOR}", ".")
     plain = plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain
     try:
@@ -88,9 +91,9 @@ class LinkRequest:
             Url(plain_http="any" if mode == "test" else "localhost").check(
                 self.success_url, "success_url"
             )
-        for asked, value in (("email", self.email), ("name", self.name)):
+        for choice, value in (("email", self.email), ("name", self.name)):
             if value not in PaymentLink.Ask.values:
-                raise Invalid(asked, "choose_value")
+                raise Invalid(choice, "choose_value")
 
     def _check_amounts(self) -> None:
         if self.amount_cents is not None:
@@ -103,9 +106,9 @@ class LinkRequest:
             raise Invalid("max", "at_least", minimum=text_from_cents(least))
         if len(self.suggested_cents) > SUGGESTED_MAX:
             raise Invalid("suggested", "too_many_items", maximum=SUGGESTED_MAX)
-        for one in self.suggested_cents:
-            check_price(one, self.currency, "suggested")
-            if not least <= one <= most:
+        for cents in self.suggested_cents:
+            check_price(cents, self.currency, "suggested")
+            if not least <= cents <= most:
                 raise Invalid(
                     "suggested",
                     "between",
@@ -174,8 +177,8 @@ class Purchase:
         return cents
 
 
-def _check_contact(name: str, text: str, asked: str, longest: int) -> None:
-    if asked == PaymentLink.Ask.REQUIRED and not text:
+def _check_contact(name: str, text: str, choice: str, longest: int) -> None:
+    if choice == PaymentLink.Ask.REQUIRED and not text:
         raise Invalid(name, "required")
     Text(longest).check(text, name)
 
@@ -199,7 +202,7 @@ class TillRequest:
             raise Invalid("currency", "choose_value")
         if len(self.tip_bps) > TIPS_MAX:
             raise Invalid("tips", "too_many_items", maximum=TIPS_MAX)
-        if any(not 0 < one <= BASIS_POINTS for one in self.tip_bps):
+        if any(not 0 < bps <= BASIS_POINTS for bps in self.tip_bps):
             raise Invalid("tips", "percent")
 
 

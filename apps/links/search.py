@@ -14,12 +14,12 @@ from apps.links.selectors import links_visible_to, payments_by_email
 def find_links(viewer: Viewer, term: Term, limit: int) -> list[PaymentLink]:
     """By id, the end of the address, or how the title begins, newest first; archived ones are not
     found."""
-    wanted = (
+    condition = (
         Q(pk=term.id)
         if term.id is not None
         else term.begins("title") | Q(token=term.text.rsplit("/", 1)[-1].lower())
     )
-    return list(links_visible_to(viewer).filter(wanted, archived_at=None)[:limit])
+    return list(links_visible_to(viewer).filter(condition, archived_at=None)[:limit])
 
 
 def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[LinkPayment, Any] | None":

@@ -55,16 +55,17 @@ def tallies(links: Iterable[PaymentLink]) -> dict[object, Tally]:
     done = Q(payment__completed_at__isnull=False)
     waiting = Q(payment__status__in=["pending", "processing"])
     rows = (
-        LinkPayment.objects.filter(link__in=[one.pk for one in links]).order_by().values("link_id")
+        LinkPayment.objects.filter(link__in=[link.pk for link in links])
+        .order_by()
+        .values("link_id")
     )
-    found = rows.annotate(
+    sums = rows.annotate(
         completed=Count("id", filter=done),
         completed_cents=Sum("payment__settlement_amount_cents", filter=done, default=0),
         open=Count("id", filter=waiting),
     )
     return {
-        one["link_id"]: Tally(one["completed"], one["completed_cents"], one["open"])
-        for one in found
+        row["link_id"]: Tally(row["completed"], row["completed_cents"], row["open"]) for row in sums
     }
 
 
@@ -95,14 +96,14 @@ def is_sale(payment: Payment) -> bool:
 
 def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]":
     """The ids of the payments by customers who gave this address at a link, whatever its case."""
-    mine = PaymentLink.objects.visible_to(viewer).values("pk")
-    given = LinkPayment.objects.exclude(customer_email="").annotate(folded=Lower("customer_email"))
-    return given.filter(link__in=mine, folded=email.lower()).values("payment_id")
+    links = PaymentLink.objects.visible_to(viewer).values("pk")
+    entries = LinkPayment.objects.exclude(customer_email="").annotate(
+        folded=Lower("customer_email")
+    )
+    return entries.filter(link__in=links, folded=email.lower()).values("payment_id")
 
 
 def till_of(store: Store) -> Till:
     """The store's till, or one with the defaults that isn't stored."""
-    found = Till.objects.filter(store=store).first()
-    return found or Till(
-        store=store, currency=store.settlement_currency, tip_bps=list(TIPS_DEFAULT)
-    )
+    till = Till.objects.filter(store=store).first()
+    return till or Till(store=store, currency=store.settlement_currency, tip_bps=list(TIPS_DEFAULT))

@@ -118,7 +118,7 @@ def _is_for_the_merchant(payout: Payout) -> bool:
 
 @admin.register(Destination)
 class DestinationAdmin(ReadOnly):
-    list_display = ["shop", "kind", "account", "whose", "created", "verified"]
+    list_display = ["shop", "kind", "account", "holder_name", "created", "verified"]
     list_filter = [
         "kind",
         lists.present("verified_at", "verification", "Verified", "Not verified"),
@@ -129,7 +129,7 @@ class DestinationAdmin(ReadOnly):
     search_help_text = "Destination ID, wallet address, or the beginning of a store's name"
     created = lists.when("created_at", "Added")
     shop = lists.store()
-    whose = lists.text("holder", "Account holder")
+    holder_name = lists.text("holder", "Account holder")
     verified = lists.when("verified_at", "Verified")
     ordering = ["-created_at"]
     exclude = ["account_sealed"]

@@ -139,7 +139,7 @@ def payout_document(payout: Payout) -> PayoutDocument:
         paid_at=iso(payout.paid_at),
         paid_external_reference=payout.paid_external_reference,
         network_fee_decimal=None if fee is None else money.decimal_from_atomic(fee, GAS_DECIMALS),
-        state_transitions=[one.document() for one in told_transitions(payout)],
+        state_transitions=[transition.document() for transition in told_transitions(payout)],
         failure_reason=payout.failure_reason if has_failed else None,
         failure_code=payout.failure_code if has_failed else None,
         livemode=payout.is_live,
@@ -193,13 +193,15 @@ class Told:
 
 def told_transitions(payout: Payout) -> list[Told]:
     """Oldest first; steps between the told states are left out."""
-    told: list[Told] = []
+    transitions: list[Told] = []
     for line in payout.transitions.all():
-        before = told[-1].to if told else None
+        before = transitions[-1].to if transitions else None
         to = states.TOLD.get(line.to_status)
         if to is not None and to != before:
-            told.append(Told(before, to, line.at, line.note if to == Payout.Status.FAILED else ""))
-    return told
+            transitions.append(
+                Told(before, to, line.at, line.note if to == Payout.Status.FAILED else "")
+            )
+    return transitions
 
 
 def schedule_document(schedule: Schedule) -> PayoutScheduleDocument:

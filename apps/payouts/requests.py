@@ -128,14 +128,14 @@ class Moment(Field):
     """An ISO date-time with its offset."""
 
     def check(self, value: Any, name: str) -> datetime:
-        found = parse_moment(value)
+        moment = parse_moment(value)
         try:
-            told = found.astimezone(UTC) if found is not None else None
+            result = moment.astimezone(UTC) if moment is not None else None
         except OverflowError:
-            told = None
-        if told is None:
+            result = None
+        if result is None:
             raise Invalid(name, "time_with_zone")
-        return told
+        return result
 
     def schema(self) -> Schema:
         return {"type": "string", "format": "date-time"}
@@ -177,9 +177,9 @@ class ScheduleRequest(Changes, frozen=True, kw_only=True):
     @property
     def target(self) -> Wallet | Bank | RawAddress:
         """Raises Invalid when it names no destination, or two."""
-        sent = self.sent()
+        fields = self.sent()
         return target_of(
-            sent.get("fiat_payout_detail_id"),
-            sent.get("crypto_payout_detail_id"),
-            sent.get("destination_address"),
+            fields.get("fiat_payout_detail_id"),
+            fields.get("crypto_payout_detail_id"),
+            fields.get("destination_address"),
         )

@@ -10,23 +10,23 @@ from apps.payouts.models import Destination, Payout
 def find_payouts(viewer: Viewer, term: Term, limit: int) -> list[Payout]:
     """By id, transaction, address, or how the label of a saved destination begins, newest first."""
     if term.tx_hash:
-        wanted = Q(tx_hash=term.tx_hash)
+        condition = Q(tx_hash=term.tx_hash)
     elif term.id is not None:
-        wanted = Q(pk=term.id)
+        condition = Q(pk=term.id)
     else:
         saved = Q(address=term.address) if term.address else term.begins("label")
-        named = (
+        destinations = (
             Destination.objects.visible_to(viewer)
             .filter(saved)
             .values_list("pk", flat=True)
             .order_by("-created_at")
         )
-        wanted = Q(destination__in=list(named[:limit]))
+        condition = Q(destination__in=list(destinations[:limit]))
         if term.address:
-            wanted |= Q(destination_address=term.address)
+            condition |= Q(destination_address=term.address)
     rows = (
         Payout.objects.visible_to(viewer)
-        .filter(wanted)
+        .filter(condition)
         .select_related("asset", "destination")
         .defer("destination__account_sealed")
     )

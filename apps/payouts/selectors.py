@@ -46,13 +46,13 @@ def search(rows: "models.QuerySet[Payout]", text: str) -> "models.QuerySet[Payou
     if not text:
         return rows
     folded = text.lower()
-    wanted = (
+    condition = (
         models.Q(tx_hash=folded)
         | models.Q(destination_address=folded)
         | models.Q(destination__label__icontains=text)
     )
-    wanted |= models.Q(provider_tx_id=text) | models.Q(paid_external_reference=text)
-    return rows.filter(wanted | models.Q(pk=text) if is_uuid(text) else wanted)
+    condition |= models.Q(provider_tx_id=text) | models.Q(paid_external_reference=text)
+    return rows.filter(condition | models.Q(pk=text) if is_uuid(text) else condition)
 
 
 def schedules_visible_to(viewer: Viewer) -> "models.QuerySet[Schedule]":
@@ -88,7 +88,7 @@ def simulated_left(payout: Payout) -> int:
         is_simulated=True,
         status=Deposit.Status.CONFIRMED,
     )
-    left = int(deposits.aggregate(sum=Sum("amount_atomic"))["sum"] or 0)
+    remaining = int(deposits.aggregate(sum=Sum("amount_atomic"))["sum"] or 0)
     refunds = Refund.objects.filter(**of_store, is_simulated=True).exclude(
         status=Refund.Status.FAILED
     )
@@ -100,7 +100,7 @@ def simulated_left(payout: Payout) -> int:
         .exclude(funds=Payout.Funds.RETURNED)
         .exclude(pk=payout.pk)
     )
-    return left - sum(
+    return remaining - sum(
         int(rows.aggregate(sum=Sum("amount_atomic"))["sum"] or 0)
         for rows in (refunds, returns, payouts)
     )

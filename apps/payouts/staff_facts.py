@@ -20,17 +20,17 @@ STORES_MAX = 10
 
 def payout_sections(payout: Payout) -> list[Section]:
     """As many statements for one payout as for a thousand."""
-    found = [store_section(payout.store), _earlier(payout), _destination(payout)]
+    sections = [store_section(payout.store), _earlier(payout), _destination(payout)]
     if payout.maker is not None:
-        found.append(_person(payout))
+        sections.append(_person(payout))
     decided = decisions(payout.store, "payout.approved", "payout.rejected")
-    found.append(
+    sections.append(
         Section(
             "Latest decisions",
             decided or [("None", "No payout of this store has been reviewed yet.")],
         )
     )
-    return found
+    return sections
 
 
 def _earlier(payout: Payout) -> Section:
@@ -40,10 +40,10 @@ def _earlier(payout: Payout) -> Section:
         .select_related("asset")
     )
     newest = list(rows.order_by("-created_at")[:PAYOUTS_MAX])
-    counts = Counter(Payout.Status(one.status).label for one in newest)
+    counts = Counter(Payout.Status(payout.status).label for payout in newest)
     facts: list[tuple[str, Any]] = [("Payouts", _up_to(len(newest)))]
     facts += [(status, number) for status, number in counts.most_common()]
-    paid = [one for one in newest if one.status == Payout.Status.CONFIRMED]
+    paid = [payout for payout in newest if payout.status == Payout.Status.CONFIRMED]
     facts += [("Total paid out", text) for text in _sums(paid)]
     if newest:
         facts.append(("Latest", moment(newest[0].created_at)))
@@ -60,8 +60,10 @@ def _destination(payout: Payout) -> Section:
         facts.append(("Saved as", saved.label or saved.holder or "No label"))
         facts.append(("Added", day(saved.created_at)))
         facts.append(("Verified", day(saved.verified_at) if saved.verified_at else "No"))
-    known = rows.filter(destination_address=address) if address else rows.filter(destination=saved)
-    used = list(known.order_by("created_at").select_related("asset")[:PAYOUTS_MAX])
+    payouts = (
+        rows.filter(destination_address=address) if address else rows.filter(destination=saved)
+    )
+    used = list(payouts.order_by("created_at").select_related("asset")[:PAYOUTS_MAX])
     facts.append(
         ("Payouts to this destination", _up_to(len(used)) if used else "None, this is the first")
     )
@@ -69,14 +71,16 @@ def _destination(payout: Payout) -> Section:
         facts.append(("First used", day(used[0].created_at)))
         facts += [
             ("Total paid to this destination", text)
-            for text in _sums(one for one in used if one.status == Payout.Status.CONFIRMED)
+            for text in _sums(payout for payout in used if payout.status == Payout.Status.CONFIRMED)
         ]
     if address:
-        others = Payout.objects.filter(destination_address=address).exclude(store=payout.store_id)
+        elsewhere = Payout.objects.filter(destination_address=address).exclude(
+            store=payout.store_id
+        )
         facts.append(
             (
                 "Other stores using it",
-                len(set(others.values_list("store", flat=True)[:STORES_MAX])) or "None",
+                len(set(elsewhere.values_list("store", flat=True)[:STORES_MAX])) or "None",
             )
         )
     page = reverse("admin:payouts_destination_change", args=[saved.pk]) if saved is not None else ""
@@ -99,13 +103,13 @@ def _person(payout: Payout) -> Section:
 
 def _sums(payouts: Iterable[Payout]) -> list[str]:
     """By coin."""
-    found: dict[tuple[str, int], int] = {}
-    for one in payouts:
-        key = (one.asset.coin_symbol, one.asset.atomic_decimals)
-        found[key] = found.get(key, 0) + one.amount_atomic
+    sums: dict[tuple[str, int], int] = {}
+    for payout in payouts:
+        key = (payout.asset.coin_symbol, payout.asset.atomic_decimals)
+        sums[key] = sums.get(key, 0) + payout.amount_atomic
     return [
         f"{amount_text(amount, decimals)} {symbol}"
-        for (symbol, decimals), amount in sorted(found.items())
+        for (symbol, decimals), amount in sorted(sums.items())
     ]
 
 

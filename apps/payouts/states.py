@@ -64,7 +64,7 @@ APPROVAL = Machine[PayoutApproval, Step](
 WAITING = (_Status.PENDING, _Status.RETRYING)
 # How long after each failure it is tried again by itself; a payout is tried again so many times in
 # all.
-RETRY_DELAYS = tuple(timedelta(minutes=one) for one in (1, 5, 15, 60, 240))
+RETRY_DELAYS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240))
 RETRIES_MAX = len(RETRY_DELAYS)
 RETURNED_AT_ONCE = frozenset({_Code.DESTINATION_INVALID})
 RETRIED_BY_ITSELF = frozenset({_Code.TEMPORARILY_UNAVAILABLE})

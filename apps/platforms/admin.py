@@ -79,22 +79,22 @@ class VerificationAdmin(Queue):
         ]
 
     def get_urls(self) -> list[URLPattern]:
-        one = path(
+        document_path = path(
             "<uuid:row_id>/documents/<uuid:id>/",
             self.admin_site.admin_view(self.document),
             name="stores_verification_document",
         )
-        return [one, *super().get_urls()]
+        return [document_path, *super().get_urls()]
 
     def document(self, request: HttpRequest, row_id: uuid.UUID, id: uuid.UUID) -> FileResponse:
         """A download for those who decide, which the audit log has; never a page of ours."""
         if not may(request, roles.BUSINESS_VERIFY):
             raise PermissionDenied
-        found = VerificationDocument.objects.filter(pk=id, verification=row_id).first()
-        file = verification_documents.open_document(found) if found is not None else None
-        if found is None or file is None:
+        document = VerificationDocument.objects.filter(pk=id, verification=row_id).first()
+        file = verification_documents.open_document(document) if document is not None else None
+        if document is None or file is None:
             raise Http404
-        return private_download(file, found.name, _TYPES[found.kind])
+        return private_download(file, document.name, _TYPES[document.kind])
 
     def sections(self, row: Any) -> list[Section]:
         decided = decisions(row.store, "verification.approved", "verification.rejected")
@@ -113,13 +113,13 @@ class VerificationAdmin(Queue):
 
 def _documents(row: Verification) -> Section:
     facts: list[tuple[str, Any]] = []
-    for one in verification_documents.documents_of(row):
-        page = reverse("admin:stores_verification_document", args=[row.pk, one.pk])
+    for document in verification_documents.documents_of(row):
+        page = reverse("admin:stores_verification_document", args=[row.pk, document.pk])
         about = (
-            f"{one.get_kind_display()}, {filesizeformat(one.size_bytes)},"
-            f" {one.uploaded_at:%Y-%m-%d}"
+            f"{document.get_kind_display()}, {filesizeformat(document.size_bytes)},"
+            f" {document.uploaded_at:%Y-%m-%d}"
         )
-        facts.append((about, format_html('<a href="{}" download>{}</a>', page, one.name)))
+        facts.append((about, format_html('<a href="{}" download>{}</a>', page, document.name)))
     return Section(
         "Documents", facts or [("None", "None uploaded, or their retention period is over.")]
     )

@@ -57,9 +57,9 @@ class AccountChanges(Changes, frozen=True, kw_only=True):
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:
         changes = super().read(value, name)
-        sent = value if isinstance(value, dict) else {}
-        taken = {one: None for one in _REMOVABLE if one in sent and sent[one] is None}
-        return replace(changes, **taken)
+        fields = value if isinstance(value, dict) else {}
+        removals = {name: None for name in _REMOVABLE if name in fields and fields[name] is None}
+        return replace(changes, **removals)
 
 
 _REMOVABLE = ("external_id", "platform_fee_percentage")

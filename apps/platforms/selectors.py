@@ -53,21 +53,23 @@ def accounts_of(access: Access) -> "models.QuerySet[Store]":
 
 def find_account(access: Access, account_id: str) -> Store:
     """An active sub-merchant of the platform. Raises AccountNotFound."""
-    found = accounts_of(access).filter(pk=account_id).first() if is_uuid(account_id) else None
-    if found is None:
+    account = accounts_of(access).filter(pk=account_id).first() if is_uuid(account_id) else None
+    if account is None:
         raise AccountNotFound
-    tenancy.narrow(access.store, found, modes=[access.mode])
-    return found
+    tenancy.narrow(access.store, account, modes=[access.mode])
+    return account
 
 
 def described(access: Access, stores: Iterable[Store]) -> list[Account]:
     """The accounts with what is known of each, in three queries however many there are."""
     rows = list(stores)
     ids = [row.pk for row in rows]
-    seen = Destination.objects.filter(store_id__in=ids, mode=access.mode, removed_at=None)
+    destinations = Destination.objects.filter(store_id__in=ids, mode=access.mode, removed_at=None)
     with tenancy.also(rows):
         statuses = _latest_statuses(ids)
-        with_destination = set(seen.order_by().values_list("store_id", flat=True).distinct())
+        with_destination = set(
+            destinations.order_by().values_list("store_id", flat=True).distinct()
+        )
     default = access.store.platform_fee_fraction
     return [
         Account(

@@ -80,20 +80,22 @@ def line_of(kind: str) -> str:
 
 
 def codes_of(store_id: uuid.UUID) -> Codes:
-    found = AccountCodes.objects.filter(store_id=store_id).first()
-    kept = found.codes if found is not None else {}
-    return Codes(**{name: str(kept[name]) for name in LINES if kept.get(name)})
+    row = AccountCodes.objects.filter(store_id=store_id).first()
+    codes = row.codes if row is not None else {}
+    return Codes(**{name: str(codes[name]) for name in LINES if codes.get(name)})
 
 
 def set_codes(access: Access, codes: Codes) -> None:
     """Raises Invalid, or InvalidFields for several."""
-    broken = [one for name in LINES if (one := _wrong(name, getattr(codes, name))) is not None]
+    broken = [
+        problem for name in LINES if (problem := _wrong(name, getattr(codes, name))) is not None
+    ]
     if broken:
         raise broken[0] if len(broken) == 1 else InvalidFields(*broken)
-    told = {name: code for name, code in structs.asdict(codes).items() if code}
+    details = {name: code for name, code in structs.asdict(codes).items() if code}
     with transaction.atomic():
-        AccountCodes.objects.update_or_create(store_id=access.store_id, defaults={"codes": told})
-        audit.record("account_codes.changed", store=access.store_id, details=told)
+        AccountCodes.objects.update_or_create(store_id=access.store_id, defaults={"codes": details})
+        audit.record("account_codes.changed", store=access.store_id, details=details)
 
 
 def _wrong(name: str, code: str) -> Invalid | None:

@@ -74,14 +74,14 @@ def bookings_of(
     """By entry, of the store's own alone. What serves no payment is valued in `currency`. One
     question for all."""
     entries = array(entry_ids)
-    told: Arguments = {
+    arguments: Arguments = {
         "store": store_id,
         "mode": mode,
         "store_currency": currency,
         "entries": entries,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_BOOKINGS, told)
+        cursor.execute(_BOOKINGS, arguments)
         return {
             entry: Booking(code, rate, source, int(fee), decimals)
             for entry, code, rate, source, fee, decimals in cursor.fetchall()
@@ -171,18 +171,18 @@ def sums_of(
     mode: str,
     currency: str,
     account: str,
-    wanted: Wanted,
+    criteria: Wanted,
     *,
     scan: int = SUMMED_MAX,
 ) -> list[Sums]:
     """Of every coin that the store has such an account of, in the order of the assets. One
     question."""
-    told: Arguments = {"store": store_id, "mode": mode, "store_currency": currency}
-    told |= {"account": account, "scan": scan}
-    told |= {"kind": wanted.kind, "since": wanted.since, "until": wanted.until}
+    arguments: Arguments = {"store": store_id, "mode": mode, "store_currency": currency}
+    arguments |= {"account": account, "scan": scan}
+    arguments |= {"kind": criteria.kind, "since": criteria.since, "until": criteria.until}
     by_asset: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     with connection.cursor() as cursor:
-        cursor.execute(_SUMS, told)
+        cursor.execute(_SUMS, arguments)
         for row in cursor.fetchall():
             by_asset[row[0]].append(row[1:])
     return [_sums(asset_id, rows, scan) for asset_id, rows in by_asset.items()]
@@ -190,7 +190,7 @@ def sums_of(
 
 def _sums(asset_id: str, rows: list[tuple[Any, ...]], scan: int) -> Sums:
     """The rows of a coin, one a currency."""
-    made = Sums(asset_id, rows[0][0])
+    sums = Sums(asset_id, rows[0][0])
     balance = int(rows[0][1])
     scanned = 0
     after = 0
@@ -216,15 +216,15 @@ def _sums(asset_id: str, rows: list[tuple[Any, ...]], scan: int) -> Sums:
         after = after + int(later)
         within = within + int(moved)
         reaches_back = reaches_back or is_before
-        made.entries += entries
-        made.in_atomic += int(came)
-        made.out_atomic += int(went)
-        made.fee_atomic += int(fee)
-        made.unvalued += unvalued
+        sums.entries += entries
+        sums.in_atomic += int(came)
+        sums.out_atomic += int(went)
+        sums.fee_atomic += int(fee)
+        sums.unvalued += unvalued
         if entries:
-            made.worth[code] = int(cents)
-            made.fees_worth[code] = int(fee_cents)
-    made.closing_atomic = balance - after
-    made.opening_atomic = made.closing_atomic - within
-    made.is_whole = scanned < scan or reaches_back
-    return made
+            sums.worth[code] = int(cents)
+            sums.fees_worth[code] = int(fee_cents)
+    sums.closing_atomic = balance - after
+    sums.opening_atomic = sums.closing_atomic - within
+    sums.is_whole = scanned < scan or reaches_back
+    return sums

@@ -100,10 +100,10 @@ class AssetSums:
 
     @property
     def closing(self) -> Amounts:
-        made = self.opening
-        for one in self.sums:
-            made = made.plus(one.amounts)
-        return made
+        amounts = self.opening
+        for total in self.sums:
+            amounts = amounts.plus(total.amounts)
+        return amounts
 
 
 CURRENCY = (
@@ -134,17 +134,17 @@ SELECT e.asset_id, s.atomic_decimals, CASE WHEN m.at >= %(starts)s THEN m.kind E
 
 def asset_sums(extent: Extent) -> list[AssetSums]:
     """Every asset that the store ever had an entry in, in the order of the assets."""
-    found: dict[str, AssetSums] = {}
+    by_asset: dict[str, AssetSums] = {}
     with connection.cursor() as cursor:
         cursor.execute(_SUMS, extent.arguments())
         for asset_id, decimals, kind, movements, entries, *amounts in cursor.fetchall():
-            sums = found.setdefault(asset_id, AssetSums(asset_id, decimals))
-            told = Amounts(*(int(one) for one in amounts))
+            sums = by_asset.setdefault(asset_id, AssetSums(asset_id, decimals))
+            parts = Amounts(*(int(amount) for amount in amounts))
             if kind:
-                sums.sums.append(KindSum(kind, movements, entries, told))
+                sums.sums.append(KindSum(kind, movements, entries, parts))
             else:
-                sums.opening = told
-    return list(found.values())
+                sums.opening = parts
+    return list(by_asset.values())
 
 
 class Line(NamedTuple):
@@ -195,13 +195,15 @@ SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, 
 def lines(extent: Extent, sums: list[AssetSums]) -> Iterator[Line]:
     """Every entry, oldest first, without keeping a transaction open meanwhile."""
     balances = {
-        (one.asset_id, kind): getattr(one.opening, kind) for one in sums for kind in Amounts._fields
+        (total.asset_id, kind): getattr(total.opening, kind)
+        for total in sums
+        for kind in Amounts._fields
     }
     for row in rows_of(_LINES, extent.arguments()):
         yield _line(row, balances)
     if any(
-        balances[one.asset_id, kind] != getattr(one.closing, kind)
-        for one in sums
+        balances[total.asset_id, kind] != getattr(total.closing, kind)
+        for total in sums
         for kind in Amounts._fields
     ):
         raise FiguresDiffer
@@ -222,14 +224,14 @@ def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> Line:
         asset_id,
         decimals,
         role,
-        told,
+        atomic,
         currency,
         rate,
         source,
         rate_at,
         *references,
     ) = row
-    amount = int(told)
+    amount = int(atomic)
     balances[asset_id, account] += amount
     value = None if rate is None else money.cents_for_atomic(amount, rate, decimals)
     valued = (currency, value, rate, source, rate_at)

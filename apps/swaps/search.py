@@ -11,8 +11,10 @@ def find_swaps(viewer: Viewer, term: Term, limit: int) -> list[Swap]:
     """Newest first."""
     if not term.is_exact:
         return []
-    wanted = Q(tx_hash=term.tx_hash) if term.tx_hash else Q(pk=term.id)
+    condition = Q(tx_hash=term.tx_hash) if term.tx_hash else Q(pk=term.id)
     rows = (
-        Swap.objects.visible_to(viewer).filter(wanted).select_related("source_asset", "buy_asset")
+        Swap.objects.visible_to(viewer)
+        .filter(condition)
+        .select_related("source_asset", "buy_asset")
     )
     return list(rows.order_by("-created_at", "-id")[:limit])

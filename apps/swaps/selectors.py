@@ -27,8 +27,8 @@ def search(rows: "models.QuerySet[Swap]", text: str) -> "models.QuerySet[Swap]":
     reference."""
     if not text:
         return rows
-    wanted = models.Q(tx_hash=text.lower()) | models.Q(payment__reference=text.upper())
-    return rows.filter(wanted | models.Q(pk=text) if is_uuid(text) else wanted)
+    condition = models.Q(tx_hash=text.lower()) | models.Q(payment__reference=text.upper())
+    return rows.filter(condition | models.Q(pk=text) if is_uuid(text) else condition)
 
 
 def of_asset(rows: "models.QuerySet[Swap]", asset_id: str) -> "models.QuerySet[Swap]":
@@ -51,7 +51,7 @@ def swap_delta(payment: Payment) -> tuple[str, str] | None:
     """What a payment's automatic swap brought more (or, with a minus, less) than its estimate: in
     coins and in atomic units."""
     swap = next(
-        (one for one in of_payment(payment) if one.actual_buy_amount_atomic is not None), None
+        (swap for swap in of_payment(payment) if swap.actual_buy_amount_atomic is not None), None
     )
     if swap is None or swap.actual_buy_amount_atomic is None:
         return None
@@ -61,7 +61,7 @@ def swap_delta(payment: Payment) -> tuple[str, str] | None:
 
 def auto_swap_of(viewer: Viewer) -> AutoSwap | None:
     """The store's setting in its mode; None when it never made one."""
-    found: AutoSwap | None = (
+    auto_swap: AutoSwap | None = (
         AutoSwap.objects.visible_to(viewer).select_related("target_asset__chain").first()
     )
-    return found
+    return auto_swap

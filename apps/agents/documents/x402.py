@@ -123,12 +123,12 @@ def supported_document(
                 x402_version=VERSION,
                 scheme=SCHEME,
                 network=network,
-                extra=SupportedKindExtra(assets=found),
+                extra=SupportedKindExtra(assets=assets),
             )
-            for network, found in tokens.items()
+            for network, assets in tokens.items()
         ],
         extensions=[],
-        signers={"eip155:*": [checksummed(one) for one in signers]},
+        signers={"eip155:*": [checksummed(signer) for signer in signers]},
     )
 
 

@@ -76,7 +76,7 @@ class CoinGeckoMarkets:
             coins = msgspec.convert(answer, list[MarketRow])
         except ValidationError:
             raise ProviderError(ErrorCode.MALFORMED, "not the documented answer") from None
-        coin = next((one for one in coins if one.id == coin_id), None)
+        coin = next((coin for coin in coins if coin.id == coin_id), None)
         if coin is None:
             raise TokenUnknown
         return MarketFigures(

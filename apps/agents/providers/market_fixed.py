@@ -40,6 +40,8 @@ class FixedMarket:
     def figures(self, symbol_or_id: str, currency: str) -> MarketFigures:
         for coin_id, (symbol, price, supply, traded, change) in COINS.items():
             if symbol_or_id in (coin_id, symbol) and currency in DOLLAR:
-                one = price * DOLLAR[currency]
-                return MarketFigures(coin_id, one, one * supply, one * traded, change)
+                unit_price = price * DOLLAR[currency]
+                return MarketFigures(
+                    coin_id, unit_price, unit_price * supply, unit_price * traded, change
+                )
         raise TokenUnknown

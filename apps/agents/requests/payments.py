@@ -118,7 +118,7 @@ class AgentPayout(Request, frozen=True, kw_only=True):
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:
         """Whoever names a saved destination has named no address: an agent has none saved."""
-        if isinstance(value, dict) and any(value.get(one) is not None for one in SAVED):
+        if isinstance(value, dict) and any(value.get(name) is not None for name in SAVED):
             value = {**value, "destination_address": None}
         return super().read(value, name)
 

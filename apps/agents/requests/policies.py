@@ -32,11 +32,11 @@ class PolicyRules(Request, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, value: object, name: str = "policy") -> Self:
-        for rule, wanted in value.items() if isinstance(value, dict) else ():
+        for rule, limit in value.items() if isinstance(value, dict) else ():
             if rule not in cls.__struct_fields__:
                 raise Invalid(
                     str(rule)[:100], "unknown_rule", known=", ".join(cls.__struct_fields__)
                 )
-            if wanted is None:
+            if limit is None:
                 raise Invalid(rule, "required")
         return super().read(value, name)

@@ -135,13 +135,13 @@ class SignedPaymentRequest(Foreign, frozen=True, kw_only=True):
 
 def _readable(cls: type[Foreign], value: Mapping[str, object]) -> dict[str, object]:
     """Field by field; what can't be read is null."""
-    found: dict[str, object] = {}
-    for one in fields(cls):
-        if one.encode_name in value:
-            found[one.name] = _typed(value[one.encode_name], one.type)
-        elif one.required:
-            found[one.name] = None
-    return found
+    values: dict[str, object] = {}
+    for declared in fields(cls):
+        if declared.encode_name in value:
+            values[declared.name] = _typed(value[declared.encode_name], declared.type)
+        elif declared.required:
+            values[declared.name] = None
+    return values
 
 
 def _typed(value: object, kind: Any) -> object:
@@ -156,11 +156,11 @@ def _typed(value: object, kind: Any) -> object:
 
 def _without_null(schema: Schema) -> Schema:
     properties = {}
-    for name, told in schema["properties"].items():
+    for name, property_ in schema["properties"].items():
         kind = (
-            next((one for one in told["anyOf"] if one != {"type": "null"}), told)
-            if "anyOf" in told
-            else told
+            next((option for option in property_["anyOf"] if option != {"type": "null"}), property_)
+            if "anyOf" in property_
+            else property_
         )
         properties[name] = _without_null(kind) if "properties" in kind else kind
     return {**schema, "properties": properties, "additionalProperties": True}

@@ -63,7 +63,7 @@ def advance_settlement(settlement_id: uuid.UUID) -> None:
 
 
 def _follow(settlement: Settlement, pay_to: str, at: datetime) -> None:
-    sent = sender.request(
+    transfer = sender.request(
         chain_id=settlement.asset.chain_id,
         asset_id=settlement.asset_id,
         to=pay_to,
@@ -75,34 +75,34 @@ def _follow(settlement: Settlement, pay_to: str, at: datetime) -> None:
         at=clock.real_now(),
     )
     failpoint("settlement.K2")
-    if settlement.status == _Status.PENDING and sent.status in (
+    if settlement.status == _Status.PENDING and transfer.status in (
         _Sent.SUBMITTED,
         _Sent.CONFIRMED,
         _Sent.REVIEW,
     ):
-        _move(settlement, _Status.SUBMITTED, at, tx_ref=sent.tx_hash or None)
-    if sent.status == _Sent.CONFIRMED:
-        _confirm(settlement, sent, at)
-        sender.mark_handled(sent)
-    elif sent.status == _Sent.FAILED:
+        _move(settlement, _Status.SUBMITTED, at, tx_ref=transfer.tx_hash or None)
+    if transfer.status == _Sent.CONFIRMED:
+        _confirm(settlement, transfer, at)
+        sender.mark_handled(transfer)
+    elif transfer.status == _Sent.FAILED:
         _fail(
             settlement,
-            sent.reason or "The transaction failed",
+            transfer.reason or "The transaction failed",
             at,
-            gas_atomic=sent.network_fee_atomic,
+            gas_atomic=transfer.network_fee_atomic,
         )
-        sender.mark_handled(sent)
+        sender.mark_handled(transfer)
 
 
-def _confirm(settlement: Settlement, sent: OutgoingTransaction, at: datetime) -> None:
-    _move(settlement, _Status.CONFIRMED, at, tx_ref=sent.tx_hash)
+def _confirm(settlement: Settlement, transfer: OutgoingTransaction, at: datetime) -> None:
+    _move(settlement, _Status.CONFIRMED, at, tx_ref=transfer.tx_hash)
     movements.x402_confirmed(
         mode=settlement.mode,
         asset_id=settlement.asset_id,
         settlement_id=settlement.pk,
         amount_atomic=settlement.amount_atomic,
         gas_asset_id=native_asset_id(settlement.asset),
-        gas_atomic=sent.network_fee_atomic,
+        gas_atomic=transfer.network_fee_atomic,
         at=at,
     )
 
@@ -137,11 +137,11 @@ def _move(
 
 @states.SETTLEMENT.recorder
 def _record(changes: Sequence[Change[Settlement, Noted]]) -> None:
-    for one in changes:
+    for change in changes:
         SettlementStep.objects.create(
-            settlement=one.row,
-            from_status=one.before,
-            to_status=one.step.status,
-            at=one.at,
-            note=one.step.note,
+            settlement=change.row,
+            from_status=change.before,
+            to_status=change.step.status,
+            at=change.at,
+            note=change.step.note,
         )

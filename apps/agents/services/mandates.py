@@ -49,9 +49,9 @@ def create_mandate(
     """
     provider = _provider_for(access)
     rows = _with_ref(access, request.mandate_ref)
-    known = rows.first()
-    if known is not None:
-        return known, False
+    earlier = rows.first()
+    if earlier is not None:
+        return earlier, False
     mandate = _unsaved(access, request, asset_for(access.mode, request.asset_id))
     question = authorize.question(
         access,
@@ -72,13 +72,13 @@ def answer_unread(access: Access, refusal: Invalid, *, ref: object, asset_id: ob
     be wrong. Raises what create_mandate does, or the refusal.
     """
     _provider_for(access)
-    known = (
+    earlier = (
         _with_ref(access, ref).first()
         if isinstance(ref, str) and refusal.field != "mandate_ref"
         else None
     )
-    if known is not None:
-        return known
+    if earlier is not None:
+        return earlier
     if isinstance(asset_id, str) and refusal.field not in ("mandate_ref", "asset_id"):
         asset_for(access.mode, asset_id)
     raise refusal
@@ -154,16 +154,16 @@ def _issued_today(mandate: Mandate) -> int:
     return int(total or 0)
 
 
-def find_mandate(access: Access, named: str) -> Mandate:
+def find_mandate(access: Access, reference: str) -> Mandate:
     """The credential's mandate with this id or reference. Raises MandateNotFound."""
     own = {"credential_id": access.credential_id, "store_id": access.store_id, "mode": access.mode}
-    found = _BY_REF.read(ref=named, **own) or (
-        _BY_ID.read(id=named, **own) if is_uuid(named) else []
+    rows = _BY_REF.read(ref=reference, **own) or (
+        _BY_ID.read(id=reference, **own) if is_uuid(reference) else []
     )
-    if not found:
+    if not rows:
         raise MandateNotFound
-    found[0].store = access.store
-    return found[0]
+    rows[0].store = access.store
+    return rows[0]
 
 
 def status_at(mandate: Mandate, now: datetime) -> str:
@@ -203,9 +203,12 @@ def change_status(mandate: Mandate, to: str, at: datetime, **changes: object) ->
 
 @states.MANDATE.recorder
 def _record(changes: Sequence[Change[Mandate, Step]]) -> None:
-    for one in changes:
+    for change in changes:
         MandateStep.objects.create(
-            mandate=one.row, from_status=one.before, to_status=one.step.status, at=one.at
+            mandate=change.row,
+            from_status=change.before,
+            to_status=change.step.status,
+            at=change.at,
         )
 
 
@@ -235,10 +238,10 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     rows = _lasting(store_id)
     if after is not None:
         rows = rows.filter(expires_at__gt=after)
-    found: datetime | None = (
+    moment: datetime | None = (
         rows.order_by("expires_at").values_list("expires_at", flat=True).first()
     )
-    return found
+    return moment
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

@@ -51,14 +51,14 @@ def market_data(query: str | None, currency: str | None) -> MarketFiguresDocumen
     """Figures as JSON numbers. Raises MissingParameter, TokenNotFound, Throttled or Unavailable."""
     if not query or not query.strip():
         raise MissingParameter
-    wanted = query.strip()
+    asset_query = query.strip()
     money = (currency or "usd").strip().lower()
-    if not _is_plain(wanted) or not _is_plain(money):
+    if not _is_plain(asset_query) or not _is_plain(money):
         raise TokenNotFound
-    key = f"market:json:{wanted}:{money}"
+    key = f"market:json:{asset_query}:{money}"
     figures = kept.get(key)
     if not isinstance(figures, bytes):
-        figures = _asked(wanted, money)
+        figures = _asked(asset_query, money)
         kept.put(key, figures, KEPT_SECONDS if figures != UNKNOWN else UNKNOWN_KEPT_SECONDS)
     if figures == UNKNOWN:
         raise TokenNotFound
@@ -69,18 +69,18 @@ def _is_plain(text: str) -> bool:
     return (
         len(text) <= QUERY_MAX
         and text.isascii()
-        and all(one.isalnum() or one == "-" for one in text)
+        and all(character.isalnum() or character == "-" for character in text)
     )
 
 
-def _asked(wanted: str, currency: str) -> bytes:
+def _asked(asset_query: str, currency: str) -> bytes:
     """The source's figures as JSON, in which form they are kept; UNKNOWN when it knows no such
     coin. Raises Throttled or Unavailable."""
     try:
         entry = settings.PROVIDERS["market"]["live"][0]
         source = cast(MarketData, import_string(entry["BACKEND"])(**entry["OPTIONS"]))
         return msgspec.json.encode(
-            _document(wanted, currency, source.name, source.figures(wanted, currency))
+            _document(asset_query, currency, source.name, source.figures(asset_query, currency))
         )
     except TokenUnknown:
         return UNKNOWN

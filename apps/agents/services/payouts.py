@@ -154,18 +154,18 @@ def _limits(access: Access, asset: Asset, at: datetime) -> Limits:
     """Of two caps the tighter one: for the day, the one with less left."""
     caps = caps_of(access, asset)
     spent = [
-        (one, daily_spent(access.store_id, access.mode, asset.pk, at, one.credential_id))
-        for one in caps
+        (cap, daily_spent(access.store_id, access.mode, asset.pk, at, cap.credential_id))
+        for cap in caps
     ]
     days = [
-        (one.daily_atomic - used, one.daily_atomic, used)
-        for one, used in spent
-        if one.daily_atomic is not None
+        (cap.daily_atomic - used, cap.daily_atomic, used)
+        for cap, used in spent
+        if cap.daily_atomic is not None
     ]
     remaining, daily, used = min(days) if days else (None, None, 0)
     if daily is None:
         used = daily_spent(access.store_id, access.mode, asset.pk, at, access.credential_id)
-    per_tx = min((one.per_tx_atomic for one in caps if one.per_tx_atomic is not None), default=None)
+    per_tx = min((cap.per_tx_atomic for cap in caps if cap.per_tx_atomic is not None), default=None)
     return Limits(asset, per_tx, daily, used, None if remaining is None else max(0, remaining))
 
 
@@ -190,7 +190,7 @@ def set_cap(
                 asset=asset,
                 defaults={"per_tx_atomic": per_tx_atomic, "daily_atomic": daily_atomic},
             )
-        told = {
+        details = {
             "asset_id": asset.pk,
             "per_tx_atomic": str(per_tx_atomic),
             "daily_atomic": str(daily_atomic),
@@ -201,5 +201,5 @@ def set_cap(
             mode=credential.mode,
             target=credential,
             name=credential.name,
-            details=told,
+            details=details,
         )

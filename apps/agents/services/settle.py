@@ -91,9 +91,9 @@ def create_settlement(
     InsufficientForSettlement, or what a wrong asset raises.
     """
     _check_may(access)
-    known = _known(access, key)
-    if known is not None:
-        return known, False
+    earlier = _known(access, key)
+    if earlier is not None:
+        return earlier, False
     settlement = _unsaved(access, request, key)
     try:
         return make_once(lambda: _known(access, key), lambda: _draw(settlement))
@@ -111,9 +111,9 @@ def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: objec
     the amount. Raises what create_settlement does, or the refusal.
     """
     _check_may(access)
-    known = _known(access, key)
-    if known is not None:
-        return known
+    earlier = _known(access, key)
+    if earlier is not None:
+        return earlier
     if isinstance(asset_id, str) and refusal.field not in ("amount_atomic", "asset_id"):
         require_active(access.mode, asset_id)
     raise refusal
@@ -127,8 +127,8 @@ def _check_may(access: Access) -> None:
 
 def _known(access: Access, key: str) -> Settlement | None:
     """The settlement that the key has made."""
-    found = _KEYS.rows(credential_id=access.credential_id, key=key)
-    return Settlement.objects.select_related("mandate").get(pk=found[0][0]) if found else None
+    rows = _KEYS.rows(credential_id=access.credential_id, key=key)
+    return Settlement.objects.select_related("mandate").get(pk=rows[0][0]) if rows else None
 
 
 def _unsaved(access: Access, request: SettlementRequest, key: str) -> Settlement:

@@ -93,14 +93,14 @@ def exchange_rates(
 ) -> ExchangeRatesDocument:
     """The service's own rates that are valid at `real` (machine time); assets without one are left
     out."""
-    wanted = currency or access.store.settlement_currency
-    if wanted not in Currency.values:
-        raise UnsupportedCurrency(f"Unsupported currency: {wanted[:20]}")
+    currency_code = currency or access.store.settlement_currency
+    if currency_code not in Currency.values:
+        raise UnsupportedCurrency(f"Unsupported currency: {currency_code[:20]}")
     chosen = listed_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
     assets = {asset.pk: asset for asset in chosen}
-    rows = Rate.objects.filter(asset_id__in=assets, currency=wanted, valid_until__gt=real).order_by(
-        "asset__position", "asset_id"
-    )
+    rows = Rate.objects.filter(
+        asset_id__in=assets, currency=currency_code, valid_until__gt=real
+    ).order_by("asset__position", "asset_id")
     return ExchangeRatesDocument(
-        currency=wanted, rates=[rate_document(assets[row.asset_id], row) for row in rows]
+        currency=currency_code, rates=[rate_document(assets[row.asset_id], row) for row in rows]
     )

@@ -47,7 +47,7 @@ def make_offer(access: Access, request: OfferRequest, key: str | None) -> tuple[
     asset = asset_for(access.mode, request.asset_id)
     if not is_signable(asset):
         raise NotSignable
-    if asset.pk not in {one.pk for one in accepted_assets(access.store_id, access.mode)}:
+    if asset.pk not in {accepted.pk for accepted in accepted_assets(access.store_id, access.mode)}:
         raise NotAccepted
     intent = _intent(access, asset, request)
     with transaction.atomic():

@@ -51,18 +51,18 @@ def advance(signed_id: uuid.UUID) -> None:
         if signed.status not in SIGNED_OPEN:
             return
         at = clock.now(signed.store, signed.mode)
-        sent = _asked(signed)
+        transfer = _asked(signed)
         failpoint("x402.K2")
         if signed.status == _Status.VERIFIED:
             move(signed, _Status.SUBMITTED, at)
-        if sent.status in (_Sent.CONFIRMED, _Sent.FAILED):
-            _end(signed, sent, at)
+        if transfer.status in (_Sent.CONFIRMED, _Sent.FAILED):
+            _end(signed, transfer, at)
         elif (
             signed.status == _Status.SUBMITTED
             and signed.updated_at < at - patience() - ABANDONED
             and signed.answered_at is None
         ):
-            move(signed, _Status.UNKNOWN, at, note="Nobody waits for it", tx_hash=sent.tx_hash)
+            move(signed, _Status.UNKNOWN, at, note="Nobody waits for it", tx_hash=transfer.tx_hash)
 
 
 def patience() -> timedelta:
@@ -98,30 +98,30 @@ def authorization_of(signed: SignedPayment) -> Authorization:
     )
 
 
-def _end(signed: SignedPayment, sent: OutgoingTransaction, at: datetime) -> None:
-    if sent.status == _Sent.CONFIRMED:
-        move(signed, _Status.SETTLED, at, tx_hash=sent.tx_hash)
+def _end(signed: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> None:
+    if transfer.status == _Sent.CONFIRMED:
+        move(signed, _Status.SETTLED, at, tx_hash=transfer.tx_hash)
     else:
-        reason = sent.reason or "The transaction failed"
+        reason = transfer.reason or "The transaction failed"
         move(
             signed,
             _Status.FAILED,
             at,
             note=reason[:200],
-            tx_hash=sent.tx_hash,
+            tx_hash=transfer.tx_hash,
             failure_reason=reason[:200],
         )
-    if sent.network_fee_atomic:
+    if transfer.network_fee_atomic:
         movements.x402_gas_paid(
             mode=signed.mode,
             asset_id=native_asset_id(signed.offer.asset),
             signed_id=signed.pk,
             payment_id=signed.offer.payment_id,
-            gas_atomic=sent.network_fee_atomic,
+            gas_atomic=transfer.network_fee_atomic,
             at=at,
         )
-        _charge(signed, sent.network_fee_atomic, at)
-    sender.mark_handled(sent)
+        _charge(signed, transfer.network_fee_atomic, at)
+    sender.mark_handled(transfer)
 
 
 def _charge(signed: SignedPayment, gas_atomic: int, at: datetime) -> None:
@@ -150,11 +150,11 @@ def move(
 
 @SIGNED.recorder
 def _record(changes: Sequence[Change[SignedPayment, Noted]]) -> None:
-    for one in changes:
+    for change in changes:
         SignedPaymentStep.objects.create(
-            signed=one.row,
-            from_status=one.before,
-            to_status=one.step.status,
-            at=one.at,
-            note=one.step.note,
+            signed=change.row,
+            from_status=change.before,
+            to_status=change.step.status,
+            at=change.at,
+            note=change.step.note,
         )

@@ -82,13 +82,15 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
     """The row of the authorization, and whether this call made it. Raises Refused when another one
     pays the offer."""
     offer = checked.offer
-    one = checked.authorization
+    authorization = checked.authorization
     at = clock.now(offer.store, offer.mode)
 
     def make() -> SignedPayment:
-        if not keep_pending(offer.payment_id, at + _longest(one), checked.asset.pk):
+        if not keep_pending(offer.payment_id, at + _longest(authorization), checked.asset.pk):
             raise Refused(
-                x402_verify.INVALID_STATE, "The payment can not be paid any more", one.payer
+                x402_verify.INVALID_STATE,
+                "The payment can not be paid any more",
+                authorization.payer,
             )
         signed = SignedPayment.objects.create(
             store_id=offer.store_id,
@@ -98,12 +100,12 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
             offer=offer,
             chain_id=checked.asset.chain_id,
             contract_address=str(checked.asset.contract_address),
-            payer=one.payer,
-            nonce=one.nonce,
-            amount_atomic=one.amount_atomic,
-            valid_after=one.valid_after,
-            valid_before=one.valid_before,
-            signature=one.signature,
+            payer=authorization.payer,
+            nonce=authorization.nonce,
+            amount_atomic=authorization.amount_atomic,
+            valid_after=authorization.valid_after,
+            valid_before=authorization.valid_before,
+            signature=authorization.signature,
         )
         SignedPaymentStep.objects.create(signed=signed, to_status=signed.status, at=at)
         return signed
@@ -114,7 +116,7 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
         if constraint_of(error) != _ONE_PER_OFFER:
             raise
         raise Refused(
-            x402_verify.DUPLICATE, "Another authorization pays this already", one.payer
+            x402_verify.DUPLICATE, "Another authorization pays this already", authorization.payer
         ) from None
 
 
@@ -127,11 +129,11 @@ def _go_on(signed: SignedPayment) -> None:
         jobs.nudge("agents.advance_x402", [str(signed.pk)])
 
 
-def _longest(one: Authorization) -> timedelta:
+def _longest(authorization: Authorization) -> timedelta:
     """How long the intent waits: until the token would refuse it, and the watcher has had its
     time."""
-    left = one.valid_before - int(clock.real_now().timestamp())
-    return timedelta(seconds=min(max(left, 0), HELD_SECONDS_MAX)) + WATCHED
+    remaining = authorization.valid_before - int(clock.real_now().timestamp())
+    return timedelta(seconds=min(max(remaining, 0), HELD_SECONDS_MAX)) + WATCHED
 
 
 def _again(checked: Checked, signed: SignedPayment) -> SettleOutcome:
@@ -165,32 +167,32 @@ def _wait(signed: SignedPayment, asset: Asset) -> SettleOutcome:
 
 
 def _look(signed: SignedPayment, asset: Asset, deadline: float) -> SettleOutcome:
-    looked: str | None = None
+    status: str | None = None
     with closing(nodes_of(asset.chain)) as nodes:
         while True:
             signed.refresh_from_db(fields=["status", "tx_hash", "failure_reason", "answered_at"])
             if signed.status == _Status.FAILED:
                 return _failed(signed)
-            sent = OutgoingTransaction.objects.filter(
+            transfer = OutgoingTransaction.objects.filter(
                 purpose=PURPOSE, reference=str(signed.pk)
             ).first()
             if signed.status == _Status.SETTLED or (
-                sent is not None and _is_mined(signed, sent, nodes)
+                transfer is not None and _is_mined(signed, transfer, nodes)
             ):
                 return _succeeded(signed)
             if time.monotonic() >= deadline:
-                return _unknown(signed, sent)
-            if sent is not None and sent.status in ENDED and sent.status != looked:
-                looked = sent.status
+                return _unknown(signed, transfer)
+            if transfer is not None and transfer.status in ENDED and transfer.status != status:
+                status = transfer.status
                 _go_on(signed)
             time.sleep(_LOOK_SECONDS)
 
 
-def _is_mined(signed: SignedPayment, sent: OutgoingTransaction, nodes: Nodes) -> bool:
+def _is_mined(signed: SignedPayment, transfer: OutgoingTransaction, nodes: Nodes) -> bool:
     """Whether a block has it. One block is enough to answer; the intent waits for its confirmations
     as always."""
     try:
-        tx_hash = authorizations.mined(sent, nodes) if sent.status in IN_FLIGHT else ""
+        tx_hash = authorizations.mined(transfer, nodes) if transfer.status in IN_FLIGHT else ""
     except RpcError:
         return False
     if tx_hash:
@@ -213,12 +215,12 @@ def _failed(signed: SignedPayment) -> SettleOutcome:
     return SettleOutcome(signed, signed.payer, FAILED, signed.failure_reason)
 
 
-def _unknown(signed: SignedPayment, sent: OutgoingTransaction | None) -> SettleOutcome:
+def _unknown(signed: SignedPayment, transfer: OutgoingTransaction | None) -> SettleOutcome:
     """The time is over: say so, and leave the row to the sweep and to whoever asks again."""
     with transaction.atomic():
         row = SignedPayment.objects.select_for_update(no_key=True).get(pk=signed.pk)
         if row.status == _Status.SUBMITTED:
-            tx_hash = sent.tx_hash if sent is not None else ""
+            tx_hash = transfer.tx_hash if transfer is not None else ""
             move(
                 row,
                 _Status.UNKNOWN,

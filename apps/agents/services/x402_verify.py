@@ -84,13 +84,13 @@ def check(access: Access, request: SignedPaymentRequest) -> Checked:
     """What can be said without the clock, the chain and other payments. Raises Refused."""
     payload, required = _objects(request)
     asset = _asset(access, required)
-    one = _authorization(payload)
-    offer = _offer(access, asset, required, one)
-    if one.amount_atomic != offer.amount_atomic:
-        raise Refused(WRONG_VALUE, "The authorization is for another amount", one.payer)
-    if not authorizations.is_signed_by_payer(asset, one):
-        raise Refused(WRONG_SIGNATURE, "The signature is not the payer's", one.payer)
-    return Checked(offer, asset, one)
+    authorization = _authorization(payload)
+    offer = _offer(access, asset, required, authorization)
+    if authorization.amount_atomic != offer.amount_atomic:
+        raise Refused(WRONG_VALUE, "The authorization is for another amount", authorization.payer)
+    if not authorizations.is_signed_by_payer(asset, authorization):
+        raise Refused(WRONG_SIGNATURE, "The signature is not the payer's", authorization.payer)
+    return Checked(offer, asset, authorization)
 
 
 def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, PaymentRequirements]:
@@ -161,21 +161,27 @@ def _number(value: str | None, name: str) -> int:
 
 
 def _offer(
-    access: Access, asset: Asset, required: PaymentRequirements, one: Authorization
+    access: Access, asset: Asset, required: PaymentRequirements, authorization: Authorization
 ) -> PaymentOffer:
     """The store's own offer at the address that the requirements and the payer name."""
     pay_to = required.pay_to or ""
-    if not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != one.to:
-        raise Refused(RECIPIENT_MISMATCH, "The authorization is for another recipient", one.payer)
+    if not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != authorization.to:
+        raise Refused(
+            RECIPIENT_MISMATCH, "The authorization is for another recipient", authorization.payer
+        )
     rows = PaymentOffer.objects.visible_to(access).select_related(
         "payment", "store", "asset__chain"
     )
-    found: PaymentOffer | None = rows.filter(pay_to=one.to, asset=asset).first()
-    if found is None:
-        raise Refused(RECIPIENT_MISMATCH, "No payment is asked for at this address", one.payer)
-    if required.amount != str(found.amount_atomic):
-        raise Refused(INVALID_REQUIREMENTS, "The amount is not what was asked for", one.payer)
-    return found
+    offer: PaymentOffer | None = rows.filter(pay_to=authorization.to, asset=asset).first()
+    if offer is None:
+        raise Refused(
+            RECIPIENT_MISMATCH, "No payment is asked for at this address", authorization.payer
+        )
+    if required.amount != str(offer.amount_atomic):
+        raise Refused(
+            INVALID_REQUIREMENTS, "The amount is not what was asked for", authorization.payer
+        )
+    return offer
 
 
 def known(checked: Checked) -> SignedPayment | None:
@@ -215,25 +221,33 @@ def check_now(checked: Checked) -> None:
     """Raises Refused when the token would not carry it out at this moment, or can't be asked. Not
     inside a transaction."""
     asset = checked.asset
-    one = checked.authorization
+    authorization = checked.authorization
     seconds = clock.real_now().timestamp()
-    if one.valid_after > seconds:
-        raise Refused(NOT_YET_VALID, "The authorization is not valid yet", one.payer)
-    if one.valid_before < seconds + LEAST_SECONDS_LEFT:
-        raise Refused(EXPIRED, "The authorization has ended, or ends too soon", one.payer)
-    if asset.mode == Mode.LIVE and one.amount_atomic < (costs.fee(asset) or 0):
+    if authorization.valid_after > seconds:
+        raise Refused(NOT_YET_VALID, "The authorization is not valid yet", authorization.payer)
+    if authorization.valid_before < seconds + LEAST_SECONDS_LEFT:
+        raise Refused(EXPIRED, "The authorization has ended, or ends too soon", authorization.payer)
+    if asset.mode == Mode.LIVE and authorization.amount_atomic < (costs.fee(asset) or 0):
         raise Refused(
-            WRONG_VALUE, "The amount is less than the network asks for carrying it out", one.payer
+            WRONG_VALUE,
+            "The amount is less than the network asks for carrying it out",
+            authorization.payer,
         )
     try:
         with closing(nodes_of(asset.chain)) as nodes:
-            if authorizations.is_used(asset, one, nodes):
-                raise Refused(NONCE_USED, "The token has seen this authorization", one.payer)
-            if not authorizations.is_covered(asset, one, nodes):
-                raise Refused(INSUFFICIENT_FUNDS, "The payer holds less than the amount", one.payer)
-            if not authorizations.would_pass(asset, one, nodes):
-                raise Refused(SIMULATION_FAILED, "The token would not carry it out", one.payer)
+            if authorizations.is_used(asset, authorization, nodes):
+                raise Refused(
+                    NONCE_USED, "The token has seen this authorization", authorization.payer
+                )
+            if not authorizations.is_covered(asset, authorization, nodes):
+                raise Refused(
+                    INSUFFICIENT_FUNDS, "The payer holds less than the amount", authorization.payer
+                )
+            if not authorizations.would_pass(asset, authorization, nodes):
+                raise Refused(
+                    SIMULATION_FAILED, "The token would not carry it out", authorization.payer
+                )
     except RpcError as error:
         raise Refused(
-            CHAIN_NOT_ASKED, "The chain can't be asked at the moment", one.payer
+            CHAIN_NOT_ASKED, "The chain can't be asked at the moment", authorization.payer
         ) from error

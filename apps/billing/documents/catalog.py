@@ -57,7 +57,7 @@ def product_document(product: Product) -> ProductDocument:
 
 def product_with_prices(product: Product, prices: Iterable[Price]) -> ProductWithPrices:
     return ProductWithPrices(
-        **asdict(product_document(product)), prices=[price_document(one) for one in prices]
+        **asdict(product_document(product)), prices=[price_document(price) for price in prices]
     )
 
 

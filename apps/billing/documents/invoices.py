@@ -144,7 +144,7 @@ def invoice_document(
         footer=invoice.footer,
         metadata=invoice.metadata,
         needs_attention=invoice.needs_attention,
-        line_items=[_line(one) for one in (invoice.lines.all() if lines is None else lines)],
+        line_items=[_line(line) for line in (invoice.lines.all() if lines is None else lines)],
         livemode=invoice.is_live,
         finalized_at=iso(invoice.finalized_at),
         paid_at=iso(invoice.paid_at),
@@ -185,7 +185,7 @@ def hosted_invoice(invoice: Invoice) -> HostedInvoice:
         footer=invoice.footer,
         merchant_name=store.brand_name or store.name,
         customer=HostedInvoiceCustomer(name=invoice.customer.name, email=invoice.customer.email),
-        line_items=[_hosted_line(one) for one in invoice.lines.all()],
+        line_items=[_hosted_line(line) for line in invoice.lines.all()],
         livemode=invoice.is_live,
     )
 

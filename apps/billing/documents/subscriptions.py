@@ -70,11 +70,11 @@ def subscription_document(subscription: Subscription) -> SubscriptionDocument:
     price = subscription.price
     add_ons = list(subscription.add_ons.all())
     anchor = SubscriptionItemDocument(id=None, quantity=subscription.quantity, price=_priced(price))
-    others = [
-        SubscriptionItemDocument(id=str(one.pk), quantity=one.quantity, price=_priced(one.price))
-        for one in add_ons
+    further = [
+        SubscriptionItemDocument(id=str(item.pk), quantity=item.quantity, price=_priced(item.price))
+        for item in add_ons
     ]
-    items = [anchor, *others]
+    items = [anchor, *further]
     return SubscriptionDocument(
         id=str(subscription.pk),
         customer_id=str(subscription.customer_id),
@@ -92,7 +92,7 @@ def subscription_document(subscription: Subscription) -> SubscriptionDocument:
         paused_at=iso(subscription.paused_at),
         failed_cycle_count=subscription.failed_cycle_count,
         grace_cycles=subscription.grace_cycles,
-        amount_cents=sum(one.quantity * one.price.unit_amount_cents for one in items),
+        amount_cents=sum(item.quantity * item.price.unit_amount_cents for item in items),
         currency=price.currency,
         interval=price.interval,
         interval_count=price.interval_count,

@@ -106,19 +106,21 @@ def _late_cents(link: InvoicePayment, accepted: frozenset[object]) -> int:
     """As of a payment of that amount: at the locked rates, in full within the tolerance, and never
     more than the intent asked for."""
     payment = link.payment
-    asked = payment.settlement_amount_cents - link.counted_cents
+    due_cents = payment.settlement_amount_cents - link.counted_cents
     worth = sum(
         money.cents_for_atomic(
-            deposit.amount_atomic, one.address.exchange_rate, one.address.asset.atomic_decimals
+            deposit.amount_atomic,
+            intake.address.exchange_rate,
+            intake.address.asset.atomic_decimals,
         )
-        for one in received_by(payment)
-        for deposit in one.deposits
+        for intake in received_by(payment)
+        for deposit in intake.deposits
         if deposit.pk in accepted
     )
-    is_enough = worth * BASIS_POINTS >= asked * (
+    is_enough = worth * BASIS_POINTS >= due_cents * (
         BASIS_POINTS - payment.store.underpayment_tolerance_bps
     )
-    return asked if is_enough else worth
+    return due_cents if is_enough else worth
 
 
 def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> None:
@@ -151,12 +153,12 @@ def _refunded_cents(link: InvoicePayment) -> int:
     received = received_by(payment)
     worth = 0
     is_all = True
-    for one in received:
-        late = sum(deposit.amount_atomic for deposit in one.deposits if deposit.pk in accepted)
-        settled = late + (one.confirmed_atomic if payment.completed_at is not None else 0)
-        given = back.get(one.address.asset_id, 0)
-        is_all = is_all and given >= settled
+    for intake in received:
+        late = sum(deposit.amount_atomic for deposit in intake.deposits if deposit.pk in accepted)
+        settled = late + (intake.confirmed_atomic if payment.completed_at is not None else 0)
+        returned = back.get(intake.address.asset_id, 0)
+        is_all = is_all and returned >= settled
         worth += money.cents_for_atomic(
-            given, one.address.exchange_rate, one.address.asset.atomic_decimals
+            returned, intake.address.exchange_rate, intake.address.asset.atomic_decimals
         )
     return link.brought_cents if is_all else min(worth, link.brought_cents)

@@ -39,18 +39,18 @@ def create_invoice(
 
     @transaction.atomic
     def make() -> Invoice:
-        mine = {
+        identity = {
             "store": access.store,
             "mode": access.mode,
             "customer": customer,
             "form_key": form_key,
         }
-        made = Invoice(**mine, created_at=at, updated_at=at, **fields)
-        _count(made, _amounts(lines))
-        _save(made, is_new=True)
-        put_lines(made, lines)
-        audit_lines.note("invoice.drafted", made)
-        return made
+        invoice = Invoice(**identity, created_at=at, updated_at=at, **fields)
+        _count(invoice, _amounts(lines))
+        _save(invoice, is_new=True)
+        put_lines(invoice, lines)
+        audit_lines.note("invoice.drafted", invoice)
+        return invoice
 
     return once_per_form(Invoice.objects.visible_to(access), form_key, make)
 
@@ -108,7 +108,7 @@ def preview_totals(request: InvoiceChanges) -> Totals:
 
 def _amounts(lines: Iterable[LineRequest | InvoiceLine]) -> list[tuple[int, int]]:
     """(quantity, unit amount in cents)"""
-    return [(one.quantity, one.unit_amount_cents) for one in lines]
+    return [(line.quantity, line.unit_amount_cents) for line in lines]
 
 
 def _count(invoice: Invoice, amounts: list[tuple[int, int]]) -> None:
@@ -139,12 +139,12 @@ def put_lines(invoice: Invoice, lines: Sequence[LineRequest]) -> list[InvoiceLin
     rows = [
         InvoiceLine(
             invoice=invoice,
-            description=one.description,
-            quantity=one.quantity,
-            unit_amount_cents=one.unit_amount_cents,
-            amount_cents=one.quantity * one.unit_amount_cents,
+            description=line.description,
+            quantity=line.quantity,
+            unit_amount_cents=line.unit_amount_cents,
+            amount_cents=line.quantity * line.unit_amount_cents,
             position=position,
         )
-        for position, one in enumerate(lines)
+        for position, line in enumerate(lines)
     ]
     return InvoiceLine.objects.bulk_create(rows)

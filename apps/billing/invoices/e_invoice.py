@@ -153,8 +153,8 @@ def e_invoice_xml(invoice: Invoice) -> bytes | None:
     _put(trade, "ram:ApplicableHeaderTradeDelivery")
     _put_settlement(_put(trade, "ram:ApplicableHeaderTradeSettlement"), invoice, category)
     Xml.indent(root)
-    made: bytes = Xml.tostring(root, encoding="UTF-8", xml_declaration=True)
-    return made
+    xml: bytes = Xml.tostring(root, encoding="UTF-8", xml_declaration=True)
+    return xml
 
 
 def _category(invoice: Invoice, seller: Seller) -> str | None:
@@ -243,13 +243,13 @@ def _put_address(at: Xml.Element, address: Mapping[str, Any]) -> None:
 
 
 def _first(address: Mapping[str, Any], names: Iterable[str]) -> str:
-    given = (address.get(name) for name in names)
+    values = (address.get(name) for name in names)
     texts = [
-        _plain(str(one))
-        for one in given
-        if isinstance(one, (str, int)) and not isinstance(one, bool)
+        _plain(str(value))
+        for value in values
+        if isinstance(value, (str, int)) and not isinstance(value, bool)
     ]
-    return next((one for one in texts if one), "")
+    return next((text for text in texts if text), "")
 
 
 def _put_settlement(at: Xml.Element, invoice: Invoice, category: str) -> None:
@@ -310,10 +310,10 @@ def _put_day(at: Xml.Element, name: str, moment: datetime | None) -> None:
 
 def _put(at: Xml.Element, name: str, text: object = None, **attributes: str) -> Xml.Element:
     prefix, _, local = name.partition(":")
-    made = Xml.SubElement(at, f"{{{_SPACES[prefix]}}}{local}", attributes)
+    element = Xml.SubElement(at, f"{{{_SPACES[prefix]}}}{local}", attributes)
     if text is not None:
-        made.text = _plain(str(text))
-    return made
+        element.text = _plain(str(text))
+    return element
 
 
 def _plain(text: str | None) -> str:

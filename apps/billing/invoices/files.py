@@ -174,8 +174,11 @@ class ReceivedPayment:
     @property
     def named_transactions(self) -> list[tuple[object, str]]:
         """Each with the name of its network, as people know it."""
-        symbols = ((sent, getattr(sent, "chain_symbol", "")) for sent in self.transactions)
-        return [(sent, self.networks.get(symbol, symbol)) for sent, symbol in symbols]
+        symbols = (
+            (transaction, getattr(transaction, "chain_symbol", ""))
+            for transaction in self.transactions
+        )
+        return [(transaction, self.networks.get(symbol, symbol)) for transaction, symbol in symbols]
 
 
 def received(invoice: Invoice, now: datetime) -> list[ReceivedPayment]:
@@ -185,11 +188,11 @@ def received(invoice: Invoice, now: datetime) -> list[ReceivedPayment]:
 
 def _received(link: InvoicePayment, now: datetime) -> ReceivedPayment:
     facts = checkout_facts(link.payment, now)
-    offered = [one.asset for one in facts.payment_addresses]
+    offered = [address.asset for address in facts.payment_addresses]
     return ReceivedPayment(
         at=link.counted_at if link.counted_cents else link.late_seen_at,
         amount_cents=link.counted_cents + link.late_cents,
         reference=link.payment.reference,
         transactions=facts.transactions,
-        networks={one.chain_symbol: one.chain_name for one in offered},
+        networks={asset.chain_symbol: asset.chain_name for asset in offered},
     )

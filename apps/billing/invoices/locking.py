@@ -12,5 +12,5 @@ def locked_invoice(invoice_id: uuid.UUID) -> Invoice:
     if subscription_id is not None:
         list(Subscription.objects.select_for_update().filter(pk=subscription_id).values_list("pk"))
     rows = Invoice.objects.select_for_update(of=("self",)).select_related("store", "customer")
-    found: Invoice = rows.get(pk=invoice_id)
-    return found
+    invoice: Invoice = rows.get(pk=invoice_id)
+    return invoice

@@ -61,16 +61,16 @@ def seller_of(invoice: Invoice) -> Biller:
     """The store as a party, with its own address; what stands in registers comes from its approved
     verification."""
     store = invoice.store
-    known = approved_verification(invoice.store)
-    country = known.business_country if known is not None else store.country
+    verification = approved_verification(invoice.store)
+    country = verification.business_country if verification is not None else store.country
     return Biller(
-        name=(known.business_legal_name if known is not None else "") or store.name,
-        registration_number=known.registration_number if known is not None else "",
-        tax_id=known.tax_id if known is not None else "",
+        name=(verification.business_legal_name if verification is not None else "") or store.name,
+        registration_number=verification.registration_number if verification is not None else "",
+        tax_id=verification.tax_id if verification is not None else "",
         street=store.street,
         postal_code=store.postal_code,
         city=store.city,
-        country=known.business_country if known is not None else "",
+        country=verification.business_country if verification is not None else "",
         country_name=country_name(country),
         email=store.support_email,
     )
@@ -83,19 +83,19 @@ def buyer_of(invoice: Invoice) -> Buyer:
 
 def address_lines(address: Mapping[str, Any] | None) -> list[str]:
     """The texts of an address of any shape, in the order people write them."""
-    told = (address or {}).items()
-    given = {
+    pairs = (address or {}).items()
+    fields = {
         key: str(value).strip()
-        for key, value in told
+        for key, value in pairs
         if isinstance(value, (str, int)) and not isinstance(value, bool)
     }
     code, town = (
-        next((key for key in keys if given.get(key)), None) for keys in (_POSTAL_CODES, _TOWNS)
+        next((key for key in keys if fields.get(key)), None) for keys in (_POSTAL_CODES, _TOWNS)
     )
     if code is not None and town is not None:
-        given[town] = f"{given.pop(code)} {given[town]}"
-    if "country" in given:
-        given["country"] = country_name(given["country"])
-    known = [key for key in _ADDRESS_ORDER if key in given]
-    ordered = [*known, *(key for key in given if key not in known)]
-    return [given[key] for key in ordered if given[key]][:_ADDRESS_LINES_MAX]
+        fields[town] = f"{fields.pop(code)} {fields[town]}"
+    if "country" in fields:
+        fields["country"] = country_name(fields["country"])
+    keys = [key for key in _ADDRESS_ORDER if key in fields]
+    ordered = [*keys, *(key for key in fields if key not in keys)]
+    return [fields[key] for key in ordered if fields[key]][:_ADDRESS_LINES_MAX]

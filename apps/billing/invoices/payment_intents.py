@@ -47,11 +47,11 @@ def start_payment(token: str) -> tuple[Invoice, Payment, bool]:
 
     Raises InvoiceNotFound, InvoiceNotPayable, or what creating an intent raises.
     """
-    found = by_token(token)
-    if found is None:
+    public = by_token(token)
+    if public is None:
         raise InvoiceNotFound
     with transaction.atomic():
-        invoice = locked_invoice(found.pk)
+        invoice = locked_invoice(public.pk)
         link = last_payment(invoice)
         payment = expire_if_due(link.payment) if link is not None else None
         settle_locked(invoice, clock.now(invoice.store, invoice.mode))
@@ -76,9 +76,9 @@ def _make(invoice: Invoice) -> Payment:
 def _request(invoice: Invoice) -> PaymentRequest:
     step = smallest_cents(invoice.currency)
     number = formatted_number(invoice)
-    left = -(-(invoice.total_cents - invoice.amount_paid_cents) // step) * step
+    remaining = -(-(invoice.total_cents - invoice.amount_paid_cents) // step) * step
     return PaymentRequest(
-        amount=text_from_cents(left),
+        amount=text_from_cents(remaining),
         currency=invoice.currency,
         order_id=number,
         title=f"Invoice {number}",
@@ -105,22 +105,24 @@ def settle_invoices(
 ) -> int:
     """Count what ended, was accepted late or refunded: of these intents, a store's test mode, or of
     all; how many invoices there were."""
-    asked = None if payment_ids is None else list(payment_ids)
-    return JOB.each(lambda: _to_settle(asked, store_id), _settle)
+    ids = None if payment_ids is None else list(payment_ids)
+    return JOB.each(lambda: _to_settle(ids, store_id), _settle)
 
 
-def _to_settle(asked: list[uuid.UUID | str] | None, store_id: uuid.UUID | None) -> list[uuid.UUID]:
-    found: dict[uuid.UUID, None] = {}
+def _to_settle(
+    payment_ids: list[uuid.UUID | str] | None, store_id: uuid.UUID | None
+) -> list[uuid.UUID]:
+    invoice_ids: dict[uuid.UUID, None] = {}
     for rows in (_ended(), _accepted_late(), _given_back()):
         rows = rows.exclude(invoice_id__in=JOB.paused(Invoice))
-        if asked is not None:
-            rows = rows.filter(payment_id__in=asked)
+        if payment_ids is not None:
+            rows = rows.filter(payment_id__in=payment_ids)
         if store_id is not None:
             rows = rows.filter(invoice__store_id=store_id, invoice__mode="test")
-        found |= dict.fromkeys(
+        invoice_ids |= dict.fromkeys(
             rows.order_by("id").values_list("invoice_id", flat=True)[: JOB.limit]
         )
-    return list(found)
+    return list(invoice_ids)
 
 
 def _settle(invoice_id: uuid.UUID) -> None:

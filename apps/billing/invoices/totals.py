@@ -56,10 +56,10 @@ def totals_of(
     step = smallest_cents(currency)
     discount = min(subtotal, _discount(subtotal, discount_type, discount_value or 0, step))
     tax = _half_up((subtotal - discount) * (tax_rate_bps or 0), BASIS_POINTS, step)
-    made = Totals(subtotal, discount, tax)
-    if max(subtotal, made.total_cents) > AMOUNT_CENTS_MAX:
+    totals = Totals(subtotal, discount, tax)
+    if max(subtotal, totals.total_cents) > AMOUNT_CENTS_MAX:
         raise Invalid("total", "at_most", maximum=text_from_cents(AMOUNT_CENTS_MAX))
-    return made
+    return totals
 
 
 def _discount(subtotal: int, kind: str | None, value: int, step: int) -> int:

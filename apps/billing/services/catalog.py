@@ -19,12 +19,12 @@ def create_product(
 
     @transaction.atomic
     def make() -> Product:
-        mine = {"store": access.store, "mode": access.mode, "form_key": form_key}
-        made: Product = Product.objects.create(
-            **mine, created_at=at, updated_at=at, **asdict(request)
+        identity = {"store": access.store, "mode": access.mode, "form_key": form_key}
+        product: Product = Product.objects.create(
+            **identity, created_at=at, updated_at=at, **asdict(request)
         )
-        audit_lines.note("product.created", made)
-        return made
+        audit_lines.note("product.created", product)
+        return product
 
     return once_per_form(Product.objects.visible_to(access), form_key, make)
 
@@ -50,15 +50,17 @@ def create_price(
 
     @transaction.atomic
     def make() -> Price:
-        mine = {
+        identity = {
             "store": access.store,
             "mode": access.mode,
             "product": product,
             "form_key": form_key,
         }
-        made: Price = Price.objects.create(**mine, created_at=at, updated_at=at, **asdict(request))
-        audit_lines.note("price.created", made)
-        return made
+        price: Price = Price.objects.create(
+            **identity, created_at=at, updated_at=at, **asdict(request)
+        )
+        audit_lines.note("price.created", price)
+        return price
 
     return once_per_form(Price.objects.visible_to(access).select_related("product"), form_key, make)
 

@@ -33,11 +33,11 @@ def create_customer(
 
     @transaction.atomic
     def make() -> Customer:
-        mine = {"store": access.store, "mode": access.mode, "form_key": form_key}
-        made = Customer(**mine, created_at=at, updated_at=at, **asdict(request))
-        _save(made)
-        audit_lines.note("customer.created", made)
-        return made
+        identity = {"store": access.store, "mode": access.mode, "form_key": form_key}
+        customer = Customer(**identity, created_at=at, updated_at=at, **asdict(request))
+        _save(customer)
+        audit_lines.note("customer.created", customer)
+        return customer
 
     return once_per_form(Customer.objects.visible_to(access), form_key, make)
 

@@ -9,9 +9,13 @@ from apps.billing.models import Customer
 
 def language_of(customer: Customer) -> str:
     """A code of settings.LANGUAGES."""
-    known = dict(settings.LANGUAGES)
+    languages = dict(settings.LANGUAGES)
     return next(
-        (code for code in (customer.language, customer.store.customer_language) if code in known),
+        (
+            code
+            for code in (customer.language, customer.store.customer_language)
+            if code in languages
+        ),
         settings.LANGUAGE_CODE,
     )
 

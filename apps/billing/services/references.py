@@ -29,23 +29,23 @@ class PriceNotActive(Flat):
 
 def named_customer(access: Access, id: str) -> Customer:
     """Raises NamedCustomerNotFound or CustomerNotActive."""
-    found: Customer | None = (
+    customer: Customer | None = (
         Customer.objects.visible_to(access).filter(pk=id).first() if is_uuid(id) else None
     )
-    if found is None:
+    if customer is None:
         raise NamedCustomerNotFound
-    if found.deleted_at is not None:
+    if customer.deleted_at is not None:
         raise CustomerNotActive
-    return found
+    return customer
 
 
 def named_price(access: Access, id: str, *, is_in_use: bool = False) -> Price:
     """One that a subscription is already on may be archived. Raises NamedPriceNotFound or
     PriceNotActive."""
     rows = Price.objects.visible_to(access).select_related("product")
-    found: Price | None = rows.filter(pk=id).first() if is_uuid(id) else None
-    if found is None:
+    price: Price | None = rows.filter(pk=id).first() if is_uuid(id) else None
+    if price is None:
         raise NamedPriceNotFound
-    if not found.active and not is_in_use:
+    if not price.active and not is_in_use:
         raise PriceNotActive
-    return found
+    return price

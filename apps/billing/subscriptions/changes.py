@@ -52,7 +52,7 @@ def create_subscription(
     anchor = lines[0]
     days = request.trial_period_days
     begin = trial_end(at, days)
-    made = Subscription(
+    subscription = Subscription(
         store=access.store,
         mode=access.mode,
         customer=customer,
@@ -74,22 +74,22 @@ def create_subscription(
         form_key=form_key,
     )
     return once_per_form(
-        Subscription.objects.visible_to(access), form_key, lambda: _begun(made, lines, at)
+        Subscription.objects.visible_to(access), form_key, lambda: _begun(subscription, lines, at)
     )
 
 
 @transaction.atomic
-def _begun(made: Subscription, lines: list[Line], at: datetime) -> Subscription:
+def _begun(subscription: Subscription, lines: list[Line], at: datetime) -> Subscription:
     """Its row with its items, billed at once unless it has a trial."""
-    made.save(force_insert=True)
-    put_lines(made, lines)
-    made = locked(made.pk)
-    events.subscription_changed(made, "created", None, at, "created")
-    audit_lines.note("subscription.created", made)
-    if made.status == ACTIVE:
-        bill_next(made, at)
-    keep(made, at)
-    return made
+    subscription.save(force_insert=True)
+    put_lines(subscription, lines)
+    subscription = locked(subscription.pk)
+    events.subscription_changed(subscription, "created", None, at, "created")
+    audit_lines.note("subscription.created", subscription)
+    if subscription.status == ACTIVE:
+        bill_next(subscription, at)
+    keep(subscription, at)
+    return subscription
 
 
 def update_subscription(

@@ -58,18 +58,18 @@ def run_cycles(limit: int = 20 * JOB.limit) -> int:
     subscriptions there were."""
     done = 0
     began = time.monotonic()
-    held: set[uuid.UUID] = set()  # another worker has them
+    locked_ids: set[uuid.UUID] = set()  # another worker has them
 
-    def advance(known: Subscription) -> None:
-        if not _advance_if_free(known):
-            held.add(known.pk)
+    def advance(candidate: Subscription) -> None:
+        if not _advance_if_free(candidate):
+            locked_ids.add(candidate.pk)
 
     while done < limit and time.monotonic() - began < RUN_SECONDS_MAX:
         due = Subscription.objects.filter(
             clock.is_due("next_step_at", clock.real_now()), store__deleted_at=None
         )
         rows = (
-            JOB.ready(due.exclude(pk__in=held))
+            JOB.ready(due.exclude(pk__in=locked_ids))
             .order_by("next_step_at")
             .values_list("pk", flat=True)
         )
@@ -85,9 +85,9 @@ def _read(ids: list[uuid.UUID]) -> list[Subscription]:
     return list(with_parts(Subscription.objects.filter(pk__in=ids)).order_by("next_step_at"))
 
 
-def _advance_if_free(known: Subscription) -> bool:
+def _advance_if_free(candidate: Subscription) -> bool:
     """False when another worker has it."""
-    subscription = locked_if_free(known)
+    subscription = locked_if_free(candidate)
     if subscription is not None:
         _advance(subscription)
     return subscription is not None
@@ -118,10 +118,10 @@ def _take(subscription: Subscription, step: Step, facts: Facts, at: datetime) ->
     """Where it stands then."""
     match step:
         case Step.BILL:
-            made = bill_next(subscription, at)
-            if made.status == OPEN:  # nothing but this invoice has come to what is unpaid
+            invoice = bill_next(subscription, at)
+            if invoice.status == OPEN:  # nothing but this invoice has come to what is unpaid
                 due = [
-                    moment for moment in (facts.unpaid_due_at, made.due_at) if moment is not None
+                    moment for moment in (facts.unpaid_due_at, invoice.due_at) if moment is not None
                 ]
                 return standing(subscription, min(due, default=None))
         case Step.CANCEL:
@@ -153,7 +153,7 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
     close = subscription.current_period_end
     priced = [
         (subscription.price, subscription.quantity),
-        *((one.price, one.quantity) for one in subscription.add_ons.all()),
+        *((item.price, item.quantity) for item in subscription.add_ons.all()),
     ]
     lines = [
         LineRequest(
@@ -172,7 +172,7 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
         None,
     )
     due = due_at(at, start, close, subscription.store.invoice_due_days)
-    made = Invoice.objects.create(
+    invoice = Invoice.objects.create(
         store=subscription.store,
         mode=subscription.mode,
         customer=subscription.customer,
@@ -186,15 +186,15 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
         updated_at=at,
         **totals.columns(),
     )
-    rows = put_lines(made, lines)
-    if not made.total_cents:
+    rows = put_lines(invoice, lines)
+    if not invoice.total_cents:
         keep(subscription, at)  # it is paid at once, which looks at the row
-    finalize_locked(made, at, rows)
-    if made.status == OPEN:
-        emails.invoice_opened(made)
+    finalize_locked(invoice, at, rows)
+    if invoice.status == OPEN:
+        emails.invoice_opened(invoice)
     else:
         subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
-    return made
+    return invoice
 
 
 def _judge(subscription: Subscription, at: datetime) -> None:

@@ -60,12 +60,12 @@ def _price_id(item: ItemRequest) -> str:
 
 
 def _checked(lines: list[Line]) -> list[Line]:
-    if len({one.price.cycle for one in lines}) > 1:
+    if len({line.price.cycle for line in lines}) > 1:
         raise Invalid("items", "one_cycle")
-    if len({one.price.pk for one in lines}) < len(lines):
+    if len({line.price.pk for line in lines}) < len(lines):
         raise Invalid("items", "price_once")
     totals_of(
-        [(one.quantity, one.price.unit_amount_cents) for one in lines],
+        [(line.quantity, line.price.unit_amount_cents) for line in lines],
         lines[0].price.currency,
         None,
         None,
@@ -82,23 +82,23 @@ def changed_lines(
     add_ons = list(row.add_ons.all())
     now = [
         Line(row.price, row.quantity),
-        *(Line(one.price, one.quantity, one.pk) for one in add_ons),
+        *(Line(item.price, item.quantity, item.pk) for item in add_ons),
     ]
     quantity = request.quantity or None
     if request.items is not UNSET and request.items is not None:
-        wanted = _replaced(access, now, request.items, quantity)
+        new = _replaced(access, now, request.items, quantity)
     else:
         anchor = now[0]
         price = _priced(access, now, request.price_id) if request.price_id else anchor.price
-        wanted = [Line(price, quantity or anchor.quantity), *now[1:]]
-    return None if _checked(wanted) == now else wanted
+        new = [Line(price, quantity or anchor.quantity), *now[1:]]
+    return None if _checked(new) == now else new
 
 
 def _replaced(
     access: Access, now: list[Line], items: list[ItemRequest], quantity: int | None
 ) -> list[Line]:
     """The whole set, add-ons of the same price going on under their ids."""
-    ids = {one.price.pk: one.item_id for one in now[1:]}
+    ids = {line.price.pk: line.item_id for line in now[1:]}
     lines = []
     for position, item in enumerate(_some(items)):
         price = _priced(access, now, _price_id(item))
@@ -112,20 +112,20 @@ def _replaced(
 
 def _priced(access: Access, now: list[Line], id: str) -> Price:
     """A price that the subscription is on may have been archived since."""
-    return named_price(access, id, is_in_use=id.lower() in {str(one.price.pk) for one in now})
+    return named_price(access, id, is_in_use=id.lower() in {str(line.price.pk) for line in now})
 
 
 def put_lines(row: Subscription, lines: list[Line]) -> None:
     """Write the add-ons; the anchor is the subscription's own."""
-    kept = [one.item_id for one in lines[1:] if one.item_id is not None]
-    SubscriptionItem.objects.filter(subscription=row).exclude(pk__in=kept).delete()
-    for position, one in enumerate(lines[1 : ITEMS_MAX + 1], start=1):
+    item_ids = [line.item_id for line in lines[1:] if line.item_id is not None]
+    SubscriptionItem.objects.filter(subscription=row).exclude(pk__in=item_ids).delete()
+    for position, line in enumerate(lines[1 : ITEMS_MAX + 1], start=1):
         SubscriptionItem.objects.update_or_create(
-            pk=one.item_id or uuid.uuid4(),
+            pk=line.item_id or uuid.uuid4(),
             defaults={
                 "subscription": row,
-                "price": one.price,
-                "quantity": one.quantity,
+                "price": line.price,
+                "quantity": line.quantity,
                 "position": position,
             },
         )

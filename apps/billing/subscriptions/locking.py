@@ -39,13 +39,13 @@ SELECT min(due_at) FROM billing_invoice WHERE subscription_id = %(id)s::uuid AND
 """)
 
 
-def locked_if_free(known: Subscription) -> Subscription | None:
+def locked_if_free(candidate: Subscription) -> Subscription | None:
     """The row, locked, or None when somebody else has it. `known` was just read with its parts, and
     is read again if it has changed."""
-    held = _LOCK.rows(id=str(known.pk))
-    if not held:
+    rows = _LOCK.rows(id=str(candidate.pk))
+    if not rows:
         return None
-    return known if held[0][0] == known.updated_at else locked(known.pk)
+    return candidate if rows[0][0] == candidate.updated_at else locked(candidate.pk)
 
 
 def facts_of(subscription: Subscription) -> Facts:
@@ -88,8 +88,8 @@ def move(
 def keep(subscription: Subscription, at: datetime, facts: Facts | None = None) -> None:
     """Write the row, with the time of its next step; `facts` when they are known to be those of
     now."""
-    found = upcoming(facts or facts_of(subscription))
-    subscription.next_step_at = found[0] if found is not None else None
+    step = upcoming(facts or facts_of(subscription))
+    subscription.next_step_at = step[0] if step is not None else None
     subscription.updated_at = at
     subscription.save()
 

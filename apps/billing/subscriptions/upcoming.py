@@ -28,5 +28,7 @@ def outlook(subscription: Subscription) -> list[Coming]:
 
 def cycle_cents(subscription: Subscription) -> int:
     """What a cycle costs at the prices that the next one is billed at."""
-    add_ons = sum(one.quantity * one.price.unit_amount_cents for one in subscription.add_ons.all())
+    add_ons = sum(
+        item.quantity * item.price.unit_amount_cents for item in subscription.add_ons.all()
+    )
     return subscription.quantity * subscription.price.unit_amount_cents + add_ons

@@ -41,9 +41,9 @@ def buy(link: PaymentLink, purchase: Purchase) -> Payment:
         row = locked_link(link.pk)
         cents = purchase.check(row)
         key = _key(row, purchase, cents)
-        found = _made_before(row, key)
-        if found is not None:
-            return found
+        earlier = _made_before(row, key)
+        if earlier is not None:
+            return earlier
         _check_open(row)
         return _make(row, purchase, cents, key)
 
@@ -52,8 +52,8 @@ def _made_before(link: PaymentLink, key: str) -> Payment | None:
     rows = LinkPayment.objects.filter(
         link=link, payment__idempotency_key=key, payment__store_id=link.store_id
     )
-    found = rows.select_related("payment__store").first()
-    return None if found is None else expire_if_due(found.payment)
+    earlier = rows.select_related("payment__store").first()
+    return None if earlier is None else expire_if_due(earlier.payment)
 
 
 def _check_open(link: PaymentLink) -> None:
@@ -79,7 +79,7 @@ def _make(link: PaymentLink, purchase: Purchase, cents: int, key: str) -> Paymen
 
 
 def _request(link: PaymentLink, purchase: Purchase, cents: int) -> PaymentRequest:
-    said = {"customer_email": purchase.email, "customer_name": purchase.name}
+    contact = {"customer_email": purchase.email, "customer_name": purchase.name}
     return PaymentRequest(
         amount=text_from_cents(cents),
         currency=link.currency,
@@ -90,7 +90,7 @@ def _request(link: PaymentLink, purchase: Purchase, cents: int) -> PaymentReques
         expires_in=EXPIRES_IN_DEFAULT if link.stock is None else RESERVED_SECONDS,
         metadata={
             "payment_link_id": str(link.pk),
-            **{name: text for name, text in said.items() if text},
+            **{name: text for name, text in contact.items() if text},
         },
     )
 
@@ -98,5 +98,5 @@ def _request(link: PaymentLink, purchase: Purchase, cents: int) -> PaymentReques
 def _key(link: PaymentLink, purchase: Purchase, cents: int) -> str:
     """Of the form and of what was filled in: who goes back and changes the amount gets another
     payment."""
-    told = "\n".join((purchase.form_key, str(cents), purchase.email, purchase.name))
-    return f"link-{link.pk}-{hashlib.sha256(told.encode()).hexdigest()[:32]}"
+    text = "\n".join((purchase.form_key, str(cents), purchase.email, purchase.name))
+    return f"link-{link.pk}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"

@@ -34,12 +34,17 @@ def create_link(
     @transaction.atomic
     def make() -> PaymentLink:
         token = "".join(secrets.choice(_LETTERS) for _ in range(TOKEN_LENGTH))
-        mine = {"store": access.store, "mode": access.mode, "form_key": form_key, "token": token}
-        made: PaymentLink = PaymentLink.objects.create(
-            **mine, created_at=at, updated_at=at, **request.columns()
+        identity = {
+            "store": access.store,
+            "mode": access.mode,
+            "form_key": form_key,
+            "token": token,
+        }
+        link: PaymentLink = PaymentLink.objects.create(
+            **identity, created_at=at, updated_at=at, **request.columns()
         )
-        _note("payment_link.created", made)
-        return made
+        _note("payment_link.created", link)
+        return link
 
     return once_per_form(PaymentLink.objects.visible_to(access), form_key, make)
 
@@ -56,9 +61,9 @@ def update_link(access: Access, link: PaymentLink, request: LinkRequest) -> Paym
     columns = request.columns()
     if request.stock is not None:
         # A link that had no stock has released nothing until now.
-        held = taken(row, at)
-        if request.stock < held:
-            raise Invalid("stock", "at_least", minimum=held)
+        count = taken(row, at)
+        if request.stock < count:
+            raise Invalid("stock", "at_least", minimum=count)
     changed = sorted(name for name, value in columns.items() if getattr(row, name) != value)
     for name, value in columns.items():
         setattr(row, name, value)

@@ -37,7 +37,7 @@ def start_sale(access: Access, request: SaleRequest) -> Payment:
     if request.tip_cents:
         lines.append(LineItem(description=TIP, quantity=1, unit_amount_cents=request.tip_cents))
         metadata["tip"] = text_from_cents(request.tip_cents)
-    asked = PaymentRequest(
+    order = PaymentRequest(
         amount=text_from_cents(request.amount_cents + request.tip_cents),
         currency=request.currency,
         title=request.note or None,
@@ -45,7 +45,7 @@ def start_sale(access: Access, request: SaleRequest) -> Payment:
         metadata=metadata,
         line_items=lines,
     )
-    payment, _ = create_payment(access, asked, f"{SALE_KEY}{request.form_key}")
+    payment, _ = create_payment(access, order, f"{SALE_KEY}{request.form_key}")
     return payment
 
 
@@ -53,17 +53,17 @@ def start_sale(access: Access, request: SaleRequest) -> Payment:
 def change_till(access: Access, request: TillRequest) -> Till:
     """Raises Invalid."""
     request.check()
-    wanted = {
+    fields = {
         "currency": request.currency,
         "tip_bps": sorted(set(request.tip_bps)),
         "updated_at": access.now(),
     }
-    till, _ = Till.objects.update_or_create(store=access.store, defaults=wanted)
+    till, _ = Till.objects.update_or_create(store=access.store, defaults=fields)
     audit.record(
         "till.changed",
         store=access.store_id,
         mode=access.mode,
         target=till,
-        details={"tip_bps": wanted["tip_bps"]},
+        details={"tip_bps": fields["tip_bps"]},
     )
     return till

@@ -116,7 +116,7 @@ class Onramper:
         first = self._quote(ask, guess)
         if not first:
             return []
-        best = max(one.crypto_atomic for one in first)
+        best = max(offer.crypto_atomic for offer in first)
         return self._quote(
             ask, -(-guess * ask.target_atomic * MARGIN_BPS // (best * money.BASIS_POINTS))
         )
@@ -155,9 +155,11 @@ class Onramper:
                 raise
             raise NotOffered from None
         message = answer.get("message") if isinstance(answer, dict) else None
-        told = message.get("transactionInformation") if isinstance(message, dict) else None
+        details = message.get("transactionInformation") if isinstance(message, dict) else None
         url, txid = (
-            (told.get("url"), told.get("transactionId")) if isinstance(told, dict) else (None, None)
+            (details.get("url"), details.get("transactionId"))
+            if isinstance(details, dict)
+            else (None, None)
         )
         if not isinstance(url, str) or not url.startswith("https://") or len(url) > 2048:
             raise ProviderError(ErrorCode.MALFORMED, "no address to send the customer to")
@@ -178,10 +180,10 @@ class Onramper:
         if is_deeper(body, DEPTH_MAX):
             raise BadSignature
         try:
-            told = json.loads(body, parse_float=Decimal)
+            message = json.loads(body, parse_float=Decimal)
         except ValueError:
             raise BadSignature from None
-        report = _report(told) if isinstance(told, dict) else None
+        report = _report(message) if isinstance(message, dict) else None
         if report is None:
             raise BadSignature
         return report
@@ -265,17 +267,17 @@ def _offer(row: Row, charge_cents: int, decimals: int) -> Offer | None:
     )
 
 
-def _report(told: Row) -> Report | None:
-    status = STATUSES.get(str(told.get("status", "")).lower())
+def _report(transaction: Row) -> Report | None:
+    status = STATUSES.get(str(transaction.get("status", "")).lower())
     if status is None:
         return None
-    amount = told.get("inAmount")
-    currency = told.get("sourceCurrency")
-    address = told.get("walletAddress")
+    amount = transaction.get("inAmount")
+    currency = transaction.get("sourceCurrency")
+    address = transaction.get("walletAddress")
     return Report(
         status=status,
-        order_id=_word(told.get("partnerContext")),
-        txid=_word(told.get("transactionId")) or None,
+        order_id=_word(transaction.get("partnerContext")),
+        txid=_word(transaction.get("transactionId")) or None,
         amount_cents=None if amount is None else money.cents_told(amount),
         currency=currency.upper() if isinstance(currency, str) else None,
         address=address.lower() if isinstance(address, str) else None,

@@ -112,7 +112,7 @@ class Sandbox:
         return [CARD, BANK.get(place.country, _SEPA)]
 
     def quote(self, ask: Ask) -> list[Offer]:
-        return [offer for one in SERVICES if (offer := _offer(one, ask)) is not None]
+        return [offer for service in SERVICES if (offer := _offer(service, ask)) is not None]
 
     def open(self, order: Order) -> Opened:
         return Opened(
@@ -148,8 +148,8 @@ class Sandbox:
 
 
 def _offer(service: Service, ask: Ask) -> Offer | None:
-    told_bps, fixed_cents = service.fees[ask.method.code]
-    fee_bps = money.Bps(told_bps)
+    bps, fixed_cents = service.fees[ask.method.code]
+    fee_bps = money.Bps(bps)
     decimals = ask.coin.atomic_decimals
     if ask.target_atomic is not None:
         converted = money.cents_at_least(ask.target_atomic, ask.rate, decimals)

@@ -115,14 +115,14 @@ def availability(payment: Payment) -> Availability:
     usable = []
     refused = [Unavailable("provider_unconfigured")]
     for network in networks_for(payment.store, payment.mode):
-        found = _of_network(payment, entries, network)
-        if isinstance(found, Usable):
-            usable.append(found)
+        candidates = _of_network(payment, entries, network)
+        if isinstance(candidates, Usable):
+            usable.append(candidates)
         else:
-            refused.append(found)
+            refused.append(candidates)
     if usable:
         return Availability(usable, None)
-    return Availability([], max(refused, key=lambda one: _NEARNESS[one.reason]))
+    return Availability([], max(refused, key=lambda refusal: _NEARNESS[refusal.reason]))
 
 
 def _of_network(

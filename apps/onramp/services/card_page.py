@@ -52,7 +52,7 @@ def _deliver(session: FundingSession) -> None:
         return
     coin = Coin(session.asset_id, session.asset.chain_id, session.asset.atomic_decimals)
     try:
-        sent = adapter.deliver(
+        delivery = adapter.deliver(
             coin,
             session.asset.contract_address,
             session.destination_address,
@@ -61,4 +61,4 @@ def _deliver(session: FundingSession) -> None:
     except ProviderError as error:
         log.error("sandbox_not_delivered", session=str(session.pk), error=str(error))
         return
-    FundingSession.objects.filter(pk=session.pk).update(delivery_tx_hash=sent)
+    FundingSession.objects.filter(pk=session.pk).update(delivery_tx_hash=delivery)

@@ -61,7 +61,7 @@ def request_change(
         row.is_active = False
         keep_secrets(row, reason=reason)
         return None
-    wanted = {
+    facts = {
         "credential": str(row.pk if row else uuid.uuid4()),
         "provider": row.provider if row else change.provider,
         "mode": row.mode if row else change.mode,
@@ -69,21 +69,21 @@ def request_change(
         "is_active": change.is_active,
         "secrets": sorted(secrets),
     }
-    whose = row.store if row else change.store
+    owner = row.store if row else change.store
     name = (
-        f"Card network {wanted['provider']} {wanted['mode']} of"
-        f" {whose.name if whose else 'all stores'}"
+        f"Card network {facts['provider']} {facts['mode']} of"
+        f" {owner.name if owner else 'all stores'}"
     )
     # A new one is known by what it is for: two of a kind can't wait.
-    target = str(row.pk) if row else f"{change.provider}:{change.mode}:{wanted['store']}"
+    target = str(row.pk) if row else f"{change.provider}:{change.mode}:{facts['store']}"
     return four_eyes.ask(
-        CARD_NETWORK, Ask(target, name, wanted, _lines(change, secrets), reason, secrets), staff, at
+        CARD_NETWORK, Ask(target, name, facts, _lines(change, secrets), reason, secrets), staff, at
     )
 
 
 def _secrets(change: CredentialChange) -> dict[str, str]:
-    given = {"api_key": change.api_key, "webhook_secret": change.webhook_secret}
-    return {name: value for name, value in given.items() if value}
+    secrets = {"api_key": change.api_key, "webhook_secret": change.webhook_secret}
+    return {name: value for name, value in secrets.items() if value}
 
 
 def _lines(change: CredentialChange, secrets: dict[str, str]) -> list[tuple[str, str, str]]:
@@ -110,23 +110,23 @@ def _lines(change: CredentialChange, secrets: dict[str, str]) -> list[tuple[str,
     return lines
 
 
-def _before(wanted: Facts) -> Facts:
-    row = Credential.objects.select_for_update(of=("self",)).filter(pk=wanted["credential"]).first()
+def _before(facts: Facts) -> Facts:
+    row = Credential.objects.select_for_update(of=("self",)).filter(pk=facts["credential"]).first()
     if row is None:
         return {"is_there": False}
     return {"is_there": True, "is_active": row.is_active, "api_key_hint": row.api_key_hint}
 
 
-def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Credential:
-    row = Credential.objects.filter(pk=wanted["credential"]).first()
+def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Credential:
+    row = Credential.objects.filter(pk=facts["credential"]).first()
     if row is None:
         row = Credential(
-            pk=uuid.UUID(wanted["credential"]),
-            provider=wanted["provider"],
-            mode=wanted["mode"],
-            store_id=wanted["store"],
+            pk=uuid.UUID(facts["credential"]),
+            provider=facts["provider"],
+            mode=facts["mode"],
+            store_id=facts["store"],
         )
-    row.is_active = wanted["is_active"]
+    row.is_active = facts["is_active"]
     in_use = CredentialRefused(
         "Another credential of this network is in use here: switch it off first"
     )
@@ -159,7 +159,7 @@ def keep_secrets(
         name for name, value in (("api_key", api_key), ("webhook_secret", webhook_secret)) if value
     ]
     action = "card_credential.created" if is_new else "card_credential.changed"
-    told = {"provider": row.provider, "changed": changed, "is_active": row.is_active}
+    details = {"provider": row.provider, "changed": changed, "is_active": row.is_active}
     audit.record(
         action,
         store=row.store_id,
@@ -167,7 +167,7 @@ def keep_secrets(
         target=row,
         name=str(row),
         reason=reason,
-        details=told,
+        details=details,
     )
     return row
 

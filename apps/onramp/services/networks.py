@@ -36,13 +36,20 @@ class Network:
 def networks_for(store: Store, mode: str) -> list[Network]:
     """Every network of the mode, in the order of preference."""
     entries: Sequence[Mapping[str, Any]] = settings.PROVIDERS["onramp"][mode]
-    wanted = [(import_string(entry["BACKEND"]), entry["OPTIONS"]) for entry in entries]
-    held = _credentials(store, mode) if any(one.needs_credentials for one, _ in wanted) else {}
-    return [_network(one, options, mode, held.get(one.name)) for one, options in wanted]
+    classes = [(import_string(entry["BACKEND"]), entry["OPTIONS"]) for entry in entries]
+    credentials = (
+        _credentials(store, mode)
+        if any(adapter.needs_credentials for adapter, _ in classes)
+        else {}
+    )
+    return [
+        _network(adapter, options, mode, credentials.get(adapter.name))
+        for adapter, options in classes
+    ]
 
 
 def network_named(store: Store, mode: str, name: str) -> Network | None:
-    return next((one for one in networks_for(store, mode) if one.name == name), None)
+    return next((network for network in networks_for(store, mode) if network.name == name), None)
 
 
 def network_of(credential: Credential) -> Network | None:

@@ -41,16 +41,16 @@ def place_of(
         region = ""
     elif not isinstance(region, str) or not _REGION.fullmatch(region):
         raise RegionInvalid
-    found = at_edge or country or store.country
-    if not found:
+    country_code = at_edge or country or store.country
+    if not country_code:
         raise CountryRequired
-    told = _first(headers, settings.EDGE_REGION_HEADERS, _REGION) or region
-    return Place(found, told.removeprefix(f"{found}-"))
+    region_code = _first(headers, settings.EDGE_REGION_HEADERS, _REGION) or region
+    return Place(country_code, region_code.removeprefix(f"{country_code}-"))
 
 
 def country_at_edge(headers: Mapping[str, str]) -> str:
-    found = _first(headers, settings.EDGE_COUNTRY_HEADERS, _COUNTRY)
-    return "" if found in _NOWHERE else found
+    country = _first(headers, settings.EDGE_COUNTRY_HEADERS, _COUNTRY)
+    return "" if country in _NOWHERE else country
 
 
 def _first(headers: Mapping[str, str], names: list[str], form: re.Pattern[str]) -> str:

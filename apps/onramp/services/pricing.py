@@ -99,28 +99,31 @@ class Priced:
             settlement_amount_cents=self.settlement_amount_cents,
             service_fee_cents=self.service_fee_cents,
             fee_borne_by="payer" if self.is_borne_by_payer else "merchant",
-            payment_methods=[self._method(one) for one in self.methods],
+            payment_methods=[self._method(method) for method in self.methods],
         )
 
-    def _method(self, one: PricedMethod) -> CardMethodDocument:
+    def _method(self, priced: PricedMethod) -> CardMethodDocument:
         return CardMethodDocument(
-            id=one.id,
-            name=one.method.name,
-            code=one.method.code,
-            letter_id=one.method.letter_id,
-            icon_url=_absolute(one.method.icon_url),
-            crypto_symbol=self.symbols[one.network],
-            charge_amount_cents=one.best.charge_cents,
-            converted_amount_cents=one.best.converted_cents,
-            crypto_amount=self._coins(one, one.best),
-            provider_id=one.best.service_id,
-            provider_name=one.best.service_name,
+            id=priced.id,
+            name=priced.method.name,
+            code=priced.method.code,
+            letter_id=priced.method.letter_id,
+            icon_url=_absolute(priced.method.icon_url),
+            crypto_symbol=self.symbols[priced.network],
+            charge_amount_cents=priced.best.charge_cents,
+            converted_amount_cents=priced.best.converted_cents,
+            crypto_amount=self._coins(priced, priced.best),
+            provider_id=priced.best.service_id,
+            provider_name=priced.best.service_name,
             providers=[
-                self._provider(one, offer, is_first=offer is one.best) for offer in one.offers
+                self._provider(priced, offer, is_first=offer is priced.best)
+                for offer in priced.offers
             ],
         )
 
-    def _provider(self, one: PricedMethod, offer: Offer, *, is_first: bool) -> CardProviderDocument:
+    def _provider(
+        self, priced: PricedMethod, offer: Offer, *, is_first: bool
+    ) -> CardProviderDocument:
         return CardProviderDocument(
             id=offer.service_id,
             name=offer.service_name,
@@ -128,13 +131,13 @@ class Priced:
             icon_url=_absolute(offer.icon_url),
             charge_amount_cents=offer.charge_cents,
             converted_amount_cents=offer.converted_cents,
-            crypto_amount=self._coins(one, offer),
+            crypto_amount=self._coins(priced, offer),
             no_kyc=offer.is_kyc_free,
             recommended=is_first,
         )
 
-    def _coins(self, one: PricedMethod, offer: Offer) -> str:
-        return money.decimal_from_atomic(offer.crypto_atomic, self.decimals[one.network])
+    def _coins(self, priced: PricedMethod, offer: Offer) -> str:
+        return money.decimal_from_atomic(offer.crypto_atomic, self.decimals[priced.network])
 
 
 def _absolute(url: str | None) -> str | None:
@@ -146,7 +149,7 @@ def _absolute(url: str | None) -> str | None:
 class _Search:
     """The questions of one search and what has come back."""
 
-    found: list[PricedMethod] = field(default_factory=list)
+    methods: list[PricedMethod] = field(default_factory=list)
     known_ids: set[str] = field(default_factory=set)
     has_failed: bool = False
 
@@ -159,11 +162,11 @@ def price_methods(payment: Payment, place: Place, provider: str = "") -> Priced:
     """
     usable = networks_to_ask(payment, provider)
     key = f"onramp:{payment.pk}:{place.country}:{place.region}:{provider}"
-    kept = _kept(lambda: cache.get(key))
-    if isinstance(kept, Priced):
-        return kept
+    cached = _kept(lambda: cache.get(key))
+    if isinstance(cached, Priced):
+        return cached
     search = _search(payment, place, usable)
-    if not search.found and search.has_failed:
+    if not search.methods and search.has_failed:
         raise NoQuoteInTime
     priced = _priced(payment, usable, search, provider)
     _kept(lambda: cache.set(key, priced, settings.CARD_QUOTE_SECONDS))
@@ -174,10 +177,10 @@ def networks_to_ask(payment: Payment, provider: str = "") -> list[Usable]:
     """Raises NoLongerPayable, NotAvailable or NotForThisAmount."""
     if not is_payable(payment) or is_past_deadline(payment):
         raise NoLongerPayable
-    found = availability(payment)
-    usable = [one for one in found.usable if provider in ("", one.network.name)]
+    options = availability(payment)
+    usable = [candidate for candidate in options.usable if provider in ("", candidate.network.name)]
     if not usable:
-        raise _refusal(found.unavailable)
+        raise _refusal(options.unavailable)
     return usable
 
 
@@ -205,32 +208,36 @@ def _search(payment: Payment, place: Place, usable: list[Usable]) -> _Search:
     deadline = time.monotonic() + settings.CARD_DEADLINE_SECONDS
     waiting: dict[Future[Any], tuple[Usable, Method | None]] = {}
     asks = {
-        one.network.name: (one.network.ready, one.entry, _rate(payment, one.entry, real))
-        for one in usable
+        provider.network.name: (
+            provider.network.ready,
+            provider.entry,
+            _rate(payment, provider.entry, real),
+        )
+        for provider in usable
     }
-    for one in usable:
-        adapter, entry, _ = asks[one.network.name]
+    for provider in usable:
+        adapter, entry, _ = asks[provider.network.name]
         waiting[
             _submit(adapter.name, adapter.methods, place, payment.settlement_currency, _coin(entry))
-        ] = (one, None)
-    while waiting and (left := deadline - time.monotonic()) > 0:
-        done, _ = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
+        ] = (provider, None)
+    while waiting and (remaining := deadline - time.monotonic()) > 0:
+        done, _ = wait(waiting, timeout=remaining, return_when=FIRST_COMPLETED)
         for future in done:
-            one, method = waiting.pop(future)
-            adapter, entry, rate = asks[one.network.name]
-            answer = _answer(future, one, search)
+            provider, method = waiting.pop(future)
+            adapter, entry, rate = asks[provider.network.name]
+            answer = _answer(future, provider, search)
             if method is not None:
-                _take(search, payment, one, method, answer or [], rate)
+                _take(search, payment, provider, method, answer or [], rate)
                 continue
-            for found in answer or []:
-                search.known_ids.add(f"{adapter.name}.{found.id}")
+            for offer in answer or []:
+                search.known_ids.add(f"{adapter.name}.{offer.id}")
                 waiting[
-                    _submit(adapter.name, adapter.quote, _ask(payment, place, entry, found, rate))
-                ] = (one, found)
+                    _submit(adapter.name, adapter.quote, _ask(payment, place, entry, offer, rate))
+                ] = (provider, offer)
     if waiting:
         search.has_failed = True
         log.warning(
-            "quotes_late", networks=sorted({one.network.name for one, _ in waiting.values()})
+            "quotes_late", networks=sorted({late.network.name for late, _ in waiting.values()})
         )
         for future in waiting:
             future.cancel()
@@ -245,14 +252,16 @@ def _submit(name: str, call: Callable[..., Any], *arguments: Any) -> Future[Any]
     return pool.submit(call, *arguments)
 
 
-def _answer(future: Future[Any], one: Usable, search: _Search) -> Any:
+def _answer(future: Future[Any], provider: Usable, search: _Search) -> Any:
     """What a network said; one that fails, in whatever way, offers nothing."""
     try:
         return future.result()
     except Exception as error:
         search.has_failed = True
         log.warning(
-            "quote_failed", network=one.network.name, error=str(error)[:200] or type(error).__name__
+            "quote_failed",
+            network=provider.network.name,
+            error=str(error)[:200] or type(error).__name__,
         )
         return None
 
@@ -286,7 +295,7 @@ def _ask(
 def _take(
     search: _Search,
     payment: Payment,
-    one: Usable,
+    provider: Usable,
     method: Method,
     offers: list[Offer],
     rate: Decimal,
@@ -294,13 +303,13 @@ def _take(
     believed = [
         offer
         for offer in offers
-        if is_worth_offering(payment, one.entry, offer, rate, one.network.ready)
+        if is_worth_offering(payment, provider.entry, offer, rate, provider.network.ready)
     ]
     ranked = sorted(
         believed, key=lambda offer: (-offer.crypto_atomic, offer.charge_cents, offer.service_id)
     )
     if ranked:
-        search.found.append(PricedMethod(one.network.name, method, ranked))
+        search.methods.append(PricedMethod(provider.network.name, method, ranked))
 
 
 def is_worth_offering(
@@ -330,18 +339,23 @@ def is_worth_offering(
 
 
 def _priced(payment: Payment, usable: list[Usable], search: _Search, provider: str) -> Priced:
-    entries = {one.network.name: one.entry for one in usable}
+    entries = {provider.network.name: provider.entry for provider in usable}
     worth = {
-        one.id: money.cents_for_atomic(
-            one.best.crypto_atomic,
-            entries[one.network].exchange_rate,
-            entries[one.network].asset.atomic_decimals,
+        method.id: money.cents_for_atomic(
+            method.best.crypto_atomic,
+            entries[method.network].exchange_rate,
+            entries[method.network].asset.atomic_decimals,
         )
-        for one in search.found
+        for method in search.methods
     }
     methods = sorted(
-        search.found,
-        key=lambda one: (-worth[one.id], -one.best.crypto_atomic, one.best.charge_cents, one.id),
+        search.methods,
+        key=lambda method: (
+            -worth[method.id],
+            -method.best.crypto_atomic,
+            method.best.charge_cents,
+            method.id,
+        ),
     )
     first = methods[0].network if methods else usable[0].network.name
     on_top = least_charge_cents(payment, entries[first]) - payment.settlement_amount_cents

@@ -85,10 +85,10 @@ def _mismatch(session: FundingSession, report: Report) -> str:
 
 def _note_txid(session: FundingSession, report: Report) -> None:
     if report.txid and session.provider_txid is None:
-        taken = FundingSession.objects.filter(
+        used = FundingSession.objects.filter(
             mode=session.mode, provider=session.provider, provider_txid=report.txid
         )
-        if not taken.exists():
+        if not used.exists():
             FundingSession.objects.filter(pk=session.pk).update(provider_txid=report.txid)
 
 

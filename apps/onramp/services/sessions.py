@@ -59,7 +59,7 @@ class NotOpened(Flat):
 
 
 def open_session(
-    payment: Payment, asked: CardRequest, find_place: Callable[[], Place]
+    payment: Payment, card_request: CardRequest, find_place: Callable[[], Place]
 ) -> FundingSession:
     """The session under way, else a new one. Not inside a transaction.
 
@@ -68,15 +68,15 @@ def open_session(
     # Who asks for the same intent at the same time waits, and then finds the session.
     with locks.hold(locks.Turn.CARD_SESSION, payment.pk):
         at = clock.now(payment.store, payment.mode)
-        found = pending_session(payment, at)
-        if found is not None and found.url:
-            return found
-        usable = networks_to_ask(payment, asked.provider or "")
+        pending = pending_session(payment, at)
+        if pending is not None and pending.url:
+            return pending
+        usable = networks_to_ask(payment, card_request.provider or "")
         place = find_place()
-        method, offer = _choose(payment, asked, place)
-        one = next(one for one in usable if one.network.name == method.network)
-        row = _reserve(payment, found, one, method, offer, place, at)
-        opened = _open(row, one.network, asked.customer_email, payment)
+        method, offer = _choose(payment, card_request, place)
+        chosen = next(provider for provider in usable if provider.network.name == method.network)
+        row = _reserve(payment, pending, chosen, method, offer, place, at)
+        opened = _open(row, chosen.network, card_request.customer_email, payment)
         return _begin(payment, row, opened, at)
 
 
@@ -91,20 +91,20 @@ def card_networks(payment: Payment) -> list[str]:
         ).exists()
     ):
         return []
-    return [one.network.name for one in availability(payment).usable]
+    return [provider.network.name for provider in availability(payment).usable]
 
 
 def pending_session(payment: Payment, at: datetime) -> FundingSession | None:
     """The session under way; one whose time is up is asked about and ended first. Raises
     AlreadyFunded when a card has paid."""
-    found = _latest_of(payment)
-    if found is not None and found.url and found.expires_at <= at:
+    session = _latest_of(payment)
+    if session is not None and session.url and session.expires_at <= at:
         progress.expire(
-            found.pk, at
+            session.pk, at
         )  # which it survives while its network can't say what became of it
         payment.refresh_from_db(fields=["status", "state_reason", "held_open_until"])
-        found = _latest_of(payment)
-    return found
+        session = _latest_of(payment)
+    return session
 
 
 def _latest_of(payment: Payment) -> FundingSession | None:
@@ -114,15 +114,23 @@ def _latest_of(payment: Payment) -> FundingSession | None:
     return rows.filter(status=FundingSession.Status.PENDING).first()
 
 
-def _choose(payment: Payment, asked: CardRequest, place: Place) -> tuple[PricedMethod, Offer]:
-    if not asked.payment_method_id:
+def _choose(
+    payment: Payment, card_request: CardRequest, place: Place
+) -> tuple[PricedMethod, Offer]:
+    if not card_request.payment_method_id:
         raise UnknownMethod
-    priced = price_methods(payment, place, asked.provider or "")
-    method = next((one for one in priced.methods if one.id == asked.payment_method_id), None)
+    priced = price_methods(payment, place, card_request.provider or "")
+    method = next(
+        (method for method in priced.methods if method.id == card_request.payment_method_id), None
+    )
     if method is None:
-        raise NotForThisAmount if asked.payment_method_id in priced.known_ids else UnknownMethod
+        raise (
+            NotForThisAmount
+            if card_request.payment_method_id in priced.known_ids
+            else UnknownMethod
+        )
     chosen = next(
-        (offer for offer in method.offers if offer.service_id == asked.provider_service_id),
+        (offer for offer in method.offers if offer.service_id == card_request.provider_service_id),
         method.best,
     )
     return method, chosen
@@ -130,8 +138,8 @@ def _choose(payment: Payment, asked: CardRequest, place: Place) -> tuple[PricedM
 
 def _reserve(
     payment: Payment,
-    found: FundingSession | None,
-    one: Usable,
+    pending: FundingSession | None,
+    provider: Usable,
     method: PricedMethod,
     offer: Offer,
     place: Place,
@@ -139,10 +147,10 @@ def _reserve(
 ) -> FundingSession:
     """The row, pending and without an address yet. One that an earlier call left so is filled
     anew."""
-    adapter = one.network.ready
-    entry = one.entry
-    wanted = {
-        "provider": one.network.name,
+    adapter = provider.network.ready
+    entry = provider.entry
+    fields = {
+        "provider": provider.network.name,
         "method_id": method.method.id,
         "method_name": method.method.name[:100],
         "service_id": offer.service_id,
@@ -162,14 +170,14 @@ def _reserve(
         ),
         "next_poll_at": clock.real_now() + FIRST_POLL,
     }
-    if found is not None:
-        FundingSession.objects.filter(pk=found.pk, url="").update(**wanted)
-        found.refresh_from_db()
-        return found
-    made: FundingSession = FundingSession.objects.create(
-        payment=payment, store_id=payment.store_id, mode=payment.mode, **wanted
+    if pending is not None:
+        FundingSession.objects.filter(pk=pending.pk, url="").update(**fields)
+        pending.refresh_from_db()
+        return pending
+    session: FundingSession = FundingSession.objects.create(
+        payment=payment, store_id=payment.store_id, mode=payment.mode, **fields
     )
-    return made
+    return session
 
 
 def _open(row: FundingSession, network: Network, email: str | None, payment: Payment) -> Opened:

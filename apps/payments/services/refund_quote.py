@@ -24,21 +24,21 @@ class Refundable:
     """A coin of a payment of which something can go back. `current` is None when nobody knows what
     it is worth now."""
 
-    left: Amount[Asset]
+    remaining: Amount[Asset]
     locked: Price[Asset]
     current: Price[Asset] | None
 
     @property
     def asset(self) -> Asset:
-        return self.left.asset
+        return self.remaining.asset
 
     @property
     def at_locked(self) -> Most:
-        return Most(self.left, self.locked)
+        return Most(self.remaining, self.locked)
 
     @property
     def at_today(self) -> Most | None:
-        return None if self.current is None else Most(self.left, self.current)
+        return None if self.current is None else Most(self.remaining, self.current)
 
     def at(self, rate: str) -> Most | None:
         """The same by the name of the rate."""

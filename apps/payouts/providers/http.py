@@ -32,18 +32,18 @@ class HttpOfframp:
         self._api_key = api_key
 
     def quote(self, asset: Asset, amount_atomic: int, currency: str) -> OfframpQuote:
-        asked = {
+        parameters = {
             "asset": asset.coin_symbol,
             "network": asset.chain_id,
             "amount": _coins(asset, amount_atomic),
             "currency": currency,
         }
-        told = self._object(
-            net.get_json(self._url("quotes"), params=asked, headers=self._headers())
+        answer = self._object(
+            net.get_json(self._url("quotes"), params=parameters, headers=self._headers())
         )
-        rate = money.rate_told(told.get("rate"))
-        fiat = _cents(told, "fiat_amount_cents")
-        fee = _cents(told, "fee_cents")
+        rate = money.rate_told(answer.get("rate"))
+        fiat = _cents(answer, "fiat_amount_cents")
+        fee = _cents(answer, "fee_cents")
         if rate is None or fiat is None or fee is None:
             raise ProviderError(ErrorCode.MALFORMED, "not a quote")
         return OfframpQuote(fiat, fee, rate)
@@ -59,7 +59,7 @@ class HttpOfframp:
             "beneficiary": {"name": order.holder, "account": order.account},
         }
         try:
-            told = net.post_json(
+            answer = net.post_json(
                 self._url("payouts"),
                 body,
                 headers={**self._headers(), "Idempotency-Key": order.reference},
@@ -68,7 +68,7 @@ class HttpOfframp:
             if error.code is not ErrorCode.REFUSED:
                 raise
             return Outcome(FAILED, reason=f"The off-ramp refused the order ({error})")
-        return self._outcome(told)
+        return self._outcome(answer)
 
     def look(self, order: Order, at: datetime, real: datetime) -> Outcome:
         return self._outcome(
@@ -84,36 +84,36 @@ class HttpOfframp:
         return {"Authorization": f"Bearer {self._api_key}"}
 
     @staticmethod
-    def _object(told: object) -> Mapping[str, object]:
-        if not isinstance(told, dict):
+    def _object(answer: object) -> Mapping[str, object]:
+        if not isinstance(answer, dict):
             raise ProviderError(ErrorCode.MALFORMED, "not an object")
-        return told
+        return answer
 
     def _outcome(self, answer: Any) -> Outcome:
-        told = self._object(answer)
-        state = _STATES.get(str(told.get("status")))
+        body = self._object(answer)
+        state = _STATES.get(str(body.get("status")))
         if state is None:
             raise ProviderError(ErrorCode.MALFORMED, "unknown status")
         if state == FAILED:
-            code = _text(told, "failure_code")
+            code = _text(body, "failure_code")
             return Outcome(
                 FAILED,
-                provider_id=_text(told, "id"),
+                provider_id=_text(body, "id"),
                 code=code if code in CODES else "unknown",
-                reason=_text(told, "failure_message") or "The off-ramp failed it",
+                reason=_text(body, "failure_message") or "The off-ramp failed it",
             )
-        fiat = _cents(told, "fiat_amount_cents")
+        fiat = _cents(body, "fiat_amount_cents")
         if state == SETTLED and fiat is None:
             raise ProviderError(ErrorCode.MALFORMED, "settled without an amount")
-        address = _text(told, "deposit_address")
+        address = _text(body, "deposit_address")
         return Outcome(
             state,
-            provider_id=_text(told, "id"),
+            provider_id=_text(body, "id"),
             deposit_address=address.lower() if _ADDRESS.fullmatch(address) else "",
             fiat_cents=fiat,
-            fee_cents=_cents(told, "fee_cents"),
-            rate=money.rate_told(told.get("rate")),
-            bank_reference=_text(told, "bank_reference"),
+            fee_cents=_cents(body, "fee_cents"),
+            rate=money.rate_told(body.get("rate")),
+            bank_reference=_text(body, "bank_reference"),
         )
 
 
@@ -121,13 +121,13 @@ def _coins(asset: Asset, amount_atomic: int) -> str:
     return money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)
 
 
-def _text(told: Mapping[str, object], name: str) -> str:
-    value = told.get(name)
+def _text(body: Mapping[str, object], name: str) -> str:
+    value = body.get(name)
     return value.replace("\x00", "")[:_TEXT_MAX] if isinstance(value, str) else ""
 
 
-def _cents(told: Mapping[str, object], name: str) -> int | None:
-    value = told.get(name)
+def _cents(body: Mapping[str, object], name: str) -> int | None:
+    value = body.get(name)
     return (
         value
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15

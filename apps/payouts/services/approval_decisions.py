@@ -74,39 +74,39 @@ def approvals_visible_to(viewer: Viewer) -> "QuerySet[PayoutApproval]":
     return rows.order_by("-created_at", "-id")
 
 
-def payout_of(held: PayoutApproval) -> Payout | None:
+def payout_of(approval: PayoutApproval) -> Payout | None:
     """The payout that was asked for; None for a list. Later payouts of a schedule lean on the first
     one's approval."""
     rows = (
-        Payout.objects.visible_to(held)
-        .filter(approval=held)
+        Payout.objects.visible_to(approval)
+        .filter(approval=approval)
         .select_related("asset__chain", "store", "destination", "schedule")
     )
     return (
         None
-        if hasattr(held, "batch")
+        if hasattr(approval, "batch")
         else rows.defer("destination__account_sealed").order_by("created_at").first()
     )
 
 
-def digest_of(held: PayoutApproval) -> str:
+def digest_of(approval: PayoutApproval) -> str:
     """What would leave and where to, as a short text that a person agrees to."""
-    payout = payout_of(held)
+    payout = payout_of(approval)
     if payout is None:
-        return str(held.batch.digest)
+        return str(approval.batch.digest)
     where = payout.destination_id or payout.destination_address
     return hashlib.sha256(
         f"{payout.pk}:{payout.asset_id}:{payout.amount_atomic}:{where}".encode()
     ).hexdigest()
 
 
-def approve(access: Access, held: PayoutApproval, agreed: str) -> None:
+def approve(access: Access, approval: PayoutApproval, agreed: str) -> None:
     """Release it. Raises NotWaiting, YourOwn, NotAnApprover, ChangedSince, or what operations.check
     does."""
     operations.check(access, operations.PAYOUT_APPROVE)
     with transaction.atomic():
-        fresh = _locked(held)
-        at = clock.now(held.store, held.mode)
+        fresh = _locked(approval)
+        at = clock.now(approval.store, approval.mode)
         person = _approver(access, fresh)
         if digest_of(fresh) != agreed:
             raise ChangedSince
@@ -116,10 +116,10 @@ def approve(access: Access, held: PayoutApproval, agreed: str) -> None:
             jobs.enqueue("payouts.release_lines")
         else:
             _let_go(payout.pk, at)
-        _tell_maker(fresh, "was approved", held.pk)
+        _tell_maker(fresh, "was approved", approval.pk)
 
 
-def reject(access: Access, held: PayoutApproval, reason: str) -> None:
+def reject(access: Access, approval: PayoutApproval, reason: str) -> None:
     """It fails, and what it reserved can be spent again; its maker may do so too.
 
     Raises NotWaiting, ReasonMissing, or what operations.check does.
@@ -128,62 +128,66 @@ def reject(access: Access, held: PayoutApproval, reason: str) -> None:
     if not reason.strip():
         raise ReasonMissing
     with transaction.atomic():
-        fresh = _locked(held)
-        at = clock.now(held.store, held.mode)
+        fresh = _locked(approval)
+        at = clock.now(approval.store, approval.mode)
         _decide(fresh, _Status.REJECTED, at, access.user, reason.strip())
         _give_back(fresh, f"Rejected by an approver: {fresh.reason}", at)
-        _tell_maker(fresh, "was rejected", held.pk)
+        _tell_maker(fresh, "was rejected", approval.pk)
 
 
-def withdraw(held: PayoutApproval, reason: str) -> None:
+def withdraw(approval: PayoutApproval, reason: str) -> None:
     """What it would have let go is stopped elsewhere: nobody needs to answer. Inside the caller's
     transaction."""
     fresh = (
         PayoutApproval.objects.select_for_update(no_key=True)
         .select_related("store")
-        .get(pk=held.pk)
+        .get(pk=approval.pk)
     )
     if fresh.status == WAITING:
         _decide(fresh, _Status.REJECTED, clock.now(fresh.store, fresh.mode), None, reason)
 
 
-def _locked(held: PayoutApproval) -> PayoutApproval:
+def _locked(approval: PayoutApproval) -> PayoutApproval:
     rows = PayoutApproval.objects.select_for_update(of=("self",), no_key=True).select_related(
         "store", "maker", "batch"
     )
-    fresh: PayoutApproval = rows.get(pk=held.pk)
+    fresh: PayoutApproval = rows.get(pk=approval.pk)
     if fresh.status != WAITING:
         raise NotWaiting
     return fresh
 
 
-def _approver(access: Access, held: PayoutApproval) -> User:
+def _approver(access: Access, approval: PayoutApproval) -> User:
     """Who decides, as they stand in the store at this moment."""
     member = (
-        approval_rules.approvers(held.store_id)
+        approval_rules.approvers(approval.store_id)
         .select_for_update(of=("self",), no_key=True)
         .filter(user=access.user)
         .first()
     )
     if member is None:
         raise NotAnApprover
-    if held.maker_id == member.user_id:
+    if approval.maker_id == member.user_id:
         raise YourOwn
     return member.user
 
 
 def _decide(
-    held: PayoutApproval, to: str, at: datetime, person: User | None, reason: str = ""
+    approval: PayoutApproval, to: str, at: datetime, person: User | None, reason: str = ""
 ) -> None:
     decided = {"decided_at": at, "decided_by": person, "reason": reason[: moves.TEXT_MAX]}
-    states.APPROVAL.change_locked(held, Step(to), at=at, **decided)
-    details = {"made_by": held.made_by, "worth_cents": held.worth_cents, "currency": held.currency}
+    states.APPROVAL.change_locked(approval, Step(to), at=at, **decided)
+    details = {
+        "made_by": approval.made_by,
+        "worth_cents": approval.worth_cents,
+        "currency": approval.currency,
+    }
     audit.record(
         f"payout_approval.{to}",
-        store=held.store_id,
-        mode=held.mode,
-        target=held,
-        name=str(held.pk),
+        store=approval.store_id,
+        mode=approval.mode,
+        target=approval,
+        name=str(approval.pk),
         reason=reason,
         details=details,
     )
@@ -206,11 +210,11 @@ def _let_go(payout_id: uuid.UUID, at: datetime) -> None:
         jobs.enqueue("payouts.advance", mode=payout.mode)
 
 
-def _give_back(held: PayoutApproval, reason: str, at: datetime) -> None:
-    payout = payout_of(held)
+def _give_back(approval: PayoutApproval, reason: str, at: datetime) -> None:
+    payout = payout_of(approval)
     if payout is None:
         states.LINE.change_all(
-            held.batch.lines.all(),
+            approval.batch.lines.all(),
             _Line.QUEUED,
             Step(_Line.FAILED),
             problem=reason[: moves.TEXT_MAX],
@@ -230,19 +234,23 @@ def _give_back(held: PayoutApproval, reason: str, at: datetime) -> None:
         moves.release(fresh, at)
 
 
-def _tell_maker(held: PayoutApproval, what: str, about: object) -> None:
+def _tell_maker(approval: PayoutApproval, outcome: str, about: object) -> None:
     """Whoever asked, if they work here still; one letter about what it is about."""
-    maker = held.maker
-    if maker is None or not maker.is_active or not held.store.members.filter(user=maker).exists():
+    maker = approval.maker
+    if (
+        maker is None
+        or not maker.is_active
+        or not approval.store.members.filter(user=maker).exists()
+    ):
         return
     context = {
-        "store": held.store.name,
-        "what": what,
-        "reason": held.reason,
-        "by": held.decided_by,
-        "is_test": not held.is_live,
+        "store": approval.store.name,
+        "what": outcome,
+        "reason": approval.reason,
+        "by": approval.decided_by,
+        "is_test": not approval.is_live,
     }
-    context["path"] = f"/dashboard/approvals/{held.pk}"
+    context["path"] = f"/dashboard/approvals/{approval.pk}"
     mail.send(
         key=f"payout_approval_decided:{maker.pk}:{about}",
         to=maker.email,
@@ -267,14 +275,14 @@ def expire(id: uuid.UUID) -> None:
     rows = PayoutApproval.objects.select_for_update(of=("self",), no_key=True).select_related(
         "store", "maker", "batch"
     )
-    held: PayoutApproval = rows.get(pk=id)
-    at = clock.now(held.store, held.mode)
-    if held.status != WAITING or held.expires_at > at:
+    approval: PayoutApproval = rows.get(pk=id)
+    at = clock.now(approval.store, approval.mode)
+    if approval.status != WAITING or approval.expires_at > at:
         return
-    _decide(held, _Status.EXPIRED, at, None)
-    _give_back(held, UNANSWERED, at)
+    _decide(approval, _Status.EXPIRED, at, None)
+    _give_back(approval, UNANSWERED, at)
     _tell_maker(
-        held, "was not approved in time", f"{held.store_id}:{held.mode}:{at.date()}"
+        approval, "was not approved in time", f"{approval.store_id}:{approval.mode}:{at.date()}"
     )  # many may expire on a day
 
 

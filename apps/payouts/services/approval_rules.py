@@ -47,14 +47,14 @@ def _above_cents(rule: ApprovalRule, at: datetime) -> int | None:
 
 
 def rule_of(viewer: Viewer) -> ApprovalRule | None:
-    found: ApprovalRule | None = ApprovalRule.objects.visible_to(viewer).first()
-    return found
+    rule: ApprovalRule | None = ApprovalRule.objects.visible_to(viewer).first()
+    return rule
 
 
 def rules_on(store_id: uuid.UUID) -> bool:
     """Whether payouts of either mode need a second person, now or until a change that cools."""
     rows = list(ApprovalRule.objects.filter(store_id=store_id))
-    return any(above_of(one, clock.real_now()) is not None for one in rows)
+    return any(above_of(row, clock.real_now()) is not None for row in rows)
 
 
 def approvers(store_id: uuid.UUID) -> "QuerySet[Member]":

@@ -73,7 +73,7 @@ def judge(
     if maker.approval is not None or above is None:
         return None, maker.approval
     take_turn(viewer.store_id, viewer.mode)
-    worth = worth_of({one.asset.pk: one.atomic for one in wish.amounts}, above.currency)
+    worth = worth_of({amount.asset.pk: amount.atomic for amount in wish.amounts}, above.currency)
     before = worth_of(moved_alone(viewer, maker, at), above.currency)
     if worth is not None and before is not None and worth + before <= above:
         return worth, None
@@ -89,13 +89,13 @@ def covering(schedule: Schedule, asset_id: str, address: str | None) -> PayoutAp
         destination=schedule.destination_id,
         destination_address=address,
     )
-    found = (
+    payout = (
         paid.filter(approval__status=PayoutApproval.Status.APPROVED)
         .select_related("approval")
         .order_by("-created_at")
         .first()
     )
-    return found.approval if found is not None else None
+    return payout.approval if payout is not None else None
 
 
 def moved_alone(viewer: Viewer, maker: Maker, at: datetime) -> dict[str, int]:
@@ -124,13 +124,13 @@ def worth_of(atomic: Mapping[str, int], currency: str) -> Fiat | None:
 
 
 def in_words(amounts: Iterable[Amount[Asset]]) -> str:
-    return ", ".join(f"{one.coins} {one.asset.coin_symbol}" for one in amounts)
+    return ", ".join(f"{amount.coins} {amount.asset.coin_symbol}" for amount in amounts)
 
 
 def _ask(
     viewer: Viewer, above: Fiat, maker: Maker, wish: Wish, worth: Fiat | None, at: datetime
 ) -> PayoutApproval:
-    held: PayoutApproval = PayoutApproval.objects.create(
+    approval: PayoutApproval = PayoutApproval.objects.create(
         store_id=viewer.store_id,
         mode=viewer.mode,
         created_at=at,
@@ -143,28 +143,28 @@ def _ask(
     )
     recent = PayoutApproval.objects.visible_to(viewer).filter(created_at__gt=at - LETTERS_WITHIN)
     if recent.count() <= LETTERS_MAX:
-        _tell_approvers(held, wish)
-    return held
+        _tell_approvers(approval, wish)
+    return approval
 
 
-def _tell_approvers(held: PayoutApproval, wish: Wish) -> None:
+def _tell_approvers(approval: PayoutApproval, wish: Wish) -> None:
     """A link to the page: nothing is approved by opening it."""
-    for one in approval_rules.approvers(held.store_id).exclude(user=held.maker_id):
+    for member in approval_rules.approvers(approval.store_id).exclude(user=approval.maker_id):
         context = {
-            "store": one.store.name,
+            "store": member.store.name,
             "what": wish.text,
             "worth": None
-            if held.worth_cents is None
-            else str(Fiat(held.worth_cents, held.currency)),
-            "made_by": held.made_by,
-            "is_test": not held.is_live,
-            "until": held.expires_at,
-            "path": f"/dashboard/approvals/{held.pk}",
+            if approval.worth_cents is None
+            else str(Fiat(approval.worth_cents, approval.currency)),
+            "made_by": approval.made_by,
+            "is_test": not approval.is_live,
+            "until": approval.expires_at,
+            "path": f"/dashboard/approvals/{approval.pk}",
         }
         mail.send(
-            key=f"payout_approval:{held.pk}:{one.user_id}",
-            to=one.user.email,
+            key=f"payout_approval:{approval.pk}:{member.user_id}",
+            to=member.user.email,
             template="payout_approval",
             context=context,
-            zone=profile.zone_of(one.user),
+            zone=profile.zone_of(member.user),
         )

@@ -57,7 +57,7 @@ def read_lines(viewer: Viewer, store: Store, raw: bytes) -> list[PayoutBatchLine
     rows = list(_rows(raw))
     if not rows:
         raise Unreadable("file", "no_lines")
-    facts = _facts(viewer, store, (one["destination"] for _, one in rows))
+    facts = _facts(viewer, store, (cells["destination"] for _, cells in rows))
     lines = [_line(number, row, facts) for number, row in rows]
     _find_twins(lines)
     _find_lookalikes(lines, facts)
@@ -66,12 +66,12 @@ def read_lines(viewer: Viewer, store: Store, raw: bytes) -> list[PayoutBatchLine
 
 def digest_of(lines: Iterable[PayoutBatchLine]) -> str:
     """What the valid lines would send and where to, as a short text that a person agrees to."""
-    seen = hashlib.sha256()
-    for one in lines:
-        if one.status == _Status.VALID:
-            parts = (one.asset_id, one.amount_atomic, one.destination_id or one.address)
-            seen.update(f"{parts}\n".encode())
-    return seen.hexdigest()
+    digest = hashlib.sha256()
+    for line in lines:
+        if line.status == _Status.VALID:
+            parts = (line.asset_id, line.amount_atomic, line.destination_id or line.address)
+            digest.update(f"{parts}\n".encode())
+    return digest.hexdigest()
 
 
 # --- the file -------------------------------------------------------------------------------------
@@ -112,19 +112,19 @@ def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> Facts:
-    named = {text.lower() for text in written}
+    texts = {text.lower() for text in written}
     saved: dict[str, Destination] = {}
     ambiguous: set[str] = set()
-    for one in Destination.objects.visible_to(viewer).filter(removed_at=None):
-        saved[str(one.pk)] = one
-        label = one.label.casefold()
+    for destination in Destination.objects.visible_to(viewer).filter(removed_at=None):
+        saved[str(destination.pk)] = destination
+        label = destination.label.casefold()
         if label in saved:
             ambiguous.add(label)
         elif label:
-            saved[label] = one
-    addresses = {text for text in named if text.startswith("0x")}
-    addresses |= {one.address for one in saved.values() if one.is_wallet}
-    assets = {one.pk: one for one in active_assets(viewer.mode)}
+            saved[label] = destination
+    addresses = {text for text in texts if text.startswith("0x")}
+    addresses |= {destination.address for destination in saved.values() if destination.is_wallet}
+    assets = {asset.pk: asset for asset in active_assets(viewer.mode)}
     refused = refused_destinations(addresses)
     facts = Facts(store, assets, saved, ambiguous, refused)
     for address in _known_addresses(viewer):
@@ -135,8 +135,8 @@ def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> Facts:
 def _known_addresses(viewer: Viewer) -> set[str]:
     wallets = Destination.objects.visible_to(viewer).filter(kind=Destination.Kind.WALLET)
     paid = Payout.objects.visible_to(viewer).filter(destination_address__isnull=False)
-    known = set(wallets.values_list("address", flat=True))
-    return known | set(paid.order_by().values_list("destination_address", flat=True).distinct())
+    addresses = set(wallets.values_list("address", flat=True))
+    return addresses | set(paid.order_by().values_list("destination_address", flat=True).distinct())
 
 
 def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
@@ -170,10 +170,10 @@ def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
 
 
 def _asset(text: str, facts: Facts) -> Asset:
-    found = facts.assets.get(text)
-    if found is None:
+    asset = facts.assets.get(text)
+    if asset is None:
         raise Invalid("asset_id", "payable_asset", asset_id=text or "asset_id")
-    return found
+    return asset
 
 
 def _amount(text: str, asset: Asset) -> int:
@@ -218,21 +218,21 @@ def _address(text: str, asset: Asset, facts: Facts) -> Address:
 
 def _find_twins(lines: list[PayoutBatchLine]) -> None:
     """Mark lines that send what an earlier one sends."""
-    seen: dict[tuple[object, ...], int] = {}
-    for one in lines:
-        if one.status == _Status.VALID:
-            same = (one.asset_id, one.amount_atomic, one.destination_id or one.address)
-            one.twin_number = seen.setdefault(same, one.number)
-            if one.twin_number == one.number:
-                one.twin_number = None
+    first_lines: dict[tuple[object, ...], int] = {}
+    for line in lines:
+        if line.status == _Status.VALID:
+            same = (line.asset_id, line.amount_atomic, line.destination_id or line.address)
+            line.twin_number = first_lines.setdefault(same, line.number)
+            if line.twin_number == line.number:
+                line.twin_number = None
 
 
 def _find_lookalikes(lines: list[PayoutBatchLine], facts: Facts) -> None:
     """Mark addresses that begin and end like another one, of the store's or of the list."""
-    for one in lines:
-        if one.address:
-            facts.by_ends[ends_of(one.address)].add(one.address)
-    for one in lines:
-        if one.address and one.destination_id is None:
-            others = facts.by_ends[ends_of(one.address)] - {one.address}
-            one.lookalike = min(others, default="")
+    for line in lines:
+        if line.address:
+            facts.by_ends[ends_of(line.address)].add(line.address)
+    for line in lines:
+        if line.address and line.destination_id is None:
+            lookalikes = facts.by_ends[ends_of(line.address)] - {line.address}
+            line.lookalike = min(lookalikes, default="")

@@ -87,10 +87,10 @@ def open_batch(
     viewer: Viewer, store: Store, person: User, *, filename: str, raw: bytes, form_key: str
 ) -> PayoutBatch:
     """Read a file and keep it for review. The same form makes one list. Raises Unreadable."""
-    mine = PayoutBatch.objects.visible_to(viewer).filter(form_key=form_key)
-    found: PayoutBatch | None = mine.first()
-    if found is not None:
-        return found
+    rows = PayoutBatch.objects.visible_to(viewer).filter(form_key=form_key)
+    earlier: PayoutBatch | None = rows.first()
+    if earlier is not None:
+        return earlier
     lines = read_lines(viewer, store, raw)
 
     def create() -> PayoutBatch:
@@ -108,7 +108,7 @@ def open_batch(
         PayoutBatchLine.objects.bulk_create(lines, batch_size=INSERT_SIZE)
         return batch
 
-    batch: PayoutBatch = once(mine, create)[0]
+    batch: PayoutBatch = once(rows, create)[0]
     return batch
 
 
@@ -116,33 +116,33 @@ def totals_of(batch: PayoutBatch) -> list[AssetTotal]:
     """Per asset, what is sent or was, and what is available for it now."""
     payable = batch.lines.exclude(status=_Line.INVALID)
     sums = payable.values("asset").annotate(count=Count("pk"), sum=Sum("amount_atomic"))
-    found = {row["asset"]: row for row in sums.order_by("asset")}
-    assets = Asset.objects.filter(pk__in=found).select_related("chain").order_by("pk")
-    held = balances(batch.store_id, batch.mode)
+    by_asset = {row["asset"]: row for row in sums.order_by("asset")}
+    assets = Asset.objects.filter(pk__in=by_asset).select_related("chain").order_by("pk")
+    balances_of = balances(batch.store_id, batch.mode)
     currency = batch.store.settlement_currency
     result = []
     for asset in assets:
-        amount = int(found[asset.pk]["sum"])
+        amount = int(by_asset[asset.pk]["sum"])
         price = price_of(asset, currency, clock.real_now())
         worth = None if price is None else price.worth(Amount(asset, amount)).cents
-        available = held[asset.pk].available_atomic if asset.pk in held else 0
-        result.append(AssetTotal(asset, found[asset.pk]["count"], amount, available, worth))
+        available = balances_of[asset.pk].available_atomic if asset.pk in balances_of else 0
+        result.append(AssetTotal(asset, by_asset[asset.pk]["count"], amount, available, worth))
     return result
 
 
 def earlier_twin(batch: PayoutBatch) -> PayoutBatch | None:
     """A list that was released before and sends just the same."""
-    others = PayoutBatch.objects.visible_to(batch).filter(digest=batch.digest)
-    found: PayoutBatch | None = (
-        others.filter(status=_Status.RELEASED).exclude(pk=batch.pk).order_by("-released_at").first()
+    twins = PayoutBatch.objects.visible_to(batch).filter(digest=batch.digest)
+    earlier: PayoutBatch | None = (
+        twins.filter(status=_Status.RELEASED).exclude(pk=batch.pk).order_by("-released_at").first()
     )
-    return found
+    return earlier
 
 
 def counts_of(batch: PayoutBatch) -> dict[str, int]:
     """How many lines stand where."""
-    found = batch.lines.order_by().values_list("status").annotate(count=Count("pk"))
-    return {**dict.fromkeys(_Line.values, 0), **dict(found)}
+    counts = batch.lines.order_by().values_list("status").annotate(count=Count("pk"))
+    return {**dict.fromkeys(_Line.values, 0), **dict(counts)}
 
 
 def flagged_lines(batch: PayoutBatch) -> QuerySet[PayoutBatchLine]:
@@ -163,7 +163,7 @@ def check_release(access: Access, batch: PayoutBatch, digest: str, *, is_compare
     totals = totals_of(batch)
     if not totals:
         raise NothingToPay
-    if any(one.missing_atomic for one in totals):
+    if any(total.missing_atomic for total in totals):
         raise BalanceTooSmall
     if not is_compared and (flagged_lines(batch).exists() or earlier_twin(batch) is not None):
         raise MustCompare
@@ -182,12 +182,12 @@ def release_batch(
         else None
     )
     with transaction.atomic():
-        held = _approval_of(access, batch, at)
+        approval = _approval_of(access, batch, at)
         released = {
             "released_at": at,
             "released_by": person,
             "usable_from": until,
-            "approval": held,
+            "approval": approval,
         }
         if not BATCH.change_status(batch, Step(_Status.RELEASED), at=at, **released):
             raise NotUnderReview
@@ -199,8 +199,8 @@ def release_batch(
             target=batch,
             name=f"{batch.filename}: {count} payouts",
         )
-        what = f"{batch.filename}: {count} payouts{', some to new addresses' if until else ''}"
-        cooling.tell(access, operations.BATCH_RELEASE, batch.pk, what, until)
+        summary = f"{batch.filename}: {count} payouts{', some to new addresses' if until else ''}"
+        cooling.tell(access, operations.BATCH_RELEASE, batch.pk, summary, until)
         jobs.enqueue(JOB.name)
 
 
@@ -208,7 +208,7 @@ def _approval_of(access: Access, batch: PayoutBatch, at: datetime) -> PayoutAppr
     """The approval that the list waits for as a whole; None when it needs none."""
     present = approval_rules.rule_of(batch)
     above = approval_rules.above_of(present, at)
-    totals = [Amount(one.asset, one.amount_atomic) for one in totals_of(batch)]
+    totals = [Amount(total.asset, total.amount_atomic) for total in totals_of(batch)]
     count = batch.lines.filter(status=_Line.VALID).count()
     wish = Wish(totals, f"{batch.filename}: {count} payouts, {in_words(totals)}")
     return judge(batch, above, maker_of(access), wish, at)[1]
@@ -220,8 +220,8 @@ def names_new(batch: PayoutBatch) -> bool:
     valid = batch.lines.filter(status=_Line.VALID)
     if valid.filter(destination__usable_from__gt=clock.real_now()).exists():
         return True
-    wanted = set(valid.filter(destination=None).values_list("address", flat=True))
-    return not wanted <= usable_addresses(batch, wanted)
+    addresses = set(valid.filter(destination=None).values_list("address", flat=True))
+    return not addresses <= usable_addresses(batch, addresses)
 
 
 def stop_batch(id: uuid.UUID, until: datetime) -> bool:
@@ -267,10 +267,10 @@ def release_lines() -> int:
         batch__usable_from__gt=clock.real_now()
     )
     queued = queued.order_by("number", "pk")
-    seen = JOB.walk(queued.values_list("pk", flat=True), release_line)
-    if seen == JOB.limit:
+    count = JOB.walk(queued.values_list("pk", flat=True), release_line)
+    if count == JOB.limit:
         jobs.nudge(JOB.name)
-    return seen
+    return count
 
 
 def release_line(line_id: int) -> None:

@@ -53,13 +53,13 @@ def take_callback(raw: bytes, signature: str, at: datetime) -> bool:
 
 def _check_signature(raw: bytes, signature: str, at: datetime) -> None:
     secret = settings.OFFRAMP_CALLBACK_SECRET
-    found = _HEADER.fullmatch(signature)
-    if not secret or found is None or len(raw) > BODY_MAX:
+    match = _HEADER.fullmatch(signature)
+    if not secret or match is None or len(raw) > BODY_MAX:
         raise SignatureRefused
-    expected = hmac.new(secret.encode(), f"{found[1]}.".encode() + raw, hashlib.sha256).hexdigest()
+    expected = hmac.new(secret.encode(), f"{match[1]}.".encode() + raw, hashlib.sha256).hexdigest()
     if (
-        not hmac.compare_digest(expected, found[2])
-        or abs(int(at.timestamp()) - int(found[1])) > TOLERANCE_SECONDS
+        not hmac.compare_digest(expected, match[2])
+        or abs(int(at.timestamp()) - int(match[1])) > TOLERANCE_SECONDS
     ):
         raise SignatureRefused
 
@@ -67,15 +67,15 @@ def _check_signature(raw: bytes, signature: str, at: datetime) -> None:
 def _event_of(raw: bytes) -> tuple[str, str]:
     """(its id, the payout that its `reference` names; empty when it names none)."""
     try:
-        told = json.loads(raw)
+        body = json.loads(raw)
     except (ValueError, RecursionError):
         raise NotAMessage from None
-    event_id = told.get("id") if isinstance(told, dict) else None
+    event_id = body.get("id") if isinstance(body, dict) else None
     if (
         not isinstance(event_id, str)
         or not event_id.isprintable()
         or not 1 <= len(event_id) <= ID_MAX
     ):
         raise NotAMessage
-    payout_id = str(told.get("reference"))[:UUID_LENGTH]
+    payout_id = str(body.get("reference"))[:UUID_LENGTH]
     return event_id, payout_id if is_uuid(payout_id) else ""

@@ -106,18 +106,18 @@ def check_caps(
 ) -> None:
     """Raises the refusal of the first cap that doesn't let the amount pass. Holds the store's lock
     until the transaction ends."""
-    limits = [one for one in caps if one.per_tx_atomic is not None or one.daily_atomic is not None]
+    limits = [cap for cap in caps if cap.per_tx_atomic is not None or cap.daily_atomic is not None]
     if not limits:
         return
     take_turn(store_id, mode, asset_id)
-    for one in limits:
-        if one.per_tx_atomic is not None and amount_atomic > one.per_tx_atomic:
-            raise one.per_tx_refusal
-    for one in limits:
+    for limit in limits:
+        if limit.per_tx_atomic is not None and amount_atomic > limit.per_tx_atomic:
+            raise limit.per_tx_refusal
+    for limit in limits:
         spent = (
             0
-            if one.daily_atomic is None
-            else daily_spent(store_id, mode, asset_id, at, one.credential_id)
+            if limit.daily_atomic is None
+            else daily_spent(store_id, mode, asset_id, at, limit.credential_id)
         )
-        if one.daily_atomic is not None and spent + amount_atomic > one.daily_atomic:
-            raise one.daily_refusal
+        if limit.daily_atomic is not None and spent + amount_atomic > limit.daily_atomic:
+            raise limit.daily_refusal

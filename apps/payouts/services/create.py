@@ -122,10 +122,10 @@ def answer_unread(
     wrong. Raises what create_payout does, or the refusal.
     """
     check_may(access, is_bank=is_bank)
-    known = _known(access, caller, key)
-    if known is None:
+    earlier = _known(access, caller, key)
+    if earlier is None:
         refuse_unread(access, refusal, asset_id)
-    return known
+    return earlier
 
 
 def make_payout(
@@ -153,15 +153,15 @@ def make_payout(
     except Failure:
         # Whoever asks again gets what was made, whatever has changed since. Otherwise the unique
         # key tells.
-        if (known := _known(viewer, caller, key)) is not None:
-            return known, False
+        if (earlier := _known(viewer, caller, key)) is not None:
+            return earlier, False
         raise
 
 
 def _known(viewer: Viewer, caller: str, key: str) -> Payout | None:
-    mine = Payout.objects.visible_to(viewer).filter(idempotency_caller=caller, idempotency_key=key)
-    found: Payout | None = mine.select_related("asset__chain").first()
-    return found
+    rows = Payout.objects.visible_to(viewer).filter(idempotency_caller=caller, idempotency_key=key)
+    payout: Payout | None = rows.select_related("asset__chain").first()
+    return payout
 
 
 def place(
@@ -176,8 +176,8 @@ def place(
 ) -> tuple[Payout, bool]:
     """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or
     what a cap refuses with."""
-    if (known := _known(viewer, caller, key)) is not None:
-        return known, False
+    if (earlier := _known(viewer, caller, key)) is not None:
+        return earlier, False
     return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
 
 
@@ -211,7 +211,7 @@ def _place(
     caps: Iterable[Cap],
 ) -> tuple[Payout, bool]:
     at = clock.now(store, viewer.mode)
-    asked = {
+    fields = {
         "store_id": store.pk,
         "mode": viewer.mode,
         "asset_id": order.amount.asset.pk,
@@ -219,7 +219,7 @@ def _place(
         "at": at,
     }
     ((per_tx, daily, is_stopped, failed, above_cents, currency),) = _FACTS.rows(
-        **asked, since=at - DAY
+        **fields, since=at - DAY
     )
     of_store = Cap(None if per_tx is None else int(per_tx), None if daily is None else int(daily))
     facts = _Facts(
@@ -248,8 +248,8 @@ def _make(
     bank = target.destination if target.is_bank else None
     where = title(saved) if saved is not None else checksummed(str(target.address))
     wish = Wish([amount], f"{in_words([amount])} to {where}")
-    worth, held = judge(viewer, facts.above, asker.maker, wish, at)
-    waits = held is not None and held.status == WAITING
+    worth, approval = judge(viewer, facts.above, asker.maker, wish, at)
+    waits = approval is not None and approval.status == WAITING
     # It is never pending before somebody else has approved it: the database refuses that.
     payout = Payout(
         status=Payout.Status.REQUIRES_REVIEW if waits else Payout.Status.PENDING,
@@ -271,7 +271,7 @@ def _make(
         agent_credential_id=order.agent_credential_id,
         maker_id=asker.maker.user_id,
         worth_cents=None if worth is None else worth.cents,
-        approval=held,
+        approval=approval,
         idempotency_caller=asker.caller,
         idempotency_key=asker.key,
     )

@@ -82,14 +82,14 @@ def network_named(text: str) -> str:
     name = text.strip().lower()
     if name in Network.values:
         return name
-    found = (
+    chain_id = (
         Asset.objects.filter(chain__symbol__iexact=name, chain__in=Network.values)
         .values_list("chain", flat=True)
         .first()
     )
-    if found is None:
+    if chain_id is None:
         raise UnknownNetwork
-    return str(found)
+    return str(chain_id)
 
 
 def add_wallet(
@@ -167,7 +167,7 @@ def is_iban(number: str) -> bool:
     """Whether the check digits of an international account number are right."""
     if not _IBAN.fullmatch(number):
         return False
-    return int("".join(str(int(one, 36)) for one in number[4:] + number[:4])) % 97 == 1
+    return int("".join(str(int(character, 36)) for character in number[4:] + number[:4])) % 97 == 1
 
 
 def account_of(destination: Destination) -> str:
@@ -182,7 +182,7 @@ def _save(
     until = usable_from or cooling.usable_from(by, operations.DESTINATION_ADD, mode)
     label = str(columns.pop("label")).strip()[:LABEL_MAX]
     with refused_by("destination_wallet_once", AlreadySaved):
-        made: Destination = Destination.objects.create(
+        destination: Destination = Destination.objects.create(
             store=store,
             mode=mode,
             created_at=at,
@@ -192,11 +192,15 @@ def _save(
             **columns,
         )
         audit.record(
-            "payout_destination.added", store=store, mode=mode, target=made, name=title(made)
+            "payout_destination.added",
+            store=store,
+            mode=mode,
+            target=destination,
+            name=title(destination),
         )
         if by is not None:
-            cooling.tell(by, operations.DESTINATION_ADD, made.pk, title(made), until)
-    return made
+            cooling.tell(by, operations.DESTINATION_ADD, destination.pk, title(destination), until)
+    return destination
 
 
 def title(destination: Destination) -> str:
@@ -269,14 +273,14 @@ def check_known(access: Access, address: str) -> None:
         raise NotSaved
 
 
-def usable_addresses(viewer: Viewer, wanted: set[str]) -> set[str]:
+def usable_addresses(viewer: Viewer, addresses: set[str]) -> set[str]:
     """Those that were paid before, or that a saved wallet has which doesn't cool any more."""
     paid = Payout.objects.visible_to(viewer).filter(
-        destination_address__in=wanted, status=Payout.Status.CONFIRMED
+        destination_address__in=addresses, status=Payout.Status.CONFIRMED
     )
     saved = (
         Destination.objects.visible_to(viewer)
-        .filter(address__in=wanted, removed_at=None)
+        .filter(address__in=addresses, removed_at=None)
         .exclude(usable_from__gt=clock.real_now())
     )
     return {
@@ -288,10 +292,10 @@ def usable_addresses(viewer: Viewer, wanted: set[str]) -> set[str]:
 def find_destination(viewer: Viewer, id: str, kind: str) -> Destination:
     """A saved destination that can be named in a payout. Raises DetailNotFound."""
     rows = Destination.objects.visible_to(viewer).filter(kind=kind, removed_at=None)
-    found: Destination | None = rows.filter(pk=id).first() if is_uuid(id) else None
-    if found is None:
+    destination: Destination | None = rows.filter(pk=id).first() if is_uuid(id) else None
+    if destination is None:
         raise DetailNotFound
-    return found
+    return destination
 
 
 def lookalike_of(viewer: Viewer, address: str | None) -> str | None:
@@ -299,16 +303,21 @@ def lookalike_of(viewer: Viewer, address: str | None) -> str | None:
     may have put in its place."""
     if not address:
         return None
-    wanted = address.lower()
-    known = set(
+    folded = address.lower()
+    addresses = set(
         Destination.objects.visible_to(viewer)
         .filter(kind=Destination.Kind.WALLET)
         .values_list("address", flat=True)
     )
     paid = Payout.objects.visible_to(viewer).filter(destination_address__isnull=False)
-    known |= set(paid.order_by().values_list("destination_address", flat=True).distinct())
+    addresses |= set(paid.order_by().values_list("destination_address", flat=True).distinct())
     return next(
-        (one for one in sorted(known) if one != wanted and ends_of(one) == ends_of(wanted)), None
+        (
+            address
+            for address in sorted(addresses)
+            if address != folded and ends_of(address) == ends_of(folded)
+        ),
+        None,
     )
 
 

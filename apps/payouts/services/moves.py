@@ -37,13 +37,13 @@ def move(payout: Payout, to: str, at: datetime, note: str = "", **changes: Any) 
 def _record(changes: Sequence[Change[Payout, Noted]]) -> None:
     PayoutTransition.objects.bulk_create(
         PayoutTransition(
-            payout=one.row,
-            from_status=one.before,
-            to_status=one.step.status,
-            note=one.step.note,
-            at=one.at,
+            payout=change.row,
+            from_status=change.before,
+            to_status=change.step.status,
+            note=change.step.note,
+            at=change.at,
         )
-        for one in changes
+        for change in changes
     )
     tell(changes)
 
@@ -132,8 +132,8 @@ def charge_failed_gas(payout: Payout, at: datetime) -> None:
     if not payout.failed_gas_due_atomic:
         return
     native_id = native_asset_id(payout.asset)
-    left = locked_balance(payout.store_id, payout.mode, native_id, AVAILABLE)
-    charged = min(payout.failed_gas_due_atomic, left)
+    balance = locked_balance(payout.store_id, payout.mode, native_id, AVAILABLE)
+    charged = min(payout.failed_gas_due_atomic, balance)
     if charged <= 0:
         return
     movements.payout_gas_charged(

@@ -22,8 +22,8 @@ _WORDS = {
 
 def tell(changes: Iterable[Change[Payout, Noted]]) -> None:
     """One that is tried again by itself isn't told of."""
-    moved = [one for one in changes if one.step.status in _WORDS]
-    record(*(_news(one) for one in moved if not _is_tried_again(one)))
+    moved = [change for change in changes if change.step.status in _WORDS]
+    record(*(_news(payout) for payout in moved if not _is_tried_again(payout)))
 
 
 def _is_tried_again(change: Change[Payout, Noted]) -> bool:

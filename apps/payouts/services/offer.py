@@ -68,10 +68,10 @@ class Offer:
 def offer_of(access: Access, asset: Asset) -> Offer:
     """Not inside a transaction: the network may be asked what a transfer costs."""
     store = access.store
-    held = balances(access.store_id, access.mode).get(asset.pk)
+    balance = balances(access.store_id, access.mode).get(asset.pk)
     if asset.mode == Mode.LIVE:
         costs.look(asset.chain)
-    available = Amount(asset, 0 if held is None else held.available_atomic)
+    available = Amount(asset, 0 if balance is None else balance.available_atomic)
     bears_fee = store.payout_network_fee == PaysNetworkFee.MERCHANT
     fee = costs.known_fee(asset) if bears_fee else None
     return Offer(
@@ -92,13 +92,13 @@ def _caps(access: Access, asset: Asset) -> list[Amount[Asset]]:
     """What staff let through at once, and today."""
     cap = store_cap(access.store_id, asset.pk)
     at = access.now()
-    left = []
+    caps = []
     if cap is not None and cap.per_tx_atomic is not None:
-        left.append(int(cap.per_tx_atomic))
+        caps.append(int(cap.per_tx_atomic))
     if cap is not None and cap.daily_atomic is not None:
         spent = daily_spent(access.store_id, access.mode, asset.pk, at)
-        left.append(max(0, int(cap.daily_atomic) - spent))
-    return [Amount(asset, one) for one in left]
+        caps.append(max(0, int(cap.daily_atomic) - spent))
+    return [Amount(asset, cap) for cap in caps]
 
 
 def _takes_bank(access: Access, asset: Asset) -> bool:
@@ -115,11 +115,13 @@ def _destinations(access: Access, asset: Asset) -> list[Destination]:
     if _takes_bank(access, asset):
         fits |= Q(kind=Destination.Kind.BANK, verified_at__isnull=False)
     usable = Q(usable_from=None) | Q(usable_from__lte=access.now())
-    found = list(selectors.destinations_visible_to(access).filter(fits, usable)[:DESTINATIONS_MAX])
+    destinations = list(
+        selectors.destinations_visible_to(access).filter(fits, usable)[:DESTINATIONS_MAX]
+    )
     paid = Payout.objects.visible_to(access).filter(asset=asset, destination__isnull=False)
     recent = paid.order_by("-created_at").values_list("destination_id", flat=True)[:RECENT_MAX]
     turn = {id: place for place, id in reversed(list(enumerate(recent)))}
-    return sorted(found, key=lambda one: turn.get(one.pk, RECENT_MAX))
+    return sorted(destinations, key=lambda destination: turn.get(destination.pk, RECENT_MAX))
 
 
 def check_affordable(offer: Offer, amount: Amount[Asset]) -> None:

@@ -41,8 +41,10 @@ def offramp_of(mode: str, name: str | None = None) -> Offramp:
     """The adapter that a mode's new bank payouts go to, or the one that an earlier payout went
     to."""
     entries = settings.PROVIDERS["offramp"][mode]
-    made = (cast(Offramp, import_string(one["BACKEND"])(**one["OPTIONS"])) for one in entries)
-    return next(one for one in made if name is None or one.name == name)
+    providers = (
+        cast(Offramp, import_string(entry["BACKEND"])(**entry["OPTIONS"])) for entry in entries
+    )
+    return next(refund for refund in providers if name is None or refund.name == name)
 
 
 def offramp_name(mode: str) -> str:
@@ -87,8 +89,8 @@ def _locked(payout_id: uuid.UUID) -> Payout:
     rows = Payout.objects.select_for_update(of=("self",)).select_related(
         "asset__chain", "store", "destination"
     )
-    found: Payout = rows.get(pk=payout_id)
-    return found
+    payout: Payout = rows.get(pk=payout_id)
+    return payout
 
 
 def _hand_over(payout: Payout, provider: Offramp, at: datetime) -> None:
@@ -206,8 +208,8 @@ def _clear(payout: Payout, at: datetime) -> None:
     """The clearing is even once the coins have left, or when none had to."""
     if payout.funds != _Funds.CLEARING:
         return
-    sent = _sent(payout)
-    if sent is not None and sent.status != _Sent.CONFIRMED:
+    transfer = _sent(payout)
+    if transfer is not None and transfer.status != _Sent.CONFIRMED:
         return
     movements.payout_settled(
         mode=payout.mode,
@@ -218,23 +220,23 @@ def _clear(payout: Payout, at: datetime) -> None:
         at=at,
     )
     moves.set_columns(payout, funds=_Funds.PAID)
-    if sent is not None:
+    if transfer is not None:
         movements.payout_gas_paid(
             mode=payout.mode,
             asset_id=native_asset_id(payout.asset),
-            reference=sent.reference,
+            reference=transfer.reference,
             payout_id=payout.pk,
-            gas_atomic=sent.network_fee_atomic,
+            gas_atomic=transfer.network_fee_atomic,
             at=at,
         )
-        sender.mark_handled(sent)
+        sender.mark_handled(transfer)
 
 
 def _hand_back(payout: Payout, outcome: Outcome, at: datetime) -> None:
     """The off-ramp gives the order up. When coins have set out to it, only a person can say where
     they are."""
-    sent = _sent(payout)
-    if sent is not None and sent.status != _Sent.FAILED:
+    transfer = _sent(payout)
+    if transfer is not None and transfer.status != _Sent.FAILED:
         reason = f"The off-ramp failed it after the coins had set out: {outcome.reason}"[
             : moves.TEXT_MAX
         ]

@@ -113,9 +113,9 @@ def find_asset(viewer: Viewer, asset_id: str) -> Asset:
     return asset
 
 
-def find_target(viewer: Viewer, asset: Asset, named: Wallet | Bank | RawAddress) -> Target:
+def find_target(viewer: Viewer, asset: Asset, target: Wallet | Bank | RawAddress) -> Target:
     """The destination that was named, which this asset can be sent to."""
-    match named:
+    match target:
         case Bank(detail_id=detail_id):
             bank = find_destination(viewer, detail_id, Destination.Kind.BANK)
             if bank.verified_at is None:

@@ -55,8 +55,8 @@ def advance_payouts(mode: str = "") -> int:
     how many were looked at."""
     rows = Payout.objects.filter(mode=mode) if mode else Payout.objects.all()
     done = together.advance(mode, one_by_one)
-    for found in (_told_by_others(rows), _turned(rows), _due_retries(rows)):
-        done += JOB.walk(found.values_list("pk", flat=True), advance_payout, mode=mode)
+    for ids in (_told_by_others(rows), _turned(rows), _due_retries(rows)):
+        done += JOB.walk(ids.values_list("pk", flat=True), advance_payout, mode=mode)
     return done
 
 
@@ -67,8 +67,8 @@ def one_by_one(ids: Sequence[uuid.UUID]) -> None:
 
 def _told_by_others(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     """Open ones that no transaction tells of: simulated, or an off-ramp's."""
-    open_ones = rows.filter(funds__in=(_Funds.RESERVED, _Funds.CLEARING)).filter(_FOLLOWED)
-    return open_ones.filter(~Q(rail=Payout.Rail.CRYPTO) | Q(is_simulated=True)).order_by(
+    open_payouts = rows.filter(funds__in=(_Funds.RESERVED, _Funds.CLEARING)).filter(_FOLLOWED)
+    return open_payouts.filter(~Q(rail=Payout.Rail.CRYPTO) | Q(is_simulated=True)).order_by(
         "updated_at"
     )
 
@@ -78,15 +78,17 @@ def _turned(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     reference = Concat(
         Cast("pk", TextField()), Value("-"), Cast("attempts", TextField()), output_field=TextField()
     )
-    sent = OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=OuterRef("reference"))
-    open_ones = (
+    transactions = OutgoingTransaction.objects.filter(
+        purpose=PURPOSE, reference=OuterRef("reference")
+    )
+    open_payouts = (
         rows.filter(funds=_Funds.RESERVED, rail=Payout.Rail.CRYPTO)
         .exclude(is_simulated=True)
         .filter(_FOLLOWED)
     )
     return (
-        open_ones.alias(reference=reference)
-        .alias(sent=Subquery(sent.values("status")[:1]))
+        open_payouts.alias(reference=reference)
+        .alias(sent=Subquery(transactions.values("status")[:1]))
         .filter(_TURNED)
         .order_by("updated_at")
     )
@@ -121,10 +123,10 @@ def advance_payout(payout_id: uuid.UUID) -> Payout:
 
 
 def _read(payout_id: uuid.UUID) -> Payout:
-    found: Payout = Payout.objects.select_related("asset__chain", "store", "destination").get(
+    payout: Payout = Payout.objects.select_related("asset__chain", "store", "destination").get(
         pk=payout_id
     )
-    return found
+    return payout
 
 
 def _begin_due_retry(payout_id: uuid.UUID) -> None:
@@ -191,7 +193,7 @@ def _advance_sent(payout: Payout, at: datetime) -> None:
     if payout.sent_atomic == 0:
         moves.fail_for_fee(payout, at)
         return
-    sent = sender.request(
+    transfer = sender.request(
         chain_id=payout.asset.chain_id,
         asset_id=payout.asset_id,
         to=str(payout.destination_address),
@@ -203,17 +205,17 @@ def _advance_sent(payout: Payout, at: datetime) -> None:
         store_id=payout.store_id,
     )
     failpoint("payout.K2")
-    if sent.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and payout.status != _Status.SUBMITTED:
-        _submit(payout, sent.tx_hash, at, clock.real_now())
-    if sent.status == _Sent.CONFIRMED:
+    if transfer.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and payout.status != _Status.SUBMITTED:
+        _submit(payout, transfer.tx_hash, at, clock.real_now())
+    if transfer.status == _Sent.CONFIRMED:
         failpoint("payout.K7")
-        moves.set_columns(payout, tx_hash=sent.tx_hash)
-        _confirm(payout, at, gas_atomic=sent.network_fee_atomic)
-        sender.mark_handled(sent)
-    elif sent.status == _Sent.FAILED:
-        _fail(payout, sent, at)
-    elif sent.status == _Sent.REVIEW and payout.status != _Status.REQUIRES_REVIEW:
-        reason = sent.reason or moves.UNCLEAR
+        moves.set_columns(payout, tx_hash=transfer.tx_hash)
+        _confirm(payout, at, gas_atomic=transfer.network_fee_atomic)
+        sender.mark_handled(transfer)
+    elif transfer.status == _Sent.FAILED:
+        _fail(payout, transfer, at)
+    elif transfer.status == _Sent.REVIEW and payout.status != _Status.REQUIRES_REVIEW:
+        reason = transfer.reason or moves.UNCLEAR
         moves.move(
             payout,
             _Status.REQUIRES_REVIEW,
@@ -222,9 +224,10 @@ def _advance_sent(payout: Payout, at: datetime) -> None:
             review_reason=reason,
             is_outcome_unknown=True,
         )
-        sender.mark_handled(sent)
+        sender.mark_handled(transfer)
     elif (
-        sent.status in (_Sent.REQUESTED, _Sent.SIGNED) and payout.status == _Status.REQUIRES_REVIEW
+        transfer.status in (_Sent.REQUESTED, _Sent.SIGNED)
+        and payout.status == _Status.REQUIRES_REVIEW
     ):
         moves.move(payout, _Status.PENDING, at, review_reason="", is_outcome_unknown=False)
 
@@ -256,28 +259,28 @@ def _confirm(payout: Payout, at: datetime, *, gas_atomic: int) -> None:
     )
 
 
-def _fail(payout: Payout, sent: OutgoingTransaction, at: datetime) -> None:
+def _fail(payout: Payout, transfer: OutgoingTransaction, at: datetime) -> None:
     """It moved nothing and never will; one that the chain reverted has paid its gas."""
-    reason = sent.reason or "The transaction failed"
+    reason = transfer.reason or "The transaction failed"
     code = (
         Payout.FailureCode.DESTINATION_INVALID
-        if sent.reason_code in REFUSED_RECIPIENT
+        if transfer.reason_code in REFUSED_RECIPIENT
         else Payout.FailureCode.UNKNOWN
     )
-    if sent.network_fee_atomic:
+    if transfer.network_fee_atomic:
         movements.payout_gas_paid(
             mode=payout.mode,
             asset_id=native_asset_id(payout.asset),
-            reference=sent.reference,
+            reference=transfer.reference,
             payout_id=payout.pk,
-            gas_atomic=sent.network_fee_atomic,
+            gas_atomic=transfer.network_fee_atomic,
             at=at,
         )
         moves.set_columns(
-            payout, failed_gas_due_atomic=payout.failed_gas_due_atomic + sent.network_fee_atomic
+            payout, failed_gas_due_atomic=payout.failed_gas_due_atomic + transfer.network_fee_atomic
         )
         moves.charge_failed_gas(payout, at)
-    sender.mark_handled(sent)
+    sender.mark_handled(transfer)
     moves.fail(payout, code, reason, at)
     if payout.withheld_atomic and payout.funds != _Funds.RETURNED:
         moves.set_columns(payout, withheld_atomic=0)
@@ -302,7 +305,7 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
             moments += [submitted + SANDBOX_SETTLES_AFTER, submitted + simulated.UNDER_WAY]
         elif status == _Status.FAILED and retry is not None:
             moments.append(retry)
-    return min((one for one in moments if after is None or one > after), default=None)
+    return min((moment for moment in moments if after is None or moment > after), default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

@@ -54,11 +54,11 @@ def quote_payout(viewer: Viewer, request: PayoutRequest) -> Quote:
         raise Invalid("destination_address", "one_destination")
     check_eligible(asset)
     try:
-        told = offramp_of(viewer.mode).quote(asset, request.amount_atomic, bank.currency)
+        quote = offramp_of(viewer.mode).quote(asset, request.amount_atomic, bank.currency)
     except ProviderError:
         raise ProviderFailed from None
-    fiat = Fiat(told.fiat_cents, bank.currency)
-    fee = Fiat(told.fee_cents, bank.currency)
+    fiat = Fiat(quote.fiat_cents, bank.currency)
+    fee = Fiat(quote.fee_cents, bank.currency)
     return Quote(
-        Amount(asset, request.amount_atomic), fiat, fee, told.rate, clock.real_now() + LIFETIME
+        Amount(asset, request.amount_atomic), fiat, fee, quote.rate, clock.real_now() + LIFETIME
     )

@@ -71,5 +71,5 @@ def _locked(payout: Payout) -> Payout:
         .select_related("asset__chain", "store", "destination")
         .defer("destination__account_sealed")
     )
-    found: Payout = rows.get(pk=payout.pk)
-    return found
+    locked: Payout = rows.get(pk=payout.pk)
+    return locked

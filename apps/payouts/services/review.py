@@ -111,9 +111,9 @@ def _target(payout: Payout) -> str:
     return f"{bank.holder}, {bank.currency} account {bank.account_hint}"
 
 
-def _before(wanted: Facts) -> Facts:
+def _before(facts: Facts) -> Facts:
     """Raises NotInReview or OutcomeUnknown."""
-    payout = _locked(Payout(pk=wanted["payout"]))
+    payout = _locked(Payout(pk=facts["payout"]))
     names = (
         "store_id",
         "mode",
@@ -134,8 +134,8 @@ def _plain(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Payout:
-    return _approve(_locked(Payout(pk=wanted["payout"])), request.reason, request)
+def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Payout:
+    return _approve(_locked(Payout(pk=facts["payout"])), request.reason, request)
 
 
 RELEASE = Kind(
@@ -161,13 +161,17 @@ def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout
             moves.move(
                 fresh, _Status.PENDING, at, reason, review_reason="", is_outcome_unknown=False
             )
-        told = {
+        details = {
             "worth_cents": None if worth is None else worth.cents,
             "currency": fresh.store.settlement_currency,
             "limit_cents": settings.STAFF_FOUR_EYES_ABOVE_CENTS,
         }
         _note(
-            fresh, "payout.approved", reason, **told, **({"request": request.pk} if request else {})
+            fresh,
+            "payout.approved",
+            reason,
+            **details,
+            **({"request": request.pk} if request else {}),
         )
         _tell(fresh, "was released", "It was checked, and is on its way.", at)
         jobs.enqueue("payouts.advance", mode=fresh.mode)
@@ -217,10 +221,14 @@ def _locked(payout: Payout) -> Payout:
         raise NotInReview
     if fresh.approval is not None and fresh.approval.status == PayoutApproval.Status.WAITING:
         raise AwaitsApprover
-    sent = OutgoingTransaction.objects.filter(
+    transfers = OutgoingTransaction.objects.filter(
         purpose=PURPOSE, reference=reference_of(fresh)
     ).first()
-    if fresh.is_crypto and sent is not None and sent.status != OutgoingTransaction.Status.FAILED:
+    if (
+        fresh.is_crypto
+        and transfers is not None
+        and transfers.status != OutgoingTransaction.Status.FAILED
+    ):
         raise OutcomeUnknown
     return fresh
 
@@ -244,9 +252,9 @@ def _amount(payout: Payout) -> str:
     )
 
 
-def _tell(payout: Payout, what: str, text: str, at: datetime, reason: str = "") -> None:
+def _tell(payout: Payout, outcome: str, text: str, at: datetime, reason: str = "") -> None:
     """A payout may be reviewed again and again; each time is told."""
-    title = f"A payout of {_amount(payout)} from {payout.store.name} {what}" + (
+    title = f"A payout of {_amount(payout)} from {payout.store.name} {outcome}" + (
         "" if payout.is_live else " (test mode)"
     )
     letter = notices.Decision(

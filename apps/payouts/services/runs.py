@@ -137,12 +137,12 @@ def run_by_hand(access: Access, schedule: Schedule) -> Ran:
 
 def _locked(schedule_id: uuid.UUID) -> Schedule:
     rows = Schedule.objects.select_for_update(of=("self",))
-    found: Schedule = (
+    schedule: Schedule = (
         rows.select_related("asset__chain", "store", "destination", "swap_target_asset__chain")
         .defer("destination__account_sealed")
         .get(pk=schedule_id)
     )
-    return found
+    return schedule
 
 
 def _is_cooling(schedule: Schedule, at: datetime) -> bool:

@@ -46,9 +46,9 @@ def create_schedule(viewer: Access, request: ScheduleRequest) -> Schedule:
     """A new schedule. Raises NotFound for an unknown asset, what operations.check refuses with, or
     Listed."""
     operations.check(viewer, operations.SCHEDULE_CREATE)
-    given = request.sent()
+    fields = request.sent()
     store = Store.objects.get(pk=viewer.store_id)
-    asset = _asset(viewer, given.get("asset_id"))
+    asset = _asset(viewer, fields.get("asset_id"))
     with transaction.atomic():
         if Schedule.objects.visible_to(viewer).filter(asset=asset, deleted_at=None).exists():
             raise AlreadyScheduled
@@ -64,12 +64,12 @@ def create_schedule(viewer: Access, request: ScheduleRequest) -> Schedule:
         _apply(viewer, store, row, request, is_new=True)
         row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CREATE, viewer.mode)
         row.maker_id = viewer.maker_id
-        row.next_payout_at = _first_due(given.get("next_payout_at"), row, at)
+        row.next_payout_at = _first_due(fields.get("next_payout_at"), row, at)
         row.anchor_day = row.next_payout_at.day
-        row.is_active = given.get("active", True)
+        row.is_active = fields.get("active", True)
         with refused_by("schedule_once_per_asset", AlreadyScheduled):
             row.save(force_insert=True)
-        _note(row, "payout_schedule.created", given)
+        _note(row, "payout_schedule.created", fields)
         _tell(viewer, operations.SCHEDULE_CREATE, row, row.usable_from)
     return row
 
@@ -79,9 +79,9 @@ def update_schedule(viewer: Access, schedule: Schedule, request: ScheduleRequest
 
     Raises NotFound, what operations.check refuses with, or Listed.
     """
-    given = request.sent()
-    given.pop("asset_id", None)
-    operation = _change_of(given)
+    fields = request.sent()
+    fields.pop("asset_id", None)
+    operation = _change_of(fields)
     operations.check(viewer, operation)
     with transaction.atomic():
         row = _locked(viewer, schedule)
@@ -92,27 +92,27 @@ def update_schedule(viewer: Access, schedule: Schedule, request: ScheduleRequest
         if is_other:
             row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CHANGE, viewer.mode)
             row.maker_id = viewer.maker_id
-        if "next_payout_at" in given:
-            row.next_payout_at = _first_due(given["next_payout_at"], row, at)
+        if "next_payout_at" in fields:
+            row.next_payout_at = _first_due(fields["next_payout_at"], row, at)
             row.anchor_day = row.next_payout_at.day
-        if given.get("active") is True and not row.is_active and row.next_payout_at <= at:
+        if fields.get("active") is True and not row.is_active and row.next_payout_at <= at:
             row.next_payout_at = next_after(
                 row, at
             )  # what was due while it was paused is not made up for
-        row.is_active = given.get("active", row.is_active)
+        row.is_active = fields.get("active", row.is_active)
         row.updated_at = at
         row.save()
-        _note(row, "payout_schedule.changed", given)
+        _note(row, "payout_schedule.changed", fields)
         if operation is operations.SCHEDULE_CHANGE:
             _tell(viewer, operation, row, row.usable_from if is_other else None)
     return row
 
 
-def _change_of(given: Mapping[str, Any]) -> Operation:
+def _change_of(fields: Mapping[str, Any]) -> Operation:
     """Turning it on or off alone names nothing new."""
-    if given == {"active": False}:
+    if fields == {"active": False}:
         return operations.SCHEDULE_PAUSE
-    return operations.SCHEDULE_RESUME if given == {"active": True} else operations.SCHEDULE_CHANGE
+    return operations.SCHEDULE_RESUME if fields == {"active": True} else operations.SCHEDULE_CHANGE
 
 
 def delete_schedule(viewer: Access, schedule: Schedule) -> None:
@@ -157,10 +157,10 @@ def _tell(access: Access, operation: Operation, row: Schedule, until: datetime |
     cooling.tell(access, operation, row.pk, f"{row.asset_id}, {row.frequency}, to {to}", until)
 
 
-def _note(row: Schedule, action: str, given: Mapping[str, Any]) -> None:
-    told = {name: str(value) for name, value in given.items()}
+def _note(row: Schedule, action: str, fields: Mapping[str, Any]) -> None:
+    details = {name: str(value) for name, value in fields.items()}
     audit.record(
-        action, store=row.store_id, mode=row.mode, target=row, name=row.asset_id, details=told
+        action, store=row.store_id, mode=row.mode, target=row, name=row.asset_id, details=details
     )
 
 
@@ -194,18 +194,18 @@ def _asset(viewer: Viewer, asset_id: str | None) -> Asset:
 def _apply(
     viewer: Viewer, store: Store, row: Schedule, request: ScheduleRequest, *, is_new: bool
 ) -> None:
-    given = request.sent()
-    if is_new or "frequency" in given:
-        if given.get("frequency") not in Schedule.Frequency.values:
+    fields = request.sent()
+    if is_new or "frequency" in fields:
+        if fields.get("frequency") not in Schedule.Frequency.values:
             raise Listed("Frequency must be daily, weekly or monthly", field="frequency")
-        row.frequency = given["frequency"]
-    if "minimum_fiat_currency" in given:
-        if given["minimum_fiat_currency"] not in MINIMUM_CURRENCIES:
+        row.frequency = fields["frequency"]
+    if "minimum_fiat_currency" in fields:
+        if fields["minimum_fiat_currency"] not in MINIMUM_CURRENCIES:
             raise Listed("Minimum fiat currency is not supported", field="minimum_fiat_currency")
-        row.minimum_fiat_currency = given["minimum_fiat_currency"]
-    row.minimum_fiat_cents = given.get("minimum_fiat_cents", row.minimum_fiat_cents)
-    if "swap_target_asset_id" in given:
-        row.swap_target_asset = _swap_target(viewer, row.asset, given["swap_target_asset_id"])
+        row.minimum_fiat_currency = fields["minimum_fiat_currency"]
+    row.minimum_fiat_cents = fields.get("minimum_fiat_cents", row.minimum_fiat_cents)
+    if "swap_target_asset_id" in fields:
+        row.swap_target_asset = _swap_target(viewer, row.asset, fields["swap_target_asset_id"])
     if request.names_destination:
         target = _target(viewer, row.asset, request)
         row.destination = target.destination
@@ -247,15 +247,15 @@ def _check_bank(store: Store, row: Schedule) -> None:
         raise Listed(refusal.text, field=field) from None
 
 
-def _first_due(given: datetime | None, row: Schedule, at: datetime) -> datetime:
-    if given is None:
+def _first_due(start: datetime | None, row: Schedule, at: datetime) -> datetime:
+    if start is None:
         row.anchor_day = at.day
         return step(row, at)
-    if given <= at:
+    if start <= at:
         raise Listed("next_payout_at must be in the future", field="next_payout_at")
-    if given > at + timedelta(days=366 * YEARS_MAX):
+    if start > at + timedelta(days=366 * YEARS_MAX):
         raise Listed(f"next_payout_at must be within {YEARS_MAX} years", field="next_payout_at")
-    return given
+    return start
 
 
 # --- due times ------------------------------------------------------------------------------------

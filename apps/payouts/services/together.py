@@ -72,7 +72,7 @@ _REASON = (
     "CASE WHEN p.status IN ('pending', 'retrying') AND o.status = 'requested' THEN CASE o.waits_for"
     " {cases} ELSE '' END ELSE '' END"
 )
-_CASES = " ".join(f"WHEN '{code}' THEN '{told}'" for code, told in states.WAITS.items())
+_CASES = " ".join(f"WHEN '{code}' THEN '{wait}'" for code, wait in states.WAITS.items())
 _WAITING = Statement(f"""
 UPDATE payouts_payout t SET pending_reason = found.reason FROM (
     SELECT p.id,
@@ -91,32 +91,34 @@ def advance(mode: str, one_by_one: Callable[[Sequence[uuid.UUID]], object]) -> i
     done = 0
     for statement, step in steps:
         before: set[uuid.UUID] = set()
-        while found := [one for one in _ids(statement, mode) if one not in before]:
-            _tried(step, found, one_by_one)
-            before |= set(found)
-            done += len(found)
+        while ids := [payout_id for payout_id in _ids(statement, mode) if payout_id not in before]:
+            _tried(step, ids, one_by_one)
+            before |= set(ids)
+            done += len(ids)
     return done + len(_WAITING.rows(mode=mode, job=JOB_NAME, now=clock.real_now()))
 
 
 def _ids(statement: Statement, mode: str) -> list[uuid.UUID]:
     return [
-        one
-        for (one,) in statement.rows(mode=mode, job=JOB_NAME, now=clock.real_now(), limit=BATCH_MAX)
+        payout_id
+        for (payout_id,) in statement.rows(
+            mode=mode, job=JOB_NAME, now=clock.real_now(), limit=BATCH_MAX
+        )
     ]
 
 
 def _tried(
     step: Callable[[list[uuid.UUID]], None],
-    found: list[uuid.UUID],
+    ids: list[uuid.UUID],
     one_by_one: Callable[[Sequence[uuid.UUID]], object],
 ) -> None:
     try:
-        step(found)
+        step(ids)
     except (InterfaceError, OperationalError):
         raise  # the database's affair, not a row's
     except Exception:
-        log.exception("payouts_not_advanced_together", step=step.__name__, count=len(found))
-        one_by_one(found)
+        log.exception("payouts_not_advanced_together", step=step.__name__, count=len(ids))
+        one_by_one(ids)
 
 
 def _locked(ids: Sequence[uuid.UUID]) -> list[Payout]:
@@ -138,43 +140,43 @@ def _decide(ids: list[uuid.UUID]) -> None:
         .select_related("asset__chain", "store")
         .order_by("created_at")
     )
-    _decide_simulated([one for one in rows if one.is_simulated is None])
+    _decide_simulated([row for row in rows if row.is_simulated is None])
     bearing = [
-        one
-        for one in rows
-        if one.bears_network_fee and not one.is_simulated and not one.withheld_atomic
+        row
+        for row in rows
+        if row.bears_network_fee and not row.is_simulated and not row.withheld_atomic
     ]
     fees = {
         asset.pk: costs.fee(asset)
-        for asset in {one.asset_id: one.asset for one in bearing}.values()
+        for asset in {row.asset_id: row.asset for row in bearing}.values()
     }
-    for one in bearing:
-        fee = fees[one.asset_id]
+    for row in bearing:
+        fee = fees[row.asset_id]
         if fee is not None:
             # An amount that the fee eats up is withheld whole, and fails.
-            withheld = min(max(fee, 1), one.amount_atomic)
-            Payout.objects.filter(pk=one.pk, withheld_atomic=0, status__in=states.WAITING).update(
+            withheld = min(max(fee, 1), row.amount_atomic)
+            Payout.objects.filter(pk=row.pk, withheld_atomic=0, status__in=states.WAITING).update(
                 withheld_atomic=withheld
             )
 
 
 def _decide_simulated(rows: Sequence[Payout]) -> None:
     """Of test mode: simulated coins go out simulated, as does what the test wallet can't pay."""
-    left: dict[tuple[uuid.UUID, str], int] = {}
+    remaining: dict[tuple[uuid.UUID, str], int] = {}
     free: dict[str, int] = {}
     decided: dict[bool, list[uuid.UUID]] = {True: [], False: []}
-    for one in rows:
-        place = one.store_id, one.asset_id
-        if place not in left:
-            left[place] = simulated_left(one)
-        if one.asset_id not in free:
-            free[one.asset_id] = sender.free(one.asset.chain_id, one.asset_id)
-        one.is_simulated = (
-            left[place] >= one.amount_atomic or free[one.asset_id] < one.amount_atomic
+    for row in rows:
+        place = row.store_id, row.asset_id
+        if place not in remaining:
+            remaining[place] = simulated_left(row)
+        if row.asset_id not in free:
+            free[row.asset_id] = sender.free(row.asset.chain_id, row.asset_id)
+        row.is_simulated = (
+            remaining[place] >= row.amount_atomic or free[row.asset_id] < row.amount_atomic
         )
-        if one.is_simulated:
-            left[place] -= one.amount_atomic
-        decided[one.is_simulated].append(one.pk)
+        if row.is_simulated:
+            remaining[place] -= row.amount_atomic
+        decided[row.is_simulated].append(row.pk)
     for is_simulated, ids in decided.items():
         Payout.objects.filter(pk__in=ids, is_simulated=None).update(is_simulated=is_simulated)
 
@@ -183,25 +185,25 @@ def _hand_over(ids: list[uuid.UUID]) -> None:
     """Ask the sender, once per attempt."""
     with transaction.atomic():
         rows = [
-            one
-            for one in _locked(ids)
-            if one.status in states.WAITING and one.is_simulated is False
+            row
+            for row in _locked(ids)
+            if row.status in states.WAITING and row.is_simulated is False
         ]
-        for one in rows:
-            if not one.sent_atomic:
-                moves.fail_for_fee(one, clock.now(one.store, one.mode))
+        for row in rows:
+            if not row.sent_atomic:
+                moves.fail_for_fee(row, clock.now(row.store, row.mode))
         real = clock.real_now()
         sendable = sorted(
-            (one for one in rows if one.sent_atomic and one.status in states.WAITING),
-            key=lambda one: one.created_at,
+            (row for row in rows if row.sent_atomic and row.status in states.WAITING),
+            key=lambda row: row.created_at,
         )
         # A store's come in the order in which it asked for them.
-        asked = [
-            _request(one, real + timedelta(microseconds=place))
-            for place, one in enumerate(sendable)
+        requests = [
+            _request(row, real + timedelta(microseconds=place))
+            for place, row in enumerate(sendable)
         ]
-        for mode in {one.mode for one in asked}:
-            sender.request_many([one for one in asked if one.mode == mode])
+        for mode in {request.mode for request in requests}:
+            sender.request_many([request for request in requests if request.mode == mode])
         failpoint("payout.K2")
 
 
@@ -224,18 +226,18 @@ def _request(payout: Payout, real: datetime) -> OutgoingTransaction:
 
 def _sent(rows: Sequence[Payout], status: str) -> dict[uuid.UUID, OutgoingTransaction]:
     """The transactions of these payouts that stand there, which the chain can't undo meanwhile."""
-    by_reference = {reference_of(one): one.pk for one in rows}
-    found = OutgoingTransaction.objects.select_for_update(no_key=True).filter(
+    by_reference = {reference_of(row): row.pk for row in rows}
+    transfers = OutgoingTransaction.objects.select_for_update(no_key=True).filter(
         purpose=PURPOSE, reference__in=by_reference, status=status
     )
-    return {by_reference[one.reference]: one for one in found}
+    return {by_reference[transfer.reference]: transfer for transfer in transfers}
 
 
 def _moved(
     rows: Sequence[Payout], to: str, each: dict[str, Sequence[Any]], **changes: Any
 ) -> list[Payout]:
     """The moves, each with its line of history."""
-    ats = [clock.now(one.store, one.mode) for one in rows]
+    ats = [clock.now(row.store, row.mode) for row in rows]
     each = {**each, "updated_at": ats}
     return states.MACHINE.change_many(
         rows, Noted(to), ats=ats, each=each, pending_reason="", **changes
@@ -246,13 +248,13 @@ def _tell(ids: list[uuid.UUID]) -> None:
     """They are on the chain: submitted."""
     with transaction.atomic():
         rows = [
-            one for one in _locked(ids) if _Status.SUBMITTED in states.MACHINE.moves[one.status]
+            row for row in _locked(ids) if _Status.SUBMITTED in states.MACHINE.moves[row.status]
         ]
-        sent = _sent(rows, OutgoingTransaction.Status.SUBMITTED)
-        rows = [one for one in rows if one.pk in sent]
+        transfers = _sent(rows, OutgoingTransaction.Status.SUBMITTED)
+        rows = [row for row in rows if row.pk in transfers]
         each: dict[str, Sequence[Any]] = {
-            "tx_hash": [sent[one.pk].tx_hash for one in rows],
-            "submitted_at": [clock.now(one.store, one.mode) for one in rows],
+            "tx_hash": [transfers[row.pk].tx_hash for row in rows],
+            "submitted_at": [clock.now(row.store, row.mode) for row in rows],
         }
         _moved(
             rows,
@@ -267,36 +269,36 @@ def _tell(ids: list[uuid.UUID]) -> None:
 def _confirm(ids: list[uuid.UUID]) -> None:
     """They are there for good: booked, and ticked off."""
     with transaction.atomic():
-        rows = [one for one in _locked(ids) if one.status == _Status.SUBMITTED]
-        sent = _sent(rows, OutgoingTransaction.Status.CONFIRMED)
-        rows = [one for one in rows if one.pk in sent]
+        rows = [row for row in _locked(ids) if row.status == _Status.SUBMITTED]
+        transfers = _sent(rows, OutgoingTransaction.Status.CONFIRMED)
+        rows = [row for row in rows if row.pk in transfers]
         failpoint("payout.K7")
         each: dict[str, Sequence[Any]] = {
-            "tx_hash": [sent[one.pk].tx_hash for one in rows],
-            "network_fee_atomic": [sent[one.pk].network_fee_atomic for one in rows],
-            "paid_at": [clock.now(one.store, one.mode) for one in rows],
+            "tx_hash": [transfers[row.pk].tx_hash for row in rows],
+            "network_fee_atomic": [transfers[row.pk].network_fee_atomic for row in rows],
+            "paid_at": [clock.now(row.store, row.mode) for row in rows],
         }
         moved = _moved(rows, _Status.CONFIRMED, each, funds=_Funds.PAID)
         gas_assets = {asset.pk: native_asset_id(asset) for asset in _assets(moved)}
         movements.payouts_confirmed(
             [
                 movements.Confirmed(
-                    store_id=one.store_id,
-                    mode=one.mode,
-                    asset_id=one.asset_id,
-                    payout_id=one.pk,
-                    amount_atomic=one.amount_atomic,
-                    at=one.updated_at,
-                    withheld_atomic=one.withheld_atomic,
-                    gas_asset_id=gas_assets[one.asset_id],
-                    gas_atomic=sent[one.pk].network_fee_atomic,
+                    store_id=payout.store_id,
+                    mode=payout.mode,
+                    asset_id=payout.asset_id,
+                    payout_id=payout.pk,
+                    amount_atomic=payout.amount_atomic,
+                    at=payout.updated_at,
+                    withheld_atomic=payout.withheld_atomic,
+                    gas_asset_id=gas_assets[payout.asset_id],
+                    gas_atomic=transfers[payout.pk].network_fee_atomic,
                     is_simulated=False,
                 )
-                for one in moved
+                for payout in moved
             ]
         )
-        sender.mark_many_handled([sent[one.pk] for one in moved])
+        sender.mark_many_handled([transfers[payout.pk] for payout in moved])
 
 
 def _assets(rows: Sequence[Payout]) -> list[Asset]:
-    return list({one.asset_id: one.asset for one in rows}.values())
+    return list({row.asset_id: row.asset for row in rows}.values())

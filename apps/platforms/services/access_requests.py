@@ -49,17 +49,17 @@ def request_access(access: Access, request: PlatformAccess) -> AccessRequest:
     if access.store.platform_id is not None:
         raise OfASubMerchant
     with refused_by("access_request_one_pending", Pending):
-        made = AccessRequest.objects.create(
+        access_request = AccessRequest.objects.create(
             store=access.store, reason=request.reason, created_at=clock.real_now()
         )
         audit.record(
             "platform_access.requested",
             store=access.store,
-            target=made,
+            target=access_request,
             name=access.store.name,
             reason=request.reason or "",
         )
-    return made
+    return access_request
 
 
 def approve_access(request: AccessRequest, reason: str = "") -> AccessRequest:
@@ -83,22 +83,22 @@ def approve_access(request: AccessRequest, reason: str = "") -> AccessRequest:
 
 def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
     """The store may ask again. Raises AlreadyReviewed."""
-    told = reason.strip()[:REASON_MAX] or NO_REASON
+    explanation = reason.strip()[:REASON_MAX] or NO_REASON
     with transaction.atomic():
         fresh = _locked(request)
         at = clock.real_now()
         ACCESS_REQUEST.change_locked(
-            fresh, Step(REJECTED), at=at, reviewed_at=at, rejection_reason=told
+            fresh, Step(REJECTED), at=at, reviewed_at=at, rejection_reason=explanation
         )
         notices.tell_owners(
-            fresh.store, f"platform_access:{fresh.pk}", _rejected(fresh.store, told)
+            fresh.store, f"platform_access:{fresh.pk}", _rejected(fresh.store, explanation)
         )
         audit.record(
             "platform_access.rejected",
             store=fresh.store_id,
             target=fresh,
             name=fresh.store.name,
-            reason=told,
+            reason=explanation,
         )
     return fresh
 

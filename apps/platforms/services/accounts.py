@@ -72,13 +72,13 @@ def create_account(access: Access, request: AccountRequest) -> tuple[Store, bool
     """The sub-merchant, and whether this call made it. Raises Invalid or AccountDeleted."""
     platform = access.store
     external_id = request.external_id
-    found = _known(platform, external_id)
-    if found is not None:
-        return found, False
+    earlier = _known(platform, external_id)
+    if earlier is not None:
+        return earlier, False
     fee = _fee(platform, request.platform_fee_percentage)
 
     def make() -> Store:
-        made: Store = Store.objects.create(
+        account: Store = Store.objects.create(
             name=request.name,
             country=request.country or "",
             settlement_currency=platform.settlement_currency,
@@ -87,11 +87,13 @@ def create_account(access: Access, request: AccountRequest) -> tuple[Store, bool
             platform_fee_fraction=fee,
             external_id=external_id,
         )
-        with tenancy.also([made], Mode.values):
-            accept_all_active(made)
+        with tenancy.also([account], Mode.values):
+            accept_all_active(account)
         details = {"external_id": external_id, "platform_fee": fee}
-        audit.record("account.opened", store=platform, target=made, name=made.name, details=details)
-        return made
+        audit.record(
+            "account.opened", store=platform, target=account, name=account.name, details=details
+        )
+        return account
 
     return make_once(lambda: _known(platform, external_id), make)
 
@@ -99,10 +101,10 @@ def create_account(access: Access, request: AccountRequest) -> tuple[Store, bool
 def _known(platform: Store, external_id: str | None) -> Store | None:
     if external_id is None:
         return None
-    found = Store.objects.filter(platform=platform, external_id=external_id).first()
-    if found is not None and found.deleted_at is not None:
+    account = Store.objects.filter(platform=platform, external_id=external_id).first()
+    if account is not None and account.deleted_at is not None:
         raise AccountDeleted
-    return found
+    return account
 
 
 def _fee(platform: Store, text: str | None) -> Decimal | None:
@@ -118,18 +120,22 @@ def _fee(platform: Store, text: str | None) -> Decimal | None:
 
 def update_account(access: Access, account: Store, changes: AccountChanges) -> Store:
     """Change what was sent. Raises Invalid or ExternalIdTaken."""
-    given = changes.sent()
-    if "platform_fee_percentage" in given:
-        given["platform_fee_fraction"] = _fee(access.store, given.pop("platform_fee_percentage"))
-    told = audit.changes(account, given)
-    if not told:
+    fields = changes.sent()
+    if "platform_fee_percentage" in fields:
+        fields["platform_fee_fraction"] = _fee(access.store, fields.pop("platform_fee_percentage"))
+    details = audit.changes(account, fields)
+    if not details:
         return account
-    for name, value in given.items():
+    for name, value in fields.items():
         setattr(account, name, value)
     with refused_by("store_external_id_unique", ExternalIdTaken):
-        account.save(update_fields=list(given))
+        account.save(update_fields=list(fields))
         audit.record(
-            "account.changed", store=access.store, target=account, name=account.name, details=told
+            "account.changed",
+            store=access.store,
+            target=account,
+            name=account.name,
+            details=details,
         )
     return account
 
@@ -143,9 +149,13 @@ def delete_account(access: Access, account_id: str) -> None:
         account = _locked(access, account_id)
         if account.deleted_at is not None:
             raise AccountNotFound
-        found = blockers(account)
-        if found:
-            raise HasActiveFunds(blockers=[{"type": one.type, "count": one.count} for one in found])
+        obstacles = blockers(account)
+        if obstacles:
+            raise HasActiveFunds(
+                blockers=[
+                    {"type": obstacle.type, "count": obstacle.count} for obstacle in obstacles
+                ]
+            )
         account.deleted_at = clock.real_now()
         account.save(update_fields=["deleted_at"])
         revoke_credentials_of(account, account.deleted_at)
@@ -182,11 +192,13 @@ def restore_account(access: Access, account_id: str) -> Store:
 
 def blockers(account: Store, modes: Sequence[str] = tuple(Mode.values)) -> list[Blocker]:
     """What stands against closing an account, in these modes."""
-    held = sum(
-        bool(one.total_atomic) for mode in modes for one in balances(account.pk, mode).values()
+    asset_count = sum(
+        bool(balance.total_atomic)
+        for mode in modes
+        for balance in balances(account.pk, mode).values()
     )
     counts = {
-        "store_balance": held,
+        "store_balance": asset_count,
         "pending_payout": Payout.objects.filter(store=account, mode__in=modes)
         .exclude(status__in=ENDED_PAYOUTS)
         .count(),

@@ -73,9 +73,9 @@ def what_is_left(store: Store) -> list[Blocker]:
 
 def _left(store: Store) -> list[Blocker]:
     accounts = Store.objects.filter(platform=store, deleted_at=None).count()
-    found = blockers(store, modes=(Mode.LIVE,))
+    obstacles = blockers(store, modes=(Mode.LIVE,))
     more = [("account", accounts)] if accounts else []
     for path in settings.CLOSING:
         beside = cast(HasBlockers, import_module(path)).closing_blockers(store)
         more += [(type, count) for type, count in beside.items() if count]
-    return [*found, *(Blocker(type, count) for type, count in more)]
+    return [*obstacles, *(Blocker(type, count) for type, count in more)]

@@ -33,7 +33,9 @@ TRIES_MAX = 5
 LETTERS_MAX = 5
 TOLD_AT_ONCE_MAX = 20
 SEND_WAIT = timedelta(minutes=1)
-_PAGE, _STOP, _CODE = (f"apps.platforms.confirmations.{one}" for one in ("page", "stop", "code"))
+_PAGE, _STOP, _CODE = (
+    f"apps.platforms.confirmations.{purpose}" for purpose in ("page", "stop", "code")
+)
 HELD = "held"
 WAITING = "waiting"
 CONFIRMED = "confirmed"
@@ -57,17 +59,17 @@ def contact_of(account: Store) -> str | None:
     """The business's contact: of the last details that a person approved. Never one of its
     platform's own people."""
     approved = Verification.objects.filter(store=account, status=Verification.Status.APPROVED)
-    found = (
+    verified = (
         approved.exclude(contact_email=None)
         .order_by("-reviewed_at", "-created_at")
         .values_list("contact_email", flat=True)
         .first()
     )
-    if not found or account.platform is None:
-        return found or None
+    if not verified or account.platform is None:
+        return verified or None
     people = Member.objects.filter(store=account.platform).values_list("user__email", flat=True)
-    its_own = {emails.mailbox(one) for one in (*people, account.platform.support_email)}
-    return None if emails.mailbox(found) in its_own else found
+    its_own = {emails.mailbox(email) for email in (*people, account.platform.support_email)}
+    return None if emails.mailbox(verified) in its_own else verified
 
 
 def begin(link: OnboardingLink, destination: Destination) -> DestinationConfirmation:
@@ -87,10 +89,10 @@ def begin(link: OnboardingLink, destination: Destination) -> DestinationConfirma
 def tell_held(account: Store) -> None:
     """The account's contact has been verified: they hear of what was named before. What is too much
     for a day is asked for on its page."""
-    held = DestinationConfirmation.objects.filter(
+    rows = DestinationConfirmation.objects.filter(
         store=account, waits_until=None, stopped_at=None, destination__removed_at=None
     )
-    for row_id in list(held.order_by("created_at").values_list("pk", flat=True)[:TOLD_AT_ONCE_MAX]):
+    for row_id in list(rows.order_by("created_at").values_list("pk", flat=True)[:TOLD_AT_ONCE_MAX]):
         try:
             with transaction.atomic():
                 _tell(_locked(row_id))
@@ -114,7 +116,7 @@ def enter_code(row: DestinationConfirmation, text: str) -> None:
     """The contact's code: the destination can be used at once. Raises WrongCode or NotFound. A
     wrong one counts whatever happens next."""
     at = clock.real_now()
-    given = "".join(text.split())
+    typed = "".join(text.split())
     with transaction.atomic():
         row = _locked(row.pk)
         if state_of(row) != WAITING:
@@ -125,7 +127,7 @@ def enter_code(row: DestinationConfirmation, text: str) -> None:
             and at < row.code_expires_at
             and row.tries < TRIES_MAX
         )
-        is_right = is_open and hmac.compare_digest(bytes(row.code_hash or b""), _hash(row, given))
+        is_right = is_open and hmac.compare_digest(bytes(row.code_hash or b""), _hash(row, typed))
         if is_right:
             row.confirmed_at = at
             row.code_hash = None
@@ -189,9 +191,9 @@ def of_page(token: str) -> DestinationConfirmation:
 
 def of_stop(token: str) -> tuple[DestinationConfirmation, datetime]:
     """What the link of an email stops, and until when it does. Raises NotFound."""
-    given = _loaded(token, _STOP)
+    payload = _loaded(token, _STOP)
     try:
-        id, until = given
+        id, until = payload
         moment = datetime.fromisoformat(until)
     except (ValueError, TypeError):
         raise NotFound from None
@@ -212,13 +214,13 @@ def _find(id: Any) -> DestinationConfirmation:
         .defer(*_WITHOUT)
     )
     find = rows.filter(pk=id).first
-    found: DestinationConfirmation | None = (
+    row: DestinationConfirmation | None = (
         tenancy.opened("the page of a named destination", find) if is_uuid(id) else None
     )
-    if found is None:
+    if row is None:
         raise NotFound
-    tenancy.narrow(found.store, found.link.store, modes=[found.mode])
-    return found
+    tenancy.narrow(row.store, row.link.store, modes=[row.mode])
+    return row
 
 
 _WITH = ("store__platform", "link__store", "destination")
@@ -231,8 +233,8 @@ def _locked(id: uuid.UUID) -> DestinationConfirmation:
         .select_related(*_WITH)
         .defer(*_WITHOUT)
     )
-    found: DestinationConfirmation = rows.get(pk=id)
-    return found
+    row: DestinationConfirmation = rows.get(pk=id)
+    return row
 
 
 # --- the email ---
@@ -280,27 +282,27 @@ def _tell(row: DestinationConfirmation) -> bool:
 
 def _hash(row: DestinationConfirmation, code: str) -> bytes:
     """Of the code and of what was named: it confirms nothing else."""
-    named = row.destination
+    destination = row.destination
     parts = (
         row.pk,
-        named.kind,
-        named.network,
-        named.address,
-        named.currency,
-        named.holder,
-        named.account_hint,
+        destination.kind,
+        destination.network,
+        destination.address,
+        destination.currency,
+        destination.holder,
+        destination.account_hint,
         code,
     )
-    return salted_hmac(_CODE, "\n".join(str(one) for one in parts), algorithm="sha256").digest()
+    return salted_hmac(_CODE, "\n".join(str(part) for part in parts), algorithm="sha256").digest()
 
 
 def _note(row: DestinationConfirmation, done: str) -> None:
-    told = {"contact": row.contact, "waits_until": row.waits_until}
+    details = {"contact": row.contact, "waits_until": row.waits_until}
     audit.record(
         f"payout_destination.{done}",
         store=row.store,
         mode=row.mode,
         target=row.destination,
         name=title(row.destination),
-        details=told,
+        details=details,
     )

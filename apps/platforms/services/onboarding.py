@@ -164,21 +164,21 @@ def save_wallet(link: OnboardingLink, network: str, address: str) -> Named:
     if network not in {asset.chain_id for asset in active_assets(link.mode)}:
         raise UnknownNetwork
     return _name(
-        link, lambda held: add_wallet(link.account, link.mode, network, address, usable_from=held)
+        link, lambda until: add_wallet(link.account, link.mode, network, address, usable_from=until)
     )
 
 
 def save_bank(link: OnboardingLink, currency: str, holder: str, account: str) -> Named:
     """Save a bank account, which staff verify. Raises Unusable, OutOfScope or a refusal."""
 
-    def save(held: datetime | None) -> Destination:
+    def save(until: datetime | None) -> Destination:
         return add_bank(
             link.account,
             link.mode,
             currency=currency,
             holder=holder,
             account=account,
-            usable_from=held,
+            usable_from=until,
         )
 
     return _name(link, save)
@@ -188,17 +188,17 @@ def _name(link: OnboardingLink, save: Callable[[datetime | None], Destination]) 
     """In live mode nothing is sent there before the business's contact was told."""
     if not link.has_payout_step:
         raise OutOfScope
-    asked: list[DestinationConfirmation] = []
+    rows: list[DestinationConfirmation] = []
 
     def act() -> None:
         saved = save(cooling.HELD if link.is_live else None)
         if link.is_live:
-            asked.append(confirmations.begin(link, saved))
+            rows.append(confirmations.begin(link, saved))
 
     is_last = _step(
         link, act, link.purpose == link.Purpose.PAYOUT_DESTINATION or is_business_told(link)
     )
-    return Named(is_last, asked[0] if asked else None)
+    return Named(is_last, rows[0] if rows else None)
 
 
 def _step(link: OnboardingLink, act: Callable[[], object], is_last: bool) -> bool:

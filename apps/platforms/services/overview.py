@@ -104,8 +104,8 @@ def fees_earned(access: Access, days: Days) -> list[FeeEarned]:
         cursor.execute(_EARNED, [days.begin, days.end, access.store_id, access.mode])
         rows = cursor.fetchall()
     return [
-        FeeEarned(asset_id=one, amount_atomic=str(int(amount)), atomic_decimals=places)
-        for one, places, _, amount in rows
+        FeeEarned(asset_id=asset_id, amount_atomic=str(int(amount)), atomic_decimals=places)
+        for asset_id, places, _, amount in rows
     ]
 
 
@@ -120,7 +120,7 @@ def _top(access: Access, paid: Any) -> list[TopAccount]:
     sums: dict[Any, Fraction] = defaultdict(Fraction)
     for store_id, currency, day, cents in rows:
         sums[store_id] += worth_in.converted(int(cents), currency, day)
-    best = sorted(sums.items(), key=lambda one: (-one[1], str(one[0])))[:TOP_MAX]
+    best = sorted(sums.items(), key=lambda pair: (-pair[1], str(pair[0])))[:TOP_MAX]
     names = dict(
         Store.objects.filter(pk__in=[store_id for store_id, _ in best]).values_list("pk", "name")
     )

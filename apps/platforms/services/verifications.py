@@ -40,13 +40,16 @@ def submit_verification(account: Store, request: VerificationRequest) -> Verific
     """A verification that waits for a person. Raises AlreadyPending."""
     at = clock.real_now()
     with refused_by("verification_one_pending", AlreadyPending):
-        made = Verification.objects.create(
+        verification = Verification.objects.create(
             store=account, submitted_at=at, created_at=at, updated_at=at, **asdict(request)
         )
         audit.record(
-            "verification.submitted", store=account, target=made, name=made.business_legal_name
+            "verification.submitted",
+            store=account,
+            target=verification,
+            name=verification.business_legal_name,
         )
-    return made
+    return verification
 
 
 def submit_own(store: Store, request: OwnVerificationRequest) -> Verification:
@@ -56,14 +59,14 @@ def submit_own(store: Store, request: OwnVerificationRequest) -> Verification:
     Raises AlreadyPending.
     """
     with transaction.atomic():
-        made = submit_verification(store, request)
-        verification_documents.attach_drafts(made)
+        verification = submit_verification(store, request)
+        verification_documents.attach_drafts(verification)
         if not (store.street or store.city):
             address = {
                 name: getattr(request, name) or "" for name in ("street", "postal_code", "city")
             }
             change_store(store, country=request.business_country, **address)
-    return made
+    return verification
 
 
 def approve_verification(verification: Verification, reason: str = "") -> Verification:
@@ -81,13 +84,18 @@ def approve_verification(verification: Verification, reason: str = "") -> Verifi
 def reject_verification(verification: Verification, reason: str = "") -> Verification:
     """The store may submit again; a KYC confirmed earlier stays. Raises AlreadyReviewed."""
     at = clock.real_now()
-    told = reason.strip()[:REASON_MAX] or NO_REASON
+    explanation = reason.strip()[:REASON_MAX] or NO_REASON
     with transaction.atomic():
         fresh = _locked(verification)
         VERIFICATION.change_locked(
-            fresh, Step(REJECTED), at=at, reviewed_at=at, updated_at=at, rejection_reason=told
+            fresh,
+            Step(REJECTED),
+            at=at,
+            reviewed_at=at,
+            updated_at=at,
+            rejection_reason=explanation,
         )
-        _tell(fresh, "rejected", told, at)
+        _tell(fresh, "rejected", explanation, at)
     return fresh
 
 

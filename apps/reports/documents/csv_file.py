@@ -53,7 +53,7 @@ def write(report: Report, file: Any, progress: Callable[[int], None]) -> None:
     """The whole file, line by line. `progress` hears now and then how many entries are done."""
     extent = Extent.of(report)
     sums = asset_sums(extent)
-    report.lines_total = sum(one.entries for asset in sums for one in asset.sums)
+    report.lines_total = sum(total.entries for asset in sums for total in asset.sums)
     every = _counted(lines(extent, sums), progress)
     is_statement = report.report_type == Report.Type.MERCHANT_STATEMENT
     rows = _statement(sums, every) if is_statement else (_entry(line) for line in every)
@@ -70,8 +70,8 @@ def _counted(every: Iterator[Line], progress: Callable[[int], None]) -> Iterator
 
 def _entry(line: Line) -> list[object]:
     amount, balance = (
-        money.decimal_from_atomic(told, line.atomic_decimals)
-        for told in (line.amount_atomic, line.balance_atomic)
+        money.decimal_from_atomic(atomic, line.atomic_decimals)
+        for atomic in (line.amount_atomic, line.balance_atomic)
     )
     return [
         iso(line.at),
@@ -99,8 +99,10 @@ def _statement(sums: list[AssetSums], every: Iterator[Line]) -> Iterator[list[ob
     """Each asset from its opening to its closing balance, then what the movements were worth."""
     for asset in sums:
         yield _balance(asset, "opening_balance", "Opening balance", None, asset.opening)
-        for one in asset.sums:
-            yield _balance(asset, one.kind, kind_label(one.kind), one.movements, one.amounts)
+        for total in asset.sums:
+            yield _balance(
+                asset, total.kind, kind_label(total.kind), total.movements, total.amounts
+            )
         yield _balance(asset, "closing_balance", "Closing balance", None, asset.closing)
     values = Values()
     for line in every:
@@ -127,8 +129,8 @@ def _statement(sums: list[AssetSums], every: Iterator[Line]) -> Iterator[list[ob
 def _balance(
     asset: AssetSums, kind: str, label: str, count: int | None, amounts: Amounts
 ) -> list[object]:
-    told = [
+    coins = [
         money.decimal_from_atomic(amount, asset.atomic_decimals)
         for amount in (*amounts, amounts.total)
     ]
-    return ["balance", asset.asset_id, kind, label, count, *told, None, None, None]
+    return ["balance", asset.asset_id, kind, label, count, *coins, None, None, None]

@@ -33,32 +33,34 @@ class ValueSum:
 class Values:
     """Adds up entries as they pass."""
 
-    found: dict[tuple[str, str], ValueSum] = field(default_factory=dict)
+    by_kind: dict[tuple[str, str], ValueSum] = field(default_factory=dict)
     lines: int = 0
 
     def add(self, line: Line) -> None:
         self.lines += 1
-        one = self.found.setdefault((line.currency, line.kind), ValueSum(line.currency, line.kind))
-        one.entries += 1
+        total = self.by_kind.setdefault(
+            (line.currency, line.kind), ValueSum(line.currency, line.kind)
+        )
+        total.entries += 1
         if line.value_cents is None:
-            one.unpriced += 1
+            total.unpriced += 1
         elif line.value_cents >= 0:
-            one.in_cents += line.value_cents
+            total.in_cents += line.value_cents
         else:
-            one.out_cents -= line.value_cents
+            total.out_cents -= line.value_cents
 
     def sums(self) -> list[ValueSum]:
-        return [self.found[key] for key in sorted(self.found)]
+        return [self.by_kind[key] for key in sorted(self.by_kind)]
 
     def by_currency(self) -> Iterator[tuple[str, list[ValueSum], ValueSum]]:
         """Each currency with its kinds and what they come to; what only moves between accounts is
         in and out, so only the net is told."""
-        for currency in sorted({currency for currency, _ in self.found}):
-            sums = [one for one in self.sums() if one.currency == currency]
+        for currency in sorted({currency for currency, _ in self.by_kind}):
+            sums = [total for total in self.sums() if total.currency == currency]
             total = ValueSum(currency, "")
-            for one in sums:
-                total.entries += one.entries
-                total.unpriced += one.unpriced
-                total.in_cents += one.in_cents
-                total.out_cents += one.out_cents
+            for part in sums:
+                total.entries += part.entries
+                total.unpriced += part.unpriced
+                total.in_cents += part.in_cents
+                total.out_cents += part.out_cents
             yield currency, sums, total

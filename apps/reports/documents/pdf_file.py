@@ -43,7 +43,7 @@ def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> N
     """The whole file. `progress` hears now and then how many entries are done."""
     extent = Extent.of(report)
     sums = asset_sums(extent)
-    report.lines_total = sum(one.entries for asset in sums for one in asset.sums)
+    report.lines_total = sum(total.entries for asset in sums for total in asset.sums)
     is_listed = report.report_type == Report.Type.ACCOUNTING_TRANSACTIONS
     values = Values()
     widths = [len(name) for name in HEAD]
@@ -102,10 +102,10 @@ def _pages(
 
 
 def _columns(cells: Sequence[str], widths: list[int]) -> str:
-    told = zip(HEAD, cells, widths, strict=True)
+    columns = zip(HEAD, cells, widths, strict=True)
     return GAP.join(
         cell.rjust(width) if name in TO_THE_RIGHT else cell.ljust(width)
-        for name, cell, width in told
+        for name, cell, width in columns
     ).rstrip()
 
 
@@ -114,9 +114,9 @@ def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str,
     return {
         "report": report,
         "merchant": store.brand_name or store.name,
-        "assets": [_asset(one) for one in sums],
+        "assets": [_asset(total) for total in sums],
         "values": list(values.by_currency()),
-        "unpriced": sum(one.unpriced for one in values.sums()),
+        "unpriced": sum(total.unpriced for total in values.sums()),
         "is_service_shown": not store.remove_service_branding,
     }
 
@@ -129,8 +129,12 @@ def _asset(asset: AssetSums) -> dict[str, object]:
         ]
 
     rows = [
-        {"label": kind_label(one.kind), "movements": one.movements, "amounts": told(one.amounts)}
-        for one in asset.sums
+        {
+            "label": kind_label(total.kind),
+            "movements": total.movements,
+            "amounts": told(total.amounts),
+        }
+        for total in asset.sums
     ]
     return {
         "id": asset.asset_id,

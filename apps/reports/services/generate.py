@@ -127,14 +127,14 @@ def _finish(report: Report, name: str, size: int) -> None:
             transaction.on_commit(lambda: storages["private"].delete(name))
             return
         at = clock.now(report.store, report.mode)
-        made = {
+        fields = {
             "file_name": name,
             "size_bytes": size,
             "generated_at": at,
             "claimed_until": None,
             "lines_done": report.lines_total or 0,
         }
-        states.MACHINE.change_status(report, Step(states.GENERATED), at=at, **made)
+        states.MACHINE.change_status(report, Step(states.GENERATED), at=at, **fields)
     log.info("report_generated", report=str(report.pk), size_bytes=size)
 
 

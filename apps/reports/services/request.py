@@ -65,37 +65,37 @@ def available_through(now: datetime) -> date:
     return now.date() - timedelta(days=1 if now.hour >= CLOSED_AFTER_HOUR else 2)
 
 
-def request_report(access: Access, wanted: ReportRequest) -> Report:
+def request_report(access: Access, request: ReportRequest) -> Report:
     """The report of this type, range, currency and format; made when it is missing, tried again
     when it failed or hangs.
 
     Raises InvalidRange, RangeTooLarge, RangeUnavailable or TooManyPending.
     """
     now = access.now()
-    first, last = _range(wanted, available_through(now))
-    asked = {
-        "report_type": wanted.report_type,
+    first, last = _range(request, available_through(now))
+    identity = {
+        "report_type": request.report_type,
         "period_from": first,
         "period_to": last,
-        "currency": wanted.currency if wanted.currency in Currency.values else "",
-        "format": _format(wanted),
+        "currency": request.currency if request.currency in Currency.values else "",
+        "format": _format(request),
     }
     real = clock.real_now()
     with transaction.atomic():
-        found = Report.objects.visible_to(access).filter(**asked).first()
-        if found is None:
+        row = Report.objects.visible_to(access).filter(**identity).first()
+        if row is None:
             if (
                 Report.objects.visible_to(access).filter(status=states.PENDING).count()
                 >= PENDING_MAX
             ):
                 raise TooManyPending
             born = {"created_at": now, "touched_at": real}
-            found, is_new = Report.objects.get_or_create(
-                store=access.store, mode=access.mode, **asked, defaults=born
+            row, is_new = Report.objects.get_or_create(
+                store=access.store, mode=access.mode, **identity, defaults=born
             )
             if is_new:
-                jobs.enqueue("reports.generate", found.pk)
-    report: Report = found
+                jobs.enqueue("reports.generate", row.pk)
+    report: Report = row
     if report.status == states.FAILED or (
         report.status == states.PENDING and report.touched_at <= real - STALE
     ):
@@ -135,8 +135,8 @@ def download_url(report: Report, *, is_sure: bool = True) -> str | None:
     return None
 
 
-def _range(wanted: ReportRequest, through: date) -> tuple[date, date]:
-    texts = {"start_date": wanted.start_date, "end_date": wanted.end_date}
+def _range(request: ReportRequest, through: date) -> tuple[date, date]:
+    texts = {"start_date": request.start_date, "end_date": request.end_date}
     for name, text in texts.items():
         if not text:
             raise InvalidRange(f"{name} is required", field=name)
@@ -156,10 +156,10 @@ def _range(wanted: ReportRequest, through: date) -> tuple[date, date]:
     return first, last
 
 
-def _format(wanted: ReportRequest) -> str:
-    asked = wanted.format or Report.Format.PDF
-    if asked not in Report.Format.values:
+def _format(request: ReportRequest) -> str:
+    format = request.format or Report.Format.PDF
+    if format not in Report.Format.values:
         raise InvalidRange(
             f"format must be one of {', '.join(Report.Format.values)}", field="format"
         )
-    return str(asked)
+    return str(format)

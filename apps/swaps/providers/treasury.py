@@ -97,19 +97,19 @@ class Treasury:
 
     def _doubt(self, sold: Amount[Asset], rates: Rates, real: datetime) -> str:
         """Why nothing is sold at these rates; empty when it may be."""
-        told = [rate for rate in rates if not rate.is_always_current]
-        if any(rate.doubted_at is not None and real - rate.doubted_at < DOUBT for rate in told):
+        quoted = [rate for rate in rates if not rate.is_always_current]
+        if any(rate.doubted_at is not None and real - rate.doubted_at < DOUBT for rate in quoted):
             return "The exchange rate is in doubt"
         worth = _price(rates[0], sold.asset).worth(sold)
         if worth > Fiat(self.one_source_max_cents, COMPARED) and not all(
-            rate.is_agreed for rate in told
+            rate.is_agreed for rate in quoted
         ):
             return "No second source confirms the exchange rate"
         return ""
 
     @staticmethod
     def _rates(source: Asset, buy: Asset, real: datetime) -> Rates | None:
-        sold, bought = (current_rate(one.pk, COMPARED, real) for one in (source, buy))
+        sold, bought = (current_rate(asset.pk, COMPARED, real) for asset in (source, buy))
         return None if sold is None or bought is None else (sold, bought)
 
     def _bought(self, sold: Amount[Asset], buy: Asset, rates: Rates) -> Amount[Asset]:

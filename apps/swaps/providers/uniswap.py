@@ -70,12 +70,12 @@ class Uniswap:
         wallet = HotWallet.objects.filter(chain=order.source.chain_id).first()
         if router is None or wallet is None:
             return Outcome(WAITING, reason="The chain has no exchange")
-        sent = self._sent(order, _Purpose.SWAP)
-        if sent is None and not order.source.is_native:
+        transfer = self._sent(order, _Purpose.SWAP)
+        if transfer is None and not order.source.is_native:
             refused = self._approved(order, router)
             if refused is not None:
                 return refused
-        return self._told(order, router, sent or self._ask(order, router, wallet))
+        return self._told(order, router, transfer or self._ask(order, router, wallet))
 
     def _approved(self, order: Order, router: Router) -> Outcome | None:
         """None when the router may take the tokens of this order, and of no other."""
@@ -102,10 +102,10 @@ class Uniswap:
         is_used = rows.filter(
             purpose=_Purpose.SWAP, reference=last.reference, status=_Sent.CONFIRMED
         ).exists()
-        taken_back = rows.filter(
+        reverted = rows.filter(
             purpose=_Purpose.APPROVAL, reference=last.reference + TAKEN_BACK, status__in=_OVER
         )
-        return not (is_used or taken_back.exists())
+        return not (is_used or reverted.exists())
 
     def _ask(self, order: Order, router: Router, wallet: HotWallet) -> OutgoingTransaction:
         real = clock.real_now()
@@ -132,22 +132,29 @@ class Uniswap:
             receives_asset_id=order.buy.pk,
         )
 
-    def _told(self, order: Order, router: Router, sent: OutgoingTransaction) -> Outcome:
-        tx_hash = sent.tx_hash or None
+    def _told(self, order: Order, router: Router, transfer: OutgoingTransaction) -> Outcome:
+        tx_hash = transfer.tx_hash or None
         native_id = native_asset_id(order.source)
-        gas = sent.network_fee_atomic
-        if sent.status == _Sent.CONFIRMED:
-            sender.mark_handled(sent)
-            return Outcome(FILLED, tx_hash, sent.received_atomic, native_id, gas)
-        if sent.status == _Sent.FAILED:
-            sender.mark_handled(sent)
+        gas = transfer.network_fee_atomic
+        if transfer.status == _Sent.CONFIRMED:
+            sender.mark_handled(transfer)
+            return Outcome(FILLED, tx_hash, transfer.received_atomic, native_id, gas)
+        if transfer.status == _Sent.FAILED:
+            sender.mark_handled(transfer)
             if not order.source.is_native:
                 self._request_approval(order, router, f"{order.id}{TAKEN_BACK}", 0)
             return Outcome(
-                FAILED, tx_hash, 0, native_id, gas, sent.reason or "The exchange refuses the swap"
+                FAILED,
+                tx_hash,
+                0,
+                native_id,
+                gas,
+                transfer.reason or "The exchange refuses the swap",
             )
         return Outcome(
-            SUBMITTED if sent.status in (_Sent.SUBMITTED, _Sent.REVIEW) and tx_hash else WAITING,
+            SUBMITTED
+            if transfer.status in (_Sent.SUBMITTED, _Sent.REVIEW) and tx_hash
+            else WAITING,
             tx_hash,
         )
 
@@ -174,6 +181,6 @@ class Uniswap:
     @staticmethod
     def _router(source: Asset, buy: Asset) -> Router | None:
         on_one_chain = source.chain_id == buy.chain_id and all(
-            one.is_native or one.contract_address for one in (source, buy)
+            asset.is_native or asset.contract_address for asset in (source, buy)
         )
         return router_of(source.chain_id) if on_one_chain else None

@@ -67,7 +67,7 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
     """
     operation = operations.AUTO_SWAP_STOP if target_asset_id is None else operations.AUTO_SWAP
     operations.check(access, operation)
-    target = next((one for one in targets(access.mode) if one.pk == target_asset_id), None)
+    target = next((asset for asset in targets(access.mode) if asset.pk == target_asset_id), None)
     if target_asset_id is not None and target is None:
         raise NotATarget
     at = access.now()
@@ -83,7 +83,7 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
                 setting.since = until or at
             setting.target_asset = target
             setting.save(update_fields=["since", "target_asset"])
-            told = {"target": [before or "nothing", target_asset_id or "nothing"]}
+            details = {"target": [before or "nothing", target_asset_id or "nothing"]}
             cooling.tell(
                 access,
                 operation,
@@ -97,7 +97,7 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
                 mode=access.mode,
                 target=setting,
                 name="Automatic swaps",
-                details=told,
+                details=details,
             )
     return setting
 
@@ -133,12 +133,12 @@ def swap_completed_payments(store_id: uuid.UUID | None = None, *, mode: str = ""
 def _waiting(store_id: uuid.UUID | None) -> "QuerySet[Payment]":
     """Completed payments that no swap was begun for though their store wants it, and those whose
     swap isn't shown as ended."""
-    wanted = AutoSwap.objects.filter(
+    choices = AutoSwap.objects.filter(
         store=OuterRef("store"), mode=OuterRef("mode"), target_asset__isnull=False
     )
     rows = Payment.objects.annotate(
-        swap_since=Subquery(wanted.values("since")[:1]),
-        swap_target_id=Subquery(wanted.values("target_asset_id")[:1]),
+        swap_since=Subquery(choices.values("since")[:1]),
+        swap_target_id=Subquery(choices.values("target_asset_id")[:1]),
     )
     new = Q(
         auto_swap_status=None, status=Payment.Status.COMPLETED, completed_at__gte=F("swap_since")
@@ -153,7 +153,7 @@ def _waiting(store_id: uuid.UUID | None) -> "QuerySet[Payment]":
 
 def _follow(payment: Payment) -> None:
     at = clock.now(payment.store, payment.mode)
-    swaps = {one.source_asset_id: one for one in Swap.objects.filter(payment=payment)}
+    swaps = {swap.source_asset_id: swap for swap in Swap.objects.filter(payment=payment)}
     target_id: str | None = payment.swap_target_id  # type: ignore[attr-defined]  # annotated
     if payment.auto_swap_status is None and target_id is not None:
         to_sell = {
@@ -162,18 +162,18 @@ def _follow(payment: Payment) -> None:
         if not to_sell:
             note_auto_swap(payment, SKIPPED, at)
             return
-        made = [
+        begun = [
             _begin(payment, target_id, asset_id, amount, at)
             for asset_id, amount in sorted(to_sell.items())
         ]
-        if None in made:
+        if None in begun:
             return  # nobody to ask at the moment: the next sweep goes on
-        swaps = {one.source_asset_id: one for one in made if isinstance(one, Swap)}
+        swaps = {swap.source_asset_id: swap for swap in begun if isinstance(swap, Swap)}
         note_auto_swap(payment, PENDING if swaps else FAILED, at)
     if swaps and all(
-        one.status in (Swap.Status.COMPLETED, Swap.Status.FAILED) for one in swaps.values()
+        swap.status in (Swap.Status.COMPLETED, Swap.Status.FAILED) for swap in swaps.values()
     ):
-        is_all = all(one.status == Swap.Status.COMPLETED for one in swaps.values())
+        is_all = all(swap.status == Swap.Status.COMPLETED for swap in swaps.values())
         note_auto_swap(payment, COMPLETED if is_all else FAILED, at)
 
 
@@ -181,8 +181,8 @@ def _nets(payment: Payment) -> dict[str, int]:
     """What the merchant has of a payment, by asset."""
     splits = payment_split([payment.pk]).get(payment.pk, {})
     nets = {
-        pk: one.gross_atomic - one.service_fee_atomic - one.platform_fee_atomic
-        for pk, one in splits.items()
+        pk: split.gross_atomic - split.service_fee_atomic - split.platform_fee_atomic
+        for pk, split in splits.items()
     }
     return {asset_id: net for asset_id, net in nets.items() if net > 0}
 
@@ -215,7 +215,8 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     """A payment is swapped when it completes; swaps that ended are shown with the next step."""
     moments = _waiting(store_id).values_list("completed_at", flat=True)
     return min(
-        (one for one in moments if one is not None and (after is None or one > after)), default=None
+        (moment for moment in moments if moment is not None and (after is None or moment > after)),
+        default=None,
     )
 
 

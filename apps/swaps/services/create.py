@@ -58,8 +58,10 @@ def create_swap(
     a person agreed to. Raises what quote_swap raises, InsufficientForSwap, DayLimitReached and
     RateMoved.
     """
-    mine = Swap.objects.visible_to(viewer).filter(idempotency_caller=caller, idempotency_key=key)
-    rows = mine.select_related("source_asset__chain", "buy_asset__chain")
+    earlier_rows = Swap.objects.visible_to(viewer).filter(
+        idempotency_caller=caller, idempotency_key=key
+    )
+    rows = earlier_rows.select_related("source_asset__chain", "buy_asset__chain")
     earlier = rows.first()
     if earlier is not None:
         return earlier, False
@@ -132,9 +134,11 @@ def _make(
         at=at,
     )
     if payment is None:
-        told = {"sell_amount_atomic": str(swap.sell_amount_atomic)}
+        details = {"sell_amount_atomic": str(swap.sell_amount_atomic)}
         name = f"{quote.sold.asset.pk} to {quote.estimated.asset.pk}"
-        audit.record("swap.requested", store=store, mode=mode, target=swap, name=name, details=told)
+        audit.record(
+            "swap.requested", store=store, mode=mode, target=swap, name=name, details=details
+        )
     failpoint("swap.K1")
     jobs.enqueue("swaps.advance", mode=mode)
     return swap

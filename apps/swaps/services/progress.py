@@ -35,9 +35,9 @@ _Status = Swap.Status
 
 def advance_swaps(mode: str = "") -> int:
     """The sweep (of a mode): move every open swap as far as it comes; how many there were."""
-    open_ones = Swap.objects.filter(status__in=states.OPEN).order_by("created_at")
-    open_ones = open_ones.filter(mode=mode) if mode else open_ones
-    moved = JOB.walk(open_ones.values_list("pk", flat=True), advance_swap, mode=mode)
+    open_swaps = Swap.objects.filter(status__in=states.OPEN).order_by("created_at")
+    open_swaps = open_swaps.filter(mode=mode) if mode else open_swaps
+    moved = JOB.walk(open_swaps.values_list("pk", flat=True), advance_swap, mode=mode)
     book_approvals(mode)
     return moved
 
@@ -196,8 +196,8 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     created = Swap.objects.filter(
         store_id=store_id, mode="test", status__in=states.OPEN
     ).values_list("created_at", flat=True)
-    moments = [moment for one in created for moment in (one, one + PATIENCE)]
-    return min((one for one in moments if after is None or one > after), default=None)
+    moments = [moment for created_at in created for moment in (created_at, created_at + PATIENCE)]
+    return min((moment for moment in moments if after is None or moment > after), default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

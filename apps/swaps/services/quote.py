@@ -68,8 +68,10 @@ class Quote:
 def provider_of(mode: str, name: str | None = None) -> SwapProvider:
     """The adapter that a mode's new swaps go to, or the one that an earlier swap went to."""
     entries = settings.PROVIDERS["swaps"][mode]
-    made = (cast(SwapProvider, import_string(one["BACKEND"])(**one["OPTIONS"])) for one in entries)
-    return next(one for one in made if name is None or one.name == name)
+    providers = (
+        cast(SwapProvider, import_string(entry["BACKEND"])(**entry["OPTIONS"])) for entry in entries
+    )
+    return next(provider for provider in providers if name is None or provider.name == name)
 
 
 def quote_swap(viewer: Viewer, request: SwapRequest) -> Quote:
