@@ -3,12 +3,12 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core import clock
 from apps.ledger.documents import BalancesDocument, balances_document
 
 
-class Balances(Door):
+class Balances(ApiView):
     """What the store holds of each asset."""
 
     answers = {"GET": BalancesDocument}

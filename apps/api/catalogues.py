@@ -3,7 +3,7 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.assets.documents import (
     PaymentCurrencyDocument,
     SupportedAsset,
@@ -13,7 +13,7 @@ from apps.assets.documents import (
 from apps.assets.selectors import listed_assets
 
 
-class PaymentCurrencies(Door):
+class PaymentCurrencies(ApiView):
     """The currencies that price a payment."""
 
     answers = {"GET": list[PaymentCurrencyDocument]}
@@ -22,7 +22,7 @@ class PaymentCurrencies(Door):
         return Response(payment_currencies())
 
 
-class SupportedAssets(Door):
+class SupportedAssets(ApiView):
     """The active assets of the mode."""
 
     answers = {"GET": list[SupportedAsset]}

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.composed import CheckoutDocument, checkout_document
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.errors import Flat, RefusalKind
 from apps.payments.models import Payment
 from apps.payments.selectors import by_reference
@@ -25,7 +25,7 @@ def checkout_payment(reference: str) -> Payment:
     return expire_if_due(payment)
 
 
-class Checkout(Door):
+class Checkout(ApiView):
     """What a customer may see of an intent."""
 
     missing = CheckoutNotFound()

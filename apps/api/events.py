@@ -6,13 +6,13 @@ from rest_framework.response import Response
 
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Fed
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.messages.documents import Feed
 from apps.webhooks import selectors
 from apps.webhooks.documents import WebhookEventDocument, event_document
 
 
-class Events(Door):
+class Events(ApiView):
     """What happened, newest first, each as the body of a webhook's delivery. Events are kept for
     some weeks.
 

@@ -3,12 +3,12 @@
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from apps.api.payments import PaymentDoor
+from apps.api.payments import PaymentView
 from apps.core.messages.documents import Pdf
 from apps.payments.documents.invoice import invoice_name, invoice_pdf
 
 
-class PaymentInvoice(PaymentDoor):
+class PaymentInvoice(PaymentView):
     """The intent's invoice, as a PDF to keep."""
 
     answers = {"GET": Pdf}

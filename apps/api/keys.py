@@ -10,11 +10,11 @@ from apps.access.access import SESSION
 from apps.access.documents import ApiKeyDocument, ApiKeyWithSecret, key_document, key_with_secret
 from apps.access.models import ApiKey
 from apps.access.requests import KeyRequest
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core import clock
 
 
-class SessionDoor(Door):
+class SessionView(ApiView):
     """A view for people in the dashboard; every other credential is told to sign in."""
 
     for_people = True
@@ -26,7 +26,7 @@ class SessionDoor(Door):
         services.check_may_see_credentials(self.access)
 
 
-class Keys(SessionDoor):
+class Keys(SessionView):
     """Make an API key (its secret is shown once), or list them."""
 
     asks_for_code = True
@@ -54,7 +54,7 @@ class Keys(SessionDoor):
         return Response(key_with_secret(key, secret), status=201)
 
 
-class KeyById(SessionDoor):
+class KeyById(SessionView):
     """Revoke an API key."""
 
     statuses = {"DELETE": 204}

@@ -29,7 +29,7 @@ from apps.api.plumbing.errors import TooManyFailures, WrongContentType, respond
 from apps.api.plumbing.json import parse_object
 from apps.api.plumbing.queries import Query, choice, described
 from apps.api.plumbing.routes import FORM
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core import buckets, clock
 from apps.core.errors import Coded, RefusalKind
 from apps.core.messages.fields import check_storable
@@ -74,7 +74,7 @@ def respond_oauth(error: Exception, context: Mapping[str, object]) -> Response:
     return response
 
 
-class OAuthDoor(Door):
+class OAuthView(ApiView):
     """A view of the OAuth server: counted by address, JSON or form, refused in one shape."""
 
     takes_forms = True
@@ -188,7 +188,7 @@ class Revocation(Client, frozen=True, kw_only=True):
     token: Annotated[str, described("The bearer token itself when left out")] | None = None
 
 
-class Authorize(OAuthDoor):
+class Authorize(OAuthView):
     """What an app asks for (a browser is sent to the consent page), and the person's decision."""
 
     query = AuthorizationQuery
@@ -222,7 +222,7 @@ class Authorize(OAuthDoor):
         return Response(OAuthRedirect(redirect_to=oauth.decide(user, form, *chosen, proof=proof)))
 
 
-class Token(OAuthDoor):
+class Token(OAuthView):
     """Exchange a code or a refresh token for tokens."""
 
     bodies = {"POST": CodeExchange | RefreshExchange}
@@ -239,7 +239,7 @@ class Token(OAuthDoor):
         )
 
 
-class Revoke(OAuthDoor):
+class Revoke(OAuthView):
     """End a token, and all that its consent led to."""
 
     answers = {"POST": None}
@@ -250,7 +250,7 @@ class Revoke(OAuthDoor):
         return Response(status=200)
 
 
-class CurrentUser(OAuthDoor):
+class CurrentUser(OAuthView):
     """The person who let the app in."""
 
     takes_token = True
@@ -262,7 +262,7 @@ class CurrentUser(OAuthDoor):
         return Response(told, headers={"Cache-Control": "no-store"})
 
 
-class AgentCredentials(OAuthDoor):
+class AgentCredentials(OAuthView):
     """The app's agent credential, with a new secret at each call."""
 
     takes_token = True

@@ -14,11 +14,11 @@ from apps.access.documents import (
 )
 from apps.access.models import Application
 from apps.access.requests import AppChanges, AppRequest
-from apps.api.keys import SessionDoor
+from apps.api.keys import SessionView
 from apps.core import clock
 
 
-class AppDoor(SessionDoor):
+class AppView(SessionView):
     wrapper = "oauth_application"
 
     def rows(self) -> "QuerySet[Application]":
@@ -29,7 +29,7 @@ class AppDoor(SessionDoor):
         return rows
 
 
-class OAuthApps(AppDoor):
+class OAuthApps(AppView):
     """Make an OAuth app (its secret is shown once), or list them."""
 
     asks_for_code = True
@@ -49,7 +49,7 @@ class OAuthApps(AppDoor):
         return Response(app_with_secret(app, secret), status=201)
 
 
-class OAuthAppById(AppDoor):
+class OAuthAppById(AppView):
     """One OAuth app: read, changed, switched off."""
 
     asks_for_code = True
@@ -71,7 +71,7 @@ class OAuthAppById(AppDoor):
         return Response(status=204)
 
 
-class RotateAppSecret(AppDoor):
+class RotateAppSecret(AppView):
     """Give an OAuth app a new secret, shown once."""
 
     bodies = {"POST": None}

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from apps.api.checkout import CheckoutNotFound, checkout_payment
 from apps.api.plumbing.queries import Query, described
 from apps.api.plumbing.refusals import Refused
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.errors import Flat, NotFound
 from apps.core.messages.documents import Document
 from apps.core.messages.fields import Invalid, check_storable
@@ -40,7 +40,7 @@ class CallbackRead(Document, frozen=True, kw_only=True):
     result: str
 
 
-class PaymentMethods(Door):
+class PaymentMethods(ApiView):
     """The ways to pay by card at this place, each priced by a real quote; best first."""
 
     query = Place
@@ -60,7 +60,7 @@ class PaymentMethods(Door):
         return Response(price_methods(payment, place, provider).document())
 
 
-class OnrampSessions(Door):
+class OnrampSessions(ApiView):
     """Open a card payment, or find the one under way."""
 
     missing = CheckoutNotFound()
@@ -92,7 +92,7 @@ class CallbackBody(Struct, frozen=True, kw_only=True):
     wallet_address: str | None = field(name="walletAddress", default=None)
 
 
-class OnrampCallback(Door):
+class OnrampCallback(ApiView):
     """What a network tells about a card payment, signed by it."""
 
     missing = NotFound()

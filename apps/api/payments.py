@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from apps.api import composed
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Days, Paged, PerPage, choice, described
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.errors import Coded, Failure
 from apps.core.messages.documents import Day, Page
 from apps.core.messages.fields import Invalid
@@ -41,7 +41,7 @@ class PaymentFilters(Paged, frozen=True, kw_only=True):
     per_page: PerPage = 10
 
 
-class Payments(Door):
+class Payments(ApiView):
     """Create a payment intent, or list them newest first."""
 
     query = PaymentFilters
@@ -73,14 +73,14 @@ class Payments(Door):
         return Response(lists.page_by(asked, read, parts.row))
 
 
-class PaymentDoor(Door):
+class PaymentView(ApiView):
     """A view of one intent of the caller's store and mode."""
 
     def payment(self, id: str) -> Payment:
         return self.find(selectors.payments_visible_to(self.access), id)
 
 
-class PaymentById(PaymentDoor):
+class PaymentById(PaymentView):
     """Everything there is to know about an intent."""
 
     answers = {"GET": composed.PaymentIntentDetail}
@@ -89,7 +89,7 @@ class PaymentById(PaymentDoor):
         return Response(composed.payment_detail(find_whole(self.access, self.access.store, id)))
 
 
-class PaymentEvents(PaymentDoor):
+class PaymentEvents(PaymentView):
     """The history of an intent, oldest first."""
 
     answers = {"GET": list[PaymentEventDocument]}
@@ -98,7 +98,7 @@ class PaymentEvents(PaymentDoor):
         return Response([event(one) for one in self.payment(id).events.all()])
 
 
-class Summary(Door):
+class Summary(ApiView):
     """Counts, volume and a day-by-day series of a range."""
 
     query = Days
@@ -109,7 +109,7 @@ class Summary(Door):
         return Response(summary.summary(self.access, asked.first, asked.last, self.access.now()))
 
 
-class Reconciliation(PaymentDoor):
+class Reconciliation(PaymentView):
     """Whether chain, intent and ledger agree."""
 
     answers = {"GET": ReconciliationDocument}
@@ -118,7 +118,7 @@ class Reconciliation(PaymentDoor):
         return Response(composed.reconciliation_of(self.payment(id)))
 
 
-class SimulatedPayments(PaymentDoor):
+class SimulatedPayments(PaymentView):
     """Credit a deposit without a chain; test mode only."""
 
     shape = Coded
@@ -140,7 +140,7 @@ class SimulatedPayments(PaymentDoor):
         return Response(composed.simulated_payment(whole_of(payment), deposit), status=201)
 
 
-class TestPayments(PaymentDoor):
+class TestPayments(PaymentView):
     """Let the service's test wallet pay an intent on the test chain; test mode only."""
 
     shape = Coded

@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.errors import Failure, Listed, NotFound
 from apps.payouts import selectors
 from apps.payouts.documents import (
@@ -24,7 +24,7 @@ from apps.payouts.services import runs, schedules
 _PAUSE = {"payout_schedule": {"active": False}}
 
 
-class ScheduleDoor(Door):
+class ScheduleView(ApiView):
     shape: ClassVar[type[Failure]] = Listed
     wrapper = "payout_schedule"
     missing = NotFound("Payout schedule not found")
@@ -37,7 +37,7 @@ class ScheduleDoor(Door):
         return self.find(selectors.schedules_visible_to(self.access).filter(deleted_at=None), id)
 
 
-class PayoutSchedules(ScheduleDoor):
+class PayoutSchedules(ScheduleView):
     """Make a schedule, or list the active ones oldest first."""
 
     asks_for_code = is_act = True
@@ -54,7 +54,7 @@ class PayoutSchedules(ScheduleDoor):
         return Response(schedule_document(made), status=201)
 
 
-class PayoutScheduleById(ScheduleDoor):
+class PayoutScheduleById(ScheduleView):
     """One schedule with every payout it made; change it or delete it for good."""
 
     asks_for_code = is_act = True
@@ -88,7 +88,7 @@ class PayoutScheduleById(ScheduleDoor):
         return Response(status=204)
 
 
-class RunPayoutSchedule(ScheduleDoor):
+class RunPayoutSchedule(ScheduleView):
     """Evaluate a schedule now, whatever is due."""
 
     bodies = {"POST": None}

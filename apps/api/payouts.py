@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, choice
 from apps.api.plumbing.refusals import Refused
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core import clock
 from apps.core.errors import NotFound
 from apps.core.messages.documents import Document, Id, Paginated
@@ -46,7 +46,7 @@ class CallbackTaken(Document, frozen=True, kw_only=True):
     new: bool
 
 
-class Payouts(Door):
+class Payouts(ApiView):
     """Send a part of the balance to a wallet or a bank account, or list the payouts newest first.
 
     One that a person has to approve first (`pending_reason`: `awaiting_approval`) is made all the
@@ -95,7 +95,7 @@ class Payouts(Door):
         )
 
 
-class PayoutQuote(Door):
+class PayoutQuote(ApiView):
     """What a bank payout would bring now. Nothing is made or reserved."""
 
     bodies = {"POST": QuoteBody}
@@ -109,7 +109,7 @@ class PayoutQuote(Door):
         return Response(quote_payout(self.access, asked).document())
 
 
-class PayoutById(Door):
+class PayoutById(ApiView):
     """One payout."""
 
     answers = {"GET": PayoutDocument}
@@ -119,7 +119,7 @@ class PayoutById(Door):
         return Response(payout_document(self.find(selectors.payouts_visible_to(self.access), id)))
 
 
-class RetryPayout(Door):
+class RetryPayout(ApiView):
     """Set a failed payout on its way again."""
 
     bodies = {"POST": None}
@@ -134,7 +134,7 @@ class RetryPayout(Door):
         return Response(payout_document(payout))
 
 
-class OfframpCallbacks(Door):
+class OfframpCallbacks(ApiView):
     """An off-ramp says that something has changed; signed with `Offramp-Signature`."""
 
     bodies = {"POST": CallbackBody}

@@ -3,14 +3,14 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.payments import PaymentDoor
+from apps.api.payments import PaymentView
 from apps.payments.documents.refund import RefundDocument, refund_document
 from apps.payments.models import Refund
 from apps.payments.requests import RefundRequest
 from apps.payments.services.refund import request_refund
 
 
-class Refunds(PaymentDoor):
+class Refunds(PaymentView):
     """Refund a payment (while one is under way, and on a replay, the answer is that one), or list
     its refunds newest first."""
 

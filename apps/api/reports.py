@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from apps.api.plumbing.queries import Query, choice, described
 from apps.api.plumbing.refusals import Refused
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.messages.documents import Day, Document
 from apps.reports import selectors, states
 from apps.reports.documents import api
@@ -20,7 +20,7 @@ from apps.reports.services.request import available_through, download_url, reque
 NEWEST_MAX = 50
 
 
-class Reports(Door):
+class Reports(ApiView):
     """The 50 most recent reports, newest first, with links to those that are ready."""
 
     answers = {"GET": api.ReportIndex}
@@ -55,7 +55,7 @@ class RangeRefused(Document, frozen=True, kw_only=True):
     available_through: Day | UnsetType = UNSET
 
 
-class ReportOfType(Door):
+class ReportOfType(ApiView):
     """200 with a link when the report is ready, 202 while it is being made."""
 
     report_type: ClassVar[str]

@@ -10,7 +10,7 @@ from apps.access import request_log
 from apps.access.documents import RequestEntryDocument, entry_document
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Fed, choice
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.messages.documents import Feed
 
 _METHODS = ("GET", "POST", "PATCH", "DELETE")
@@ -21,7 +21,7 @@ class RequestLogFilters(Fed, frozen=True, kw_only=True):
     method: Annotated[str, choice(_METHODS)] | None = None
 
 
-class RequestLog(Door):
+class RequestLog(ApiView):
     """The calls of the API in this mode, newest first, without what they sent and were answered.
     They come within two seconds.
 

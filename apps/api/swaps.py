@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, choice
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.errors import NotFound
 from apps.core.messages.documents import Paginated
 from apps.swaps import selectors
@@ -22,7 +22,7 @@ class SwapFilters(Paged, frozen=True, kw_only=True):
     status: Annotated[str, choice(Swap.Status.values)] | None = None
 
 
-class SwapQuote(Door):
+class SwapQuote(ApiView):
     """What a swap would bring now. Nothing is made or reserved."""
 
     bodies = {"POST": SwapBody}
@@ -32,7 +32,7 @@ class SwapQuote(Door):
         return Response(quote_swap(self.access, self.read(request, SwapBody).request()).document())
 
 
-class Swaps(Door):
+class Swaps(ApiView):
     """Swap a part of the balance, or list the swaps newest first."""
 
     asks_for_second_factor = is_act = True
@@ -56,7 +56,7 @@ class Swaps(Door):
         )
 
 
-class SwapById(Door):
+class SwapById(ApiView):
     """One swap."""
 
     answers = {"GET": SwapDocument}

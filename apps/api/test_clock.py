@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.errors import Broken
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core import clock
 from apps.core.clock import iso
 from apps.core.errors import Coded, Failure
@@ -66,7 +66,7 @@ class ClockMove(Body, frozen=True, kw_only=True):
     to: Annotated[Any, by(Moment())] = None
 
 
-class ClockDoor(Door):
+class ClockView(ApiView):
     shape = Coded
 
     def told(self) -> TestClockDocument:
@@ -80,7 +80,7 @@ class ClockDoor(Door):
         test_clock.refuse_live(self.access.mode)
 
 
-class TestClock(ClockDoor):
+class TestClock(ClockView):
     """The store's test-mode time."""
 
     answers = {"GET": TestClockDocument}
@@ -90,7 +90,7 @@ class TestClock(ClockDoor):
         return Response(self.told())
 
 
-class Advance(ClockDoor):
+class Advance(ClockView):
     """Move the test clock forward and run what falls due."""
 
     answers = {"POST": TestClockDocument}

@@ -60,7 +60,7 @@ CREDENTIALS = dict.fromkeys(("POST", "PATCH", "DELETE"), MayNotIssueCredentials)
 AUTHORIZE = (Budget("oauth_authorize", (ADDRESS,)),)
 TOKEN = (Budget("oauth_token", (ADDRESS,)),)
 
-# Their doors ask for what each of them takes (a session, a client's secret, a token) and refuse in
+# Their views ask for what each of them takes (a session, a client's secret, a token) and refuse in
 # the shape of RFC 6749.
 OAUTH_ROUTES = [
     Route(

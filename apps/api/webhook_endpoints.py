@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.queries import Query, choice
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.errors import Failure, Flat, Listed
 from apps.core.messages.fields import Invalid, Schema
 from apps.core.messages.requests import Changes, shape_of
@@ -36,11 +36,11 @@ def _wrapped(fields: Schema) -> Schema:
     return {"type": "object", "properties": {WRAPPER: fields}, "required": [WRAPPER]}
 
 
-class EndpointDoor(Door):
+class EndpointView(ApiView):
     shape: ClassVar[type[Failure]] = Listed
 
     def label_of(self, field: str) -> str:
-        """Sentences of this door begin with the field: `Subscribed events`."""
+        """Sentences of this view begin with the field: `Subscribed events`."""
         return field.capitalize().replace("_", " ")
 
     def endpoint(self, id: str) -> Endpoint:
@@ -61,7 +61,7 @@ class EndpointFilters(Query, frozen=True, kw_only=True):
     status: Annotated[str, choice(Endpoint.Status.values)] | None = None
 
 
-class Endpoints(EndpointDoor):
+class Endpoints(EndpointView):
     """Register an endpoint (its secret is shown once; naming a platform adopts the store's
     integration), or list them."""
 
@@ -85,7 +85,7 @@ class Endpoints(EndpointDoor):
         )
 
 
-class EndpointById(EndpointDoor):
+class EndpointById(EndpointView):
     """One endpoint with its recent deliveries; change it, or delete it and keep what was
     delivered."""
 
@@ -118,7 +118,7 @@ class EndpointById(EndpointDoor):
         return Response(status=204)
 
 
-class Enable(EndpointDoor):
+class Enable(EndpointView):
     """Turn an endpoint on again."""
 
     bodies = {"PATCH": None}
@@ -129,7 +129,7 @@ class Enable(EndpointDoor):
         return Response(documents.endpoint_document(endpoint))
 
 
-class Disable(EndpointDoor):
+class Disable(EndpointView):
     """Turn an endpoint off; what waits for it is not sent."""
 
     bodies = {"PATCH": None}
@@ -140,7 +140,7 @@ class Disable(EndpointDoor):
         return Response(documents.endpoint_document(endpoint))
 
 
-class RotateSecret(EndpointDoor):
+class RotateSecret(EndpointView):
     """A new signing secret, shown once; the old one ends at once."""
 
     bodies = {"POST": None}
@@ -153,7 +153,7 @@ class RotateSecret(EndpointDoor):
         return Response(documents.with_secret(endpoint, secret))
 
 
-class SendTest(EndpointDoor):
+class SendTest(EndpointView):
     """Send a made-up event of a type."""
 
     shape = Flat
@@ -168,7 +168,7 @@ class SendTest(EndpointDoor):
         return Response(documents.test_delivery_queued(delivery))
 
 
-class Redeliver(EndpointDoor):
+class Redeliver(EndpointView):
     """Send a failed or ignored delivery again."""
 
     shape = Flat

@@ -9,13 +9,13 @@ from apps.agents.requests.x402 import OfferRequest, SignedPaymentRequest
 from apps.agents.services.x402_offers import is_signable, make_offer
 from apps.agents.services.x402_settle import settle
 from apps.agents.services.x402_verify import Refused, verify
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.assets.selectors import accepted_assets
 from apps.chain.selectors import hot_addresses, is_watched
 from apps.core.errors import Coded
 
 
-class Requirements(Door):
+class Requirements(ApiView):
     """Make a payment intent that a signature pays, and tell what must be signed."""
 
     shape = Coded
@@ -30,7 +30,7 @@ class Requirements(Door):
         return Response(documents.requirements_document(offer), status=201, headers=headers)
 
 
-class Supported(Door):
+class Supported(ApiView):
     """The networks on which the store's tokens can be paid by signature."""
 
     answers = {"GET": documents.SupportedResponseDocument}
@@ -46,7 +46,7 @@ class Supported(Door):
         )
 
 
-class Verify(Door):
+class Verify(ApiView):
     """Whether a signed payment could be carried out now."""
 
     shape = Coded
@@ -63,7 +63,7 @@ class Verify(Door):
         return Response(documents.verified_document(checked.authorization.payer))
 
 
-class Settle(Door):
+class Settle(ApiView):
     """Carry a signed payment out, and wait for a block. What isn't known in time is told as
     such."""
 

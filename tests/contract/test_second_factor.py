@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from apps.access import second_factor
 from apps.access.models import SecondFactor
 from apps.api.plumbing.routes import Route
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core import buckets
 from tests.cast import Cast, shop_of
 from tests.dashboard.browse import Browser, code_of
@@ -92,7 +92,7 @@ def test_a_code_holds_for_the_store_in_which_it_was_given(cast: Cast, factor: Se
     assert make_key(browser).status_code == 201
 
 
-class Strict(Door):
+class Strict(ApiView):
     """A door behind which money leaves."""
 
     asks_for_second_factor = True

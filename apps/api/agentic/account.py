@@ -7,10 +7,10 @@ from rest_framework.response import Response
 from apps.agents.documents.agents import AgentContextDocument, context_document
 from apps.agents.selectors import tokens_of
 from apps.agents.services.authorize import agent_of
-from apps.api.agentic.plumbing import AgentDoor
+from apps.api.agentic.plumbing import AgentView
 
 
-class Account(AgentDoor):
+class Account(AgentView):
     """The agent's own context."""
 
     answers = {"GET": AgentContextDocument}

@@ -18,7 +18,7 @@ from apps.agents.requests.payments import TokenChange
 from apps.agents.selectors import tokens_of
 from apps.agents.services.market import market_data
 from apps.agents.services.tokens import change_token, exchange_rates, known_asset
-from apps.api.agentic.plumbing import AgentDoor
+from apps.api.agentic.plumbing import AgentView
 from apps.api.plumbing.queries import Query, described
 from apps.core import clock
 from apps.ledger.documents import AgentBalancesDocument, balances_document
@@ -39,7 +39,7 @@ class MarketQuery(Query, frozen=True, kw_only=True):
     vs_currency: Annotated[str, described("Another name of `currency`")] | None = None
 
 
-class AgentBalances(AgentDoor):
+class AgentBalances(AgentView):
     """What the store holds; a filter leaves the settlement balance as it is."""
 
     query = BalanceFilters
@@ -55,7 +55,7 @@ class AgentBalances(AgentDoor):
         )
 
 
-class ExchangeRates(AgentDoor):
+class ExchangeRates(AgentView):
     """The service's own rates."""
 
     query = RateFilters
@@ -68,7 +68,7 @@ class ExchangeRates(AgentDoor):
         )
 
 
-class Tokens(AgentDoor):
+class Tokens(AgentView):
     """What customers can pay with, and what they could."""
 
     answers = {"GET": AgentTokensDocument}
@@ -77,7 +77,7 @@ class Tokens(AgentDoor):
         return Response(tokens_document(*tokens_of(self.access)))
 
 
-class TokenById(AgentDoor):
+class TokenById(AgentView):
     """Accept an asset, or stop."""
 
     codes = {"active": "invalid_active"}
@@ -90,7 +90,7 @@ class TokenById(AgentDoor):
         )
 
 
-class MarketData(AgentDoor):
+class MarketData(AgentView):
     """Public reference figures; nobody needs a credential for them."""
 
     query = MarketQuery

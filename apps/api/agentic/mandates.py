@@ -17,7 +17,7 @@ from apps.agents.requests.mandates import MandateBody, SettlementBody
 from apps.agents.services import mandates, settle
 from apps.agents.services.mandates import LIST_MAX, create_mandate, status_at
 from apps.agents.services.settle import create_settlement
-from apps.api.agentic.plumbing import AgentDoor
+from apps.api.agentic.plumbing import AgentView
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged
 from apps.core.messages.documents import Data, Paginated
@@ -26,7 +26,7 @@ from apps.core.messages.fields import Invalid
 NO_REF: Mapping[str | tuple[str, str], str] = {("mandate_ref", "required"): "mandate_ref_required"}
 
 
-class MandateDoor(AgentDoor):
+class MandateView(AgentView):
     """A view of the credential's mandates, as they stand at this moment."""
 
     def own(self) -> "QuerySet[Mandate]":
@@ -39,7 +39,7 @@ class MandateDoor(AgentDoor):
         return mandate_document(mandate, status_at(mandate, self.access.now()))
 
 
-class Mandates(MandateDoor):
+class Mandates(MandateView):
     """Ask for an envelope, or list the most recent ones."""
 
     codes = {**NO_REF, "total_cap_atomic": "invalid_cap", "per_call_cap_atomic": "invalid_cap"}
@@ -70,7 +70,7 @@ class Mandates(MandateDoor):
         return Response(Data(data=[self.document(one) for one in self.own()[:LIST_MAX]]))
 
 
-class MandateById(MandateDoor):
+class MandateById(MandateView):
     """One envelope."""
 
     answers = {"GET": MandateDocument}
@@ -79,7 +79,7 @@ class MandateById(MandateDoor):
         return Response(self.document(self.find(self.own(), id)))
 
 
-class SettlementDoor(AgentDoor):
+class SettlementView(AgentView):
     """A view of the credential's draws."""
 
     def own(self) -> "QuerySet[Settlement]":
@@ -89,7 +89,7 @@ class SettlementDoor(AgentDoor):
         return rows.select_related("mandate").order_by("-created_at", "-id")
 
 
-class Settlements(SettlementDoor):
+class Settlements(SettlementView):
     """Draw on a mandate, or list the draws newest first."""
 
     codes = {**NO_REF, "amount_atomic": "invalid_amount"}
@@ -121,7 +121,7 @@ class Settlements(SettlementDoor):
         )
 
 
-class SettlementById(SettlementDoor):
+class SettlementById(SettlementView):
     """One draw."""
 
     answers = {"GET": SettlementDocument}

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from apps.agents.requests.payments import AgentPayment, AgentRefund, agent_payment
 from apps.agents.services.payments import create_payment, refund_payment, refuse_unread
-from apps.api.agentic.plumbing import AgentDoor
+from apps.api.agentic.plumbing import AgentView
 from apps.api.composed import PaymentIntentDetail, payment_detail
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, PerPage
@@ -20,7 +20,7 @@ from apps.payments.services.cancel import cancel_payment
 from apps.payments.whole import whole_of
 
 
-class AgentPaymentDoor(AgentDoor):
+class AgentPaymentView(AgentView):
     """A view of the credential's own intents."""
 
     def own(self) -> "models.QuerySet[Payment]":
@@ -37,7 +37,7 @@ class PaymentFilters(Paged, frozen=True, kw_only=True):
     per_page: PerPage = 10
 
 
-class AgentPayments(AgentPaymentDoor):
+class AgentPayments(AgentPaymentView):
     """Create a payment intent, or list the credential's own newest first."""
 
     codes = {
@@ -73,7 +73,7 @@ class AgentPayments(AgentPaymentDoor):
         return Response(lists.page(asked, rows, parts.row))
 
 
-class AgentPaymentById(AgentPaymentDoor):
+class AgentPaymentById(AgentPaymentView):
     """Everything there is to know about an intent."""
 
     answers = {"GET": PaymentIntentDetail}
@@ -82,7 +82,7 @@ class AgentPaymentById(AgentPaymentDoor):
         return Response(payment_detail(whole_of(self.payment(id))))
 
 
-class AgentPaymentCancel(AgentPaymentDoor):
+class AgentPaymentCancel(AgentPaymentView):
     """Call off an intent that nothing was paid on."""
 
     bodies = {"POST": None}
@@ -92,7 +92,7 @@ class AgentPaymentCancel(AgentPaymentDoor):
         return Response(payment_detail(whole_of(cancel_payment(self.payment(id)))))
 
 
-class AgentRefunds(AgentPaymentDoor):
+class AgentRefunds(AgentPaymentView):
     """Give back what an intent received, or list its refunds newest first."""
 
     codes = {"amount": "invalid_amount"}

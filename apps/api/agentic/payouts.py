@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from apps.agents.documents.agents import PayoutLimitsDocument
 from apps.agents.requests.payments import AgentPayout
 from apps.agents.services.payouts import limits_of, refuse_unread, send_payout
-from apps.api.agentic.plumbing import AgentDoor
+from apps.api.agentic.plumbing import AgentView
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, Query, described
 from apps.core.messages.documents import Paginated
@@ -19,14 +19,14 @@ from apps.payouts.models import Payout
 from apps.payouts.selectors import payouts_visible_to
 
 
-class AgentPayoutDoor(AgentDoor):
+class AgentPayoutView(AgentView):
     """A view of the credential's own payouts."""
 
     def own(self) -> "models.QuerySet[Payout]":
         return payouts_visible_to(self.access).filter(agent_credential_id=self.access.credential_id)
 
 
-class AgentPayouts(AgentPayoutDoor):
+class AgentPayouts(AgentPayoutView):
     """Send a payout, or list the credential's own newest first."""
 
     codes = {
@@ -57,7 +57,7 @@ class AgentPayouts(AgentPayoutDoor):
         )
 
 
-class AgentPayoutById(AgentPayoutDoor):
+class AgentPayoutById(AgentPayoutView):
     """One payout."""
 
     answers = {"GET": PayoutDocument}
@@ -70,7 +70,7 @@ class LimitFilters(Query, frozen=True, kw_only=True):
     asset_id: Annotated[str, described("404 when unknown")] | None = None
 
 
-class PayoutLimits(AgentDoor):
+class PayoutLimits(AgentView):
     """Caps and what is left of them today."""
 
     query = LimitFilters

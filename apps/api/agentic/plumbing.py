@@ -1,4 +1,4 @@
-"""What every door of the agent API does: agents only, errors always with a code, and the envelope a
+"""What every view of the agent API does: agents only, errors always with a code, and the envelope a
 request may carry."""
 
 import base64
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from apps.access.services import AgentCredentialRequired, InvalidAgentCredential, Unauthenticated
 from apps.agents.providers.base import Envelope
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.errors import Coded, Failure, NotFound
 from apps.core.messages.fields import Invalid, check_storable, is_deeper
 
@@ -19,7 +19,7 @@ HEADER_BYTES_MAX = 32_768
 DEPTH_MAX = 32
 
 
-class AgentDoor(Door):
+class AgentView(ApiView):
     """A view of the agent API."""
 
     for_agents = True

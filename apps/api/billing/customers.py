@@ -5,7 +5,7 @@ from typing import Annotated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.billing.plumbing import BillingDoor, CustomerNotFound
+from apps.api.billing.plumbing import BillingView, CustomerNotFound
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, described
 from apps.billing import selectors
@@ -20,7 +20,7 @@ class CustomerFilters(Paged, frozen=True, kw_only=True):
     q: Annotated[str, described("A part of the name or email address")] | None = None
 
 
-class CustomerDoor(BillingDoor):
+class CustomerView(BillingView):
     wrapper = "customer"
     missing = CustomerNotFound()
 
@@ -28,7 +28,7 @@ class CustomerDoor(BillingDoor):
         return self.find(selectors.customers_visible_to(self.access), id)
 
 
-class Customers(CustomerDoor):
+class Customers(CustomerView):
     """Add a customer, or list them newest first; `q` is a part of the email address or name."""
 
     query = CustomerFilters
@@ -46,7 +46,7 @@ class Customers(CustomerDoor):
         return Response(customer_document(customer), status=201)
 
 
-class CustomerById(CustomerDoor):
+class CustomerById(CustomerView):
     """One customer, deleted or not; change it, or delete it and keep what it was billed."""
 
     bodies = {"PATCH": CustomerChanges}

@@ -5,13 +5,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.composed import InvoiceWithPayment, invoice_with_payment
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.billing.invoices.payment_intents import InvoiceNotFound, shown_payment, start_payment
 from apps.billing.models import Invoice
 from apps.billing.selectors import by_token
 
 
-class HostedInvoice(Door):
+class HostedInvoice(ApiView):
     """The invoice as its customer sees it, with its latest payment."""
 
     missing = InvoiceNotFound()
@@ -28,7 +28,7 @@ class HostedInvoice(Door):
         return found
 
 
-class StartPayment(Door):
+class StartPayment(ApiView):
     """Something to pay the invoice with: its payable intent, or a new one for what is left."""
 
     bodies = {"POST": None}

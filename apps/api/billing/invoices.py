@@ -5,7 +5,7 @@ from typing import Annotated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.billing.plumbing import BillingDoor, InvoiceNotFound
+from apps.api.billing.plumbing import BillingView, InvoiceNotFound
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, choice
 from apps.billing import selectors
@@ -23,7 +23,7 @@ class InvoiceFilters(Paged, frozen=True, kw_only=True):
     subscription_id: Id | None = None
 
 
-class InvoiceDoor(BillingDoor):
+class InvoiceView(BillingView):
     wrapper = "invoice"
     missing = InvoiceNotFound()
 
@@ -31,7 +31,7 @@ class InvoiceDoor(BillingDoor):
         return self.find(selectors.invoices_visible_to(self.access), id)
 
 
-class Invoices(InvoiceDoor):
+class Invoices(InvoiceView):
     """Make a draft, or list invoices newest first, by `status`, `customer_id` and
     `subscription_id`."""
 
@@ -55,7 +55,7 @@ class Invoices(InvoiceDoor):
         return Response(invoice_document(invoice), status=201)
 
 
-class InvoiceById(InvoiceDoor):
+class InvoiceById(InvoiceView):
     """One invoice; a draft can be changed and deleted."""
 
     bodies = {"PATCH": InvoiceChanges}
@@ -75,7 +75,7 @@ class InvoiceById(InvoiceDoor):
         return Response(status=204)
 
 
-class InvoiceAction(InvoiceDoor):
+class InvoiceAction(InvoiceView):
     bodies = {"POST": None}
     answers = {"POST": InvoiceDocument}
 

@@ -1,9 +1,9 @@
-"""What the doors of billing share: broken rules are told as a list, and an unknown id in one flat
-sentence per noun."""
+"""What the views of billing share: broken rules are reported as a list, and an unknown id in one
+flat sentence per noun."""
 
 from typing import ClassVar
 
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.errors import Failure, Flat, Listed, RefusalKind
 
 
@@ -32,5 +32,5 @@ class InvoiceNotFound(Flat):
     message = "Invoice not found"
 
 
-class BillingDoor(Door):
+class BillingView(ApiView):
     shape: ClassVar[type[Failure]] = Listed

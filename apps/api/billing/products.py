@@ -5,7 +5,7 @@ from typing import Annotated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.billing.plumbing import BillingDoor, PriceNotFound, ProductNotFound
+from apps.api.billing.plumbing import BillingView, PriceNotFound, ProductNotFound
 from apps.api.plumbing.queries import Query, choice
 from apps.billing import selectors
 from apps.billing.documents.catalog import (
@@ -22,7 +22,7 @@ from apps.billing.services import catalog
 from apps.core.messages.fields import is_uuid
 
 
-class ProductDoor(BillingDoor):
+class ProductView(BillingView):
     wrapper = "product"
     missing = ProductNotFound()
 
@@ -34,7 +34,7 @@ class ProductFilters(Query, frozen=True, kw_only=True):
     active: Annotated[str, choice(["true"])] | None = None
 
 
-class Products(ProductDoor):
+class Products(ProductView):
     """Make a product, or list them all, newest first."""
 
     query = ProductFilters
@@ -53,7 +53,7 @@ class Products(ProductDoor):
         return Response(product_document(product), status=201)
 
 
-class ProductById(ProductDoor):
+class ProductById(ProductView):
     """A product with its prices; change it."""
 
     bodies = {"PATCH": ProductChanges}
@@ -69,7 +69,7 @@ class ProductById(ProductDoor):
         return Response(product_with_prices(product, selectors.prices_of(product)))
 
 
-class Prices(ProductDoor):
+class Prices(ProductView):
     """Give a product a price, or list its prices, newest first, archived ones too."""
 
     wrapper = "price"
@@ -88,7 +88,7 @@ class Prices(ProductDoor):
         return Response(price_document(price), status=201)
 
 
-class PriceDoor(ProductDoor):
+class PriceView(ProductView):
     def price(self, product_id: str, id: str) -> Price:
         rows = selectors.prices_of(self.product(product_id))
         found = rows.filter(pk=id).first() if is_uuid(id) else None
@@ -97,7 +97,7 @@ class PriceDoor(ProductDoor):
         return found
 
 
-class PriceById(PriceDoor):
+class PriceById(PriceView):
     """One price. Its amount never changes."""
 
     answers = {"GET": PriceDocument}
@@ -106,7 +106,7 @@ class PriceById(PriceDoor):
         return Response(price_document(self.price(product_id, id)))
 
 
-class ArchivePrice(PriceDoor):
+class ArchivePrice(PriceView):
     """No new subscriptions to it."""
 
     bodies = {"POST": None}
@@ -118,7 +118,7 @@ class ArchivePrice(PriceDoor):
         )
 
 
-class ActivatePrice(PriceDoor):
+class ActivatePrice(PriceView):
     """It takes new subscriptions again."""
 
     bodies = {"POST": None}

@@ -5,7 +5,7 @@ from typing import Annotated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.billing.plumbing import BillingDoor, SubscriptionNotFound
+from apps.api.billing.plumbing import BillingView, SubscriptionNotFound
 from apps.api.plumbing.queries import Query, choice
 from apps.billing import selectors
 from apps.billing.documents.subscriptions import SubscriptionDocument, subscription_document
@@ -15,7 +15,7 @@ from apps.billing.subscriptions import changes as services
 from apps.core.messages.documents import Id
 
 
-class SubscriptionDoor(BillingDoor):
+class SubscriptionView(BillingView):
     wrapper = "subscription"
     missing = SubscriptionNotFound()
 
@@ -28,7 +28,7 @@ class SubscriptionFilters(Query, frozen=True, kw_only=True):
     customer_id: Id | None = None
 
 
-class Subscriptions(SubscriptionDoor):
+class Subscriptions(SubscriptionView):
     """Subscribe a customer, or list every subscription, newest first, by `status` and
     `customer_id`."""
 
@@ -52,7 +52,7 @@ class Subscriptions(SubscriptionDoor):
         return Response(subscription_document(subscription), status=201)
 
 
-class SubscriptionById(SubscriptionDoor):
+class SubscriptionById(SubscriptionView):
     """One subscription; swap its prices and quantities from the next cycle on."""
 
     bodies = {"PATCH": SubscriptionChanges}
@@ -69,7 +69,7 @@ class SubscriptionById(SubscriptionDoor):
         return Response(subscription_document(changed))
 
 
-class Cancel(SubscriptionDoor):
+class Cancel(SubscriptionView):
     """End it now, or with `at_period_end` when its period ends."""
 
     wrapper = ""
@@ -83,7 +83,7 @@ class Cancel(SubscriptionDoor):
         return Response(subscription_document(canceled))
 
 
-class SubscriptionAction(SubscriptionDoor):
+class SubscriptionAction(SubscriptionView):
     bodies = {"POST": None}
     answers = {"POST": SubscriptionDocument}
 

@@ -3,13 +3,13 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.platforms.documents import LatestPlatformAccessRequest, request_document
 from apps.platforms.requests import PlatformAccess
 from apps.platforms.services.access_requests import latest_request, request_access
 
 
-class AccessRequests(Door):
+class AccessRequests(ApiView):
     """Ask to be a platform, or read the latest request."""
 
     bodies = {"POST": PlatformAccess}

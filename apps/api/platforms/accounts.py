@@ -6,7 +6,7 @@ from typing import ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.platforms.door import PlatformDoor
+from apps.api.platforms.plumbing import PlatformView
 from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import AnyErrors, BlockedOrNot, Refused
 from apps.core.errors import Coded
@@ -34,7 +34,7 @@ class AccountFilters(Query, frozen=True, kw_only=True):
     external_id: str | None = None
 
 
-class AccountDoor(PlatformDoor):
+class AccountView(PlatformView):
     shape: ClassVar[type[Coded]] = InvalidAccount
     wrapper = "account"
     missing = selectors.AccountNotFound()
@@ -45,7 +45,7 @@ class AccountDoor(PlatformDoor):
         )
 
 
-class Accounts(AccountDoor):
+class Accounts(AccountView):
     """Open a sub-merchant account, or list the active ones newest first."""
 
     query = AccountFilters
@@ -71,7 +71,7 @@ class Accounts(AccountDoor):
         return self.told(account, 201 if is_new else 200)
 
 
-class AccountById(AccountDoor):
+class AccountById(AccountView):
     """Read, change or close a sub-merchant account."""
 
     asks_for_code = True
@@ -99,7 +99,7 @@ class AccountById(AccountDoor):
         return Response(status=204)
 
 
-class Restore(AccountDoor):
+class Restore(AccountView):
     """Open a closed account again."""
 
     bodies = {"POST": None}
@@ -109,7 +109,7 @@ class Restore(AccountDoor):
         return self.told(accounts.restore_account(self.access, id))
 
 
-class Verifications(AccountDoor):
+class Verifications(AccountView):
     """Attest what the platform knows of the business; a person decides."""
 
     shape = InvalidVerification

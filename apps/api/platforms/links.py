@@ -3,9 +3,9 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.platforms.door import PlatformDoor
+from apps.api.platforms.plumbing import PlatformView
 from apps.api.plumbing.refusals import Refused
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 from apps.core.errors import Coded
 from apps.platforms import selectors
 from apps.platforms.documents import (
@@ -22,7 +22,7 @@ class InvalidLink(Coded):
     code = "invalid_onboarding_link"
 
 
-class Links(PlatformDoor):
+class Links(PlatformView):
     """Mint a link for a sub-merchant; its token is told once."""
 
     shape = InvalidLink
@@ -45,7 +45,7 @@ class Links(PlatformDoor):
         )
 
 
-class LinkById(PlatformDoor):
+class LinkById(PlatformView):
     """A link as the platform made it, without its token."""
 
     answers = {"GET": OnboardingLinkDocument}
@@ -56,7 +56,7 @@ class LinkById(PlatformDoor):
         return Response(link_document(link, self.access.now()))
 
 
-class LinkByToken(Door):
+class LinkByToken(ApiView):
     """A link as its holder sees it. Reading does not use it up."""
 
     answers = {"GET": OnboardingLinkDocument}

@@ -6,7 +6,7 @@ from typing import Annotated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.platforms.door import PlatformDoor
+from apps.api.platforms.plumbing import PlatformView
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Days, Paged, choice
 from apps.core.messages.documents import Id, Page
@@ -21,7 +21,7 @@ class PlatformPaymentFilters(Paged, frozen=True, kw_only=True):
     status: Annotated[str, choice(Payment.Status.values)] | None = None
 
 
-class Overview(PlatformDoor):
+class Overview(PlatformView):
     """Merchants, volume and fees of a range of days."""
 
     query = Days
@@ -33,7 +33,7 @@ class Overview(PlatformDoor):
         return Response(overview(self.access, days))
 
 
-class PlatformPayments(PlatformDoor):
+class PlatformPayments(PlatformView):
     """The payments of the sub-merchants, newest first."""
 
     query = PlatformPaymentFilters

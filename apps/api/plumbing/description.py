@@ -1,5 +1,5 @@
 """The OpenAPI 3.1 description, made by drf-spectacular from the route table: scopes, bodies and
-error shapes come from each door."""
+error shapes come from each view."""
 
 import inspect
 from collections.abc import Iterable, Iterator
@@ -24,11 +24,11 @@ from apps.core.messages.fields import Schema
 from apps.core.messages.requests import Request, shape_of
 
 
-def refusal_shape(door: Any) -> Any:
-    """The shape in which this door tells that a rule was broken."""
-    if isinstance(door.shape, type) and issubclass(door.shape, Coded):
+def refusal_shape(view: Any) -> Any:
+    """The shape in which this view tells that a rule was broken."""
+    if isinstance(view.shape, type) and issubclass(view.shape, Coded):
         return ErrorDocument
-    return ErrorTexts if door.shape is Listed else AnyError
+    return ErrorTexts if view.shape is Listed else AnyError
 
 
 def _parameters(query: type[Query]) -> list[OpenApiParameter]:
@@ -63,8 +63,8 @@ def _in_query(field: types.Field) -> Schema:
     return {**type_schema(info, told_by_name), **default}
 
 
-class DoorSchema(AutoSchema):
-    """What drf-spectacular asks about one method of one door."""
+class ViewSchema(AutoSchema):
+    """What drf-spectacular asks about one method of one view."""
 
     view: Any
 
@@ -160,13 +160,13 @@ class DoorSchema(AutoSchema):
         }
 
 
-def answers(door: Any, route: Any, method: str) -> dict[int, Any]:
+def answers(view: Any, route: Any, method: str) -> dict[int, Any]:
     """What each status of a success is told with: a type, or None where there is nothing to
     tell."""
-    usual = door.answers.get(method)
+    usual = view.answers.get(method)
     return {
-        done_status(door, method): usual,
-        **{status: told or usual for status, told in door.also.get(method, {}).items()},
+        done_status(view, method): usual,
+        **{status: told or usual for status, told in view.also.get(method, {}).items()},
     }
 
 
@@ -185,33 +185,33 @@ def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
         yield f"Budget `{line.policy}` by {whose}: {'; '.join(words)}."
 
 
-def body_schema(told: Any, door: Any) -> Schema:
-    """What a door tells of a body: its class, a choice of classes, or a schema as it is."""
+def body_schema(told: Any, view: Any) -> Schema:
+    """What a view tells of a body: its class, a choice of classes, or a schema as it is."""
     if isinstance(told, UnionType):
-        return {"anyOf": [body_schema(one, door) for one in get_args(told)]}
+        return {"anyOf": [body_schema(one, view) for one in get_args(told)]}
     if isinstance(told, dict):
         return told
     if not issubclass(told, Request):
         return _form(told)
     fields = shape_of(told).schema()
-    if door.wrapper and door.wrapper_is_optional:
-        return {"type": "object", "properties": {door.wrapper: fields, **fields["properties"]}}
+    if view.wrapper and view.wrapper_is_optional:
+        return {"type": "object", "properties": {view.wrapper: fields, **fields["properties"]}}
     return (
-        {"type": "object", "properties": {door.wrapper: fields}, "required": [door.wrapper]}
-        if door.wrapper
+        {"type": "object", "properties": {view.wrapper: fields}, "required": [view.wrapper]}
+        if view.wrapper
         else fields
     )
 
 
-def done_status(door: Any, method: str) -> int:
-    return int(door.statuses.get(method, 204 if method == "DELETE" else 200))
+def done_status(view: Any, method: str) -> int:
+    return int(view.statuses.get(method, 204 if method == "DELETE" else 200))
 
 
-def refusals(door: Any, route: Any, method: str) -> list[tuple[int, Refused]]:
-    """Every status that isn't a success, in the shape that this method of this door tells it in."""
+def refusals(view: Any, route: Any, method: str) -> list[tuple[int, Refused]]:
+    """Every status that isn't a success, in the shape that this method of this view tells it in."""
     is_public = PUBLIC in route.scopes.values()
     has_body = method in ("POST", "PATCH", "PUT")
-    broken = refusal_shape(door)
+    broken = refusal_shape(view)
     told: dict[int, Refused] = {
         404: Refused("Unknown, or another store's or mode's", AnyError),
         409: Refused("It meets what is there already", AnyErrors),
@@ -231,8 +231,8 @@ def refusals(door: Any, route: Any, method: str) -> list[tuple[int, Refused]]:
         told[400] = Refused("The body is no JSON object")
         told[413] = Refused("The body is larger than 1 MiB")
         told[415] = Refused("The body is no application/json")
-    told |= door.further.get(method, {})
-    return sorted(_of_oauth(told).items() if door.speaks_oauth else told.items())
+    told |= view.further.get(method, {})
+    return sorted(_of_oauth(told).items() if view.speaks_oauth else told.items())
 
 
 def _of_oauth(told: dict[int, Refused]) -> dict[int, Refused]:

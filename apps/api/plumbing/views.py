@@ -1,4 +1,4 @@
-"""`Door`: what every API view does before and after its one call of a service or selector.
+"""`ApiView`: what every API view does before and after its one call of a service or selector.
 
 Authenticate, keep publishable keys out, check method and scope, take a token, parse literally; the
 route line says which.
@@ -46,21 +46,21 @@ Asked = TypeVar("Asked", bound=Body)
 
 
 class _Described:
-    """What the description asks a door for; drf-spectacular, half of what REST framework weighs, is
+    """What the description asks a view for; drf-spectacular, half of what REST framework weighs, is
     loaded when it is drawn up."""
 
-    def __get__(self, door: Any, owner: type[Any]) -> Any:
-        return _schema().__get__(door, owner)
+    def __get__(self, view: Any, owner: type[Any]) -> Any:
+        return _schema().__get__(view, owner)
 
 
 @cache
 def _schema() -> Any:
-    from apps.api.plumbing.description import DoorSchema
+    from apps.api.plumbing.description import ViewSchema
 
-    return DoorSchema()
+    return ViewSchema()
 
 
-class Door(APIView):
+class ApiView(APIView):
     """A view of the API. `shape` is the form in which a broken rule is told."""
 
     schema = _Described()

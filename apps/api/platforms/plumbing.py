@@ -5,10 +5,10 @@ from typing import Any
 from rest_framework.request import Request
 
 from apps.access.on_behalf import NotAPlatform
-from apps.api.plumbing.views import Door
+from apps.api.plumbing.views import ApiView
 
 
-class PlatformDoor(Door):
+class PlatformView(ApiView):
     """A view for platforms."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
