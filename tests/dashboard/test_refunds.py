@@ -59,7 +59,10 @@ def test_a_refund_says_what_leaves_and_where_to_before_it_is_sent(
         made["payment_addresses"][0]["crypto_amount"] in shown
         and made["transaction"]["from_address"] in shown
     )
-    assert "the rest can't be refunded" not in shown and "Test mode: no real money moves" in shown
+    assert (
+        "The rest can't be refunded later" not in shown
+        and "Test mode: no real money moves" in shown
+    )
     assert not Refund.objects.exists()
     assert confirmed(browser, made, review)["Location"] == f"/dashboard/payments/{made['id']}"
     (refund,) = Refund.objects.all()
@@ -85,7 +88,7 @@ def test_a_part_is_warned_about_and_shown_as_partial(cast: Cast, made: dict[str,
     browser = Browser(cast.alice)
     review = reviewed(browser, made, amount="0.001", destination_address=TO)
     told = text(review).replace("&#x27;", "'")
-    assert "the rest can't be refunded" in told and TO in told
+    assert "The rest can't be refunded later" in told and TO in told
     confirmed(browser, made, review)
     for _ in range(2):
         advance(cast.bakery.test, 61)
@@ -161,7 +164,7 @@ def test_a_late_deposit_goes_back_from_what_is_held(cast: Cast) -> None:
     advance(cast.bakery.test, 400)
     late_deposit(late["id"])
     review = reviewed(browser, late)
-    assert "what is held for this payment" in text(review)
+    assert "From the funds held for this payment" in text(review)
     assert confirmed(browser, late, review).status_code == 303
     assert Refund.objects.get().is_from_held
 
