@@ -17,8 +17,8 @@ from apps.core.db.sql import insert
 from apps.core.web.forms import Form
 from apps.dashboard import payout_form
 from apps.payouts.models import Payout
-from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
-from apps.payouts.services.orders import Order, Target
+from apps.payouts.requests import Bank, PayoutRequest, RawAddress, WalletTarget
+from apps.payouts.services.orders import PayoutOrder, Target
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, hidden_fields, next_code
@@ -203,7 +203,7 @@ def test_the_rule_leaves_what_the_runner_does_alone() -> None:
 
 # What somebody has to read to know how the dashboard's form becomes a row: every body that is
 # handed the form, what it asks for, what is made of that, or the payout before it is there.
-CARRIERS = (Form, PayoutRequest, Wallet, Bank, RawAddress, Order, Target, Payout)
+CARRIERS = (Form, PayoutRequest, WalletTarget, Bank, RawAddress, PayoutOrder, Target, Payout)
 BODIES_MAX = 15
 FILES_MAX = 8
 

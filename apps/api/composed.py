@@ -18,7 +18,7 @@ from apps.payments.documents.values import DepositStatus, IntentStatus
 from apps.payments.models import Payment
 from apps.payments.selectors import received_by
 from apps.payments.services.reconcile import is_balanced
-from apps.payments.whole import Whole
+from apps.payments.snapshot import PaymentSnapshot
 from apps.swaps.documents import AutoSwapDocument, auto_swap_document
 from apps.swaps.models import Swap
 from apps.swaps.selectors import of_payment, swap_delta
@@ -76,23 +76,23 @@ def invoice_with_payment(invoice: Invoice, payment: Payment | None) -> InvoiceWi
     return InvoiceWithPayment(**asdict(hosted_invoice(invoice)), payment=checkout)
 
 
-def payment_detail(whole: Whole) -> PaymentIntentDetail:
-    payment = whole.payment
+def payment_detail(snapshot: PaymentSnapshot) -> PaymentIntentDetail:
+    payment = snapshot.payment
     session = latest_session(payment)
     swap = _auto_swap_of(payment)
     unavailable = availability(payment).unavailable if session is None else None
     return PaymentIntentDetail(
-        **asdict(detail(whole)),
+        **asdict(detail(snapshot)),
         onramp_session=payment_session(session) if session is not None else None,
         onramp_unavailable=unavailable.document() if unavailable is not None else None,
         auto_swap_detail=auto_swap_document(swap) if swap is not None else None,
     )
 
 
-def simulated_payment(whole: Whole, deposit: Deposit) -> PaymentSimulated:
+def simulated_payment(snapshot: PaymentSnapshot, deposit: Deposit) -> PaymentSimulated:
     return PaymentSimulated(
-        **asdict(payment_detail(whole)),
-        payment_status=whole.payment.status,
+        **asdict(payment_detail(snapshot)),
+        payment_status=snapshot.payment.status,
         simulated_payment=SimulatedDeposit(
             reference=str(deposit.simulated_reference),
             amount_atomic=str(deposit.amount_atomic),

@@ -28,7 +28,7 @@ from apps.payments.requests import (
 )
 from apps.payments.services import simulate, test_wallet
 from apps.payments.services.create import create_payment
-from apps.payments.whole import find_whole, whole_of
+from apps.payments.snapshot import find_snapshot, snapshot_of
 
 
 class PaymentFilters(Paged, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ class Payments(ApiView):
 
     def get(self, request: Request) -> Response:
         asked = PaymentFilters.read(request.query_params)
-        wanted = selectors.Wanted(
+        wanted = selectors.PaymentCriteria(
             status=asked.status,
             reference=asked.reference or asked.q,
             order_id=asked.order_id,
@@ -86,7 +86,7 @@ class PaymentById(PaymentView):
     answers = {"GET": composed.PaymentIntentDetail}
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(composed.payment_detail(find_whole(self.access, self.access.store, id)))
+        return Response(composed.payment_detail(find_snapshot(self.access, self.access.store, id)))
 
 
 class PaymentEvents(PaymentView):
@@ -137,7 +137,7 @@ class SimulatedPayments(PaymentView):
         payment = self.payment(id)
         asked = self.read(request, SimulationRequest)
         payment, deposit = simulate.simulate_deposit(self.access, payment, asked)
-        return Response(composed.simulated_payment(whole_of(payment), deposit), status=201)
+        return Response(composed.simulated_payment(snapshot_of(payment), deposit), status=201)
 
 
 class TestPayments(PaymentView):
@@ -151,11 +151,11 @@ class TestPayments(PaymentView):
     statuses = {"POST": 202}
 
     def refusal(self, refusal: Invalid) -> Failure:
-        return test_wallet.InvalidAmount()
+        return test_wallet.InvalidTestAmount()
 
     def post(self, request: Request, id: str) -> Response:
         if self.access.is_live:
-            raise test_wallet.LiveMode
+            raise test_wallet.NotInLiveMode
         payment = self.payment(id)
         asked = self.read(request, WalletPaymentRequest)
         return Response(test_wallet.send_test_payment(self.access, payment, asked), status=202)

@@ -8,7 +8,7 @@ from apps.agents.documents import x402 as documents
 from apps.agents.requests.x402 import OfferRequest, SignedPaymentRequest
 from apps.agents.services.x402_offers import is_signable, make_offer
 from apps.agents.services.x402_settle import settle
-from apps.agents.services.x402_verify import Refused, verify
+from apps.agents.services.x402_verify import X402Refused, verify
 from apps.api.plumbing.views import ApiView
 from apps.assets.selectors import accepted_assets
 from apps.chain.selectors import hot_addresses, is_watched
@@ -56,7 +56,7 @@ class Verify(ApiView):
     def post(self, request: Request) -> Response:
         try:
             checked = verify(self.access, SignedPaymentRequest.read(self.body(request)))
-        except Refused as refusal:
+        except X402Refused as refusal:
             return Response(
                 documents.verified_document(refusal.payer, refusal.reason, refusal.text)
             )

@@ -20,7 +20,7 @@ from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
 
 
-class Prices(Part):
+class PricesInline(Part):
     model = Price
     fields = ["created_at", "unit_amount_cents", "currency", "interval", "interval_count", "active"]
 
@@ -30,7 +30,7 @@ class Items(Part):
     fields = ["position", "price", "quantity"]
 
 
-class SubscriptionChanges(Part):
+class SubscriptionChangesInline(Part):
     model = SubscriptionChange
     fields = ["created_at", "change", "from_status", "to_status"]
 
@@ -40,12 +40,12 @@ class Lines(Part):
     fields = ["position", "description", "quantity", "unit_amount_cents", "amount_cents"]
 
 
-class Payments(Part):
+class InvoicePaymentsInline(Part):
     model = InvoicePayment
     fields = ["created_at", "payment", "counted_cents", "counted_at", "refunded_cents"]
 
 
-class InvoiceChanges(Part):
+class InvoiceChangesInline(Part):
     model = InvoiceChange
     fields = ["created_at", "change", "from_status", "to_status"]
 
@@ -61,7 +61,7 @@ class ProductAdmin(ReadOnly):
     shop = lists.store()
     label = lists.text("name", "Name")
     ordering = ["-created_at"]
-    inlines = [Prices]
+    inlines = [PricesInline]
 
 
 @admin.register(Customer)
@@ -101,7 +101,7 @@ class SubscriptionAdmin(ReadOnly):
     next_billing = lists.when("next_billing_at", "Next billing")
     state = lists.status("subscription")
     ordering = ["-created_at"]
-    inlines = [Items, SubscriptionChanges]
+    inlines = [Items, SubscriptionChangesInline]
 
 
 @admin.register(Invoice)
@@ -120,7 +120,7 @@ class InvoiceAdmin(ReadOnly):
     state = lists.status("invoice")
     ordering = ["-created_at"]
     exclude = ["public_token"]
-    inlines = [Lines, Payments, InvoiceChanges]
+    inlines = [Lines, InvoicePaymentsInline, InvoiceChangesInline]
 
     @admin.display(description="Number")
     def label(self, row: Invoice) -> str:

@@ -57,7 +57,7 @@ class Free(Field):
         return {"type": "object"}
 
 
-class Email(Text):
+class CustomerEmail(Text):
     """An address that mail can be sent to."""
 
     _valid = EmailValidator()
@@ -74,7 +74,7 @@ class Email(Text):
         return {"type": "string", "format": "email", "maxLength": self.longest}
 
 
-class Moment(Field):
+class InvoiceTime(Field):
     """An ISO 8601 time; one without an offset is UTC."""
 
     def check(self, value: Any, name: str) -> datetime:
@@ -128,7 +128,7 @@ class PriceRequest(Request, frozen=True, kw_only=True):
 
 # --- customers ------------------------------------------------------------------------------------
 
-PostalEmail = Annotated[str, by(Email(254))]
+PostalEmail = Annotated[str, by(CustomerEmail(254))]
 PersonName = Annotated[str, by(Text(255, trim=True))]
 Phone = Annotated[str, by(Text(50))]
 Address = Annotated[FreeForm, by(Free(ADDRESS_BYTES_MAX))]
@@ -201,7 +201,7 @@ class CancelRequest(Request, frozen=True, kw_only=True):
 
 Number = Annotated[str, by(Text(100, shortest=1))]
 OrderNumber = Annotated[str, by(Text(100))]
-DueAt = Annotated[datetime, by(Moment())]
+DueAt = Annotated[datetime, by(InvoiceTime())]
 DiscountType = Annotated[str, by(Text(10, choices=Invoice.DiscountType.values))]
 TaxRate = Annotated[int, by(Integer(0, BASIS_POINTS))]
 

@@ -65,7 +65,7 @@ SUBSCRIPTION_MACHINE = Machine[Subscription, SubscriptionMove](
 INVOICE_EVENTS = {OPEN: "invoice.finalized", PAID: "invoice.paid", VOID: "invoice.voided"}
 
 
-class Step(StrEnum):
+class CycleStep(StrEnum):
     """What time may do."""
 
     CANCEL = "cancel"  # a cancellation that was scheduled for now
@@ -74,7 +74,7 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True)
-class Facts:
+class SubscriptionFacts:
     """Where a subscription stands. `unpaid_due_at` is the earliest due time of its open invoices
     that nobody has judged."""
 
@@ -84,12 +84,12 @@ class Facts:
     unpaid_due_at: datetime | None
 
 
-def upcoming(facts: Facts) -> tuple[datetime, Step] | None:
+def upcoming(facts: SubscriptionFacts) -> tuple[datetime, CycleStep] | None:
     """The next step with its moment, None when time does nothing to it."""
     return next(iter(ahead(facts)), None)
 
 
-def ahead(facts: Facts) -> list[tuple[datetime, Step]]:
+def ahead(facts: SubscriptionFacts) -> list[tuple[datetime, CycleStep]]:
     """The steps that are known now, each with its moment, the next one first."""
     if facts.status == CANCELED:
         return []
@@ -101,17 +101,17 @@ def ahead(facts: Facts) -> list[tuple[datetime, Step]]:
     return [(moment, step) for moment, _, step in sorted(waiting)]
 
 
-def _waiting(facts: Facts) -> list[tuple[datetime | None, Step]]:
+def _waiting(facts: SubscriptionFacts) -> list[tuple[datetime | None, CycleStep]]:
     """In the order that holds when two fall on one moment."""
     is_billed = facts.status != PAUSED and facts.cancel_at is None
     return [
-        (facts.unpaid_due_at if facts.status in (ACTIVE, PAST_DUE) else None, Step.FAIL),
-        (facts.cancel_at, Step.CANCEL),
-        (facts.next_billing_at if is_billed else None, Step.BILL),
+        (facts.unpaid_due_at if facts.status in (ACTIVE, PAST_DUE) else None, CycleStep.FAIL),
+        (facts.cancel_at, CycleStep.CANCEL),
+        (facts.next_billing_at if is_billed else None, CycleStep.BILL),
     ]
 
 
-def decide(facts: Facts, now: datetime) -> Step | None:
+def decide(facts: SubscriptionFacts, now: datetime) -> CycleStep | None:
     """The one step that is due now, None when there is none."""
     step = upcoming(facts)
     return step[1] if step is not None and step[0] <= now else None

@@ -19,7 +19,7 @@ from apps.links import selectors
 from apps.links.documents import ARCHIVED, OPEN, PAUSED, link_url, state_of
 from apps.links.models import PaymentLink
 from apps.links.requests import SUGGESTED_MAX, LinkRequest, cents_typed
-from apps.links.selectors import Tally
+from apps.links.selectors import LinkTally
 from apps.links.services import links
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
 from apps.stores.models import Currency
@@ -41,7 +41,7 @@ def index(request: PageRequest) -> HttpResponse:
     tallies = selectors.tallies(page.rows)
     now = request.access.now()
     context = {
-        "rows": [_shown(one, tallies.get(one.pk, Tally()), now) for one in page.rows],
+        "rows": [_shown(one, tallies.get(one.pk, LinkTally()), now) for one in page.rows],
         "window": page,
         "tabs": [
             {"name": name, "status": one, "is_current": one == status}
@@ -59,7 +59,7 @@ def _has_any(request: PageRequest) -> bool:
     return selectors.links_visible_to(request.access).exists()
 
 
-def _shown(link: PaymentLink, tally: Tally, now: datetime) -> dict[str, object]:
+def _shown(link: PaymentLink, tally: LinkTally, now: datetime) -> dict[str, object]:
     state = state_of(link, now)
     is_gone = state == OPEN and link.stock is not None and tally.taken >= link.stock
     return {

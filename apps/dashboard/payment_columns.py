@@ -15,7 +15,7 @@ from apps.dashboard import cells
 from apps.dashboard.lists import Column, Listing, listing
 from apps.dashboard.plumbing import PageRequest
 from apps.payments.models import Payment
-from apps.payments.takings import NOTHING, Taken, Takings, takings_of
+from apps.payments.proceeds import NOTHING, CoinReceived, Proceeds, proceeds_of
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Line:
     """A payment with what came of it and who was asked."""
 
     payment: Payment
-    takings: Takings
+    takings: Proceeds
     customer: Customer | None
 
 
 def read(request: PageRequest, payments: Sequence[Payment], wanted: frozenset[str]) -> list[Line]:
-    takings = takings_of(payments) if wanted & _OF_TAKINGS else {}
+    takings = proceeds_of(payments) if wanted & _OF_TAKINGS else {}
     customers = customers_of(payments) if wanted & _OF_CUSTOMERS else {}
     return [Line(one, takings.get(one.pk, NOTHING), customers.get(one.pk)) for one in payments]
 
@@ -73,7 +73,7 @@ def _fiat(amount_cents: int | None) -> str:
     return "" if amount_cents is None else money.text_from_cents(amount_cents)
 
 
-def _whole(taken: Taken) -> str:
+def _whole(taken: CoinReceived) -> str:
     return money.decimal_from_atomic(taken.amount_atomic, taken.asset.atomic_decimals)
 
 

@@ -32,7 +32,7 @@ from apps.payments.documents.order import order_of
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.cancel import CANCELED, cancel_for_merchant, is_cancelable
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
-from apps.payments.whole import find_whole
+from apps.payments.snapshot import find_snapshot
 from apps.stores import roles
 from apps.stores.audit import entries_about
 from apps.webhooks.selectors import deliveries_about
@@ -82,7 +82,7 @@ class Missing:
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
-    whole = find_whole(request.access, request.access.store, id)
+    whole = find_snapshot(request.access, request.access.store, id)
     payment = whole.payment
     received = whole.received
     told = detail(whole)

@@ -24,7 +24,7 @@ from apps.payments.models import Payment, PaymentEvent, Refund
 from apps.payments.selectors import Renewals, confirmations_of
 from apps.payments.services.cancel import CANCELED
 from apps.payments.services.late import ACCEPTED_EVENT
-from apps.payments.whole import Whole
+from apps.payments.snapshot import PaymentSnapshot
 from apps.stores.models import AuditEntry
 from apps.webhooks.models import Delivery
 
@@ -66,7 +66,7 @@ class Story:
     """What there is to tell of a payment. `entries` are the lines of the audit log about it; names
     in them are for who may see them."""
 
-    whole: Whole
+    whole: PaymentSnapshot
     refunds: Sequence[ShownRefund] = ()
     deliveries: Sequence[Delivery] = ()
     cards: Sequence[FundingSession] = ()

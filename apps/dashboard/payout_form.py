@@ -31,8 +31,8 @@ from apps.payouts.models import Destination, Payout
 from apps.payouts.requests import PayoutRequest, target_of
 from apps.payouts.services.create import create_payout, foresee_payout, is_new_target
 from apps.payouts.services.destinations import lookalike_of, title
-from apps.payouts.services.offer import Offer, check_affordable, offer_of
-from apps.payouts.services.orders import Order
+from apps.payouts.services.offer import PayoutOffer, check_affordable, offer_of
+from apps.payouts.services.orders import PayoutOrder
 from apps.payouts.services.quote import quote_payout
 from apps.stores.models import PaysNetworkFee
 
@@ -55,7 +55,7 @@ class PayoutForm(Form):
     def in_fiat(self) -> bool:
         return self.values["unit"] == FIAT
 
-    def request(self, offer: Offer | None) -> PayoutRequest:
+    def request(self, offer: PayoutOffer | None) -> PayoutRequest:
         """What is asked for, in coins. Raises Invalid or MoreThanMost."""
         form_keys.of(self.values)
         asset = Asset.objects.filter(pk=self.values["asset_id"]).first()
@@ -71,7 +71,7 @@ class PayoutForm(Form):
             self._convert(offer)
         return PayoutRequest(asset.pk, atomic_typed(self.values["amount"], asset), target)
 
-    def _convert(self, offer: Offer | None) -> None:
+    def _convert(self, offer: PayoutOffer | None) -> None:
         """The review is about coins, whatever their rate is by then."""
         most = None if offer is None else offer.in_fiat
         if most is None:
@@ -80,7 +80,7 @@ class PayoutForm(Form):
         self.values["amount"] = most.coins_for(typed).coins
         self.values["unit"] = ""
 
-    def fill_in_maximum(self, offer: Offer) -> None:
+    def fill_in_maximum(self, offer: PayoutOffer) -> None:
         most = offer.in_fiat
         if self.in_fiat and most is not None:
             self.values["amount"] = fiat_text(most.fiat)
@@ -123,7 +123,9 @@ def create(request: PageRequest) -> HttpResponse:
     return go("payout", payout.pk)
 
 
-def _offer(request: PageRequest, coins_to_spend: list[Spendable], asset_id: str) -> Offer | None:
+def _offer(
+    request: PageRequest, coins_to_spend: list[Spendable], asset_id: str
+) -> PayoutOffer | None:
     """Of the coin that is asked for, else of the first that can go where the address says, else of
     the first."""
     wanted = next((one for one in coins_to_spend if one.asset.pk == asset_id), None)
@@ -140,7 +142,7 @@ def _offer(request: PageRequest, coins_to_spend: list[Spendable], asset_id: str)
     return None if wanted is None else offer_of(request.access, wanted.asset)
 
 
-def _opened(request: PageRequest, offer: Offer | None) -> PayoutForm:
+def _opened(request: PageRequest, offer: PayoutOffer | None) -> PayoutForm:
     """The form with what its address says: a coin, where to, an amount. Else it goes where the last
     one of the coin went."""
     kept = {
@@ -180,7 +182,7 @@ def _done(payout: Payout) -> str:
 
 
 def _answered(
-    request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order
+    request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: PayoutOrder
 ) -> CodeForm | None:
     """None once this very payout was agreed to, its address compared and a code given; else what
     the review says.
@@ -199,7 +201,7 @@ def _answered(
 
 
 def _review(
-    request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: Order, code: CodeForm
+    request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: PayoutOrder, code: CodeForm
 ) -> HttpResponse:
     """What leaves, where to, what it costs, and that it can't be called back."""
     target = order.target
@@ -235,7 +237,7 @@ def _review(
     return review_page(request, review, form.values, act, code)
 
 
-def _facts(request: PageRequest, asked: PayoutRequest, order: Order) -> list[Fact]:
+def _facts(request: PageRequest, asked: PayoutRequest, order: PayoutOrder) -> list[Fact]:
     asset = order.amount.asset
     sent = [Fact("You send", coins(order.amount.atomic, asset)), Fact("On", asset.chain.name)]
     price = price_of(asset, request.access.store.settlement_currency, clock.real_now())
@@ -277,7 +279,7 @@ def _afterwards(request: PageRequest, amount: Amount[Asset]) -> list[Fact]:
     return [Fact("Available balance afterwards", coins(left, amount.asset))] if left >= 0 else []
 
 
-def _cautions(request: PageRequest, order: Order) -> list[Caution]:
+def _cautions(request: PageRequest, order: PayoutOrder) -> list[Caution]:
     target = order.target
     if not is_new_target(request.access, target, request.access.now()):
         return []
@@ -297,7 +299,10 @@ def _cautions(request: PageRequest, order: Order) -> list[Caution]:
 
 
 def _form(
-    request: PageRequest, form: PayoutForm, coins_to_spend: list[Spendable], offer: Offer | None
+    request: PageRequest,
+    form: PayoutForm,
+    coins_to_spend: list[Spendable],
+    offer: PayoutOffer | None,
 ) -> HttpResponse:
     destinations = [] if offer is None else offer.destinations
     most = None if offer is None else offer.in_fiat

@@ -18,7 +18,7 @@ from apps.dashboard.money_columns import PAYOUTS
 from apps.dashboard.money_lists import Worth, list_page, worths_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors, states
-from apps.payouts.documents import GAS_DECIMALS, told_transitions
+from apps.payouts.documents import GAS_DECIMALS, public_transitions
 from apps.payouts.models import Payout
 from apps.payouts.services.destinations import title
 from apps.payouts.services.retry import give_up_payout, retry_payout
@@ -70,7 +70,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     context = {
         "payout": payout,
         "to": _to(payout),
-        "steps": told_transitions(payout),
+        "steps": public_transitions(payout),
         "network_fee": None if fee is None else money.decimal_from_atomic(fee, GAS_DECIMALS),
         "is_open": (
             payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED)

@@ -24,7 +24,7 @@ from apps.platforms.requests import (
     LINK_REQUESTS,
     AccountChanges,
     AccountRequest,
-    LinkRequest,
+    OnboardingLinkRequest,
     PlatformAccess,
     VerificationRequest,
 )
@@ -68,7 +68,7 @@ class LinkForm(Form):
     names = ("purpose", "return_url", "expires_in")
     labels = {"return_url": "The return URL", "expires_in": "The expiration"}
 
-    def request(self, mode: str) -> LinkRequest:
+    def request(self, mode: str) -> OnboardingLinkRequest:
         """Raises Invalid."""
         seconds = self.values["expires_in"]
         lifetime = int(seconds) if seconds in map(str, LIFETIMES) else None

@@ -25,7 +25,7 @@ from apps.ledger.statements import StatementLine
 from apps.payments.models import Payment
 from apps.payouts.models import Payout
 from apps.reports.account_codes import Codes
-from apps.reports.bookings import Booking, bookings_of
+from apps.reports.bookings import EntryValue, bookings_of
 from apps.reports.labels import kind_label
 from apps.swaps.models import Swap
 
@@ -46,7 +46,7 @@ class ShownLine:
     line: StatementLine
     label: str
     subject: Subject
-    booking: Booking
+    booking: EntryValue
     account: StoreAccount
     asset: Asset
 

@@ -21,7 +21,7 @@ from apps.dashboard.statement_lines import CSV_COLUMNS, cells, shown
 from apps.ledger import statements
 from apps.ledger.selectors import StoreAccount, store_accounts
 from apps.reports.account_codes import codes_of
-from apps.reports.bookings import SUMMED_MAX, Sums, sums_of
+from apps.reports.bookings import SUMMED_MAX, BookingSums, sums_of
 from apps.reports.labels import ACCOUNTS, KINDS, OF_STORES
 
 PER_PAGE = 25
@@ -157,7 +157,7 @@ def index(request: PageRequest) -> HttpResponse:
     )
 
 
-def _sums(request: PageRequest, chosen: Chosen | None, filters: Filters) -> list[Sums]:
+def _sums(request: PageRequest, chosen: Chosen | None, filters: Filters) -> list[BookingSums]:
     access = request.access
     if chosen is None:
         return []
@@ -170,7 +170,7 @@ def _sums(request: PageRequest, chosen: Chosen | None, filters: Filters) -> list
     )
 
 
-def _total(sums: Sequence[Sums]) -> Total:
+def _total(sums: Sequence[BookingSums]) -> Total:
     worth = Counter[str]()
     fees = Counter[str]()
     for one in sums:

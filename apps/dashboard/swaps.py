@@ -33,7 +33,7 @@ from apps.swaps.models import AutoSwap, Swap
 from apps.swaps.requests import SwapRequest
 from apps.swaps.services.auto import set_auto_swap, targets
 from apps.swaps.services.create import RateMoved, check_swap, order_swap
-from apps.swaps.services.quote import Quote, quote_swap
+from apps.swaps.services.quote import SwapEstimate, quote_swap
 
 _TABS = {
     "": "All",
@@ -165,7 +165,7 @@ def _review(
     request: PageRequest, form: SwapForm, asked: SwapRequest, code: CodeForm | None = None
 ) -> HttpResponse:
     """What would be sold, what it is expected to bring, and the least that is taken for it."""
-    quote: Quote = quote_swap(request.access, asked)
+    quote: SwapEstimate = quote_swap(request.access, asked)
     slippage = money.percentage_from_bps(quote.slippage_bps)
     review = Review(
         title="Confirm swap",

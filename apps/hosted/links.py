@@ -23,7 +23,7 @@ from apps.hosted.plumbing import Context, public_page, refused_if_too_often
 from apps.links.documents import OPEN, state_of
 from apps.links.models import PaymentLink
 from apps.links.requests import EMAIL_MAX, NAME_MAX, Purchase, cents_typed
-from apps.links.selectors import Tally, by_token, tally_of
+from apps.links.selectors import LinkTally, by_token, tally_of
 from apps.links.services.buy import LinkClosed, SoldOut, buy
 from apps.payments.services.create import FeesTakeAll, KycRequired, NoAcceptedAsset, NoRate
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
@@ -129,7 +129,7 @@ def _page(
     closed: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    tally = tally_of(link) if link.stock is not None else Tally()
+    tally = tally_of(link) if link.stock is not None else LinkTally()
     state = state_of(link, clock.now(link.store, link.mode))
     if state == OPEN:
         state = closed or (

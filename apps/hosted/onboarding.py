@@ -74,7 +74,7 @@ class DestinationForm(Form):
     def is_bank(self) -> bool:
         return self.values["kind"] == "bank"
 
-    def save(self, link: OnboardingLink) -> onboarding.Named:
+    def save(self, link: OnboardingLink) -> onboarding.NamedDestination:
         """Raises Unusable, OutOfScope or a refusal."""
         if self.is_bank:
             return onboarding.save_bank(

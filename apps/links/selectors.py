@@ -36,7 +36,7 @@ def by_token(token: str) -> PaymentLink | None:
 
 
 @dataclass(frozen=True)
-class Tally:
+class LinkTally:
     """What a link has brought. `open` payments may still be completed; what was refunded later
     stays counted."""
 
@@ -50,7 +50,7 @@ class Tally:
         return self.completed + self.open
 
 
-def tallies(links: Iterable[PaymentLink]) -> dict[object, Tally]:
+def tallies(links: Iterable[PaymentLink]) -> dict[object, LinkTally]:
     """By the id of the link; one without payments isn't in it."""
     done = Q(payment__completed_at__isnull=False)
     waiting = Q(payment__status__in=["pending", "processing"])
@@ -65,12 +65,13 @@ def tallies(links: Iterable[PaymentLink]) -> dict[object, Tally]:
         open=Count("id", filter=waiting),
     )
     return {
-        row["link_id"]: Tally(row["completed"], row["completed_cents"], row["open"]) for row in sums
+        row["link_id"]: LinkTally(row["completed"], row["completed_cents"], row["open"])
+        for row in sums
     }
 
 
-def tally_of(link: PaymentLink) -> Tally:
-    return tallies([link]).get(link.pk, Tally())
+def tally_of(link: PaymentLink) -> LinkTally:
+    return tallies([link]).get(link.pk, LinkTally())
 
 
 def payments_at(link: PaymentLink) -> "QuerySet[LinkPayment]":

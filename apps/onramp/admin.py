@@ -13,7 +13,7 @@ from apps.core.staff.pages import Part, ReadOnly
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 
 
-class Changes(Part):
+class ChangesInline(Part):
     model = SessionChange
     fields = ["created_at", "from_status", "to_status", "source"]
 
@@ -33,7 +33,7 @@ class FundingSessionAdmin(ReadOnly):
     amount = lists.price("amount_cents", "currency")
     state = lists.status("card")
     ordering = ["-created_at"]
-    inlines = [Changes]
+    inlines = [ChangesInline]
 
 
 @admin.register(Callback)

@@ -22,7 +22,7 @@ class Addresses(Part):
     fields = ["asset", "address", "required_atomic", "exchange_rate", "required_confirmations"]
 
 
-class Events(Part):
+class PaymentEventsInline(Part):
     model = PaymentEvent
     fields = ["created_at", "event_type", "from_status", "to_status"]
 
@@ -48,7 +48,7 @@ class PaymentAdmin(ReadOnly):
     order = lists.text("order_id", "Order ID")
     state = lists.status("payment")
     ordering = ["-created_at"]
-    inlines = [Addresses, Events]
+    inlines = [Addresses, PaymentEventsInline]
 
 
 @admin.register(Refund)

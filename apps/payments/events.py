@@ -7,7 +7,7 @@ from datetime import datetime
 from apps.payments.documents.deposits import TransactionDocument
 from apps.payments.documents.events import intent_event, transaction_event
 from apps.payments.models import Payment, PaymentEvent
-from apps.payments.states import Decision
+from apps.payments.states import PaymentDecision
 from apps.webhooks import catalogue
 from apps.webhooks import events as webhooks
 
@@ -16,7 +16,7 @@ def record(
     payment: Payment,
     event_type: str,
     before: str | None,
-    after: Decision,
+    after: PaymentDecision,
     at: datetime,
     *,
     payload: Mapping[str, str | None] | None = None,

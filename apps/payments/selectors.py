@@ -179,7 +179,7 @@ def payments_visible_to(viewer: Viewer) -> "models.QuerySet[Payment]":
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PaymentCriteria:
     """What a list is asked for. Unrecognized statuses and unreadable dates are ignored; `reference`
     is a case-insensitive part; days are those of `zone`, inclusive."""
 
@@ -234,7 +234,7 @@ ORDER BY p.created_at DESC, p.id DESC
 
 
 def page_of_payments(
-    viewer: Viewer, store: Store, criteria: Wanted, first: int, size: int
+    viewer: Viewer, store: Store, criteria: PaymentCriteria, first: int, size: int
 ) -> tuple[list[Payment], int]:
     """The viewer's payments from this place on, newest first, and how many there are in all.
     `store` is the viewer's."""

@@ -19,14 +19,14 @@ REFUNDED = "refunded"
 
 
 @dataclass(frozen=True)
-class Decision(Step):
+class PaymentDecision(Step):
     """The next step of an intent; `event` is its public name, None when the table has none."""
 
     reason: str | None
     event: str | None = None
 
 
-MACHINE = Machine[Payment, Decision](
+MACHINE = Machine[Payment, PaymentDecision](
     {
         PENDING: {PROCESSING, EXPIRED},
         PROCESSING: {PROCESSING, COMPLETED, FAILED, EXPIRED},
@@ -87,7 +87,7 @@ EVENTS = {
 
 
 @dataclass(frozen=True)
-class Facts:
+class PaymentProgress:
     """What has arrived, measured in parts of what is required, and what the store decided about too
     little and too much."""
 
@@ -113,65 +113,65 @@ class Facts:
 
 
 def decide(
-    status: str, reason: str | None, facts: Facts, *, is_underpaid_noted: bool = False
-) -> Decision | None:
+    status: str, reason: str | None, facts: PaymentProgress, *, is_underpaid_noted: bool = False
+) -> PaymentDecision | None:
     """The one next step from here, None when the intent stays as it is."""
-    step: Decision | None = None
+    step: PaymentDecision | None = None
     if status == PENDING:
         step = _from_pending(facts)
     elif status == PROCESSING:
         step = _from_processing(facts, is_underpaid_noted)
     elif status == COMPLETED and facts.is_too_much(facts.confirmed):
-        step = Decision(COMPLETED, COMPLETED_OVERPAID)
+        step = PaymentDecision(COMPLETED, COMPLETED_OVERPAID)
     if (
         step is not None
         and step.status == COMPLETED
         and status != COMPLETED
         and facts.is_under_review
     ):
-        step = Decision(PROCESSING, PENDING_CONFIRMATIONS)
+        step = PaymentDecision(PROCESSING, PENDING_CONFIRMATIONS)
     if step is None or (step.status, step.reason, step.event) == (status, reason, None):
         return None
     return step
 
 
-def _from_pending(facts: Facts) -> Decision | None:
+def _from_pending(facts: PaymentProgress) -> PaymentDecision | None:
     if facts.seen:
         reason = PENDING_CONFIRMATIONS if facts.is_enough(facts.seen) else PROCESSING_UNDERPAID
-        return Decision(PROCESSING, reason, EVENTS[PROCESSING])
+        return PaymentDecision(PROCESSING, reason, EVENTS[PROCESSING])
     if facts.is_past_deadline and not facts.is_held_open:
-        return Decision(EXPIRED, EXPIRED_TIMEOUT, EVENTS[EXPIRED])
+        return PaymentDecision(EXPIRED, EXPIRED_TIMEOUT, EVENTS[EXPIRED])
     return None
 
 
-def _from_processing(facts: Facts, is_underpaid_noted: bool) -> Decision:
+def _from_processing(facts: PaymentProgress, is_underpaid_noted: bool) -> PaymentDecision:
     if facts.is_enough(facts.confirmed):
         return _enough_confirmed(facts)
     if facts.is_enough(facts.seen):
-        return Decision(PROCESSING, PENDING_CONFIRMATIONS)
+        return PaymentDecision(PROCESSING, PENDING_CONFIRMATIONS)
     if facts.is_past_deadline and not facts.unconfirmed and not facts.is_held_open:
         return _short_at_deadline(facts)
-    return Decision(
+    return PaymentDecision(
         PROCESSING, PROCESSING_UNDERPAID, None if is_underpaid_noted else UNDERPAID_EVENT
     )
 
 
-def _enough_confirmed(facts: Facts) -> Decision:
+def _enough_confirmed(facts: PaymentProgress) -> PaymentDecision:
     waits_for_rest = (
         facts.unconfirmed and facts.is_too_much(facts.seen) and not facts.accepts_overpayments
     )
     if waits_for_rest and not facts.is_too_much(facts.confirmed):
-        return Decision(PROCESSING, PENDING_CONFIRMATIONS)
+        return PaymentDecision(PROCESSING, PENDING_CONFIRMATIONS)
     if not facts.is_too_much(facts.confirmed):
-        return Decision(COMPLETED, COMPLETED_EXACT, EVENTS[COMPLETED])
+        return PaymentDecision(COMPLETED, COMPLETED_EXACT, EVENTS[COMPLETED])
     if facts.accepts_overpayments:
-        return Decision(COMPLETED, COMPLETED_OVERPAID, EVENTS[COMPLETED])
-    return Decision(FAILED, FAILED_OVERPAID, EVENTS[FAILED])
+        return PaymentDecision(COMPLETED, COMPLETED_OVERPAID, EVENTS[COMPLETED])
+    return PaymentDecision(FAILED, FAILED_OVERPAID, EVENTS[FAILED])
 
 
-def _short_at_deadline(facts: Facts) -> Decision:
+def _short_at_deadline(facts: PaymentProgress) -> PaymentDecision:
     if not facts.confirmed:
-        return Decision(EXPIRED, EXPIRED_TIMEOUT, EVENTS[EXPIRED])
+        return PaymentDecision(EXPIRED, EXPIRED_TIMEOUT, EVENTS[EXPIRED])
     if facts.accepts_underpayments:
-        return Decision(COMPLETED, COMPLETED_UNDERPAID, EVENTS[COMPLETED])
-    return Decision(FAILED, FAILED_UNDERPAID, EVENTS[FAILED])
+        return PaymentDecision(COMPLETED, COMPLETED_UNDERPAID, EVENTS[COMPLETED])
+    return PaymentDecision(FAILED, FAILED_UNDERPAID, EVENTS[FAILED])

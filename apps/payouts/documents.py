@@ -139,7 +139,7 @@ def payout_document(payout: Payout) -> PayoutDocument:
         paid_at=iso(payout.paid_at),
         paid_external_reference=payout.paid_external_reference,
         network_fee_decimal=None if fee is None else money.decimal_from_atomic(fee, GAS_DECIMALS),
-        state_transitions=[transition.document() for transition in told_transitions(payout)],
+        state_transitions=[transition.document() for transition in public_transitions(payout)],
         failure_reason=payout.failure_reason if has_failed else None,
         failure_code=payout.failure_code if has_failed else None,
         livemode=payout.is_live,
@@ -177,7 +177,7 @@ def pending_reason(payout: Payout) -> str | None:
 
 
 @dataclass(frozen=True)
-class Told:
+class PublicTransition:
     """A line of the history that merchants see; `note` is what was said of a failure."""
 
     before: str | None
@@ -191,15 +191,17 @@ class Told:
         )
 
 
-def told_transitions(payout: Payout) -> list[Told]:
+def public_transitions(payout: Payout) -> list[PublicTransition]:
     """Oldest first; steps between the told states are left out."""
-    transitions: list[Told] = []
+    transitions: list[PublicTransition] = []
     for line in payout.transitions.all():
         before = transitions[-1].to if transitions else None
         to = states.TOLD.get(line.to_status)
         if to is not None and to != before:
             transitions.append(
-                Told(before, to, line.at, line.note if to == Payout.Status.FAILED else "")
+                PublicTransition(
+                    before, to, line.at, line.note if to == Payout.Status.FAILED else ""
+                )
             )
     return transitions
 

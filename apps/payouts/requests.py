@@ -24,7 +24,7 @@ from apps.payouts.models import Schedule
 MINIMUM_CURRENCIES = ("USD", "EUR", "GBP", "HKD", "SGD", "JPY")
 
 
-class Wallet(Struct, frozen=True):
+class WalletTarget(Struct, frozen=True):
     """A saved wallet, by the id of its record."""
 
     detail_id: str
@@ -47,17 +47,17 @@ class PayoutRequest(Struct, frozen=True):
 
     asset_id: str
     amount_atomic: int
-    target: Wallet | Bank | RawAddress
+    target: WalletTarget | Bank | RawAddress
 
 
 def target_of(
     bank_id: str | None, wallet_id: str | None, address: str | None
-) -> Wallet | Bank | RawAddress:
+) -> WalletTarget | Bank | RawAddress:
     """The one destination that was named; a saved wallet beside an address wins. Raises Invalid."""
     if bank_id is not None and wallet_id is None and address is None:
         return Bank(bank_id)
     if bank_id is None and wallet_id is not None:
-        return Wallet(wallet_id)
+        return WalletTarget(wallet_id)
     if bank_id is None and address is not None:
         return RawAddress(address)
     raise Invalid("destination_address", "one_destination")
@@ -124,7 +124,7 @@ class QuoteBody(Request, frozen=True, kw_only=True):
 # --- schedules ------------------------------------------------------------------------------------
 
 
-class Moment(Field):
+class ScheduleTime(Field):
     """An ISO date-time with its offset."""
 
     def check(self, value: Any, name: str) -> datetime:
@@ -141,7 +141,7 @@ class Moment(Field):
         return {"type": "string", "format": "date-time"}
 
 
-class Named(Field):
+class ScheduleName(Field):
     """One of a few names. What else is sent is refused by the sentence of a schedule, not of a
     field."""
 
@@ -157,13 +157,13 @@ class ScheduleRequest(Changes, frozen=True, kw_only=True):
     """What a schedule is made with, or what of it is changed."""
 
     asset_id: Name | UnsetType = UNSET
-    frequency: Annotated[Any, by(Named(Schedule.Frequency.values))] = UNSET
+    frequency: Annotated[Any, by(ScheduleName(Schedule.Frequency.values))] = UNSET
     fiat_payout_detail_id: Name | UnsetType = UNSET
     crypto_payout_detail_id: Name | UnsetType = UNSET
     destination_address: Name | UnsetType = UNSET
     minimum_fiat_cents: Annotated[int, by(Integer())] | UnsetType = UNSET
-    minimum_fiat_currency: Annotated[Any, by(Named(MINIMUM_CURRENCIES))] = UNSET
-    next_payout_at: Annotated[datetime, by(Moment())] | UnsetType = UNSET
+    minimum_fiat_currency: Annotated[Any, by(ScheduleName(MINIMUM_CURRENCIES))] = UNSET
+    next_payout_at: Annotated[datetime, by(ScheduleTime())] | UnsetType = UNSET
     swap_target_asset_id: Name | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
@@ -175,7 +175,7 @@ class ScheduleRequest(Changes, frozen=True, kw_only=True):
         )
 
     @property
-    def target(self) -> Wallet | Bank | RawAddress:
+    def target(self) -> WalletTarget | Bank | RawAddress:
         """Raises Invalid when it names no destination, or two."""
         fields = self.sent()
         return target_of(

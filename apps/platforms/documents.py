@@ -12,7 +12,7 @@ from apps.core.messages.documents import Day, Decimals, Digits, Document, Id, Ti
 from apps.payments.models import Payment
 from apps.platforms.models import AccessRequest, OnboardingLink
 from apps.platforms.requests import VerificationRequest
-from apps.platforms.selectors import Account
+from apps.platforms.selectors import AccountView
 from apps.stores.models import Store, Verification
 
 VerificationStatus = Annotated[str, Meta(extra_json_schema={"enum": Verification.Status.values})]
@@ -158,7 +158,7 @@ class PlatformPayment(Document, frozen=True, kw_only=True):
     account: AccountNamed
 
 
-def account_document(account: Account) -> PlatformAccountDocument:
+def account_document(account: AccountView) -> PlatformAccountDocument:
     store = account.store
     return PlatformAccountDocument(
         id=str(store.pk),

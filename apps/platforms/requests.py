@@ -13,7 +13,7 @@ from apps.core.models import Mode
 from apps.platforms.models import OnboardingLink
 
 
-class Email(Text):
+class AccountEmail(Text):
     """An email address."""
 
     def check(self, value: Any, name: str) -> str:
@@ -73,7 +73,7 @@ class VerificationRequest(Request, frozen=True, kw_only=True):
     registration_number: Number | None = None
     tax_id: Number | None = None
     business_website: Annotated[str, by(Url(plain_http="any"))] | None = None
-    contact_email: Annotated[str, by(Email(254))] | None = None
+    contact_email: Annotated[str, by(AccountEmail(254))] | None = None
     contact_phone: Annotated[str, by(Text(50))] | None = None
     business_description: Annotated[str, by(Text(5000))] | None = None
 
@@ -94,7 +94,7 @@ Purpose = Annotated[str, by(Text(18, choices=OnboardingLink.Purpose.values))]
 Seconds = Annotated[int, by(Integer(1))]
 
 
-class LinkRequest(Request, frozen=True, kw_only=True):
+class OnboardingLinkRequest(Request, frozen=True, kw_only=True):
     """An onboarding link; it leads back over plain http to this machine alone."""
 
     purpose: Purpose = OnboardingLink.Purpose.ONBOARDING.value
@@ -102,7 +102,7 @@ class LinkRequest(Request, frozen=True, kw_only=True):
     expires_in: Seconds | None = None
 
 
-class TestLinkRequest(LinkRequest, frozen=True, kw_only=True):
+class TestLinkRequest(OnboardingLinkRequest, frozen=True, kw_only=True):
     """One for tests, which leads back over plain http to anywhere."""
 
     purpose: Purpose = OnboardingLink.Purpose.ONBOARDING.value
@@ -110,4 +110,7 @@ class TestLinkRequest(LinkRequest, frozen=True, kw_only=True):
     expires_in: Seconds | None = None
 
 
-LINK_REQUESTS: dict[str, type[LinkRequest]] = {Mode.LIVE: LinkRequest, Mode.TEST: TestLinkRequest}
+LINK_REQUESTS: dict[str, type[OnboardingLinkRequest]] = {
+    Mode.LIVE: OnboardingLinkRequest,
+    Mode.TEST: TestLinkRequest,
+}

@@ -35,7 +35,7 @@ LEFT JOIN LATERAL (
 
 
 @dataclass(frozen=True)
-class Booking:
+class EntryValue:
     """`fee_atomic` was taken before the amount of the entry; `rate` is None where nobody knows what
     a coin was worth."""
 
@@ -70,7 +70,7 @@ WHERE e.id = ANY (%(entries)s::bigint[])
 
 def bookings_of(
     store_id: uuid.UUID, mode: str, currency: str, entry_ids: Iterable[int]
-) -> dict[int, Booking]:
+) -> dict[int, EntryValue]:
     """By entry, of the store's own alone. What serves no payment is valued in `currency`. One
     question for all."""
     entries = array(entry_ids)
@@ -83,13 +83,13 @@ def bookings_of(
     with connection.cursor() as cursor:
         cursor.execute(_BOOKINGS, arguments)
         return {
-            entry: Booking(code, rate, source, int(fee), decimals)
+            entry: EntryValue(code, rate, source, int(fee), decimals)
             for entry, code, rate, source, fee, decimals in cursor.fetchall()
         }
 
 
 @dataclass
-class Sums:
+class BookingSums:
     """A coin in a range: what was there, came in, went out, and is there; what of it is valued, by
     currency, in cents.
 
@@ -174,7 +174,7 @@ def sums_of(
     criteria: Wanted,
     *,
     scan: int = SUMMED_MAX,
-) -> list[Sums]:
+) -> list[BookingSums]:
     """Of every coin that the store has such an account of, in the order of the assets. One
     question."""
     arguments: Arguments = {"store": store_id, "mode": mode, "store_currency": currency}
@@ -188,9 +188,9 @@ def sums_of(
     return [_sums(asset_id, rows, scan) for asset_id, rows in by_asset.items()]
 
 
-def _sums(asset_id: str, rows: list[tuple[Any, ...]], scan: int) -> Sums:
+def _sums(asset_id: str, rows: list[tuple[Any, ...]], scan: int) -> BookingSums:
     """The rows of a coin, one a currency."""
-    sums = Sums(asset_id, rows[0][0])
+    sums = BookingSums(asset_id, rows[0][0])
     balance = int(rows[0][1])
     scanned = 0
     after = 0

@@ -58,7 +58,7 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-class Amounts(NamedTuple):
+class AccountAmounts(NamedTuple):
     """Atomic units in the three accounts of a store."""
 
     available: int = 0
@@ -69,13 +69,13 @@ class Amounts(NamedTuple):
     def total(self) -> int:
         return self.available + self.held + self.reserved
 
-    def plus(self, other: "Amounts") -> "Amounts":
-        return Amounts(
+    def plus(self, other: "AccountAmounts") -> "AccountAmounts":
+        return AccountAmounts(
             self.available + other.available, self.held + other.held, self.reserved + other.reserved
         )
 
 
-NOTHING = Amounts()
+NOTHING = AccountAmounts()
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class KindSum:
     kind: str
     movements: int
     entries: int
-    amounts: Amounts
+    amounts: AccountAmounts
 
 
 @dataclass
@@ -95,11 +95,11 @@ class AssetSums:
 
     asset_id: str
     atomic_decimals: int
-    opening: Amounts = NOTHING
+    opening: AccountAmounts = NOTHING
     sums: list[KindSum] = field(default_factory=list)
 
     @property
-    def closing(self) -> Amounts:
+    def closing(self) -> AccountAmounts:
         amounts = self.opening
         for total in self.sums:
             amounts = amounts.plus(total.amounts)
@@ -139,7 +139,7 @@ def asset_sums(extent: Extent) -> list[AssetSums]:
         cursor.execute(_SUMS, extent.arguments())
         for asset_id, decimals, kind, movements, entries, *amounts in cursor.fetchall():
             sums = by_asset.setdefault(asset_id, AssetSums(asset_id, decimals))
-            parts = Amounts(*(int(amount) for amount in amounts))
+            parts = AccountAmounts(*(int(amount) for amount in amounts))
             if kind:
                 sums.sums.append(KindSum(kind, movements, entries, parts))
             else:
@@ -147,7 +147,7 @@ def asset_sums(extent: Extent) -> list[AssetSums]:
     return list(by_asset.values())
 
 
-class Line(NamedTuple):
+class ReportLine(NamedTuple):
     """One entry of the range; `balance_atomic` is what its account held after it (under a currency
     filter: of that currency)."""
 
@@ -192,19 +192,19 @@ SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, 
 """
 
 
-def lines(extent: Extent, sums: list[AssetSums]) -> Iterator[Line]:
+def lines(extent: Extent, sums: list[AssetSums]) -> Iterator[ReportLine]:
     """Every entry, oldest first, without keeping a transaction open meanwhile."""
     balances = {
         (total.asset_id, kind): getattr(total.opening, kind)
         for total in sums
-        for kind in Amounts._fields
+        for kind in AccountAmounts._fields
     }
     for row in rows_of(_LINES, extent.arguments()):
         yield _line(row, balances)
     if any(
         balances[total.asset_id, kind] != getattr(total.closing, kind)
         for total in sums
-        for kind in Amounts._fields
+        for kind in AccountAmounts._fields
     ):
         raise FiguresDiffer
 
@@ -214,7 +214,7 @@ class FiguresDiffer(Exception):
     into the range meanwhile."""
 
 
-def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> Line:
+def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> ReportLine:
     (
         entry,
         movement,
@@ -235,7 +235,7 @@ def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> Line:
     balances[asset_id, account] += amount
     value = None if rate is None else money.cents_for_atomic(amount, rate, decimals)
     valued = (currency, value, rate, source, rate_at)
-    return Line(
+    return ReportLine(
         entry,
         movement,
         at,

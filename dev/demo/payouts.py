@@ -7,7 +7,7 @@ from apps.access.access import ACT, Access
 from apps.assets.models import Asset
 from apps.ledger.selectors import balances
 from apps.payouts.models import Destination, Schedule
-from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest, Wallet
+from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest, WalletTarget
 from apps.payouts.services.approvals import maker_of
 from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import add_bank, add_wallet
@@ -50,7 +50,7 @@ def seed_payouts(store: Store, merchant: User) -> None:
     if amount >= asset.min_withdrawal_atomic:
         for name, threshold, is_saved in WISHES:
             change_store(store, payout_review_threshold_cents=threshold)
-            to = Wallet(str(wallet.pk)) if is_saved else RawAddress(SUPPLIER)
+            to = WalletTarget(str(wallet.pk)) if is_saved else RawAddress(SUPPLIER)
             wish = PayoutRequest(COIN, amount, to)
             make_payout(access, wish, f"demo: {name}", maker=maker_of(access), caller=access.caller)
         change_store(store, payout_review_threshold_cents=None)

@@ -15,7 +15,7 @@ from apps.assets.models import Asset
 from apps.core import clock, mail
 from apps.core.errors import Flat
 from apps.payouts.models import Destination, PayoutBatchLine, Schedule
-from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest, Wallet
+from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest, WalletTarget
 from apps.payouts.services import batches, runs, schedules
 from apps.payouts.services.create import create_payout
 from apps.payouts.services.destinations import NotSaved, add_wallet
@@ -41,7 +41,9 @@ def wallet(cast: Cast, by: Access | None) -> Destination:
 
 def to(destination: Destination | str) -> PayoutRequest:
     target = (
-        RawAddress(destination) if isinstance(destination, str) else Wallet(str(destination.pk))
+        RawAddress(destination)
+        if isinstance(destination, str)
+        else WalletTarget(str(destination.pk))
     )
     return PayoutRequest("ETH", 10**18, target)
 

@@ -388,7 +388,11 @@ def test_market_data_needs_no_credential(params: str, currency: str) -> None:
 
 @pytest.mark.parametrize(
     ("status", "expected"),
-    [(429, market.Throttled), (500, market.Unavailable), (404, market.Unavailable)],
+    [
+        (429, market.MarketThrottled),
+        (500, market.MarketUnavailable),
+        (404, market.MarketUnavailable),
+    ],
 )
 def test_a_public_source_that_fails_is_told_as_such(
     status: int, expected: type[Exception], httpserver: Any, settings: Any
@@ -428,7 +432,7 @@ def test_figures_without_a_price_are_none(price: Any, httpserver: Any, settings:
         [{"id": "solana", "current_price": price}]
     )
     _use(settings, httpserver)
-    with pytest.raises(market.Unavailable):
+    with pytest.raises(market.MarketUnavailable):
         market.market_data("SOL", "usd")
 
 

@@ -21,7 +21,7 @@ from apps.dashboard import overview
 from apps.dashboard.charts import line_chart
 from apps.dashboard.overview import ranges
 from apps.payments.models import Payment
-from apps.payments.takings import takings_of
+from apps.payments.proceeds import proceeds_of
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import submit_verification
 from apps.stores.models import Member, Role, Store, User, Verification
@@ -72,7 +72,7 @@ def test_figures_are_those_of_the_summary(bakery: Shop) -> None:
 def test_net_is_the_sum_of_what_each_payment_left(bakery: Shop) -> None:
     for amount in ("10.00", "24.50", "0.50", "3.33", "17.77"):
         paid(bakery.test, amount=amount)
-    takings = takings_of(Payment.objects.visible_to(bakery.access())).values()
+    takings = proceeds_of(Payment.objects.visible_to(bakery.access())).values()
     left = sum((one.net_cents or 0) - (one.refunded_cents or 0) for one in takings)
     assert 0 < left < 5610
     assert values(bakery)["Net after fees and refunds"].value == fiat(left, "EUR")

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.dashboard.payment_timeline import Story, timeline_of
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.services.refund_progress import advance_refunds
-from apps.payments.whole import whole_of
+from apps.payments.snapshot import snapshot_of
 from apps.stores.models import AuditEntry, Member
 from apps.webhooks.models import Delivery
 from apps.webhooks.requests import EndpointRequest
@@ -123,7 +123,7 @@ def test_a_long_timeline_is_capped_and_shown_whole_on_demand(cast: Cast) -> None
     whole = browser.get(f"payments/{made['id']}?timeline=all")
     assert len(titles(whole)) == 151 and "Show all" not in text(whole)
     assert "timeline=all" in text(whole)  # what refreshes itself stays whole
-    assert timeline_of(Story(whole_of(row)), 10).total == 151
+    assert timeline_of(Story(snapshot_of(row)), 10).total == 151
 
 
 def statements(browser: Browser, id: str) -> int:

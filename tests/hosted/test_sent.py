@@ -11,7 +11,7 @@ from django.test import Client
 
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.payments.models import Payment
-from apps.payments.services.sent import Found, hash_in
+from apps.payments.services.transaction_lookup import LookupResult, hash_in
 from tests import make
 from tests.cast import Shop
 
@@ -202,6 +202,6 @@ def test_every_answer_has_words_of_its_own(bakery: Shop) -> None:
                 "checkout": {"token": "T"},
             },
         )
-        for one in Found
+        for one in LookupResult
     }
-    assert len(set(texts.values())) == len(Found)
+    assert len(set(texts.values())) == len(LookupResult)

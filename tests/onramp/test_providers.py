@@ -11,23 +11,23 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from apps.onramp.providers.base import (
-    Ask,
     BadSignature,
-    Coin,
+    CustomerPlace,
     NotOffered,
+    OnrampCoin,
+    OnrampOrder,
     OnrampProvider,
-    Order,
-    Place,
     ProviderError,
+    QuoteRequest,
 )
 from apps.onramp.providers.onramper import Onramper
 from apps.onramp.providers.sandbox import Sandbox
 from tests.onramp.cards import SECRET
 from tests.onramp.network import Stand, signed
 
-COIN = Coin("SETH", "sepolia", 18)
+COIN = OnrampCoin("SETH", "sepolia", 18)
 RATE = Decimal(1800)
-GERMANY = Place("DE")
+GERMANY = CustomerPlace("DE")
 ADDRESS = "0x" + "ab" * 20
 
 
@@ -45,7 +45,7 @@ def network(request: pytest.FixtureRequest, stand: Stand) -> OnrampProvider:
     )
 
 
-def order(network: OnrampProvider, **fields: Any) -> Order:
+def order(network: OnrampProvider, **fields: Any) -> OnrampOrder:
     method = network.methods(GERMANY, "EUR", COIN)[0]
     known: dict[str, Any] = {
         "id": uuid.uuid4(),
@@ -61,7 +61,7 @@ def order(network: OnrampProvider, **fields: Any) -> Order:
         "address": ADDRESS,
         "email": "ann@example.com",
     }
-    return Order(
+    return OnrampOrder(
         **{
             **known,
             "success_url": "https://a.example/s",
@@ -87,12 +87,12 @@ def test_methods_are_told_apart_and_end_where_it_isnt(network: OnrampProvider) -
     assert len({one.id for one in methods}) == len(methods) == 2 and all(
         one.name and one.code and one.letter_id for one in methods
     )
-    assert network.methods(Place("BR"), "EUR", COIN) == []
+    assert network.methods(CustomerPlace("BR"), "EUR", COIN) == []
 
 
 def test_a_charge_is_kept_to_and_less_than_its_worth_delivered(network: OnrampProvider) -> None:
     for method in network.methods(GERMANY, "EUR", COIN):
-        offers = network.quote(Ask(method, GERMANY, "EUR", COIN, RATE, charge_cents=5000))
+        offers = network.quote(QuoteRequest(method, GERMANY, "EUR", COIN, RATE, charge_cents=5000))
         assert len({one.service_id for one in offers}) == len(offers) >= 2
         for one in offers:
             assert one.charge_cents == 5000 > one.converted_cents > 0
@@ -102,7 +102,9 @@ def test_a_charge_is_kept_to_and_less_than_its_worth_delivered(network: OnrampPr
 def test_a_delivery_is_reached_by_a_charge_that_covers_it(network: OnrampProvider) -> None:
     target = 27_777_780_000_000_000
     for method in network.methods(GERMANY, "EUR", COIN):
-        offers = network.quote(Ask(method, GERMANY, "EUR", COIN, RATE, target_atomic=target))
+        offers = network.quote(
+            QuoteRequest(method, GERMANY, "EUR", COIN, RATE, target_atomic=target)
+        )
         best = max(offers, key=lambda one: one.crypto_atomic)
         assert (
             target <= best.crypto_atomic <= target * 101 // 100 and 5000 < best.charge_cents < 5500
@@ -197,4 +199,4 @@ def test_a_payout_that_is_no_amount_is_no_offer(
 ) -> None:
     stand.lies = {"payout": payout}
     method = onramper.methods(GERMANY, "EUR", COIN)[0]
-    assert onramper.quote(Ask(method, GERMANY, "EUR", COIN, RATE, charge_cents=5000)) == []
+    assert onramper.quote(QuoteRequest(method, GERMANY, "EUR", COIN, RATE, charge_cents=5000)) == []

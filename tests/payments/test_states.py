@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.payments import states
-from apps.payments.states import Decision, Facts, decide
+from apps.payments.states import PaymentDecision, PaymentProgress, decide
 from tests.test_house import ROOT, sources
 
-NOTHING = Facts(
+NOTHING = PaymentProgress(
     confirmed=Fraction(0),
     unconfirmed=Fraction(0),
     is_past_deadline=False,
@@ -26,7 +26,7 @@ ONE = Fraction(1)
 HALF = Fraction(1, 2)
 
 
-def facts(**changes: object) -> Facts:
+def facts(**changes: object) -> PaymentProgress:
     return replace(NOTHING, **changes)
 
 
@@ -155,16 +155,16 @@ ROWS = [
 
 @pytest.mark.parametrize(("status", "reason", "known", "expected"), ROWS)
 def test_each_row_of_the_table(
-    status: str, reason: str | None, known: Facts, expected: tuple[str, str, str] | None
+    status: str, reason: str | None, known: PaymentProgress, expected: tuple[str, str, str] | None
 ) -> None:
-    assert decide(status, reason, known) == (Decision(*expected) if expected else None)
+    assert decide(status, reason, known) == (PaymentDecision(*expected) if expected else None)
 
 
 def test_the_short_payment_is_noted_once() -> None:
     short = facts(confirmed=HALF)
     assert decide(
         "processing", "processing_underpaid", short, is_underpaid_noted=False
-    ) == Decision("processing", "processing_underpaid", states.UNDERPAID_EVENT)
+    ) == PaymentDecision("processing", "processing_underpaid", states.UNDERPAID_EVENT)
     assert decide("processing", "processing_underpaid", short, is_underpaid_noted=True) is None
 
 

@@ -14,7 +14,7 @@ from apps.core.errors import NotFound
 from apps.ledger.selectors import payment_split
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, PaymentEvent
 from apps.payments.selectors import received_by
-from apps.payments.whole import find_whole, whole_of
+from apps.payments.snapshot import find_snapshot, snapshot_of
 from apps.stores.models import Store, Verification
 from tests import make
 from tests.cast import Cast, Shop
@@ -54,7 +54,7 @@ def test_rows_that_come_as_json_are_those_of_the_orm(paid: Payment) -> None:
 
 
 def test_it_is_all_that_its_parts_are_when_they_are_asked_for(paid: Payment) -> None:
-    whole = whole_of(paid)
+    whole = snapshot_of(paid)
     for ours, theirs in zip(whole.received, received_by(paid), strict=True):
         assert values(ours.address) == values(theirs.address)
         assert (values(ours.address.asset), values(ours.address.asset.chain)) == (
@@ -85,7 +85,7 @@ def test_late_deposits_and_the_business_are_part_of_it(bakery: Shop) -> None:
         submitted_at=at,
         updated_at=at,
     )
-    whole = whole_of(Payment.objects.get(pk=made["id"]))
+    whole = snapshot_of(Payment.objects.get(pk=made["id"]))
     assert (
         whole.late
         == dict(
@@ -105,8 +105,8 @@ def test_nobody_finds_anothers(cast: Cast, paid: Payment) -> None:
     )
     for viewer, id in ((paid, "nothing"), *((other, paid.pk) for other in others)):
         with pytest.raises(NotFound):
-            find_whole(viewer, viewer.store, str(id))
-    assert find_whole(paid, paid.store, str(paid.pk)).payment == paid
+            find_snapshot(viewer, viewer.store, str(id))
+    assert find_snapshot(paid, paid.store, str(paid.pk)).payment == paid
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ def test_the_first_payout_of_a_schedule_is_that_which_was_asked_about(two: Two) 
 
 def test_a_rejection_returns_the_coins_and_tells_the_maker_why(two: Two) -> None:
     made = make.payout(two.key, MUCH)
-    with pytest.raises(approval_decisions.ReasonMissing):
+    with pytest.raises(approval_decisions.RejectionReasonMissing):
         reject(two.as_alice(), held_of(made["id"]), " ")
     reject(two.as_alice(), held_of(made["id"]), "I don't know this address")
     told = make.detail_of_payout(two.key, made["id"])
@@ -405,7 +405,7 @@ def test_no_credential_approves(two: Two) -> None:
 def test_what_is_approved_is_what_the_page_showed(two: Two) -> None:
     held = held_of(pay(two.as_alice(), MUCH, "one").pk)
     other = held_of(pay(two.as_alice(), 2 * MUCH, "two").pk)
-    with pytest.raises(approval_decisions.ChangedSince):
+    with pytest.raises(approval_decisions.ApprovalChanged):
         approve(two.as_adam(), other, digest_of(held))
     agree(two.as_adam(), held)
     with pytest.raises(approval_decisions.NotWaiting):

@@ -186,7 +186,7 @@ def test_a_line_that_is_released_twice_is_one_payout(rich: Cast) -> None:
 
 def test_a_list_is_released_once_and_only_as_it_was_reviewed(rich: Cast) -> None:
     batch = upload(rich, f"SETH,0.1,{ADDRESS}\n")
-    with pytest.raises(batches.ChangedSince):
+    with pytest.raises(batches.BatchChanged):
         batches.release_batch(access_of(rich), batch, rich.alice, "0" * 64)
     stale = PayoutBatch.objects.select_related("store").get(pk=batch.pk)
     release(rich, batch)

@@ -18,7 +18,14 @@ from werkzeug import Request, Response
 from apps.assets.models import Asset
 from apps.core import clock
 from apps.payouts.models import OfframpCallback, Payout
-from apps.payouts.providers.base import ACCEPTED, FAILED, SETTLED, Offramp, Order, ProviderError
+from apps.payouts.providers.base import (
+    ACCEPTED,
+    FAILED,
+    SETTLED,
+    Offramp,
+    OfframpOrder,
+    ProviderError,
+)
 from apps.payouts.providers.http import HttpOfframp
 from apps.payouts.providers.sandbox import Sandbox
 from apps.payouts.services.progress import advance_payouts
@@ -84,10 +91,10 @@ def http(httpserver: HTTPServer, far: Bank) -> HttpOfframp:
     return HttpOfframp(httpserver.url_for("/v1"), "key")
 
 
-def order() -> Order:
+def order() -> OfframpOrder:
     asset = Asset.objects.select_related("chain").get(pk="ETH_USDC")
     at = clock.real_now() - timedelta(minutes=1)
-    return Order(
+    return OfframpOrder(
         "8f14e45f-0", "live", asset, 2_000_000, "EUR", "Alice", "DE89370400440532013000", 0, at, at
     )
 

@@ -15,7 +15,7 @@ from apps.assets.models import DailyRate
 from apps.ledger import chart, movements, statements
 from apps.ledger.posting import account_id
 from apps.ledger.statements import StatementLine, Wanted
-from apps.reports.bookings import Booking, Sums, bookings_of, sums_of
+from apps.reports.bookings import BookingSums, EntryValue, bookings_of, sums_of
 from tests import make
 from tests.cast import Shop
 from tests.ledger.books import AT, COIN, Books, open_books
@@ -71,12 +71,12 @@ def story(books: Books, seed: int) -> None:
                     movements.payout_released(**of_day, **payout)
 
 
-def told(books: Books, kind: str, wanted: Wanted) -> Sums:
+def told(books: Books, kind: str, wanted: Wanted) -> BookingSums:
     (found,) = sums_of(books.store.pk, books.mode, "EUR", kind, wanted)
     return found
 
 
-def lines_of(books: Books, kind: str, wanted: Wanted) -> list[tuple[StatementLine, Booking]]:
+def lines_of(books: Books, kind: str, wanted: Wanted) -> list[tuple[StatementLine, EntryValue]]:
     account = account_id(books.store.pk, books.mode, COIN, kind)
     lines = statements.page(account, wanted=wanted, limit=statements.PAGE_MAX).lines
     found = bookings_of(books.store.pk, books.mode, "EUR", [one.entry_id for one in lines])

@@ -19,7 +19,7 @@ from apps.core.models import OutgoingMail
 from apps.payments.models import Payment
 from apps.payments.services import completed_letters
 from apps.payments.services.change_status import change_status
-from apps.payments.states import Decision
+from apps.payments.states import PaymentDecision
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
 from apps.platforms.requests import VerificationRequest
@@ -358,8 +358,8 @@ def test_each_completed_payment_is_told_where_somebody_asks_for_it(cast: Cast) -
     from apps.payments.documents.events import intent_event  # noqa: F401
 
     row = Payment.objects.get(pk=found["id"])
-    began = Decision("processing", None, "payment_intent.processing")
-    done = Decision("completed", "completed_exact", "payment_intent.completed")
+    began = PaymentDecision("processing", None, "payment_intent.processing")
+    done = PaymentDecision("completed", "completed_exact", "payment_intent.completed")
     change_status(row, began, done, at=clock.real_now())
     for _ in range(2):
         completed_letters.tell_all()

@@ -10,7 +10,7 @@ from apps.core.errors import ProviderError
 from apps.core.messages.documents import Digits, Document, FreeForm, Id
 
 __all__ = [
-    "MarketData",
+    "CoinFigures",
     "MarketFigures",
     "ProviderError",
     "Question",
@@ -145,7 +145,7 @@ class MarketFigures:
     change_24h_pct: int | Decimal | None
 
 
-class MarketData(Protocol):
+class CoinFigures(Protocol):
     name: str
 
     def figures(self, symbol_or_id: str, currency: str) -> MarketFigures:

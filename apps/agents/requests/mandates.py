@@ -54,7 +54,7 @@ class SettlementRequest(Struct, frozen=True, kw_only=True):
 # --- as the API takes them ------------------------------------------------------------------------
 
 
-class Reference(Text):
+class MandateReference(Text):
     """Text that isn't blank; blank is missing."""
 
     def check(self, value: Any, name: str) -> str:
@@ -88,7 +88,7 @@ class KeptRequirements(Field):
 
 
 AssetId = Annotated[str, by(Text(20))]
-Ref = Annotated[str, by(Reference(255))]
+Ref = Annotated[str, by(MandateReference(255))]
 Named = Annotated[str, by(Text(255))]
 Cap = Annotated[str, by(PositiveAmount())]
 

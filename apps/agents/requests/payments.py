@@ -29,7 +29,7 @@ from apps.payouts.requests import PayoutRequest, RawAddress
 SAVED = ("crypto_payout_detail_id", "fiat_payout_detail_id")
 
 
-class Amount(Pattern):
+class AgentAmount(Pattern):
     """Major units as text, at most two places, at most what an intent may cost."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Amount(Pattern):
 class AgentPayment(Request, frozen=True, kw_only=True):
     """An intent with fewer fields than a merchant's. Live mode sends nobody to plain http."""
 
-    amount: Annotated[str, by(Amount())]
+    amount: Annotated[str, by(AgentAmount())]
     currency: Annotated[str, by(Text(10, shortest=1))]
     success_url: Annotated[str, by(Url(plain_http="localhost"))] | None = None
     failed_url: Annotated[str, by(Url(plain_http="localhost"))] | None = None

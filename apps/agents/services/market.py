@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 
 from apps.agents.documents.agents import MarketFiguresDocument
 from apps.agents.providers.base import (
-    MarketData,
+    CoinFigures,
     MarketFigures,
     ProviderError,
     TokenUnknown,
@@ -35,20 +35,23 @@ class TokenNotFound(NotFound):
     message = "Token not found"
 
 
-class Throttled(Coded):
+class MarketThrottled(Coded):
     kind = RefusalKind.TOO_MANY
     code = "upstream_rate_limited"
     message = "The price provider has had too many requests"
 
 
-class Unavailable(Coded):
+class MarketUnavailable(Coded):
     kind = RefusalKind.UPSTREAM
     code = "market_data_error"
     message = "The price provider can't be reached"
 
 
 def market_data(query: str | None, currency: str | None) -> MarketFiguresDocument:
-    """Figures as JSON numbers. Raises MissingParameter, TokenNotFound, Throttled or Unavailable."""
+    """Figures as JSON numbers.
+
+    Raises MissingParameter, TokenNotFound, MarketThrottled or MarketUnavailable.
+    """
     if not query or not query.strip():
         raise MissingParameter
     asset_query = query.strip()
@@ -75,19 +78,19 @@ def _is_plain(text: str) -> bool:
 
 def _asked(asset_query: str, currency: str) -> bytes:
     """The source's figures as JSON, in which form they are kept; UNKNOWN when it knows no such
-    coin. Raises Throttled or Unavailable."""
+    coin. Raises MarketThrottled or MarketUnavailable."""
     try:
         entry = settings.PROVIDERS["market"]["live"][0]
-        source = cast(MarketData, import_string(entry["BACKEND"])(**entry["OPTIONS"]))
+        source = cast(CoinFigures, import_string(entry["BACKEND"])(**entry["OPTIONS"]))
         return msgspec.json.encode(
             _document(asset_query, currency, source.name, source.figures(asset_query, currency))
         )
     except TokenUnknown:
         return UNKNOWN
     except UpstreamThrottled:
-        raise Throttled(retry_after=60) from None
+        raise MarketThrottled(retry_after=60) from None
     except ProviderError:
-        raise Unavailable from None
+        raise MarketUnavailable from None
 
 
 def _document(

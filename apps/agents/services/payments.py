@@ -7,7 +7,7 @@ from apps.access.access import Access
 from apps.agents.providers.base import Envelope, PaymentDetails, RefundDetails
 from apps.agents.requests.payments import AgentPayment, AgentRefund
 from apps.agents.services import authorize
-from apps.agents.services.tokens import AssetNotFound
+from apps.agents.services.tokens import AgentAssetNotFound
 from apps.assets.models import Asset
 from apps.chain.addresses import BelongsToService
 from apps.core.errors import Coded, Flat
@@ -18,7 +18,7 @@ from apps.payments.services import create, prices, refund_shares
 from apps.payments.services.refund import InsufficientForRefund, Requested, request_refund
 
 
-class UnsupportedCurrency(Coded):
+class AgentCurrencyUnsupported(Coded):
     code = "unsupported_currency"
 
 
@@ -42,7 +42,7 @@ REFUSALS: dict[type[Flat], str] = {
 def create_payment(
     access: Access, request: AgentPayment, key: str | None, envelope: Envelope | None
 ) -> tuple[Payment, bool]:
-    """The intent, and whether this call made it. Raises Invalid, UnsupportedCurrency, or the
+    """The intent, and whether this call made it. Raises Invalid, AgentCurrencyUnsupported, or the
     provider's refusal."""
     authorize.consult(
         access, PaymentDetails(amount=request.amount, currency=request.currency), envelope
@@ -50,7 +50,7 @@ def create_payment(
     try:
         return create.create_payment(access, request.request(), key)
     except prices.UnsupportedCurrency as refusal:
-        raise UnsupportedCurrency(str(refusal)) from None
+        raise AgentCurrencyUnsupported(str(refusal)) from None
 
 
 def refund_payment(
@@ -59,7 +59,7 @@ def refund_payment(
     """Refunds to the paying addresses. Raises Coded, MandateRequired or the provider's refusal."""
     authorize.require_provider(access.store)
     if request.asset_id is not None and not Asset.objects.filter(pk=request.asset_id).exists():
-        raise AssetNotFound
+        raise AgentAssetNotFound
     details = RefundDetails(payment_id=str(payment.pk), amount=request.amount)
     authorize.require(access, details, envelope, asset_id=request.asset_id)
     try:
@@ -68,7 +68,7 @@ def refund_payment(
         )
     except Flat as refusal:
         if isinstance(refusal, refund_shares.AssetNotReceived):
-            raise AssetNotFound(str(refusal)) from None
+            raise AgentAssetNotFound(str(refusal)) from None
         raise RefundRefused(
             str(refusal), code=REFUSALS.get(type(refusal), "invalid_amount")
         ) from None

@@ -38,7 +38,7 @@ class PerTxExceeded(Coded):
     message = "The amount is above the cap of one payout"
 
 
-class DailyExceeded(Coded):
+class AgentDailyExceeded(Coded):
     kind = RefusalKind.FORBIDDEN
     code = "daily_cap_exceeded"
     message = "The amount is above what is left of the day's cap"
@@ -49,7 +49,7 @@ class PayoutRejected(Coded):
 
 
 @dataclass(frozen=True)
-class Limits:
+class AgentLimits:
     """What bounds one credential's payouts of an asset; None is no bound."""
 
     asset: Asset
@@ -127,7 +127,7 @@ def caps_of(access: Access, asset: Asset) -> list[Cap]:
     staff = store_cap(access.store_id, asset.pk)
     if staff is not None and (staff.per_tx_atomic is not None or staff.daily_atomic is not None):
         caps.append(
-            Cap(staff.per_tx_atomic, staff.daily_atomic, None, PerTxExceeded, DailyExceeded)
+            Cap(staff.per_tx_atomic, staff.daily_atomic, None, PerTxExceeded, AgentDailyExceeded)
         )
     own = AgentPayoutCap.objects.filter(credential_id=access.credential_id, asset=asset).first()
     if own is not None:
@@ -137,20 +137,20 @@ def caps_of(access: Access, asset: Asset) -> list[Cap]:
                 own.daily_atomic,
                 access.credential_id,
                 PerTxExceeded,
-                DailyExceeded,
+                AgentDailyExceeded,
             )
         )
     return caps
 
 
-def limits_of(access: Access, at: datetime, asset_id: str | None = None) -> list[Limits]:
+def limits_of(access: Access, at: datetime, asset_id: str | None = None) -> list[AgentLimits]:
     """Caps and what is left of the UTC day of `at`, per asset of the mode. Raises AssetNotFound or
     AssetNotActive."""
     assets = listed_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
     return [_limits(access, asset, at) for asset in assets]
 
 
-def _limits(access: Access, asset: Asset, at: datetime) -> Limits:
+def _limits(access: Access, asset: Asset, at: datetime) -> AgentLimits:
     """Of two caps the tighter one: for the day, the one with less left."""
     caps = caps_of(access, asset)
     spent = [
@@ -166,7 +166,7 @@ def _limits(access: Access, asset: Asset, at: datetime) -> Limits:
     if daily is None:
         used = daily_spent(access.store_id, access.mode, asset.pk, at, access.credential_id)
     per_tx = min((cap.per_tx_atomic for cap in caps if cap.per_tx_atomic is not None), default=None)
-    return Limits(asset, per_tx, daily, used, None if remaining is None else max(0, remaining))
+    return AgentLimits(asset, per_tx, daily, used, None if remaining is None else max(0, remaining))
 
 
 def set_cap(

@@ -20,12 +20,12 @@ from apps.core.errors import Coded, NotFound
 from apps.stores.models import Currency
 
 
-class AssetNotFound(NotFound):
+class AgentAssetNotFound(NotFound):
     code = "asset_not_found"
     message = "Asset not found"
 
 
-class AssetNotActive(Coded):
+class TokenNotActive(Coded):
     code = "asset_not_active"
     message = "Asset is not active"
 
@@ -34,15 +34,15 @@ class AssetChangeRejected(Coded):
     code = "asset_change_rejected"
 
 
-class UnsupportedCurrency(Coded):
+class RateCurrencyUnsupported(Coded):
     code = "unsupported_currency"
 
 
 def asset_for(mode: str, asset_id: str) -> Asset:
-    """An active asset of the mode. Raises AssetNotFound or AssetNotActive."""
+    """An active asset of the mode. Raises AgentAssetNotFound or TokenNotActive."""
     asset = known_asset(asset_id)
     if not asset.is_active or asset.chain.mode != mode:
-        raise AssetNotActive
+        raise TokenNotActive
     return asset
 
 
@@ -53,28 +53,28 @@ SELECT a.is_active AND c.mode = %(mode)s FROM assets_asset a
 
 
 def require_active(mode: str, asset_id: str) -> None:
-    """What `asset_for` checks, for those who need no more than the id. Raises AssetNotFound or
-    AssetNotActive."""
+    """What `asset_for` checks, for those who need no more than the id. Raises AgentAssetNotFound or
+    TokenNotActive."""
     if not asset_id.isprintable() or _ACTIVE.rows(mode=mode, asset_id=asset_id) != [(True,)]:
         asset_for(mode, asset_id)
 
 
 def known_asset(asset_id: str) -> Asset:
-    """Any asset the service knows of. Raises AssetNotFound."""
+    """Any asset the service knows of. Raises AgentAssetNotFound."""
     asset = (
         Asset.objects.filter(pk=asset_id).select_related("chain").first()
         if asset_id.isprintable()
         else None
     )
     if asset is None:
-        raise AssetNotFound
+        raise AgentAssetNotFound
     return asset
 
 
 def change_token(
     access: Access, asset_id: str, change: TokenChange, envelope: Envelope | None
 ) -> AgentTokenChangeDocument:
-    """Accept an asset or stop. Raises AssetNotFound, AssetNotActive, AssetChangeRejected,
+    """Accept an asset or stop. Raises AgentAssetNotFound, TokenNotActive, AssetChangeRejected,
     MandateRequired, or the provider's refusal."""
     authorize.require_provider(access.store)
     asset = asset_for(access.mode, asset_id)
@@ -95,7 +95,7 @@ def exchange_rates(
     out."""
     currency_code = currency or access.store.settlement_currency
     if currency_code not in Currency.values:
-        raise UnsupportedCurrency(f"Unsupported currency: {currency_code[:20]}")
+        raise RateCurrencyUnsupported(f"Unsupported currency: {currency_code[:20]}")
     chosen = listed_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
     assets = {asset.pk: asset for asset in chosen}
     rows = Rate.objects.filter(

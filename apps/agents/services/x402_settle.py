@@ -19,7 +19,7 @@ from apps.agents.models import SignedPayment, SignedPaymentStep
 from apps.agents.requests.x402 import SignedPaymentRequest
 from apps.agents.services import x402_verify
 from apps.agents.services.x402_progress import PURPOSE, advance, move, patience
-from apps.agents.services.x402_verify import Checked, Refused
+from apps.agents.services.x402_verify import CheckedPayment, X402Refused
 from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
@@ -66,7 +66,7 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
             x402_verify.refuse_known(checked)
             x402_verify.check_now(checked)
             signed, is_new = _record(checked)
-    except Refused as refusal:
+    except X402Refused as refusal:
         reason = (
             CHAIN_NOT_ASKED if refusal.reason == x402_verify.CHAIN_NOT_ASKED else refusal.reason
         )
@@ -78,16 +78,16 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
     return _wait(signed, checked.asset)
 
 
-def _record(checked: Checked) -> tuple[SignedPayment, bool]:
-    """The row of the authorization, and whether this call made it. Raises Refused when another one
-    pays the offer."""
+def _record(checked: CheckedPayment) -> tuple[SignedPayment, bool]:
+    """The row of the authorization, and whether this call made it. Raises X402Refused when
+    another authorization pays the offer."""
     offer = checked.offer
     authorization = checked.authorization
     at = clock.now(offer.store, offer.mode)
 
     def make() -> SignedPayment:
         if not keep_pending(offer.payment_id, at + _longest(authorization), checked.asset.pk):
-            raise Refused(
+            raise X402Refused(
                 x402_verify.INVALID_STATE,
                 "The payment can not be paid any more",
                 authorization.payer,
@@ -115,7 +115,7 @@ def _record(checked: Checked) -> tuple[SignedPayment, bool]:
     except IntegrityError as error:
         if constraint_of(error) != _ONE_PER_OFFER:
             raise
-        raise Refused(
+        raise X402Refused(
             x402_verify.DUPLICATE, "Another authorization pays this already", authorization.payer
         ) from None
 
@@ -136,7 +136,7 @@ def _longest(authorization: Authorization) -> timedelta:
     return timedelta(seconds=min(max(remaining, 0), HELD_SECONDS_MAX)) + WATCHED
 
 
-def _again(checked: Checked, signed: SignedPayment) -> SettleOutcome:
+def _again(checked: CheckedPayment, signed: SignedPayment) -> SettleOutcome:
     """What a repeat of an authorization hears: the state of its row."""
     if signed.offer_id != checked.offer.pk:
         return SettleOutcome(

@@ -53,7 +53,7 @@ _NUMBER = re.compile(r"[0-9]{1,78}", re.ASCII)
 _NETWORK = re.compile(r"eip155:([0-9]{1,18})", re.ASCII)
 
 
-class Refused(Exception):
+class X402Refused(Exception):
     """`reason` is the protocol's word for it; `payer` is empty while it isn't known."""
 
     def __init__(self, reason: str, text: str, payer: str = "") -> None:
@@ -64,7 +64,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedPayment:
     """A payment whose signature fits one of the store's offers."""
 
     offer: PaymentOffer
@@ -72,25 +72,27 @@ class Checked:
     authorization: Authorization
 
 
-def verify(access: Access, request: SignedPaymentRequest) -> Checked:
-    """The payment, when it could be carried out now. Raises Refused."""
+def verify(access: Access, request: SignedPaymentRequest) -> CheckedPayment:
+    """The payment, when it could be carried out now. Raises X402Refused."""
     checked = check(access, request)
     refuse_known(checked)
     check_now(checked)
     return checked
 
 
-def check(access: Access, request: SignedPaymentRequest) -> Checked:
-    """What can be said without the clock, the chain and other payments. Raises Refused."""
+def check(access: Access, request: SignedPaymentRequest) -> CheckedPayment:
+    """What can be said without the clock, the chain and other payments. Raises X402Refused."""
     payload, required = _objects(request)
     asset = _asset(access, required)
     authorization = _authorization(payload)
     offer = _offer(access, asset, required, authorization)
     if authorization.amount_atomic != offer.amount_atomic:
-        raise Refused(WRONG_VALUE, "The authorization is for another amount", authorization.payer)
+        raise X402Refused(
+            WRONG_VALUE, "The authorization is for another amount", authorization.payer
+        )
     if not authorizations.is_signed_by_payer(asset, authorization):
-        raise Refused(WRONG_SIGNATURE, "The signature is not the payer's", authorization.payer)
-    return Checked(offer, asset, authorization)
+        raise X402Refused(WRONG_SIGNATURE, "The signature is not the payer's", authorization.payer)
+    return CheckedPayment(offer, asset, authorization)
 
 
 def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, PaymentRequirements]:
@@ -98,18 +100,18 @@ def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, PaymentRequ
     payload = request.payment_payload
     required = request.payment_requirements
     if payload is None:
-        raise Refused(INVALID_PAYLOAD, "paymentPayload must be an object")
+        raise X402Refused(INVALID_PAYLOAD, "paymentPayload must be an object")
     if required is None:
-        raise Refused(INVALID_REQUIREMENTS, "paymentRequirements must be an object")
+        raise X402Refused(INVALID_REQUIREMENTS, "paymentRequirements must be an object")
     if payload.x402_version != VERSION or request.x402_version != VERSION:
-        raise Refused(INVALID_VERSION, f"x402Version must be {VERSION}")
+        raise X402Refused(INVALID_VERSION, f"x402Version must be {VERSION}")
     accepted = payload.accepted
     if accepted is None:
-        raise Refused(INVALID_PAYLOAD, "accepted must be an object")
+        raise X402Refused(INVALID_PAYLOAD, "accepted must be an object")
     if required.scheme != SCHEME or accepted.scheme != SCHEME:
-        raise Refused(UNSUPPORTED_SCHEME, f"scheme must be {SCHEME}")
+        raise X402Refused(UNSUPPORTED_SCHEME, f"scheme must be {SCHEME}")
     if accepted.network != required.network:
-        raise Refused(INVALID_NETWORK, "The payer chose another network")
+        raise X402Refused(INVALID_NETWORK, "The payer chose another network")
     return payload, required
 
 
@@ -120,19 +122,19 @@ def _asset(access: Access, required: PaymentRequirements) -> Asset:
     rows = rows.filter(chain__chain_id=int(chain_id[1])) if chain_id else rows.none()
     signable = {asset.contract_address: asset for asset in rows if is_signable(asset)}
     if not signable:
-        raise Refused(INVALID_NETWORK, "The network is not supported")
+        raise X402Refused(INVALID_NETWORK, "The network is not supported")
     asset = signable.get((required.asset or "").lower())
     if asset is None:
-        raise Refused(INVALID_REQUIREMENTS, "The asset is not supported")
+        raise X402Refused(INVALID_REQUIREMENTS, "The asset is not supported")
     if required.extra is not None and required.extra.asset_transfer_method != METHOD:
-        raise Refused(UNSUPPORTED_SCHEME, f"assetTransferMethod must be {METHOD}")
+        raise X402Refused(UNSUPPORTED_SCHEME, f"assetTransferMethod must be {METHOD}")
     return asset
 
 
 def _authorization(payload: PaymentPayload) -> Authorization:
     exact = payload.payload
     if exact is None or exact.authorization is None:
-        raise Refused(INVALID_PAYLOAD, "payload must hold an authorization")
+        raise X402Refused(INVALID_PAYLOAD, "payload must hold an authorization")
     signed = exact.authorization
     return Authorization(
         payer=_text(signed.payer, "from", _ADDRESS),
@@ -149,14 +151,14 @@ def _text(
     value: str | None, name: str, pattern: re.Pattern[str], reason: str = INVALID_PAYLOAD
 ) -> str:
     if value is None or not pattern.fullmatch(value):
-        raise Refused(reason, f"{name} can't be read")
+        raise X402Refused(reason, f"{name} can't be read")
     return value.lower()
 
 
 def _number(value: str | None, name: str) -> int:
     number = int(_text(value, name, _NUMBER))
     if number >= 2**256:
-        raise Refused(INVALID_PAYLOAD, f"{name} is too large")
+        raise X402Refused(INVALID_PAYLOAD, f"{name} is too large")
     return number
 
 
@@ -166,7 +168,7 @@ def _offer(
     """The store's own offer at the address that the requirements and the payer name."""
     pay_to = required.pay_to or ""
     if not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != authorization.to:
-        raise Refused(
+        raise X402Refused(
             RECIPIENT_MISMATCH, "The authorization is for another recipient", authorization.payer
         )
     rows = PaymentOffer.objects.visible_to(access).select_related(
@@ -174,17 +176,17 @@ def _offer(
     )
     offer: PaymentOffer | None = rows.filter(pay_to=authorization.to, asset=asset).first()
     if offer is None:
-        raise Refused(
+        raise X402Refused(
             RECIPIENT_MISMATCH, "No payment is asked for at this address", authorization.payer
         )
     if required.amount != str(offer.amount_atomic):
-        raise Refused(
+        raise X402Refused(
             INVALID_REQUIREMENTS, "The amount is not what was asked for", authorization.payer
         )
     return offer
 
 
-def known(checked: Checked) -> SignedPayment | None:
+def known(checked: CheckedPayment) -> SignedPayment | None:
     """What has already been made of this authorization, by whomever."""
     return SignedPayment.objects.filter(
         chain=checked.asset.chain_id,
@@ -194,41 +196,43 @@ def known(checked: Checked) -> SignedPayment | None:
     ).first()
 
 
-def refuse_known(checked: Checked) -> None:
-    """Raises Refused for a replay, for a second payment of one offer, and for an intent that can't
-    be paid any more."""
+def refuse_known(checked: CheckedPayment) -> None:
+    """Raises X402Refused for a replay, for a second payment of one offer, and for an intent that
+    can't be paid any more."""
     payer = checked.authorization.payer
     payment = checked.offer.payment
     if known(checked) is not None:
-        raise Refused(NONCE_USED, "The authorization was used before", payer)
+        raise X402Refused(NONCE_USED, "The authorization was used before", payer)
     if (
         SignedPayment.objects.filter(offer=checked.offer)
         .exclude(status=SignedPayment.Status.FAILED)
         .exists()
     ):
-        raise Refused(DUPLICATE, "Another authorization pays this already", payer)
+        raise X402Refused(DUPLICATE, "Another authorization pays this already", payer)
     if payment.status != PENDING or payment.deadline <= clock.now(
         checked.offer.store, checked.offer.mode
     ):
-        raise Refused(
+        raise X402Refused(
             INVALID_STATE,
             f"The payment is {payment.status if payment.status != PENDING else 'expired'}",
             payer,
         )
 
 
-def check_now(checked: Checked) -> None:
-    """Raises Refused when the token would not carry it out at this moment, or can't be asked. Not
-    inside a transaction."""
+def check_now(checked: CheckedPayment) -> None:
+    """Raises X402Refused when the token would not carry it out at this moment, or can't be asked.
+    Not inside a transaction."""
     asset = checked.asset
     authorization = checked.authorization
     seconds = clock.real_now().timestamp()
     if authorization.valid_after > seconds:
-        raise Refused(NOT_YET_VALID, "The authorization is not valid yet", authorization.payer)
+        raise X402Refused(NOT_YET_VALID, "The authorization is not valid yet", authorization.payer)
     if authorization.valid_before < seconds + LEAST_SECONDS_LEFT:
-        raise Refused(EXPIRED, "The authorization has ended, or ends too soon", authorization.payer)
+        raise X402Refused(
+            EXPIRED, "The authorization has ended, or ends too soon", authorization.payer
+        )
     if asset.mode == Mode.LIVE and authorization.amount_atomic < (costs.fee(asset) or 0):
-        raise Refused(
+        raise X402Refused(
             WRONG_VALUE,
             "The amount is less than the network asks for carrying it out",
             authorization.payer,
@@ -236,18 +240,18 @@ def check_now(checked: Checked) -> None:
     try:
         with closing(nodes_of(asset.chain)) as nodes:
             if authorizations.is_used(asset, authorization, nodes):
-                raise Refused(
+                raise X402Refused(
                     NONCE_USED, "The token has seen this authorization", authorization.payer
                 )
             if not authorizations.is_covered(asset, authorization, nodes):
-                raise Refused(
+                raise X402Refused(
                     INSUFFICIENT_FUNDS, "The payer holds less than the amount", authorization.payer
                 )
             if not authorizations.would_pass(asset, authorization, nodes):
-                raise Refused(
+                raise X402Refused(
                     SIMULATION_FAILED, "The token would not carry it out", authorization.payer
                 )
     except RpcError as error:
-        raise Refused(
+        raise X402Refused(
             CHAIN_NOT_ASKED, "The chain can't be asked at the moment", authorization.payer
         ) from error

@@ -17,7 +17,7 @@ from apps.payments.documents.refund import RefundDocument, refund_document
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import payments_visible_to
 from apps.payments.services.cancel import cancel_payment
-from apps.payments.whole import whole_of
+from apps.payments.snapshot import snapshot_of
 
 
 class AgentPaymentView(AgentView):
@@ -79,7 +79,7 @@ class AgentPaymentById(AgentPaymentView):
     answers = {"GET": PaymentIntentDetail}
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(payment_detail(whole_of(self.payment(id))))
+        return Response(payment_detail(snapshot_of(self.payment(id))))
 
 
 class AgentPaymentCancel(AgentPaymentView):
@@ -89,7 +89,7 @@ class AgentPaymentCancel(AgentPaymentView):
     answers = {"POST": PaymentIntentDetail}
 
     def post(self, request: Request, id: str) -> Response:
-        return Response(payment_detail(whole_of(cancel_payment(self.payment(id)))))
+        return Response(payment_detail(snapshot_of(cancel_payment(self.payment(id)))))
 
 
 class AgentRefunds(AgentPaymentView):

@@ -14,7 +14,7 @@ from apps.platforms.documents import (
     link_document,
     link_with_token,
 )
-from apps.platforms.requests import LINK_REQUESTS, LinkRequest
+from apps.platforms.requests import LINK_REQUESTS, OnboardingLinkRequest
 from apps.platforms.services import onboarding
 
 
@@ -30,7 +30,7 @@ class Links(PlatformView):
     missing = selectors.AccountNotFound()
     wrapper = "onboarding_link"
     wrapper_is_optional = True
-    bodies = {"POST": LinkRequest}
+    bodies = {"POST": OnboardingLinkRequest}
     answers = {"POST": OnboardingLinkWithToken}
     statuses = {"POST": 201}
 

@@ -19,7 +19,7 @@ from apps.core.errors import Flat, RefusalKind
 from apps.core.idempotency import once_per_form
 
 
-class EmailTaken(Flat):
+class CustomerEmailTaken(Flat):
     kind = RefusalKind.CONFLICT
     field = "email"
     message = "A customer with this email already exists"
@@ -28,7 +28,7 @@ class EmailTaken(Flat):
 def create_customer(
     access: Access, request: CustomerRequest, *, form_key: str | None = None
 ) -> Customer:
-    """Raises EmailTaken."""
+    """Raises CustomerEmailTaken."""
     at = access.now()
 
     @transaction.atomic
@@ -44,7 +44,7 @@ def create_customer(
 
 @transaction.atomic
 def update_customer(access: Access, customer: Customer, request: CustomerChanges) -> Customer:
-    """Raises EmailTaken or CustomerNotActive."""
+    """Raises CustomerEmailTaken or CustomerNotActive."""
     fields = request.sent()
     if customer.deleted_at is not None:
         raise CustomerNotActive
@@ -57,7 +57,7 @@ def update_customer(access: Access, customer: Customer, request: CustomerChanges
 
 
 def _save(customer: Customer, columns: list[str] | None = None) -> None:
-    with refused_by("customer_email_once_per_store", EmailTaken):
+    with refused_by("customer_email_once_per_store", CustomerEmailTaken):
         customer.save(force_insert=columns is None, update_fields=columns)
 
 

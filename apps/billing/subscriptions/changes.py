@@ -17,7 +17,12 @@ from apps.billing.services import audit_lines
 from apps.billing.services.references import named_customer
 from apps.billing.states import ACTIVE, CANCELED, OPEN, PAUSED, SUBSCRIPTION_MACHINE, TRIALING
 from apps.billing.subscriptions.cycle import bill_next, end
-from apps.billing.subscriptions.items import Line, changed_lines, put_lines, wanted_lines
+from apps.billing.subscriptions.items import (
+    SubscriptionLine,
+    changed_lines,
+    put_lines,
+    wanted_lines,
+)
 from apps.billing.subscriptions.locking import keep, locked, move
 from apps.core.errors import Flat
 from apps.core.idempotency import once_per_form
@@ -79,7 +84,7 @@ def create_subscription(
 
 
 @transaction.atomic
-def _begun(subscription: Subscription, lines: list[Line], at: datetime) -> Subscription:
+def _begun(subscription: Subscription, lines: list[SubscriptionLine], at: datetime) -> Subscription:
     """Its row with its items, billed at once unless it has a trial."""
     subscription.save(force_insert=True)
     put_lines(subscription, lines)
@@ -123,7 +128,7 @@ def update_subscription(
         return row
 
 
-def _swap(row: Subscription, lines: list[Line]) -> None:
+def _swap(row: Subscription, lines: list[SubscriptionLine]) -> None:
     """Other prices from the next cycle on; one that begins to count in months does so from its
     day."""
     anchor = lines[0]

@@ -29,8 +29,8 @@ from apps.billing.states import (
     OPEN,
     PAST_DUE,
     TRIALING,
-    Facts,
-    Step,
+    CycleStep,
+    SubscriptionFacts,
     decide,
     is_beyond_grace,
 )
@@ -114,19 +114,21 @@ def _advance(subscription: Subscription) -> None:
     keep(subscription, at, facts)
 
 
-def _take(subscription: Subscription, step: Step, facts: Facts, at: datetime) -> Facts:
+def _take(
+    subscription: Subscription, step: CycleStep, facts: SubscriptionFacts, at: datetime
+) -> SubscriptionFacts:
     """Where it stands then."""
     match step:
-        case Step.BILL:
+        case CycleStep.BILL:
             invoice = bill_next(subscription, at)
             if invoice.status == OPEN:  # nothing but this invoice has come to what is unpaid
                 due = [
                     moment for moment in (facts.unpaid_due_at, invoice.due_at) if moment is not None
                 ]
                 return standing(subscription, min(due, default=None))
-        case Step.CANCEL:
+        case CycleStep.CANCEL:
             end(subscription, at)
-        case Step.FAIL:
+        case CycleStep.FAIL:
             _judge(subscription, at)
     return facts_of(subscription)
 

@@ -19,7 +19,7 @@ from apps.core.messages.fields import Invalid
 
 
 @dataclass(frozen=True)
-class Line:
+class SubscriptionLine:
     """One price with its quantity; `item_id` is the add-on that it goes on with."""
 
     price: Price
@@ -27,7 +27,7 @@ class Line:
     item_id: uuid.UUID | None = None
 
 
-def wanted_lines(access: Access, request: SubscriptionRequest) -> list[Line]:
+def wanted_lines(access: Access, request: SubscriptionRequest) -> list[SubscriptionLine]:
     """The lines of a new subscription. Raises Invalid or a price's refusal."""
     items = request.items
     if items is None:
@@ -37,7 +37,7 @@ def wanted_lines(access: Access, request: SubscriptionRequest) -> list[Line]:
     lines = []
     for position, item in enumerate(_some(items)):
         price = named_price(access, _price_id(item))
-        lines.append(Line(price, _quantity(item, position, request.quantity)))
+        lines.append(SubscriptionLine(price, _quantity(item, position, request.quantity)))
     return _checked(lines)
 
 
@@ -59,7 +59,7 @@ def _price_id(item: ItemRequest) -> str:
     return price_id
 
 
-def _checked(lines: list[Line]) -> list[Line]:
+def _checked(lines: list[SubscriptionLine]) -> list[SubscriptionLine]:
     if len({line.price.cycle for line in lines}) > 1:
         raise Invalid("items", "one_cycle")
     if len({line.price.pk for line in lines}) < len(lines):
@@ -76,13 +76,13 @@ def _checked(lines: list[Line]) -> list[Line]:
 
 def changed_lines(
     access: Access, row: Subscription, request: SubscriptionChanges
-) -> list[Line] | None:
+) -> list[SubscriptionLine] | None:
     """The lines that an update asks for, None when they are what they were. Raises Invalid or a
     price's refusal."""
     add_ons = list(row.add_ons.all())
     now = [
-        Line(row.price, row.quantity),
-        *(Line(item.price, item.quantity, item.pk) for item in add_ons),
+        SubscriptionLine(row.price, row.quantity),
+        *(SubscriptionLine(item.price, item.quantity, item.pk) for item in add_ons),
     ]
     quantity = request.quantity or None
     if request.items is not UNSET and request.items is not None:
@@ -90,32 +90,32 @@ def changed_lines(
     else:
         anchor = now[0]
         price = _priced(access, now, request.price_id) if request.price_id else anchor.price
-        new = [Line(price, quantity or anchor.quantity), *now[1:]]
+        new = [SubscriptionLine(price, quantity or anchor.quantity), *now[1:]]
     return None if _checked(new) == now else new
 
 
 def _replaced(
-    access: Access, now: list[Line], items: list[ItemRequest], quantity: int | None
-) -> list[Line]:
+    access: Access, now: list[SubscriptionLine], items: list[ItemRequest], quantity: int | None
+) -> list[SubscriptionLine]:
     """The whole set, add-ons of the same price going on under their ids."""
     ids = {line.price.pk: line.item_id for line in now[1:]}
     lines = []
     for position, item in enumerate(_some(items)):
         price = _priced(access, now, _price_id(item))
         lines.append(
-            Line(
+            SubscriptionLine(
                 price, _quantity(item, position, quantity), ids.get(price.pk) if position else None
             )
         )
     return lines
 
 
-def _priced(access: Access, now: list[Line], id: str) -> Price:
+def _priced(access: Access, now: list[SubscriptionLine], id: str) -> Price:
     """A price that the subscription is on may have been archived since."""
     return named_price(access, id, is_in_use=id.lower() in {str(line.price.pk) for line in now})
 
 
-def put_lines(row: Subscription, lines: list[Line]) -> None:
+def put_lines(row: Subscription, lines: list[SubscriptionLine]) -> None:
     """Write the add-ons; the anchor is the subscription's own."""
     item_ids = [line.item_id for line in lines[1:] if line.item_id is not None]
     SubscriptionItem.objects.filter(subscription=row).exclude(pk__in=item_ids).delete()

@@ -18,7 +18,7 @@ from apps.billing.states import (
     OPEN,
     PAST_DUE,
     SUBSCRIPTION_MACHINE,
-    Facts,
+    SubscriptionFacts,
     SubscriptionMove,
     upcoming,
 )
@@ -48,13 +48,13 @@ def locked_if_free(candidate: Subscription) -> Subscription | None:
     return candidate if rows[0][0] == candidate.updated_at else locked(candidate.pk)
 
 
-def facts_of(subscription: Subscription) -> Facts:
+def facts_of(subscription: Subscription) -> SubscriptionFacts:
     return standing(subscription, _UNPAID_DUE.rows(id=str(subscription.pk))[0][0])
 
 
-def standing(subscription: Subscription, unpaid_due_at: datetime | None) -> Facts:
+def standing(subscription: Subscription, unpaid_due_at: datetime | None) -> SubscriptionFacts:
     """The same when what is unpaid is known."""
-    return Facts(
+    return SubscriptionFacts(
         status=subscription.status,
         next_billing_at=subscription.next_billing_at,
         cancel_at=subscription.cancel_at if subscription.cancel_at_period_end else None,
@@ -85,7 +85,7 @@ def move(
     )
 
 
-def keep(subscription: Subscription, at: datetime, facts: Facts | None = None) -> None:
+def keep(subscription: Subscription, at: datetime, facts: SubscriptionFacts | None = None) -> None:
     """Write the row, with the time of its next step; `facts` when they are known to be those of
     now."""
     step = upcoming(facts or facts_of(subscription))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from apps.billing.models import Subscription
-from apps.billing.states import Step, ahead, is_beyond_grace
+from apps.billing.states import CycleStep, ahead, is_beyond_grace
 from apps.billing.subscriptions.locking import facts_of
 
 
@@ -14,7 +14,7 @@ class Coming:
     """`is_last`: a failure that would end the subscription."""
 
     at: datetime
-    step: Step
+    step: CycleStep
     amount_cents: int
     is_last: bool
 

@@ -18,18 +18,18 @@ __all__ = [
     "FAILED",
     "PAID",
     "PENDING",
-    "Ask",
     "BadSignature",
-    "Coin",
+    "CustomerPlace",
     "Method",
     "NotOffered",
-    "Offer",
+    "OnrampCoin",
+    "OnrampOffer",
+    "OnrampOrder",
     "OnrampProvider",
     "Opened",
-    "Order",
-    "Place",
     "ProviderError",
-    "Report",
+    "ProviderReport",
+    "QuoteRequest",
 ]
 
 PENDING = "pending"
@@ -47,7 +47,7 @@ class BadSignature(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class CustomerPlace:
     """Where the customer is: ISO 3166-1 alpha-2, and a region of the country or nothing."""
 
     country: str
@@ -55,7 +55,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Coin:
+class OnrampCoin:
     """What is to be delivered."""
 
     asset_id: str
@@ -75,21 +75,21 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Ask:
+class QuoteRequest:
     """A quote that is wanted: for a charge, or for a delivery of at least `target_atomic`. `rate`
     is fiat per coin, as we know it."""
 
     method: Method
-    place: Place
+    place: CustomerPlace
     currency: str
-    coin: Coin
+    coin: OnrampCoin
     rate: Decimal
     charge_cents: int | None = None
     target_atomic: int | None = None
 
 
 @dataclass(frozen=True)
-class Offer:
+class OnrampOffer:
     """What one provider of the network would do: charge the card, turn a part of it into coins,
     deliver them."""
 
@@ -104,17 +104,17 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Order:
+class OnrampOrder:
     """A payment to be opened. The same `id` is the same payment."""
 
     id: uuid.UUID
     mode: str
     method_id: str
     service_id: str
-    place: Place
+    place: CustomerPlace
     currency: str
     charge_cents: int
-    coin: Coin
+    coin: OnrampCoin
     address: str
     email: str | None
     success_url: str
@@ -131,7 +131,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Report:
+class ProviderReport:
     """How far a payment is, with what the network says about it; None where it says nothing."""
 
     status: str
@@ -160,17 +160,17 @@ class OnrampProvider(Protocol):
     def assets(self) -> tuple[str, ...]:
         """What it delivers in its mode, best first."""
 
-    def methods(self, place: Place, currency: str, coin: Coin) -> list[Method]:
+    def methods(self, place: CustomerPlace, currency: str, coin: OnrampCoin) -> list[Method]:
         """Raises ProviderError."""
 
-    def quote(self, ask: Ask) -> list[Offer]:
+    def quote(self, ask: QuoteRequest) -> list[OnrampOffer]:
         """The offers for one method, none when nobody wants it. Raises ProviderError."""
 
-    def open(self, order: Order) -> Opened:
+    def open(self, order: OnrampOrder) -> Opened:
         """Raises NotOffered or ProviderError. Not inside a transaction."""
 
-    def status(self, order_id: uuid.UUID, txid: str | None) -> Report | None:
+    def status(self, order_id: uuid.UUID, txid: str | None) -> ProviderReport | None:
         """How far it is; None when the network can't be asked. Raises ProviderError."""
 
-    def read_callback(self, headers: Mapping[str, str], body: bytes) -> Report:
+    def read_callback(self, headers: Mapping[str, str], body: bytes) -> ProviderReport:
         """Raises BadSignature."""

@@ -23,17 +23,17 @@ from apps.onramp.providers.base import (
     FAILED,
     PAID,
     PENDING,
-    Ask,
     BadSignature,
-    Coin,
+    CustomerPlace,
     Method,
     NotOffered,
-    Offer,
+    OnrampCoin,
+    OnrampOffer,
+    OnrampOrder,
     Opened,
-    Order,
-    Place,
     ProviderError,
-    Report,
+    ProviderReport,
+    QuoteRequest,
 )  # fmt: skip
 
 # Our asset -> (its name of the coin, its name of the network). Test keys know main networks only;
@@ -101,13 +101,13 @@ class Onramper:
     def assets(self) -> tuple[str, ...]:
         return ASSETS[self.mode]
 
-    def methods(self, place: Place, currency: str, coin: Coin) -> list[Method]:
+    def methods(self, place: CustomerPlace, currency: str, coin: OnrampCoin) -> list[Method]:
         query = {"type": "buy", "destination": COINS[coin.asset_id][0], **self._where(place)}
         answer = self._get(f"/supported/payment-types/{currency.lower()}", query)
         rows = answer.get("message") if isinstance(answer, dict) else None
         return [method for row in _rows(rows)[:METHODS_MAX] if (method := _method(row)) is not None]
 
-    def quote(self, ask: Ask) -> list[Offer]:
+    def quote(self, ask: QuoteRequest) -> list[OnrampOffer]:
         if ask.target_atomic is None:
             return self._quote(ask, ask.charge_cents or 0)
         guess = money.share(
@@ -121,7 +121,7 @@ class Onramper:
             ask, -(-guess * ask.target_atomic * MARGIN_BPS // (best * money.BASIS_POINTS))
         )
 
-    def open(self, order: Order) -> Opened:
+    def open(self, order: OnrampOrder) -> Opened:
         coin, network = COINS[order.coin.asset_id]
         body = {
             "onramp": order.service_id,
@@ -165,13 +165,13 @@ class Onramper:
             raise ProviderError(ErrorCode.MALFORMED, "no address to send the customer to")
         return Opened(url, txid if isinstance(txid, str) and 0 < len(txid) <= 100 else None)
 
-    def status(self, order_id: uuid.UUID, txid: str | None) -> Report | None:
+    def status(self, order_id: uuid.UUID, txid: str | None) -> ProviderReport | None:
         if txid is None:
             return None
         answer = self._get(f"/transactions/{txid}", {})
         return _report(answer) if isinstance(answer, dict) else None
 
-    def read_callback(self, headers: Mapping[str, str], body: bytes) -> Report:
+    def read_callback(self, headers: Mapping[str, str], body: bytes) -> ProviderReport:
         expected = hmac.new(self.webhook_secret.encode(), body, hashlib.sha256).hexdigest()
         if not self.webhook_secret or not hmac.compare_digest(
             expected.encode(), headers.get(SIGNATURE_HEADER, "").lower().encode()
@@ -188,7 +188,7 @@ class Onramper:
             raise BadSignature
         return report
 
-    def _quote(self, ask: Ask, charge_cents: int) -> list[Offer]:
+    def _quote(self, ask: QuoteRequest, charge_cents: int) -> list[OnrampOffer]:
         path = f"/quotes/{ask.currency.lower()}/{COINS[ask.coin.asset_id][0]}"
         query = {
             "amount": money.text_from_cents(charge_cents),
@@ -212,7 +212,7 @@ class Onramper:
         return {"Authorization": self.api_key}
 
     @staticmethod
-    def _where(place: Place) -> dict[str, str]:
+    def _where(place: CustomerPlace) -> dict[str, str]:
         region = {"subdivision": place.region.lower()} if place.region else {}
         return {"country": place.country.lower(), **region}
 
@@ -249,7 +249,7 @@ def _method(row: Row) -> Method | None:
     return Method(id, name, id, id[:2].upper(), _picture(row.get("icon"))) if id else None
 
 
-def _offer(row: Row, charge_cents: int, decimals: int) -> Offer | None:
+def _offer(row: Row, charge_cents: int, decimals: int) -> OnrampOffer | None:
     """A row with errors, or whose figures can't be read, is no offer."""
     ramp = _word(row.get("ramp"), 50)
     crypto = money.atomic_told(row.get("payout"), decimals)
@@ -257,7 +257,7 @@ def _offer(row: Row, charge_cents: int, decimals: int) -> Offer | None:
     if not ramp or row.get("errors") or not crypto or None in fees:
         return None
     converted = charge_cents - sum(fee for fee in fees if fee is not None)
-    return Offer(
+    return OnrampOffer(
         ramp,
         ramp.replace("-", " ").replace("_", " ").title(),
         ramp,
@@ -267,14 +267,14 @@ def _offer(row: Row, charge_cents: int, decimals: int) -> Offer | None:
     )
 
 
-def _report(transaction: Row) -> Report | None:
+def _report(transaction: Row) -> ProviderReport | None:
     status = STATUSES.get(str(transaction.get("status", "")).lower())
     if status is None:
         return None
     amount = transaction.get("inAmount")
     currency = transaction.get("sourceCurrency")
     address = transaction.get("walletAddress")
-    return Report(
+    return ProviderReport(
         status=status,
         order_id=_word(transaction.get("partnerContext")),
         txid=_word(transaction.get("transactionId")) or None,

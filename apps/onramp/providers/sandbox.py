@@ -17,16 +17,16 @@ from apps.core import local_chain, money
 from apps.core.errors import ErrorCode
 from apps.core.published_secrets import CHAIN_KEYS
 from apps.onramp.providers.base import (
-    Ask,
     BadSignature,
-    Coin,
+    CustomerPlace,
     Method,
-    Offer,
+    OnrampCoin,
+    OnrampOffer,
+    OnrampOrder,
     Opened,
-    Order,
-    Place,
     ProviderError,
-    Report,
+    ProviderReport,
+    QuoteRequest,
 )
 
 _EEA = "AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE IS LI NO"
@@ -103,7 +103,7 @@ class Sandbox:
     def assets(self) -> tuple[str, ...]:
         return ASSETS[self.mode]
 
-    def methods(self, place: Place, currency: str, coin: Coin) -> list[Method]:
+    def methods(self, place: CustomerPlace, currency: str, coin: OnrampCoin) -> list[Method]:
         if (
             place.country not in COUNTRIES
             or (place.country, place.region.upper()) in REGIONS_REFUSED
@@ -111,21 +111,23 @@ class Sandbox:
             return []
         return [CARD, BANK.get(place.country, _SEPA)]
 
-    def quote(self, ask: Ask) -> list[Offer]:
+    def quote(self, ask: QuoteRequest) -> list[OnrampOffer]:
         return [offer for service in SERVICES if (offer := _offer(service, ask)) is not None]
 
-    def open(self, order: Order) -> Opened:
+    def open(self, order: OnrampOrder) -> Opened:
         return Opened(
             f"{settings.PUBLIC_URL}/sandbox/card/{order.id}", f"sandbox_{order.id.hex[:16]}"
         )
 
-    def status(self, order_id: uuid.UUID, txid: str | None) -> Report | None:
+    def status(self, order_id: uuid.UUID, txid: str | None) -> ProviderReport | None:
         return None
 
-    def read_callback(self, headers: Mapping[str, str], body: bytes) -> Report:
+    def read_callback(self, headers: Mapping[str, str], body: bytes) -> ProviderReport:
         raise BadSignature
 
-    def deliver(self, coin: Coin, contract: str | None, address: str, amount_atomic: int) -> str:
+    def deliver(
+        self, coin: OnrampCoin, contract: str | None, address: str, amount_atomic: int
+    ) -> str:
         """Send coins from the network's own wallet on the local chain; the transaction's hash.
         Raises ProviderError."""
         urls = settings.CHAIN_URLS.get(coin.network)
@@ -147,7 +149,7 @@ class Sandbox:
             raise ProviderError(ErrorCode.UNREACHABLE, str(error)) from None
 
 
-def _offer(service: Service, ask: Ask) -> Offer | None:
+def _offer(service: Service, ask: QuoteRequest) -> OnrampOffer | None:
     bps, fixed_cents = service.fees[ask.method.code]
     fee_bps = money.Bps(bps)
     decimals = ask.coin.atomic_decimals
@@ -161,7 +163,7 @@ def _offer(service: Service, ask: Ask) -> Offer | None:
         crypto = money.atomic_at_most(converted, ask.rate, decimals)
     if converted <= 0 or crypto <= 0:
         return None
-    return Offer(
+    return OnrampOffer(
         service.id,
         service.name,
         service.id,

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from apps.core import money
 from apps.onramp.documents import CardUnavailableDocument
-from apps.onramp.services.networks import Network, networks_for
+from apps.onramp.services.networks import CardNetwork, networks_for
 from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import addresses_of
@@ -36,12 +36,12 @@ AMOUNT_REASONS = ("below_min_amount", "above_max_amount")
 class Usable:
     """A network that can be asked, and the address that it would deliver to."""
 
-    network: Network
+    network: CardNetwork
     entry: PaymentAddress
 
 
 @dataclass(frozen=True)
-class Limits:
+class CardLimits:
     """What the card would be charged, and between which amounts the network takes it; without a
     maximum it takes any."""
 
@@ -52,9 +52,9 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Unavailable:
+class CardsUnavailable:
     reason: str
-    limits: Limits | None = None
+    limits: CardLimits | None = None
 
     def document(self) -> CardUnavailableDocument:
         message = MESSAGES[self.reason]
@@ -74,7 +74,7 @@ class Unavailable:
 @dataclass(frozen=True)
 class Availability:
     usable: list[Usable]
-    unavailable: Unavailable | None
+    unavailable: CardsUnavailable | None
 
 
 def target_atomic(payment: Payment, entry: PaymentAddress) -> int | None:
@@ -110,10 +110,10 @@ def is_payable(payment: Payment) -> bool:
 def availability(payment: Payment) -> Availability:
     """Asks nobody: every fact is here."""
     if not is_enabled(payment):
-        return Availability([], Unavailable("feature_disabled"))
+        return Availability([], CardsUnavailable("feature_disabled"))
     entries = addresses_of(payment)
     usable = []
-    refused = [Unavailable("provider_unconfigured")]
+    refused = [CardsUnavailable("provider_unconfigured")]
     for network in networks_for(payment.store, payment.mode):
         candidates = _of_network(payment, entries, network)
         if isinstance(candidates, Usable):
@@ -126,24 +126,24 @@ def availability(payment: Payment) -> Availability:
 
 
 def _of_network(
-    payment: Payment, entries: list[PaymentAddress], network: Network
-) -> Usable | Unavailable:
+    payment: Payment, entries: list[PaymentAddress], network: CardNetwork
+) -> Usable | CardsUnavailable:
     if network.adapter is None:
-        return Unavailable(network.problem)
+        return CardsUnavailable(network.problem)
     adapter = network.adapter
     currency = payment.settlement_currency
     if currency not in adapter.currencies:
-        return Unavailable("unsupported_currency")
+        return CardsUnavailable("unsupported_currency")
     by_asset = {entry.asset_id: entry for entry in entries}
     entry = next(
         (by_asset[asset_id] for asset_id in adapter.assets() if asset_id in by_asset), None
     )
     if entry is None:
-        return Unavailable("no_settlement_asset")
+        return CardsUnavailable("no_settlement_asset")
     charge = least_charge_cents(payment, entry)
-    limits = Limits(charge, adapter.floor_cents, adapter.ceiling_cents, currency)
+    limits = CardLimits(charge, adapter.floor_cents, adapter.ceiling_cents, currency)
     if charge < adapter.floor_cents:
-        return Unavailable("below_min_amount", limits)
+        return CardsUnavailable("below_min_amount", limits)
     if adapter.ceiling_cents is not None and charge > adapter.ceiling_cents:
-        return Unavailable("above_max_amount", limits)
+        return CardsUnavailable("above_max_amount", limits)
     return Usable(network, entry)

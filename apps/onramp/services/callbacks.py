@@ -11,7 +11,7 @@ from apps.core.db import tenancy
 from apps.core.errors import Coded, NotFound, RefusalKind
 from apps.core.messages.fields import is_uuid
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
-from apps.onramp.providers.base import BadSignature, Report
+from apps.onramp.providers.base import BadSignature, ProviderReport
 from apps.onramp.services.networks import network_of
 from apps.onramp.services.progress import apply_report
 
@@ -46,7 +46,7 @@ def take_callback(credential_id: str, headers: Mapping[str, str], body: bytes) -
         return _take(credential, report, hashlib.sha256(body).hexdigest())
 
 
-def _take(credential: Credential, report: Report, digest: str) -> str:
+def _take(credential: Credential, report: ProviderReport, digest: str) -> str:
     real = clock.real_now()
     row, is_new = Callback.objects.get_or_create(
         credential=credential,
@@ -70,7 +70,7 @@ def _take(credential: Credential, report: Report, digest: str) -> str:
     return row.verdict
 
 
-def _session(credential: Credential, report: Report) -> FundingSession | None:
+def _session(credential: Credential, report: ProviderReport) -> FundingSession | None:
     """By our id, which the network was given, else by its own; only where the credential is at
     home."""
     rows = (

@@ -10,7 +10,7 @@ from apps.core import clock
 from apps.core.errors import ProviderError
 from apps.core.rows import Job
 from apps.onramp.models import FundingSession, SessionChange
-from apps.onramp.providers.base import EXPIRED, FAILED, PAID, PENDING, Coin, Report
+from apps.onramp.providers.base import EXPIRED, FAILED, PAID, PENDING, OnrampCoin, ProviderReport
 from apps.onramp.providers.sandbox import Sandbox
 from apps.onramp.services import progress
 from apps.onramp.services.networks import network_named
@@ -25,7 +25,10 @@ def finish(session: FundingSession, outcome: str) -> None:
     """What a network would have told by a callback. A session that has ended stays as it is."""
     at: datetime = clock.now(session.payment.store, session.mode)
     verdict = progress.apply_report(
-        session.pk, Report(outcome, order_id=str(session.pk)), SessionChange.Source.CARD_PAGE, at
+        session.pk,
+        ProviderReport(outcome, order_id=str(session.pk)),
+        SessionChange.Source.CARD_PAGE,
+        at,
     )
     adapter = _adapter(session)
     if verdict == "applied" and outcome == PAID and adapter is not None and adapter.delivers:
@@ -50,7 +53,7 @@ def _deliver(session: FundingSession) -> None:
         pk=session.pk, is_delivery_due=True
     ).update(is_delivery_due=False):
         return
-    coin = Coin(session.asset_id, session.asset.chain_id, session.asset.atomic_decimals)
+    coin = OnrampCoin(session.asset_id, session.asset.chain_id, session.asset.atomic_decimals)
     try:
         delivery = adapter.deliver(
             coin,

@@ -19,7 +19,7 @@ UNCONFIGURED = "provider_unconfigured"
 
 
 @dataclass(frozen=True)
-class Network:
+class CardNetwork:
     """An adapter that is ready, or the reason why there is none."""
 
     name: str
@@ -33,7 +33,7 @@ class Network:
         return self.adapter
 
 
-def networks_for(store: Store, mode: str) -> list[Network]:
+def networks_for(store: Store, mode: str) -> list[CardNetwork]:
     """Every network of the mode, in the order of preference."""
     entries: Sequence[Mapping[str, Any]] = settings.PROVIDERS["onramp"][mode]
     classes = [(import_string(entry["BACKEND"]), entry["OPTIONS"]) for entry in entries]
@@ -48,11 +48,11 @@ def networks_for(store: Store, mode: str) -> list[Network]:
     ]
 
 
-def network_named(store: Store, mode: str, name: str) -> Network | None:
+def network_named(store: Store, mode: str, name: str) -> CardNetwork | None:
     return next((network for network in networks_for(store, mode) if network.name == name), None)
 
 
-def network_of(credential: Credential) -> Network | None:
+def network_of(credential: Credential) -> CardNetwork | None:
     """The network that a credential belongs to, with just this credential."""
     entries: Sequence[Mapping[str, Any]] = settings.PROVIDERS["onramp"][credential.mode]
     for entry in entries:
@@ -84,18 +84,18 @@ def _credentials(store: Store, mode: str) -> dict[str, Credential]:
 
 def _network(
     backend: type[Any], options: Mapping[str, Any], mode: str, credential: Credential | None
-) -> Network:
+) -> CardNetwork:
     name = str(backend.name)
     if not backend.needs_credentials:
-        return Network(name, cast(OnrampProvider, backend(mode=mode, **options)))
+        return CardNetwork(name, cast(OnrampProvider, backend(mode=mode, **options)))
     if credential is None:
-        return Network(name, problem=UNCONFIGURED)
+        return CardNetwork(name, problem=UNCONFIGURED)
     api_key = crypto.decrypt(credential.sealed_api_key, credential.place("sealed_api_key"))
     if backend.mode_of(api_key) not in (None, mode):
-        return Network(name, problem=f"live_credentials_in_{mode}")
+        return CardNetwork(name, problem=f"live_credentials_in_{mode}")
     sealed = credential.sealed_webhook_secret
     secret = crypto.decrypt(sealed, credential.place("sealed_webhook_secret")) if sealed else ""
-    return Network(
+    return CardNetwork(
         name,
         cast(OnrampProvider, backend(mode=mode, api_key=api_key, webhook_secret=secret, **options)),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.conf import settings
 
 from apps.core.errors import Flat
-from apps.onramp.providers.base import Place
+from apps.onramp.providers.base import CustomerPlace
 from apps.stores.models import Store
 
 _COUNTRY = re.compile(r"[A-Z]{2}", re.ASCII)
@@ -30,7 +30,7 @@ class RegionInvalid(Flat):
 
 def place_of(
     headers: Mapping[str, str], store: Store, country: object = None, region: object = None
-) -> Place:
+) -> CustomerPlace:
     """Raises CountryRequired, CountryInvalid or RegionInvalid."""
     at_edge = country_at_edge(headers)
     if country in (None, ""):
@@ -45,7 +45,7 @@ def place_of(
     if not country_code:
         raise CountryRequired
     region_code = _first(headers, settings.EDGE_REGION_HEADERS, _REGION) or region
-    return Place(country_code, region_code.removeprefix(f"{country_code}-"))
+    return CustomerPlace(country_code, region_code.removeprefix(f"{country_code}-"))
 
 
 def country_at_edge(headers: Mapping[str, str]) -> str:

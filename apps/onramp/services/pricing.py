@@ -21,10 +21,17 @@ from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.errors import Flat, RefusalKind
 from apps.onramp.documents import CardMethodDocument, CardMethodsDocument, CardProviderDocument
-from apps.onramp.providers.base import Ask, Coin, Method, Offer, OnrampProvider, Place
+from apps.onramp.providers.base import (
+    CustomerPlace,
+    Method,
+    OnrampCoin,
+    OnrampOffer,
+    OnrampProvider,
+    QuoteRequest,
+)
 from apps.onramp.services.availability import (
     AMOUNT_REASONS,
-    Unavailable,
+    CardsUnavailable,
     Usable,
     availability,
     is_payable,
@@ -66,14 +73,14 @@ class PricedMethod:
 
     network: str
     method: Method
-    offers: list[Offer]
+    offers: list[OnrampOffer]
 
     @property
     def id(self) -> str:
         return f"{self.network}.{self.method.id}"
 
     @property
-    def best(self) -> Offer:
+    def best(self) -> OnrampOffer:
         return self.offers[0]
 
 
@@ -122,7 +129,7 @@ class Priced:
         )
 
     def _provider(
-        self, priced: PricedMethod, offer: Offer, *, is_first: bool
+        self, priced: PricedMethod, offer: OnrampOffer, *, is_first: bool
     ) -> CardProviderDocument:
         return CardProviderDocument(
             id=offer.service_id,
@@ -136,7 +143,7 @@ class Priced:
             recommended=is_first,
         )
 
-    def _coins(self, priced: PricedMethod, offer: Offer) -> str:
+    def _coins(self, priced: PricedMethod, offer: OnrampOffer) -> str:
         return money.decimal_from_atomic(offer.crypto_atomic, self.decimals[priced.network])
 
 
@@ -154,7 +161,7 @@ class _Search:
     has_failed: bool = False
 
 
-def price_methods(payment: Payment, place: Place, provider: str = "") -> Priced:
+def price_methods(payment: Payment, place: CustomerPlace, provider: str = "") -> Priced:
     """The methods at this place, best first. Raises NoLongerPayable, NotAvailable, NotForThisAmount
     or NoQuoteInTime.
 
@@ -184,7 +191,7 @@ def networks_to_ask(payment: Payment, provider: str = "") -> list[Usable]:
     return usable
 
 
-def _refusal(unavailable: Unavailable | None) -> Flat:
+def _refusal(unavailable: CardsUnavailable | None) -> Flat:
     return (
         NotForThisAmount()
         if unavailable is not None and unavailable.reason in AMOUNT_REASONS
@@ -201,8 +208,8 @@ def _kept(look: Callable[[], Any]) -> Any:
         return None
 
 
-def _search(payment: Payment, place: Place, usable: list[Usable]) -> _Search:
-    """Ask every network for its methods, then every method for its offers, all at once."""
+def _search(payment: Payment, place: CustomerPlace, usable: list[Usable]) -> _Search:
+    """QuoteRequest every network for its methods, then every method for its offers, all at once."""
     search = _Search()
     real = clock.real_now()
     deadline = time.monotonic() + settings.CARD_DEADLINE_SECONDS
@@ -266,8 +273,8 @@ def _answer(future: Future[Any], provider: Usable, search: _Search) -> Any:
         return None
 
 
-def _coin(entry: PaymentAddress) -> Coin:
-    return Coin(entry.asset_id, entry.asset.chain_id, entry.asset.atomic_decimals)
+def _coin(entry: PaymentAddress) -> OnrampCoin:
+    return OnrampCoin(entry.asset_id, entry.asset.chain_id, entry.asset.atomic_decimals)
 
 
 def _rate(payment: Payment, entry: PaymentAddress, real: datetime) -> Decimal:
@@ -277,11 +284,11 @@ def _rate(payment: Payment, entry: PaymentAddress, real: datetime) -> Decimal:
 
 
 def _ask(
-    payment: Payment, place: Place, entry: PaymentAddress, method: Method, rate: Decimal
-) -> Ask:
+    payment: Payment, place: CustomerPlace, entry: PaymentAddress, method: Method, rate: Decimal
+) -> QuoteRequest:
     target = target_atomic(payment, entry)
     charge = payment.settlement_amount_cents if target is None else None
-    return Ask(
+    return QuoteRequest(
         method,
         place,
         payment.settlement_currency,
@@ -297,7 +304,7 @@ def _take(
     payment: Payment,
     provider: Usable,
     method: Method,
-    offers: list[Offer],
+    offers: list[OnrampOffer],
     rate: Decimal,
 ) -> None:
     believed = [
@@ -313,7 +320,11 @@ def _take(
 
 
 def is_worth_offering(
-    payment: Payment, entry: PaymentAddress, offer: Offer, rate: Decimal, adapter: OnrampProvider
+    payment: Payment,
+    entry: PaymentAddress,
+    offer: OnrampOffer,
+    rate: Decimal,
+    adapter: OnrampProvider,
 ) -> bool:
     """Whether an offer can be believed, keeps to the network's bounds, and brings the store what it
     must."""

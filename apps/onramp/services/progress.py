@@ -17,7 +17,7 @@ from apps.core.errors import ProviderError
 from apps.core.machine import Change
 from apps.core.rows import Job
 from apps.onramp.models import FundingSession, SessionChange
-from apps.onramp.providers.base import EXPIRED, PAID, PENDING, Report
+from apps.onramp.providers.base import EXPIRED, PAID, PENDING, ProviderReport
 from apps.onramp.services.networks import network_named
 from apps.onramp.states import MACHINE, Reported
 from apps.payments.models import Payment
@@ -45,7 +45,7 @@ def held_until(payment: Payment, session: FundingSession) -> datetime:
     return latest if session.mode == "live" else min(session.expires_at, latest)
 
 
-def apply_report(session_id: uuid.UUID, report: Report, source: str, at: datetime) -> str:
+def apply_report(session_id: uuid.UUID, report: ProviderReport, source: str, at: datetime) -> str:
     """Move a session where a report says it is: `applied`, `no_change` or `refused` when the report
     is about something else."""
     with transaction.atomic():
@@ -65,7 +65,7 @@ def apply_report(session_id: uuid.UUID, report: Report, source: str, at: datetim
         return "applied"
 
 
-def _mismatch(session: FundingSession, report: Report) -> str:
+def _mismatch(session: FundingSession, report: ProviderReport) -> str:
     """What in a report isn't this session's. A network that says nothing about a thing is not held
     to it."""
     if report.order_id and report.order_id != str(session.pk):
@@ -83,7 +83,7 @@ def _mismatch(session: FundingSession, report: Report) -> str:
     )
 
 
-def _note_txid(session: FundingSession, report: Report) -> None:
+def _note_txid(session: FundingSession, report: ProviderReport) -> None:
     if report.txid and session.provider_txid is None:
         used = FundingSession.objects.filter(
             mode=session.mode, provider=session.provider, provider_txid=report.txid
@@ -132,7 +132,7 @@ def expire(session_id: uuid.UUID, at: datetime) -> None:
     except ProviderError:
         if session.expires_at + PATIENCE > at:
             return
-    apply_report(session_id, Report(EXPIRED), _Source.CLOCK, at)
+    apply_report(session_id, ProviderReport(EXPIRED), _Source.CLOCK, at)
 
 
 def poll(session: FundingSession, at: datetime) -> None:

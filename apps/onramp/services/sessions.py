@@ -16,19 +16,19 @@ from apps.core.db import locks
 from apps.core.errors import Flat, RefusalKind
 from apps.onramp.models import FundingSession, SessionChange
 from apps.onramp.providers.base import (
-    Coin,
+    CustomerPlace,
     NotOffered,
-    Offer,
+    OnrampCoin,
+    OnrampOffer,
+    OnrampOrder,
     OnrampProvider,
     Opened,
-    Order,
-    Place,
     ProviderError,
 )
 from apps.onramp.requests import CardRequest
 from apps.onramp.services import progress
 from apps.onramp.services.availability import Usable, availability, is_payable
-from apps.onramp.services.networks import Network
+from apps.onramp.services.networks import CardNetwork
 from apps.onramp.services.pricing import (
     NotForThisAmount,
     PricedMethod,
@@ -59,7 +59,7 @@ class NotOpened(Flat):
 
 
 def open_session(
-    payment: Payment, card_request: CardRequest, find_place: Callable[[], Place]
+    payment: Payment, card_request: CardRequest, find_place: Callable[[], CustomerPlace]
 ) -> FundingSession:
     """The session under way, else a new one. Not inside a transaction.
 
@@ -115,8 +115,8 @@ def _latest_of(payment: Payment) -> FundingSession | None:
 
 
 def _choose(
-    payment: Payment, card_request: CardRequest, place: Place
-) -> tuple[PricedMethod, Offer]:
+    payment: Payment, card_request: CardRequest, place: CustomerPlace
+) -> tuple[PricedMethod, OnrampOffer]:
     if not card_request.payment_method_id:
         raise UnknownMethod
     priced = price_methods(payment, place, card_request.provider or "")
@@ -141,8 +141,8 @@ def _reserve(
     pending: FundingSession | None,
     provider: Usable,
     method: PricedMethod,
-    offer: Offer,
-    place: Place,
+    offer: OnrampOffer,
+    place: CustomerPlace,
     at: datetime,
 ) -> FundingSession:
     """The row, pending and without an address yet. One that an earlier call left so is filled
@@ -180,20 +180,20 @@ def _reserve(
     return session
 
 
-def _open(row: FundingSession, network: Network, email: str | None, payment: Payment) -> Opened:
+def _open(row: FundingSession, network: CardNetwork, email: str | None, payment: Payment) -> Opened:
     """Ask the network. A session that nobody was sent to is taken back: no card can have paid
     it."""
     adapter: OnrampProvider = network.ready
     back = hosted_url(payment)
-    order = Order(
+    order = OnrampOrder(
         id=row.pk,
         mode=row.mode,
         method_id=row.method_id,
         service_id=row.service_id,
-        place=Place(row.country, row.region),
+        place=CustomerPlace(row.country, row.region),
         currency=row.currency,
         charge_cents=row.amount_cents,
-        coin=Coin(row.asset_id, row.asset.chain_id, row.asset.atomic_decimals),
+        coin=OnrampCoin(row.asset_id, row.asset.chain_id, row.asset.atomic_decimals),
         address=row.destination_address,
         email=email,
         success_url=f"{back}?onramp=success",

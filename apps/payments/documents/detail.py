@@ -30,7 +30,7 @@ from apps.payments.documents.history import (
 )
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.selectors import Received
-from apps.payments.whole import Whole
+from apps.payments.snapshot import PaymentSnapshot
 
 
 class MerchantDocument(Document, frozen=True, kw_only=True):
@@ -68,11 +68,11 @@ class PaymentFacts(parts.PaymentIntentDocument, frozen=True, kw_only=True):
     timeline: list[TimelineEntry]
 
 
-def detail(whole: Whole) -> PaymentFacts:
-    payment = whole.payment
-    received = whole.received
-    history = whole.history
-    splits = whole.splits
+def detail(snapshot: PaymentSnapshot) -> PaymentFacts:
+    payment = snapshot.payment
+    received = snapshot.received
+    history = snapshot.history
+    splits = snapshot.splits
     return PaymentFacts(
         **asdict(parts.row(payment)),
         payment_addresses=[parts.address(intake, payment) for intake in received],
@@ -84,9 +84,9 @@ def detail(whole: Whole) -> PaymentFacts:
         transaction=_main_transaction(received),
         overpayment=overpayment(received),
         fee=fee(payment, received, splits),
-        merchant=_merchant(whole),
+        merchant=_merchant(snapshot),
         needs_attention=payment.needs_attention or None,
-        late_deposits=_late_deposits(whole),
+        late_deposits=_late_deposits(snapshot),
         payment_events=[event(entry) for entry in history],
         timeline=[timeline_entry(entry) for entry in history],
     )
@@ -130,25 +130,25 @@ _LEGAL = {
 }
 
 
-def _merchant(whole: Whole) -> MerchantDocument:
-    legal = {name: getattr(whole.business, column, None) for name, column in _LEGAL.items()}
-    store = whole.payment.store
+def _merchant(snapshot: PaymentSnapshot) -> MerchantDocument:
+    legal = {name: getattr(snapshot.business, column, None) for name, column in _LEGAL.items()}
+    store = snapshot.payment.store
     return MerchantDocument(**legal, name=store.name, support_email=store.support_email or None)
 
 
-def _late_deposits(whole: Whole) -> list[LateDepositDocument]:
+def _late_deposits(snapshot: PaymentSnapshot) -> list[LateDepositDocument]:
     late = [
         (deposit, intake)
-        for intake in whole.received
+        for intake in snapshot.received
         for deposit in intake.deposits
-        if deposit.pk in whole.late
+        if deposit.pk in snapshot.late
     ]
     heads = heads_for([deposit for deposit, _ in late])
     return [
         LateDepositDocument(
             **asdict(transaction_document(deposit, intake.address.asset, heads)),
             id=str(deposit.pk),
-            accepted_at=iso(whole.late[deposit.pk]),
+            accepted_at=iso(snapshot.late[deposit.pk]),
         )
         for deposit, intake in late
     ]

@@ -6,7 +6,7 @@ from apps.core.messages.documents import Document, FreeForm, Id
 from apps.payments.documents.deposits import TransactionDocument
 from apps.payments.documents.values import IntentStatus
 from apps.payments.models import Payment
-from apps.payments.states import Decision
+from apps.payments.states import PaymentDecision
 
 
 class IntentEvent(Document, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class TransactionEvent(IntentEvent, frozen=True, kw_only=True):
     transaction: TransactionDocument
 
 
-def intent_event(payment: Payment, before: str | None, after: Decision) -> IntentEvent:
+def intent_event(payment: Payment, before: str | None, after: PaymentDecision) -> IntentEvent:
     return IntentEvent(
         id=payment.reference,
         payment_intent_id=str(payment.pk),

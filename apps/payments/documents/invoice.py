@@ -24,7 +24,7 @@ from apps.payments.documents.financials import paid_cents
 from apps.payments.documents.order import order_of
 from apps.payments.models import Payment
 from apps.payments.selectors import Received
-from apps.payments.whole import whole_of
+from apps.payments.snapshot import snapshot_of
 from apps.stores.branding import colour, read_logo
 
 AHEAD = Job("documents.prepare_payments")
@@ -64,10 +64,10 @@ def _page(payment: Payment) -> str:
 
 
 def _context(payment: Payment) -> dict[str, object]:
-    whole = whole_of(payment)
+    snapshot = snapshot_of(payment)
     store = payment.store
-    received = whole.received
-    document = detail(whole)
+    received = snapshot.received
+    document = detail(snapshot)
     refunded = document.financials.refunded_amount if document.financials is not None else "0"
     return {
         "payment": payment,

@@ -15,7 +15,7 @@ class OrderItem(LineItemDocument, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Order:
+class PaymentOrder:
     """The items with their amounts. `other_cents` is what the total holds beyond them, less than
     zero when it is below their sum."""
 
@@ -29,7 +29,7 @@ class Order:
         return self.other_cents < 0
 
 
-def order_of(payment: Payment) -> Order:
+def order_of(payment: Payment) -> PaymentOrder:
     """What a payment is for. One without items has nothing to add up."""
     items = [
         OrderItem(**item, amount_cents=item["quantity"] * item["unit_amount_cents"])
@@ -37,4 +37,4 @@ def order_of(payment: Payment) -> Order:
     ]
     total = payment.settlement_amount_cents
     other = total - sum(item.amount_cents for item in items) if items else 0
-    return Order(items, other, total, payment.settlement_currency)
+    return PaymentOrder(items, other, total, payment.settlement_currency)

@@ -7,7 +7,7 @@ from datetime import datetime
 from apps.core.countries import country_name
 from apps.core.money import Amount, Fiat, Price
 from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
-from apps.payments.documents.order import Order, order_of
+from apps.payments.documents.order import PaymentOrder, order_of
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
@@ -43,7 +43,7 @@ class Receipt:
     reference: str
     title: str
     description: str
-    order: Order
+    order: PaymentOrder
     coins: list[CoinsPaid]
     is_refunded: bool
     is_test: bool

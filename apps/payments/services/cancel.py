@@ -25,7 +25,7 @@ def cancel_payment(payment: Payment) -> Payment:
     with transaction.atomic():
         return _end(
             payment,
-            states.Decision(states.EXPIRED, states.CANCELED_BY_AGENT, states.CANCELED_EVENT),
+            states.PaymentDecision(states.EXPIRED, states.CANCELED_BY_AGENT, states.CANCELED_EVENT),
         )
 
 
@@ -35,7 +35,9 @@ def cancel_for_merchant(payment: Payment) -> Payment:
     with transaction.atomic():
         ended = _end(
             payment,
-            states.Decision(states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]),
+            states.PaymentDecision(
+                states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]
+            ),
         )
         if ended.deadline != ended.expires_at:  # a card was charged: its coins are on their way
             raise NotCancelable
@@ -50,7 +52,7 @@ def is_cancelable(payment: Payment) -> bool:
     return payment.status == states.PENDING and payment.deadline == payment.expires_at
 
 
-def _end(payment: Payment, decision: states.Decision) -> Payment:
+def _end(payment: Payment, decision: states.PaymentDecision) -> Payment:
     locked = (
         Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
     )

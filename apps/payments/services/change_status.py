@@ -11,7 +11,7 @@ from apps.payments.services import attention
 
 
 def change_status(
-    payment: Payment, *steps: states.Decision, at: datetime, **columns: object
+    payment: Payment, *steps: states.PaymentDecision, at: datetime, **columns: object
 ) -> None:
     """Take the steps in their order; each with an event leaves a history row too. The caller has
     locked the row.
@@ -29,7 +29,7 @@ def change_status(
 
 
 @states.MACHINE.recorder
-def _record(changes: Sequence[Change[Payment, states.Decision]]) -> None:
+def _record(changes: Sequence[Change[Payment, states.PaymentDecision]]) -> None:
     for change in changes:
         if change.step.event is not None:
             events.record(change.row, change.step.event, change.before, change.step, change.at)

@@ -33,7 +33,7 @@ AT_ONCE_MAX = 200
 
 
 @dataclass(frozen=True)
-class Total:
+class CurrencyTotal:
     """The completed payments of a day in one currency."""
 
     count: int
@@ -88,7 +88,7 @@ def _send(member: Member, begin: datetime, end: datetime) -> None:
     notifications.send(key, "daily_summary", member.store, PAYMENT_COMPLETED, member.user, context)
 
 
-def totals(member: Member, begin: datetime, end: datetime) -> list[Total]:
+def totals(member: Member, begin: datetime, end: datetime) -> list[CurrencyTotal]:
     """By currency, the largest number first."""
     rows = Payment.objects.filter(
         store_id=member.store_id,
@@ -102,7 +102,7 @@ def totals(member: Member, begin: datetime, end: datetime) -> list[Total]:
         count=Count("pk"), cents=Sum("settlement_amount_cents")
     )
     return [
-        Total(count, Fiat(cents, currency))
+        CurrencyTotal(count, Fiat(cents, currency))
         for currency, count, cents in by_currency.order_by("-count", "settlement_currency")
     ]
 

@@ -30,8 +30,8 @@ from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
 from apps.payments.services.prices import amount_cents
-from apps.payments.services.pricing import Price, price
-from apps.payments.states import CREATED_EVENT, PENDING, Decision
+from apps.payments.services.pricing import AssetPrice, price
+from apps.payments.states import CREATED_EVENT, PENDING, PaymentDecision
 from apps.stores.selectors import fees_of
 from apps.webhooks import events as webhooks
 
@@ -177,7 +177,7 @@ def _addresses(payment: Payment, priced: list[PricedAsset], at: datetime) -> lis
 
 
 def _address(
-    payment: Payment, price: Price, index: int, position: int, at: datetime
+    payment: Payment, price: AssetPrice, index: int, position: int, at: datetime
 ) -> PaymentAddress:
     row = PaymentAddress(
         payment=payment,
@@ -213,7 +213,7 @@ _ADDRESS_COLUMNS = {
 }
 _ADDRESS_RECORD = ", ".join(f"{name} {kind}" for name, kind in _ADDRESS_COLUMNS.items())
 
-_CREATED = Decision(PENDING, None)
+_CREATED = PaymentDecision(PENDING, None)
 _INSERT = sql.Statement(f"""
 WITH made AS (
     INSERT INTO payments_payment ({", ".join(_COLUMNS)})

@@ -9,7 +9,7 @@ from apps.core import money
 
 
 @dataclass(frozen=True)
-class Price:
+class AssetPrice:
     """The amounts of one payment address. `base_atomic` and `fee_atomic` are there when the fee is
     on top."""
 
@@ -19,12 +19,12 @@ class Price:
     fee_atomic: int | None = None
 
 
-def price(cents: int, priced: PricedAsset, fee_fraction: Decimal | None) -> Price:
+def price(cents: int, priced: PricedAsset, fee_fraction: Decimal | None) -> AssetPrice:
     """The price in one asset at its current rate; with `fee_fraction` grossed up so that the
     merchant nets the base."""
     asset = priced.asset
     base = money.atomic_for_cents(cents, priced.rate, asset.atomic_decimals, asset.display_decimals)
     if fee_fraction is None:
-        return Price(priced, base)
+        return AssetPrice(priced, base)
     total = money.gross_up(base, fee_fraction, asset.atomic_decimals, asset.display_decimals)
-    return Price(priced, total, base, total - base)
+    return AssetPrice(priced, total, base, total - base)

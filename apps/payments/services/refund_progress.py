@@ -146,7 +146,7 @@ def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int)
 def _note_on_payment(payment: Payment, at: datetime) -> None:
     refund_state = "full" if _is_all_back(payment) else "partial"
     if payment.status != states.REFUNDED:
-        refunded = states.Decision(
+        refunded = states.PaymentDecision(
             states.REFUNDED, states.REFUND_COMPLETED, states.EVENTS[states.REFUNDED]
         )
         change_status(payment, refunded, at=at, refund_state=refund_state)

@@ -85,7 +85,7 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
     _book(payment, received, news, at, is_settled_at_once=was_completed)
 
     steps = _steps(payment, received, at)
-    after = steps[-1] if steps else states.Decision(before, payment.state_reason)
+    after = steps[-1] if steps else states.PaymentDecision(before, payment.state_reason)
 
     _tell_of_deposits(payment, news, before, after, at)
 
@@ -248,10 +248,10 @@ def shares(payment: Payment, asset_id: str, gross_atomic: int) -> movements.Sett
     }
 
 
-def facts_of(payment: Payment, received: list[Received], at: datetime) -> states.Facts:
+def facts_of(payment: Payment, received: list[Received], at: datetime) -> states.PaymentProgress:
     """What `decide` looks at."""
     store = payment.store
-    return states.Facts(
+    return states.PaymentProgress(
         confirmed=sum(
             (
                 Fraction(intake.confirmed_atomic, intake.address.required_atomic)
@@ -299,7 +299,9 @@ def _is_under_review(payment: Payment, received: list[Received]) -> bool:
     return stopped.filter(asset_id__in=assets).exists()
 
 
-def _steps(payment: Payment, received: list[Received], at: datetime) -> list[states.Decision]:
+def _steps(
+    payment: Payment, received: list[Received], at: datetime
+) -> list[states.PaymentDecision]:
     """The steps from where the intent stands to where it stays."""
     facts = facts_of(payment, received, at)
     status = payment.status
@@ -324,7 +326,7 @@ def _tell_of_deposits(
     payment: Payment,
     news: list[tuple[Received, Deposit]],
     before: str,
-    after: states.Decision,
+    after: states.PaymentDecision,
     at: datetime,
 ) -> None:
     """transaction.* for each deposit that was seen, confirmed or lost, each once."""
@@ -365,7 +367,7 @@ def _stop_for_review(payment: Payment, deposit: Deposit, at: datetime) -> None:
 
 
 def _columns_after(
-    payment: Payment, received: list[Received], after: states.Decision, at: datetime
+    payment: Payment, received: list[Received], after: states.PaymentDecision, at: datetime
 ) -> dict[str, datetime | str | None]:
     """What goes with the status that the intent comes to."""
     is_completed_now = after.status == states.COMPLETED and payment.completed_at is None
@@ -377,7 +379,7 @@ def _columns_after(
 
 
 def _note_news(
-    payment: Payment, received: list[Received], after: states.Decision, at: datetime
+    payment: Payment, received: list[Received], after: states.PaymentDecision, at: datetime
 ) -> None:
     """Deposits have changed what is there, and nothing else."""
     payment.settlement_status = _settlement_status(payment, received, after.status)

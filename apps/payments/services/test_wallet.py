@@ -30,7 +30,7 @@ JOB = Job("payments.book_test_payments", limit=100)
 REQUESTING = Job("payments.request_test_payments", limit=100)
 
 
-class LiveMode(Coded):
+class NotInLiveMode(Coded):
     kind = RefusalKind.FORBIDDEN
     code = "test_payment_live_mode"
     message = "The test wallet pays test payments only"
@@ -41,17 +41,17 @@ class TooLarge(Coded):
     message = "The test wallet pays at most 0.05 ETH per payment"
 
 
-class InvalidAmount(Coded):
+class InvalidTestAmount(Coded):
     code = "test_payment_invalid_amount"
     message = "amount_atomic must be a positive string of digits"
 
 
-class AlreadyFinalized(Coded):
+class TestPaymentFinalized(Coded):
     code = "test_payment_already_finalized"
     message = "The payment is already finalized"
 
 
-class NoAddress(Coded):
+class NoTestChainAddress(Coded):
     code = "test_payment_no_address"
     message = "The payment has no address for the test chain's coin"
 
@@ -86,12 +86,12 @@ def send_test_payment(
     returns.
     """
     if access.is_live:
-        raise LiveMode
+        raise NotInLiveMode
     if payment.status in states.TERMINAL:
-        raise AlreadyFinalized
+        raise TestPaymentFinalized
     entry = _entry(payment)
     if entry is None:
-        raise NoAddress
+        raise NoTestChainAddress
     amount = _amount(request, entry.required_atomic)
     if amount > PER_PAYMENT_ATOMIC:
         raise TooLarge
@@ -124,7 +124,7 @@ def _amount(request: WalletPaymentRequest, required_atomic: int) -> int:
         return required_atomic
     amount = int(request.amount_atomic)
     if not amount:
-        raise InvalidAmount
+        raise InvalidTestAmount
     return amount
 
 

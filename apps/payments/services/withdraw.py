@@ -25,7 +25,9 @@ def withdraw(payment_id: object, at: datetime) -> Payment:
             return payment
         change_status(
             payment,
-            states.Decision(states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]),
+            states.PaymentDecision(
+                states.EXPIRED, states.EXPIRED_TIMEOUT, states.EVENTS[states.EXPIRED]
+            ),
             at=at,
         )
         return payment

@@ -19,9 +19,9 @@ __all__ = [
     "SANDBOX_SETTLES_AFTER",
     "SETTLED",
     "Offramp",
+    "OfframpOrder",
+    "OfframpOutcome",
     "OfframpQuote",
-    "Order",
-    "Outcome",
     "ProviderError",
 ]
 
@@ -43,7 +43,7 @@ class OfframpQuote:
 
 
 @dataclass(frozen=True)
-class Order:
+class OfframpOrder:
     """A bank payout as its off-ramp sees it. The moments are null before it was accepted."""
 
     reference: str
@@ -59,7 +59,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OfframpOutcome:
     """How far an order is. An accepted one may name the address that the coins go to; a failed one
     its category."""
 
@@ -83,6 +83,6 @@ class Offramp(Protocol):
 
     def quote(self, asset: Asset, amount_atomic: int, currency: str) -> OfframpQuote: ...
 
-    def create(self, order: Order, at: datetime) -> Outcome: ...
+    def create(self, order: OfframpOrder, at: datetime) -> OfframpOutcome: ...
 
-    def look(self, order: Order, at: datetime, real: datetime) -> Outcome: ...
+    def look(self, order: OfframpOrder, at: datetime, real: datetime) -> OfframpOutcome: ...

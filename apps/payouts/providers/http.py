@@ -13,7 +13,14 @@ from typing import Any
 from apps.assets.models import Asset
 from apps.core import money, net
 from apps.core.errors import ErrorCode, ProviderError
-from apps.payouts.providers.base import ACCEPTED, FAILED, SETTLED, OfframpQuote, Order, Outcome
+from apps.payouts.providers.base import (
+    ACCEPTED,
+    FAILED,
+    SETTLED,
+    OfframpOrder,
+    OfframpOutcome,
+    OfframpQuote,
+)
 
 CODES = frozenset(
     {"insufficient_funds", "destination_invalid", "temporarily_unavailable", "unknown"}
@@ -48,7 +55,7 @@ class HttpOfframp:
             raise ProviderError(ErrorCode.MALFORMED, "not a quote")
         return OfframpQuote(fiat, fee, rate)
 
-    def create(self, order: Order, at: datetime) -> Outcome:
+    def create(self, order: OfframpOrder, at: datetime) -> OfframpOutcome:
         asset = order.asset
         body = {
             "reference": order.reference,
@@ -67,10 +74,10 @@ class HttpOfframp:
         except ProviderError as error:
             if error.code is not ErrorCode.REFUSED:
                 raise
-            return Outcome(FAILED, reason=f"The off-ramp refused the order ({error})")
+            return OfframpOutcome(FAILED, reason=f"The off-ramp refused the order ({error})")
         return self._outcome(answer)
 
-    def look(self, order: Order, at: datetime, real: datetime) -> Outcome:
+    def look(self, order: OfframpOrder, at: datetime, real: datetime) -> OfframpOutcome:
         return self._outcome(
             net.get_json(self._url(f"payouts/{order.reference}"), headers=self._headers())
         )
@@ -89,14 +96,14 @@ class HttpOfframp:
             raise ProviderError(ErrorCode.MALFORMED, "not an object")
         return answer
 
-    def _outcome(self, answer: Any) -> Outcome:
+    def _outcome(self, answer: Any) -> OfframpOutcome:
         body = self._object(answer)
         state = _STATES.get(str(body.get("status")))
         if state is None:
             raise ProviderError(ErrorCode.MALFORMED, "unknown status")
         if state == FAILED:
             code = _text(body, "failure_code")
-            return Outcome(
+            return OfframpOutcome(
                 FAILED,
                 provider_id=_text(body, "id"),
                 code=code if code in CODES else "unknown",
@@ -106,7 +113,7 @@ class HttpOfframp:
         if state == SETTLED and fiat is None:
             raise ProviderError(ErrorCode.MALFORMED, "settled without an amount")
         address = _text(body, "deposit_address")
-        return Outcome(
+        return OfframpOutcome(
             state,
             provider_id=_text(body, "id"),
             deposit_address=address.lower() if _ADDRESS.fullmatch(address) else "",

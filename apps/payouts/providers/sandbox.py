@@ -17,9 +17,9 @@ from apps.payouts.providers.base import (
     FAILED,
     SANDBOX_SETTLES_AFTER,
     SETTLED,
+    OfframpOrder,
+    OfframpOutcome,
     OfframpQuote,
-    Order,
-    Outcome,
 )
 
 FEE_BPS = money.Bps(50)
@@ -52,25 +52,27 @@ class Sandbox:
         fee = money.share(gross, FEE_BPS)
         return OfframpQuote(gross - fee, fee, price.rate)
 
-    def create(self, order: Order, at: datetime) -> Outcome:
+    def create(self, order: OfframpOrder, at: datetime) -> OfframpOutcome:
         magic = order.amount_atomic % MAGIC_MODULUS
         if magic == NO_ANSWER:
             raise ProviderError(ErrorCode.UNREACHABLE, "timeout")
         if magic in REFUSED or (magic == OPENS_LATER and order.attempt < OPENS_AT_ATTEMPT):
             code, reason = REFUSED.get(magic, REFUSED[9003])
-            return Outcome(FAILED, code=code, reason=reason)
-        return Outcome(ACCEPTED, provider_id=self._id(order), deposit_address=self.deposit_address)
+            return OfframpOutcome(FAILED, code=code, reason=reason)
+        return OfframpOutcome(
+            ACCEPTED, provider_id=self._id(order), deposit_address=self.deposit_address
+        )
 
-    def look(self, order: Order, at: datetime, real: datetime) -> Outcome:
+    def look(self, order: OfframpOrder, at: datetime, real: datetime) -> OfframpOutcome:
         if not self._is_due(order, at, real):
-            return Outcome(ACCEPTED, provider_id=self._id(order))
+            return OfframpOutcome(ACCEPTED, provider_id=self._id(order))
         if order.amount_atomic % MAGIC_MODULUS == SENT_BACK:
-            return Outcome(
+            return OfframpOutcome(
                 FAILED, self._id(order), code="destination_invalid", reason="The bank sent it back"
             )
         quote = self.quote(order.asset, order.amount_atomic, order.currency)
         reference = f"TG{self._id(order)[-10:].upper()}"
-        return Outcome(
+        return OfframpOutcome(
             SETTLED,
             self._id(order),
             fiat_cents=quote.fiat_cents,
@@ -80,7 +82,7 @@ class Sandbox:
         )
 
     @staticmethod
-    def _is_due(order: Order, at: datetime, real: datetime) -> bool:
+    def _is_due(order: OfframpOrder, at: datetime, real: datetime) -> bool:
         by_store = (
             order.submitted_at is not None and order.submitted_at + SANDBOX_SETTLES_AFTER <= at
         )
@@ -91,5 +93,5 @@ class Sandbox:
         return by_store or by_machine
 
     @staticmethod
-    def _id(order: Order) -> str:
+    def _id(order: OfframpOrder) -> str:
         return f"sandbox_{hashlib.sha256(order.reference.encode()).hexdigest()[:24]}"

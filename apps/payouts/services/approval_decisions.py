@@ -46,11 +46,11 @@ class NotAnApprover(Flat):
     message = "Your role does not allow this"
 
 
-class ChangedSince(Flat):
+class ApprovalChanged(Flat):
     message = "This has changed since you reviewed it; check it again"
 
 
-class ReasonMissing(Flat):
+class RejectionReasonMissing(Flat):
     field = "reason"
     message = "A rejection needs a reason"
 
@@ -101,15 +101,15 @@ def digest_of(approval: PayoutApproval) -> str:
 
 
 def approve(access: Access, approval: PayoutApproval, agreed: str) -> None:
-    """Release it. Raises NotWaiting, YourOwn, NotAnApprover, ChangedSince, or what operations.check
-    does."""
+    """Release it. Raises NotWaiting, YourOwn, NotAnApprover, ApprovalChanged, or what
+    operations.check raises."""
     operations.check(access, operations.PAYOUT_APPROVE)
     with transaction.atomic():
         fresh = _locked(approval)
         at = clock.now(approval.store, approval.mode)
         person = _approver(access, fresh)
         if digest_of(fresh) != agreed:
-            raise ChangedSince
+            raise ApprovalChanged
         _decide(fresh, _Status.APPROVED, at, person)
         payout = payout_of(fresh)
         if payout is None:
@@ -122,11 +122,11 @@ def approve(access: Access, approval: PayoutApproval, agreed: str) -> None:
 def reject(access: Access, approval: PayoutApproval, reason: str) -> None:
     """It fails, and what it reserved can be spent again; its maker may do so too.
 
-    Raises NotWaiting, ReasonMissing, or what operations.check does.
+    Raises NotWaiting, RejectionReasonMissing, or what operations.check does.
     """
     operations.check(access, operations.PAYOUT_REJECT)
     if not reason.strip():
-        raise ReasonMissing
+        raise RejectionReasonMissing
     with transaction.atomic():
         fresh = _locked(approval)
         at = clock.now(approval.store, approval.mode)

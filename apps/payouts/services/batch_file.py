@@ -41,7 +41,7 @@ class Unreadable(Invalid):
 
 
 @dataclass
-class Facts:
+class FileFacts:
     """What the lines are held against, read once for all of them."""
 
     store: Store
@@ -111,7 +111,7 @@ def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
 # --- the lines ------------------------------------------------------------------------------------
 
 
-def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> Facts:
+def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> FileFacts:
     texts = {text.lower() for text in written}
     saved: dict[str, Destination] = {}
     ambiguous: set[str] = set()
@@ -126,7 +126,7 @@ def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> Facts:
     addresses |= {destination.address for destination in saved.values() if destination.is_wallet}
     assets = {asset.pk: asset for asset in active_assets(viewer.mode)}
     refused = refused_destinations(addresses)
-    facts = Facts(store, assets, saved, ambiguous, refused)
+    facts = FileFacts(store, assets, saved, ambiguous, refused)
     for address in _known_addresses(viewer):
         facts.by_ends[ends_of(address)].add(address)
     return facts
@@ -139,7 +139,7 @@ def _known_addresses(viewer: Viewer) -> set[str]:
     return addresses | set(paid.order_by().values_list("destination_address", flat=True).distinct())
 
 
-def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
+def _line(number: int, row: dict[str, str], facts: FileFacts) -> PayoutBatchLine:
     label = row[LABEL_COLUMN][:LABEL_MAX]
     written = " ".join(row[name] for name in COLUMNS)[:WRITTEN_MAX]
     asset = amount = None
@@ -169,7 +169,7 @@ def _line(number: int, row: dict[str, str], facts: Facts) -> PayoutBatchLine:
     )
 
 
-def _asset(text: str, facts: Facts) -> Asset:
+def _asset(text: str, facts: FileFacts) -> Asset:
     asset = facts.assets.get(text)
     if asset is None:
         raise Invalid("asset_id", "payable_asset", asset_id=text or "asset_id")
@@ -187,7 +187,7 @@ def _amount(text: str, asset: Asset) -> int:
     return amount
 
 
-def _target(text: str, asset: Asset, facts: Facts) -> Target:
+def _target(text: str, asset: Asset, facts: FileFacts) -> Target:
     """An address, or a saved destination by its label or id."""
     if text.startswith(("0x", "0X")):
         return Target(None, _address(text, asset, facts))
@@ -206,7 +206,7 @@ def _target(text: str, asset: Asset, facts: Facts) -> Target:
     return Target(saved, _address(saved.address, asset, facts))
 
 
-def _address(text: str, asset: Asset, facts: Facts) -> Address:
+def _address(text: str, asset: Asset, facts: FileFacts) -> Address:
     address = text.lower()
     if not is_address(text) or address in facts.refused:
         raise Invalid("destination", "refused_address", network=asset.chain.name)
@@ -227,7 +227,7 @@ def _find_twins(lines: list[PayoutBatchLine]) -> None:
                 line.twin_number = None
 
 
-def _find_lookalikes(lines: list[PayoutBatchLine], facts: Facts) -> None:
+def _find_lookalikes(lines: list[PayoutBatchLine], facts: FileFacts) -> None:
     """Mark addresses that begin and end like another one, of the store's or of the list."""
     for line in lines:
         if line.address:

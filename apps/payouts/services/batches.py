@@ -26,7 +26,7 @@ from apps.core.money import Amount
 from apps.core.rows import Job
 from apps.ledger.selectors import balances
 from apps.payouts.models import PayoutApproval, PayoutBatch, PayoutBatchLine
-from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
+from apps.payouts.requests import Bank, PayoutRequest, RawAddress, WalletTarget
 from apps.payouts.services import approval_decisions, approval_rules
 from apps.payouts.services.approvals import Maker, Wish, in_words, judge, maker_of
 from apps.payouts.services.batch_file import digest_of, read_lines
@@ -55,7 +55,7 @@ class NothingToPay(Flat):
     message = "None of the lines can be paid"
 
 
-class ChangedSince(Flat):
+class BatchChanged(Flat):
     message = "That is not the list you reviewed; review it again"
 
 
@@ -159,7 +159,7 @@ def check_release(access: Access, batch: PayoutBatch, digest: str, *, is_compare
     if batch.status != _Status.REVIEW:
         raise NotUnderReview
     if batch.digest != digest:
-        raise ChangedSince
+        raise BatchChanged
     totals = totals_of(batch)
     if not totals:
         raise NothingToPay
@@ -314,7 +314,7 @@ def _maker(batch: PayoutBatch) -> Maker:
 
 def _request(line: PayoutBatchLine) -> PayoutRequest:
     """The line as the service for one payout takes it; what is valid has an asset and an amount."""
-    target: Wallet | Bank | RawAddress = RawAddress(line.address)
+    target: WalletTarget | Bank | RawAddress = RawAddress(line.address)
     if line.destination is not None:
-        target = (Wallet if line.destination.is_wallet else Bank)(str(line.destination_id))
+        target = (WalletTarget if line.destination.is_wallet else Bank)(str(line.destination_id))
     return PayoutRequest(str(line.asset_id), int(line.amount_atomic or 0), target)

@@ -37,7 +37,7 @@ from apps.payouts.services.approvals import WAITING, Maker, Wish, in_words, judg
 from apps.payouts.services.caps import Cap, check_caps
 from apps.payouts.services.destinations import check_known, is_new_address, title
 from apps.payouts.services.offramp import offramp_name
-from apps.payouts.services.orders import Order, Target, order_of, refuse_unread
+from apps.payouts.services.orders import PayoutOrder, Target, order_of, refuse_unread
 from apps.stores.models import PaysNetworkFee, Store
 
 # What staff have set and what happened before, in one question.
@@ -99,7 +99,7 @@ def create_payout(
     )
 
 
-def foresee_payout(access: Access, request: PayoutRequest) -> Order:
+def foresee_payout(access: Access, request: PayoutRequest) -> PayoutOrder:
     """What a page shows before a code is asked for. Raises what create_payout would refuse before
     caps and the balance decide."""
     order = order_of(access, access.store, request)
@@ -167,7 +167,7 @@ def _known(viewer: Viewer, caller: str, key: str) -> Payout | None:
 def place(
     viewer: Viewer,
     store: Store,
-    order: Order,
+    order: PayoutOrder,
     key: str,
     *,
     maker: Maker,
@@ -203,7 +203,7 @@ class _Asker:
 def _place(
     viewer: Viewer,
     store: Store,
-    order: Order,
+    order: PayoutOrder,
     key: str,
     *,
     maker: Maker,
@@ -236,7 +236,7 @@ def _place(
 
 
 def _make(
-    viewer: Viewer, store: Store, order: Order, facts: _Facts, asker: _Asker, at: datetime
+    viewer: Viewer, store: Store, order: PayoutOrder, facts: _Facts, asker: _Asker, at: datetime
 ) -> Payout:
     """The record, within every cap and with what it waits for; then its coins are reserved."""
     amount = order.amount
@@ -281,7 +281,13 @@ def _make(
 
 
 def _begin(
-    viewer: Viewer, store: Store, order: Order, payout: Payout, at: datetime, *, is_stopped: bool
+    viewer: Viewer,
+    store: Store,
+    order: PayoutOrder,
+    payout: Payout,
+    at: datetime,
+    *,
+    is_stopped: bool,
 ) -> None:
     """Its history and its reserved coins, and on to the sending unless somebody has to look
     first."""
@@ -314,11 +320,11 @@ def reason_for_review(payout: Payout, at: datetime) -> str:
         return states.ASSET_STOPPED
     address = payout.destination_address
     target = Target(payout.destination, Address(address) if address is not None else None)
-    order = Order(Amount(payout.asset, payout.amount_atomic), target, payout.rail)
+    order = PayoutOrder(Amount(payout.asset, payout.amount_atomic), target, payout.rail)
     return _review_reason(payout, payout.store, order, at)
 
 
-def _review_reason(viewer: Viewer, store: Store, order: Order, at: datetime) -> str:
+def _review_reason(viewer: Viewer, store: Store, order: PayoutOrder, at: datetime) -> str:
     """Why a person should look first; empty when nobody needs to."""
     limit = store.payout_review_threshold_cents
     if limit is not None:

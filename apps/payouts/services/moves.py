@@ -55,7 +55,7 @@ def set_columns(payout: Payout, **changes: Any) -> None:
         setattr(payout, name, value)
 
 
-class Booking(TypedDict):
+class PayoutBooking(TypedDict):
     """What every movement of a payout names."""
 
     store_id: uuid.UUID
@@ -66,7 +66,7 @@ class Booking(TypedDict):
     at: datetime
 
 
-def booking(payout: Payout, at: datetime) -> Booking:
+def booking(payout: Payout, at: datetime) -> PayoutBooking:
     return {
         "store_id": payout.store_id,
         "mode": payout.mode,

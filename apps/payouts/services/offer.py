@@ -39,7 +39,7 @@ class AboveMaximum(Flat):
 
 
 @dataclass(frozen=True)
-class Offer:
+class PayoutOffer:
     """`maximum` is the available balance within what staff have set. The minimum of a bank is None
     where no bank takes the asset.
 
@@ -65,7 +65,7 @@ class Offer:
         return None if self.price is None else Most(self.maximum, self.price)
 
 
-def offer_of(access: Access, asset: Asset) -> Offer:
+def offer_of(access: Access, asset: Asset) -> PayoutOffer:
     """Not inside a transaction: the network may be asked what a transfer costs."""
     store = access.store
     balance = balances(access.store_id, access.mode).get(asset.pk)
@@ -74,7 +74,7 @@ def offer_of(access: Access, asset: Asset) -> Offer:
     available = Amount(asset, 0 if balance is None else balance.available_atomic)
     bears_fee = store.payout_network_fee == PaysNetworkFee.MERCHANT
     fee = costs.known_fee(asset) if bears_fee else None
-    return Offer(
+    return PayoutOffer(
         available=available,
         maximum=min([available, *_caps(access, asset)]),
         price=price_of(asset, store.settlement_currency, clock.real_now()),
@@ -124,7 +124,7 @@ def _destinations(access: Access, asset: Asset) -> list[Destination]:
     return sorted(destinations, key=lambda destination: turn.get(destination.pk, RECENT_MAX))
 
 
-def check_affordable(offer: Offer, amount: Amount[Asset]) -> None:
+def check_affordable(offer: PayoutOffer, amount: Amount[Asset]) -> None:
     """Before anybody reviews it. Raises Insufficient or AboveMaximum."""
     if offer.available < amount:
         raise Insufficient

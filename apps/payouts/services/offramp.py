@@ -22,7 +22,14 @@ from apps.core.failpoints import failpoint
 from apps.ledger import movements
 from apps.payouts import states
 from apps.payouts.models import Destination, Payout
-from apps.payouts.providers.base import FAILED, SETTLED, Offramp, Order, Outcome, ProviderError
+from apps.payouts.providers.base import (
+    FAILED,
+    SETTLED,
+    Offramp,
+    OfframpOrder,
+    OfframpOutcome,
+    ProviderError,
+)
 from apps.payouts.services import moves
 from apps.payouts.services.destinations import account_of
 
@@ -56,9 +63,9 @@ def reference_of(payout: Payout) -> str:
     return f"{payout.pk}-{payout.attempts}"
 
 
-def order_of(payout: Payout) -> Order:
+def order_of(payout: Payout) -> OfframpOrder:
     bank = cast(Destination, payout.destination)
-    return Order(
+    return OfframpOrder(
         reference_of(payout),
         payout.mode,
         payout.asset,
@@ -117,7 +124,7 @@ def _hand_over(payout: Payout, provider: Offramp, at: datetime) -> None:
             _accept(fresh, outcome, at)
 
 
-def _accept(payout: Payout, outcome: Outcome, at: datetime) -> None:
+def _accept(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
     """The off-ramp has the order: the books say so, and the coins set out for where it wants
     them."""
     is_simulated = payout.mode == "test"
@@ -182,7 +189,7 @@ def _look(payout: Payout, provider: Offramp, at: datetime) -> None:
             _hand_back(fresh, outcome, at)
 
 
-def _settle(payout: Payout, outcome: Outcome, at: datetime) -> None:
+def _settle(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
     failpoint("payout.K7")
     moved = moves.move(
         payout,
@@ -232,7 +239,7 @@ def _clear(payout: Payout, at: datetime) -> None:
         sender.mark_handled(transfer)
 
 
-def _hand_back(payout: Payout, outcome: Outcome, at: datetime) -> None:
+def _hand_back(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
     """The off-ramp gives the order up. When coins have set out to it, only a person can say where
     they are."""
     transfer = _sent(payout)

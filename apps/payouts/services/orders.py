@@ -19,14 +19,14 @@ from apps.core.messages.fields import Invalid
 from apps.core.models import Mode, Viewer
 from apps.core.money import Amount
 from apps.payouts.models import Destination, Payout, Schedule
-from apps.payouts.requests import Bank, PayoutRequest, RawAddress, Wallet
+from apps.payouts.requests import Bank, PayoutRequest, RawAddress, WalletTarget
 from apps.payouts.services.acting import check_named_by_platform
 from apps.payouts.services.destinations import PURPOSE, check_usable, find_destination
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.stores.models import Store
 
 
-class AssetNotFound(NotFound):
+class PayoutAssetNotFound(NotFound):
     field = "asset_id"
     message = "Asset not found"
 
@@ -41,7 +41,7 @@ class BankNotVerified(Flat):
     message = "Bank account is not verified"
 
 
-class KycRequired(Flat):
+class PayoutKycRequired(Flat):
     kind = RefusalKind.FORBIDDEN
     message = "Store KYC verification required"
 
@@ -72,7 +72,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Order:
+class PayoutOrder:
     """A payout that makes sense; caps and balance decide about it."""
 
     amount: Amount[Asset]
@@ -82,7 +82,7 @@ class Order:
     agent_credential_id: uuid.UUID | None = None
 
 
-def order_of(viewer: Viewer, store: Store, request: PayoutRequest) -> Order:
+def order_of(viewer: Viewer, store: Store, request: PayoutRequest) -> PayoutOrder:
     """What the caller asks for, as far as it makes sense. Raises NotFound or a Flat sentence."""
     asset = find_asset(viewer, request.asset_id)
     target = find_target(viewer, asset, request.target)
@@ -92,7 +92,7 @@ def order_of(viewer: Viewer, store: Store, request: PayoutRequest) -> Order:
     rail = Payout.Rail.FIAT_MANUAL if target.is_bank else Payout.Rail.CRYPTO
     amount = Amount(asset, request.amount_atomic)
     check_order(store, amount, target)
-    return Order(amount, target, rail)
+    return PayoutOrder(amount, target, rail)
 
 
 def refuse_unread(viewer: Viewer, refusal: Invalid, asset_id: object) -> NoReturn:
@@ -104,16 +104,16 @@ def refuse_unread(viewer: Viewer, refusal: Invalid, asset_id: object) -> NoRetur
 
 
 def find_asset(viewer: Viewer, asset_id: str) -> Asset:
-    """Raises AssetNotFound or AssetNotActive."""
+    """Raises PayoutAssetNotFound or AssetNotActive."""
     asset = with_chains([asset_id]).get(asset_id)
     if asset is None:
-        raise AssetNotFound
+        raise PayoutAssetNotFound
     if not asset.is_active or asset.mode != viewer.mode:
         raise AssetNotActive
     return asset
 
 
-def find_target(viewer: Viewer, asset: Asset, target: Wallet | Bank | RawAddress) -> Target:
+def find_target(viewer: Viewer, asset: Asset, target: WalletTarget | Bank | RawAddress) -> Target:
     """The destination that was named, which this asset can be sent to."""
     match target:
         case Bank(detail_id=detail_id):
@@ -121,7 +121,7 @@ def find_target(viewer: Viewer, asset: Asset, target: Wallet | Bank | RawAddress
             if bank.verified_at is None:
                 raise BankNotVerified
             return Target(bank, None)
-        case Wallet(detail_id=detail_id):
+        case WalletTarget(detail_id=detail_id):
             wallet = find_destination(viewer, detail_id, Destination.Kind.WALLET)
             if wallet.network != asset.chain_id:
                 raise OtherNetwork
@@ -137,7 +137,7 @@ def check_order(store: Store, amount: Amount[Asset], target: Target) -> None:
     asset = amount.asset
     if target.is_bank:
         if store.kyc_confirmed_at is None:
-            raise KycRequired
+            raise PayoutKycRequired
         check_eligible(asset)
         least = Amount(asset, OFFRAMP_MINIMUMS[asset.coin_symbol])
         if amount < least:

@@ -20,7 +20,7 @@ LIFETIME = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
-class Quote:
+class PayoutEstimate:
     amount: Amount[Asset]
     fiat: Fiat
     fee: Fiat
@@ -45,7 +45,7 @@ class Quote:
         )
 
 
-def quote_payout(viewer: Viewer, request: PayoutRequest) -> Quote:
+def quote_payout(viewer: Viewer, request: PayoutRequest) -> PayoutEstimate:
     """Raises NotFound or a Flat sentence; ProviderFailed when the off-ramp doesn't answer. Not
     inside a transaction."""
     asset = find_asset(viewer, request.asset_id)
@@ -59,6 +59,6 @@ def quote_payout(viewer: Viewer, request: PayoutRequest) -> Quote:
         raise ProviderFailed from None
     fiat = Fiat(quote.fiat_cents, bank.currency)
     fee = Fiat(quote.fee_cents, bank.currency)
-    return Quote(
+    return PayoutEstimate(
         Amount(asset, request.amount_atomic), fiat, fee, quote.rate, clock.real_now() + LIFETIME
     )

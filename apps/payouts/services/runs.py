@@ -31,7 +31,7 @@ from apps.payouts.services.caps import take_turn
 from apps.payouts.services.create import place
 from apps.payouts.services.destinations import check_usable
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
-from apps.payouts.services.orders import Order, Target, check_order, network_minimum
+from apps.payouts.services.orders import PayoutOrder, Target, check_order, network_minimum
 from apps.payouts.services.schedules import next_after
 from apps.swaps.models import Swap
 from apps.swaps.requests import SwapRequest
@@ -47,7 +47,7 @@ JOB = Job("payouts.run_schedules", in_transaction=False)
 SWAPPING = Job("payouts.follow_swaps", in_transaction=False)
 
 
-class NoRate(Exception):
+class RunWithoutRate(Exception):
     """The balance can't be valued at the moment: the run waits for a rate."""
 
 
@@ -108,7 +108,7 @@ def run_if_due(schedule_id: uuid.UUID) -> bool:
             schedule.next_payout_at = next_after(schedule, at)
             failpoint("schedule.K1")
             _evaluate(schedule, run, at)
-    except NoRate:
+    except RunWithoutRate:
         log.warning("schedule_waits_for_rate", schedule=str(schedule_id))
         return False
     _begin_swap(run)
@@ -126,7 +126,7 @@ def run_by_hand(access: Access, schedule: Schedule) -> Ran:
                 raise RunRefused(str(cooling.StillCooling("This schedule", fresh.usable_from)))
             run = ScheduleRun.objects.create(schedule=fresh, at=at)
             ran = _evaluate(fresh, run, at)
-    except NoRate:
+    except RunWithoutRate:
         raise RunRefused("The balance can't be valued at the moment") from None
     if ran.is_swapping:
         ran = _begin_swap(run)
@@ -170,13 +170,13 @@ def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
 
 
 def _skip_reason(schedule: Schedule, amount_atomic: int) -> str | None:
-    """Why nothing leaves; None when it does. Raises NoRate."""
+    """Why nothing leaves; None when it does. Raises RunWithoutRate."""
     if amount_atomic <= 0:
         return NO_BALANCE
     if schedule.minimum_fiat_cents:
         price = price_of(schedule.asset, schedule.minimum_fiat_currency, clock.real_now())
         if price is None:
-            raise NoRate
+            raise RunWithoutRate
         if price.worth(Amount(schedule.asset, amount_atomic)) < Fiat(
             schedule.minimum_fiat_cents, schedule.minimum_fiat_currency
         ):
@@ -205,7 +205,7 @@ def _pay(schedule: Schedule, run: ScheduleRun, amount: Amount[Asset], at: dateti
             else Payout.Rail.FIAT_MANUAL
         )
     owner = _Owner(schedule.store_id, schedule.mode)
-    order = Order(amount, target, rail, schedule=schedule)
+    order = PayoutOrder(amount, target, rail, schedule=schedule)
     try:
         with transaction.atomic():
             check_usable(destination, at)

@@ -25,7 +25,7 @@ from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services.destinations import title
 from apps.payouts.services.orders import (
     BankNotVerified,
-    KycRequired,
+    PayoutKycRequired,
     Target,
     check_eligible,
     find_target,
@@ -239,7 +239,7 @@ def _check_bank(store: Store, row: Schedule) -> None:
     if bank.verified_at is None:
         raise Listed(BankNotVerified.message, field="destination")
     if store.kyc_confirmed_at is None:
-        raise Listed(KycRequired.message)
+        raise Listed(PayoutKycRequired.message)
     try:
         check_eligible(row.swap_target_asset or row.asset)
     except Failure as refusal:

@@ -38,7 +38,7 @@ class OfASubMerchant(Coded):
     message = "A sub-merchant account can't become a platform"
 
 
-class AlreadyReviewed(Flat):
+class AccessAlreadyReviewed(Flat):
     message = "This request has been decided already"
 
 
@@ -64,7 +64,7 @@ def request_access(access: Access, request: PlatformAccess) -> AccessRequest:
 
 def approve_access(request: AccessRequest, reason: str = "") -> AccessRequest:
     """The store is a platform from now on; keys made earlier keep their scopes. Raises
-    AlreadyReviewed."""
+    AccessAlreadyReviewed."""
     with transaction.atomic():
         fresh = _locked(request)
         at = clock.real_now()
@@ -82,7 +82,7 @@ def approve_access(request: AccessRequest, reason: str = "") -> AccessRequest:
 
 
 def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
-    """The store may ask again. Raises AlreadyReviewed."""
+    """The store may ask again. Raises AccessAlreadyReviewed."""
     explanation = reason.strip()[:REASON_MAX] or NO_REASON
     with transaction.atomic():
         fresh = _locked(request)
@@ -135,5 +135,5 @@ def _locked(request: AccessRequest) -> AccessRequest:
         .get(pk=request.pk)
     )
     if fresh.status != AccessRequest.Status.PENDING:
-        raise AlreadyReviewed
+        raise AccessAlreadyReviewed
     return fresh

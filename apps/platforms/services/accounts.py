@@ -61,7 +61,7 @@ class ExternalIdTaken(Listed):
 
 
 @dataclass(frozen=True)
-class Blocker:
+class AccountBlocker:
     """Why an account can't be closed: what of it is left, and how many."""
 
     type: str
@@ -190,7 +190,7 @@ def restore_account(access: Access, account_id: str) -> Store:
     return account
 
 
-def blockers(account: Store, modes: Sequence[str] = tuple(Mode.values)) -> list[Blocker]:
+def blockers(account: Store, modes: Sequence[str] = tuple(Mode.values)) -> list[AccountBlocker]:
     """What stands against closing an account, in these modes."""
     asset_count = sum(
         bool(balance.total_atomic)
@@ -209,7 +209,7 @@ def blockers(account: Store, modes: Sequence[str] = tuple(Mode.values)) -> list[
             store=account, mode__in=modes, status__in=OPEN_REFUNDS
         ).count(),
     }
-    return [Blocker(type, count) for type, count in counts.items() if count]
+    return [AccountBlocker(type, count) for type, count in counts.items() if count]
 
 
 def _locked(access: Access, account_id: str) -> Store:

@@ -17,7 +17,7 @@ from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.errors import Flat, RefusalKind
 from apps.core.models import Mode
-from apps.platforms.services.accounts import Blocker, blockers
+from apps.platforms.services.accounts import AccountBlocker, blockers
 from apps.stores import audit
 from apps.stores.models import Store
 from apps.webhooks.services.endpoints import disable_endpoints_of
@@ -65,17 +65,17 @@ def close_store(access: Access, name: str) -> None:
         audit.record("store.closed", store=store, target=store, name=store.name)
 
 
-def what_is_left(store: Store) -> list[Blocker]:
+def what_is_left(store: Store) -> list[AccountBlocker]:
     """What stands against closing a store of one's own. Coins of test mode are worth nothing."""
     with tenancy.also([store], Mode.values):
         return _left(store)
 
 
-def _left(store: Store) -> list[Blocker]:
+def _left(store: Store) -> list[AccountBlocker]:
     accounts = Store.objects.filter(platform=store, deleted_at=None).count()
     obstacles = blockers(store, modes=(Mode.LIVE,))
     more = [("account", accounts)] if accounts else []
     for path in settings.CLOSING:
         beside = cast(HasBlockers, import_module(path)).closing_blockers(store)
         more += [(type, count) for type, count in beside.items() if count]
-    return [*obstacles, *(Blocker(type, count) for type, count in more)]
+    return [*obstacles, *(AccountBlocker(type, count) for type, count in more)]

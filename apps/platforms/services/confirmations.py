@@ -43,15 +43,15 @@ USABLE = "usable"
 STOPPED = "stopped"
 
 
-class WrongCode(Flat):
+class WrongConfirmationCode(Flat):
     message = "That is not the code of the last email, or it is too old"
 
 
-class JustSent(Flat):
+class ConfirmationJustSent(Flat):
     message = "The email was sent a moment ago. Wait a minute before you send it again."
 
 
-class TooManyLetters(Flat):
+class TooManyConfirmations(Flat):
     message = "The contact of this business has had many of these emails. Try again tomorrow."
 
 
@@ -74,7 +74,7 @@ def contact_of(account: Store) -> str | None:
 
 def begin(link: OnboardingLink, destination: Destination) -> DestinationConfirmation:
     """For a destination that was saved as held: tell the contact, if there is one. Raises
-    TooManyLetters."""
+    TooManyConfirmations."""
     row: DestinationConfirmation = DestinationConfirmation.objects.create(
         store=link.account,
         mode=link.mode,
@@ -96,25 +96,25 @@ def tell_held(account: Store) -> None:
         try:
             with transaction.atomic():
                 _tell(_locked(row_id))
-        except TooManyLetters:
+        except TooManyConfirmations:
             return
 
 
 def send_again(row: DestinationConfirmation) -> bool:
     """A new code, which ends the one before; False when there is nobody to send it to. Raises
-    JustSent, TooManyLetters or NotFound."""
+    ConfirmationJustSent, TooManyConfirmations or NotFound."""
     with transaction.atomic():
         row = _locked(row.pk)
         if state_of(row) not in (HELD, WAITING):
             raise NotFound
         if row.told_at is not None and clock.real_now() - row.told_at < SEND_WAIT:
-            raise JustSent
+            raise ConfirmationJustSent
         return _tell(row)
 
 
 def enter_code(row: DestinationConfirmation, text: str) -> None:
-    """The contact's code: the destination can be used at once. Raises WrongCode or NotFound. A
-    wrong one counts whatever happens next."""
+    """The contact's code: the destination can be used at once. A wrong code counts whatever
+    happens next. Raises WrongConfirmationCode or NotFound."""
     at = clock.real_now()
     typed = "".join(text.split())
     with transaction.atomic():
@@ -138,7 +138,7 @@ def enter_code(row: DestinationConfirmation, text: str) -> None:
             row.tries = min(row.tries + 1, TRIES_MAX)
             row.save(update_fields=["tries"])
     if not is_right:
-        raise WrongCode
+        raise WrongConfirmationCode
 
 
 def stop(row: DestinationConfirmation, until: datetime) -> bool:
@@ -242,12 +242,12 @@ def _locked(id: uuid.UUID) -> DestinationConfirmation:
 
 def _tell(row: DestinationConfirmation) -> bool:
     """Send a new code. The first email begins the waiting time, later ones leave it. False without
-    a contact. Raises TooManyLetters."""
+    a contact. Raises TooManyConfirmations."""
     contact = contact_of(row.store)
     if contact is None:
         return False
     if row.letters >= LETTERS_MAX:
-        raise TooManyLetters
+        raise TooManyConfirmations
     at = clock.real_now()
     code = str(secrets.randbelow(10**CODE_DIGITS)).zfill(CODE_DIGITS)
     if row.waits_until is None:
@@ -275,7 +275,7 @@ def _tell(row: DestinationConfirmation) -> bool:
         template="destination_named",
         context=context,
     ):
-        raise TooManyLetters
+        raise TooManyConfirmations
     _note(row, "contact_told")
     return True
 

@@ -21,7 +21,7 @@ from apps.core.messages.fields import Invalid
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import UnknownNetwork, add_bank, add_wallet
 from apps.platforms.models import DestinationConfirmation, OnboardingLink
-from apps.platforms.requests import LinkRequest, VerificationRequest
+from apps.platforms.requests import OnboardingLinkRequest, VerificationRequest
 from apps.platforms.selectors import find_account
 from apps.platforms.services import confirmations
 from apps.platforms.services.verifications import submit_verification
@@ -63,7 +63,9 @@ def account_for_link(access: Access, account_id: str) -> Store:
     return find_account(access, account_id)
 
 
-def mint_link(access: Access, account: Store, request: LinkRequest) -> tuple[OnboardingLink, str]:
+def mint_link(
+    access: Access, account: Store, request: OnboardingLinkRequest
+) -> tuple[OnboardingLink, str]:
     """A new link and its token, which is told once."""
     operations.check(access, operations.LINK_CREATE)
     seconds = request.expires_in
@@ -151,7 +153,7 @@ def tell_business(link: OnboardingLink, request: VerificationRequest) -> bool:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedDestination:
     """Whether a destination was the link's last step, and in live mode what its contact is
     asked."""
 
@@ -159,7 +161,7 @@ class Named:
     confirmation: DestinationConfirmation | None
 
 
-def save_wallet(link: OnboardingLink, network: str, address: str) -> Named:
+def save_wallet(link: OnboardingLink, network: str, address: str) -> NamedDestination:
     """Save a wallet. Raises Unusable, OutOfScope or a refusal."""
     if network not in {asset.chain_id for asset in active_assets(link.mode)}:
         raise UnknownNetwork
@@ -168,7 +170,7 @@ def save_wallet(link: OnboardingLink, network: str, address: str) -> Named:
     )
 
 
-def save_bank(link: OnboardingLink, currency: str, holder: str, account: str) -> Named:
+def save_bank(link: OnboardingLink, currency: str, holder: str, account: str) -> NamedDestination:
     """Save a bank account, which staff verify. Raises Unusable, OutOfScope or a refusal."""
 
     def save(until: datetime | None) -> Destination:
@@ -184,7 +186,7 @@ def save_bank(link: OnboardingLink, currency: str, holder: str, account: str) ->
     return _name(link, save)
 
 
-def _name(link: OnboardingLink, save: Callable[[datetime | None], Destination]) -> Named:
+def _name(link: OnboardingLink, save: Callable[[datetime | None], Destination]) -> NamedDestination:
     """In live mode nothing is sent there before the business's contact was told."""
     if not link.has_payout_step:
         raise OutOfScope
@@ -198,7 +200,7 @@ def _name(link: OnboardingLink, save: Callable[[datetime | None], Destination]) 
     is_last = _step(
         link, act, link.purpose == link.Purpose.PAYOUT_DESTINATION or is_business_told(link)
     )
-    return Named(is_last, rows[0] if rows else None)
+    return NamedDestination(is_last, rows[0] if rows else None)
 
 
 def _step(link: OnboardingLink, act: Callable[[], object], is_last: bool) -> bool:

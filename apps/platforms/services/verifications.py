@@ -32,7 +32,7 @@ class AlreadyPending(Coded):
     message = "A verification of this account is already pending"
 
 
-class AlreadyReviewed(Flat):
+class VerificationAlreadyReviewed(Flat):
     message = "This verification has been decided already"
 
 
@@ -70,7 +70,7 @@ def submit_own(store: Store, request: OwnVerificationRequest) -> Verification:
 
 
 def approve_verification(verification: Verification, reason: str = "") -> Verification:
-    """The store's KYC is confirmed, and its contact with it. Raises AlreadyReviewed."""
+    """The store's KYC is confirmed, and its contact with it. Raises VerificationAlreadyReviewed."""
     at = clock.real_now()
     with transaction.atomic():
         fresh = _locked(verification)
@@ -82,7 +82,10 @@ def approve_verification(verification: Verification, reason: str = "") -> Verifi
 
 
 def reject_verification(verification: Verification, reason: str = "") -> Verification:
-    """The store may submit again; a KYC confirmed earlier stays. Raises AlreadyReviewed."""
+    """The store may submit again; a KYC confirmed earlier stays.
+
+    Raises VerificationAlreadyReviewed.
+    """
     at = clock.real_now()
     explanation = reason.strip()[:REASON_MAX] or NO_REASON
     with transaction.atomic():
@@ -102,7 +105,7 @@ def reject_verification(verification: Verification, reason: str = "") -> Verific
 def _locked(verification: Verification) -> Verification:
     fresh = Verification.objects.select_for_update(of=("self",)).get(pk=verification.pk)
     if fresh.status != Verification.Status.PENDING:
-        raise AlreadyReviewed
+        raise VerificationAlreadyReviewed
     return fresh
 
 

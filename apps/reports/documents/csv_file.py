@@ -10,7 +10,7 @@ from apps.core.documents import spreadsheet
 from apps.reports.documents.figures import Values
 from apps.reports.labels import kind_label
 from apps.reports.models import Report
-from apps.reports.selectors import Amounts, AssetSums, Extent, Line, asset_sums, lines
+from apps.reports.selectors import AccountAmounts, AssetSums, Extent, ReportLine, asset_sums, lines
 
 STEP = 2_000
 ENTRY_COLUMNS = (
@@ -61,14 +61,14 @@ def write(report: Report, file: Any, progress: Callable[[int], None]) -> None:
         file.write(text.encode())
 
 
-def _counted(every: Iterator[Line], progress: Callable[[int], None]) -> Iterator[Line]:
+def _counted(every: Iterator[ReportLine], progress: Callable[[int], None]) -> Iterator[ReportLine]:
     for number, line in enumerate(every, 1):
         yield line
         if number % STEP == 0:
             progress(number)
 
 
-def _entry(line: Line) -> list[object]:
+def _entry(line: ReportLine) -> list[object]:
     amount, balance = (
         money.decimal_from_atomic(atomic, line.atomic_decimals)
         for atomic in (line.amount_atomic, line.balance_atomic)
@@ -95,7 +95,7 @@ def _entry(line: Line) -> list[object]:
     ]
 
 
-def _statement(sums: list[AssetSums], every: Iterator[Line]) -> Iterator[list[object]]:
+def _statement(sums: list[AssetSums], every: Iterator[ReportLine]) -> Iterator[list[object]]:
     """Each asset from its opening to its closing balance, then what the movements were worth."""
     for asset in sums:
         yield _balance(asset, "opening_balance", "Opening balance", None, asset.opening)
@@ -127,7 +127,7 @@ def _statement(sums: list[AssetSums], every: Iterator[Line]) -> Iterator[list[ob
 
 
 def _balance(
-    asset: AssetSums, kind: str, label: str, count: int | None, amounts: Amounts
+    asset: AssetSums, kind: str, label: str, count: int | None, amounts: AccountAmounts
 ) -> list[object]:
     coins = [
         money.decimal_from_atomic(amount, asset.atomic_decimals)

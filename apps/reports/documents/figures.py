@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from apps.reports.labels import kind_label
-from apps.reports.selectors import Line
+from apps.reports.selectors import ReportLine
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Values:
     by_kind: dict[tuple[str, str], ValueSum] = field(default_factory=dict)
     lines: int = 0
 
-    def add(self, line: Line) -> None:
+    def add(self, line: ReportLine) -> None:
         self.lines += 1
         total = self.by_kind.setdefault(
             (line.currency, line.kind), ValueSum(line.currency, line.kind)

@@ -16,7 +16,7 @@ from apps.core.documents.process import write_listing
 from apps.reports.documents.figures import Values
 from apps.reports.labels import ACCOUNTS, kind_label
 from apps.reports.models import Report
-from apps.reports.selectors import Amounts, AssetSums, Extent, Line, asset_sums, lines
+from apps.reports.selectors import AccountAmounts, AssetSums, Extent, ReportLine, asset_sums, lines
 
 LINES_PER_PAGE = 56
 STEP = 2_000
@@ -62,7 +62,7 @@ def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> N
         write_listing(summary, _pages(report, spool, widths, progress), columns, file)
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: ReportLine) -> list[str]:
     return [
         f"{line.at:%Y-%m-%d %H:%M:%S}",
         kind_label(line.kind),
@@ -122,7 +122,7 @@ def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str,
 
 
 def _asset(asset: AssetSums) -> dict[str, object]:
-    def told(amounts: Amounts) -> list[str]:
+    def told(amounts: AccountAmounts) -> list[str]:
         return [
             money.decimal_from_atomic(amount, asset.atomic_decimals)
             for amount in (*amounts, amounts.total)

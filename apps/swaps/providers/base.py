@@ -19,9 +19,9 @@ __all__ = [
     "SUBMITTED",
     "WAITING",
     "NoRoute",
-    "Order",
-    "Outcome",
     "ProviderError",
+    "SwapOrder",
+    "SwapOutcome",
     "SwapProvider",
 ]
 
@@ -36,7 +36,7 @@ class NoRoute(Exception):
 
 
 @dataclass(frozen=True)
-class Order:
+class SwapOrder:
     """A swap as its provider sees it. `created_at` and the `at` of `advance` are the store's
     time."""
 
@@ -58,7 +58,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SwapOutcome:
     """How far an order is. A filled one tells what it bought; gas is in the chain's own coin, paid
     from the hot wallet."""
 
@@ -80,8 +80,8 @@ class SwapProvider(Protocol):
         """What the amount would buy now. Not inside a transaction. Raises NoRoute or
         ProviderError."""
 
-    def prepare(self, order: Order) -> None:
+    def prepare(self, order: SwapOrder) -> None:
         """Whatever must be asked of others before the next step. Not inside a transaction; never
         raises."""
 
-    def advance(self, order: Order, at: datetime) -> Outcome: ...
+    def advance(self, order: SwapOrder, at: datetime) -> SwapOutcome: ...

@@ -18,7 +18,7 @@ from apps.core.errors import ErrorCode, ProviderError
 from apps.core.money import Amount, Bps, Fiat, Price
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
 from apps.ledger.selectors import account_balance
-from apps.swaps.providers.base import FAILED, FILLED, WAITING, NoRoute, Order, Outcome
+from apps.swaps.providers.base import FAILED, FILLED, WAITING, NoRoute, SwapOrder, SwapOutcome
 
 Rates = tuple[Rate, Rate]  # of what is sold, and of what is bought, in dollars
 OWN_KINDS = (TREASURY, SERVICE_FEES, NETWORK_FEES, SWAP_CLEARING)
@@ -58,14 +58,14 @@ class Treasury:
             raise NoRoute
         return bought
 
-    def prepare(self, order: Order) -> None:
+    def prepare(self, order: SwapOrder) -> None:
         """Ask for rates where those that are known have grown old or have moved."""
         real = clock.real_now()
         rates = self._rates(order.source, order.buy, real)
         if rates is None or self._is_old(order, rates, real):
             ask_again((order.source, order.buy))
 
-    def advance(self, order: Order, at: datetime) -> Outcome:
+    def advance(self, order: SwapOrder, at: datetime) -> SwapOutcome:
         """Fill at the rates of this moment. Buyers of one asset go one after the other, so that it
         is never sold twice."""
         self._take_turn(order.buy)
@@ -78,15 +78,15 @@ class Treasury:
             hesitation = "The exchange rate is too old"
         if rates is None or hesitation:
             late = order.created_at + PATIENCE <= at
-            return Outcome(FAILED if late else WAITING, reason=hesitation)
+            return SwapOutcome(FAILED if late else WAITING, reason=hesitation)
         bought = self._bought(order.sold, order.buy, rates)
         if bought < order.least:
-            return Outcome(FAILED, reason="The rate moved beyond the slippage tolerance")
+            return SwapOutcome(FAILED, reason="The rate moved beyond the slippage tolerance")
         if not self._has(bought):
-            return Outcome(FAILED, reason="Not enough liquidity")
-        return Outcome(FILLED, bought_atomic=bought.atomic)
+            return SwapOutcome(FAILED, reason="Not enough liquidity")
+        return SwapOutcome(FILLED, bought_atomic=bought.atomic)
 
-    def _is_old(self, order: Order, rates: Rates, real: datetime) -> bool:
+    def _is_old(self, order: SwapOrder, rates: Rates, real: datetime) -> bool:
         bought = self._bought(order.sold, order.buy, rates)
         has_moved = money.moved_bps(bought.atomic, order.expected.atomic) > self.spread_bps
         return any(

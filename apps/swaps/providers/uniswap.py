@@ -19,7 +19,15 @@ from apps.chain.sending import calls, sender
 from apps.chain.sending.calls import Router, router_of
 from apps.core import clock
 from apps.core.money import Amount
-from apps.swaps.providers.base import FAILED, FILLED, SUBMITTED, WAITING, NoRoute, Order, Outcome
+from apps.swaps.providers.base import (
+    FAILED,
+    FILLED,
+    SUBMITTED,
+    WAITING,
+    NoRoute,
+    SwapOrder,
+    SwapOutcome,
+)
 
 _GET_AMOUNTS_OUT = "0xd06ca61f"
 TAKEN_BACK = ":end"  # of the reference of the approval that ends an allowance
@@ -61,15 +69,15 @@ class Uniswap:
             raise NoRoute
         return Amount(buy, int(amounts[-1]))
 
-    def prepare(self, order: Order) -> None:
+    def prepare(self, order: SwapOrder) -> None:
         """Nothing: the pools hold the price, and the call its least."""
 
-    def advance(self, order: Order, at: datetime) -> Outcome:
+    def advance(self, order: SwapOrder, at: datetime) -> SwapOutcome:
         """One step: ask for the approval, then for the call, then tell what came of it."""
         router = self._router(order.source, order.buy)
         wallet = HotWallet.objects.filter(chain=order.source.chain_id).first()
         if router is None or wallet is None:
-            return Outcome(WAITING, reason="The chain has no exchange")
+            return SwapOutcome(WAITING, reason="The chain has no exchange")
         transfer = self._sent(order, _Purpose.SWAP)
         if transfer is None and not order.source.is_native:
             refused = self._approved(order, router)
@@ -77,20 +85,20 @@ class Uniswap:
                 return refused
         return self._told(order, router, transfer or self._ask(order, router, wallet))
 
-    def _approved(self, order: Order, router: Router) -> Outcome | None:
+    def _approved(self, order: SwapOrder, router: Router) -> SwapOutcome | None:
         """None when the router may take the tokens of this order, and of no other."""
         approval = self._sent(order, _Purpose.APPROVAL)
         if approval is None:
             if self._is_other_under_way(order):
-                return Outcome(WAITING)
+                return SwapOutcome(WAITING)
             approval = self._request_approval(order, router, str(order.id), order.sold.atomic)
         if approval.status == _Sent.CONFIRMED:
             return None
         if approval.status == _Sent.FAILED:
-            return Outcome(FAILED, reason=approval.reason or "The token refuses the approval")
-        return Outcome(WAITING)
+            return SwapOutcome(FAILED, reason=approval.reason or "The token refuses the approval")
+        return SwapOutcome(WAITING)
 
-    def _is_other_under_way(self, order: Order) -> bool:
+    def _is_other_under_way(self, order: SwapOrder) -> bool:
         """Whether an earlier order's allowance of this token may stand. The wallet's row is the
         turn: who comes first is first."""
         HotWallet.objects.select_for_update().get(chain=order.source.chain_id)
@@ -107,7 +115,7 @@ class Uniswap:
         )
         return not (is_used or reverted.exists())
 
-    def _ask(self, order: Order, router: Router, wallet: HotWallet) -> OutgoingTransaction:
+    def _ask(self, order: SwapOrder, router: Router, wallet: HotWallet) -> OutgoingTransaction:
         real = clock.real_now()
         deadline = int((real + LIFETIME).timestamp())
         return sender.request(
@@ -132,18 +140,18 @@ class Uniswap:
             receives_asset_id=order.buy.pk,
         )
 
-    def _told(self, order: Order, router: Router, transfer: OutgoingTransaction) -> Outcome:
+    def _told(self, order: SwapOrder, router: Router, transfer: OutgoingTransaction) -> SwapOutcome:
         tx_hash = transfer.tx_hash or None
         native_id = native_asset_id(order.source)
         gas = transfer.network_fee_atomic
         if transfer.status == _Sent.CONFIRMED:
             sender.mark_handled(transfer)
-            return Outcome(FILLED, tx_hash, transfer.received_atomic, native_id, gas)
+            return SwapOutcome(FILLED, tx_hash, transfer.received_atomic, native_id, gas)
         if transfer.status == _Sent.FAILED:
             sender.mark_handled(transfer)
             if not order.source.is_native:
                 self._request_approval(order, router, f"{order.id}{TAKEN_BACK}", 0)
-            return Outcome(
+            return SwapOutcome(
                 FAILED,
                 tx_hash,
                 0,
@@ -151,7 +159,7 @@ class Uniswap:
                 gas,
                 transfer.reason or "The exchange refuses the swap",
             )
-        return Outcome(
+        return SwapOutcome(
             SUBMITTED
             if transfer.status in (_Sent.SUBMITTED, _Sent.REVIEW) and tx_hash
             else WAITING,
@@ -159,7 +167,7 @@ class Uniswap:
         )
 
     def _request_approval(
-        self, order: Order, router: Router, reference: str, amount_atomic: int
+        self, order: SwapOrder, router: Router, reference: str, amount_atomic: int
     ) -> OutgoingTransaction:
         return sender.request(
             chain_id=order.source.chain_id,
@@ -175,7 +183,7 @@ class Uniswap:
         )
 
     @staticmethod
-    def _sent(order: Order, purpose: str) -> OutgoingTransaction | None:
+    def _sent(order: SwapOrder, purpose: str) -> OutgoingTransaction | None:
         return OutgoingTransaction.objects.filter(purpose=purpose, reference=str(order.id)).first()
 
     @staticmethod

@@ -21,7 +21,7 @@ from apps.stores.models import Store
 from apps.swaps.models import Swap, SwapStep
 from apps.swaps.requests import SwapRequest
 from apps.swaps.services import limits
-from apps.swaps.services.quote import Quote, assets_of, estimate
+from apps.swaps.services.quote import SwapEstimate, assets_of, estimate
 
 
 class InsufficientForSwap(Flat):
@@ -77,7 +77,7 @@ def create_swap(
         raise InsufficientForSwap from None
 
 
-def check_swap(viewer: Viewer, request: SwapRequest, *, least_atomic: int) -> Quote:
+def check_swap(viewer: Viewer, request: SwapRequest, *, least_atomic: int) -> SwapEstimate:
     """What a swap would bring now. Raises what create_swap does; nothing is made."""
     source, buy = assets_of(viewer, request)
     sold = Amount(source, request.sell_atomic)
@@ -99,7 +99,7 @@ def _check_balance(viewer: Viewer, sold: Amount[Asset]) -> None:
 def _make(
     store: Store,
     mode: str,
-    quote: Quote,
+    quote: SwapEstimate,
     at: datetime,
     *,
     key: str,

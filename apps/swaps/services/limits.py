@@ -14,19 +14,24 @@ from apps.core.models import Mode
 from apps.core.money import CENTS, Amount, Fiat, Price
 from apps.swaps.models import Swap
 from apps.swaps.providers.treasury import Treasury
-from apps.swaps.services.quote import DayLimitReached, Quote, QuoteUnavailable
+from apps.swaps.services.quote import DayLimitReached, QuoteUnavailable, SwapEstimate
 
 DAY = timedelta(days=1)
 
 
-def take_turn(store_id: uuid.UUID, mode: str, quote: Quote) -> None:
+def take_turn(store_id: uuid.UUID, mode: str, quote: SwapEstimate) -> None:
     """In the transaction that makes the swap: of two at once the second sees the first."""
     if _is_limited(mode, quote):
         locks.hold_in_transaction(locks.Turn.SWAPS_OF_A_STORE, store_id)
 
 
 def check_day(
-    store_id: uuid.UUID, mode: str, quote: Quote, real: datetime, *, but: uuid.UUID | None = None
+    store_id: uuid.UUID,
+    mode: str,
+    quote: SwapEstimate,
+    real: datetime,
+    *,
+    but: uuid.UUID | None = None,
 ) -> None:
     """Whether the store has room for this swap, at the rates of now. Raises DayLimitReached or
     QuoteUnavailable."""
@@ -52,5 +57,5 @@ def check_day(
         raise DayLimitReached
 
 
-def _is_limited(mode: str, quote: Quote) -> bool:
+def _is_limited(mode: str, quote: SwapEstimate) -> bool:
     return mode == Mode.LIVE and quote.provider == Treasury.name

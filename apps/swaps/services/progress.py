@@ -23,7 +23,7 @@ from apps.core.rows import Job
 from apps.ledger import movements
 from apps.swaps import states
 from apps.swaps.models import Swap, SwapStep
-from apps.swaps.providers.base import FAILED, FILLED, WAITING, Order, Outcome, SwapProvider
+from apps.swaps.providers.base import FAILED, FILLED, WAITING, SwapOrder, SwapOutcome, SwapProvider
 from apps.swaps.providers.treasury import PATIENCE
 from apps.swaps.services.quote import provider_of
 
@@ -90,8 +90,8 @@ def advance_here(swap_id: uuid.UUID) -> None:
         advance_swap(swap_id)
 
 
-def _order(swap: Swap) -> Order:
-    return Order(
+def _order(swap: Swap) -> SwapOrder:
+    return SwapOrder(
         swap.pk,
         swap.mode,
         Amount(swap.source_asset, swap.sell_amount_atomic),
@@ -102,7 +102,7 @@ def _order(swap: Swap) -> Order:
     )
 
 
-def _apply(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime) -> None:
+def _apply(swap: Swap, provider: SwapProvider, outcome: SwapOutcome, at: datetime) -> None:
     if outcome.state == WAITING:
         return
     if outcome.state == FAILED:
@@ -142,7 +142,7 @@ class _Traded(TypedDict):
     at: datetime
 
 
-def _complete(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime) -> None:
+def _complete(swap: Swap, provider: SwapProvider, outcome: SwapOutcome, at: datetime) -> None:
     bought = outcome.bought_atomic
     _move(
         swap,
@@ -169,7 +169,7 @@ def _complete(swap: Swap, provider: SwapProvider, outcome: Outcome, at: datetime
     failpoint("swap.K8")
 
 
-def _fail(swap: Swap, outcome: Outcome, at: datetime) -> None:
+def _fail(swap: Swap, outcome: SwapOutcome, at: datetime) -> None:
     """The source goes back to what can be spent."""
     _move(
         swap,

@@ -22,7 +22,7 @@ class SameAsset(Flat):
     message = "Source and buy asset must differ"
 
 
-class NotAnAmount(Flat):
+class InvalidSwapAmount(Flat):
     field = "sell_amount_atomic"
     message = "Amount must be a positive integer string"
 
@@ -44,7 +44,7 @@ class QuoteUnavailable(Coded):
 
 
 @dataclass(frozen=True)
-class Quote:
+class SwapEstimate:
     """An estimate of what an amount buys, and the least of it that would be taken."""
 
     sold: Amount[Asset]
@@ -74,9 +74,9 @@ def provider_of(mode: str, name: str | None = None) -> SwapProvider:
     return next(provider for provider in providers if name is None or provider.name == name)
 
 
-def quote_swap(viewer: Viewer, request: SwapRequest) -> Quote:
-    """Raises NotFound, AssetNotActive, SameAsset, NotAnAmount, NoSwapRoute or QuoteUnavailable. Not
-    inside a transaction."""
+def quote_swap(viewer: Viewer, request: SwapRequest) -> SwapEstimate:
+    """Raises NotFound, AssetNotActive, SameAsset, InvalidSwapAmount, NoSwapRoute or
+    QuoteUnavailable. Not inside a transaction."""
     source, buy = assets_of(viewer, request)
     return estimate(viewer.mode, Amount(source, request.sell_atomic), buy)
 
@@ -88,11 +88,11 @@ def assets_of(viewer: Viewer, request: SwapRequest) -> tuple[Asset, Asset]:
     if source == buy:
         raise SameAsset
     if request.sell_atomic <= 0:
-        raise NotAnAmount
+        raise InvalidSwapAmount
     return source, buy
 
 
-def estimate(mode: str, sold: Amount[Asset], buy: Asset) -> Quote:
+def estimate(mode: str, sold: Amount[Asset], buy: Asset) -> SwapEstimate:
     provider = provider_of(mode)
     slippage_bps = settings.SWAP_SLIPPAGE_BPS
     try:
@@ -101,7 +101,7 @@ def estimate(mode: str, sold: Amount[Asset], buy: Asset) -> Quote:
         raise NoSwapRoute from None
     except ProviderError:
         raise QuoteUnavailable(retry_after=5) from None
-    return Quote(
+    return SwapEstimate(
         sold, estimated, estimated.after_slippage(Bps(slippage_bps)), slippage_bps, provider.name
     )
 

@@ -26,7 +26,7 @@ _CHAIN = Columns(Chain, "c")
 _DEPOSIT = Columns(Deposit, "d")
 _EVENT = Columns(PaymentEvent, "h")
 _BUSINESS = Columns(Verification, "v")
-_WHOLE = Statement(f"""
+_SNAPSHOT = Statement(f"""
 SELECT {_PAYMENT.text},
 (SELECT json_agg(json_build_array({_ADDRESS.json}, {_ASSET.json}, {_CHAIN.json})
     ORDER BY a.position)
@@ -52,7 +52,7 @@ FROM payments_payment p WHERE p.id = %(id)s::uuid AND p.store_id = %(store_id)s
 
 
 @dataclass(frozen=True)
-class Whole:
+class PaymentSnapshot:
     """An intent; what arrived at each address; its history, oldest first; how it was divided, by
     asset; who is paid."""
 
@@ -66,28 +66,28 @@ class Whole:
     business: Verification | None  # what was last found to be true of it
 
 
-def find_whole(viewer: Viewer, store: Store, id: str) -> Whole:
+def find_snapshot(viewer: Viewer, store: Store, id: str) -> PaymentSnapshot:
     """The viewer's intent with this id; `store` is the viewer's. Raises NotFound."""
-    rows = _WHOLE.rows(id=id, store_id=viewer.store_id, mode=viewer.mode) if is_uuid(id) else []
+    rows = _SNAPSHOT.rows(id=id, store_id=viewer.store_id, mode=viewer.mode) if is_uuid(id) else []
     if not rows:
         raise NotFound
     payment = _PAYMENT.row(rows[0][: len(_PAYMENT)])
     payment.store = store
-    return _made(payment, rows[0][len(_PAYMENT) :])
+    return _snapshot(payment, rows[0][len(_PAYMENT) :])
 
 
-def whole_of(payment: Payment) -> Whole:
+def snapshot_of(payment: Payment) -> PaymentSnapshot:
     """What belongs to an intent that is at hand."""
-    ((*row,),) = _WHOLE.rows(id=payment.pk, store_id=payment.store_id, mode=payment.mode)
-    return _made(payment, row[len(_PAYMENT) :])
+    ((*row,),) = _SNAPSHOT.rows(id=payment.pk, store_id=payment.store_id, mode=payment.mode)
+    return _snapshot(payment, row[len(_PAYMENT) :])
 
 
-def _made(payment: Payment, parts: Iterable[Any]) -> Whole:
+def _snapshot(payment: Payment, parts: Iterable[Any]) -> PaymentSnapshot:
     addresses, deposits, late, history, splits, business = parts
     late_at: dict[object, datetime | None] = {
         UUID(id): None if at is None else datetime.fromisoformat(at) for id, at in late or []
     }
-    return Whole(
+    return PaymentSnapshot(
         payment,
         arranged(
             [_address(payment, *cells) for cells in addresses or []],

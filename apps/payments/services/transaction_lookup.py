@@ -20,7 +20,7 @@ _BARE_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 TEXT_MAX = 500
 
 
-class Found(StrEnum):
+class LookupResult(StrEnum):
     """What can be said of it."""
 
     MALFORMED = "malformed"
@@ -38,10 +38,10 @@ class Found(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class TransactionLookup:
     """`chains` are where it was found, else where it was looked for."""
 
-    found: Found
+    result: LookupResult
     tx_hash: str = ""
     chains: tuple[str, ...] = ()
     confirmations: int = 0
@@ -58,15 +58,15 @@ def hash_in(text: str) -> str | None:
     return match[1] if match else None
 
 
-def find_sent(payment: Payment, text: str) -> Answer:
+def find_transaction(payment: Payment, text: str) -> TransactionLookup:
     """Asks the chains when we don't know it ourselves: not inside a transaction."""
     tx_hash = hash_in(text)
     if tx_hash is None:
-        return Answer(Found.MALFORMED)
-    return known(payment, tx_hash) or _looked_up(payment, tx_hash)
+        return TransactionLookup(LookupResult.MALFORMED)
+    return booked_transaction(payment, tx_hash) or _answer_of_chains(payment, tx_hash)
 
 
-def known(payment: Payment, tx_hash: str) -> Answer | None:
+def booked_transaction(payment: Payment, tx_hash: str) -> TransactionLookup | None:
     """What is booked or set aside of it at this payment's addresses; no chain is asked."""
     entries = {entry.address_id: entry for entry in addresses_of(payment)}
     rows = (
@@ -80,11 +80,15 @@ def known(payment: Payment, tx_hash: str) -> Answer | None:
             address_id__in=list(entries), tx_hash=tx_hash
         ).select_related("chain")
         stray = strays.first()
-        return Answer(Found.WRONG_COIN, tx_hash, (stray.chain.name,)) if stray is not None else None
+        return (
+            TransactionLookup(LookupResult.WRONG_COIN, tx_hash, (stray.chain.name,))
+            if stray is not None
+            else None
+        )
     deposit = min(deposits, key=lambda deposit: _ORDER.index(_Status(deposit.status)))
     has = min(confirmations_of(deposit, known_heads()), deposit.required_confirmations)
-    return Answer(
-        _found(payment, deposit),
+    return TransactionLookup(
+        _result_of(payment, deposit),
         tx_hash,
         (deposit.chain.name,),
         has,
@@ -96,17 +100,17 @@ _Status = Deposit.Status
 _ORDER = [_Status.CONFIRMED, _Status.CONFIRMING, _Status.UNMATCHED, _Status.FAILED]
 
 
-def _found(payment: Payment, deposit: Deposit) -> Found:
+def _result_of(payment: Payment, deposit: Deposit) -> LookupResult:
     if deposit.status == _Status.FAILED:
-        return Found.FAILED
+        return LookupResult.FAILED
     if deposit.status == _Status.UNMATCHED:
-        return Found.WRONG_COIN
+        return LookupResult.WRONG_COIN
     if payment.late_deposits.filter(deposit=deposit, accepted_at=None).exists():
-        return Found.LATE
-    return Found.COUNTED if deposit.status == _Status.CONFIRMED else Found.CONFIRMING
+        return LookupResult.LATE
+    return LookupResult.COUNTED if deposit.status == _Status.CONFIRMED else LookupResult.CONFIRMING
 
 
-def _looked_up(payment: Payment, tx_hash: str) -> Answer:
+def _answer_of_chains(payment: Payment, tx_hash: str) -> TransactionLookup:
     """Its own chains first, then the others of the mode: the most frequent mistake is the
     network."""
     entries = addresses_of(payment)
@@ -119,19 +123,21 @@ def _looked_up(payment: Payment, tx_hash: str) -> Answer:
     if result.seen is not None:
         return _answer(result.seen, tx_hash, entries)
     if not result.asked and any(look_up.can_ask(chain) for chain in chains):
-        return Answer(Found.NOT_ASKED, tx_hash)
+        return TransactionLookup(LookupResult.NOT_ASKED, tx_hash)
     asked_chains = result.asked or [chain for chain in chains if chain.pk in own]
-    return Answer(Found.NOT_FOUND, tx_hash, tuple(chain.name for chain in asked_chains))
+    return TransactionLookup(
+        LookupResult.NOT_FOUND, tx_hash, tuple(chain.name for chain in asked_chains)
+    )
 
 
-def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -> Answer:
+def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -> TransactionLookup:
     where = (lookup.chain.name,)
     if lookup.has_failed:
-        return Answer(Found.FAILED, tx_hash, where)
+        return TransactionLookup(LookupResult.FAILED, tx_hash, where)
     if lookup.block_number is None:
-        return Answer(Found.NOT_FINAL, tx_hash, where)
+        return TransactionLookup(LookupResult.NOT_FINAL, tx_hash, where)
     if not lookup.reached:
-        return Answer(Found.OTHER_ADDRESS, tx_hash, where)
+        return TransactionLookup(LookupResult.OTHER_ADDRESS, tx_hash, where)
     expected = {
         (entry.asset.chain_id, entry.address_id, (entry.asset.contract_address or "").lower())
         for entry in entries
@@ -142,11 +148,11 @@ def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -
         if (lookup.chain.pk, transfer.address, transfer.contract) in expected
     ]
     if not transfers:
-        return Answer(Found.WRONG_COIN, tx_hash, where)
+        return TransactionLookup(LookupResult.WRONG_COIN, tx_hash, where)
     head = Head.objects.filter(chain=lookup.chain).first()
     if head is None or head.number < lookup.block_number:
-        return Answer(Found.NOT_FINAL, tx_hash, where)
+        return TransactionLookup(LookupResult.NOT_FINAL, tx_hash, where)
     for transfer in transfers:
         if not transfer.contract:  # what a contract sends is found by what the address holds
             look_up.watch_again(transfer.address)
-    return Answer(Found.NOTED, tx_hash, where)
+    return TransactionLookup(LookupResult.NOTED, tx_hash, where)

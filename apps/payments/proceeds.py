@@ -21,7 +21,7 @@ _ADDRESS = Columns(PaymentAddress, "a")
 _ASSET = Columns(Asset, "k")
 _CHAIN = Columns(Chain, "c")
 _DEPOSIT = Columns(Deposit, "d")
-_TAKINGS = Statement(f"""
+_PROCEEDS = Statement(f"""
 SELECT p.id,
 (SELECT json_agg(json_build_array({_ADDRESS.json}, {_ASSET.json}, {_CHAIN.json})
     ORDER BY a.position)
@@ -41,7 +41,7 @@ FROM payments_payment p WHERE p.id = ANY (%(ids)s::uuid[])
 
 
 @dataclass(frozen=True)
-class Taken:
+class CoinReceived:
     """Coins of one kind that came, confirmed or not."""
 
     asset: Asset
@@ -49,7 +49,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Takings:
+class Proceeds:
     """The coins, those worth most first; the sums are in cents of the payment's currency, None
     before anything came.
 
@@ -57,25 +57,25 @@ class Takings:
     when all went back, for fees don't.
     """
 
-    coins: list[Taken] = field(default_factory=list)
+    coins: list[CoinReceived] = field(default_factory=list)
     gross_cents: int | None = None
     fee_cents: int | None = None
     net_cents: int | None = None
     refunded_cents: int | None = None
 
 
-NOTHING = Takings()
+NOTHING = Proceeds()
 
 
-def takings_of(payments: Iterable[Payment]) -> dict[UUID, Takings]:
+def proceeds_of(payments: Iterable[Payment]) -> dict[UUID, Proceeds]:
     """By payment; who asks has found them by `visible_to`."""
     by_id = {payment.pk: payment for payment in payments}
     if not by_id:
         return {}
-    return {id: _takings(by_id[id], *parts) for id, *parts in _TAKINGS.rows(ids=array(by_id))}
+    return {id: _proceeds(by_id[id], *parts) for id, *parts in _PROCEEDS.rows(ids=array(by_id))}
 
 
-def _takings(payment: Payment, addresses: Any, deposits: Any, late: Any, splits: Any) -> Takings:
+def _proceeds(payment: Payment, addresses: Any, deposits: Any, late: Any, splits: Any) -> Proceeds:
     if not addresses:
         return NOTHING
     rows = [_address(payment, *cells) for cells in addresses]
@@ -93,10 +93,10 @@ def _takings(payment: Payment, addresses: Any, deposits: Any, late: Any, splits:
     gross, fee, net, refunded = map(money.cents_from_text, texts)
     is_booked = any(split.booked_at for split in booked.values())
     coins = [
-        Taken(intake.address.asset, intake.received_atomic)
+        CoinReceived(intake.address.asset, intake.received_atomic)
         for intake in sorted(received, key=_value, reverse=True)
     ]
-    return Takings(
+    return Proceeds(
         coins, gross, fee if is_booked else None, net - refunded if is_booked else None, refunded
     )
 
