@@ -25,6 +25,8 @@ FOLLOWERS: dict[str, tuple[str, ...]] = {
     # It has completed, got a coin that came late, or given something back.
     "payments.received_changed": ("billing.settle_invoices",),
 }
+# Modules that act in the transaction in which an invoice is paid, voided or written off.
+INVOICE_FOLLOWERS: list[str] = ["apps.billing.subscriptions.locking"]
 # The jobs through which money leaves, each with a run per mode, in queues of their own: test work
 # never holds up live work. Their ids only wake: a message that waits already is enough for whatever
 # was committed before the run that it starts.

@@ -8,8 +8,10 @@ is ever missing.
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol, cast
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from apps.access.access import Access
@@ -20,7 +22,6 @@ from apps.billing.models import Invoice, InvoiceLine, InvoicePayment
 from apps.billing.periods import next_reminder
 from apps.billing.services import audit_lines, emails
 from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID, InvoiceMove
-from apps.billing.subscriptions.locking import locked, recover
 from apps.core import jobs
 from apps.core.errors import Flat
 from apps.payments import states as payment_states
@@ -91,7 +92,7 @@ def pay_locked(invoice: Invoice, at: datetime) -> None:
     _move(invoice, PAID, at, paid_at=at)
     if invoice.total_cents:
         emails.receipt(invoice)
-    _recover(invoice, at)
+    _tell_followers(invoice, at)
 
 
 def _move(
@@ -108,9 +109,16 @@ def _move(
         jobs.enqueue("documents.prepare_invoices", invoice.pk)
 
 
-def _recover(invoice: Invoice, at: datetime) -> None:
-    if invoice.subscription_id is not None:
-        recover(locked(invoice.subscription_id), at)
+class Follower(Protocol):
+    """A module of settings.INVOICE_FOLLOWERS."""
+
+    def invoice_closed(self, invoice: Invoice, at: datetime) -> None:
+        """It was paid, voided or written off. In the transaction that did it."""
+
+
+def _tell_followers(invoice: Invoice, at: datetime) -> None:
+    for path in settings.INVOICE_FOLLOWERS:
+        cast(Follower, import_module(path)).invoice_closed(invoice, at)
 
 
 def void_invoice(access: Access, invoice: Invoice) -> Invoice:
@@ -129,7 +137,7 @@ def void_invoice(access: Access, invoice: Invoice) -> Invoice:
             raise _UNVOIDABLE[row.status]
         if row.status in (DRAFT, OPEN):
             _move(row, VOID, at, voided_at=at)
-            _recover(row, at)
+            _tell_followers(row, at)
             audit_lines.note("invoice.voided", row)
     return row
 

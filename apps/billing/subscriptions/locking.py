@@ -94,6 +94,12 @@ def keep(subscription: Subscription, at: datetime, facts: SubscriptionFacts | No
     subscription.save()
 
 
+def invoice_closed(invoice: Invoice, at: datetime) -> None:
+    """What settings.INVOICE_FOLLOWERS asks: the subscription that waited for it may recover."""
+    if invoice.subscription_id is not None:
+        recover(locked(invoice.subscription_id), at)
+
+
 def recover(subscription: Subscription, at: datetime) -> None:
     """A subscription that was past due is active again once none of its cycles' invoices is open.
     Its row is locked."""
