@@ -1,13 +1,14 @@
 """What must always hold of swaps and sweeps."""
 
 from apps.core.invariant import Invariant
+from apps.ledger import keys
 
 SWAPS = (
     Invariant(
         "swaps_booked",
         "Every swap is booked once, up to its status, for what it sold and bought",
         "SELECT count(*) FROM swaps_swap",
-        """
+        f"""
 WITH legs AS (
     SELECT m.key, e.asset_id, a.kind, a.store_id, sum(e.amount_atomic) AS amount
     FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
@@ -17,17 +18,17 @@ WITH legs AS (
 )
 SELECT 'swap ' || s.id, 'it is ' || s.status || ', and not booked so' FROM swaps_swap s WHERE
     (s.status = 'completed') <> EXISTS (SELECT 1 FROM ledger_movement
-        WHERE key = 'swap-completed:' || s.id)
+        WHERE key = {keys.SWAP_COMPLETED.sql("s.id")})
  OR (s.status = 'failed') <> EXISTS (SELECT 1 FROM ledger_movement
-     WHERE key = 'swap-released:' || s.id)
- OR NOT EXISTS (SELECT 1 FROM legs l WHERE l.key = 'swap:' || s.id
+     WHERE key = {keys.SWAP_RELEASED.sql("s.id")})
+ OR NOT EXISTS (SELECT 1 FROM legs l WHERE l.key = {keys.SWAP.sql("s.id")}
      AND l.asset_id = s.source_asset_id
                 AND l.kind = 'reserved' AND l.store_id = s.store_id
                     AND l.amount = s.sell_amount_atomic)
 UNION ALL
     SELECT 'swap ' || s.id, 'it bought ' || s.actual_buy_amount_atomic || ', booked ' ||
     coalesce(l.amount, 0) FROM swaps_swap s
-LEFT JOIN legs l ON l.key = 'swap-completed:' || s.id AND l.asset_id = s.buy_asset_id
+LEFT JOIN legs l ON l.key = {keys.SWAP_COMPLETED.sql("s.id")} AND l.asset_id = s.buy_asset_id
     AND l.kind = 'available' AND l.store_id = s.store_id
 WHERE s.status = 'completed' AND l.amount IS DISTINCT FROM s.actual_buy_amount_atomic
 UNION ALL SELECT 'swap ' || s.id, 'it brought less than the least that was agreed' FROM swaps_swap s
@@ -42,13 +43,13 @@ WHERE s.status = 'completed' AND (s.provider = 'uniswap' OR o.id IS NOT NULL)
       OR (o.undone_count = 0 AND o.received_atomic <> s.actual_buy_amount_atomic)
        OR o.amount_atomic <> s.sell_amount_atomic OR o.asset_id <> s.source_asset_id
            OR o.receives_asset_id <> s.buy_asset_id
-       OR NOT EXISTS (SELECT 1 FROM legs l WHERE l.key = 'swap-exchanged:' || s.id
+       OR NOT EXISTS (SELECT 1 FROM legs l WHERE l.key = {keys.SWAP_EXCHANGED.sql("s.id")}
            AND l.asset_id = s.buy_asset_id
                       AND l.kind = 'swap_clearing' AND l.amount = s.actual_buy_amount_atomic))
 UNION ALL SELECT 'movement ' || m.id, 'it serves no swap' FROM ledger_movement m
 WHERE m.kind IN ('swap_created', 'swap_completed', 'swap_released', 'swap_exchanged')
   AND NOT EXISTS (SELECT 1 FROM swaps_swap s WHERE s.id = m.reference)
-""",
+""",  # noqa: S608  # our own text
     ),
     Invariant(
         "swaps_history_whole",
@@ -74,7 +75,7 @@ FROM swaps_swap s LEFT JOIN steps t ON t.swap_id = s.id AND t.is_last WHERE s.st
         "Every sweep is booked once for its amount, went to the hot wallet, and no address gave"
         " more than was paid in",
         "SELECT count(*) FROM chain_outgoingtransaction WHERE purpose IN ('sweep', 'sweep_gas')",
-        """
+        f"""
 WITH booked AS (
     SELECT m.key, e.asset_id, sum(e.amount_atomic) AS amount FROM ledger_movement m
         JOIN ledger_entry e ON e.movement_id = m.id
@@ -84,7 +85,8 @@ WITH booked AS (
 )
 SELECT o.purpose || ' ' || o.id, 'moved ' || o.amount_atomic || ', booked ' || coalesce(b.amount, 0)
 FROM chain_outgoingtransaction o LEFT JOIN booked b ON b.asset_id = o.asset_id
- AND b.key = CASE o.purpose WHEN 'sweep' THEN 'sweep:' ELSE 'sweep-gas:' END || o.tx_hash
+ AND b.key = CASE o.purpose WHEN 'sweep' THEN {keys.SWEEP.sql("o.tx_hash")}
+     ELSE {keys.SWEEP_GAS.sql("o.tx_hash")} END
 WHERE o.purpose IN ('sweep', 'sweep_gas') AND o.handled_status = 'confirmed'
   AND b.amount IS DISTINCT FROM CASE o.purpose WHEN 'sweep' THEN o.amount_atomic
       ELSE -o.amount_atomic END
@@ -99,6 +101,6 @@ HAVING sum(o.amount_atomic) > coalesce((SELECT sum(d.amount_atomic) FROM chain_d
     WHERE d.address_id = o.from_address
     AND d.asset_id = o.asset_id AND NOT d.is_simulated
         AND (d.status = 'confirmed' OR d.is_lost)), 0)
-""",
+""",  # noqa: S608  # our own text
     ),
 )

@@ -2,6 +2,7 @@
 and its gas is booked."""
 
 from apps.core.invariant import Invariant
+from apps.ledger import keys
 
 X402 = (
     Invariant(
@@ -53,7 +54,7 @@ GROUP BY s.offer_id HAVING count(*) > 1
         "A signed payment belongs to its offer's store and amount, its history ends where it"
         " stands, and what is over has its gas booked",
         "SELECT count(*) FROM agents_signedpayment",
-        """
+        f"""
 SELECT 'signed payment ' || s.id, 'it pays ' || s.amount_atomic || ' of ' || f.amount_atomic ||
     ', or another store'
 FROM agents_signedpayment s JOIN agents_paymentoffer f ON f.id = s.offer_id
@@ -80,13 +81,13 @@ LEFT JOIN LATERAL (
     SELECT sum(e.amount_atomic) AS gas FROM ledger_movement m
         JOIN ledger_entry e ON e.movement_id = m.id
     JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'custody_hot'
-      AND m.key IN (SELECT 'x402-gas:' || s.id
-                    UNION ALL SELECT 'mined-again:' || o.id || ':' || n
+      AND m.key IN (SELECT {keys.X402_GAS.sql("s.id")}
+                    UNION ALL SELECT {keys.MINED_AGAIN.sql("o.id", "n")}
                         FROM generate_series(1, o.undone_count) n)
 ) b ON true
 WHERE o.handled_status IN ('confirmed', 'failed')
   AND CASE o.undone_count WHEN 0 THEN o.network_fee_atomic ELSE o.handled_fee_atomic
       END <> coalesce(b.gas, 0)
-""",
+""",  # noqa: S608  # our own text
     ),
 )

@@ -2,6 +2,7 @@
 the audit log that signs it."""
 
 from apps.core.invariant import Invariant
+from apps.ledger import keys
 
 _MARGIN = "interval '1 day'"
 
@@ -48,7 +49,8 @@ UNION ALL
     o.finished_at
 FROM ledger_movement m JOIN chain_outgoingtransaction o ON o.finished_at IS NOT NULL
     AND o.purpose IN ('sweep', 'sweep_gas')
- AND m.key = CASE o.purpose WHEN 'sweep' THEN 'sweep:' ELSE 'sweep-gas:' END || o.tx_hash
+ AND m.key = CASE o.purpose WHEN 'sweep' THEN {keys.SWEEP.sql("o.tx_hash")}
+     ELSE {keys.SWEEP_GAS.sql("o.tx_hash")} END
 WHERE m.at NOT BETWEEN o.finished_at - {_MARGIN} AND o.finished_at + {_MARGIN}
 """,  # noqa: S608  # our own text
     ),
@@ -84,24 +86,24 @@ FROM booked b FULL JOIN told t ON t.movement_id = b.id WHERE (b.mode, b.store, b
         "movements_serve",
         "Every movement is of a known kind, and the record that it serves is there",
         "SELECT count(*) FROM ledger_movement",
-        """
+        f"""
 SELECT 'movement ' || id, 'it is a ' || kind || ', which nothing posts' FROM ledger_movement
     WHERE kind <> ALL (%(movement_kinds)s)
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no refund' FROM ledger_movement m
 WHERE m.kind IN ('refund_created', 'refund_confirmed', 'refund_released', 'platform_fee_returned')
     AND NOT EXISTS (
-    SELECT 1 FROM payments_refund r WHERE r.id::text = split_part(m.key, ':', 2)
+    SELECT 1 FROM payments_refund r WHERE r.id::text = {keys.subject_sql("m.key")}
         AND r.payment_id = m.reference)
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no return' FROM ledger_movement m
 WHERE m.kind IN ('transfer_return_created', 'transfer_return_confirmed', 'transfer_return_released')
     AND NOT EXISTS (
-    SELECT 1 FROM payments_transferreturn r WHERE r.id::text = split_part(m.key, ':', 2)
+    SELECT 1 FROM payments_transferreturn r WHERE r.id::text = {keys.subject_sql("m.key")}
         AND r.payment_id = m.reference)
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction'
     FROM ledger_movement m
 WHERE m.kind IN ('sweep_confirmed', 'sweep_gas_sent') AND NOT EXISTS (
     SELECT 1 FROM chain_outgoingtransaction o WHERE o.purpose IN ('sweep', 'sweep_gas')
-        AND o.tx_hash = split_part(m.key, ':', 2))
+        AND o.tx_hash = {keys.subject_sql("m.key")})
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction'
     FROM ledger_movement m
 WHERE m.kind = 'cold_transfer_sent' AND NOT EXISTS (
@@ -116,7 +118,7 @@ WHERE (m.kind = 'swap_approval_paid'
    OR (m.kind = 'payout_gas_paid'
        AND NOT EXISTS (SELECT 1 FROM payouts_payout o WHERE o.id = m.reference))
    OR (m.kind = 'x402_gas_paid' AND NOT EXISTS (
-       SELECT 1 FROM agents_signedpayment g WHERE g.id::text = split_part(m.key, ':', 2)))
-""",
+       SELECT 1 FROM agents_signedpayment g WHERE g.id::text = {keys.subject_sql("m.key")}))
+""",  # noqa: S608  # our own text
     ),
 )

@@ -4,6 +4,7 @@ spoken. And gas of what they sign."""
 import uuid
 from datetime import datetime
 
+from apps.ledger import keys
 from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, NETWORK_FEES, X402_CLEARING
 from apps.ledger.movements.lines import gas
 from apps.ledger.posting import Line, Posted, Posting, post
@@ -24,7 +25,9 @@ def x402_settled(
         Line(AVAILABLE, asset_id, -amount_atomic, "principal", store_id),
         Line(X402_CLEARING, asset_id, amount_atomic, "principal"),
     ]
-    return post(Posting(f"x402:{settlement_id}", "x402_settled", mode, settlement_id, at, lines))
+    return post(
+        Posting(keys.X402.of(settlement_id), "x402_settled", mode, settlement_id, at, lines)
+    )
 
 
 def x402_confirmed(
@@ -44,7 +47,9 @@ def x402_confirmed(
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(
-        Posting(f"x402-confirmed:{settlement_id}", "x402_confirmed", mode, settlement_id, at, lines)
+        Posting(
+            keys.X402_CONFIRMED.of(settlement_id), "x402_confirmed", mode, settlement_id, at, lines
+        )
     )
 
 
@@ -67,7 +72,9 @@ def x402_reversed(
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(
-        Posting(f"x402-reversed:{settlement_id}", "x402_reversed", mode, settlement_id, at, lines)
+        Posting(
+            keys.X402_REVERSED.of(settlement_id), "x402_reversed", mode, settlement_id, at, lines
+        )
     )
 
 
@@ -84,7 +91,7 @@ def x402_gas_paid(
     themselves come in as a deposit."""
     return post(
         Posting(
-            f"x402-gas:{signed_id}",
+            keys.X402_GAS.of(signed_id),
             "x402_gas_paid",
             mode,
             payment_id,
@@ -110,5 +117,7 @@ def x402_gas_charged(
         Line(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
     ]
     return post(
-        Posting(f"x402-gas-charged:{signed_id}", "x402_gas_charged", mode, payment_id, at, lines)
+        Posting(
+            keys.X402_GAS_CHARGED.of(signed_id), "x402_gas_charged", mode, payment_id, at, lines
+        )
     )

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from apps.ledger import keys
 from apps.ledger.chart import (
     CHART,
     CUSTODY_COLD,
@@ -39,7 +40,7 @@ def sweep_confirmed(
         Line(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_DEPOSITS),
     ]
-    return post(Posting(f"sweep:{tx_hash}", "sweep_confirmed", mode, None, at, lines))
+    return post(Posting(keys.SWEEP.of(tx_hash), "sweep_confirmed", mode, None, at, lines))
 
 
 def sweep_gas_sent(
@@ -51,7 +52,7 @@ def sweep_gas_sent(
         Line(CUSTODY_DEPOSITS, asset_id, -amount_atomic, "principal"),
         *gas(asset_id, gas_atomic, CUSTODY_HOT),
     ]
-    return post(Posting(f"sweep-gas:{tx_hash}", "sweep_gas_sent", mode, None, at, lines))
+    return post(Posting(keys.SWEEP_GAS.of(tx_hash), "sweep_gas_sent", mode, None, at, lines))
 
 
 def cold_transfer_sent(
@@ -71,11 +72,13 @@ def cold_transfer_sent(
         Line(CUSTODY_COLD, asset_id, -amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
-    return post(Posting(f"cold:{outgoing_id}", "cold_transfer_sent", mode, outgoing_id, at, lines))
+    return post(
+        Posting(keys.COLD.of(outgoing_id), "cold_transfer_sent", mode, outgoing_id, at, lines)
+    )
 
 
 def cold_returned_key(tx_hash: str, asset_id: str) -> str:
-    return f"cold-returned:{tx_hash}:{asset_id}"
+    return keys.COLD_RETURNED.of(tx_hash, asset_id)
 
 
 def cold_returned(
@@ -97,7 +100,7 @@ def withdrawal_created(
     """Earnings that the operator takes out are set aside."""
     return post(
         Posting(
-            f"withdrawal:{withdrawal_id}",
+            keys.WITHDRAWAL.of(withdrawal_id),
             "withdrawal_created",
             mode,
             withdrawal_id,
@@ -125,7 +128,7 @@ def withdrawal_confirmed(
     ]
     return post(
         Posting(
-            f"withdrawal-confirmed:{withdrawal_id}",
+            keys.WITHDRAWAL_CONFIRMED.of(withdrawal_id),
             "withdrawal_confirmed",
             mode,
             withdrawal_id,
@@ -150,7 +153,7 @@ def withdrawal_released(
     lines = [*_earned(asset_id, -amount_atomic), *gas(gas_asset_id, gas_atomic, CUSTODY_HOT)]
     return post(
         Posting(
-            f"withdrawal-released:{withdrawal_id}",
+            keys.WITHDRAWAL_RELEASED.of(withdrawal_id),
             "withdrawal_released",
             mode,
             withdrawal_id,
@@ -188,7 +191,9 @@ def mined_again(
             Line(CUSTODY_HOT, received_asset_id, -received_atomic, "principal"),
             Line(SWAP_CLEARING, received_asset_id, received_atomic, "principal"),
         ]
-    return post(Posting(f"mined-again:{outgoing_id}:{time}", "mined_again", mode, None, at, lines))
+    return post(
+        Posting(keys.MINED_AGAIN.of(outgoing_id, time), "mined_again", mode, None, at, lines)
+    )
 
 
 def test_payment_sent(
@@ -210,13 +215,18 @@ def test_payment_sent(
     ]
     return post(
         Posting(
-            f"test-payment:{test_payment_id}", "test_payment_sent", mode, test_payment_id, at, lines
+            keys.TEST_PAYMENT.of(test_payment_id),
+            "test_payment_sent",
+            mode,
+            test_payment_id,
+            at,
+            lines,
         )
     )
 
 
 def correction_key(key: str) -> str:
-    return f"correction:{key}"
+    return keys.CORRECTION.of(key)
 
 
 def correction(

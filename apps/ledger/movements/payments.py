@@ -5,6 +5,7 @@ import uuid
 from datetime import datetime
 from typing import NotRequired, TypedDict, Unpack
 
+from apps.ledger import keys
 from apps.ledger.chart import AVAILABLE, CUSTODY_DEPOSITS, CUSTODY_SIMULATED, HELD, SERVICE_FEES
 from apps.ledger.posting import Line, Posted, Posting, post
 
@@ -27,7 +28,9 @@ def deposit_confirmed(
         Line(custody, asset_id, -amount_atomic, "principal"),
         Line(HELD, asset_id, amount_atomic, "principal", store_id),
     ]
-    return post(Posting(f"deposit:{deposit_id}", "deposit_confirmed", mode, payment_id, at, lines))
+    return post(
+        Posting(keys.DEPOSIT.of(deposit_id), "deposit_confirmed", mode, payment_id, at, lines)
+    )
 
 
 def simulated_deposit_changed(
@@ -47,7 +50,7 @@ def simulated_deposit_changed(
     ]
     return post(
         Posting(
-            f"deposit:{deposit_id}:{uuid.uuid4()}",
+            keys.DEPOSIT.of(deposit_id, uuid.uuid4()),
             "simulated_deposit_changed",
             mode,
             payment_id,
@@ -73,13 +76,13 @@ class Settled(TypedDict):
 def payment_settled(*, at: datetime, **of: Unpack[Settled]) -> Posted:
     """A payment is complete: what it received in this asset goes to merchant, service and
     platform."""
-    key = f"settle:{of['payment_id']}:{of['asset_id']}"
+    key = keys.SETTLE.of(of["payment_id"], of["asset_id"])
     return post(Posting(key, "payment_settled", of["mode"], of["payment_id"], at, _three_way(of)))
 
 
 def overpayment_settled(*, deposit_id: uuid.UUID, at: datetime, **of: Unpack[Settled]) -> Posted:
     """More has been confirmed on a completed payment."""
-    key = f"settle:{of['payment_id']}:{of['asset_id']}:{deposit_id}"
+    key = keys.SETTLE.of(of["payment_id"], of["asset_id"], deposit_id)
     return post(
         Posting(key, "overpayment_settled", of["mode"], of["payment_id"], at, _three_way(of))
     )
@@ -90,7 +93,7 @@ def late_deposit_accepted(*, deposit_id: uuid.UUID, at: datetime, **of: Unpack[S
     completed."""
     return post(
         Posting(
-            f"settle-late:{deposit_id}",
+            keys.SETTLE_LATE.of(deposit_id),
             "late_deposit_accepted",
             of["mode"],
             of["payment_id"],

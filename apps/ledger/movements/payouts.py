@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, Unpack
 
+from apps.ledger import keys
 from apps.ledger.chart import (
     AVAILABLE,
     CUSTODY_HOT,
@@ -28,7 +29,7 @@ def payout_created(
 ) -> Posted:
     """What is to be paid out is set aside."""
     lines = store_move(store_id, asset_id, AVAILABLE, RESERVED, amount_atomic)
-    return post(Posting(f"payout:{payout_id}", "payout_created", mode, payout_id, at, lines))
+    return post(Posting(keys.PAYOUT.of(payout_id), "payout_created", mode, payout_id, at, lines))
 
 
 class Confirmed(TypedDict):
@@ -66,7 +67,7 @@ def _confirmed(of: Confirmed) -> Posting:
         *gas(of["gas_asset_id"], of["gas_atomic"], custody),
     ]
     return Posting(
-        f"payout-confirmed:{of['payout_id']}",
+        keys.PAYOUT_CONFIRMED.of(of["payout_id"]),
         "payout_confirmed",
         of["mode"],
         of["payout_id"],
@@ -87,7 +88,7 @@ def payout_released(
     """A payout has failed for good: the coins can be spent again."""
     lines = store_move(store_id, asset_id, RESERVED, AVAILABLE, amount_atomic)
     return post(
-        Posting(f"payout-released:{payout_id}", "payout_released", mode, payout_id, at, lines)
+        Posting(keys.PAYOUT_RELEASED.of(payout_id), "payout_released", mode, payout_id, at, lines)
     )
 
 
@@ -98,7 +99,7 @@ def payout_gas_paid(
     to the off-ramp."""
     return post(
         Posting(
-            f"payout-gas:{reference}",
+            keys.PAYOUT_GAS.of(reference),
             "payout_gas_paid",
             mode,
             payout_id,
@@ -125,7 +126,7 @@ def payout_gas_charged(
     ]
     return post(
         Posting(
-            f"payout-gas-charged:{payout_id}:{charged_before_atomic}",
+            keys.PAYOUT_GAS_CHARGED.of(payout_id, charged_before_atomic),
             "payout_gas_charged",
             mode,
             payout_id,
@@ -152,7 +153,7 @@ def payout_handed_over(
     ]
     return post(
         Posting(
-            f"payout-handed-over:{payout_id}:{attempt}",
+            keys.PAYOUT_HANDED_OVER.of(payout_id, attempt),
             "payout_handed_over",
             mode,
             payout_id,
@@ -179,7 +180,7 @@ def payout_handed_back(
     ]
     return post(
         Posting(
-            f"payout-handed-back:{payout_id}:{attempt}",
+            keys.PAYOUT_HANDED_BACK.of(payout_id, attempt),
             "payout_handed_back",
             mode,
             payout_id,
@@ -205,5 +206,5 @@ def payout_settled(
         Line(custody, asset_id, amount_atomic, "principal"),
     ]
     return post(
-        Posting(f"payout-settled:{payout_id}", "payout_settled", mode, payout_id, at, lines)
+        Posting(keys.PAYOUT_SETTLED.of(payout_id), "payout_settled", mode, payout_id, at, lines)
     )

@@ -7,6 +7,7 @@ from typing import TypedDict, Unpack
 
 from django.db import transaction
 
+from apps.ledger import keys
 from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, CUSTODY_SIMULATED, HELD, RESERVED
 from apps.ledger.movements.lines import gas, store_move
 from apps.ledger.posting import Line, Posted, Posting, locked_balance, post
@@ -28,7 +29,7 @@ def refund_created(
     lines = store_move(
         store_id, asset_id, HELD if is_from_held else AVAILABLE, RESERVED, amount_atomic
     )
-    return post(Posting(f"refund:{refund_id}", "refund_created", mode, payment_id, at, lines))
+    return post(Posting(keys.REFUND.of(refund_id), "refund_created", mode, payment_id, at, lines))
 
 
 def refund_confirmed(
@@ -53,7 +54,9 @@ def refund_confirmed(
         *gas(gas_asset_id, gas_atomic, custody),
     ]
     return post(
-        Posting(f"refund-confirmed:{refund_id}", "refund_confirmed", mode, payment_id, at, lines)
+        Posting(
+            keys.REFUND_CONFIRMED.of(refund_id), "refund_confirmed", mode, payment_id, at, lines
+        )
     )
 
 
@@ -77,7 +80,7 @@ def refund_released(
     )
     lines += gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
     return post(
-        Posting(f"refund-released:{refund_id}", "refund_released", mode, payment_id, at, lines)
+        Posting(keys.REFUND_RELEASED.of(refund_id), "refund_released", mode, payment_id, at, lines)
     )
 
 
@@ -100,7 +103,7 @@ def transfer_return_created(**of: Unpack[Returned]) -> Posted:
     lines = store_move(of["store_id"], of["asset_id"], HELD, RESERVED, of["amount_atomic"])
     return post(
         Posting(
-            f"refund:{of['return_id']}",
+            keys.REFUND.of(of["return_id"]),
             "transfer_return_created",
             of["mode"],
             of["payment_id"],
@@ -122,7 +125,7 @@ def transfer_return_confirmed(
     ]
     return post(
         Posting(
-            f"refund-confirmed:{of['return_id']}",
+            keys.REFUND_CONFIRMED.of(of["return_id"]),
             "transfer_return_confirmed",
             of["mode"],
             of["payment_id"],
@@ -141,7 +144,7 @@ def transfer_return_released(
     lines += gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
     return post(
         Posting(
-            f"refund-released:{of['return_id']}",
+            keys.REFUND_RELEASED.of(of["return_id"]),
             "transfer_return_released",
             of["mode"],
             of["payment_id"],
@@ -173,6 +176,11 @@ def platform_fee_returned(
         Line(AVAILABLE, asset_id, amount, "net", store_id),
     ]
     posting = Posting(
-        f"platform-fee-returned:{refund_id}", "platform_fee_returned", mode, payment_id, at, lines
+        keys.PLATFORM_FEE_RETURNED.of(refund_id),
+        "platform_fee_returned",
+        mode,
+        payment_id,
+        at,
+        lines,
     )
     return amount if post(posting).is_new else 0

@@ -4,6 +4,7 @@ well."""
 import uuid
 from datetime import datetime
 
+from apps.ledger import keys
 from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, RESERVED, SWAP_CLEARING
 from apps.ledger.movements.lines import gas, store_move
 from apps.ledger.posting import Line, Posted, Posting, post
@@ -20,7 +21,7 @@ def swap_created(
 ) -> Posted:
     """What is to be sold is set aside."""
     lines = store_move(store_id, asset_id, AVAILABLE, RESERVED, sell_atomic)
-    return post(Posting(f"swap:{swap_id}", "swap_created", mode, swap_id, at, lines))
+    return post(Posting(keys.SWAP.of(swap_id), "swap_created", mode, swap_id, at, lines))
 
 
 def swap_completed(
@@ -41,7 +42,9 @@ def swap_completed(
         Line(SWAP_CLEARING, buy_asset_id, -buy_atomic, "principal"),
         Line(AVAILABLE, buy_asset_id, buy_atomic, "principal", store_id),
     ]
-    return post(Posting(f"swap-completed:{swap_id}", "swap_completed", mode, swap_id, at, lines))
+    return post(
+        Posting(keys.SWAP_COMPLETED.of(swap_id), "swap_completed", mode, swap_id, at, lines)
+    )
 
 
 def swap_exchanged(
@@ -65,7 +68,9 @@ def swap_exchanged(
         Line(SWAP_CLEARING, buy_asset_id, buy_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
-    return post(Posting(f"swap-exchanged:{swap_id}", "swap_exchanged", mode, swap_id, at, lines))
+    return post(
+        Posting(keys.SWAP_EXCHANGED.of(swap_id), "swap_exchanged", mode, swap_id, at, lines)
+    )
 
 
 def swap_released(
@@ -85,7 +90,7 @@ def swap_released(
         *store_move(store_id, asset_id, RESERVED, AVAILABLE, sell_atomic),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
-    return post(Posting(f"swap-released:{swap_id}", "swap_released", mode, swap_id, at, lines))
+    return post(Posting(keys.SWAP_RELEASED.of(swap_id), "swap_released", mode, swap_id, at, lines))
 
 
 def swap_approval_paid(
@@ -95,7 +100,7 @@ def swap_approval_paid(
     nothing."""
     return post(
         Posting(
-            f"swap-approval:{reference}",
+            keys.SWAP_APPROVAL.of(reference),
             "swap_approval_paid",
             mode,
             swap_id,

@@ -2,6 +2,7 @@
 has given more than it brought."""
 
 from apps.core.invariant import Invariant
+from apps.ledger import keys
 
 HELD = (
     Invariant(
@@ -35,7 +36,7 @@ WHERE NOT (h.reference IS NULL AND h.kind = 'correction')
         "An unmatched transfer that is booked was claimed by the store whose address it came to,"
         " and what goes back is what came",
         "SELECT count(*) FROM chain_unmatchedtransfer",
-        """
+        f"""
 WITH claimed AS (
     SELECT d.id, u.id AS transfer_id, u.outcome, d.amount_atomic, d.asset_id, d.from_address,
         p.id AS payment_id, p.store_id, p.mode,
@@ -61,17 +62,17 @@ WHERE (r.asset_id, r.amount_atomic, r.destination_address, r.payment_id, r.store
           c.mode)
 UNION ALL SELECT 'return ' || r.id, 'it is ' || r.status || ', and not booked so'
     FROM payments_transferreturn r WHERE
-    NOT EXISTS (SELECT 1 FROM ledger_movement WHERE key = 'refund:' || r.id)
+    NOT EXISTS (SELECT 1 FROM ledger_movement WHERE key = {keys.REFUND.sql("r.id")})
  OR (r.status = 'confirmed') <> EXISTS (SELECT 1 FROM ledger_movement
-     WHERE key = 'refund-confirmed:' || r.id)
+     WHERE key = {keys.REFUND_CONFIRMED.sql("r.id")})
  OR (r.status = 'failed') <> EXISTS (SELECT 1 FROM ledger_movement
-     WHERE key = 'refund-released:' || r.id)
+     WHERE key = {keys.REFUND_RELEASED.sql("r.id")})
 UNION ALL SELECT 'return ' || r.id, 'it was not sent as asked'
 FROM payments_transferreturn r LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'refund'
     AND o.reference = r.id::text
 WHERE NOT r.is_simulated AND r.status = 'confirmed'
     AND (o.id IS NULL OR o.status <> 'confirmed' OR o.amount_atomic <> r.amount_atomic
       OR o.asset_id <> r.asset_id OR lower(o.to_address) <> lower(r.destination_address))
-""",
+""",  # noqa: S608  # our own text
     ),
 )

@@ -2,6 +2,7 @@
 sent once, and a history without gaps."""
 
 from apps.core.invariant import Invariant
+from apps.ledger import keys
 
 PAYMENTS = (
     Invariant(
@@ -9,9 +10,9 @@ PAYMENTS = (
         "Every confirmed deposit is booked once, for its payment's store, and no unconfirmed"
         " one is",
         "SELECT count(*) FROM chain_deposit",
-        """
+        f"""
 WITH booked AS (
-    SELECT split_part(m.key, ':', 2) AS deposit_id, max(m.mode) AS mode,
+    SELECT {keys.subject_sql("m.key")} AS deposit_id, max(m.mode) AS mode,
         max(m.reference::text) AS reference,
            sum(e.amount_atomic)
                FILTER (WHERE a.kind = 'held') AS amount, max(e.asset_id) AS asset_id,
@@ -48,14 +49,14 @@ WITH booked AS (
         JOIN payments_payment p ON p.id = s.payment_id
 )
 SELECT 'deposit ' || id, why FROM compared WHERE why IS NOT NULL
-""",
+""",  # noqa: S608  # our own text
     ),
     Invariant(
         "payments_settled_once",
         "Every completed payment is settled in full, once per asset received, and no other is; a"
         " late deposit only when accepted",
         "SELECT count(*) FROM payments_payment WHERE completed_at IS NOT NULL",
-        """
+        f"""
 WITH settled AS (
     SELECT m.reference AS payment_id, e.asset_id, -sum(e.amount_atomic) AS gross
     FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
@@ -83,10 +84,11 @@ UNION ALL SELECT 'deposit ' || d.id, 'it came late: ' || CASE WHEN l.accepted_at
 FROM payments_latedeposit l JOIN chain_deposit d ON d.id = l.deposit_id LEFT JOIN (
     SELECT m.key, -sum(e.amount_atomic) AS gross FROM ledger_movement m
         JOIN ledger_entry e ON e.movement_id = m.id AND e.role = 'gross'
-    WHERE m.kind = 'late_deposit_accepted' GROUP BY m.key) t ON t.key = 'settle-late:' || d.id
+    WHERE m.kind = 'late_deposit_accepted' GROUP BY m.key) t
+    ON t.key = {keys.SETTLE_LATE.sql("d.id")}
 WHERE (l.accepted_at IS NULL AND t.key IS NOT NULL)
     OR (l.accepted_at IS NOT NULL AND t.gross IS DISTINCT FROM d.amount_atomic)
-""",
+""",  # noqa: S608  # our own text
     ),
     Invariant(
         "splits_add_up",
@@ -152,19 +154,19 @@ FROM reserved r FULL JOIN under_way u USING (store_id, mode, asset_id)
         "Every refund is booked up to its status, and a payment's refunds never exceed what "
         "it received",
         "SELECT count(*) FROM payments_refund",
-        """
+        f"""
 SELECT 'refund ' || r.id, 'it is ' || r.status || ', and not booked so' FROM payments_refund r
     WHERE r.status <> 'pending' AND (
     (r.status = 'confirmed') <> EXISTS (SELECT 1 FROM ledger_movement
-        WHERE key = 'refund-confirmed:' || r.id)
+        WHERE key = {keys.REFUND_CONFIRMED.sql("r.id")})
  OR (r.status = 'failed') <> EXISTS (SELECT 1 FROM ledger_movement
-     WHERE key = 'refund-released:' || r.id))
+     WHERE key = {keys.REFUND_RELEASED.sql("r.id")}))
 UNION ALL SELECT 'refund ' || r.id, 'booked ' || coalesce(t.amount, 0) || ' of ' || r.amount_atomic
     FROM payments_refund r LEFT JOIN (
     SELECT m.key, sum(e.amount_atomic) FILTER (WHERE a.kind = 'reserved') AS amount
     FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
         JOIN ledger_account a ON a.id = e.account_id
-    WHERE m.kind = 'refund_created' GROUP BY m.key) t ON t.key = 'refund:' || r.id
+    WHERE m.kind = 'refund_created' GROUP BY m.key) t ON t.key = {keys.REFUND.sql("r.id")}
         WHERE t.amount IS DISTINCT FROM r.amount_atomic
 UNION ALL
     SELECT 'payment ' || r.payment_id, 'refunds of ' || sum(r.amount_atomic) || ' ' || r.asset_id ||
@@ -179,7 +181,7 @@ HAVING sum(r.amount_atomic) > coalesce((
         JOIN payments_paymentaddress s ON s.address_id = d.address_id
     WHERE s.payment_id = r.payment_id AND d.asset_id = r.asset_id
         AND (d.status = 'confirmed' OR d.is_lost)), 0)
-""",
+""",  # noqa: S608  # our own text
     ),
     Invariant(
         "sent_once",
