@@ -42,9 +42,9 @@ TEMPLATES = (
     "pdf/_test.css",
 )
 PYTHON = (
+    "apps/*/customer_badges.py",
     "apps/billing/invoices/files.py",
     "apps/console/status.py",
-    "apps/core/customer_badges.py",
     "apps/core/templatetags/tillgate.py",
     "apps/hosted/*.py",
     "apps/payments/documents/invoice.py",

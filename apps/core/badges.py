@@ -1,215 +1,45 @@
-"""THE table of what statuses are called on pages, and in which tone: never told by color alone.
+"""What statuses are called on pages, and in which tone: never told by color alone.
 
-Those of customers' pages stand in customer_badges.py, whose words are translated.
+Each app has those of its nouns in `badges.py`; in `customer_badges.py` those that customers see,
+whose words are translated.
 """
 
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+
+from django.apps import apps
+from django.utils.functional import Promise
+from django.utils.module_loading import module_has_submodule
 from django.utils.translation import gettext_lazy as _
 
-from apps.core.customer_badges import CUSTOMER_BADGES
-from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
+from apps.core.tones import BAD, GOOD, QUIET, WAIT
 
-# noun -> status -> (tone, words). A status missing here is shown as it is.
-BADGES = {
-    **CUSTOMER_BADGES,
-    "payment": {
-        "pending": (WAIT, _("Awaiting payment")),
-        "processing": (INFO, _("Processing")),
-        "completed": (GOOD, _("Completed")),
-        "expired": (QUIET, _("Expired")),
-        "failed": (BAD, _("Failed")),
-        "refunded": (QUIET, _("Refunded")),
-        "partially_refunded": (QUIET, _("Partially refunded")),
-        "refund_under_way": (INFO, _("Refund in progress")),
-    },
-    "reason": {
-        "pending_confirmations": (INFO, _("Waiting for confirmations")),
-        "processing_underpaid": (WAIT, _("Partially paid")),
-        "completed_exact": (GOOD, _("Paid in full")),
-        "completed_overpaid": (GOOD, _("Overpaid")),
-        "completed_underpaid": (WAIT, _("Underpaid, accepted")),
-        "failed_overpaid": (BAD, _("Overpaid, sent back")),
-        "failed_underpaid": (BAD, _("Underpaid, sent back")),
-        "expired_timeout": (QUIET, _("Nothing arrived in time")),
-        "canceled_by_agent": (QUIET, _("Canceled")),
-        "refund_completed": (QUIET, _("Refunded")),
-    },
-    # what a payment's timeline tells; the names are those of its events
-    "payment_event": {
-        "payment_intent.created": (QUIET, _("Payment created")),
-        "payment_intent.processing": (INFO, _("Payment received, awaiting confirmation")),
-        "payment_intent.underpaid_detected": (WAIT, _("Partially paid")),
-        "payment_intent.completed": (GOOD, _("Payment completed")),
-        "payment_intent.failed": (BAD, _("Payment failed")),
-        "payment_intent.expired": (QUIET, _("Payment expired")),
-        "payment_intent.canceled": (QUIET, _("Payment canceled")),
-        "payment_intent.refunded": (QUIET, _("Payment refunded")),
-        "transaction.confirming": (INFO, _("Deposit seen on the chain")),
-        "transaction.confirmed": (GOOD, _("Deposit confirmed")),
-        "transaction.failed": (BAD, _("Deposit failed or left the chain")),
-        "late_deposit.accepted": (GOOD, _("Late deposit accepted")),
-    },
-    "card": {
-        "pending": (WAIT, _("Open")),
-        "paid": (GOOD, _("Charged")),
-        "expired": (QUIET, _("Expired")),
-        "failed": (BAD, _("Failed")),
-    },
-    "attention": {
-        "card_refund": (BAD, _("Action required")),
-        "dust_refund": (WAIT, _("Action required")),
-    },
-    "refund": {
-        "pending": (WAIT, _("Waiting to be sent")),
-        "submitted": (INFO, _("Sent, not yet confirmed")),
-        "confirmed": (GOOD, _("Refunded")),
-        "failed": (BAD, _("Failed")),
-    },
-    "swap": {
-        "pending": (WAIT, _("Waiting")),
-        "submitted": (INFO, _("In progress")),
-        "completed": (GOOD, _("Completed")),
-        "failed": (BAD, _("Failed")),
-    },
-    "delivery": {
-        "pending": (WAIT, _("Waiting")),
-        "attempting": (INFO, _("Being sent")),
-        "ignored": (QUIET, _("Not sent")),
-        "delivering": (INFO, _("Being sent")),
-        "retrying": (WAIT, _("Will be retried")),
-        "succeeded": (GOOD, _("Delivered")),
-        "delivered": (GOOD, _("Delivered")),
-        "failed": (BAD, _("Failed")),
-        "exhausted": (BAD, _("Given up")),
-    },
-    "endpoint": {
-        "active": (GOOD, _("Active")),
-        "enabled": (GOOD, _("Active")),
-        "disabled": (QUIET, _("Disabled")),
-        "error": (BAD, _("Turned off after failures")),
-    },
-    "verification": {
-        "not_started": (QUIET, _("Not started")),
-        "pending": (WAIT, _("Under review")),
-        "approved": (GOOD, _("Verified")),
-        "rejected": (BAD, _("Declined")),
-    },
-    "onboarding_link": {
-        "active": (INFO, _("Open")),
-        "used": (GOOD, _("Used")),
-        "expired": (QUIET, _("Expired")),
-    },
-    "report": {
-        "pending": (INFO, _("Generating")),
-        "generated": (GOOD, _("Ready")),
-        "failed": (BAD, _("Failed")),
-    },
-    "invoice": {
-        "draft": (QUIET, _("Draft")),
-        "open": (INFO, _("Open")),
-        "past_due": (BAD, _("Past due")),
-        "paid": (GOOD, _("Paid")),
-        "void": (QUIET, _("Void")),
-        "uncollectible": (BAD, _("Written off")),
-    },
-    "invoice_change": {
-        "open": (INFO, _("Finalized")),
-        "paid": (GOOD, _("Paid")),
-        "void": (BAD, _("Voided")),
-        "uncollectible": (BAD, _("Written off")),
-        "sent": (INFO, _("Sent by email")),
-        "reminded": (INFO, _("Reminder sent")),
-        "payment_counted": (INFO, _("Payment received")),
-        "late_payment_counted": (INFO, _("Late payment received")),
-        "refunded": (INFO, _("Refunded")),
-    },
-    "subscription_change": {
-        "created": (GOOD, _("Started")),
-        "trial_ended": (GOOD, _("Trial ended")),
-        "updated": (INFO, _("Changed")),
-        "cycle_failed": (BAD, _("Payment failed")),
-        "recovered": (GOOD, _("Paid in full again")),
-        "paused": (WAIT, _("Paused")),
-        "resumed": (GOOD, _("Resumed")),
-        "cancellation_scheduled": (INFO, _("Cancellation scheduled")),
-        "cancellation_cleared": (INFO, _("Cancellation removed")),
-        "canceled": (BAD, _("Canceled")),
-    },
-    "product": {
-        "active": (GOOD, _("Active")),
-        "inactive": (QUIET, _("Inactive")),
-    },
-    "payment_link": {
-        "active": (GOOD, _("Active")),
-        "sold_out": (WAIT, _("Sold out")),
-        "paused": (WAIT, _("Paused")),
-        "ended": (QUIET, _("Ended")),
-        "archived": (QUIET, _("Archived")),
-    },
-    "mandate": {
-        "active": (GOOD, _("Active")),
-        "exhausted": (QUIET, _("Used up")),
-        "revoked": (BAD, _("Revoked")),
-        "expired": (QUIET, _("Expired")),
-    },
-    "settlement": {
-        "pending": (WAIT, _("Waiting to be sent")),
-        "submitted": (INFO, _("Submitted")),
-        "confirmed": (GOOD, _("Confirmed")),
-        "failed": (BAD, _("Failed")),
-    },
-    "signed": {
-        "verified": (WAIT, _("Checked")),
-        "submitted": (INFO, _("Submitted")),
-        "unknown": (WAIT, _("Outcome unknown yet")),
-        "settled": (GOOD, _("Settled")),
-        "failed": (BAD, _("Failed")),
-    },
-    "payout": {
-        "pending": (WAIT, _("Pending")),
-        "processing": (INFO, _("Processing")),
-        "submitted": (INFO, _("Sent")),
-        "confirmed": (GOOD, _("Confirmed")),
-        "completed": (GOOD, _("Completed")),
-        "failed": (BAD, _("Failed")),
-        "retrying": (WAIT, _("Being tried again")),
-        "requires_review": (WAIT, _("Under review")),
-    },
-    "outgoing": {
-        "requested": (WAIT, _("Waiting to be signed")),
-        "signed": (WAIT, _("Signed")),
-        "submitted": (INFO, _("Sent")),
-        "confirmed": (GOOD, _("Confirmed")),
-        "failed": (BAD, _("Failed")),
-        "review": (BAD, _("Under review")),
-    },
+Badges = Mapping[str, Mapping[str, tuple[str, str | Promise]]]
+_MODULES = ("badges", "customer_badges")
+
+# noun -> status -> (tone, words)
+BADGES: Badges = {
     "mail": {
         "queued": (WAIT, _("Queued")),
         "sent": (GOOD, _("Sent")),
         "failed": (BAD, _("Failed")),
         "dropped": (QUIET, _("Dropped")),
     },
-    "staff_request": {
-        "pending": (WAIT, _("Pending")),
-        "approved": (GOOD, _("Approved")),
-        "rejected": (QUIET, _("Rejected")),
-        "expired": (QUIET, _("Expired")),
-    },
-    "payout_approval": {
-        "waiting": (WAIT, _("Waiting for approval")),
-        "approved": (GOOD, _("Approved")),
-        "rejected": (BAD, _("Rejected")),
-        "expired": (QUIET, _("Not answered")),
-    },
-    "payout_batch": {
-        "review": (WAIT, _("To review")),
-        "released": (GOOD, _("Sent")),
-        "discarded": (QUIET, _("Discarded")),
-    },
-    "payout_batch_line": {
-        "valid": (INFO, _("Ready")),
-        "invalid": (BAD, _("Can't be paid")),
-        "queued": (WAIT, _("Queued")),
-        "created": (GOOD, _("Created")),
-        "failed": (BAD, _("Failed")),
-    },
 }
+
+
+@cache
+def all_badges() -> Badges:
+    """Those of every app. A status missing there is shown as it is. Raises ValueError when two apps
+    have the same noun."""
+    found: dict[str, Mapping[str, tuple[str, str | Promise]]] = {}
+    for config in apps.get_app_configs():
+        for name in _MODULES:
+            if not config.name.startswith("apps.") or not module_has_submodule(config.module, name):
+                continue
+            badges: Badges = import_module(f"{config.name}.{name}").BADGES
+            if twice := set(badges) & set(found):
+                raise ValueError(f"{config.name}: another app has badges of {sorted(twice)}")
+            found |= badges
+    return found

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.template import engines
 
-from apps.core.badges import BADGES
+from apps.core.badges import all_badges
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 
 LOOKS = {"desk": {}, "dark": {"dark": True}, "phone": {"width": 390, "height": 844}}
@@ -19,7 +19,10 @@ def test_the_style_page_is_clean(way: str, open_page: OpenPage) -> None:
         engines["django"]
         .from_string(source)
         .render(
-            {"statuses": list(BADGES["payment"]), "at": datetime(2026, 11, 21, 9, 14, tzinfo=UTC)}
+            {
+                "statuses": list(all_badges()["payment"]),
+                "at": datetime(2026, 11, 21, 9, 14, tzinfo=UTC),
+            }
         )
     )
     page = open_page("/healthz", **LOOKS[way])

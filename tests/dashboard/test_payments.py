@@ -5,7 +5,7 @@ import io
 from typing import Any
 
 from apps.core import clock
-from apps.core.badges import BADGES
+from apps.core.badges import all_badges
 from apps.ledger.selectors import balances
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment
@@ -120,7 +120,7 @@ def test_every_event_of_a_payment_has_words() -> None:
         ACCEPTED_EVENT,
     }
     types |= {f"transaction.{status}" for status in ("confirming", "confirmed", "failed")}
-    assert types == set(BADGES["payment_event"])
+    assert types == set(all_badges()["payment_event"])
 
 
 def test_a_search_that_no_text_can_match_finds_nothing(cast: Cast) -> None:

@@ -35,7 +35,7 @@ from django.utils.translation import (
 )
 
 from apps.core import money, regions
-from apps.core.badges import BADGES
+from apps.core.badges import all_badges
 from apps.core.coin_badges import coin_badge, coin_sign
 from apps.core.locales import locale_of
 from apps.core.tones import QUIET
@@ -366,21 +366,23 @@ def cycle_words(interval: str, interval_count: int) -> str:
 @register.simple_tag
 def badge(noun: str, status: str, kind: str = "") -> SafeString:
     """A status as a badge: never by colour alone. `kind` overrides the tone."""
-    tone, words = BADGES.get(noun, {}).get(status, (QUIET, status.replace("_", " ").capitalize()))
+    tone, words = (
+        all_badges().get(noun, {}).get(status, (QUIET, status.replace("_", " ").capitalize()))
+    )
     return format_html('<span class="badge {}">{}</span>', kind or tone, words)
 
 
 @register.simple_tag
 def status_words(noun: str, status: str) -> str:
     """The badge's words alone."""
-    found = BADGES.get(noun, {}).get(status)
+    found = all_badges().get(noun, {}).get(status)
     return str(found[1]) if found else status
 
 
 @register.simple_tag
 def status_tone(noun: str, status: str) -> str:
     """The badge's colour alone."""
-    found = BADGES.get(noun, {}).get(status)
+    found = all_badges().get(noun, {}).get(status)
     return found[0] if found else QUIET
 
 

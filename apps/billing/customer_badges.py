@@ -1,26 +1,12 @@
-"""What statuses are called on customers' pages, in their language; the rest stands in badges.py."""
+"""What statuses of invoices and subscriptions are called on customers' pages, in their language."""
 
 from django.utils.translation import gettext_lazy as _
 
+from apps.core.badges import Badges
 from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
 
 # noun -> status -> (tone, words)
-CUSTOMER_BADGES = {
-    "component": {
-        "operational": (GOOD, _("Operational")),
-        "delayed": (WAIT, _("Delayed")),
-        "paused": (WAIT, _("Paused")),
-        "down": (BAD, _("Outage")),
-        "unknown": (QUIET, _("Unknown")),
-    },
-    "deposit": {
-        "pending": (WAIT, _("Seen")),
-        "confirming": (WAIT, _("Confirming")),
-        "confirmed": (GOOD, _("Confirmed")),
-        "submitted": (WAIT, _("Sent")),
-        "failed": (BAD, _("Failed")),
-        "unmatched": (BAD, _("Unmatched")),
-    },
+BADGES: Badges = {
     # the same in the words of whoever is billed
     "hosted_invoice": {
         "open": (INFO, _("Unpaid")),

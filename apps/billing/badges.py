@@ -1,0 +1,45 @@
+"""What statuses of invoices, subscriptions and products are called, and in which tone."""
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.badges import Badges
+from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
+
+# noun -> status -> (tone, words)
+BADGES: Badges = {
+    "invoice": {
+        "draft": (QUIET, _("Draft")),
+        "open": (INFO, _("Open")),
+        "past_due": (BAD, _("Past due")),
+        "paid": (GOOD, _("Paid")),
+        "void": (QUIET, _("Void")),
+        "uncollectible": (BAD, _("Written off")),
+    },
+    "invoice_change": {
+        "open": (INFO, _("Finalized")),
+        "paid": (GOOD, _("Paid")),
+        "void": (BAD, _("Voided")),
+        "uncollectible": (BAD, _("Written off")),
+        "sent": (INFO, _("Sent by email")),
+        "reminded": (INFO, _("Reminder sent")),
+        "payment_counted": (INFO, _("Payment received")),
+        "late_payment_counted": (INFO, _("Late payment received")),
+        "refunded": (INFO, _("Refunded")),
+    },
+    "subscription_change": {
+        "created": (GOOD, _("Started")),
+        "trial_ended": (GOOD, _("Trial ended")),
+        "updated": (INFO, _("Changed")),
+        "cycle_failed": (BAD, _("Payment failed")),
+        "recovered": (GOOD, _("Paid in full again")),
+        "paused": (WAIT, _("Paused")),
+        "resumed": (GOOD, _("Resumed")),
+        "cancellation_scheduled": (INFO, _("Cancellation scheduled")),
+        "cancellation_cleared": (INFO, _("Cancellation removed")),
+        "canceled": (BAD, _("Canceled")),
+    },
+    "product": {
+        "active": (GOOD, _("Active")),
+        "inactive": (QUIET, _("Inactive")),
+    },
+}

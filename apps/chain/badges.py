@@ -1,0 +1,18 @@
+"""What statuses of outgoing transactions are called, and in which tone."""
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.badges import Badges
+from apps.core.tones import BAD, GOOD, INFO, WAIT
+
+# noun -> status -> (tone, words)
+BADGES: Badges = {
+    "outgoing": {
+        "requested": (WAIT, _("Waiting to be signed")),
+        "signed": (WAIT, _("Signed")),
+        "submitted": (INFO, _("Sent")),
+        "confirmed": (GOOD, _("Confirmed")),
+        "failed": (BAD, _("Failed")),
+        "review": (BAD, _("Under review")),
+    },
+}

@@ -1,0 +1,17 @@
+"""What statuses of the parts of the service are called on customers' pages, in their language."""
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.badges import Badges
+from apps.core.tones import BAD, GOOD, QUIET, WAIT
+
+# noun -> status -> (tone, words)
+BADGES: Badges = {
+    "component": {
+        "operational": (GOOD, _("Operational")),
+        "delayed": (WAIT, _("Delayed")),
+        "paused": (WAIT, _("Paused")),
+        "down": (BAD, _("Outage")),
+        "unknown": (QUIET, _("Unknown")),
+    },
+}

@@ -1,0 +1,17 @@
+"""What statuses of payment links are called, and in which tone."""
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.badges import Badges
+from apps.core.tones import GOOD, QUIET, WAIT
+
+# noun -> status -> (tone, words)
+BADGES: Badges = {
+    "payment_link": {
+        "active": (GOOD, _("Active")),
+        "sold_out": (WAIT, _("Sold out")),
+        "paused": (WAIT, _("Paused")),
+        "ended": (QUIET, _("Ended")),
+        "archived": (QUIET, _("Archived")),
+    },
+}

@@ -1,0 +1,16 @@
+"""What statuses of card payments are called, and in which tone."""
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.badges import Badges
+from apps.core.tones import BAD, GOOD, QUIET, WAIT
+
+# noun -> status -> (tone, words)
+BADGES: Badges = {
+    "card": {
+        "pending": (WAIT, _("Open")),
+        "paid": (GOOD, _("Charged")),
+        "expired": (QUIET, _("Expired")),
+        "failed": (BAD, _("Failed")),
+    },
+}

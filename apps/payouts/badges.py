@@ -1,0 +1,38 @@
+"""What statuses of payouts, their approvals and batches are called, and in which tone."""
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.badges import Badges
+from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
+
+# noun -> status -> (tone, words)
+BADGES: Badges = {
+    "payout": {
+        "pending": (WAIT, _("Pending")),
+        "processing": (INFO, _("Processing")),
+        "submitted": (INFO, _("Sent")),
+        "confirmed": (GOOD, _("Confirmed")),
+        "completed": (GOOD, _("Completed")),
+        "failed": (BAD, _("Failed")),
+        "retrying": (WAIT, _("Being tried again")),
+        "requires_review": (WAIT, _("Under review")),
+    },
+    "payout_approval": {
+        "waiting": (WAIT, _("Waiting for approval")),
+        "approved": (GOOD, _("Approved")),
+        "rejected": (BAD, _("Rejected")),
+        "expired": (QUIET, _("Not answered")),
+    },
+    "payout_batch": {
+        "review": (WAIT, _("To review")),
+        "released": (GOOD, _("Sent")),
+        "discarded": (QUIET, _("Discarded")),
+    },
+    "payout_batch_line": {
+        "valid": (INFO, _("Ready")),
+        "invalid": (BAD, _("Can't be paid")),
+        "queued": (WAIT, _("Queued")),
+        "created": (GOOD, _("Created")),
+        "failed": (BAD, _("Failed")),
+    },
+}

@@ -1,0 +1,16 @@
+"""What statuses of swaps are called, and in which tone."""
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.badges import Badges
+from apps.core.tones import BAD, GOOD, INFO, WAIT
+
+# noun -> status -> (tone, words)
+BADGES: Badges = {
+    "swap": {
+        "pending": (WAIT, _("Waiting")),
+        "submitted": (INFO, _("In progress")),
+        "completed": (GOOD, _("Completed")),
+        "failed": (BAD, _("Failed")),
+    },
+}

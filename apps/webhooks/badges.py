@@ -1,0 +1,27 @@
+"""What statuses of endpoints and deliveries are called, and in which tone."""
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.badges import Badges
+from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
+
+# noun -> status -> (tone, words)
+BADGES: Badges = {
+    "delivery": {
+        "pending": (WAIT, _("Waiting")),
+        "attempting": (INFO, _("Being sent")),
+        "ignored": (QUIET, _("Not sent")),
+        "delivering": (INFO, _("Being sent")),
+        "retrying": (WAIT, _("Will be retried")),
+        "succeeded": (GOOD, _("Delivered")),
+        "delivered": (GOOD, _("Delivered")),
+        "failed": (BAD, _("Failed")),
+        "exhausted": (BAD, _("Given up")),
+    },
+    "endpoint": {
+        "active": (GOOD, _("Active")),
+        "enabled": (GOOD, _("Active")),
+        "disabled": (QUIET, _("Disabled")),
+        "error": (BAD, _("Turned off after failures")),
+    },
+}
