@@ -103,9 +103,9 @@ def simulated_payment(snapshot: PaymentSnapshot, deposit: Deposit) -> PaymentSim
 
 
 def _auto_swap_of(payment: Payment) -> Swap | None:
-    shown = (Swap.Status.SUBMITTED, Swap.Status.COMPLETED)
+    statuses = (Swap.Status.SUBMITTED, Swap.Status.COMPLETED)
     return (
-        next((one for one in of_payment(payment) if one.status in shown), None)
+        next((swap for swap in of_payment(payment) if swap.status in statuses), None)
         if payment.auto_swap_status
         else None
     )

@@ -26,5 +26,5 @@ class Events(ApiView):
     answers = {"GET": Feed[WebhookEventDocument]}
 
     def get(self, request: Request) -> Response:
-        asked = Fed.read(request.query_params)
-        return Response(lists.feed(asked, selectors.events(self.access), event_document))
+        query = Fed.read(request.query_params)
+        return Response(lists.feed(query, selectors.events(self.access), event_document))

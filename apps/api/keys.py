@@ -42,13 +42,13 @@ class Keys(SessionView):
         return Response([key_document(key) for key in rows])
 
     def post(self, request: Request) -> Response:
-        asked = self.read(request, KeyRequest)
+        order = self.read(request, KeyRequest)
         key, secret = services.create_api_key(
             self.access.store,
-            asked.mode,
-            name=asked.name,
-            key_type=asked.key_type,
-            wanted=asked.scopes,
+            order.mode,
+            name=order.name,
+            key_type=order.key_type,
+            wanted=order.scopes,
             by=self.access,
         )
         return Response(key_with_secret(key, secret), status=201)

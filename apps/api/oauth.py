@@ -203,22 +203,22 @@ class Authorize(OAuthView):
             )
         consent = oauth.ask(query)
         user = self.person(request)
-        told = OAuthConsent(
+        consent_document = OAuthConsent(
             application=app_named(consent.application),
             scopes=list(consent.scopes),
             livemode=consent.mode == "live",
-            stores=[store_named(one) for one in oauth.stores_for(user, consent.scopes)],
+            stores=[store_named(store) for store in oauth.stores_for(user, consent.scopes)],
         )
-        return Response(told)
+        return Response(consent_document)
 
     def post(self, request: Request) -> Response:
         form = self.form(request)
-        _, given = oauth.read_parameters(form)
+        _, parameters = oauth.read_parameters(form)
         user = self.person(request)
         self._step_up(request, user)
         access = access_of(user, request._request.session)
         proof = access.proof if access is not None else ""
-        chosen = given.get("store_id", ""), given.get("decision", "")
+        chosen = parameters.get("store_id", ""), parameters.get("decision", "")
         return Response(OAuthRedirect(redirect_to=oauth.decide(user, form, *chosen, proof=proof)))
 
 
@@ -258,8 +258,8 @@ class CurrentUser(OAuthView):
 
     def get(self, request: Request) -> Response:
         user = self.token(request, scopes.PROFILE).user
-        told = UserInfo(sub=str(user.pk), name=user.name, email=user.email)
-        return Response(told, headers={"Cache-Control": "no-store"})
+        document = UserInfo(sub=str(user.pk), name=user.name, email=user.email)
+        return Response(document, headers={"Cache-Control": "no-store"})
 
 
 class AgentCredentials(OAuthView):
@@ -274,8 +274,8 @@ class AgentCredentials(OAuthView):
     def post(self, request: Request) -> Response:
         token = self.token(request, scopes.AGENTS)
         raw = request._request.body
-        asked = AgentScopes.read(parse_object(raw) if raw else {})
-        row, secret = oauth_apps.agent_credential(token, asked.scopes, clock.real_now())
+        order = AgentScopes.read(parse_object(raw) if raw else {})
+        row, secret = oauth_apps.agent_credential(token, order.scopes, clock.real_now())
         return Response(
             agent_with_secret(row, secret), status=201, headers={"Cache-Control": "no-store"}
         )

@@ -41,10 +41,10 @@ class OAuthApps(AppView):
         return Response([app_document(app) for app in self.rows()])
 
     def post(self, request: Request) -> Response:
-        asked = self.read(request, AppRequest)
+        order = self.read(request, AppRequest)
         assert self.access.user is not None  # a session has a person
         app, secret = oauth_apps.create_app(
-            self.access.store, self.access.user, asked, by=self.access
+            self.access.store, self.access.user, order, by=self.access
         )
         return Response(app_with_secret(app, secret), status=201)
 

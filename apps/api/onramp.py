@@ -49,14 +49,14 @@ class PaymentMethods(ApiView):
 
     def get(self, request: Request, reference: str) -> Response:
         payment = checkout_payment(reference)
-        asked = Place.read(request.query_params)
+        query = Place.read(request.query_params)
         try:
             check_storable(dict(request.query_params.items()))
         except Invalid as refusal:
             raise Flat(str(refusal)) from None
-        provider = asked.provider or ""
+        provider = query.provider or ""
         networks_to_ask(payment, provider)
-        place = place_of(request.headers, payment.store, asked.country, asked.region)
+        place = place_of(request.headers, payment.store, query.country, query.region)
         return Response(price_methods(payment, place, provider).document())
 
 
@@ -70,11 +70,11 @@ class OnrampSessions(ApiView):
 
     def post(self, request: Request, reference: str) -> Response:
         payment = checkout_payment(reference)
-        asked = self.read(request, CardRequest)
+        order = self.read(request, CardRequest)
         session = open_session(
             payment,
-            asked,
-            lambda: place_of(request.headers, payment.store, asked.country, asked.region),
+            order,
+            lambda: place_of(request.headers, payment.store, order.country, order.region),
         )
         return Response(session_document(session), status=201)
 

@@ -52,8 +52,8 @@ class Payments(ApiView):
 
     def post(self, request: Request) -> Response:
         key = self.idempotency_key(request)
-        asked = self.read(request, payment_request(self.access.mode))
-        payment, is_new = create_payment(self.access, asked, key)
+        order = self.read(request, payment_request(self.access.mode))
+        payment, is_new = create_payment(self.access, order, key)
         return Response(
             parts.created(payment),
             status=201,
@@ -61,16 +61,16 @@ class Payments(ApiView):
         )
 
     def get(self, request: Request) -> Response:
-        asked = PaymentFilters.read(request.query_params)
-        wanted = selectors.PaymentCriteria(
-            status=asked.status,
-            reference=asked.reference or asked.q,
-            order_id=asked.order_id,
-            first_day=asked.first_day,
-            last_day=asked.last_day,
+        query = PaymentFilters.read(request.query_params)
+        filters = selectors.PaymentCriteria(
+            status=query.status,
+            reference=query.reference or query.q,
+            order_id=query.order_id,
+            first_day=query.first_day,
+            last_day=query.last_day,
         )
-        read = partial(selectors.page_of_payments, self.access, self.access.store, wanted)
-        return Response(lists.page_by(asked, read, parts.row))
+        read = partial(selectors.page_of_payments, self.access, self.access.store, filters)
+        return Response(lists.page_by(query, read, parts.row))
 
 
 class PaymentView(ApiView):
@@ -95,7 +95,7 @@ class PaymentEvents(PaymentView):
     answers = {"GET": list[PaymentEventDocument]}
 
     def get(self, request: Request, id: str) -> Response:
-        return Response([event(one) for one in self.payment(id).events.all()])
+        return Response([event(row) for row in self.payment(id).events.all()])
 
 
 class Summary(ApiView):
@@ -105,8 +105,8 @@ class Summary(ApiView):
     answers = {"GET": summary.PaymentSummaryDocument}
 
     def get(self, request: Request) -> Response:
-        asked = Days.read(request.query_params)
-        return Response(summary.summary(self.access, asked.first, asked.last, self.access.now()))
+        days = Days.read(request.query_params)
+        return Response(summary.summary(self.access, days.first, days.last, self.access.now()))
 
 
 class Reconciliation(PaymentView):
@@ -135,8 +135,8 @@ class SimulatedPayments(PaymentView):
         if self.access.is_live:
             raise simulate.LiveMode
         payment = self.payment(id)
-        asked = self.read(request, SimulationRequest)
-        payment, deposit = simulate.simulate_deposit(self.access, payment, asked)
+        order = self.read(request, SimulationRequest)
+        payment, deposit = simulate.simulate_deposit(self.access, payment, order)
         return Response(composed.simulated_payment(snapshot_of(payment), deposit), status=201)
 
 
@@ -157,5 +157,5 @@ class TestPayments(PaymentView):
         if self.access.is_live:
             raise test_wallet.NotInLiveMode
         payment = self.payment(id)
-        asked = self.read(request, WalletPaymentRequest)
-        return Response(test_wallet.send_test_payment(self.access, payment, asked), status=202)
+        order = self.read(request, WalletPaymentRequest)
+        return Response(test_wallet.send_test_payment(self.access, payment, order), status=202)

@@ -32,8 +32,8 @@ class ScheduleView(ApiView):
     def schedule(self, id: str) -> Schedule:
         return self.find(selectors.schedules_visible_to(self.access), id)
 
-    def kept(self, id: str) -> Schedule:
-        """One that isn't deleted."""
+    def active_schedule(self, id: str) -> Schedule:
+        """A schedule that isn't deleted."""
         return self.find(selectors.schedules_visible_to(self.access).filter(deleted_at=None), id)
 
 
@@ -47,11 +47,11 @@ class PayoutSchedules(ScheduleView):
 
     def get(self, request: Request) -> Response:
         rows = selectors.schedules_visible_to(self.access).filter(is_active=True, deleted_at=None)
-        return Response([schedule_document(one) for one in rows])
+        return Response([schedule_document(schedule) for schedule in rows])
 
     def post(self, request: Request) -> Response:
-        made = schedules.create_schedule(self.access, self.read(request, ScheduleRequest))
-        return Response(schedule_document(made), status=201)
+        schedule = schedules.create_schedule(self.access, self.read(request, ScheduleRequest))
+        return Response(schedule_document(schedule), status=201)
 
 
 class PayoutScheduleById(ScheduleView):
@@ -69,22 +69,24 @@ class PayoutScheduleById(ScheduleView):
 
     def get(self, request: Request, id: str) -> Response:
         schedule = self.schedule(id)
-        made = selectors.payouts_visible_to(self.access).filter(schedule=schedule)
-        payouts = [payout_document(one) for one in made]
+        rows = selectors.payouts_visible_to(self.access).filter(schedule=schedule)
+        payouts = [payout_document(payout) for payout in rows]
         return Response(
             PayoutScheduleWithPayouts(**asdict(schedule_document(schedule)), payouts=payouts)
         )
 
     def patch(self, request: Request, id: str) -> Response:
-        kept = self.kept(id)
+        schedule = self.active_schedule(id)
         return Response(
             schedule_document(
-                schedules.update_schedule(self.access, kept, self.read(request, ScheduleRequest))
+                schedules.update_schedule(
+                    self.access, schedule, self.read(request, ScheduleRequest)
+                )
             )
         )
 
     def delete(self, request: Request, id: str) -> Response:
-        schedules.delete_schedule(self.access, self.kept(id))
+        schedules.delete_schedule(self.access, self.active_schedule(id))
         return Response(status=204)
 
 
@@ -96,7 +98,7 @@ class RunPayoutSchedule(ScheduleView):
     asks_for_second_factor = is_act = True
 
     def post(self, request: Request, id: str) -> Response:
-        ran = runs.run_by_hand(self.access, self.kept(id))
+        ran = runs.run_by_hand(self.access, self.active_schedule(id))
         if ran.skip_reason is not None:
             return Response(PayoutScheduleRun(triggered=False, skip_reason=ran.skip_reason))
         return Response(

@@ -60,30 +60,30 @@ class Payouts(ApiView):
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        asked = PayoutFilters.read(request.query_params)
+        filters = PayoutFilters.read(request.query_params)
         rows = selectors.filtered(
             selectors.payouts_visible_to(self.access),
-            status=asked.status,
-            rail=asked.payout_rail,
-            schedule_id=asked.payout_schedule_id,
-            asset_id=asked.asset_id,
+            status=filters.status,
+            rail=filters.payout_rail,
+            schedule_id=filters.payout_schedule_id,
+            asset_id=filters.asset_id,
         )
-        return Response(lists.paginated(asked, rows, payout_document))
+        return Response(lists.paginated(filters, rows, payout_document))
 
     def post(self, request: Request) -> Response:
         key = str(self.idempotency_key(request))
         caller = self.access.caller
         try:
-            asked = self.read(request, PayoutBody).request()
+            order = self.read(request, PayoutBody).request()
         except Invalid as refusal:
             body = self.body(request)
             is_bank = body.get("fiat_payout_detail_id") is not None
             asset_id = body.get("asset_id")
-            known = answer_unread(
+            earlier = answer_unread(
                 self.access, refusal, key, asset_id=asset_id, is_bank=is_bank, caller=caller
             )
-            return self._answer(known, is_new=False)
-        payout, is_new = create_payout(self.access, asked, key, caller=caller)
+            return self._answer(earlier, is_new=False)
+        payout, is_new = create_payout(self.access, order, key, caller=caller)
         return self._answer(payout, is_new=is_new)
 
     @staticmethod
@@ -103,10 +103,10 @@ class PayoutQuote(ApiView):
 
     def post(self, request: Request) -> Response:
         try:
-            asked = self.read(request, QuoteBody).request()
+            order = self.read(request, QuoteBody).request()
         except Invalid as refusal:
             refuse_unread(self.access, refusal, self.body(request).get("asset_id"))
-        return Response(quote_payout(self.access, asked).document())
+        return Response(quote_payout(self.access, order).document())
 
 
 class PayoutById(ApiView):

@@ -27,12 +27,14 @@ class Refunds(PaymentView):
             .filter(payment=self.payment(id))
             .select_related("asset__chain")
         )
-        return Response([refund_document(one) for one in rows.order_by("-created_at", "-part")])
+        return Response(
+            [refund_document(refund) for refund in rows.order_by("-created_at", "-part")]
+        )
 
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)
         key = self.idempotency_key(request)
-        asked = request_refund(self.access, payment, self.read(request, RefundRequest), str(key))
-        headers = None if asked.is_new else {"Idempotent-Replayed": "true"}
-        told = [refund_document(one, is_other=asked.is_other) for one in asked.refunds]
-        return Response(told, status=201, headers=headers)
+        answer = request_refund(self.access, payment, self.read(request, RefundRequest), str(key))
+        headers = None if answer.is_new else {"Idempotent-Replayed": "true"}
+        documents = [refund_document(refund, is_other=answer.is_other) for refund in answer.refunds]
+        return Response(documents, status=201, headers=headers)

@@ -65,15 +65,15 @@ class ReportOfType(ApiView):
     further = {"GET": {422: Refused("The range or the format can't be", RangeRefused)}}
 
     def get(self, request: Request) -> Response:
-        asked = ReportQuery.read(request.query_params)
-        wanted = ReportRequest(
+        query = ReportQuery.read(request.query_params)
+        order = ReportRequest(
             report_type=self.report_type,
-            start_date=asked.start_date,
-            end_date=asked.end_date,
-            currency=asked.currency,
-            format=asked.format,
+            start_date=query.start_date,
+            end_date=query.end_date,
+            currency=query.currency,
+            format=query.format,
         )
-        report = request_report(self.access, wanted)
+        report = request_report(self.access, order)
         url = download_url(report) if report.status == states.GENERATED else None
         if url is None:
             return Response(api.pending_document(report), status=202)

@@ -33,7 +33,7 @@ class RequestLog(ApiView):
     answers = {"GET": Feed[RequestEntryDocument]}
 
     def get(self, request: Request) -> Response:
-        asked = RequestLogFilters.read(request.query_params)
-        method = asked.method if asked.method in _METHODS else ""
-        rows = request_log.entries(self.access, status=asked.status or "", method=method or "")
-        return Response(lists.feed(asked, rows, entry_document))
+        filters = RequestLogFilters.read(request.query_params)
+        method = filters.method if filters.method in _METHODS else ""
+        rows = request_log.entries(self.access, status=filters.status or "", method=method or "")
+        return Response(lists.feed(filters, rows, entry_document))

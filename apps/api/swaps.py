@@ -42,9 +42,9 @@ class Swaps(ApiView):
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        asked = SwapFilters.read(request.query_params)
-        rows = selectors.filtered(selectors.swaps_visible_to(self.access), asked.status)
-        return Response(lists.paginated(asked, rows, swap_document))
+        filters = SwapFilters.read(request.query_params)
+        rows = selectors.filtered(selectors.swaps_visible_to(self.access), filters.status)
+        return Response(lists.paginated(filters, rows, swap_document))
 
     def post(self, request: Request) -> Response:
         key = str(self.idempotency_key(request))

@@ -141,9 +141,9 @@ class Advance(ClockView):
                 _seat.release()
 
 
-def _step_seconds(asked: ClockMove, now: datetime) -> int:
-    seconds = asked.seconds
-    to = asked.to
+def _step_seconds(move: ClockMove, now: datetime) -> int:
+    seconds = move.seconds
+    to = move.to
     if (seconds is None) == (to is None):
         raise ClockInvalid
     if seconds is not None:

@@ -238,8 +238,10 @@ ROUTES = [
 
 
 def _pattern(route: Route) -> URLPattern:
-    made: URLPattern = path(route.path, route.view.as_view(route=route), name=f"api:{route.path}")
-    return made
+    pattern: URLPattern = path(
+        route.path, route.view.as_view(route=route), name=f"api:{route.path}"
+    )
+    return pattern
 
 
 _description = path("openapi.json", openapi, name="openapi")

@@ -46,10 +46,12 @@ class EndpointView(ApiView):
     def endpoint(self, id: str) -> Endpoint:
         return self.find(selectors.endpoints(self.access).select_related("store"), id)
 
-    def read_all(self, request: Request, asked: type[Fields]) -> tuple[Fields, dict[str, Invalid]]:
+    def read_all(
+        self, request: Request, document: type[Fields]
+    ) -> tuple[Fields, dict[str, Invalid]]:
         """The fields in the wrapper as what they ask for, and what is wrong about the others.
         Raises Invalid without them."""
-        return asked.read_all(self.fields(self.body(request)), WRAPPER)
+        return document.read_all(self.fields(self.body(request)), WRAPPER)
 
     def fields(self, body: Mapping[str, object]) -> object:
         if body.get(WRAPPER) is None:
@@ -79,9 +81,12 @@ class Endpoints(EndpointView):
         return Response([documents.listed(endpoint, rate) for endpoint, rate in rows])
 
     def post(self, request: Request) -> Response:
-        made = endpoints.register_endpoint(self.access, *self.read_all(request, EndpointRequest))
+        registration = endpoints.register_endpoint(
+            self.access, *self.read_all(request, EndpointRequest)
+        )
         return Response(
-            documents.with_secret(made.endpoint, made.secret), status=201 if made.is_new else 200
+            documents.with_secret(registration.endpoint, registration.secret),
+            status=201 if registration.is_new else 200,
         )
 
 
@@ -177,8 +182,8 @@ class Redeliver(EndpointView):
 
     def post(self, request: Request, id: str) -> Response:
         endpoint = self.endpoint(id)
-        sent = self.read(request, RedeliverBody).delivery_id
-        delivery_id = request.query_params.get("delivery_id") if sent is None else sent
+        chosen = self.read(request, RedeliverBody).delivery_id
+        delivery_id = request.query_params.get("delivery_id") if chosen is None else chosen
         if not delivery_id:
             raise Invalid("delivery_id", "required")
         deliveries.redeliver(endpoint, delivery_id, self.access.now())

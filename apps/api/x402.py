@@ -37,12 +37,14 @@ class Supported(ApiView):
 
     def get(self, request: Request) -> Response:
         assets = [
-            one
-            for one in accepted_assets(self.access.store_id, self.access.mode)
-            if is_signable(one) and is_watched(one.chain_id)
+            asset
+            for asset in accepted_assets(self.access.store_id, self.access.mode)
+            if is_signable(asset) and is_watched(asset.chain_id)
         ]
         return Response(
-            documents.supported_document(assets, hot_addresses({one.chain_id for one in assets}))
+            documents.supported_document(
+                assets, hot_addresses({asset.chain_id for asset in assets})
+            )
         )
 
 

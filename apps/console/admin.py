@@ -81,9 +81,9 @@ class StaffRequestAdmin(ReadOnly):
             raise Http404
         if not may(request, KINDS[kind].operation):
             raise PermissionDenied
-        known = {name: value for name, value in request.GET.items() if isinstance(value, str)}
+        fields = {name: value for name, value in request.GET.items() if isinstance(value, str)}
         form = FORMS[kind](
-            request.POST if request.method == "POST" else None, known=known, initial=known
+            request.POST if request.method == "POST" else None, preset=fields, initial=fields
         )
         errors: list[str] = []
         if request.method == "POST" and form.is_valid():
@@ -125,11 +125,11 @@ class StaffRequestAdmin(ReadOnly):
         errors = list[str]()
         if request.method == "POST":
             try:
-                told = _decide(request, kind, row)
+                outcome = _decide(request, kind, row)
             except Failure as refusal:
                 errors = [refusal.text]
             else:
-                messages.success(request, f"{row}: {told}")
+                messages.success(request, f"{row}: {outcome}")
                 return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
         return render(
             request,
@@ -227,20 +227,20 @@ class WithdrawalAdmin(Rated, Queue):
             .select_related("asset")
             .order_by("-requested_at")
         )
-        told = [
+        facts = [
             (
-                one.reference,
+                past.reference,
                 (
-                    f"{money.decimal_from_atomic(one.amount_atomic, one.asset.atomic_decimals)}"
-                    f" {one.asset.coin_symbol}, {one.status}"
+                    f"{money.decimal_from_atomic(past.amount_atomic, past.asset.atomic_decimals)}"
+                    f" {past.asset.coin_symbol}, {past.status}"
                 ),
             )
-            for one in earlier[:EARLIER_MAX]
+            for past in earlier[:EARLIER_MAX]
         ]
         return [
             Section(
                 "Earlier withdrawals",
-                told or [("None", "This is the first withdrawal of this asset.")],
+                facts or [("None", "This is the first withdrawal of this asset.")],
             )
         ]
 
@@ -248,10 +248,10 @@ class WithdrawalAdmin(Rated, Queue):
         return True
 
     def more_facts(self, row: Withdrawal) -> list[tuple[str, Any]]:
-        left = money.decimal_from_atomic(
+        amount = money.decimal_from_atomic(
             withdrawals.withdrawable(row.asset), row.asset.atomic_decimals
         )
-        return [("available earnings", f"{left} {row.asset.coin_symbol}")]
+        return [("available earnings", f"{amount} {row.asset.coin_symbol}")]
 
     def approve(self, row: Withdrawal, reason: str, staff: Any) -> str:
         withdrawals.approve_withdrawal(row.pk, staff, clock.real_now())
@@ -265,7 +265,7 @@ class WithdrawalAdmin(Rated, Queue):
         """Nothing leaves before a second member of staff lets it go."""
         if not may(request, roles.WITHDRAWAL):
             raise PermissionDenied
-        form = WithdrawalForm(request.POST if request.method == "POST" else None, known={})
+        form = WithdrawalForm(request.POST if request.method == "POST" else None, preset={})
         errors: list[str] = []
         if request.method == "POST" and form.is_valid():
             try:

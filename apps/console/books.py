@@ -150,22 +150,22 @@ WHERE {_SCOPE} AND m.at < %(starts)s GROUP BY 1, 2, 3, 4, 5 HAVING sum(e.amount_
 """  # noqa: S608  # put together of our own text
 
 
-def rows(asked: Asked) -> Iterator[Row]:
+def rows(query: Asked) -> Iterator[Row]:
     """Every entry of the movements asked for, whole movements together; of one store's movements
     the service's side too."""
-    for row in rows_of(_ROWS, asked.arguments()):
+    for row in rows_of(_ROWS, query.arguments()):
         yield Row._make([*row[:-1], int(row[-1])])
 
 
-def write_csv(asked: Asked, file: IO[str]) -> Tally:
+def write_csv(query: Asked, file: IO[str]) -> Tally:
     tally = Tally()
-    file.writelines(spreadsheet.lines(CSV_COLUMNS, _cells(asked, tally)))
+    file.writelines(spreadsheet.lines(CSV_COLUMNS, _cells(query, tally)))
     return tally
 
 
-def _cells(asked: Asked, tally: Tally) -> Iterator[list[object]]:
+def _cells(query: Asked, tally: Tally) -> Iterator[list[object]]:
     last = None
-    for row in rows(asked):
+    for row in rows(query):
         tally.movements += row.movement_id != last
         tally.entries += 1
         last = row.movement_id
@@ -197,35 +197,35 @@ def _cells(asked: Asked, tally: Tally) -> Iterator[list[object]]:
         yield [*of_movement, *of_entry]
 
 
-def write_beancount(asked: Asked, file: IO[str]) -> Tally:
+def write_beancount(query: Asked, file: IO[str]) -> Tally:
     """Opening balances, every movement, and an assertion per account that bean-check verifies."""
     tally = Tally()
     opened = set[str]()
     file.write('option "title" "Tillgate"\n')
-    last = asked.last
-    if asked.first is not None:
-        _write_opening(asked, file, tally, opened)
-    for _, legs in groupby(rows(asked), key=lambda row: row.movement_id):
+    last = query.last
+    if query.first is not None:
+        _write_opening(query, file, tally, opened)
+    for _, legs in groupby(rows(query), key=lambda row: row.movement_id):
         entries = list(legs)
         last = max(last or entries[0].at.date(), entries[0].at.date())
         _write_movement(entries, file, tally, opened)
     if last is not None:
         file.write("\n")
         for (name, asset_id), amount in sorted(tally.balances.items()):
-            told = money.decimal_from_atomic(-amount, tally.decimals[asset_id])
-            file.write(f"{last + timedelta(days=1)} balance {name} {told} {asset_id}\n")
+            balance = money.decimal_from_atomic(-amount, tally.decimals[asset_id])
+            file.write(f"{last + timedelta(days=1)} balance {name} {balance} {asset_id}\n")
     return tally
 
 
-def _write_opening(asked: Asked, file: IO[str], tally: Tally, opened: set[str]) -> None:
+def _write_opening(query: Asked, file: IO[str], tally: Tally, opened: set[str]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(_OPENING, asked.arguments())
-        found = cursor.fetchall()
-    if not found:
+        cursor.execute(_OPENING, query.arguments())
+        balances = cursor.fetchall()
+    if not balances:
         return
-    day = str((asked.first or date.max) - timedelta(days=1))
+    day = str((query.first or date.max) - timedelta(days=1))
     postings = []
-    for mode, store_id, kind, asset_id, decimals, amount in found:
+    for mode, store_id, kind, asset_id, decimals, amount in balances:
         name = _account(mode, store_id, kind)
         _open(name, day, file, opened)
         tally.add(name, asset_id, decimals, int(amount))
@@ -242,14 +242,14 @@ def _write_movement(entries: list[Row], file: IO[str], tally: Tally, opened: set
     for name in names:
         _open(name, day, file, opened)
     file.write(f"\n{day} * {_text(kind_label(first.kind))}\n")
-    told = {
+    metadata = {
         "key": first.key,
         "kind": first.kind,
         "at": iso(first.at),
         "reference": first.reference or "",
         "reason": first.reason,
     }
-    file.writelines(f"  {key}: {_text(str(value))}\n" for key, value in told.items() if value)
+    file.writelines(f"  {key}: {_text(str(value))}\n" for key, value in metadata.items() if value)
     tally.movements += 1
     for name, row in zip(names, entries, strict=True):
         tally.entries += 1
@@ -266,10 +266,10 @@ def _open(name: str, day: str, file: IO[str], opened: set[str]) -> None:
 
 def _account(mode: str, store_id: uuid.UUID | None, kind: str) -> str:
     """`Liabilities:Live:Store-<id>:Available`: what a store holds is owed to it."""
-    told = "-".join(word.capitalize() for word in kind.split("_"))
+    label = "-".join(word.capitalize() for word in kind.split("_"))
     if store_id is not None:
-        return f"Liabilities:{mode.capitalize()}:Store-{store_id}:{told}"
-    return f"{_PARENTS[kind]}:{mode.capitalize()}:{told}"
+        return f"Liabilities:{mode.capitalize()}:Store-{store_id}:{label}"
+    return f"{_PARENTS[kind]}:{mode.capitalize()}:{label}"
 
 
 def _text(value: str) -> str:

@@ -111,14 +111,14 @@ def _waiting(now: datetime) -> Iterator[GaugeMetricFamily]:
         labels=["queue"],
     )
     for name, (rows, column) in _queues(now).items():
-        found = rows.aggregate(count=Count("pk"), since=Min(column))
-        count.add_metric([name], found["count"])
-        oldest.add_metric([name], (now - found["since"]).total_seconds() if found["since"] else 0)
+        totals = rows.aggregate(count=Count("pk"), since=Min(column))
+        count.add_metric([name], totals["count"])
+        oldest.add_metric([name], (now - totals["since"]).total_seconds() if totals["since"] else 0)
     yield from (count, oldest)
 
 
 def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
-    found = GaugeMetricFamily("tillgate_review", "Items in review", labels=["what"])
+    gauge = GaugeMetricFamily("tillgate_review", "Items in review", labels=["what"])
     for name, rows in {
         "verification": Verification.objects.filter(status="pending"),
         "platform_access": AccessRequest.objects.filter(status="pending"),
@@ -134,12 +134,12 @@ def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
         ),
         "disputed_payment": Payment.objects.filter(mode=LIVE, reconciliation_status="disputed"),
     }.items():
-        found.add_metric([name], rows.count())
-    yield found
+        gauge.add_metric([name], rows.count())
+    yield gauge
 
 
 def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
-    found = GaugeMetricFamily("tillgate_trouble", "Problems that need an operator", labels=["what"])
+    gauge = GaugeMetricFamily("tillgate_trouble", "Problems that need an operator", labels=["what"])
     for name, rows in {
         "endpoint_in_error": Endpoint.objects.filter(mode=LIVE, status="error", deleted_at=None),
         "mail_given_up": OutgoingMail.objects.filter(
@@ -156,8 +156,8 @@ def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
         ),
         "hot_wallet_halted": HotWallet.objects.filter(~Q(halted_at=None)),
     }.items():
-        found.add_metric([name], rows.count())
-    yield found
+        gauge.add_metric([name], rows.count())
+    yield gauge
 
 
 def _row_failures(now: datetime) -> Iterator[GaugeMetricFamily]:
@@ -177,7 +177,7 @@ def _row_failures(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:
     """As the books have it: `verify_ledger --chain` compares that with the chains."""
-    held = GaugeMetricFamily(
+    balances = GaugeMetricFamily(
         "tillgate_hot_wallet_booked",
         "Ledger balance of a hot wallet, in whole coins",
         labels=["mode", "asset"],
@@ -186,10 +186,10 @@ def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:
         decimals=F("asset__atomic_decimals")
     )
     for mode, asset_id, decimals in accounts.values_list("mode", "asset_id", "decimals"):
-        held.add_metric(
+        balances.add_metric(
             [mode, asset_id], -account_balance(None, mode, asset_id, "custody_hot") / 10**decimals
         )
-    yield held
+    yield balances
 
 
 def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
@@ -205,7 +205,7 @@ def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
         "Ledger balance of deposit addresses, in whole coins",
         labels=["asset"],
     )
-    left = GaugeMetricFamily(
+    signed = GaugeMetricFamily(
         "tillgate_outgoing_day",
         "Coins signed in the last 24 hours, in whole coins",
         labels=["asset"],
@@ -213,16 +213,17 @@ def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
     alarm = GaugeMetricFamily(
         "tillgate_outgoing_alarm", "Alarm threshold for coins signed in 24 hours", labels=["asset"]
     )
-    for told in outflow.by_asset(LIVE, now):
-        scale = 10**told.asset.atomic_decimals
-        promised.add_metric([told.asset.pk], told.promised_atomic / scale)
-        left.add_metric([told.asset.pk], told.day_atomic / scale)
+    for outgoing in outflow.by_asset(LIVE, now):
+        scale = 10**outgoing.asset.atomic_decimals
+        promised.add_metric([outgoing.asset.pk], outgoing.promised_atomic / scale)
+        signed.add_metric([outgoing.asset.pk], outgoing.day_atomic / scale)
         fetched.add_metric(
-            [told.asset.pk], -account_balance(None, LIVE, told.asset.pk, "custody_deposits") / scale
+            [outgoing.asset.pk],
+            -account_balance(None, LIVE, outgoing.asset.pk, "custody_deposits") / scale,
         )
-        if told.alarm_atomic is not None:
-            alarm.add_metric([told.asset.pk], told.alarm_atomic / scale)
-    yield from (promised, fetched, left, alarm)
+        if outgoing.alarm_atomic is not None:
+            alarm.add_metric([outgoing.asset.pk], outgoing.alarm_atomic / scale)
+    yield from (promised, fetched, signed, alarm)
 
 
 def _jobs(now: datetime) -> Iterator[GaugeMetricFamily]:

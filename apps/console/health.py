@@ -82,7 +82,7 @@ def _migrations() -> Part:
 def _shipped_migrations() -> frozenset[tuple[str, str]]:
     """By the names of their files: to load them all costs a process 3 MB, which it never gives
     back."""
-    folders = ((one.label, Path(one.path, "migrations")) for one in apps.get_app_configs())
+    folders = ((config.label, Path(config.path, "migrations")) for config in apps.get_app_configs())
     files = (
         (label, module.name) for label, path in folders for module in iter_modules([str(path)])
     )
@@ -107,8 +107,8 @@ _CHECKS: dict[str, Callable[[], Part]] = {
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    if not hmac.compare_digest(given.encode(), settings.METRICS_TOKEN.encode()):
+    token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    if not hmac.compare_digest(token.encode(), settings.METRICS_TOKEN.encode()):
         return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
     with tenancy.everyone("figures of the whole service"):
         exported: HttpResponse = django_prometheus.exports.ExportToDjangoView(request)

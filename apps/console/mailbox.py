@@ -38,10 +38,10 @@ def show_html(request: HttpRequest, name: str) -> HttpResponse:
 
 def _find(name: str) -> mailbox.Letter:
     _only_outside_production()
-    found = mailbox.letter(name)
-    if found is None:
+    letter = mailbox.letter(name)
+    if letter is None:
         raise Http404
-    return found
+    return letter
 
 
 def _only_outside_production() -> None:

@@ -64,7 +64,7 @@ class Report:
 
     @property
     def is_well(self) -> bool:
-        return all(one.state == State.OPERATIONAL for one in self.components)
+        return all(component.state == State.OPERATIONAL for component in self.components)
 
 
 _lock = threading.Lock()
@@ -82,11 +82,11 @@ def page(request: HttpRequest) -> HttpResponse:
 def current() -> Report:
     """A report of the last seconds; whoever comes while it is made anew is given the one before."""
     global _kept
-    kept = _kept
-    if kept is not None and (time.monotonic() - kept[0] < FRESH_SECONDS or _lock.locked()):
-        return kept[1]
+    cached = _kept
+    if cached is not None and (time.monotonic() - cached[0] < FRESH_SECONDS or _lock.locked()):
+        return cached[1]
     with _lock:
-        if _kept is kept:
+        if _kept is cached:
             _kept = (time.monotonic(), _make(clock.real_now()))
         return _kept[1] if _kept else _make(clock.real_now())
 

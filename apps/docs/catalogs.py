@@ -52,17 +52,19 @@ class Code(NamedTuple):
 def codes() -> list[Code]:
     """Every code, once per status and sentence. Classes of doors are known once their routes are
     loaded."""
-    found = {Code(*one) for one in RAISED} | {Code(one, 422, _UNSAID) for one in OF_FIELDS}
-    for one in _subclasses(Coded):
-        if one.code and one.code != PASSWORD and not one.__module__.startswith(PEOPLE):
-            found.add(Code(one.code, STATUSES[one.kind], one.message or _UNSAID))
-    return sorted(found)
+    entries = {Code(*entry) for entry in RAISED} | {
+        Code(entry, 422, _UNSAID) for entry in OF_FIELDS
+    }
+    for entry in _subclasses(Coded):
+        if entry.code and entry.code != PASSWORD and not entry.__module__.startswith(PEOPLE):
+            entries.add(Code(entry.code, STATUSES[entry.kind], entry.message or _UNSAID))
+    return sorted(entries)
 
 
 def _subclasses(of: type[Coded]) -> Iterator[type[Coded]]:
-    for one in of.__subclasses__():
-        yield one
-        yield from _subclasses(one)
+    for cls in of.__subclasses__():
+        yield cls
+        yield from _subclasses(cls)
 
 
 def advice() -> dict[str, str]:
@@ -71,10 +73,10 @@ def advice() -> dict[str, str]:
 
 
 def errors() -> str:
-    told = advice()
+    hints = advice()
     rows = [
-        f"| `{one.code}` | {one.status} | {_cell(one.sentence)} | {told.get(one.code, '')} |"
-        for one in codes()
+        f"| `{code.code}` | {code.status} | {_cell(code.sentence)} | {hints.get(code.code, '')} |"
+        for code in codes()
     ]
     return "\n".join(["| code | status | sentence | what to do |", "|---|---|---|---|", *rows])
 

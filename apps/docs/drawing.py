@@ -58,7 +58,7 @@ def _sources() -> Iterator[Source]:
         for entry in section.entries:
             text = (FOLDER / f"{entry.slug}.md").read_text()
             yield _source(
-                section.title, entry, _CATALOG.sub(lambda found: CATALOGS[found[1]](), text)
+                section.title, entry, _CATALOG.sub(lambda match: CATALOGS[match[1]](), text)
             )
     for group in groups():
         entry = tree.Entry(f"reference/{group.slug}", group.title)
@@ -86,7 +86,9 @@ def _page(source: Source) -> Page:
         html=rendered.html,
         markdown=source.markdown,
         headings=tuple(
-            Link(slug=one.anchor, title=one.title) for one in rendered.headings if _is_listed(one)
+            Link(slug=heading.anchor, title=heading.title)
+            for heading in rendered.headings
+            if _is_listed(heading)
         ),
     )
 

@@ -54,7 +54,7 @@ def render(text: str, own: str = "") -> Rendered:
         if token.type in ("fence", "tabs"):
             token.type = "html_block"
     html: str = parser.renderer.render(tokens, parser.options, {})
-    html = _NAME.sub(lambda found: _BREAKS.sub(r"\g<0><wbr>", found[0]), html)
+    html = _NAME.sub(lambda match: _BREAKS.sub(r"\g<0><wbr>", match[0]), html)
     html = html.replace(
         "<table>", '<div class="table-scroll" role="group" aria-label="Table" tabindex="0"><table>'
     )
@@ -63,14 +63,14 @@ def render(text: str, own: str = "") -> Rendered:
 
 def code(text: str, name: str) -> str:
     """A block of code with a button that copies it."""
-    shown = escape(text.rstrip("\n"), quote=False).replace(KEY, f"<span data-key>{KEY}</span>")
+    escaped = escape(text.rstrip("\n"), quote=False).replace(KEY, f"<span data-key>{KEY}</span>")
     button = (
         '<button type="button" class="button small quiet script-only"'
         f' data-copy-from="{name}">Copy</button>'
     )
     return (
         f'<div class="sample">{button}<pre class="code" tabindex="0"><code'
-        f' id="{name}">{shown}</code></pre></div>'
+        f' id="{name}">{escaped}</code></pre></div>'
     )
 
 
@@ -92,39 +92,39 @@ def tabs(codes: Sequence[tuple[str, str]], name: str) -> str:
 
 def _grouped(tokens: list[Token]) -> list[Token]:
     """Fences that follow each other and name a tab become one."""
-    made: list[Token] = []
+    blocks: list[Token] = []
     for token in tokens:
         tab = _TAB.search(token.info) if token.type == "fence" else None
         if tab is None:
-            made.append(token)
+            blocks.append(token)
             continue
-        if not made or made[-1].type != "tabs":
-            made.append(Token("tabs", "", 0, block=True, meta={"codes": []}))
-        made[-1].meta["codes"].append((tab[1], token.content))
-    return made
+        if not blocks or blocks[-1].type != "tabs":
+            blocks.append(Token("tabs", "", 0, block=True, meta={"codes": []}))
+        blocks[-1].meta["codes"].append((tab[1], token.content))
+    return blocks
 
 
 def _with_anchors(tokens: list[Token]) -> list[Heading]:
-    found: list[Heading] = []
-    taken: Counter[str] = Counter()
+    headings: list[Heading] = []
+    uses: Counter[str] = Counter()
     for opening, inline in pairwise(tokens):
         if opening.type != "heading_open":
             continue
-        title = "".join(one.content for one in inline.children or [])
+        title = "".join(part.content for part in inline.children or [])
         plain = anchor_of(title)
-        anchor = plain if not taken[plain] else f"{plain}-{taken[plain]}"
-        taken[plain] += 1
+        anchor = plain if not uses[plain] else f"{plain}-{uses[plain]}"
+        uses[plain] += 1
         opening.attrSet("id", anchor)
-        found.append(Heading(int(opening.tag[1]), anchor, title))
-    return found
+        headings.append(Heading(int(opening.tag[1]), anchor, title))
+    return headings
 
 
 def _link(tokens: Sequence[Token], own: str) -> None:
     for token in tokens:
-        for one in token.children or []:
-            target = one.attrGet("href") if one.type == "link_open" else None
+        for part in token.children or []:
+            target = part.attrGet("href") if part.type == "link_open" else None
             if isinstance(target, str):
-                one.attrSet("href", address_of(target, own))
+                part.attrSet("href", address_of(target, own))
 
 
 def address_of(target: str, own: str = "") -> str:

@@ -37,16 +37,16 @@ class Group(NamedTuple):
 
 
 def groups() -> list[Group]:
-    found: list[Group] = []
+    all_groups: list[Group] = []
     for line in (FOLDER / "operations.txt").read_text().splitlines():
-        named = _GROUP.fullmatch(line)
-        if named:
-            found.append(Group(named[1], named[2], []))
+        heading = _GROUP.fullmatch(line)
+        if heading:
+            all_groups.append(Group(heading[1], heading[2], []))
         elif " | " in line:
             call, title = line.split(" | ")
             method, path = call.split(" ")
-            found[-1].operations.append(Operation(method, path, title))
-    return found
+            all_groups[-1].operations.append(Operation(method, path, title))
+    return all_groups
 
 
 def page_of(group: Group, description: Schema) -> str:
@@ -62,35 +62,42 @@ def _contents(group: Group) -> str:
         [
             *lines,
             *(
-                f"| [{one.title}](#{anchor_of(one.title)}) | `{one.method} {one.path}` |"
-                for one in group.operations
+                f"| [{operation.title}](#{anchor_of(operation.title)})"
+                f" | `{operation.method} {operation.path}` |"
+                for operation in group.operations
             ),
         ]
     )
 
 
 def _operation(operation: Operation, description: Schema) -> Iterator[str]:
-    told: Schema = description["paths"][f"/api/v2{operation.path}"][operation.method.lower()]
+    described: Schema = description["paths"][f"/api/v2{operation.path}"][operation.method.lower()]
     yield f"## {operation.title}"
     yield f"`{operation.method} /api/v2{operation.path}`"
-    yield _who(told["description"])
-    parameters = [one for one in told.get("parameters", []) if one["in"] == "query"]
+    yield _who(described["description"])
+    parameters = [
+        parameter for parameter in described.get("parameters", []) if parameter["in"] == "query"
+    ]
     if parameters:
         yield "### Query"
         rows = (
-            (one["name"], _type(one["schema"], description), one.get("required", False))
-            for one in parameters
+            (
+                parameter["name"],
+                _type(parameter["schema"], description),
+                parameter.get("required", False),
+            )
+            for parameter in parameters
         )
         yield _table(rows, "?")
-    body = next(iter(told.get("requestBody", {}).get("content", {}).values()), None)
+    body = next(iter(described.get("requestBody", {}).get("content", {}).values()), None)
     if body is not None:
         yield "### Body"
         yield _table(_fields(body["schema"], description), ".")
     example = examples()[f"{operation.method} {operation.path}"]
     yield "### Example"
-    yield samples(operation.method, example, _credential(operation, told))
+    yield samples(operation.method, example, _credential(operation, described))
     yield _answer(example)
-    own = list(_own_refusals(told, description))
+    own = list(_own_refusals(described, description))
     if own:
         yield "### Errors"
         yield "\n".join(["| status | when |", "|---|---|", *own])
@@ -100,8 +107,8 @@ def _who(text: str) -> str:
     return text.replace("Budget `", "[Rate limit](../limits.md): `")
 
 
-def _credential(operation: Operation, told: Schema) -> str:
-    schemes = [name for one in told["security"] for name in one]
+def _credential(operation: Operation, described: Schema) -> str:
+    schemes = [name for requirement in described["security"] for name in requirement]
     if not schemes:
         return "nobody"
     if "session" in schemes:
@@ -113,28 +120,28 @@ def _credential(operation: Operation, told: Schema) -> str:
 
 def _answer(example: Example) -> str:
     if example.response is None:
-        what = f"a file of the type `{example.type}`" if example.type else "no body"
-        return f"Response: `{example.status}`, {what}."
+        content = f"a file of the type `{example.type}`" if example.type else "no body"
+        return f"Response: `{example.status}`, {content}."
     text = json.dumps(example.response, indent=2, ensure_ascii=False)
     return f"Response: `{example.status}`. Lists are shortened.\n\n```json\n{text}\n```"
 
 
-def _own_refusals(told: Schema, description: Schema) -> Iterator[str]:
+def _own_refusals(described: Schema, description: Schema) -> Iterator[str]:
     """What this operation says beyond what every one says."""
     every = usual(description)
-    for status, answer in told["responses"].items():
+    for status, answer in described["responses"].items():
         if status >= "400" and answer["description"] != every[status]:
             yield f"| `{status}` | {answer['description']} |"
 
 
 def usual(description: Schema) -> dict[str, str]:
     """Status -> what most operations say that it means."""
-    said: dict[str, Counter[str]] = {}
+    descriptions: dict[str, Counter[str]] = {}
     for methods in description["paths"].values():
         for method in METHODS:
             for status, answer in methods.get(method, {}).get("responses", {}).items():
-                said.setdefault(status, Counter())[answer["description"]] += 1
-    return {status: words.most_common(1)[0][0] for status, words in said.items()}
+                descriptions.setdefault(status, Counter())[answer["description"]] += 1
+    return {status: words.most_common(1)[0][0] for status, words in descriptions.items()}
 
 
 @cache
@@ -189,8 +196,8 @@ def objects(description: Schema) -> str:
     for name, title in OBJECTS.items():
         fields = description["components"]["schemas"][name]["properties"]
         rows = [
-            f"| `{field}` | {_type(told, description)} | {_meaning(name, field)} |"
-            for field, told in fields.items()
+            f"| `{field}` | {_type(schema, description)} | {_meaning(name, field)} |"
+            for field, schema in fields.items()
         ]
         parts += [f"## {title}", "\n".join(["| field | type | meaning |", "|---|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
@@ -220,8 +227,8 @@ def _fields(
     schema: Schema, description: Schema, prefix: str = "", depth: int = 0
 ) -> Iterator[tuple[str, str, bool]]:
     whole = _resolved(schema, description)
-    for name, told in whole.get("properties", {}).items():
-        inner = _resolved(told, description)
+    for name, field in whole.get("properties", {}).items():
+        inner = _resolved(field, description)
         full = f"{prefix}{name}"
         is_required = name in whole.get("required", [])
         if inner.get("properties") and depth < DEPTH_MAX:
@@ -230,7 +237,7 @@ def _fields(
             if depth == 0 and prefix == "" and set(inner["properties"]) <= set(whole["properties"]):
                 return  # the same fields may stand without the wrapper
             continue
-        yield full, _type(told, description), is_required
+        yield full, _type(field, description), is_required
         items = _resolved(inner.get("items", {}), description)
         if items.get("properties") and depth < DEPTH_MAX:
             yield from _fields(items, description, f"{full}[].", depth + 1)
@@ -246,9 +253,9 @@ def _resolved(schema: Schema, description: Schema) -> Schema:
     if several:
         return next(
             (
-                one
-                for one in (_resolved(each, description) for each in several)
-                if one.get("type") != "null"
+                variant
+                for variant in (_resolved(each, description) for each in several)
+                if variant.get("type") != "null"
             ),
             {},
         )
@@ -258,7 +265,7 @@ def _resolved(schema: Schema, description: Schema) -> Schema:
 def _type(schema: Schema, description: Schema) -> str:
     whole = _resolved(schema, description)
     if "enum" in whole:
-        return "one of " + ", ".join(f"`{one}`" for one in whole["enum"] if one is not None)
+        return "one of " + ", ".join(f"`{value}`" for value in whole["enum"] if value is not None)
     if "const" in whole:
         return f"`{whole['const']}`"
     kind = str(whole.get("type", "any"))
@@ -267,7 +274,7 @@ def _type(schema: Schema, description: Schema) -> str:
     limits = [f"at most {whole['maxLength']} characters"] if "maxLength" in whole else []
     limits += [f"from {whole['minimum']}"] if "minimum" in whole else []
     limits += [f"up to {whole['maximum']}"] if "maximum" in whole else []
-    named = {"date-time": "time", "uuid": "UUID", "date": "date", "uri": "URL"}.get(
+    type_name = {"date-time": "time", "uuid": "UUID", "date": "date", "uri": "URL"}.get(
         whole.get("format", ""), kind
     )
-    return ", ".join([named, *limits])
+    return ", ".join([type_name, *limits])

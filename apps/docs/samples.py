@@ -26,13 +26,15 @@ class Example(Struct, frozen=True, kw_only=True):
 def samples(method: str, example: Example, who: str) -> str:
     """Fences with tabs. `who` is key, agent, token, session or nobody."""
     url = f"{settings.API_URL}/api/v2{example.path}"
-    made = (
+    snippets = (
         ("sh", "curl", _curl(method, url, example, who)),
         ("python", "Python", _python(method, url, example, who)),
         ("ts", "TypeScript", _typescript(method, url, example, who)),
         ("php", "PHP", _php(method, url, example, who)),
     )
-    return "\n\n".join(f"```{language} tab={name}\n{text}\n```" for language, name, text in made)
+    return "\n\n".join(
+        f"```{language} tab={name}\n{text}\n```" for language, name, text in snippets
+    )
 
 
 def _headers(example: Example, who: str) -> dict[str, str]:
@@ -67,8 +69,8 @@ def _python(method: str, url: str, example: Example, who: str) -> str:
         lines.append(f"    headers={_json(headers, 4)},")
     if example.request is not None:
         lines.append(f"    json={_literal(_json(example.request, 4))},")
-    shown = "answer.json()" if example.type == "application/json" else "answer.status_code"
-    return "\n".join([*lines, ")", f"print({shown})"])
+    output = "answer.json()" if example.type == "application/json" else "answer.status_code"
+    return "\n".join([*lines, ")", f"print({output})"])
 
 
 def _literal(text: str) -> str:
@@ -91,8 +93,8 @@ def _typescript(method: str, url: str, example: Example, who: str) -> str:
         if options
         else [f'const answer = await fetch("{url}");']
     )
-    shown = "await answer.json()" if example.type == "application/json" else "answer.status"
-    return "\n".join([*call, f"console.log({shown});"])
+    output = "await answer.json()" if example.type == "application/json" else "answer.status"
+    return "\n".join([*call, f"console.log({output});"])
 
 
 def _php(method: str, url: str, example: Example, who: str) -> str:

@@ -83,13 +83,13 @@ def search(query: str) -> list[Hit]:
     """As the script in the browser does it: every word somewhere, and best where the title has
     them."""
     words = query.lower().split()
-    found = []
+    matches = []
     for hit in msgspec.json.decode(index_file(), type=list[Hit]):
         title = hit.title.lower()
         whole = f"{title} {hit.place} {hit.words}".lower()
         if all(word in whole for word in words):
-            found.append((-sum(word in title for word in words), hit))
-    return [hit for _, hit in sorted(found, key=lambda one: one[0])][:HITS_MAX]
+            matches.append((-sum(word in title for word in words), hit))
+    return [hit for _, hit in sorted(matches, key=lambda match: match[0])][:HITS_MAX]
 
 
 @cache
@@ -103,6 +103,6 @@ def _kept() -> Kept:
     drawn = msgspec.json.decode(run.stdout, type=Site)
     return Kept(
         menu=drawn.menu,
-        pages={one.slug: zlib.compress(msgspec.json.encode(one), 9) for one in drawn.pages},
+        pages={page.slug: zlib.compress(msgspec.json.encode(page), 9) for page in drawn.pages},
         index=zlib.compress(msgspec.json.encode(drawn.hits), 9),
     )

@@ -19,11 +19,11 @@ KEPT = {"Cache-Control": "public, max-age=300"}
 
 @require_safe
 def show(request: HttpRequest, slug: str = HOME.slug) -> HttpResponse:
-    found = _page(slug)
+    document = _page(slug)
     order = [link for menu in site().menu for link in menu.links]
     place = next(place for place, link in enumerate(order) if link.slug == slug)
     parts = {
-        "page": found,
+        "page": document,
         "before": order[place - 1] if place else None,
         "after": order[place + 1] if place + 1 < len(order) else None,
     }
@@ -95,7 +95,7 @@ def _source_address(slug: str) -> str:
 
 
 def _page(slug: str) -> Page:
-    found = page(slug)
-    if found is None:
+    document = page(slug)
+    if document is None:
         raise Http404
-    return found
+    return document

@@ -93,9 +93,9 @@ def sent(request: HttpRequest, reference: str) -> HttpResponse:
     payment = plumbing.payment_of(reference)
     answer = find_transaction(payment, request.POST.get("transaction", ""))
     joint = "&" if plumbing.framed_query(request) else "?"
-    asked = urlencode({"sent": answers.packed(payment, answer)})
+    query = urlencode({"sent": answers.packed(payment, answer)})
     return HttpResponseRedirect(
-        f"/pay/{reference}{plumbing.framed_query(request)}{joint}{asked}#sent", status=303
+        f"/pay/{reference}{plumbing.framed_query(request)}{joint}{query}#sent", status=303
     )
 
 
@@ -109,9 +109,13 @@ def receipt(request: HttpRequest, reference: str) -> HttpResponse:
     except NoReceipt:
         return _to(request, reference)
     except (Failure, Invalid) as refusal:
-        told = " ".join(sentences(refusal, gettext("Your email address")))
+        problem = " ".join(sentences(refusal, gettext("Your email address")))
         return checkout.page(
-            request, payment, receipt_problem=told, receipt_email=typed, status=status_of(refusal)
+            request,
+            payment,
+            receipt_problem=problem,
+            receipt_email=typed,
+            status=status_of(refusal),
         )
     joint = "&" if plumbing.framed_query(request) else "?"
     return HttpResponseRedirect(

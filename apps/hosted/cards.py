@@ -121,9 +121,9 @@ def _now(payment: Payment) -> datetime:
 
 def _prices(request: HttpRequest, payment: Payment) -> Prices:
     at_edge = country_at_edge(request.headers)
-    given = request.POST if request.method == "POST" else request.GET
-    country = given.get("country", "")
-    region = given.get("region", "")
+    fields = request.POST if request.method == "POST" else request.GET
+    country = fields.get("country", "")
+    region = fields.get("region", "")
     chosen = at_edge or country or payment.store.country
     prices = Prices(
         countries=[] if at_edge else countries(),
@@ -141,10 +141,11 @@ def _prices(request: HttpRequest, payment: Payment) -> Prices:
         return prices
     except Failure as failure:
         return replace(prices, problem=" ".join(sentences(failure)))
-    recommended, others = (
-        [one for one in choices if one.is_recommended is wanted] for wanted in (True, False)
+    recommended, further = (
+        [choice for choice in choices if choice.is_recommended is is_recommended]
+        for is_recommended in (True, False)
     )
-    return replace(prices, choices=recommended, others=others, is_asked=True)
+    return replace(prices, choices=recommended, others=further, is_asked=True)
 
 
 def _choices(priced: Priced) -> list[Choice]:
@@ -172,14 +173,14 @@ def start(request: HttpRequest, payment: Payment) -> str:
     email = request.POST.get("customer_email", "").strip()
     place = request.POST.get("country", ""), request.POST.get("region", "")
     try:
-        asked = CardRequest.read(
+        order = CardRequest.read(
             {
                 "payment_method_id": method_id,
                 "provider_service_id": service_id,
                 "customer_email": email or None,
             }
         )
-        open_session(payment, asked, lambda: place_of(request.headers, payment.store, *place))
+        open_session(payment, order, lambda: place_of(request.headers, payment.store, *place))
     except (Failure, Invalid) as refusal:
         return " ".join(sentences(refusal))
     return ""

@@ -73,12 +73,16 @@ def simulated(request: HttpRequest, payment: Payment) -> str:
     scenario = request.POST.get("scenario", "exact")
     if payment.is_live or scenario not in SCENARIOS:
         raise Http404
-    sent = {name: request.POST.get(name) or None for name in ("asset_id", "reference")}
+    choices = {name: request.POST.get(name) or None for name in ("asset_id", "reference")}
     try:
-        asked = SimulationRequest.read(
-            {**sent, "scenario": scenario, "confirmations": 1 if scenario == "unconfirmed" else 0}
+        order = SimulationRequest.read(
+            {
+                **choices,
+                "scenario": scenario,
+                "confirmations": 1 if scenario == "unconfirmed" else 0,
+            }
         )
-        simulate_deposit(Access.for_public(payment.store, payment.mode), payment, asked)
+        simulate_deposit(Access.for_public(payment.store, payment.mode), payment, order)
     except (Failure, Invalid) as refusal:
         return " ".join(sentences(refusal))
     return ""
@@ -105,12 +109,12 @@ def pay_by_card(request: HttpRequest, reference: str) -> HttpResponse:
 
 def _kept(text: str) -> str:
     """Of a query that came back with a form, the choices this page knows."""
-    given = QueryDict(text[:200])
-    kept = QueryDict(mutable=True)
+    query = QueryDict(text[:200])
+    remembered = QueryDict(mutable=True)
     for name in ("asset", "code", "pay", "country", "region", languages.PARAMETER):
-        if name in given:
-            kept[name] = given[name]
-    return kept.urlencode()
+        if name in query:
+            remembered[name] = query[name]
+    return remembered.urlencode()
 
 
 @require_safe
@@ -216,8 +220,11 @@ def checkout_context(
         "way": way,
         "chosen": chosen,
         "coins": [
-            (is_stable, [(one, plumbing.query_with(query, asset=one.asset_id)) for one in those])
-            for is_stable, those in grouped(offered)
+            (
+                is_stable,
+                [(item, plumbing.query_with(query, asset=item.asset_id)) for item in addresses],
+            )
+            for is_stable, addresses in grouped(offered)
         ],
         "code": code,
         "code_text": chosen and (chosen.payment_uri if code == LINK else chosen.address),
@@ -227,7 +234,7 @@ def checkout_context(
         "order": order_of(payment),
         "is_choice": len(offered) > 1,
         "is_local_chain": payment.is_live
-        and any(one.asset.chain_id == LOCAL_CHAIN_ID for one in document.payment_addresses),
+        and any(item.asset.chain_id == LOCAL_CHAIN_ID for item in document.payment_addresses),
         "progress": _progress(document),
         "completed_at": payment.completed_at,
         "return_host": plumbing.host_shown(
@@ -248,16 +255,16 @@ def checkout_context(
 def code_chosen(request: HttpRequest) -> str:
     """What the QR code holds: everything that a wallet needs, unless this customer's wallet takes a
     plain address only."""
-    asked = request.GET.get("code") or request.COOKIES.get(CODE_COOKIE)
-    return ADDRESS if asked == ADDRESS else LINK
+    choice = request.GET.get("code") or request.COOKIES.get(CODE_COOKIE)
+    return ADDRESS if choice == ADDRESS else LINK
 
 
 def remember_code(request: HttpRequest, response: HttpResponse) -> None:
     """The browser of a customer who chose the plain address gets it on the next payment too; nobody
     else gets a cookie."""
-    asked = request.GET.get("code")
-    kept = request.COOKIES.get(CODE_COOKIE)
-    if asked == ADDRESS != kept:
+    choice = request.GET.get("code")
+    cookie = request.COOKIES.get(CODE_COOKIE)
+    if choice == ADDRESS != cookie:
         is_secure = request.is_secure()
         response.set_cookie(
             CODE_COOKIE,
@@ -267,7 +274,7 @@ def remember_code(request: HttpRequest, response: HttpResponse) -> None:
             httponly=True,
             samesite="Lax",
         )
-    elif asked == LINK and kept:
+    elif choice == LINK and cookie:
         response.delete_cookie(CODE_COOKIE, samesite="Lax")
 
 
@@ -282,16 +289,23 @@ def stage_of(document: CheckoutFacts) -> str:
 
 def _chosen(offered: list[Way], asset_id: str | None) -> Way | None:
     """The coin asked for, else the one that money has come in, else the first."""
-    asked = [one for one in offered if one.asset_id == asset_id]
-    paid = [one for one in offered if one.address.received_atomic != "0"]
-    return next(iter([*asked, *paid, *offered]), None)
+    requested = [address for address in offered if address.asset_id == asset_id]
+    paid = [address for address in offered if address.address.received_atomic != "0"]
+    return next(iter([*requested, *paid, *offered]), None)
 
 
 def _progress(document: CheckoutFacts) -> CheckoutTransaction | None:
     """The confirmations of the deposit that is furthest from its goal."""
-    waiting = [one for one in document.transactions if one.status in ("pending", "confirming")]
+    waiting = [
+        transaction
+        for transaction in document.transactions
+        if transaction.status in ("pending", "confirming")
+    ]
     return (
-        min(waiting, key=lambda one: one.confirmations - one.required_confirmations)
+        min(
+            waiting,
+            key=lambda transaction: transaction.confirmations - transaction.required_confirmations,
+        )
         if waiting
         else None
     )

@@ -120,36 +120,36 @@ def receipt_pdf(request: HttpRequest, reference: str) -> HttpResponse:
 def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
     """The e-invoice alone, as XML; 404 when something is missing for one."""
     invoice, _ = _settled(reference)
-    made = e_invoice.e_invoice_xml(invoice)
-    if made is None:
+    content = e_invoice.e_invoice_xml(invoice)
+    if content is None:
         raise Http404
     headers = {
         "Content-Disposition": (
             f'attachment; filename="{files.file_name("invoice", invoice, "xml")}"'
         )
     }
-    return HttpResponse(made, content_type="application/xml", headers=headers)
+    return HttpResponse(content, content_type="application/xml", headers=headers)
 
 
 def _file(
-    request: HttpRequest, made: Callable[[Invoice, str], bytes], kind: str, invoice: Invoice
+    request: HttpRequest, render: Callable[[Invoice, str], bytes], kind: str, invoice: Invoice
 ) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{files.file_name(kind, invoice)}"'}
     languages.speak_to(request, invoice.customer)
     language = get_language() or ""  # the file says what the page said
     try:
         return HttpResponse(
-            made(invoice, language), content_type="application/pdf", headers=headers
+            render(invoice, language), content_type="application/pdf", headers=headers
         )
     except NotDrawn as refusal:
         return unavailable(request, str(refusal.retry_after))
 
 
 def _invoice(token: str) -> Invoice:
-    found = by_token(token)
-    if found is None:
+    invoice = by_token(token)
+    if invoice is None:
         raise Http404
-    return found
+    return invoice
 
 
 def _settled(token: str) -> tuple[Invoice, Payment | None]:
@@ -207,7 +207,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
     now = clock.now(invoice.store, invoice.mode)
     document = hosted_invoice(invoice)
     last = checkout_facts(payment, now) if payment is not None and stage == ASKING else None
-    left = invoice.total_cents - invoice.amount_paid_cents
+    remaining_cents = invoice.total_cents - invoice.amount_paid_cents
     seller = parties.seller_of(invoice)
     return brand_of(invoice.store) | {
         "invoice": document,
@@ -215,7 +215,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "invoice_stage": stage,
         "stage": stage,
         "state": _state(invoice, document, now),
-        "left_cents": left,
+        "left_cents": remaining_cents,
         "is_part_paid": 0 < invoice.amount_paid_cents < invoice.total_cents,
         "refunded_cents": invoice.refunded_cents,
         "issued_at": invoice.finalized_at,

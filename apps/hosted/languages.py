@@ -68,14 +68,14 @@ def is_for_customers(request: HttpRequest) -> bool:
     return domains.store_of(request) is not None or not request.path.startswith(_NOT_CUSTOMERS)
 
 
-def known(code: str | None) -> str:
+def supported(code: str | None) -> str:
     """The code of a language that there is; empty for any other."""
     return code if code and code in dict(settings.LANGUAGES) else ""
 
 
 def chosen_by(request: HttpRequest) -> str:
     """What the customer chose by hand, here or earlier."""
-    return known(request.GET.get(PARAMETER)) or known(request.COOKIES.get(COOKIE))
+    return supported(request.GET.get(PARAMETER)) or supported(request.COOKIES.get(COOKIE))
 
 
 def asked_by_browser(request: HttpRequest) -> str:
@@ -94,10 +94,10 @@ def asked_by_browser(request: HttpRequest) -> str:
 def speak_to(request: HttpRequest, customer: Customer) -> None:
     """From here on in the language that we know this customer by; one that is chosen by hand on
     their page becomes it."""
-    asked = known(request.GET.get(PARAMETER))
-    if asked:
-        remember_language(customer, asked)
-    elif known(customer.language) and not chosen_by(request):
+    language = supported(request.GET.get(PARAMETER))
+    if language:
+        remember_language(customer, language)
+    elif supported(customer.language) and not chosen_by(request):
         translation.activate(customer.language)
 
 
@@ -113,7 +113,7 @@ def links(request: HttpRequest) -> Iterator[Link]:
 def _remember(request: HttpRequest, response: HttpResponse) -> None:
     """Only who chose by hand gets a cookie, and not within somebody else's page: there the frame's
     address says it."""
-    chosen = known(request.GET.get(PARAMETER))
+    chosen = supported(request.GET.get(PARAMETER))
     if chosen and chosen != request.COOKIES.get(COOKIE) and request.GET.get("embed") != "1":
         response.set_cookie(
             COOKIE,

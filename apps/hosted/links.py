@@ -83,8 +83,8 @@ def show(request: HttpRequest, reference: str) -> HttpResponse:
     except _CANT_TAKE as refusal:
         return _page(request, link, form, closed=UNAVAILABLE, status=status_of(refusal))
     except (Failure, Invalid) as refusal:
-        shown = form.refuse(refusal)
-        return _page(request, link, shown, status=shown.status)
+        refusal_form = form.refuse(refusal)
+        return _page(request, link, refusal_form, status=refusal_form.status)
     # At the host that the page is on: its policy lets the form lead nowhere else.
     return HttpResponseRedirect(f"/pay/{payment.reference}", status=303)
 
@@ -96,20 +96,23 @@ def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
 
 
 def _link(token: str) -> PaymentLink:
-    found = by_token(token)
-    if found is None:
+    link = by_token(token)
+    if link is None:
         raise Http404
-    return found
+    return link
 
 
 def _opened(request: HttpRequest, link: PaymentLink) -> dict[str, str]:
     """A form's first values; a button on the merchant's site may have asked for an amount."""
-    asked = request.GET.get("amount", "")[:12]
+    typed = request.GET.get("amount", "")[:12]
     try:
-        cents = cents_typed(asked, "amount") if asked else None
+        cents = cents_typed(typed, "amount") if typed else None
     except Invalid:
         cents = None
-    choice = next((str(one) for one in link.suggested_cents if one == cents), "")
+    choice = next(
+        (str(suggestion) for suggestion in link.suggested_cents if suggestion == cents),
+        "",
+    )
     if not choice:
         choice = (
             OTHER if cents is not None or not link.suggested_cents else str(link.suggested_cents[0])
@@ -117,7 +120,7 @@ def _opened(request: HttpRequest, link: PaymentLink) -> dict[str, str]:
     return {
         "form_key": uuid.uuid4().hex,
         "choice": choice,
-        "amount": asked if choice == OTHER and cents is not None else "",
+        "amount": typed if choice == OTHER and cents is not None else "",
     }
 
 

@@ -131,13 +131,13 @@ def too_many(request: HttpRequest) -> HttpResponse | None:
     """Only wrong tokens count. Nobody guesses one, so without Redis the page says what it would
     have said."""
     try:
-        taken = buckets.take("token_attempts", "live", client_address(request))
+        reading = buckets.take("token_attempts", "live", client_address(request))
     except buckets.Unavailable:
         return None
-    if not taken.is_limited:
+    if not reading.is_limited:
         return None
     response = render(request, "429.html", status=429)
-    for name, value in taken.headers().items():
+    for name, value in reading.headers().items():
         response[name] = value
     return response
 
@@ -194,14 +194,14 @@ def payout(request: HttpRequest, link: OnboardingLink, token: str) -> HttpRespon
         return _payout(request, link, token)
     form = DestinationForm(request.POST.dict())
     try:
-        named = form.save(link)
+        outcome = form.save(link)
     except onboarding.Unusable:
         raise
     except Failure as refusal:
         return _payout(request, link, token, form.refuse(refusal))
-    if named.is_last and named.confirmation is not None:
-        return HttpResponseRedirect(confirmations.page_path(named.confirmation), status=303)
-    return _leave(request, link, token, named.is_last)
+    if outcome.is_last and outcome.confirmation is not None:
+        return HttpResponseRedirect(confirmations.page_path(outcome.confirmation), status=303)
+    return _leave(request, link, token, outcome.is_last)
 
 
 @require_POST
@@ -266,12 +266,12 @@ def _show(
 
 
 def _frame(link: OnboardingLink, token: str, step: str) -> Context:
-    wanted = [
-        one
-        for one, is_asked in ((BUSINESS, link.has_business_step), (PAYOUT, link.has_payout_step))
+    steps = [
+        name
+        for name, is_asked in ((BUSINESS, link.has_business_step), (PAYOUT, link.has_payout_step))
         if is_asked
     ]
-    told = {
+    is_done = {
         BUSINESS: onboarding.is_business_told(link),
         PAYOUT: onboarding.is_destination_told(link),
     }
@@ -283,12 +283,12 @@ def _frame(link: OnboardingLink, token: str, step: str) -> Context:
         "step": step,
         "steps": [
             {
-                "name": one,
-                "title": gettext(TITLES[one]),
-                "is_told": told[one],
-                "is_current": one == step,
+                "name": name,
+                "title": gettext(TITLES[name]),
+                "is_told": is_done[name],
+                "is_current": name == step,
             }
-            for one in wanted
+            for name in steps
         ],
         "return_host": host_shown(link.return_url),
     }

@@ -50,14 +50,14 @@ def public_page(
 
     def decorate(view: Page) -> Page:
         @wraps(view)
-        def guarded(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, reference: str, **arguments: Any) -> HttpResponse:
             response = _limited(request, policy, reference, renders)
             if response is None:
                 _check_domain(request, reference, find)
                 response = (
-                    _rendered(request, view, renders, reference, named)
+                    _rendered(request, view, renders, reference, arguments)
                     if renders
-                    else view(request, reference, **named)
+                    else view(request, reference, **arguments)
                 )
             _keep_private(response)
             return response
@@ -79,9 +79,9 @@ def missing_in_frame(view: Page) -> Page:
     at once."""
 
     @wraps(view)
-    def answered(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
+    def answered(request: HttpRequest, reference: str, **arguments: Any) -> HttpResponse:
         try:
-            return view(request, reference, **named)
+            return view(request, reference, **arguments)
         except Http404:
             framing = Framing.of_nothing(request)
             if not framing.origin:
@@ -110,32 +110,32 @@ def _limited(
 ) -> HttpResponse | None:
     """The refusal when a bucket is empty. Without Redis customers are let through."""
     try:
-        taken = [
+        readings = [
             buckets.take(policy, "live", reference),
             buckets.take(f"{policy}_address", "live", client_address(request)),
         ]
-        if renders and not any(one.is_limited for one in taken):
-            taken.append(buckets.take(renders, "live", reference))
+        if renders and not any(reading.is_limited for reading in readings):
+            readings.append(buckets.take(renders, "live", reference))
     except buckets.Unavailable:
         return None
-    empty = next((one for one in taken if one.is_limited), None)
+    empty = next((reading for reading in readings if reading.is_limited), None)
     return None if empty is None else _too_fast(request, empty)
 
 
 def _rendered(
-    request: HttpRequest, view: Page, policy: str, reference: str, named: dict[str, str]
+    request: HttpRequest, view: Page, policy: str, reference: str, arguments: dict[str, str]
 ) -> HttpResponse:
     """A file, which takes more of the bucket when it has to be drawn."""
     try:
         with drawings.charged_to(policy, "live", reference):
-            return view(request, reference, **named)
+            return view(request, reference, **arguments)
     except drawings.TooMany as refusal:
         return _too_fast(request, refusal.taken)
 
 
-def _too_fast(request: HttpRequest, taken: buckets.Taken) -> HttpResponse:
+def _too_fast(request: HttpRequest, reading: buckets.Taken) -> HttpResponse:
     refusal = render(request, "429.html", status=429)
-    for name, value in taken.headers().items():
+    for name, value in reading.headers().items():
         refusal[name] = value
     return refusal
 
@@ -159,10 +159,10 @@ def _first_empty(
 ) -> buckets.Taken | None:
     try:
         for policy, is_by_address in budgets:
-            whose = f"{reference}:{client_address(request)}" if is_by_address else reference
-            taken = buckets.take(policy, "live", whose)
-            if taken.is_limited:
-                return taken
+            bucket = f"{reference}:{client_address(request)}" if is_by_address else reference
+            reading = buckets.take(policy, "live", bucket)
+            if reading.is_limited:
+                return reading
     except buckets.Unavailable:
         return None
     return None
@@ -219,11 +219,11 @@ def query_with(query: QueryDict, **changes: str) -> str:
 
 def framed_query(request: HttpRequest) -> str:
     """What a page says of the page around it, to be put behind the path of the next one."""
-    kept = QueryDict(mutable=True)
+    query = QueryDict(mutable=True)
     for name in ("embed", "origin", "lang"):
         if name in request.GET:
-            kept[name] = request.GET[name][:300]
-    return f"?{kept.urlencode()}" if kept else ""
+            query[name] = request.GET[name][:300]
+    return f"?{query.urlencode()}" if query else ""
 
 
 def host_shown(url: str | None) -> str:

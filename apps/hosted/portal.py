@@ -45,7 +45,7 @@ def _of_customer(view: Page) -> Page:
 
     @wraps(view)
     @public_page("checkout")
-    def guarded(request: HttpRequest, reference: str, **named: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, reference: str, **arguments: Any) -> HttpResponse:
         try:
             customer = customer_behind(reference)
         except LinkExpired as expired:
@@ -61,7 +61,7 @@ def _of_customer(view: Page) -> Page:
             raise Http404
         acting.become(acting.Kind.VISITOR, customer.pk, f"customer {customer.email}")
         languages.speak_to(request, customer)
-        return _own(view(request, reference, customer, **named))
+        return _own(view(request, reference, customer, **arguments))
 
     return guarded
 
@@ -84,14 +84,14 @@ def show(request: HttpRequest, reference: str, customer: Customer) -> HttpRespon
         .exclude(number=None)
     )
     page = _page_number(request)
-    found = list(rows[(page - 1) * INVOICES_PER_PAGE : page * INVOICES_PER_PAGE + 1])
+    invoices = list(rows[(page - 1) * INVOICES_PER_PAGE : page * INVOICES_PER_PAGE + 1])
     running = subscriptions_visible_to(access).filter(customer=customer)[:SUBSCRIPTIONS_MAX]
     context = _frame(reference, customer) | {
-        "invoices": [_invoice(one, access) for one in found[:INVOICES_PER_PAGE]],
+        "invoices": [_invoice(row, access) for row in invoices[:INVOICES_PER_PAGE]],
         "page": page,
-        "has_more": len(found) > INVOICES_PER_PAGE,
+        "has_more": len(invoices) > INVOICES_PER_PAGE,
         "subscriptions": sorted(
-            (_subscription(one) for one in running), key=lambda one: one.status == CANCELED
+            (_subscription(row) for row in running), key=lambda row: row.status == CANCELED
         ),
     }
     return render(request, "hosted/portal/page.html", context)
@@ -173,8 +173,8 @@ def _frame(token: str, customer: Customer) -> Context:
 
 
 def _page_number(request: HttpRequest) -> int:
-    given = request.GET.get("page", "1")
-    return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 6 else 1
+    typed = request.GET.get("page", "1")
+    return max(1, int(typed)) if typed.isascii() and typed.isdigit() and len(typed) < 6 else 1
 
 
 def _named(customer: Customer, id: str) -> tuple[Access, Subscription]:

@@ -41,23 +41,25 @@ def progress_of(document: CheckoutFacts) -> Progress:
     small."""
     total = document.settlement_amount_cents
     came = [
-        (one, Fraction(int(one.received_atomic), int(one.crypto_amount_atomic)))
-        for one in document.payment_addresses
+        (address, Fraction(int(address.received_atomic), int(address.crypto_amount_atomic)))
+        for address in document.payment_addresses
     ]
-    seen = sum((part for _, part in came), Fraction(0))
+    fraction = sum((part for _, part in came), Fraction(0))
     step = 100 if document.settlement_currency in WHOLE_UNIT_CURRENCIES else 1
-    received = min(total, int(seen * total) // step * step)
+    received = min(total, int(fraction * total) // step * step)
     return Progress(
-        total, received, _over(document, [one for one, part in came if part], seen, step)
+        total,
+        received,
+        _over(document, [address for address, part in came if part], fraction, step),
     )
 
 
 def _over(
-    document: CheckoutFacts, came: list[CheckoutAddress], seen: Fraction, step: int
+    document: CheckoutFacts, came: list[CheckoutAddress], fraction: Fraction, step: int
 ) -> Over | None:
-    if document.state_reason not in _OVERPAID or seen <= 1:
+    if document.state_reason not in _OVERPAID or fraction <= 1:
         return None
-    cents = int((seen - 1) * document.settlement_amount_cents) // step * step
+    cents = int((fraction - 1) * document.settlement_amount_cents) // step * step
     only = came[0] if len(came) == 1 else None
     atomic = int(only.received_atomic) - int(only.crypto_amount_atomic) if only else 0
     return Over(cents, only, atomic)

@@ -26,20 +26,20 @@ Tool = Callable[..., AgentAnswer]
 
 def server(api: AgentApi) -> MCPServer:
     """A server whose tools speak through `api`."""
-    made: MCPServer = MCPServer(
+    mcp: MCPServer = MCPServer(
         "tillgate",
         instructions=(
             "Take, send and refund crypto payments within the limits of one agent credential."
         ),
     )
     for tool in (*_of_payments(api), *_of_payouts(api), *_of_assets(api), *_of_mandates(api)):
-        made.add_tool(tool)
-    return made
+        mcp.add_tool(tool)
+    return mcp
 
 
 def _path(*parts: str) -> str:
     """What a model writes into a path stays one part of it."""
-    return "/".join(quote(one, safe="") for one in parts)
+    return "/".join(quote(part, safe="") for part in parts)
 
 
 def _asked(**parameters: str | None) -> dict[str, str]:
@@ -57,14 +57,14 @@ def _of_payments(api: AgentApi) -> list[Tool]:
     ) -> AgentAnswer:
         """Ask to be paid `amount` (major units, as "12.50") of a fiat `currency`; answers with
         hosted_url and deposit addresses."""
-        wanted = AgentPayment(
+        order = AgentPayment(
             amount=amount,
             currency=currency,
             order_id=order_id,
             metadata=metadata or {},
             expires_in=expires_in,
         )
-        return api.post("payments", PaymentBody(wanted))
+        return api.post("payments", PaymentBody(order))
 
     def get_payment(payment_id: str) -> AgentAnswer:
         """One of this agent's payments, with its status and what has arrived."""
@@ -85,8 +85,8 @@ def _of_payments(api: AgentApi) -> list[Tool]:
         asset_id: str | None = None,
     ) -> AgentAnswer:
         """Send a payment's coins back to who paid: all of it, or `amount` coins of `asset_id`."""
-        wanted = AgentRefund(amount=amount, asset_id=asset_id)
-        return api.post(_path("payments", payment_id, "refunds"), wanted, key=idempotency_key)
+        order = AgentRefund(amount=amount, asset_id=asset_id)
+        return api.post(_path("payments", payment_id, "refunds"), order, key=idempotency_key)
 
     def list_refunds(payment_id: str) -> AgentAnswer:
         """The refunds of one payment."""
@@ -108,10 +108,10 @@ def _of_payouts(api: AgentApi) -> list[Tool]:
     ) -> AgentAnswer:
         """Send coins to an address. This can't be taken back. `amount_atomic` counts the asset's
         smallest units."""
-        wanted = AgentPayout(
+        order = AgentPayout(
             asset_id=asset_id, amount_atomic=amount_atomic, destination_address=destination_address
         )
-        return api.post("payouts", wanted, key=idempotency_key)
+        return api.post("payouts", order, key=idempotency_key)
 
     def get_payout(payout_id: str) -> AgentAnswer:
         """One of this agent's payouts."""
@@ -167,7 +167,7 @@ def _of_mandates(api: AgentApi) -> list[Tool]:
         expires_in_seconds: int = EXPIRES_IN_DEFAULT,
     ) -> AgentAnswer:
         """Ask for a spending envelope. The same mandate_ref is the same envelope."""
-        wanted = MandateBody(
+        order = MandateBody(
             asset_id=asset_id,
             total_cap_atomic=total_cap_atomic,
             mandate_ref=mandate_ref,
@@ -175,7 +175,7 @@ def _of_mandates(api: AgentApi) -> list[Tool]:
             scope=scope,
             expires_in_seconds=expires_in_seconds,
         )
-        return api.post("mandates", wanted)
+        return api.post("mandates", order)
 
     def list_mandates() -> AgentAnswer:
         """This agent's envelopes; remaining_atomic is what can still be drawn."""
@@ -195,7 +195,7 @@ def _of_mandates(api: AgentApi) -> list[Tool]:
         requirements: FreeForm | None = None,
     ) -> AgentAnswer:
         """Draw on an envelope to pay a service that answered 402. The coins are spent at once."""
-        wanted = SettlementBody(
+        order = SettlementBody(
             asset_id=asset_id,
             amount_atomic=amount_atomic,
             mandate_ref=mandate_ref,
@@ -203,7 +203,7 @@ def _of_mandates(api: AgentApi) -> list[Tool]:
             nonce=nonce,
             requirements=requirements,
         )
-        return api.post("x402/settlements", wanted, key=idempotency_key)
+        return api.post("x402/settlements", order, key=idempotency_key)
 
     def list_settlements(page: int = 1) -> AgentAnswer:
         """This agent's draws, newest first."""

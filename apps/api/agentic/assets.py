@@ -46,12 +46,14 @@ class AgentBalances(AgentView):
     answers = {"GET": AgentBalancesDocument}
 
     def get(self, request: Request) -> Response:
-        told = balances_document(self.access, clock.real_now())
-        wanted = BalanceFilters.read(request.query_params).asset_id
-        asset_id = None if wanted is None else known_asset(wanted).pk
-        shown = [one for one in told.balances if asset_id in (None, one.asset_id)]
+        document = balances_document(self.access, clock.real_now())
+        asset_filter = BalanceFilters.read(request.query_params).asset_id
+        asset_id = None if asset_filter is None else known_asset(asset_filter).pk
+        balances = [
+            balance for balance in document.balances if asset_id in (None, balance.asset_id)
+        ]
         return Response(
-            AgentBalancesDocument(balances=shown, settlement_balance=told.settlement_balance)
+            AgentBalancesDocument(balances=balances, settlement_balance=document.settlement_balance)
         )
 
 
@@ -62,9 +64,9 @@ class ExchangeRates(AgentView):
     answers = {"GET": ExchangeRatesDocument}
 
     def get(self, request: Request) -> Response:
-        asked = RateFilters.read(request.query_params)
+        query = RateFilters.read(request.query_params)
         return Response(
-            exchange_rates(self.access, asked.currency, asked.asset_id, clock.real_now())
+            exchange_rates(self.access, query.currency, query.asset_id, clock.real_now())
         )
 
 
@@ -97,5 +99,5 @@ class MarketData(AgentView):
     answers = {"GET": MarketFiguresDocument}
 
     def get(self, request: Request) -> Response:
-        asked = MarketQuery.read(request.query_params)
-        return Response(market_data(asked.symbol_or_id, asked.currency or asked.vs_currency))
+        query = MarketQuery.read(request.query_params)
+        return Response(market_data(query.symbol_or_id, query.currency or query.vs_currency))

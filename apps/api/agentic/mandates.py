@@ -49,14 +49,14 @@ class Mandates(MandateView):
 
     def post(self, request: Request) -> Response:
         try:
-            wanted = self.read(request, MandateBody).request()
+            order = self.read(request, MandateBody).request()
         except Invalid as refusal:
             body = self.body(request)
-            known = mandates.answer_unread(
+            earlier = mandates.answer_unread(
                 self.access, refusal, ref=body.get("mandate_ref"), asset_id=body.get("asset_id")
             )
-            return self._answer(known, is_new=False)
-        mandate, is_new = create_mandate(self.access, wanted, self.envelope(request))
+            return self._answer(earlier, is_new=False)
+        mandate, is_new = create_mandate(self.access, order, self.envelope(request))
         return self._answer(mandate, is_new=is_new)
 
     def _answer(self, mandate: Mandate, *, is_new: bool) -> Response:
@@ -67,7 +67,7 @@ class Mandates(MandateView):
         )
 
     def get(self, request: Request) -> Response:
-        return Response(Data(data=[self.document(one) for one in self.own()[:LIST_MAX]]))
+        return Response(Data(data=[self.document(mandate) for mandate in self.own()[:LIST_MAX]]))
 
 
 class MandateById(MandateView):
@@ -101,13 +101,13 @@ class Settlements(SettlementView):
     def post(self, request: Request) -> Response:
         key = str(self.idempotency_key(request))
         try:
-            wanted = self.read(request, SettlementBody).request()
+            order = self.read(request, SettlementBody).request()
         except Invalid as refusal:
             asset_id = self.body(request).get("asset_id")
             return self._answer(
                 settle.answer_unread(self.access, refusal, key, asset_id=asset_id), is_new=False
             )
-        settlement, is_new = create_settlement(self.access, wanted, key)
+        settlement, is_new = create_settlement(self.access, order, key)
         return self._answer(settlement, is_new=is_new)
 
     @staticmethod

@@ -54,8 +54,8 @@ class AgentPayments(AgentPaymentView):
 
     def post(self, request: Request) -> Response:
         key = self.idempotency_key(request)
-        wanted = self.read(request, agent_payment(self.access.mode))
-        payment, is_new = create_payment(self.access, wanted, key, self.envelope(request))
+        order = self.read(request, agent_payment(self.access.mode))
+        payment, is_new = create_payment(self.access, order, key, self.envelope(request))
         return Response(
             parts.created(payment),
             status=201,
@@ -63,14 +63,14 @@ class AgentPayments(AgentPaymentView):
         )
 
     def get(self, request: Request) -> Response:
-        asked = PaymentFilters.read(request.query_params)
+        filters = PaymentFilters.read(request.query_params)
         rows = self.own()
-        reference = asked.reference
+        reference = filters.reference
         if reference:
             rows = (
                 rows.filter(reference=reference.upper()) if reference.isprintable() else rows.none()
             )
-        return Response(lists.page(asked, rows, parts.row))
+        return Response(lists.page(filters, rows, parts.row))
 
 
 class AgentPaymentById(AgentPaymentView):
@@ -107,17 +107,17 @@ class AgentRefunds(AgentPaymentView):
             .select_related("asset__chain")
         )
         return Response(
-            Data(data=[refund_document(one) for one in rows.order_by("-created_at", "-part")])
+            Data(data=[refund_document(refund) for refund in rows.order_by("-created_at", "-part")])
         )
 
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)
         key = str(self.idempotency_key(request))
         try:
-            wanted = self.read(request, AgentRefund)
+            order = self.read(request, AgentRefund)
         except Invalid as refusal:
             refuse_unread(self.access, refusal)
-        answer = refund_payment(self.access, payment, wanted, key, self.envelope(request))
+        answer = refund_payment(self.access, payment, order, key, self.envelope(request))
         headers = None if answer.is_new else {"Idempotent-Replayed": "true"}
-        refunds = [refund_document(one, is_other=answer.is_other) for one in answer.refunds]
+        refunds = [refund_document(refund, is_other=answer.is_other) for refund in answer.refunds]
         return Response(Data(data=refunds), status=201, headers=headers)

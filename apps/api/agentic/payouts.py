@@ -41,10 +41,10 @@ class AgentPayouts(AgentPayoutView):
     def post(self, request: Request) -> Response:
         key = str(self.idempotency_key(request))
         try:
-            wanted = self.read(request, AgentPayout)
+            order = self.read(request, AgentPayout)
         except Invalid as refusal:
             refuse_unread(self.access, refusal, self.body(request).get("asset_id"))
-        payout, is_new = send_payout(self.access, wanted, key, self.envelope(request))
+        payout, is_new = send_payout(self.access, order, key, self.envelope(request))
         return Response(
             payout_document(payout),
             status=201,
@@ -81,6 +81,6 @@ class PayoutLimits(AgentView):
         limits = limits_of(self.access, at, LimitFilters.read(request.query_params).asset_id)
         return Response(
             PayoutLimitsDocument(
-                limits=[one.document() for one in limits], utc_day=at.date().isoformat()
+                limits=[limit.document() for limit in limits], utc_day=at.date().isoformat()
             )
         )

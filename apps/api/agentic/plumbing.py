@@ -49,8 +49,8 @@ class AgentView(ApiView):
             raw = base64.b64decode(text, validate=True)
             if is_deeper(raw, DEPTH_MAX):
                 return None
-            told = json.loads(raw)
-            check_storable(told)
+            fields = json.loads(raw)
+            check_storable(fields)
         except (binascii.Error, ValueError, Invalid):
             return None
-        return told if isinstance(told, dict) else None
+        return fields if isinstance(fields, dict) else None

@@ -37,9 +37,9 @@ class Customers(CustomerView):
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        asked = CustomerFilters.read(request.query_params)
-        rows = selectors.active_customers(self.access, asked.q or "")
-        return Response(lists.page(asked, rows, customer_document))
+        filters = CustomerFilters.read(request.query_params)
+        rows = selectors.active_customers(self.access, filters.q or "")
+        return Response(lists.page(filters, rows, customer_document))
 
     def post(self, request: Request) -> Response:
         customer = customers.create_customer(self.access, self.read(request, CustomerRequest))

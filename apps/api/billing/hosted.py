@@ -22,10 +22,10 @@ class HostedInvoice(ApiView):
         return Response(invoice_with_payment(self._invoice(token), payment))
 
     def _invoice(self, token: str) -> Invoice:
-        found = by_token(token)
-        if found is None:
+        invoice = by_token(token)
+        if invoice is None:
             raise self.missing
-        return found
+        return invoice
 
 
 class StartPayment(ApiView):

@@ -41,14 +41,14 @@ class Invoices(InvoiceView):
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        asked = InvoiceFilters.read(request.query_params)
+        filters = InvoiceFilters.read(request.query_params)
         rows = selectors.filtered_invoices(
             selectors.invoices_visible_to(self.access),
-            status=asked.status,
-            customer_id=asked.customer_id,
-            subscription_id=asked.subscription_id,
+            status=filters.status,
+            customer_id=filters.customer_id,
+            subscription_id=filters.subscription_id,
         )
-        return Response(lists.page(asked, rows, invoice_document))
+        return Response(lists.page(filters, rows, invoice_document))
 
     def post(self, request: Request) -> Response:
         invoice = drafts.create_invoice(self.access, self.read(request, InvoiceRequest))

@@ -46,7 +46,7 @@ class Products(ProductView):
         rows = selectors.products_visible_to(self.access)
         if ProductFilters.read(request.query_params).active == "true":
             rows = rows.filter(active=True)
-        return Response([product_document(one) for one in rows])
+        return Response([product_document(product) for product in rows])
 
     def post(self, request: Request) -> Response:
         product = catalog.create_product(self.access, self.read(request, ProductRequest))
@@ -79,7 +79,7 @@ class Prices(ProductView):
 
     def get(self, request: Request, product_id: str) -> Response:
         return Response(
-            [price_document(one) for one in selectors.prices_of(self.product(product_id))]
+            [price_document(price) for price in selectors.prices_of(self.product(product_id))]
         )
 
     def post(self, request: Request, product_id: str) -> Response:
@@ -91,10 +91,10 @@ class Prices(ProductView):
 class PriceView(ProductView):
     def price(self, product_id: str, id: str) -> Price:
         rows = selectors.prices_of(self.product(product_id))
-        found = rows.filter(pk=id).first() if is_uuid(id) else None
-        if found is None:
+        price = rows.filter(pk=id).first() if is_uuid(id) else None
+        if price is None:
             raise PriceNotFound
-        return found
+        return price
 
 
 class PriceById(PriceView):

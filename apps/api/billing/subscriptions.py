@@ -38,12 +38,12 @@ class Subscriptions(SubscriptionView):
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:
-        asked = SubscriptionFilters.read(request.query_params)
+        filters = SubscriptionFilters.read(request.query_params)
         rows = selectors.subscriptions_visible_to(self.access)
         rows = selectors.filtered_subscriptions(
-            rows, status=asked.status, customer_id=asked.customer_id
+            rows, status=filters.status, customer_id=filters.customer_id
         )
-        return Response([subscription_document(one) for one in rows])
+        return Response([subscription_document(subscription) for subscription in rows])
 
     def post(self, request: Request) -> Response:
         subscription = services.create_subscription(

@@ -25,5 +25,7 @@ class AccessRequests(ApiView):
         )
 
     def post(self, request: Request) -> Response:
-        made = request_access(self.access, self.read(request, PlatformAccess))
-        return Response(LatestPlatformAccessRequest(request=request_document(made)), status=201)
+        access_request = request_access(self.access, self.read(request, PlatformAccess))
+        return Response(
+            LatestPlatformAccessRequest(request=request_document(access_request)), status=201
+        )

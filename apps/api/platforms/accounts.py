@@ -61,8 +61,8 @@ class Accounts(AccountView):
             rows = rows.filter(external_id=external_id.replace("\x00", ""))
         return Response(
             [
-                account_document(one)
-                for one in selectors.described(self.access, rows[: selectors.LIST_MAX])
+                account_document(account)
+                for account in selectors.described(self.access, rows[: selectors.LIST_MAX])
             ]
         )
 
@@ -121,7 +121,7 @@ class Verifications(AccountView):
 
     def post(self, request: Request, id: str) -> Response:
         account = selectors.find_account(self.access, id)
-        asked = self.read(request, VerificationRequest)
+        order = self.read(request, VerificationRequest)
         return Response(
-            verification_document(verifications.submit_verification(account, asked)), status=201
+            verification_document(verifications.submit_verification(account, order)), status=201
         )

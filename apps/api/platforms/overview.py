@@ -28,8 +28,8 @@ class Overview(PlatformView):
     answers = {"GET": PlatformOverviewDocument}
 
     def get(self, request: Request) -> Response:
-        asked = Days.read(request.query_params)
-        days = days_of(asked.first, asked.last, self.access.now().date())
+        query = Days.read(request.query_params)
+        days = days_of(query.first, query.last, self.access.now().date())
         return Response(overview(self.access, days))
 
 
@@ -40,8 +40,8 @@ class PlatformPayments(PlatformView):
     answers = {"GET": Page[PlatformPayment]}
 
     def get(self, request: Request) -> Response:
-        asked = PlatformPaymentFilters.read(request.query_params)
+        filters = PlatformPaymentFilters.read(request.query_params)
         rows = filtered_payments(
-            payments_of_platform(self.access), account_id=asked.account_id, status=asked.status
+            payments_of_platform(self.access), account_id=filters.account_id, status=filters.status
         )
-        return Response(lists.page(asked, rows, payment_row))
+        return Response(lists.page(filters, rows, payment_row))

@@ -1,4 +1,4 @@
-"""Documents by name: each class is told once, and a generated client has a class of the same
+"""Documents by name: each class is described once, and a generated client has a class of the same
 name."""
 
 from typing import Any, get_args, get_origin
@@ -21,7 +21,7 @@ _CHOICES: dict[Any, str] = {
     BlockedOrNot: "ErrorMaybeWithBlockers",
 }
 _LISTS = {Page: "Page", Paginated: "Page", Data: "List", Feed: "Feed"}
-_told: dict[str, object] = {}  # name -> what has been told by it
+_classes: dict[str, object] = {}  # name -> the class described by it
 
 
 def name_of(cls: Any) -> str:
@@ -34,21 +34,23 @@ def name_of(cls: Any) -> str:
 
 def reference(cls: Any) -> Schema:
     name = name_of(cls)
-    if _told.setdefault(name, cls) != cls:
-        raise TypeError(f"{cls} and {_told[name]} would both be told as {name}")
+    if _classes.setdefault(name, cls) != cls:
+        raise TypeError(f"{cls} and {_classes[name]} would both be described as {name}")
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def told_by_name(told: Any) -> Schema:
+def schema_named(cls: Any) -> Schema:
     """The schema of a document, or of a list or choice of documents, by the documents' names."""
-    return reference(told) if told in _CHOICES or is_document(told) else schema_by(told, reference)
+    return reference(cls) if cls in _CHOICES or is_document(cls) else schema_by(cls, reference)
 
 
 def components() -> dict[str, Schema]:
-    """What has been told by name, and what that tells in turn."""
-    made: dict[str, Schema] = {}
-    while missing := _told.keys() - made.keys():
+    """The schemas of all classes described by name, and of those they refer to."""
+    schemas: dict[str, Schema] = {}
+    while missing := _classes.keys() - schemas.keys():
         for name in missing:
-            cls = _told[name]
-            made[name] = schema_by(cls, reference) if cls in _CHOICES else fields_of(cls, reference)
-    return dict(sorted(made.items()))
+            cls = _classes[name]
+            schemas[name] = (
+                schema_by(cls, reference) if cls in _CHOICES else fields_of(cls, reference)
+            )
+    return dict(sorted(schemas.items()))

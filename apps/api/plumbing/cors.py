@@ -15,16 +15,18 @@ def headers(route: Route, method: str, authorization: str, asked_headers: str) -
     """What is added to an answer of this route; nothing when only its own origin may read it."""
     if not route.cors:
         return {}
-    told = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": _EXPOSED}
+    public_headers = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": _EXPOSED}
     if method == "OPTIONS":
         return {
             "Access-Control-Allow-Methods": ", ".join(sorted(route.cors)),
             "Access-Control-Allow-Headers": asked_headers or "*",
             "Access-Control-Max-Age": "86400",
-            **told,
+            **public_headers,
         }
     is_public = PUBLIC in route.scopes.values()
-    return told if is_public or (method in route.cors and "svc_pk_" in authorization) else {}
+    return (
+        public_headers if is_public or (method in route.cors and "svc_pk_" in authorization) else {}
+    )
 
 
 def headers_of_path(

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec import inspect as types
 
 from apps.access.documents import OAuthError
-from apps.api.plumbing.components import told_by_name
+from apps.api.plumbing.components import schema_named
 from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorDocument, ErrorTexts, Refused
 from apps.api.plumbing.routes import FORM, PUBLIC, Budget
@@ -34,20 +34,20 @@ def refusal_shape(view: Any) -> Any:
 def _parameters(query: type[Query]) -> list[OpenApiParameter]:
     return [
         OpenApiParameter(
-            one.encode_name, _in_query(one), OpenApiParameter.QUERY, required=one.required
+            field.encode_name, _in_query(field), OpenApiParameter.QUERY, required=field.required
         )
-        for one in _fields(query)
+        for field in _fields(query)
     ]
 
 
 def _form(query: type[Struct]) -> Schema:
     """The fields of a body that others read: a form, or a callback."""
     fields = _fields(query)
-    properties = {one.encode_name: _in_query(one) for one in fields}
+    properties = {field.encode_name: _in_query(field) for field in fields}
     return {
         "type": "object",
         "properties": properties,
-        "required": [one.encode_name for one in fields if one.required],
+        "required": [field.encode_name for field in fields if field.required],
     }
 
 
@@ -58,9 +58,9 @@ def _fields(query: type[Struct]) -> tuple[types.Field, ...]:
 def _in_query(field: types.Field) -> Schema:
     info = field.type
     if isinstance(info, types.UnionType):
-        info = next(one for one in info.types if not isinstance(one, types.NoneType))
+        info = next(member for member in info.types if not isinstance(member, types.NoneType))
     default = {} if field.required or field.default is None else {"default": field.default}
-    return {**type_schema(info, told_by_name), **default}
+    return {**type_schema(info, schema_named), **default}
 
 
 class ViewSchema(AutoSchema):
@@ -129,10 +129,10 @@ class ViewSchema(AutoSchema):
         ]
 
     def get_request_serializer(self) -> Any:
-        told = self.view.bodies.get(self.method)
-        if told is None:
+        body = self.view.bodies.get(self.method)
+        if body is None:
             return None
-        schema = body_schema(told, self.view)
+        schema = body_schema(body, self.view)
         return dict.fromkeys(
             ("application/json", FORM) if self.view.takes_forms else ("application/json",), schema
         )
@@ -141,22 +141,22 @@ class ViewSchema(AutoSchema):
         route = self.view.route
         method = self.method
         refused = {
-            status: OpenApiResponse(told_by_name(one.shape), description=one.words)
-            for status, one in refusals(self.view, route, method)
+            status: OpenApiResponse(schema_named(refusal.shape), description=refusal.words)
+            for status, refusal in refusals(self.view, route, method)
         }
         return {**self._successes(), **refused}
 
     def _successes(self) -> dict[Any, OpenApiResponse]:
-        told = answers(self.view, self.view.route, self.method)
-        if told.get(200) is Pdf:
+        documents = answers(self.view, self.view.route, self.method)
+        if documents.get(200) is Pdf:
             return {
                 (200, "application/pdf"): OpenApiResponse(
                     OpenApiTypes.BINARY, description="The file"
                 )
             }
         return {
-            status: OpenApiResponse(_answer(one), description="Done")
-            for status, one in told.items()
+            status: OpenApiResponse(_answer(document), description="Done")
+            for status, document in documents.items()
         }
 
 
@@ -166,34 +166,34 @@ def answers(view: Any, route: Any, method: str) -> dict[int, Any]:
     usual = view.answers.get(method)
     return {
         done_status(view, method): usual,
-        **{status: told or usual for status, told in view.also.get(method, {}).items()},
+        **{status: document or usual for status, document in view.also.get(method, {}).items()},
     }
 
 
-def _answer(told: Any) -> Any:
-    return told if told is None or isinstance(told, dict) else told_by_name(told)
+def _answer(document: Any) -> Any:
+    return document if document is None or isinstance(document, dict) else schema_named(document)
 
 
 def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
     """What each bucket lets through, for whom, as the limits have it."""
     for line in lines:
-        told = {mode: settings.LIMITS[line.policy][mode] for mode in ("live", "test")}
-        words = [f"{mode} {rate} a minute, burst {burst}" for mode, (rate, burst) in told.items()]
-        whose = " and ".join(line.by) + (
+        rates = {mode: settings.LIMITS[line.policy][mode] for mode in ("live", "test")}
+        words = [f"{mode} {rate} a minute, burst {burst}" for mode, (rate, burst) in rates.items()]
+        counted_by = " and ".join(line.by) + (
             f", {' and '.join(line.kinds)} keys only" if line.kinds else ""
         )
-        yield f"Budget `{line.policy}` by {whose}: {'; '.join(words)}."
+        yield f"Budget `{line.policy}` by {counted_by}: {'; '.join(words)}."
 
 
-def body_schema(told: Any, view: Any) -> Schema:
+def body_schema(body: Any, view: Any) -> Schema:
     """What a view tells of a body: its class, a choice of classes, or a schema as it is."""
-    if isinstance(told, UnionType):
-        return {"anyOf": [body_schema(one, view) for one in get_args(told)]}
-    if isinstance(told, dict):
-        return told
-    if not issubclass(told, Request):
-        return _form(told)
-    fields = shape_of(told).schema()
+    if isinstance(body, UnionType):
+        return {"anyOf": [body_schema(member, view) for member in get_args(body)]}
+    if isinstance(body, dict):
+        return body
+    if not issubclass(body, Request):
+        return _form(body)
+    fields = shape_of(body).schema()
     if view.wrapper and view.wrapper_is_optional:
         return {"type": "object", "properties": {view.wrapper: fields, **fields["properties"]}}
     return (
@@ -212,7 +212,7 @@ def refusals(view: Any, route: Any, method: str) -> list[tuple[int, Refused]]:
     is_public = PUBLIC in route.scopes.values()
     has_body = method in ("POST", "PATCH", "PUT")
     broken = refusal_shape(view)
-    told: dict[int, Refused] = {
+    by_status: dict[int, Refused] = {
         404: Refused("Unknown, or another store's or mode's", AnyError),
         409: Refused("It meets what is there already", AnyErrors),
         422: Refused(
@@ -225,20 +225,20 @@ def refusals(view: Any, route: Any, method: str) -> list[tuple[int, Refused]]:
         503: Refused("Try again after Retry-After"),
     }
     if not is_public:
-        told[401] = Refused("No, an unknown or a revoked credential")
-        told[403] = Refused("The credential, or the store, may not do this", AnyError)
+        by_status[401] = Refused("No, an unknown or a revoked credential")
+        by_status[403] = Refused("The credential, or the store, may not do this", AnyError)
     if has_body:
-        told[400] = Refused("The body is no JSON object")
-        told[413] = Refused("The body is larger than 1 MiB")
-        told[415] = Refused("The body is no application/json")
-    told |= view.further.get(method, {})
-    return sorted(_of_oauth(told).items() if view.speaks_oauth else told.items())
+        by_status[400] = Refused("The body is no JSON object")
+        by_status[413] = Refused("The body is larger than 1 MiB")
+        by_status[415] = Refused("The body is no application/json")
+    by_status |= view.further.get(method, {})
+    return sorted(_of_oauth(by_status).items() if view.speaks_oauth else by_status.items())
 
 
-def _of_oauth(told: dict[int, Refused]) -> dict[int, Refused]:
+def _of_oauth(by_status: dict[int, Refused]) -> dict[int, Refused]:
     """The same in the one shape of RFC 6749."""
     who = {401: Refused("Who calls isn't known"), 403: Refused("Not allowed")}
     return {
-        status: Refused(one.words, OAuthError)
-        for status, one in {**told, 400: told.get(400, told[422]), **who}.items()
+        status: Refused(refusal.words, OAuthError)
+        for status, refusal in {**by_status, 400: by_status.get(400, by_status[422]), **who}.items()
     }

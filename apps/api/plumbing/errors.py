@@ -96,7 +96,7 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
         case Failure():
             return error
         case InvalidFields():
-            return Listed(*(one.text_of(view.label_of(one.field)) for one in error.broken))
+            return Listed(*(rule.text_of(view.label_of(rule.field)) for rule in error.broken))
         case Invalid():
             return _shaped(view, error)
         case ProviderError():
@@ -122,8 +122,8 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
 
 
 def _shaped(view: Any, refusal: Invalid) -> Failure:
-    made: Failure = view.refusal(refusal)
-    return made
+    failure: Failure = view.refusal(refusal)
+    return failure
 
 
 def csrf_failed() -> Failure:

@@ -34,10 +34,10 @@ def envelope(event_type: str, part: Part = schema_of) -> Schema:
     otherwise."""
     schema = schema_of(EventDocument[FreeForm])
     data = schema["properties"]["data"]
-    told = {**data, "properties": {"object": part(_OBJECTS[family_of(event_type)])}}
+    described = {**data, "properties": {"object": part(_OBJECTS[family_of(event_type)])}}
     return {
         **schema,
-        "properties": {**schema["properties"], "type": {"const": event_type}, "data": told},
+        "properties": {**schema["properties"], "type": {"const": event_type}, "data": described},
     }
 
 

@@ -40,12 +40,12 @@ def _error(status: int, message: str, code: str | None) -> HttpResponse:
 
 
 def _readable(request: HttpRequest, refusal: HttpResponse) -> HttpResponse:
-    authorization, asked = (
+    authorization, requested_headers = (
         request.headers.get(name, "")
         for name in ("Authorization", "Access-Control-Request-Headers")
     )
     for name, value in cors.headers_of_path(
-        request.path, str(request.method), authorization, asked
+        request.path, str(request.method), authorization, requested_headers
     ).items():
         refusal[name] = value
     return refusal

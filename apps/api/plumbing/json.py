@@ -79,10 +79,10 @@ def parse_object(raw: bytes) -> dict[str, object]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         raise ValueError("duplicate key")
-    return made
+    return value
 
 
 def _refuse_constant(text: str) -> Any:

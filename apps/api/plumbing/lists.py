@@ -16,39 +16,39 @@ Row = TypeVar("Row", bound=models.Model)
 Read = Callable[[int, int], tuple[list[Row], int]]
 
 
-def page(asked: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Page[Item]:
-    return page_by(asked, _reader(rows), document)
+def page(query: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Page[Item]:
+    return page_by(query, _reader(rows), document)
 
 
-def page_by(asked: Paged, read: "Read[Row]", document: Callable[[Row], Item]) -> Page[Item]:
-    items, figures = _read(asked, read, document)
+def page_by(query: Paged, read: "Read[Row]", document: Callable[[Row], Item]) -> Page[Item]:
+    items, figures = _read(query, read, document)
     return Page(data=items, meta=figures)
 
 
 def paginated(
-    asked: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
+    query: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
 ) -> Paginated[Item]:
-    items, figures = _read(asked, _reader(rows), document)
+    items, figures = _read(query, _reader(rows), document)
     return Paginated(data=items, pagination=figures)
 
 
-def feed(asked: Fed, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Feed[Item]:
+def feed(query: Fed, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Feed[Item]:
     """Newest first. What is older than an unknown record is nothing: whoever asks again and again
     would begin anew for ever."""
-    found = rows.order_by("-created_at", "-pk")
-    if asked.before is not None:
+    page = rows.order_by("-created_at", "-pk")
+    if query.before is not None:
         last = (
-            rows.filter(pk=asked.before).values_list("created_at", "pk").first()
-            if is_uuid(asked.before)
+            rows.filter(pk=query.before).values_list("created_at", "pk").first()
+            if is_uuid(query.before)
             else None
         )
         if last is None:
             return Feed(data=[], has_more=False)
         at, id = last
-        found = found.filter(created_at__lte=at).exclude(created_at=at, pk__gte=id)
-    read = list(found[: asked.per_page + 1])
+        page = page.filter(created_at__lte=at).exclude(created_at=at, pk__gte=id)
+    read = list(page[: query.per_page + 1])
     return Feed(
-        data=[document(row) for row in read[: asked.per_page]], has_more=len(read) > asked.per_page
+        data=[document(row) for row in read[: query.per_page]], has_more=len(read) > query.per_page
     )
 
 
@@ -61,9 +61,9 @@ def _reader(rows: "models.QuerySet[Row]") -> "Read[Row]":
 
 
 def _read(
-    asked: Paged, read: "Read[Row]", document: Callable[[Row], Item]
+    query: Paged, read: "Read[Row]", document: Callable[[Row], Item]
 ) -> tuple[list[Item], PageFigures]:
-    items, total = read((asked.page - 1) * asked.per_page, asked.per_page)
-    pages = -(-total // asked.per_page)
-    figures = PageFigures(page=asked.page, per_page=asked.per_page, total=total, total_pages=pages)
+    items, total = read((query.page - 1) * query.per_page, query.per_page)
+    pages = -(-total // query.per_page)
+    figures = PageFigures(page=query.page, per_page=query.per_page, total=total, total_pages=pages)
     return [document(row) for row in items], figures

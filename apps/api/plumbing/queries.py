@@ -25,14 +25,14 @@ PerPage = Annotated[int, Meta(ge=1, le=PER_PAGE_MAX)]
 
 class Query(Struct, frozen=True, kw_only=True):
     @classmethod
-    def read(cls, sent: Mapping[str, str]) -> Self:
+    def read(cls, parameters: Mapping[str, str]) -> Self:
         return cls(
-            **cls._values(dict(sent.items()))
+            **cls._values(dict(parameters.items()))
         )  # a dict asks faster for what isn't there than Django's own
 
     @classmethod
-    def _values(cls, sent: dict[str, str]) -> dict[str, str | int | None]:
-        return {name: sent.get(written) for name, written in _names(cls)}
+    def _values(cls, parameters: dict[str, str]) -> dict[str, str | int | None]:
+        return {name: parameters.get(written) for name, written in _names(cls)}
 
 
 class Paged(Query, frozen=True, kw_only=True):
@@ -42,10 +42,10 @@ class Paged(Query, frozen=True, kw_only=True):
     per_page: PerPage = 25
 
     @classmethod
-    def _values(cls, sent: dict[str, str]) -> dict[str, str | int | None]:
-        values = super()._values(sent)
-        page = _integer(sent.get("page"), 1)
-        size = _integer(sent.get("per_page"), _per_page(cls))
+    def _values(cls, parameters: dict[str, str]) -> dict[str, str | int | None]:
+        values = super()._values(parameters)
+        page = _integer(parameters.get("page"), 1)
+        size = _integer(parameters.get("per_page"), _per_page(cls))
         values["page"] = min(max(1, page), _PAGE_MAX)
         values["per_page"] = min(max(1, size), PER_PAGE_MAX)
         return values
@@ -59,9 +59,9 @@ class Fed(Query, frozen=True, kw_only=True):
     per_page: PerPage = 25
 
     @classmethod
-    def _values(cls, sent: dict[str, str]) -> dict[str, str | int | None]:
-        size = _integer(sent.get("per_page"), 25)
-        return {**super()._values(sent), "per_page": min(max(1, size), PER_PAGE_MAX)}
+    def _values(cls, parameters: dict[str, str]) -> dict[str, str | int | None]:
+        size = _integer(parameters.get("per_page"), 25)
+        return {**super()._values(parameters), "per_page": min(max(1, size), PER_PAGE_MAX)}
 
 
 class Days(Query, frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ def _names(cls: type[Struct]) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _per_page(cls: type[Paged]) -> int:
-    return next(int(one.default) for one in fields(cls) if one.name == "per_page")
+    return next(int(field.default) for field in fields(cls) if field.name == "per_page")
 
 
 def _integer(text: str | None, default: int) -> int:
@@ -93,4 +93,4 @@ def described(words: str, **schema: Any) -> Meta:
 
 def choice(values: Iterable[str]) -> Meta:
     """The words of a field that has few; others are ignored."""
-    return Meta(extra_json_schema={"enum": [str(one) for one in values]})
+    return Meta(extra_json_schema={"enum": [str(value) for value in values]})

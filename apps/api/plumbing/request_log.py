@@ -85,7 +85,7 @@ def _remark_on(data: Any) -> tuple[str, str]:
     """What an answer says that isn't a refusal, and that whoever asked must not overlook."""
     rows = data.data if isinstance(data, Data) else data
     if isinstance(rows, list) and any(
-        isinstance(one, RefundDocument) and one.refund_in_progress for one in rows
+        isinstance(row, RefundDocument) and row.refund_in_progress for row in rows
     ):
         return _OTHER, "An earlier refund is under way; what was asked for is not sent"
     return "", ""

@@ -103,8 +103,8 @@ class ApiView(APIView):
 
     def refusal(self, refusal: Invalid) -> Failure:
         """How a broken rule is told here."""
-        made: Failure = self.shape(refusal.text)
-        return made
+        failure: Failure = self.shape(refusal.text)
+        return failure
 
     def label_of(self, field: str) -> str:
         """What a list of broken rules calls a field."""
@@ -205,10 +205,10 @@ class ApiView(APIView):
 
     def _act(self, request: Request) -> str:
         """This call, to the byte: the same one again needs no second code."""
-        sent = hashlib.sha256(request._request.body).hexdigest()
+        digest = hashlib.sha256(request._request.body).hexdigest()
         key = request.headers.get("Idempotency-Key", "")
         return stepup.act_of(
-            request.path, request.method, self.access.store_id, self.access.mode, key, sent
+            request.path, request.method, self.access.store_id, self.access.mode, key, digest
         )
 
     def demand_second_factor(self, request: Request) -> None:
@@ -238,18 +238,18 @@ class ApiView(APIView):
     def _take_token(self, request: Request, method: str) -> None:
         """The cost, of each bucket of the route line; without Redis the request passes."""
         lines = [line for line in self.route.budget.get(method, ()) if self._is_for_me(line)]
-        shown = next((line for line in lines if not line.kinds), None)
+        default_line = next((line for line in lines if not line.kinds), None)
         cost = self.cost(request) if lines else 0
-        for line in sorted(lines, key=lambda one: not one.kinds):
-            whose = ":".join(self._counted_by(request, by) for by in line.by)
+        for line in sorted(lines, key=lambda limit: not limit.kinds):
+            bucket = ":".join(self._counted_by(request, by) for by in line.by)
             try:
-                taken = buckets.take(line.policy, self._bucket_mode(), whose, cost)
+                reading = buckets.take(line.policy, self._bucket_mode(), bucket, cost)
             except buckets.Unavailable:
                 return
-            if taken.is_limited or (self._taken is None and line is shown):
-                policy = shown.policy if shown is not None else line.policy
-                self._taken = replace(taken, policy=policy)
-            if taken.is_limited:
+            if reading.is_limited or (self._taken is None and line is default_line):
+                policy = default_line.policy if default_line is not None else line.policy
+                self._taken = replace(reading, policy=policy)
+            if reading.is_limited:
                 raise Throttled
 
     @contextmanager
@@ -257,9 +257,9 @@ class ApiView(APIView):
         """What has to be drawn in here takes more of the route's bucket than the file that is
         there."""
         (line,) = self.route.budget[str(request.method)]
-        whose = ":".join(self._counted_by(request, by) for by in line.by)
+        bucket = ":".join(self._counted_by(request, by) for by in line.by)
         try:
-            with drawings.charged_to(line.policy, self._bucket_mode(), whose):
+            with drawings.charged_to(line.policy, self._bucket_mode(), bucket):
                 yield
         except drawings.TooMany as refusal:
             self._taken = refusal.taken
@@ -292,9 +292,12 @@ class ApiView(APIView):
         if self._taken is not None:
             for name, value in self._taken.headers().items():
                 response.setdefault(name, value)
-        asked = request.headers.get("Access-Control-Request-Headers", "")
+        requested_headers = request.headers.get("Access-Control-Request-Headers", "")
         for name, value in cors.headers(
-            self.route, str(request.method), request.headers.get("Authorization", ""), asked
+            self.route,
+            str(request.method),
+            request.headers.get("Authorization", ""),
+            requested_headers,
         ).items():
             response[name] = value
         if self.is_logged and hasattr(self, "access"):
@@ -309,9 +312,9 @@ class ApiView(APIView):
         check_storable(data)
         return data
 
-    def read(self, request: Request, asked: type[Asked]) -> Asked:
+    def read(self, request: Request, document: type[Asked]) -> Asked:
         """The body, or what it has under the wrapper, as what it asks for. Raises Invalid."""
-        return asked.read(self._fields(request), self.wrapper or "body")
+        return document.read(self._fields(request), self.wrapper or "body")
 
     def _fields(self, request: Request) -> object:
         """What the body has under the wrapper, which may not be an object. Raises Invalid without
@@ -332,7 +335,7 @@ class ApiView(APIView):
 
     def find(self, rows: "models.QuerySet[Row]", id: str) -> Row:
         """The row with this id among `rows`, else the view's one 404."""
-        found = rows.filter(pk=id).first() if is_uuid(id) else None
-        if found is None:
+        row = rows.filter(pk=id).first() if is_uuid(id) else None
+        if row is None:
             raise self.missing
-        return found
+        return row

@@ -32,11 +32,11 @@ def _problem(folder: Path, file: manifest.File) -> str:
 def prune(parent: Path, keep: int) -> list[str]:
     """Delete all but the newest `keep` backups, and what interrupted ones have left; the names of
     those deleted."""
-    kept = sorted(
+    backups = sorted(
         (path for path in parent.glob(f"{create.PREFIX}*") if (path / manifest.NAME).is_file()),
         reverse=True,
     )
-    gone = [*kept[keep:], *parent.glob(f"{create.PARTIAL}{create.PREFIX}*")]
+    gone = [*backups[keep:], *parent.glob(f"{create.PARTIAL}{create.PREFIX}*")]
     for path in gone:
         shutil.rmtree(path)
     return sorted(path.name for path in gone)

@@ -62,11 +62,11 @@ def make(parent: Path, seal: Seal, *, with_key_file: bool) -> Path:
 def local_folders() -> dict[str, Path]:
     """Where files are kept on this machine, by the archive's name; nothing when a bucket keeps
     them."""
-    found = {MEDIA: storages["default"], PRIVATE: storages["private"]}
+    by_name = {MEDIA: storages["default"], PRIVATE: storages["private"]}
     return (
         {}
         if settings.S3_BUCKET
-        else {name: Path(storage.path("")) for name, storage in found.items()}
+        else {name: Path(storage.path("")) for name, storage in by_name.items()}
     )
 
 
@@ -147,7 +147,8 @@ def _describe(at: datetime, seal: Seal) -> Manifest:
         approval_keys=ids_of(settings.APPROVAL_KEYS),
         heads={head.chain_id: head.number for head in Head.objects.order_by("chain_id")},
         hot_wallets={
-            one.pk: Wallet(one.address, one.next_nonce) for one in HotWallet.objects.order_by("pk")
+            wallet.pk: Wallet(wallet.address, wallet.next_nonce)
+            for wallet in HotWallet.objects.order_by("pk")
         },
         rows={table: count_of(table) for table in COUNTED},
         s3_bucket=settings.S3_BUCKET,

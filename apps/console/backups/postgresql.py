@@ -18,22 +18,24 @@ _VERSION = re.compile(r"\(PostgreSQL\) ([0-9]+)")
 def program(name: str) -> str:
     """The path of a program of PostgreSQL that is at least as new as the server. Raises
     BackupError."""
-    found = shutil.which(name, path=settings.POSTGRES_CLIENT_BIN or None)
-    if found is None:
+    executable = shutil.which(name, path=settings.POSTGRES_CLIENT_BIN or None)
+    if executable is None:
         where = settings.POSTGRES_CLIENT_BIN or "on PATH"
         raise BackupError(
             f"There is no {name} {where}: install PostgreSQL's client programs, or name their"
             " folder in POSTGRES_CLIENT_BIN"
         )
-    told = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
-    version = _VERSION.search(told)
+    output = subprocess.run(
+        [executable, "--version"], capture_output=True, text=True, check=False
+    ).stdout
+    version = _VERSION.search(output)
     if version is None or int(version[1]) < server_version():
         raise BackupError(
-            f"{found} is of PostgreSQL {version[1] if version else '?'}, and the server is of"
+            f"{executable} is of PostgreSQL {version[1] if version else '?'}, and the server is of"
             f" {server_version()}: name the folder of programs that are as new as the server in"
             " POSTGRES_CLIENT_BIN"
         )
-    return found
+    return executable
 
 
 def server_version() -> int:
@@ -52,9 +54,9 @@ def address() -> tuple[str, dict[str, str]]:
 
 def run(arguments: list[str], environment: dict[str, str], source: Path | None = None) -> None:
     """Run a program to its end, with a file as its input. Raises BackupError with what it said."""
-    with source.open("rb") if source else open(os.devnull, "rb") as given:
+    with source.open("rb") if source else open(os.devnull, "rb") as stdin:
         done = subprocess.run(
-            arguments, env=environment, stdin=given, capture_output=True, text=True, check=False
+            arguments, env=environment, stdin=stdin, capture_output=True, text=True, check=False
         )
     if done.returncode:
         raise BackupError(f"{Path(arguments[0]).name} failed: {done.stderr.strip()[-2000:]}")

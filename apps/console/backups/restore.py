@@ -57,7 +57,7 @@ def bring_back(
     seal = Seal(manifest.encryption, passphrase)
     _check(manifest, seal, replace, at_key_file)
     _restore_database(folder, seal, replace)
-    held = _hold()
+    wallets = _hold()
     call_command("migrate", interactive=False, verbosity=0)
     folders = create.local_folders()
     for name, target in folders.items():
@@ -69,10 +69,12 @@ def bring_back(
             "database.restored",
             name=manifest.made_at,
             reason=HELD,
-            details={"held": held, "migrations": len(manifest.migrations)},
+            details={"held": wallets, "migrations": len(manifest.migrations)},
         )
-    findings = [f"{one.invariant}: {one.subject}: {one.detail}" for one in books.findings()]
-    return Restored(manifest, held, findings, at_key_file is not None)
+    findings = [
+        f"{finding.invariant}: {finding.subject}: {finding.detail}" for finding in books.findings()
+    ]
+    return Restored(manifest, wallets, findings, at_key_file is not None)
 
 
 # --- before anything is touched -------------------------------------------------------------------
@@ -100,13 +102,13 @@ def _check_release(manifest: Manifest) -> None:
             f" {postgresql.server_version()}"
         )
     loader = MigrationLoader(None)
-    known = {f"{app}.{name}" for app, name in loader.disk_migrations}
-    known |= {
+    migrations = {f"{app}.{name}" for app, name in loader.disk_migrations}
+    migrations |= {
         f"{app}.{name}"
         for migration in loader.disk_migrations.values()
         for app, name in migration.replaces
     }
-    if unknown := sorted(set(manifest.migrations) - known):
+    if unknown := sorted(set(manifest.migrations) - migrations):
         raise BackupError(
             f"The backup is from a newer release, with {', '.join(unknown[:5])}: install that"
             " release, or a later one"
@@ -132,7 +134,7 @@ def _check_database(replace: str) -> None:
         )
         missing = sorted(set(grants.ROLES) - {role for (role,) in cursor.fetchall()})
         cursor.execute(_OTHERS)
-        others = [str(one) for (one,) in cursor.fetchall()]
+        clients = [str(client) for (client,) in cursor.fetchall()]
     if missing:
         raise BackupError(
             f"There is no role {', '.join(missing)}: run config/postgres/roles.sql first"
@@ -144,9 +146,9 @@ def _check_database(replace: str) -> None:
             f"Database {name} isn't empty: {tables} tables. Restore into a new one, or give"
             f" --replace {name} to delete its contents"
         )
-    if others:
+    if clients:
         raise BackupError(
-            f"Other processes are connected to the database: {', '.join(others)}."
+            f"Other processes are connected to the database: {', '.join(clients)}."
             " Stop every process first"
         )
 
@@ -207,7 +209,9 @@ def _hold() -> list[str]:
                 [ADDRESSES_SKIPPED],
             )
             cursor.execute("SELECT ledger_rebuild_checkpoints()")
-        return [str(one) for one in HotWallet.objects.order_by("pk").values_list("pk", flat=True)]
+        return [
+            str(wallet) for wallet in HotWallet.objects.order_by("pk").values_list("pk", flat=True)
+        ]
 
 
 def _restore_files(folder: Path, name: str, target: Path, manifest: Manifest, seal: Seal) -> None:

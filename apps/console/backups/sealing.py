@@ -58,9 +58,9 @@ def store(
     """What a command prints, sealed and written to a file. Raises BackupError when either program
     fails."""
     with contextlib.ExitStack() as stack:
-        told = stack.enter_context(tempfile.TemporaryFile())
+        errors = stack.enter_context(tempfile.TemporaryFile())
         making = stack.enter_context(
-            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=told)
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=errors)
         )
         ends = [(making, command[0], may_end_with)]
         source = _pipe(making)
@@ -68,7 +68,7 @@ def store(
             home = stack.enter_context(_home())
             sealing = stack.enter_context(
                 subprocess.Popen(
-                    _encrypt(seal, home), stdin=source, stdout=subprocess.PIPE, stderr=told
+                    _encrypt(seal, home), stdin=source, stdout=subprocess.PIPE, stderr=errors
                 )
             )
             source.close()
@@ -78,10 +78,10 @@ def store(
         # Whoever comes first in a pipe dies of the next one's failure: the last one's is the cause.
         for process, name, may in reversed(ends):
             if process.wait() not in may:
-                told.seek(0)
+                errors.seek(0)
                 raise BackupError(
                     f"{Path(name).name} failed:"
-                    f" {told.read().decode(errors='replace').strip()[-2000:]}"
+                    f" {errors.read().decode(errors='replace').strip()[-2000:]}"
                 )
     return File(target.name, size, digest)
 

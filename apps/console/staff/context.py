@@ -43,8 +43,8 @@ class Context:
     sections: list[Section]
 
 
-def context_of(row: StaffRequest, wanted: Facts) -> Context:
-    worth, sections = _BY_KIND[row.kind](wanted)
+def context_of(row: StaffRequest, facts: Facts) -> Context:
+    worth, sections = _BY_KIND[row.kind](facts)
     return Context(worth, [_timeline(row), *sections, _earlier(row)])
 
 
@@ -73,44 +73,47 @@ def _earlier(row: StaffRequest) -> Section:
     rows = StaffRequest.objects.filter(kind=row.kind, target_id=row.target_id).exclude(pk=row.pk)
     newest = rows.select_related("asked_by").order_by("-asked_at")[:EARLIER_MAX]
     facts: Pairs = [
-        (day(one.asked_at), f"{one.get_state_display()}, requested by {one.asked_by}: {one.reason}")
-        for one in newest
+        (
+            day(request.asked_at),
+            f"{request.get_state_display()}, requested by {request.asked_by}: {request.reason}",
+        )
+        for request in newest
     ]
     return Section(
         "Earlier requests", facts or [("None", "This is the first request about this record.")]
     )
 
 
-def _payout(wanted: Facts) -> tuple[str, list[Section]]:
+def _payout(facts: Facts) -> tuple[str, list[Section]]:
     rows = Payout.objects.select_related("store__platform", "asset", "destination", "maker").defer(
         "destination__account_sealed"
     )
-    payout = rows.get(pk=wanted["payout"])
+    payout = rows.get(pk=facts["payout"])
     return worth_text(payout), payout_sections(payout)
 
 
-def _correction(wanted: Facts) -> tuple[str, list[Section]]:
-    asset = Asset.objects.get(pk=wanted["asset"])
-    store = _store(wanted["store"])
+def _correction(facts: Facts) -> tuple[str, list[Section]]:
+    asset = Asset.objects.get(pk=facts["asset"])
+    store = _store(facts["store"])
     currency = store.settlement_currency if store else OF_THE_SERVICE
     rate = current_rate(asset.pk, currency, clock.real_now())
     if rate is None:
         worth = "No current rate"
     else:
         worth = fiat(
-            money.cents_for_atomic(int(wanted["amount_atomic"]), rate.rate, asset.atomic_decimals),
+            money.cents_for_atomic(int(facts["amount_atomic"]), rate.rate, asset.atomic_decimals),
             currency,
         )
     return worth, [store_section(store)] if store else []
 
 
-def _of_store(wanted: Facts) -> tuple[str, list[Section]]:
-    store = _store(wanted["store"])
+def _of_store(facts: Facts) -> tuple[str, list[Section]]:
+    store = _store(facts["store"])
     return "", [store_section(store)] if store else []
 
 
-def _of_person(wanted: Facts) -> tuple[str, list[Section]]:
-    person = User.objects.get(pk=wanted["user"])
+def _of_person(target: Facts) -> tuple[str, list[Section]]:
+    person = User.objects.get(pk=target["user"])
     facts: Pairs = [
         ("Email", person.email),
         ("Name", person.name or "—"),
@@ -126,9 +129,9 @@ def _of_person(wanted: Facts) -> tuple[str, list[Section]]:
     ]
 
 
-def _sending(wanted: Facts) -> tuple[str, list[Section]]:
+def _sending(target: Facts) -> tuple[str, list[Section]]:
     hold = SendingHold.objects.select_related("chain", "asset__chain", "placed_by").get(
-        pk=wanted["hold"]
+        pk=target["hold"]
     )
     facts: Pairs = [
         ("What", holds.name_of(hold).capitalize()),

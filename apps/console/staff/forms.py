@@ -32,11 +32,11 @@ _COINS = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,30})?", re.ASCII)
 
 
 class AskForm(forms.Form):
-    """`known` names what the form was opened for, from the page's address."""
+    """`preset` names what the form was opened for, from the page's address."""
 
-    def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
+    def __init__(self, *args: Any, preset: dict[str, str], **options: Any) -> None:
         super().__init__(*args, **options)
-        self.known = known
+        self.preset = preset
         self.fields["reason"] = forms.CharField(
             max_length=500,
             widget=forms.Textarea(attrs={"rows": 3}),
@@ -115,7 +115,7 @@ class CorrectionForm(AskForm):
 
     def ask(self, staff: User, at: datetime) -> StaffRequest:
         data = self.cleaned_data
-        wanted = corrections.Correction(
+        correction = corrections.Correction(
             str(uuid.uuid4()),
             data["asset"],
             data["account"],
@@ -123,7 +123,7 @@ class CorrectionForm(AskForm):
             data["amount_atomic"],
             data["payment"],
         )
-        return corrections.request_correction(wanted, self.reason, staff, at)
+        return corrections.request_correction(correction, self.reason, staff, at)
 
 
 class FactorForm(AskForm):
@@ -142,9 +142,9 @@ class RolesForm(AskForm):
         choices=StaffRole.choices, required=False, widget=forms.CheckboxSelectMultiple
     )
 
-    def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
-        super().__init__(*args, known=known, **options)
-        person = User.objects.with_email(known.get("email", ""))
+    def __init__(self, *args: Any, preset: dict[str, str], **options: Any) -> None:
+        super().__init__(*args, preset=preset, **options)
+        person = User.objects.with_email(preset.get("email", ""))
         self.fields["roles"].initial = sorted(roles_of(person)) if person else []
 
     def clean_email(self) -> User:
@@ -165,9 +165,9 @@ class DispatchForm(AskForm):
     authorization_url = forms.URLField(required=False, max_length=2048, assume_scheme="https")
     authorization_policy = forms.JSONField(required=False)
 
-    def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
-        super().__init__(*args, known=known, **options)
-        text = known.get("store", "")
+    def __init__(self, *args: Any, preset: dict[str, str], **options: Any) -> None:
+        super().__init__(*args, preset=preset, **options)
+        text = preset.get("store", "")
         store = Store.objects.filter(pk=text).first() if is_uuid(text) else None
         if store is not None:
             self.initial.update({column: getattr(store, column) for column in dispatch.COLUMNS})
@@ -201,9 +201,9 @@ class CardNetworkForm(AskForm):
         required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"})
     )
 
-    def __init__(self, *args: Any, known: dict[str, str], **options: Any) -> None:
-        super().__init__(*args, known=known, **options)
-        text = known.get("credential", "")
+    def __init__(self, *args: Any, preset: dict[str, str], **options: Any) -> None:
+        super().__init__(*args, preset=preset, **options)
+        text = preset.get("credential", "")
         self.row = (
             Credential.objects.select_related("store").filter(pk=text).first()
             if is_uuid(text)
@@ -270,7 +270,9 @@ class WithdrawalForm(AskForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        addresses = [(one.lower(), checksummed(one)) for one in settings.WITHDRAWAL_ADDRESSES]
+        addresses = [
+            (address.lower(), checksummed(address)) for address in settings.WITHDRAWAL_ADDRESSES
+        ]
         self.fields["to_address"].choices = addresses  # type: ignore[attr-defined]
 
     def clean(self) -> None:
@@ -293,14 +295,14 @@ class WithdrawalForm(AskForm):
     def ask(self, staff: User, at: datetime) -> Withdrawal:
         """Raises WithdrawalRefused."""
         data = self.cleaned_data
-        wanted = withdrawals.WithdrawalRequest(
+        order = withdrawals.WithdrawalRequest(
             reference=data["reference"].strip(),
             asset=data["asset"],
             amount_atomic=data["amount_atomic"],
             to_address=data["to_address"],
             reason=self.reason,
         )
-        return withdrawals.request_withdrawal(wanted, staff, at)
+        return withdrawals.request_withdrawal(order, staff, at)
 
 
 # By kind of staff request; a payout is asked for where it is reviewed.

@@ -212,8 +212,8 @@ def _list(name: str, query: str = "") -> str:
 
 def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money: bool) -> Waiting:
     """No more than a hundred are looked at, the oldest first."""
-    found = list(rows.order_by(column).values_list(column, flat=True)[: SHOWN_MAX + 1])
-    return Waiting(name, len(found), found[0] if found else None, url, is_money)
+    times = list(rows.order_by(column).values_list(column, flat=True)[: SHOWN_MAX + 1])
+    return Waiting(name, len(times), times[0] if times else None, url, is_money)
 
 
 def health(now: datetime) -> list[Fact]:
@@ -252,29 +252,37 @@ def _sending(now: datetime) -> Iterator[Fact]:
         yield Fact(
             "Signer", BAD if since < now - SENT_LATE else GOOD, "Oldest unsigned transaction", since
         )
-    held = holds.open_holds()
+    open_holds = holds.open_holds()
     page = reverse("admin:sending")
     words = (
-        "On hold: " + ", ".join(holds.name_of(one) for one in held[:3]) if held else "Not on hold"
+        "On hold: " + ", ".join(holds.name_of(hold) for hold in open_holds[:3])
+        if open_holds
+        else "Not on hold"
     )
-    yield Fact("Sending", BAD if held else GOOD, words, held[0].placed_at if held else None, page)
+    yield Fact(
+        "Sending",
+        BAD if open_holds else GOOD,
+        words,
+        open_holds[0].placed_at if open_holds else None,
+        page,
+    )
 
 
 def _signed(now: datetime) -> Iterator[Fact]:
     """What has left in a day, beside the amount from which somebody is called."""
     page = reverse("admin:chain_outgoingtransaction_changelist") + "?days=1"
-    for one in outflow.by_asset(Mode.LIVE, now):
-        if one.alarm_atomic is None:
+    for outgoing in outflow.by_asset(Mode.LIVE, now):
+        if outgoing.alarm_atomic is None:
             continue
-        left = _coins(one.day_atomic, one.asset)
-        alarm = _coins(one.alarm_atomic, one.asset)
-        is_above = one.day_atomic > one.alarm_atomic
-        is_near = one.day_atomic * 100 >= one.alarm_atomic * NEAR_PERCENT
+        spent = _coins(outgoing.day_atomic, outgoing.asset)
+        alarm = _coins(outgoing.alarm_atomic, outgoing.asset)
+        is_above = outgoing.day_atomic > outgoing.alarm_atomic
+        is_near = outgoing.day_atomic * 100 >= outgoing.alarm_atomic * NEAR_PERCENT
         tone = BAD if is_above else WAIT if is_near else GOOD
         yield Fact(
-            f"Signing limit, {_name(one.asset)}",
+            f"Signing limit, {_name(outgoing.asset)}",
             tone,
-            f"{left} of {alarm} {one.asset.coin_symbol} signed in 24 hours",
+            f"{spent} of {alarm} {outgoing.asset.coin_symbol} signed in 24 hours",
             url=page,
         )
 
@@ -316,14 +324,14 @@ def _seal(now: datetime) -> Fact:
 
 def _floats() -> Iterator[Fact]:
     """What the hot wallets hold by the books, beside the float that stays in them."""
-    held = {
+    floats = {
         asset: -amount
         for mode, asset, kind, amount in service_balances()
         if kind == "custody_hot" and mode == Mode.LIVE
     }
-    assets = Asset.objects.filter(pk__in=held).select_related("chain").order_by("position", "pk")
+    assets = Asset.objects.filter(pk__in=floats).select_related("chain").order_by("position", "pk")
     for asset in assets:
-        amount = held[asset.pk]
+        amount = floats[asset.pk]
         floor = _floor(asset)
         words = f"{_coins(amount, asset)} {asset.coin_symbol}"
         if floor:
@@ -350,10 +358,10 @@ def _floor(asset: Asset) -> int:
 
 def context() -> dict[str, object]:
     now = clock.real_now()
-    found = queues(now)
+    all_queues = queues(now)
     return {
-        "queues": [one for one in found if one.count],
-        "empty_queues": [one for one in found if not one.count],
+        "queues": [queue for queue in all_queues if queue.count],
+        "empty_queues": [queue for queue in all_queues if not queue.count],
         "facts": health(now),
         "now": now,
     }

@@ -61,18 +61,18 @@ def _failing(now: datetime) -> list[Failing]:
         next_at=Min("not_before", filter=Q(dead_at=None)),
         last=Max("error"),
     )
-    found = rows.order_by("-dead", "job")[:JOBS_MAX]
+    groups = rows.order_by("-dead", "job")[:JOBS_MAX]
     return [
         Failing(
-            one["job"],
-            one["paused"],
-            one["dead"],
-            one["aside"],
-            one["began"],
-            one["next_at"],
-            one["last"],
+            group["job"],
+            group["paused"],
+            group["dead"],
+            group["aside"],
+            group["began"],
+            group["next_at"],
+            group["last"],
         )
-        for one in found
+        for group in groups
     ]
 
 
@@ -116,6 +116,6 @@ def _outbox(now: datetime) -> list[Queue]:
 
 
 def _counted(name: str, rows: "QuerySet[Any]", column: str, url: str) -> Queue:
-    found = list(rows.order_by(column).values_list(column, flat=True)[: COUNTED_MAX + 1])
-    shown = f"{len(found):,}" if len(found) <= COUNTED_MAX else f"{COUNTED_MAX:,}+"
-    return Queue(name, shown, found[0] if found else None, url)
+    times = list(rows.order_by(column).values_list(column, flat=True)[: COUNTED_MAX + 1])
+    figure = f"{len(times):,}" if len(times) <= COUNTED_MAX else f"{COUNTED_MAX:,}+"
+    return Queue(name, figure, times[0] if times else None, url)

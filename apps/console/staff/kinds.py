@@ -11,5 +11,5 @@ from apps.stores.four_eyes import Kind
 from apps.stores.staffing import ROLES
 
 KINDS: dict[str, Kind] = {
-    one.name: one for one in (RELEASE, CORRECTION, FACTOR, CARD_NETWORK, DISPATCH, ROLES, LIFT)
+    kind.name: kind for kind in (RELEASE, CORRECTION, FACTOR, CARD_NETWORK, DISPATCH, ROLES, LIFT)
 }

@@ -37,13 +37,13 @@ class HoldForm(forms.Form):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        chains = [(f"chain:{one.pk}", one.name) for one in Chain.objects.order_by("mode", "name")]
+        chains = [(f"chain:{row.pk}", row.name) for row in Chain.objects.order_by("mode", "name")]
         active = (
             Asset.objects.filter(is_active=True)
             .select_related("chain")
             .order_by("chain__mode", "chain__name", "position")
         )
-        assets = [(f"asset:{one.pk}", f"{one.coin_symbol} on {one.chain.name}") for one in active]
+        assets = [(f"asset:{row.pk}", f"{row.coin_symbol} on {row.chain.name}") for row in active]
         choices = [(EVERYTHING, "Everything"), ("Chains", chains), ("Assets", assets)]
         self.fields["what"].choices = choices  # type: ignore[attr-defined]  # a choice field
 
@@ -70,13 +70,13 @@ def sending(site: AdminSite, request: HttpRequest) -> HttpResponse:
                 messages.success(request, done)
                 return HttpResponseRedirect(reverse("admin:sending"))
             status = 422
-    asked = StaffRequest.objects.filter(kind=holds.LIFT.name, state=StaffRequest.State.PENDING)
-    waiting = dict(asked.values_list("target_id", "pk"))
+    pending = StaffRequest.objects.filter(kind=holds.LIFT.name, state=StaffRequest.State.PENDING)
+    waiting = dict(pending.values_list("target_id", "pk"))
     context = {
         **site.each_context(request),
         "title": "Sending",
         "holds": [
-            (one, holds.name_of(one), waiting.get(str(one.pk))) for one in holds.open_holds()
+            (hold, holds.name_of(hold), waiting.get(str(hold.pk))) for hold in holds.open_holds()
         ],
         "wallets": HotWallet.objects.select_related("chain").order_by("chain__mode", "chain__name"),
         "form": form,
@@ -104,11 +104,11 @@ def _resume(request: HttpRequest) -> str:
     """Raises a Failure."""
     if not may(request, roles.SENDING_RESUME):
         raise PermissionDenied
-    wanted = request.POST.get("hold", "")
+    chosen = request.POST.get("hold", "")
     rows = SendingHold.objects.select_related("chain", "asset__chain").filter(lifted_at=None)
     row = (
-        rows.filter(pk=int(wanted)).first()
-        if wanted.isascii() and wanted.isdigit() and len(wanted) < 19
+        rows.filter(pk=int(chosen)).first()
+        if chosen.isascii() and chosen.isdigit() and len(chosen) < 19
         else None
     )
     if row is None:
@@ -130,11 +130,11 @@ def jobs(site: AdminSite, request: HttpRequest) -> HttpResponse:
 def balance(site: AdminSite, request: HttpRequest) -> HttpResponse:
     """Debits and credits by kind of account, as of now or as of the last seal."""
     is_sealed = request.GET.get("as_of") == "seal"
-    told = trial_balance.at_last_seal() if is_sealed else trial_balance.now()
+    table = trial_balance.at_last_seal() if is_sealed else trial_balance.now()
     context = {
         **site.each_context(request),
         "title": "Trial balance",
-        "told": told,
+        "told": table,
         "is_sealed": is_sealed,
     }
     return TemplateResponse(request, "admin/trial_balance.html", context)
@@ -143,16 +143,16 @@ def balance(site: AdminSite, request: HttpRequest) -> HttpResponse:
 def search(site: AdminSite, request: HttpRequest) -> HttpResponse:
     """Whatever somebody quotes, over all stores. What was looked for is in the audit log."""
     typed = request.GET.get("q", "")
-    found = staff_search.find(typed)
-    if found.term.text:
-        counts = {group.name: len(group.hits) for group in found.groups}
-        audit.record("staff.searched", name=found.term.text, details=counts)
-    if len(found.hits) == 1 and found.term.is_exact:
-        return HttpResponseRedirect(found.hits[0].url)
+    result = staff_search.find(typed)
+    if result.term.text:
+        counts = {group.name: len(group.hits) for group in result.groups}
+        audit.record("staff.searched", name=result.term.text, details=counts)
+    if len(result.hits) == 1 and result.term.is_exact:
+        return HttpResponseRedirect(result.hits[0].url)
     context = {
         **site.each_context(request),
         "title": "Search",
-        "found": found,
-        "query": found.term.text,
+        "found": result,
+        "query": result.term.text,
     }
     return TemplateResponse(request, "admin/search.html", context)

@@ -82,12 +82,12 @@ def find(typed: str) -> Found:
     """As many statements for each kind of term, whatever is found."""
     term = Term.of(typed)
     by_group: dict[str, list[Hit]] = {}
-    seen: set[tuple[str, str]] = set()
+    keys: set[tuple[str, str]] = set()
     for row in _rows(term):
         key = (row._meta.label, str(row.pk))
-        if key in seen:
+        if key in keys:
             continue
-        seen.add(key)
+        keys.add(key)
         name = str(row._meta.verbose_name_plural)
         by_group.setdefault(name[:1].upper() + name[1:], []).append(_hit(row))
     return Found(term, [Group(name, hits) for name, hits in by_group.items()])
@@ -166,10 +166,10 @@ def _of_text(term: Term) -> Iterator[Model]:
         )
 
 
-def _shown(model: type[Model], wanted: Q) -> "QuerySet[Any]":
+def _shown(model: type[Model], condition: Q) -> "QuerySet[Any]":
     """The newest, where the table has their age; with what a line of the page needs."""
     names = {field.name for field in model._meta.fields}
-    rows = model._base_manager.filter(wanted)
+    rows = model._base_manager.filter(condition)
     if "asset" in names:
         rows = rows.select_related("asset")
     if "store" in names:

@@ -94,9 +94,9 @@ def _seal(options: Mapping[str, Any]) -> Seal:
 def _make(parent: Path, seal: Seal, keep: int | None, *, with_key_file: bool) -> BackupResult:
     if keep is not None and keep < 1:
         raise CommandError("--keep must be 1 or more")
-    made = create.make(parent, seal, with_key_file=with_key_file)
-    told = _told(made, check.verify(made))
-    return told if keep is None else replace(told, deleted=check.prune(parent, keep))
+    folder = create.make(parent, seal, with_key_file=with_key_file)
+    result = _told(folder, check.verify(folder))
+    return result if keep is None else replace(result, deleted=check.prune(parent, keep))
 
 
 def _told(folder: Path, described: Manifest) -> BackupResult:

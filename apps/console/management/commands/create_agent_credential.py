@@ -38,14 +38,14 @@ class Command(OperatorCommand[AgentCredentialResult]):
 
     @transaction.atomic
     def run(self, **options: Any) -> AgentCredentialResult:
-        wanted = (
+        chosen = (
             None
             if options["scopes"] is None
-            else [one for one in options["scopes"].split(",") if one]
+            else [value for value in options["scopes"].split(",") if value]
         )
-        caps = [_cap(one) for one in options["cap"]]
+        caps = [_cap(value) for value in options["cap"]]
         row, text = create_agent_credential(
-            store_named(options["store"]), options["mode"], name=options["name"], wanted=wanted
+            store_named(options["store"]), options["mode"], name=options["name"], wanted=chosen
         )
         for asset, per_tx, daily in caps:
             set_cap(row, asset, per_tx, daily)
@@ -59,9 +59,10 @@ def _cap(text: str) -> tuple[Asset, int | None, int | None]:
         len(parts) != 3
         or not any(numbers)
         or not all(
-            one == "" or (one.isascii() and one.isdigit() and len(one) <= 60) for one in numbers
+            number == "" or (number.isascii() and number.isdigit() and len(number) <= 60)
+            for number in numbers
         )
     ):
         raise CommandError(f"{text!r} must have the form ASSET:PER_TX:DAILY, in atomic units")
-    per_tx, daily = (int(one) if one else None for one in numbers)
+    per_tx, daily = (int(number) if number else None for number in numbers)
     return known_asset(parts[0]), per_tx, daily

@@ -29,16 +29,16 @@ class Command(OperatorCommand[ApiKeyResult]):
         parser.add_argument("--name", default="")
 
     def run(self, **options: Any) -> ApiKeyResult:
-        wanted = (
+        chosen = (
             None
             if options["scopes"] is None
-            else [one for one in options["scopes"].split(",") if one]
+            else [scope for scope in options["scopes"].split(",") if scope]
         )
         key, text = create_api_key(
             store_named(options["store"]),
             options["mode"],
             name=options["name"],
             key_type=options["type"],
-            wanted=wanted,
+            wanted=chosen,
         )
         return ApiKeyResult(id=str(key.pk), key=text, scopes=key.scopes)

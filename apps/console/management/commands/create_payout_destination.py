@@ -38,8 +38,8 @@ class Command(OperatorCommand[DestinationResult]):
         parser.add_argument("--label", default="")
 
     def run(self, **options: Any) -> DestinationResult:
-        made = self._wallet(**options) if options["wallet"] else self._bank(**options)
-        return DestinationResult(id=str(made.pk), kind=made.kind)
+        destination = self._wallet(**options) if options["wallet"] else self._bank(**options)
+        return DestinationResult(id=str(destination.pk), kind=destination.kind)
 
     def _wallet(self, **options: Any) -> Destination:
         network, separator, address = options["wallet"].partition(":")

@@ -93,17 +93,17 @@ class Command(OperatorCommand[StoreResult]):
 def open_store(store: Store, user: User) -> StoreResult:
     """Accept every active asset and make the credentials; what `create_store` prints."""
     accept_all_active(store)
-    wanted = scopes.ALL if store.is_platform else scopes.DEFAULT
+    granted = scopes.ALL if store.is_platform else scopes.DEFAULT
     keys: dict[str, dict[str, str]] = {"live": {}, "test": {}}
-    for mode, made in keys.items():
+    for mode, secrets in keys.items():
         for kind in ("secret", "publishable"):
-            made[kind] = create_api_key(
-                store, mode, name=f"First {kind} key", key_type=kind, wanted=wanted
+            secrets[kind] = create_api_key(
+                store, mode, name=f"First {kind} key", key_type=kind, wanted=granted
             )[1]
     agents = {
         mode: create_agent_credential(store, mode, name="First agent")[1]
         for mode in ("live", "test")
     }
-    named = NamedStore(id=str(store.pk), name=store.name)
+    named_store = NamedStore(id=str(store.pk), name=store.name)
     person = Person(email=user.email)
-    return StoreResult(store=named, user=person, keys=keys, agents=agents)
+    return StoreResult(store=named_store, user=person, keys=keys, agents=agents)

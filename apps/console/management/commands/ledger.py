@@ -58,15 +58,15 @@ class Command(OperatorCommand[ExportResult | None]):
         last = _day(options["last"], "--to")
         if first is not None and last is not None and last < first:
             raise CommandError("--to is before --from")
-        asked = books.Asked(store.pk if store else None, options["mode"] or "", first, last)
+        query = books.Asked(store.pk if store else None, options["mode"] or "", first, last)
         write = _WRITERS[options["format"]]
         if options["output"] is None:
             self.stdout.ending = ""
-            write(asked, sys.stdout)
+            write(query, sys.stdout)
             return None
         try:
             with options["output"].open("w", encoding="utf-8", newline="") as file:
-                tally = write(asked, file)
+                tally = write(query, file)
         except OSError as error:
             raise CommandError(f"{options['output']} can't be written: {error.strerror}") from None
         return ExportResult(

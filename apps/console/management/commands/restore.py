@@ -76,8 +76,8 @@ class Command(OperatorCommand[RestoreResult]):
 
     def run(self, **options: Any) -> RestoreResult:
         passphrase, key_file = (
-            Path(given) if given else None
-            for given in (options["passphrase_file"], options["key_file"])
+            Path(path) if path else None
+            for path in (options["passphrase_file"], options["key_file"])
         )
         try:
             restored = bring_back(Path(options["backup"]), passphrase, options["replace"], key_file)
@@ -90,7 +90,7 @@ class Command(OperatorCommand[RestoreResult]):
         lines = [f"Restored as of {result.made_at}."]
         lines += [f"Blocks read: {chain} {number}" for chain, number in result.heads.items()]
         lines += [f"Rows: {table} {number}" for table, number in result.rows.items()]
-        lines += [f"BROKEN: {one}" for one in result.findings] or [
+        lines += [f"BROKEN: {finding}" for finding in result.findings] or [
             "verify_ledger: all invariants hold."
         ]
         lines += ["", "Next steps:"]

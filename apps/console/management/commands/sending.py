@@ -75,23 +75,23 @@ class Command(OperatorCommand[SendingResult]):
 
     def run(self, **options: Any) -> SendingResult:
         action = options["action"]
-        what = options["what"]
+        target = options["what"]
         try:
             if action in ("stop", "resume"):
-                self._switch(action, what, options["reason"][:200])
+                self._switch(action, target, options["reason"][:200])
             elif action == "known":
-                self._explain(what or "")
+                self._explain(target or "")
             elif action in ("sent", "unsent", "again", "cancel"):
-                self._resolve(action, what, options["hash"])
+                self._resolve(action, target, options["hash"])
         except RpcError as error:
             raise CommandError(f"The chain can't be read: {error}") from None
         return self._state()
 
-    def _switch(self, action: str, what: str | None, reason: str) -> None:
+    def _switch(self, action: str, target: str | None, reason: str) -> None:
         wallets = HotWallet.objects.select_related("chain")
-        chosen = list(wallets if what == "all" else wallets.filter(pk=what))
+        chosen = list(wallets if target == "all" else wallets.filter(pk=target))
         if not chosen:
-            raise CommandError(f"There is no hot wallet for {what!r}; give a network, or all")
+            raise CommandError(f"There is no hot wallet for {target!r}; give a network, or all")
         for wallet in chosen:
             if action == "stop":
                 hot_wallets.halt(wallet, reason, clock.real_now())
@@ -99,14 +99,14 @@ class Command(OperatorCommand[SendingResult]):
                 with closing(nodes_of(wallet.chain)) as nodes:
                     hot_wallets.resume(wallet, nodes, clock.real_now())
 
-    def _resolve(self, action: str, what: str | None, tx_hash: str | None) -> None:
+    def _resolve(self, action: str, target: str | None, tx_hash: str | None) -> None:
         row = (
-            OutgoingTransaction.objects.filter(pk=what).select_related("asset", "chain").first()
-            if what and is_uuid(what)
+            OutgoingTransaction.objects.filter(pk=target).select_related("asset", "chain").first()
+            if target and is_uuid(target)
             else None
         )
         if row is None:
-            raise CommandError(f"There is no transaction {what}")
+            raise CommandError(f"There is no transaction {target}")
         if action == "sent":
             if not tx_hash:
                 raise CommandError("Give the hash of the transaction that was sent: --hash")

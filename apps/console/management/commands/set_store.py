@@ -109,7 +109,7 @@ def _atomic_or_none(text: str) -> int | None:
 
 
 def _names(text: str) -> list[str] | None:
-    return None if text in ("", "none") else [one.strip() for one in text.split(",")]
+    return None if text in ("", "none") else [name.strip() for name in text.split(",")]
 
 
 def _atomic_text(text: str) -> str | None:

@@ -83,8 +83,10 @@ class Command(OperatorCommand[StaffResult | RolesResult | StaffRequestResult]):
         people = User.objects.filter(is_staff=True).order_by("email")
         return StaffResult(
             staff=[
-                StaffMember(email=one.email, active=one.is_active, roles=sorted(roles_of(one)))
-                for one in people
+                StaffMember(
+                    email=person.email, active=person.is_active, roles=sorted(roles_of(person))
+                )
+                for person in people
             ],
             waiting=[staff_request_result(row) for row in waiting.order_by("asked_at")],
         )
@@ -94,7 +96,7 @@ class Command(OperatorCommand[StaffResult | RolesResult | StaffRequestResult]):
 def _set(options: Mapping[str, Any]) -> RolesResult | StaffRequestResult:
     if options["roles"] is None:
         raise CommandError("Give --roles")
-    roles = sorted({one.strip() for one in options["roles"].split(",") if one.strip()})
+    roles = sorted({role.strip() for role in options["roles"].split(",") if role.strip()})
     person = User.objects.with_email(options["what"] or "")
     if person is None and options["password"]:
         person = create_user(options["what"], options["password"])

@@ -18,5 +18,5 @@ class Command(OperatorCommand[SweepResult]):
     help = "Request the sweeps that are worth their gas; the worker sends them once they are signed"
 
     def run(self, **options: Any) -> SweepResult:
-        asked = sweeper.sweep_due()
-        return SweepResult(sweeps=asked.sweeps, gas_transfers=asked.gas_transfers)
+        count = sweeper.sweep_due()
+        return SweepResult(sweeps=count.sweeps, gas_transfers=count.gas_transfers)

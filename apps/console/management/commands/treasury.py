@@ -192,7 +192,7 @@ class Command(
         payment = by_reference(options["payment"]) if options["payment"] else None
         if options["payment"] and payment is None:
             raise CommandError(f"There is no payment {options['payment']!r}")
-        wanted = corrections.Correction(
+        correction = corrections.Correction(
             key=options["key"] or str(uuid.uuid4()),
             asset=asset,
             kind=options["account"],
@@ -206,16 +206,16 @@ class Command(
         try:
             if options["approved_by"]:
                 request = corrections.correct(
-                    wanted, reason, staff, staff_named(options["approved_by"]), at
+                    correction, reason, staff, staff_named(options["approved_by"]), at
                 )
             else:
-                request = corrections.request_correction(wanted, reason, staff, at)
+                request = corrections.request_correction(correction, reason, staff, at)
         except (Failure, ValueError) as refusal:
             raise CommandError(f"Not booked: {refusal}") from None
         return CorrectionResult(
-            key=wanted.key,
+            key=correction.key,
             asset_id=asset.pk,
-            account=wanted.kind,
+            account=correction.kind,
             amount_atomic=options["amount_atomic"],
             request=str(request.pk),
             state=request.state,
@@ -228,7 +228,7 @@ def _withdraw(options: Mapping[str, Any]) -> WithdrawalResult:
     amount = options["amount_atomic"] or ""
     if asset is None or not _AMOUNT.fullmatch(amount):
         raise CommandError("Give --asset and a whole --amount-atomic")
-    wanted = withdrawals.WithdrawalRequest(
+    order = withdrawals.WithdrawalRequest(
         reference=(options["reference"] or "").strip(),
         asset=asset,
         amount_atomic=int(amount),
@@ -237,7 +237,7 @@ def _withdraw(options: Mapping[str, Any]) -> WithdrawalResult:
     )
     staff = staff_named(options["staff"])
     second = staff_named(options["approved_by"]) if options["approved_by"] else None
-    row = withdrawals.request_withdrawal(wanted, staff, clock.real_now())
+    row = withdrawals.request_withdrawal(order, staff, clock.real_now())
     if second is not None and row.status == Withdrawal.Status.REQUESTED:
         row = withdrawals.approve_withdrawal(row.pk, second, clock.real_now())
     return _withdrawal(row)
