@@ -90,7 +90,10 @@ class StaffSite(AdminSite):
             path(f"{name.replace('_', '-')}/", self.admin_view(partial(page, self)), name=name)
             for name, page in views.items()
         ]
-        return [*own, *super().get_urls()]
+        django = [
+            one for one in super().get_urls() if getattr(one, "name", "") != "view_on_site"
+        ]  # which leads to pages of records that libraries would have
+        return [*own, *django]
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

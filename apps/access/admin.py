@@ -110,7 +110,8 @@ class SecondFactorAdmin(ReadOnly):
 
 @admin.register(Application)
 class ApplicationAdmin(ReadOnly):
-    list_display = ["name", "shop", "client_id", "client_type", "is_active", "created_on"]
+    list_display = ["name", "shop", "client_id", "client_type", "enabled", "created_on"]
+    enabled = lists.flag("is_active", "Active")
     list_filter = ["is_active", "client_type"]
     list_select_related = ["store"]
     search_fields = ["client_id", "store"]

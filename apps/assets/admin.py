@@ -17,8 +17,10 @@ CURRENCIES = Currency.values
 @admin.register(Chain)
 class ChainAdmin(Switches):
     operation = roles.ASSETS
-    list_display = ["name", "id", "chain_id", "mode", "required_confirmations"]
+    list_display = ["name", "code", "number", "mode", "required_confirmations"]
     list_filter = ["mode"]
+    code = lists.text("id", "ID")
+    number = lists.text("chain_id", "Chain ID")
     switches = ("required_confirmations", "explorer_url")
 
 

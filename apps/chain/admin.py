@@ -30,13 +30,17 @@ class AssetAdmin(Switches):
     operation = roles.ASSETS
     form = AssetForm
     list_display = [
-        "id",
+        "asset",
         "chain",
         "token_standard",
-        "atomic_decimals",
-        "is_active",
-        "is_fiat_eligible",
+        "decimals",
+        "offered",
+        "to_banks",
     ]
+    asset = lists.text("id", "Asset")
+    decimals = lists.text("atomic_decimals", "Decimals on the chain")
+    offered = lists.flag("is_active", "Active")
+    to_banks = lists.flag("is_fiat_eligible", "Can be paid out to a bank")
     list_filter = ["chain", "is_active"]
     switches = ("is_active", "min_withdrawal_atomic", "position")
 

@@ -47,7 +47,9 @@ class CallbackAdmin(ReadOnly):
 
 @admin.register(Credential)
 class CredentialAdmin(ReadOnly):
-    list_display = ["provider", "shop", "api_key_hint", "is_active", "created", "change"]
+    list_display = ["provider", "shop", "api_key", "enabled", "created", "change"]
+    api_key = lists.text("api_key_hint", "API key")
+    enabled = lists.flag("is_active", "Active")
     list_filter = ["mode", "is_active"]
     shop = lists.store()
     created = lists.when("created_at", "Created")

@@ -17,8 +17,8 @@ from apps.payouts.approval_models import PayoutApproval
 from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import set_verified
-from apps.payouts.services.review import approve_payout, needs_two, reject_payout, worth_text
-from apps.payouts.staff_facts import payout_sections
+from apps.payouts.services.review import approve_payout, needs_two, reject_payout
+from apps.payouts.staff_facts import payout_sections, worth_text
 
 
 @admin.register(Payout)
@@ -80,18 +80,19 @@ class PayoutAdmin(Rated, Queue):
         staff_code.take(request)
 
     def asked(self, row: Any) -> list[tuple[str, Any]]:
+        coins = lists.amount_text(row.amount_atomic, row.asset.atomic_decimals)
         return [
-            ("amount", lists.worth(row.amount_atomic, row.asset, row)),
+            ("amount", f"{coins} {row.asset.coin_symbol}"),
             ("worth now", worth_text(row)),
             ("to", _target(row)),
             ("reason for review", row.review_reason),
             ("mode", row.get_mode_display()),
             ("created", moment(row.created_at)),
             (
-                "people",
+                "approvals",
                 "Two: this amount needs a second member of staff, and a reason"
                 if needs_two(row)
-                else "One",
+                else "One is enough",
             ),
         ]
 
@@ -164,7 +165,8 @@ class DestinationAdmin(ReadOnly):
 
 @admin.register(Schedule)
 class ScheduleAdmin(ReadOnly):
-    list_display = ["shop", "asset", "frequency", "next_payout", "last_result", "is_active"]
+    list_display = ["shop", "asset", "frequency", "next_payout", "last_result", "running"]
+    running = lists.flag("is_active", "Active")
     list_filter = ["mode", "frequency", "is_active"]
     list_select_related = ["store", "asset"]
     search_fields = ["id", "store"]

@@ -9,8 +9,9 @@ from django.urls import reverse
 
 from apps.core.staff.lists import amount_text
 from apps.core.staff.pages import Section
-from apps.core.templatetags.tillgate import day, moment
+from apps.core.templatetags.tillgate import day, fiat, moment
 from apps.payouts.models import Payout
+from apps.payouts.services.review import worth_now
 from apps.stores.models import Member
 from apps.stores.staff_facts import decisions, store_section
 
@@ -85,6 +86,11 @@ def _destination(payout: Payout) -> Section:
         )
     page = reverse("admin:payouts_destination_change", args=[saved.pk]) if saved is not None else ""
     return Section("Destination", facts, page, "Open destination")
+
+
+def worth_text(payout: Payout) -> str:
+    worth = worth_now(payout)
+    return "No current rate" if worth is None else fiat(worth.cents, worth.currency)
 
 
 def _person(payout: Payout) -> Section:

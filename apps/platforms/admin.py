@@ -11,6 +11,7 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
+from apps.core.countries import country_name
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import Queue, ReadOnly, Section, may
 from apps.core.templatetags.tillgate import moment
@@ -54,7 +55,7 @@ class AccessRequestAdmin(Queue):
 
 @admin.register(Verification)
 class VerificationAdmin(Queue):
-    list_display = ["submitted", "shop", "business", "business_country", "contact", "decision"]
+    list_display = ["submitted", "shop", "business", "place", "contact", "decision"]
     list_filter = ["status"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
@@ -62,6 +63,7 @@ class VerificationAdmin(Queue):
     submitted = lists.when("submitted_at", "Submitted")
     shop = lists.store()
     business = lists.text("business_legal_name", "Business")
+    place = lists.country("business_country")
     contact = lists.text("contact_email", "Contact")
     ordering = ["-submitted_at"]
     noun = "verification"
@@ -70,7 +72,7 @@ class VerificationAdmin(Queue):
     def asked(self, row: Any) -> list[tuple[str, Any]]:
         return [
             ("business", row.business_legal_name),
-            ("country", row.business_country),
+            ("country", country_name(row.business_country)),
             ("registration number", row.registration_number),
             ("tax ID", row.tax_id),
             ("website", row.business_website),

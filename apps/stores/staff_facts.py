@@ -4,6 +4,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from apps.core.countries import country_name
 from apps.core.staff.pages import Section
 from apps.core.templatetags.tillgate import day
 from apps.stores.models import AuditEntry, Store, Verification
@@ -17,7 +18,7 @@ def store_section(store: Store) -> Section:
     last = Verification.objects.filter(store=store).order_by("-created_at").first()
     facts: list[tuple[str, Any]] = [
         ("Name", store.name),
-        ("Country", store.country or "Unknown"),
+        ("Country", country_name(store.country) or "Unknown"),
         ("Created", day(store.created_at)),
         ("Business", _business(store, last)),
         ("Members", store.members.count()),

@@ -26,7 +26,8 @@ class EndpointAdmin(ReadOnly):
 
 @admin.register(Event)
 class EventAdmin(ReadOnly):
-    list_display = ["created", "shop", "type", "id"]
+    list_display = ["created", "shop", "type", "number"]
+    number = lists.text("id", "Event ID")
     list_filter = [lists.since("created_at"), "mode"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]

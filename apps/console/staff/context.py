@@ -22,8 +22,8 @@ from apps.core.templatetags.tillgate import day, fiat, moment
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
 from apps.payouts.models import Payout
-from apps.payouts.services.review import RELEASE, worth_text
-from apps.payouts.staff_facts import payout_sections
+from apps.payouts.services.review import RELEASE
+from apps.payouts.staff_facts import payout_sections, worth_text
 from apps.stores.dispatch import DISPATCH
 from apps.stores.four_eyes import Facts
 from apps.stores.models import Member, StaffRequest, Store, User

@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.core import clock, emails, money
+from apps.core.countries import country_name
 from apps.core.models import Mode
 from apps.core.searching import Term
 from apps.core.templatetags.tillgate import badge, fiat, moment, shorten
@@ -159,9 +160,18 @@ def worth(atomic: int, coin: Any, row: Any) -> SafeString:
     )
 
 
+def flag(path: str, description: str) -> Column:
+    """A check mark, or a cross."""
+    return admin.display(description=description, boolean=True)(lambda _, row: _at(row, path))
+
+
 def words(path: str, description: str) -> Column:
     """A name of ours, as a sentence begins."""
     return _column(lambda _, row: str(_at(row, path)).replace("_", " ").capitalize(), description)
+
+
+def country(path: str = "country", description: str = "Country") -> Column:
+    return _column(lambda _, row: country_name(_at(row, path) or "") or None, description)
 
 
 def price(path: str, currency: str, description: str = "Amount") -> Column:

@@ -4,7 +4,7 @@ or is a plain switch.
 Who may what is asked of apps.core.staff.roles. No page adds or deletes rows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
@@ -19,12 +19,12 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from apps.core import money
 from apps.core.errors import Failure
 from apps.core.staff import roles
-from apps.core.staff.labels import LABELS
+from apps.core.staff.labels import LABELS, field_label
 from apps.core.staff.lists import CappedPaginator, found_by
 from apps.core.staff.roles import StaffMember, StaffOperation
+from apps.core.staff.values import shown
 from apps.core.templatetags.tillgate import badge
 
 if TYPE_CHECKING:
@@ -100,6 +100,23 @@ class ReadOnly(_ModelAdmin):
     empty_value_display = "—"
     action_form = ReasonForm
     show_facets = admin.ShowFacets.NEVER  # which count whole tables
+    view_on_site = False  # what libraries call a page of a record isn't one here
+    switches: tuple[str, ...] = ()  # the columns that who may change it types in
+
+    def get_form(
+        self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        typed = self.switches if self.has_change_permission(request, obj) else ()
+        labels = _labels(self.model, typed)
+        return super().get_form(request, obj, change, **{"labels": labels, **kwargs})
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        page = super().get_changelist_instance(request)
+        for one in page.filter_specs:
+            field = getattr(one, "field", None)
+            if field is not None:
+                one.title = field_label(field.name)
+        return page
 
     @property
     def list_name(self) -> str:
@@ -162,12 +179,22 @@ class ReadOnly(_ModelAdmin):
         }
 
 
+def _labels(model: type[models.Model], typed: Container[str] = ()) -> dict[str, str]:
+    return {
+        field.name: field_label(field.name, is_typed=field.name in typed)
+        for field in model._meta.fields
+    }
+
+
 class Part(_TabularInline):
     """Rows of a record that are looked at with it; `operation` as above."""
 
     operation: StaffOperation | None = None
     extra = 0
     can_delete = False
+
+    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        return super().get_formset(request, obj, **{"labels": _labels(self.model), **kwargs})
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return may(request, roles.READ)
@@ -195,7 +222,6 @@ class SwitchForm(_ModelForm):
 class Switches(ReadOnly):
     """Rows of which staff change the columns in `switches` and nothing else, with a reason."""
 
-    switches: tuple[str, ...] = ()
     form = SwitchForm
     formfield_overrides = {
         models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput}
@@ -212,27 +238,6 @@ class Switches(ReadOnly):
             *(self.exclude or ()),
         }  # Django would show an excluded column that is read-only
         return [field.name for field in self.opts.fields if field.name not in hidden]
-
-
-def shown(row: Any, name: str) -> Any:
-    """A column as a person decides by it: atomic units also as coins, cents as money, choices in
-    words."""
-    value = getattr(row, name)
-    asset = getattr(row, "asset", None)
-    if (
-        name.endswith("_atomic")
-        and value is not None
-        and asset is not None
-        and name != "network_fee_atomic"
-    ):
-        return (
-            f"{money.decimal_from_atomic(int(value), asset.atomic_decimals)} {asset.coin_symbol}"
-            f" ({value} atomic units)"
-        )
-    if name.endswith("_cents") and value is not None:
-        return money.text_from_cents(int(value))
-    words = getattr(row, f"get_{name}_display", None)
-    return words() if words is not None else value
 
 
 class Queue(ReadOnly):
@@ -323,7 +328,7 @@ class Queue(ReadOnly):
 
     def _show(self, request: HttpRequest, row: Any, errors: list[str], reason: str) -> HttpResponse:
         facts = [
-            (field.verbose_name, shown(row, field.name))
+            (field_label(field.name), shown(row, field.name))
             for field in self.opts.fields
             if field.name not in (self.exclude or ())
         ]

@@ -76,17 +76,17 @@ def approve_payout(
 
 
 def needs_two(payout: Payout) -> bool:
-    worth = _worth(payout)
+    worth = worth_now(payout)
     return worth is None or worth.cents > settings.STAFF_FOUR_EYES_ABOVE_CENTS
 
 
-def worth_text(payout: Payout) -> str:
-    """What it is worth now, in the store's currency."""
-    worth = _worth(payout)
-    return "nobody knows" if worth is None else str(worth)
+def _worth_text(payout: Payout) -> str:
+    worth = worth_now(payout)
+    return "no current rate" if worth is None else str(worth)
 
 
-def _worth(payout: Payout) -> Fiat | None:
+def worth_now(payout: Payout) -> Fiat | None:
+    """In the store's currency; None without a rate."""
     price = price_of(payout.asset, payout.store.settlement_currency, clock.real_now())
     return None if price is None else price.worth(Amount(payout.asset, payout.amount_atomic))
 
@@ -95,7 +95,7 @@ def _wish_of(payout: Payout, reason: str) -> Ask:
     lines = [
         ("Status", "in review", "on its way"),
         ("Why it is in review", payout.review_reason, ""),
-        ("Amount", "", f"{_amount(payout)}, {worth_text(payout)}"),
+        ("Amount", "", f"{_amount(payout)}, {_worth_text(payout)}"),
         ("Goes to", "", _target(payout)),
     ]
     name = f"Payout of {_amount(payout)} from {payout.store.name}" + (
@@ -152,7 +152,7 @@ def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout
     """Back to pending, and on its way."""
     with transaction.atomic():
         at = clock.now(fresh.store, fresh.mode)
-        worth = _worth(fresh)
+        worth = worth_now(fresh)
         if fresh.funds == _Funds.CLEARING:
             moves.move(
                 fresh, _Status.SUBMITTED, at, reason, review_reason="", is_outcome_unknown=False
