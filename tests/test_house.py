@@ -26,20 +26,6 @@ FUNCTION_LINES_MAX = 70
 TESTS_LINES_MAX = 1000
 TESTS_FUNCTION_LINES_MAX = 140
 TABLES_LINES_MAX = {"apps/dashboard/urls.py": 800}
-NAMES = {
-    "models",
-    "states",
-    "documents",
-    "events",
-    "selectors",
-    "services",
-    "tasks",
-    "admin",
-    "providers",
-    "apps",
-    "__init__",
-    "migrations",
-}
 
 
 def sources(*folders: str) -> list[Path]:

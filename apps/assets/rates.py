@@ -49,15 +49,6 @@ def providers(mode: str) -> list[RateProvider]:
     ]
 
 
-def ensure_rates() -> None:
-    """Ask at once where a mode has no rate that prices: a fresh database shouldn't wait for the
-    periodic job."""
-    at = clock.real_now()
-    for mode in Mode.values:
-        if not Rate.objects.filter(asset__chain__mode=mode, valid_until__gt=at).exists():
-            _refresh_mode(mode, at)
-
-
 def refresh() -> int:
     """Ask for every known asset in every currency and keep what is believable; how many rates were
     written."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import connection
 
 from apps.core.db.sql import Statement
-from apps.ledger.models import Entry, Movement
+from apps.ledger.models import Movement
 
 
 @dataclass(frozen=True)
@@ -202,9 +202,3 @@ def booked_deposits(payment_id: uuid.UUID) -> dict[str, int]:
 def is_posted(keys: Iterable[str]) -> bool:
     """Whether any of these keys has a movement."""
     return Movement.objects.filter(key__in=list(keys)).exists()
-
-
-def movements_of(reference: uuid.UUID) -> list[Entry]:
-    """Every entry that serves a record, in order, for staff."""
-    rows = Entry.objects.filter(movement__reference=reference).select_related("movement", "account")
-    return list(rows.order_by("movement_id", "id"))

@@ -52,7 +52,7 @@ def ether() -> Rate | None:
 
 def test_every_asset_has_a_rate_in_every_currency_after_a_first_refresh() -> None:
     Rate.objects.all().delete()
-    rates.ensure_rates()
+    rates.refresh()
     assert {rate.currency for rate in Rate.objects.filter(asset="SETH")} == set(Currency.values)
     assert {(rate.currency, rate.rate) for rate in Rate.objects.filter(asset="SETH")} == set(
         ETHER.items()
