@@ -80,7 +80,7 @@ KINDS = (
         roles.MOVE_MONEY,
     ),
     Kind("sending_in_review", sendings_in_review, notices.of_sending, roles.VIEW),
-    Kind("approval", payouts.approvals_asked, notices.of_approval, roles.MOVE_MONEY),
+    Kind("approval", payouts.open_approvals, notices.of_approval, roles.MOVE_MONEY),
     Kind("failed_payout", payouts.failed_payouts, notices.of_failed_payout, roles.MOVE_MONEY),
     Kind(
         "returned_payout",

@@ -198,7 +198,7 @@ def _account(request: PageRequest, account: Store, form: Form) -> HttpResponse:
         selectors.payments_of_platform(access), account_id=str(account.pk)
     )[:LINKS_SHOWN]
     context = {
-        "account": selectors.described_one(access, account),
+        "account": selectors.described_account(access, account),
         "form": form,
         "default_fee": _percent(access.store.platform_fee_fraction),
         "contact": confirmations.contact_of(account),

@@ -341,6 +341,6 @@ def close(request: PageRequest) -> HttpResponse:
                 " records.",
             )
             return go("home")
-    left = closing.what_is_left(request.access.store)
+    left = closing.closing_obstacles(request.access.store)
     context = {"form": form, "errors": form.common_errors, "left": left}
     return show(request, "dashboard/settings/close.html", context, status=form.status)

@@ -157,11 +157,9 @@ def _unusable(
 @_page
 def start(request: HttpRequest, link: OnboardingLink, token: str) -> HttpResponse:
     """The first step that is still to do; a link for a destination alone always asks for one."""
-    if link.has_business_step and not onboarding.is_business_told(link):
+    if link.has_business_step and not onboarding.has_business(link):
         return _business(request, link, token)
-    if link.has_payout_step and not (
-        link.has_business_step and onboarding.is_destination_told(link)
-    ):
+    if link.has_payout_step and not (link.has_business_step and onboarding.has_destination(link)):
         return _payout(request, link, token)
     return render(request, "hosted/onboarding/summary.html", _frame(link, token, "summary"))
 
@@ -233,7 +231,7 @@ def _business(
         form = BusinessForm(
             {"business_legal_name": link.account.name, "business_country": link.account.country}
         )
-    context = {"countries": countries(), "is_told": onboarding.is_business_told(link), "code": code}
+    context = {"countries": countries(), "is_told": onboarding.has_business(link), "code": code}
     return _show(request, link, token, BUSINESS, form, context)
 
 
@@ -250,7 +248,7 @@ def _payout(
     context = {
         "networks": sorted(chains.items()),
         "currencies": Currency.choices,
-        "is_told": onboarding.is_destination_told(link),
+        "is_told": onboarding.has_destination(link),
         "code": "invalid_payout_destination" if form.errors else "",
     }
     return _show(request, link, token, PAYOUT, form, context)
@@ -272,8 +270,8 @@ def _frame(link: OnboardingLink, token: str, step: str) -> Context:
         if is_asked
     ]
     is_done = {
-        BUSINESS: onboarding.is_business_told(link),
-        PAYOUT: onboarding.is_destination_told(link),
+        BUSINESS: onboarding.has_business(link),
+        PAYOUT: onboarding.has_destination(link),
     }
     return {
         "link": link,

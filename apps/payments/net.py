@@ -28,7 +28,7 @@ _UNIT = (
 )
 
 
-def _left(done: str) -> str:
+def _net_of(done: str) -> str:
     """The cents of each row of `done`, coin by coin, by what the ledger divided."""
     return f"""
 SELECT x.is_now,
@@ -60,12 +60,12 @@ WITH done AS MATERIALIZED (
 ), {_UNIT}
 SELECT is_now, sum(cents) FROM (
     SELECT is_now, known AS cents FROM done WHERE known IS NOT NULL
-    UNION ALL {_left("(SELECT id, is_now FROM done WHERE known IS NULL)")}
+    UNION ALL {_net_of("(SELECT id, is_now FROM done WHERE known IS NULL)")}
 ) one GROUP BY is_now
 """)  # noqa: S608  # only names of columns are put in
 _NET_OF = Statement(f"""
 WITH {_UNIT} SELECT coalesce(sum(cents), 0)
-    FROM ({_left("(SELECT %(payment_id)s::uuid AS id, true AS is_now)")}) one
+    FROM ({_net_of("(SELECT %(payment_id)s::uuid AS id, true AS is_now)")}) one
 """)  # noqa: S608  # only names of columns are put in
 
 

@@ -37,9 +37,11 @@ def fits_of(access: Access, transfer: UnmatchedTransfer, own: Payment) -> list[F
     """The payment whose address it is, then those that ask for about this amount of this coin, the
     nearest first and of equals the latest."""
     near = _near(access, transfer)
-    due = next((one.required_atomic for one in near if one.payment_id == own.pk), None)
-    others = [Fit(one.payment, one.required_atomic, False) for one in near]
-    return [Fit(own, due, True), *(one for one in others if one.payment.pk != own.pk)][:SHOWN]
+    due = next((address.required_atomic for address in near if address.payment_id == own.pk), None)
+    further = [Fit(address.payment, address.required_atomic, False) for address in near]
+    return [Fit(own, due, True), *(address for address in further if address.payment.pk != own.pk)][
+        :SHOWN
+    ]
 
 
 def _near(access: Access, transfer: UnmatchedTransfer) -> list[PaymentAddress]:
@@ -57,13 +59,13 @@ def _near(access: Access, transfer: UnmatchedTransfer) -> list[PaymentAddress]:
         .filter(created_at__range=(since, until))
         .order_by("-created_at")[:LOOKED_AT_MAX]
     )
-    found = PaymentAddress.objects.filter(
+    addresses = PaymentAddress.objects.filter(
         payment__in=recent.values("pk"),
         asset=transfer.asset_id,
         required_atomic__range=(amount - margin, amount + margin),
     )
     return list(
-        found.select_related("payment").order_by(
+        addresses.select_related("payment").order_by(
             Abs(F("required_atomic") - amount), "-payment__created_at"
         )[: SHOWN + 1]
     )

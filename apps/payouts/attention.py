@@ -54,7 +54,7 @@ def returned_payouts(viewer: Viewer, since: datetime) -> "QuerySet[Payout]":
     )
 
 
-def approvals_asked(access: Access) -> "QuerySet[PayoutApproval]":
+def open_approvals(access: Access) -> "QuerySet[PayoutApproval]":
     """What waits for a decision and wasn't asked for by this person."""
     rows = PayoutApproval.objects.visible_to(access).filter(status=PayoutApproval.Status.WAITING)
     return rows.filter(Q(maker=None) | ~Q(maker=access.user)).order_by("-created_at")

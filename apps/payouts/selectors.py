@@ -75,7 +75,7 @@ def destinations_visible_to(viewer: Viewer) -> "models.QuerySet[Destination]":
     )
 
 
-def simulated_left(payout: Payout) -> int:
+def simulated_balance(payout: Payout) -> int:
     """How much of a store's coins no chain knows of: simulated deposits, less what was simulated
     out again."""
     of_store = {"store_id": payout.store_id, "mode": payout.mode, "asset_id": payout.asset_id}

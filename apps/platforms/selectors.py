@@ -84,7 +84,7 @@ def described(access: Access, stores: Iterable[Store]) -> list[AccountView]:
     ]
 
 
-def described_one(access: Access, store: Store) -> AccountView:
+def described_account(access: Access, store: Store) -> AccountView:
     return described(access, [store])[0]
 
 

@@ -61,7 +61,7 @@ def market_data(query: str | None, currency: str | None) -> MarketFiguresDocumen
     key = f"market:json:{asset_query}:{money}"
     figures = kept.get(key)
     if not isinstance(figures, bytes):
-        figures = _asked(asset_query, money)
+        figures = _fetch(asset_query, money)
         kept.put(key, figures, KEPT_SECONDS if figures != UNKNOWN else UNKNOWN_KEPT_SECONDS)
     if figures == UNKNOWN:
         raise TokenNotFound
@@ -76,7 +76,7 @@ def _is_plain(text: str) -> bool:
     )
 
 
-def _asked(asset_query: str, currency: str) -> bytes:
+def _fetch(asset_query: str, currency: str) -> bytes:
     """The source's figures as JSON, in which form they are kept; UNKNOWN when it knows no such
     coin. Raises MarketThrottled or MarketUnavailable."""
     try:

@@ -91,12 +91,12 @@ def create_settlement(
     InsufficientForSettlement, or what a wrong asset raises.
     """
     _check_may(access)
-    earlier = _known(access, key)
+    earlier = _earlier(access, key)
     if earlier is not None:
         return earlier, False
     settlement = _unsaved(access, request, key)
     try:
-        return make_once(lambda: _known(access, key), lambda: _draw(settlement))
+        return make_once(lambda: _earlier(access, key), lambda: _draw(settlement))
     except InsufficientBalance:
         raise InsufficientForSettlement from None
     except IntegrityError as error:
@@ -111,7 +111,7 @@ def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: objec
     the amount. Raises what create_settlement does, or the refusal.
     """
     _check_may(access)
-    earlier = _known(access, key)
+    earlier = _earlier(access, key)
     if earlier is not None:
         return earlier
     if isinstance(asset_id, str) and refusal.field not in ("amount_atomic", "asset_id"):
@@ -125,7 +125,7 @@ def _check_may(access: Access) -> None:
         raise authorize.MandateRequired
 
 
-def _known(access: Access, key: str) -> Settlement | None:
+def _earlier(access: Access, key: str) -> Settlement | None:
     """The settlement that the key has made."""
     rows = _KEYS.rows(credential_id=access.credential_id, key=key)
     return Settlement.objects.select_related("mandate").get(pk=rows[0][0]) if rows else None

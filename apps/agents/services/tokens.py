@@ -40,7 +40,7 @@ class RateCurrencyUnsupported(Coded):
 
 def asset_for(mode: str, asset_id: str) -> Asset:
     """An active asset of the mode. Raises AgentAssetNotFound or TokenNotActive."""
-    asset = known_asset(asset_id)
+    asset = find_token(asset_id)
     if not asset.is_active or asset.chain.mode != mode:
         raise TokenNotActive
     return asset
@@ -59,7 +59,7 @@ def require_active(mode: str, asset_id: str) -> None:
         asset_for(mode, asset_id)
 
 
-def known_asset(asset_id: str) -> Asset:
+def find_token(asset_id: str) -> Asset:
     """Any asset the service knows of. Raises AgentAssetNotFound."""
     asset = (
         Asset.objects.filter(pk=asset_id).select_related("chain").first()

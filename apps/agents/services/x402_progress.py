@@ -51,7 +51,7 @@ def advance(signed_id: uuid.UUID) -> None:
         if signed.status not in SIGNED_OPEN:
             return
         at = clock.now(signed.store, signed.mode)
-        transfer = _asked(signed)
+        transfer = _request(signed)
         failpoint("x402.K2")
         if signed.status == _Status.VERIFIED:
             move(signed, _Status.SUBMITTED, at)
@@ -70,7 +70,7 @@ def patience() -> timedelta:
     return timedelta(seconds=settings.X402_SETTLE_SECONDS)
 
 
-def _asked(signed: SignedPayment) -> OutgoingTransaction:
+def _request(signed: SignedPayment) -> OutgoingTransaction:
     asset = signed.offer.asset
     return sender.request(
         chain_id=signed.chain_id,

@@ -63,7 +63,7 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
         signed = x402_verify.known(checked)
         is_new = False
         if signed is None:
-            x402_verify.refuse_known(checked)
+            x402_verify.refuse_used(checked)
             x402_verify.check_now(checked)
             signed, is_new = _record(checked)
     except X402Refused as refusal:

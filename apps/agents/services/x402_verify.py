@@ -75,7 +75,7 @@ class CheckedPayment:
 def verify(access: Access, request: SignedPaymentRequest) -> CheckedPayment:
     """The payment, when it could be carried out now. Raises X402Refused."""
     checked = check(access, request)
-    refuse_known(checked)
+    refuse_used(checked)
     check_now(checked)
     return checked
 
@@ -196,7 +196,7 @@ def known(checked: CheckedPayment) -> SignedPayment | None:
     ).first()
 
 
-def refuse_known(checked: CheckedPayment) -> None:
+def refuse_used(checked: CheckedPayment) -> None:
     """Raises X402Refused for a replay, for a second payment of one offer, and for an intent that
     can't be paid any more."""
     payer = checked.authorization.payer

@@ -17,7 +17,7 @@ from apps.agents.documents.agents import (
 from apps.agents.requests.payments import TokenChange
 from apps.agents.selectors import tokens_of
 from apps.agents.services.market import market_data
-from apps.agents.services.tokens import change_token, exchange_rates, known_asset
+from apps.agents.services.tokens import change_token, exchange_rates, find_token
 from apps.api.agentic.plumbing import AgentView
 from apps.api.plumbing.queries import Query, described
 from apps.core import clock
@@ -48,7 +48,7 @@ class AgentBalances(AgentView):
     def get(self, request: Request) -> Response:
         document = balances_document(self.access, clock.real_now())
         asset_filter = BalanceFilters.read(request.query_params).asset_id
-        asset_id = None if asset_filter is None else known_asset(asset_filter).pk
+        asset_id = None if asset_filter is None else find_token(asset_filter).pk
         balances = [
             balance for balance in document.balances if asset_id in (None, balance.asset_id)
         ]

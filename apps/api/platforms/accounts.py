@@ -41,7 +41,7 @@ class AccountView(PlatformView):
 
     def told(self, account: Store, status: int = 200) -> Response:
         return Response(
-            account_document(selectors.described_one(self.access, account)), status=status
+            account_document(selectors.described_account(self.access, account)), status=status
         )
 
 

@@ -183,7 +183,7 @@ def send_invoice(access: Access, invoice: Invoice) -> Invoice:
         row = locked_invoice(invoice.pk)
         if row.status != OPEN:
             raise OnlyOpenSent
-        emails.invoice_asked_for(row)
+        emails.requested_invoice(row)
         if row.next_letter_at is None:
             row.next_letter_at = next_reminder(at, row.due_at, at)
             row.save(update_fields=["next_letter_at"])

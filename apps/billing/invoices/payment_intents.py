@@ -113,7 +113,7 @@ def _to_settle(
     payment_ids: list[uuid.UUID | str] | None, store_id: uuid.UUID | None
 ) -> list[uuid.UUID]:
     invoice_ids: dict[uuid.UUID, None] = {}
-    for rows in (_ended(), _accepted_late(), _given_back()):
+    for rows in (_ended(), _accepted_late(), _with_new_refunds()):
         rows = rows.exclude(invoice_id__in=JOB.paused(Invoice))
         if payment_ids is not None:
             rows = rows.filter(payment_id__in=payment_ids)
@@ -146,7 +146,7 @@ def _accepted_late() -> "QuerySet[InvoicePayment]":
     return InvoicePayment.objects.filter(is_new, payment_id__in=late)
 
 
-def _given_back() -> "QuerySet[InvoicePayment]":
+def _with_new_refunds() -> "QuerySet[InvoicePayment]":
     """Counted ones with a refund that wasn't seen: looked for from the refunds, of which there are
     few."""
     refunded = Refund.objects.filter(status=Refund.Status.CONFIRMED).values("payment_id")

@@ -25,7 +25,7 @@ def invoice_opened(invoice: Invoice) -> None:
     _send(invoice, "invoice_open", f"invoice_opened:{invoice.pk}")
 
 
-def invoice_asked_for(invoice: Invoice) -> None:
+def requested_invoice(invoice: Invoice) -> None:
     """The merchant wants it sent (again): at most one letter a minute, however often it is asked
     for."""
     _send(

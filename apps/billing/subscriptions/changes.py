@@ -21,7 +21,7 @@ from apps.billing.subscriptions.items import (
     SubscriptionLine,
     changed_lines,
     put_lines,
-    wanted_lines,
+    requested_lines,
 )
 from apps.billing.subscriptions.locking import keep, locked, move
 from apps.core.errors import Flat
@@ -53,7 +53,7 @@ def create_subscription(
     refusal."""
     at = access.now()
     customer = named_customer(access, request.customer_id)
-    lines = wanted_lines(access, request)
+    lines = requested_lines(access, request)
     anchor = lines[0]
     days = request.trial_period_days
     begin = trial_end(at, days)

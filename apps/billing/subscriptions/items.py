@@ -27,7 +27,7 @@ class SubscriptionLine:
     item_id: uuid.UUID | None = None
 
 
-def wanted_lines(access: Access, request: SubscriptionRequest) -> list[SubscriptionLine]:
+def requested_lines(access: Access, request: SubscriptionRequest) -> list[SubscriptionLine]:
     """The lines of a new subscription. Raises Invalid or a price's refusal."""
     items = request.items
     if items is None:

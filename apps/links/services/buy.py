@@ -41,14 +41,14 @@ def buy(link: PaymentLink, purchase: Purchase) -> Payment:
         row = locked_link(link.pk)
         cents = purchase.check(row)
         key = _key(row, purchase, cents)
-        earlier = _made_before(row, key)
+        earlier = _earlier_purchase(row, key)
         if earlier is not None:
             return earlier
         _check_open(row)
         return _make(row, purchase, cents, key)
 
 
-def _made_before(link: PaymentLink, key: str) -> Payment | None:
+def _earlier_purchase(link: PaymentLink, key: str) -> Payment | None:
     rows = LinkPayment.objects.filter(
         link=link, payment__idempotency_key=key, payment__store_id=link.store_id
     )

@@ -169,14 +169,14 @@ def price_methods(payment: Payment, place: CustomerPlace, provider: str = "") ->
     """
     usable = networks_to_ask(payment, provider)
     key = f"onramp:{payment.pk}:{place.country}:{place.region}:{provider}"
-    cached = _kept(lambda: cache.get(key))
+    cached = _cached(lambda: cache.get(key))
     if isinstance(cached, Priced):
         return cached
     search = _search(payment, place, usable)
     if not search.methods and search.has_failed:
         raise NoQuoteInTime
     priced = _priced(payment, usable, search, provider)
-    _kept(lambda: cache.set(key, priced, settings.CARD_QUOTE_SECONDS))
+    _cached(lambda: cache.set(key, priced, settings.CARD_QUOTE_SECONDS))
     return priced
 
 
@@ -199,7 +199,7 @@ def _refusal(unavailable: CardsUnavailable | None) -> Flat:
     )
 
 
-def _kept(look: Callable[[], Any]) -> Any:
+def _cached(look: Callable[[], Any]) -> Any:
     """Without Redis every search is a new one."""
     try:
         return look()

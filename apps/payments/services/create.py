@@ -91,14 +91,14 @@ def create_payment(
         store.pk, access.mode, payment.settlement_currency, real, offered_chains(access.mode)
     )
     if not priced:
-        earlier = _first_made(payment)
+        earlier = _earlier_payment(payment)
         if earlier is not None:
             return earlier, False
         raise _unpriced(access)
     payment.fresh_addresses = _addresses(payment, priced, at)
     fresh = payment.fresh_addresses
     return insert_once(
-        lambda: _first_made(payment), lambda: payment if _insert(payment, fresh) else None
+        lambda: _earlier_payment(payment), lambda: payment if _insert(payment, fresh) else None
     )
 
 
@@ -287,7 +287,7 @@ def _deposit_address(row: PaymentAddress) -> dict[str, str | int | None]:
     return {"address": row.address_id, "index": row.derivation_index, "native_chain": native_chain}
 
 
-def _first_made(payment: Payment) -> Payment | None:
+def _earlier_payment(payment: Payment) -> Payment | None:
     """The intent that an earlier call made with the same key."""
     if payment.idempotency_key is None:
         return None

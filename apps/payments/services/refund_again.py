@@ -19,12 +19,12 @@ def is_other(payment: Payment, request: RefundRequest, under_way: Sequence[Refun
         request.asset_id
     }:
         return True
-    if not all(_goes_where_asked(payment, request, refund) for refund in under_way):
+    if not all(_goes_to_requested_address(payment, request, refund) for refund in under_way):
         return True
     return _is_another_amount(payment, request, under_way)
 
 
-def _goes_where_asked(payment: Payment, request: RefundRequest, refund: Refund) -> bool:
+def _goes_to_requested_address(payment: Payment, request: RefundRequest, refund: Refund) -> bool:
     if request.destination_address is not None:
         return refund.destination_address == request.destination_address.lower()
     received = [

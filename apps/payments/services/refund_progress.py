@@ -55,7 +55,7 @@ def advance_refund(refund_id: uuid.UUID) -> Refund:
         if refund.is_simulated:
             _advance_simulated(payment, refund, at)
         else:
-            _advance_sent(payment, refund, at)
+            _advance_on_chain(payment, refund, at)
         return refund
 
 
@@ -69,7 +69,7 @@ def _advance_simulated(payment: Payment, refund: Refund, at: datetime) -> None:
         _confirm(payment, refund, at, gas_atomic=0)
 
 
-def _advance_sent(payment: Payment, refund: Refund, at: datetime) -> None:
+def _advance_on_chain(payment: Payment, refund: Refund, at: datetime) -> None:
     """Ask once, then follow what the sender says of it."""
     transfer = sender.request(
         chain_id=refund.asset.chain_id,

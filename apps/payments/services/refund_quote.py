@@ -12,7 +12,7 @@ from apps.core import clock
 from apps.core.money import Amount, Price
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
-from apps.payments.services.refund_shares import left_of
+from apps.payments.services.refund_shares import refundable_amounts
 from apps.payments.services.worth import Most
 
 LOCKED = "locked"
@@ -58,7 +58,7 @@ def refundable(payment: Payment, received: list[Received]) -> list[Refundable]:
     """Each of these coins of a completed payment of which something is left, in their order. Two
     questions for all."""
     currency = payment.settlement_currency
-    remaining = left_of(payment, received)
+    remaining = refundable_amounts(payment, received)
     rates = (
         {asset.pk: rate for asset, rate in valued(remaining, currency, clock.real_now())}
         if remaining

@@ -84,7 +84,7 @@ class Share:
 def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share | Refund]:
     """What there is to send, or the records that are already under way."""
     received = [intake for intake in received_by(payment) if _confirmed(intake)]
-    has_late = any(_held_late(payment, intake) for intake in received)
+    has_late = any(_unaccepted_late(payment, intake) for intake in received)
     if payment.status not in states.REFUNDABLE and not (
         payment.status == states.REFUNDED and has_late
     ):
@@ -125,7 +125,7 @@ def _confirmed(intake: Received) -> list[Deposit]:
     return [deposit for deposit in intake.deposits if deposit.status == Deposit.Status.CONFIRMED]
 
 
-def _held_late(payment: Payment, intake: Received) -> list[Deposit]:
+def _unaccepted_late(payment: Payment, intake: Received) -> list[Deposit]:
     """Late deposits that the merchant has not accepted."""
     waiting = set(
         LateDeposit.objects.filter(payment=payment, accepted_at=None).values_list(
@@ -170,7 +170,7 @@ def _from_completed(
 
 
 def _completed_shares(payment: Payment, intake: Received, request: RefundRequest) -> list[Share]:
-    remaining = _left_atomic(payment, intake)
+    remaining = _remaining_atomic(payment, intake)
     if remaining <= 0:
         if request.amount is not None or request.asset_id is not None:
             raise NothingLeft
@@ -193,13 +193,13 @@ def _completed_shares(payment: Payment, intake: Received, request: RefundRequest
     ]
 
 
-def left_to_refund(payment: Payment) -> dict[str, int]:
+def refundable_remainder(payment: Payment) -> dict[str, int]:
     """Per asset what a completed payment could still give back; its assets without anything left
     are not in it."""
-    return left_of(payment, received_by(payment))
+    return refundable_amounts(payment, received_by(payment))
 
 
-def left_of(payment: Payment, received: Sequence[Received]) -> dict[str, int]:
+def refundable_amounts(payment: Payment, received: Sequence[Received]) -> dict[str, int]:
     """The same of what it received, which has been read already. One question, however many assets
     there are."""
     rows = (
@@ -217,7 +217,7 @@ def left_of(payment: Payment, received: Sequence[Received]) -> dict[str, int]:
     return {asset_id: amount for asset_id, amount in remaining.items() if amount > 0}
 
 
-def _left_atomic(payment: Payment, intake: Received) -> int:
+def _remaining_atomic(payment: Payment, intake: Received) -> int:
     return intake.confirmed_atomic - _refunded_atomic(payment, intake.address.asset_id)
 
 
@@ -263,14 +263,14 @@ def _sources(payment: Payment, intake: Received) -> list[tuple[list[Deposit], bo
     confirmed = _confirmed(intake)
     was_settled = payment.completed_at is not None
     late = (
-        _held_late(payment, intake)
+        _unaccepted_late(payment, intake)
         if was_settled
         else [deposit for deposit in confirmed if deposit.pk not in accepted]
     )
     return [(late, True), ([deposit for deposit in confirmed if deposit.pk in accepted], False)]
 
 
-def _sent(deposits: list[Deposit]) -> dict[str, int]:
+def _received_by_payer(deposits: list[Deposit]) -> dict[str, int]:
     """What each paying address sent, oldest first."""
     transfers: dict[str, int] = {}
     for deposit in deposits:
@@ -285,7 +285,7 @@ def _owed(
 ) -> dict[str, int]:
     """What each payer has not had back: a refund to a payer was theirs, one to anywhere else
     covered the oldest first."""
-    owed = _sent(deposits)
+    owed = _received_by_payer(deposits)
     elsewhere = 0
     rows = Refund.objects.filter(
         payment=payment,
@@ -312,9 +312,9 @@ def to_payers(
     owed: dict[str, int] | None = None,
 ) -> list[Share]:
     """To each paying address what it sent, or what it is still owed of that."""
-    due = _sent(deposits) if owed is None else owed
+    due = _received_by_payer(deposits) if owed is None else owed
     simulated = {deposit.from_address.lower() for deposit in deposits if deposit.is_simulated}
-    if not all(_is_known(payer) for payer in due):
+    if not all(_is_address(payer) for payer in due):
         raise PayerUnknown
     return [
         Share(intake.address.asset, Address(payer), amount, is_from_held, payer in simulated)
@@ -322,7 +322,7 @@ def to_payers(
     ]
 
 
-def _is_known(payer: str) -> bool:
+def _is_address(payer: str) -> bool:
     return bool(payer) and payer.lower() != ZERO_ADDRESS
 
 
@@ -330,7 +330,7 @@ def _main_payer(intake: Received) -> Address:
     """The address that paid most."""
     deposits = _confirmed(intake)
     payer = max(deposits, key=lambda deposit: deposit.amount_atomic).from_address
-    if not _is_known(payer):
+    if not _is_address(payer):
         raise PayerUnknown
     return Address(payer)
 

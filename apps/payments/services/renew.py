@@ -67,10 +67,10 @@ def is_renewable(payment: Payment) -> bool:
         or payment.expires_at + OFFERED_FOR < at
     ):
         return False
-    return not (_is_called_off(payment) or _has_come(payment))
+    return not (_is_canceled(payment) or _has_come(payment))
 
 
-def _is_called_off(payment: Payment) -> bool:
+def _is_canceled(payment: Payment) -> bool:
     """Who ended it before its time doesn't want it paid (decision 211)."""
     if payment.state_reason != states.EXPIRED_TIMEOUT:
         return True

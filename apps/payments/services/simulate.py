@@ -147,7 +147,7 @@ def _put(payment: Payment, intake: Received, request: SimulationRequest, at: dat
 
 
 def _amount(payment: Payment, intake: Received, request: SimulationRequest) -> int:
-    amount_atomic = _named_amount(intake, request)
+    amount_atomic = _requested_amount(intake, request)
     if amount_atomic is not None:
         return amount_atomic
     outstanding = _outstanding(intake, request)
@@ -184,7 +184,7 @@ def _clear_of_tolerance(payment: Payment, intake: Received) -> int:
     return max(twice, int(10 ** (asset.atomic_decimals - asset.display_decimals)))
 
 
-def _named_amount(intake: Received, request: SimulationRequest) -> int | None:
+def _requested_amount(intake: Received, request: SimulationRequest) -> int | None:
     """The one amount that was named, in atomic units; None without any."""
     asset = intake.address.asset
     if request.amount_atomic is not None:

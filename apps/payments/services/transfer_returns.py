@@ -57,7 +57,7 @@ def advance_return(return_id: uuid.UUID) -> TransferReturn:
         if row.is_simulated:
             _advance_simulated(row, at)
         else:
-            _advance_sent(row, at)
+            _advance_on_chain(row, at)
         return row
 
 
@@ -71,7 +71,7 @@ def _advance_simulated(row: TransferReturn, at: datetime) -> None:
         _confirm(row, at, gas_atomic=0)
 
 
-def _advance_sent(row: TransferReturn, at: datetime) -> None:
+def _advance_on_chain(row: TransferReturn, at: datetime) -> None:
     real = clock.real_now()
     transaction = sender.request(
         chain_id=row.asset.chain_id,

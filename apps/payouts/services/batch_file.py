@@ -127,12 +127,12 @@ def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> FileFacts:
     assets = {asset.pk: asset for asset in active_assets(viewer.mode)}
     refused = refused_destinations(addresses)
     facts = FileFacts(store, assets, saved, ambiguous, refused)
-    for address in _known_addresses(viewer):
+    for address in _paid_addresses(viewer):
         facts.by_ends[ends_of(address)].add(address)
     return facts
 
 
-def _known_addresses(viewer: Viewer) -> set[str]:
+def _paid_addresses(viewer: Viewer) -> set[str]:
     wallets = Destination.objects.visible_to(viewer).filter(kind=Destination.Kind.WALLET)
     paid = Payout.objects.visible_to(viewer).filter(destination_address__isnull=False)
     addresses = set(wallets.values_list("address", flat=True))

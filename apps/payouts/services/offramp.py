@@ -154,7 +154,7 @@ def _accept(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
         )
 
 
-def _is_asked_too_soon(payout: Payout, provider: Offramp, real: datetime) -> bool:
+def _is_polled_too_soon(payout: Payout, provider: Offramp, real: datetime) -> bool:
     """The longer an order takes, the more rarely it is asked about; a callback asks at once."""
     if payout.asked_at is None or payout.submitted_real_at is None:
         return False
@@ -167,7 +167,7 @@ def _is_asked_too_soon(payout: Payout, provider: Offramp, real: datetime) -> boo
 
 def _look(payout: Payout, provider: Offramp, at: datetime) -> None:
     real = clock.real_now()
-    if _is_asked_too_soon(payout, provider, real):
+    if _is_polled_too_soon(payout, provider, real):
         return
     moves.set_columns(payout, asked_at=real)
     try:
@@ -205,7 +205,7 @@ def _settle(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
         _clear(payout, at)
 
 
-def _sent(payout: Payout) -> OutgoingTransaction | None:
+def _transfer_of(payout: Payout) -> OutgoingTransaction | None:
     return OutgoingTransaction.objects.filter(
         purpose=PURPOSE, reference=reference_of(payout)
     ).first()
@@ -215,7 +215,7 @@ def _clear(payout: Payout, at: datetime) -> None:
     """The clearing is even once the coins have left, or when none had to."""
     if payout.funds != _Funds.CLEARING:
         return
-    transfer = _sent(payout)
+    transfer = _transfer_of(payout)
     if transfer is not None and transfer.status != _Sent.CONFIRMED:
         return
     movements.payout_settled(
@@ -242,7 +242,7 @@ def _clear(payout: Payout, at: datetime) -> None:
 def _hand_back(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
     """The off-ramp gives the order up. When coins have set out to it, only a person can say where
     they are."""
-    transfer = _sent(payout)
+    transfer = _transfer_of(payout)
     if transfer is not None and transfer.status != _Sent.FAILED:
         reason = f"The off-ramp failed it after the coins had set out: {outcome.reason}"[
             : moves.TEXT_MAX

@@ -26,7 +26,7 @@ from apps.ledger import movements
 from apps.payouts import states
 from apps.payouts.models import Payout
 from apps.payouts.providers.base import SANDBOX_SETTLES_AFTER
-from apps.payouts.selectors import simulated_left
+from apps.payouts.selectors import simulated_balance
 from apps.payouts.services import moves, together
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
@@ -54,18 +54,18 @@ def advance_payouts(mode: str = "") -> int:
     """The sweep (of a mode): begin the retries that are due, and move every open payout one step;
     how many were looked at."""
     rows = Payout.objects.filter(mode=mode) if mode else Payout.objects.all()
-    done = together.advance(mode, one_by_one)
-    for ids in (_told_by_others(rows), _turned(rows), _due_retries(rows)):
+    done = together.advance(mode, each_alone)
+    for ids in (_without_transaction(rows), _with_changed_transaction(rows), _due_retries(rows)):
         done += JOB.walk(ids.values_list("pk", flat=True), advance_payout, mode=mode)
     return done
 
 
-def one_by_one(ids: Sequence[uuid.UUID]) -> None:
+def each_alone(ids: Sequence[uuid.UUID]) -> None:
     """What failed together: a bad one costs only itself."""
     JOB.each(lambda: ids, advance_payout, id_of=str)
 
 
-def _told_by_others(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
+def _without_transaction(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     """Open ones that no transaction tells of: simulated, or an off-ramp's."""
     open_payouts = rows.filter(funds__in=(_Funds.RESERVED, _Funds.CLEARING)).filter(_FOLLOWED)
     return open_payouts.filter(~Q(rail=Payout.Rail.CRYPTO) | Q(is_simulated=True)).order_by(
@@ -73,7 +73,7 @@ def _told_by_others(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     )
 
 
-def _turned(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
+def _with_changed_transaction(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     """Those whose transaction stands elsewhere than they know."""
     reference = Concat(
         Cast("pk", TextField()), Value("-"), Cast("attempts", TextField()), output_field=TextField()
@@ -118,7 +118,7 @@ def advance_payout(payout_id: uuid.UUID) -> Payout:
         if fresh.is_simulated:
             _advance_simulated(fresh, at)
         elif _is_followed(fresh):
-            _advance_sent(fresh, at)
+            _advance_on_chain(fresh, at)
     return fresh
 
 
@@ -149,7 +149,7 @@ def _prepare(payout: Payout) -> None:
     if payout.status not in states.WAITING:
         return
     if payout.is_simulated is None:
-        is_simulated = simulated_left(payout) >= payout.amount_atomic
+        is_simulated = simulated_balance(payout) >= payout.amount_atomic
         is_simulated = is_simulated or not sender.can_afford(
             payout.asset.chain_id, payout.asset_id, payout.amount_atomic
         )
@@ -188,7 +188,7 @@ def _advance_simulated(payout: Payout, at: datetime) -> None:
 # --- on a chain -----------------------------------------------------------------------------------
 
 
-def _advance_sent(payout: Payout, at: datetime) -> None:
+def _advance_on_chain(payout: Payout, at: datetime) -> None:
     """Ask once per attempt, then follow what the sender says of it."""
     if payout.sent_atomic == 0:
         moves.fail_for_fee(payout, at)

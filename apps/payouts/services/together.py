@@ -25,7 +25,7 @@ from apps.core.rows import PAUSED_SQL
 from apps.ledger import movements
 from apps.payouts import states
 from apps.payouts.models import Payout
-from apps.payouts.selectors import simulated_left
+from apps.payouts.selectors import simulated_balance
 from apps.payouts.services import moves
 from apps.payouts.services.offramp import PURPOSE, reference_of
 
@@ -82,9 +82,9 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
 """)  # noqa: S608
 
 
-def advance(mode: str, one_by_one: Callable[[Sequence[uuid.UUID]], object]) -> int:
+def advance(mode: str, each_alone: Callable[[Sequence[uuid.UUID]], object]) -> int:
     """Every step for everything that has one to take; how many were taken. A batch that fails goes
-    `one_by_one`."""
+    `each_alone`."""
     steps: tuple[tuple[Statement, Callable[[list[uuid.UUID]], None]], ...] = (
         (_UNDECIDED, _decide), (_UNASKED, _hand_over), (_UNTOLD, _tell), (_ARRIVED, _confirm),
     )  # fmt: skip
@@ -92,7 +92,7 @@ def advance(mode: str, one_by_one: Callable[[Sequence[uuid.UUID]], object]) -> i
     for statement, step in steps:
         before: set[uuid.UUID] = set()
         while ids := [payout_id for payout_id in _ids(statement, mode) if payout_id not in before]:
-            _tried(step, ids, one_by_one)
+            _try(step, ids, each_alone)
             before |= set(ids)
             done += len(ids)
     return done + len(_WAITING.rows(mode=mode, job=JOB_NAME, now=clock.real_now()))
@@ -107,10 +107,10 @@ def _ids(statement: Statement, mode: str) -> list[uuid.UUID]:
     ]
 
 
-def _tried(
+def _try(
     step: Callable[[list[uuid.UUID]], None],
     ids: list[uuid.UUID],
-    one_by_one: Callable[[Sequence[uuid.UUID]], object],
+    each_alone: Callable[[Sequence[uuid.UUID]], object],
 ) -> None:
     try:
         step(ids)
@@ -118,7 +118,7 @@ def _tried(
         raise  # the database's affair, not a row's
     except Exception:
         log.exception("payouts_not_advanced_together", step=step.__name__, count=len(ids))
-        one_by_one(ids)
+        each_alone(ids)
 
 
 def _locked(ids: Sequence[uuid.UUID]) -> list[Payout]:
@@ -168,7 +168,7 @@ def _decide_simulated(rows: Sequence[Payout]) -> None:
     for row in rows:
         place = row.store_id, row.asset_id
         if place not in remaining:
-            remaining[place] = simulated_left(row)
+            remaining[place] = simulated_balance(row)
         if row.asset_id not in free:
             free[row.asset_id] = sender.free(row.asset.chain_id, row.asset_id)
         row.is_simulated = (
@@ -224,7 +224,7 @@ def _request(payout: Payout, real: datetime) -> OutgoingTransaction:
 # --- after they were sent ---
 
 
-def _sent(rows: Sequence[Payout], status: str) -> dict[uuid.UUID, OutgoingTransaction]:
+def _transfers_of(rows: Sequence[Payout], status: str) -> dict[uuid.UUID, OutgoingTransaction]:
     """The transactions of these payouts that stand there, which the chain can't undo meanwhile."""
     by_reference = {reference_of(row): row.pk for row in rows}
     transfers = OutgoingTransaction.objects.select_for_update(no_key=True).filter(
@@ -233,7 +233,7 @@ def _sent(rows: Sequence[Payout], status: str) -> dict[uuid.UUID, OutgoingTransa
     return {by_reference[transfer.reference]: transfer for transfer in transfers}
 
 
-def _moved(
+def _move_many(
     rows: Sequence[Payout], to: str, each: dict[str, Sequence[Any]], **changes: Any
 ) -> list[Payout]:
     """The moves, each with its line of history."""
@@ -250,13 +250,13 @@ def _tell(ids: list[uuid.UUID]) -> None:
         rows = [
             row for row in _locked(ids) if _Status.SUBMITTED in states.MACHINE.moves[row.status]
         ]
-        transfers = _sent(rows, OutgoingTransaction.Status.SUBMITTED)
+        transfers = _transfers_of(rows, OutgoingTransaction.Status.SUBMITTED)
         rows = [row for row in rows if row.pk in transfers]
         each: dict[str, Sequence[Any]] = {
             "tx_hash": [transfers[row.pk].tx_hash for row in rows],
             "submitted_at": [clock.now(row.store, row.mode) for row in rows],
         }
-        _moved(
+        _move_many(
             rows,
             _Status.SUBMITTED,
             each,
@@ -270,7 +270,7 @@ def _confirm(ids: list[uuid.UUID]) -> None:
     """They are there for good: booked, and ticked off."""
     with transaction.atomic():
         rows = [row for row in _locked(ids) if row.status == _Status.SUBMITTED]
-        transfers = _sent(rows, OutgoingTransaction.Status.CONFIRMED)
+        transfers = _transfers_of(rows, OutgoingTransaction.Status.CONFIRMED)
         rows = [row for row in rows if row.pk in transfers]
         failpoint("payout.K7")
         each: dict[str, Sequence[Any]] = {
@@ -278,7 +278,7 @@ def _confirm(ids: list[uuid.UUID]) -> None:
             "network_fee_atomic": [transfers[row.pk].network_fee_atomic for row in rows],
             "paid_at": [clock.now(row.store, row.mode) for row in rows],
         }
-        moved = _moved(rows, _Status.CONFIRMED, each, funds=_Funds.PAID)
+        moved = _move_many(rows, _Status.CONFIRMED, each, funds=_Funds.PAID)
         gas_assets = {asset.pk: native_asset_id(asset) for asset in _assets(moved)}
         movements.payouts_confirmed(
             [

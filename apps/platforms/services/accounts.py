@@ -72,7 +72,7 @@ def create_account(access: Access, request: AccountRequest) -> tuple[Store, bool
     """The sub-merchant, and whether this call made it. Raises Invalid or AccountDeleted."""
     platform = access.store
     external_id = request.external_id
-    earlier = _known(platform, external_id)
+    earlier = _account_of(platform, external_id)
     if earlier is not None:
         return earlier, False
     fee = _fee(platform, request.platform_fee_percentage)
@@ -95,10 +95,10 @@ def create_account(access: Access, request: AccountRequest) -> tuple[Store, bool
         )
         return account
 
-    return make_once(lambda: _known(platform, external_id), make)
+    return make_once(lambda: _account_of(platform, external_id), make)
 
 
-def _known(platform: Store, external_id: str | None) -> Store | None:
+def _account_of(platform: Store, external_id: str | None) -> Store | None:
     if external_id is None:
         return None
     account = Store.objects.filter(platform=platform, external_id=external_id).first()

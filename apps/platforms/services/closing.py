@@ -55,7 +55,7 @@ def close_store(access: Access, name: str) -> None:
             raise ByItsPlatform
         if name.strip() != store.name:
             raise NotItsName
-        if store.deleted_at is not None or what_is_left(store):
+        if store.deleted_at is not None or closing_obstacles(store):
             raise NotYet
         store.deleted_at = at
         store.save(update_fields=["deleted_at"])
@@ -65,13 +65,13 @@ def close_store(access: Access, name: str) -> None:
         audit.record("store.closed", store=store, target=store, name=store.name)
 
 
-def what_is_left(store: Store) -> list[AccountBlocker]:
+def closing_obstacles(store: Store) -> list[AccountBlocker]:
     """What stands against closing a store of one's own. Coins of test mode are worth nothing."""
     with tenancy.also([store], Mode.values):
-        return _left(store)
+        return _obstacles(store)
 
 
-def _left(store: Store) -> list[AccountBlocker]:
+def _obstacles(store: Store) -> list[AccountBlocker]:
     accounts = Store.objects.filter(platform=store, deleted_at=None).count()
     obstacles = blockers(store, modes=(Mode.LIVE,))
     more = [("account", accounts)] if accounts else []

@@ -86,7 +86,7 @@ def begin(link: OnboardingLink, destination: Destination) -> DestinationConfirma
     return row
 
 
-def tell_held(account: Store) -> None:
+def notify_waiting(account: Store) -> None:
     """The account's contact has been verified: they hear of what was named before. What is too much
     for a day is asked for on its page."""
     rows = DestinationConfirmation.objects.filter(

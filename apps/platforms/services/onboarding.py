@@ -122,7 +122,7 @@ def now_of(link: OnboardingLink) -> datetime:
     return clock.now(link.store, link.mode)
 
 
-def is_business_told(link: OnboardingLink) -> bool:
+def has_business(link: OnboardingLink) -> bool:
     """Whether nothing more is asked of the business now."""
     if link.account.kyc_confirmed_at is not None:
         return True
@@ -131,7 +131,7 @@ def is_business_told(link: OnboardingLink) -> bool:
     ).exists()
 
 
-def is_destination_told(link: OnboardingLink) -> bool:
+def has_destination(link: OnboardingLink) -> bool:
     return Destination.objects.filter(store=link.account, mode=link.mode, removed_at=None).exists()
 
 
@@ -148,7 +148,7 @@ def tell_business(link: OnboardingLink, request: VerificationRequest) -> bool:
     return _step(
         link,
         lambda: submit_verification(link.account, request),
-        link.purpose == link.Purpose.KYB or is_destination_told(link),
+        link.purpose == link.Purpose.KYB or has_destination(link),
     )
 
 
@@ -198,7 +198,7 @@ def _name(link: OnboardingLink, save: Callable[[datetime | None], Destination]) 
             rows.append(confirmations.begin(link, saved))
 
     is_last = _step(
-        link, act, link.purpose == link.Purpose.PAYOUT_DESTINATION or is_business_told(link)
+        link, act, link.purpose == link.Purpose.PAYOUT_DESTINATION or has_business(link)
     )
     return NamedDestination(is_last, rows[0] if rows else None)
 
@@ -222,8 +222,8 @@ def finish(link: OnboardingLink) -> None:
 
 def is_finished(link: OnboardingLink) -> bool:
     """Whether nothing is left to ask of its sub-merchant."""
-    return (not link.has_business_step or is_business_told(link)) and (
-        not link.has_payout_step or is_destination_told(link)
+    return (not link.has_business_step or has_business(link)) and (
+        not link.has_payout_step or has_destination(link)
     )
 
 

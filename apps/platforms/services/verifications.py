@@ -76,7 +76,9 @@ def approve_verification(verification: Verification, reason: str = "") -> Verifi
         fresh = _locked(verification)
         VERIFICATION.change_locked(fresh, Step(APPROVED), at=at, reviewed_at=at, updated_at=at)
         Store.objects.filter(pk=fresh.store_id, kyc_confirmed_at=None).update(kyc_confirmed_at=at)
-        confirmations.tell_held(Store.objects.select_related("platform").get(pk=fresh.store_id))
+        confirmations.notify_waiting(
+            Store.objects.select_related("platform").get(pk=fresh.store_id)
+        )
         _tell(fresh, "approved", reason, at)
     return fresh
 

@@ -122,7 +122,7 @@ def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str,
 
 
 def _asset(asset: AssetSums) -> dict[str, object]:
-    def told(amounts: AccountAmounts) -> list[str]:
+    def cells(amounts: AccountAmounts) -> list[str]:
         return [
             money.decimal_from_atomic(amount, asset.atomic_decimals)
             for amount in (*amounts, amounts.total)
@@ -132,13 +132,13 @@ def _asset(asset: AssetSums) -> dict[str, object]:
         {
             "label": kind_label(total.kind),
             "movements": total.movements,
-            "amounts": told(total.amounts),
+            "amounts": cells(total.amounts),
         }
         for total in asset.sums
     ]
     return {
         "id": asset.asset_id,
-        "opening": told(asset.opening),
+        "opening": cells(asset.opening),
         "rows": rows,
-        "closing": told(asset.closing),
+        "closing": cells(asset.closing),
     }

@@ -78,16 +78,16 @@ class Uniswap:
         wallet = HotWallet.objects.filter(chain=order.source.chain_id).first()
         if router is None or wallet is None:
             return SwapOutcome(WAITING, reason="The chain has no exchange")
-        transfer = self._sent(order, _Purpose.SWAP)
+        transfer = self._transfer_of(order, _Purpose.SWAP)
         if transfer is None and not order.source.is_native:
             refused = self._approved(order, router)
             if refused is not None:
                 return refused
-        return self._told(order, router, transfer or self._ask(order, router, wallet))
+        return self._outcome_of(order, router, transfer or self._ask(order, router, wallet))
 
     def _approved(self, order: SwapOrder, router: Router) -> SwapOutcome | None:
         """None when the router may take the tokens of this order, and of no other."""
-        approval = self._sent(order, _Purpose.APPROVAL)
+        approval = self._transfer_of(order, _Purpose.APPROVAL)
         if approval is None:
             if self._is_other_under_way(order):
                 return SwapOutcome(WAITING)
@@ -140,7 +140,9 @@ class Uniswap:
             receives_asset_id=order.buy.pk,
         )
 
-    def _told(self, order: SwapOrder, router: Router, transfer: OutgoingTransaction) -> SwapOutcome:
+    def _outcome_of(
+        self, order: SwapOrder, router: Router, transfer: OutgoingTransaction
+    ) -> SwapOutcome:
         tx_hash = transfer.tx_hash or None
         native_id = native_asset_id(order.source)
         gas = transfer.network_fee_atomic
@@ -183,7 +185,7 @@ class Uniswap:
         )
 
     @staticmethod
-    def _sent(order: SwapOrder, purpose: str) -> OutgoingTransaction | None:
+    def _transfer_of(order: SwapOrder, purpose: str) -> OutgoingTransaction | None:
         return OutgoingTransaction.objects.filter(purpose=purpose, reference=str(order.id)).first()
 
     @staticmethod

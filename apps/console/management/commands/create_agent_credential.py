@@ -7,7 +7,7 @@ from django.db import transaction
 
 from apps.access.services import create_agent_credential
 from apps.agents.services.payouts import set_cap
-from apps.agents.services.tokens import known_asset
+from apps.agents.services.tokens import find_token
 from apps.assets.models import Asset
 from apps.stores.command import OperatorCommand, Result, store_named
 
@@ -65,4 +65,4 @@ def _cap(text: str) -> tuple[Asset, int | None, int | None]:
     ):
         raise CommandError(f"{text!r} must have the form ASSET:PER_TX:DAILY, in atomic units")
     per_tx, daily = (int(number) if number else None for number in numbers)
-    return known_asset(parts[0]), per_tx, daily
+    return find_token(parts[0]), per_tx, daily
