@@ -1,5 +1,5 @@
-"""What came of many payments, for a page of a list or a part of a file: read by one statement,
-however many there are."""
+"""The coins, fees and net amounts of many payments, for a page of a list or a part of a file. One
+statement reads them, however many payments there are."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

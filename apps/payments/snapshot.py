@@ -1,5 +1,4 @@
-"""A payment with all that its detail view tells, read by one statement; asked for one by one, it
-would be eight."""
+"""A payment with everything that its detail view shows, read by one statement instead of eight."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -197,7 +197,7 @@ def test_every_answer_has_words_of_its_own(bakery: Shop) -> None:
         one: render_to_string(
             "hosted/_sent.html",
             {
-                "sent": {"found": one, "chains": ["Base"]},
+                "sent": {"result": one, "chains": ["Base"]},
                 "merchant": "M",
                 "checkout": {"token": "T"},
             },

@@ -1,8 +1,8 @@
-"""Settlements that leave on the chain: asked of the sender once, keyed by the settlement, followed
-to their end.
+"""Settlements that are sent on the chain: each requests one transaction from the sender, keyed by
+the settlement, and follows it to its end.
 
-What can't be established stays submitted. A failed one gives the store its coins and the mandate
-its room back.
+A settlement whose outcome is unknown stays submitted. A failed settlement returns the coins to the
+store and the amount to the mandate.
 """
 
 import uuid

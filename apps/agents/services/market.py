@@ -1,5 +1,5 @@
-"""Public market figures of a coin, asked of the configured source and kept for a minute, so that a
-flood asks it once."""
+"""Public market figures of a coin from the configured source, cached for a minute so that many
+requests cause a single call."""
 
 from decimal import Decimal
 from typing import cast

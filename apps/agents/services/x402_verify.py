@@ -1,5 +1,5 @@
-"""May this signed payment be carried out? Read literally, compared with the offer, recovered, and
-asked of the chain.
+"""Decides whether a signed payment may be carried out: reads it literally, compares it with the
+offer, recovers the signer, and asks the chain.
 
 A refusal carries one of the protocol's own reasons. Nothing is written here.
 """

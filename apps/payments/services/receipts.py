@@ -1,7 +1,8 @@
-"""A receipt by email, for whoever holds the link of a paid payment and names an address. No address
-is kept with the payment.
+"""A receipt by email, for anyone who has the link of a paid payment and enters an address. The
+payment doesn't keep the address.
 
-Strangers can cause these: few go out per payment, and few to one mailbox (settings.LETTER_LIMITS).
+Strangers can cause these emails, so each payment and each mailbox has a limit
+(settings.LETTER_LIMITS).
 """
 
 import hashlib

@@ -1,8 +1,8 @@
-"""What became of a transaction that a customer says they sent for a payment: first as we know it,
-then as the chains tell it.
+"""The outcome of a transaction that a customer says they sent for a payment: first from our own
+records, then from the chains.
 
-Only what reached this payment's own addresses is told of; any other transaction merely "pays
-another address". Nothing is booked here.
+The result describes only coins that reached this payment's own addresses; any other transaction
+merely "pays another address". Nothing is booked here.
 """
 
 import re

@@ -1,7 +1,7 @@
 """An off-ramp behind HTTP. Our reference is its idempotency key: the same order sent twice is one
 order there.
 
-What it asks and answers stands in docs/operators.md. What can't be read is never taken for a
+docs/operators.md describes its requests and responses. An unreadable response never counts as a
 settlement.
 """
 

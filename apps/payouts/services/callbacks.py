@@ -1,5 +1,5 @@
-"""Messages of an off-ramp: signed, fresh, taken once. One only wakes us: what became of an order is
-asked of the off-ramp itself."""
+"""Messages of an off-ramp: signed, fresh, and each accepted once. A message only starts a check: we
+then ask the off-ramp for the status of the order."""
 
 import hashlib
 import hmac

@@ -1,5 +1,5 @@
-"""How much may leave: caps per payout and per UTC day, checked under one lock per store and asset
-whoever set them."""
+"""Caps per payout and per UTC day. All caps of a store and asset are checked under the same lock,
+whether staff or an agent's owner set them."""
 
 import uuid
 from collections.abc import Iterable

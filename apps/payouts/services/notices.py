@@ -1,4 +1,4 @@
-"""What a store's people hear of payouts: those that arrived, failed for good, or wait for our
+"""Notifications to a store's members about payouts that arrived, failed for good, or wait for
 review."""
 
 from collections.abc import Iterable

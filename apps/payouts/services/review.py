@@ -1,9 +1,8 @@
-"""A person's decision about a payout that waits for review: let it go, or fail it and give the
-coins back.
+"""Review of a payout by staff: approve it, or reject it and return the reserved coins.
 
-Above STAFF_FOUR_EYES_ABOVE_CENTS, and when nobody knows what it is worth, two let it go. What
-became of a transaction is settled with the sender first: nothing is given back while coins may be
-on their way.
+Above STAFF_FOUR_EYES_ABOVE_CENTS, and when its worth is unknown, two members of staff must approve.
+The sender first decides the outcome of the transaction: coins that may be on their way are never
+returned.
 """
 
 from datetime import datetime

@@ -1,8 +1,9 @@
-"""The steps that every payout on a chain takes, for many at once: handed to the sender, told as
-sent, confirmed, told why it waits.
+"""The steps of payouts on a chain, for many payouts at once: request the transaction, note that it
+is submitted, confirm it, note why it waits.
 
-Each does what progress.advance_payout does to one, with the same history and books; what a batch
-can't move is left to that. Stores take turns, so a crowd of one store's delays nobody else's.
+Each step does what progress.advance_payout does to a single payout, with the same history and
+bookings. A payout that a batch can't move is left to advance_payout. Stores take turns, so many
+payouts of one store don't delay those of another.
 """
 
 import uuid
