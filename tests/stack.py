@@ -1,14 +1,15 @@
 """The whole service as processes of its own on embedded services: what a customer, an integrator
 and a SIGKILL meet."""
 
+import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ from dev import embedded
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120.0
 WAIT_SECONDS = 60.0
+END_SECONDS = 5.0
 # What the processes of a test must not inherit: the services and settings of the tests themselves.
 OWN = (
     *embedded.SERVICES,
@@ -56,10 +58,39 @@ def mine(url: str, blocks: int) -> None:
     local_chain.call(url, "anvil_mine", hex(blocks))
 
 
+def processes_of(folder: Path) -> dict[int, str]:
+    """Every process that works in the folder: process id -> command line."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                command = (
+                    (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
+                if (
+                    f"TILLGATE_VAR={folder}".encode()
+                    in (entry / "environ").read_bytes().split(b"\0")
+                    or str(folder) in command
+                ):
+                    found[int(entry.name)] = command
+    return found
+
+
+def end_processes_of(folder: Path) -> None:
+    """What a killed demo leaves running is asked to stop, and killed when it doesn't."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process_id in processes_of(folder):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process_id, number)
+        with contextlib.suppress(AssertionError):
+            wait_for(lambda: processes_of(folder), lambda running: not running, END_SECONDS)
+
+
 class Demo:
     """`manage.py demo` in a folder of its own."""
 
     def __init__(self) -> None:
+        self.began = time.monotonic()
         self.folder = tempfile.TemporaryDirectory(
             prefix="tg", dir="/tmp"
         )  # socket paths must stay short
@@ -74,16 +105,31 @@ class Demo:
             stderr=self.log,
             text=True,
         )
-        assert self.process.stdout is not None
-        timer = threading.Timer(START_SECONDS, self.process.kill)
-        timer.start()
-        line = self.process.stdout.readline()
-        timer.cancel()
+        line = self._first_line()
         if not line:
-            raise AssertionError(
-                f"the demo didn't start:\n{Path(self.log.name).read_text()[-4000:]}"
-            )
+            told = Path(self.log.name).read_text()[-4000:]
+            self._clear()
+            raise AssertionError(f"the demo didn't start:\n{told}")
         self.info: dict[str, Any] = json.loads(line)
+
+    def is_late(self) -> bool:
+        return time.monotonic() - self.began > START_SECONDS
+
+    def _first_line(self) -> str:
+        """What it says once it runs; nothing when it ended before, or is late."""
+        assert self.process.stdout is not None
+        while not select.select([self.process.stdout], [], [], 0.2)[0]:
+            if self.is_late():
+                return ""
+        return self.process.stdout.readline()
+
+    def _clear(self) -> None:
+        """Leave no process and no file behind, however it ended."""
+        self.process.kill()
+        self.process.wait()
+        end_processes_of(Path(self.folder.name))
+        self.log.close()
+        self.folder.cleanup()
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """An operator command against the running demo."""
@@ -101,10 +147,11 @@ class Demo:
         """Ctrl-C; how many seconds it took."""
         began = time.monotonic()
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(30)
-        self.log.close()
-        self.folder.cleanup()
-        return time.monotonic() - began
+        try:
+            self.process.wait(30)
+            return time.monotonic() - began
+        finally:
+            self._clear()
 
 
 class Remote:

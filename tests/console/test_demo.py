@@ -19,6 +19,7 @@ import pytest
 from dev import anvil, demo_environment, embedded
 from dev.demo import runner
 from dev.management.commands.demo import Command as DemoCommand
+from tests.stack import processes_of
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
@@ -65,24 +66,6 @@ def environment(folder: Path) -> dict[str, str]:
         if name not in ours and not name.startswith("TILLGATE_")
     }
     return kept | {"TILLGATE_VAR": str(folder)}
-
-
-def processes_of(folder: Path) -> dict[int, str]:
-    """Every process that works in the folder: process id -> command line."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            with contextlib.suppress(OSError):
-                command = (
-                    (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                )
-                if (
-                    f"TILLGATE_VAR={folder}".encode()
-                    in (entry / "environ").read_bytes().split(b"\0")
-                    or str(folder) in command
-                ):
-                    found[int(entry.name)] = command
-    return found
 
 
 @pytest.fixture

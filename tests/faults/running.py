@@ -16,6 +16,7 @@ from tests.stack import OWN, ROOT, free_port, wait_for
 
 KEEPER = """
 import json, os, sys
+from apps.core import local_chain
 from dev import embedded
 embedded.ensure(mode=embedded.DEMO)
 names = (*embedded.SERVICES, local_chain.NAMES_VARIABLE)
