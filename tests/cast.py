@@ -126,7 +126,7 @@ class Shop:
         return signed_in(self.owner, self.store, mode)
 
     def with_scopes(self, *scopes: str, mode: str = "test") -> Api:
-        return Api(create_api_key(self.store, mode, wanted=scopes)[1])
+        return Api(create_api_key(self.store, mode, scope_names=scopes)[1])
 
 
 @cache

@@ -63,12 +63,12 @@ class Access:
     ) -> "Access":
         """A person in the dashboard, who has chosen a store and a mode; what they may do is their
         role's."""
-        held = scopes_of(role, frozenset(ALL))
+        permitted = scopes_of(role, frozenset(ALL))
         return cls(
             store=store,
             mode=mode,
             kind=SESSION,
-            scopes=held,
+            scopes=permitted,
             caller=f"user:{user.pk}",
             maker_id=user.pk,
             user=user,

@@ -32,8 +32,8 @@ class StaffStay(Flat):
 def owned_alone(user: User) -> list[str]:
     """The open stores that would be left without an owner."""
     owners = Member.objects.filter(role=Role.OWNER, store__deleted_at=None)
-    others = owners.exclude(user=user).values("store_id")
-    alone = owners.filter(user=user).exclude(store_id__in=others)
+    shared_store_ids = owners.exclude(user=user).values("store_id")
+    alone = owners.filter(user=user).exclude(store_id__in=shared_store_ids)
     return list(alone.order_by("store__name").values_list("store__name", flat=True))
 
 

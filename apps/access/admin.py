@@ -54,7 +54,7 @@ class ApiKeyAdmin(ReadOnly):
 
 @admin.register(AgentCredential)
 class AgentCredentialAdmin(ReadOnly):
-    list_display = ["shown_token", "label", "shop", "whose", "expires", "revoked"]
+    list_display = ["shown_token", "label", "shop", "holder", "expires", "revoked"]
     list_display_links = ["shown_token"]
     list_filter = ["mode", lists.present("revoked_at", "state", "Revoked", "Active")]
     list_select_related = ["store"]
@@ -62,7 +62,7 @@ class AgentCredentialAdmin(ReadOnly):
     search_help_text = "Credential ID, last four characters, or the beginning of a store's name"
     label = lists.text("name", "Name")
     shop = lists.store()
-    whose = lists.text("principal", "Principal")
+    holder = lists.text("principal", "Principal")
     expires = lists.when("expires_at", "Expires")
     revoked = lists.when("revoked_at", "Revoked")
     exclude = ["secret_hash"]

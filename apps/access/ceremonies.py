@@ -19,8 +19,8 @@ _CRYPTOGRAPHY = (
     "webauthn.helpers.verify_signature",
 )
 _STATEMENTS = tuple(
-    f"webauthn.registration.formats.{one}"
-    for one in ("android_key", "android_safetynet", "apple", "fido_u2f", "packed", "tpm")
+    f"webauthn.registration.formats.{format_name}"
+    for format_name in ("android_key", "android_safetynet", "apple", "fido_u2f", "packed", "tpm")
 )
 
 with postponed(*_VERIFIERS, *_CRYPTOGRAPHY):

@@ -35,9 +35,11 @@ class StillCooling(Flat):
 
     field = "destination"
 
-    def __init__(self, what: str, until: datetime) -> None:
-        held = f"{what} can be used when the contact of its business has been verified and told"
-        super().__init__(held if until == HELD else f"{what} can be used from {clock.iso(until)}")
+    def __init__(self, subject: str, until: datetime) -> None:
+        text = f"{subject} can be used when the contact of its business has been verified and told"
+        super().__init__(
+            text if until == HELD else f"{subject} can be used from {clock.iso(until)}"
+        )
 
 
 class NotHours(Flat):
@@ -72,7 +74,7 @@ def link_usable_from(store: Store, at: datetime) -> datetime:
 
 
 def tell(
-    access: Access, operation: Operation, target: Any, what: str, until: datetime | None
+    access: Access, operation: Operation, target: Any, subject: str, until: datetime | None
 ) -> None:
     """Write to whom the row names what was done; what waits has a link that stops it."""
     stop = None
@@ -80,14 +82,14 @@ def tell(
         stop = letters.Stop(
             until, signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT)
         )
-    letters.tell(access, operation, what, stop=stop)
+    letters.tell(access, operation, subject, stop=stop)
 
 
 def read(token: str) -> tuple[str, uuid.UUID, datetime]:
     """Which operation, what it named and until when it cools. Raises NotFound."""
     try:
-        given: Any = signing.loads(token, salt=_SALT, max_age=timedelta(hours=HOURS_MAX))
-        name, target, until = given
+        content: Any = signing.loads(token, salt=_SALT, max_age=timedelta(hours=HOURS_MAX))
+        name, target, until = content
         moment = datetime.fromisoformat(until)
     except (signing.BadSignature, ValueError, TypeError):
         raise NotFound from None
@@ -112,7 +114,7 @@ def change_hours(access: Access, hours: int) -> Store:
         if hours == present:
             return _keep(store, present, None, None)
         until = at + timedelta(hours=present) if hours < present else None
-        made = (
+        change = (
             _keep(store, hours, None, None)
             if until is None
             else _keep(store, present, hours, until)
@@ -131,7 +133,7 @@ def change_hours(access: Access, hours: int) -> Store:
             name=store.name,
             details={"hours": [present, hours]},
         )
-    return made
+    return change
 
 
 def stop_change(store_id: uuid.UUID, until: datetime) -> bool:

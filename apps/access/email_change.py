@@ -54,8 +54,8 @@ def ask(user: User, *, email: str, password: str, address: str) -> None:
 def find(token: str) -> tuple[User, str]:
     """Whose link it is, and the new address. Raises NotFound when it was used or is too old."""
     try:
-        given: Any = signing.loads(token, salt=_SALT, max_age=LIFETIME)
-        id, old, new, version = given
+        content: Any = signing.loads(token, salt=_SALT, max_age=LIFETIME)
+        id, old, new, version = content
     except (signing.BadSignature, ValueError, TypeError):
         raise NotFound from None
     rows = User.objects.filter(pk=id, email=old, session_version=version, is_active=True)

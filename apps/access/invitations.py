@@ -85,14 +85,14 @@ def pending(store: Store) -> "QuerySet[Invitation]":
 
 def member_of(access: Access) -> Member:
     """Who acts, as a member of the store. Raises NotFound."""
-    found = (
+    member = (
         Member.objects.filter(store_id=access.store_id, user=access.user)
         .select_related("user", "store")
         .first()
     )
-    if found is None:
+    if member is None:
         raise NotFound
-    return found
+    return member
 
 
 def invite(access: Access, *, email: str, role: str, at: datetime) -> Invitation:
@@ -164,10 +164,10 @@ def find(token: str, at: datetime) -> Invitation:
     rows = Invitation.objects.filter(
         accepted_at=None, revoked_at=None, expires_at__gt=at, store__deleted_at=None
     )
-    found = rows.filter(token_hash=digest(token)).select_related("store", "invited_by").first()
-    if found is None or _may_not_invite(found):
+    invitation = rows.filter(token_hash=digest(token)).select_related("store", "invited_by").first()
+    if invitation is None or _may_not_invite(invitation):
         raise NotFound
-    return found
+    return invitation
 
 
 def _may_not_invite(invitation: Invitation) -> bool:

@@ -31,7 +31,7 @@ class Stop:
 def tell(
     access: Access | None,
     operation: Operation,
-    what: str,
+    details: str,
     *,
     mode: str | None = None,
     to: Iterable[User] = (),
@@ -47,7 +47,7 @@ def tell(
         access.store,
         access.user,
         operation.does,
-        what,
+        details,
         to=to,
         stop=stop,
         is_live=operation.has_mode,
@@ -65,18 +65,18 @@ def tell_credential(
 
 def tell_joined(member: Member, invited_by: User) -> None:
     """Somebody accepted an invitation: the other owners hear of it."""
-    what = (
+    details = (
         f"{member.user.email}, as {member.get_role_display().lower()}, invited by"
         f" {invited_by.email}"
     )
-    _write(member.store, member.user, "Join the team", what, but=member.user)
+    _write(member.store, member.user, "Join the team", details, but=member.user)
 
 
 def _write(
     store: Store,
     person: User,
     does: str,
-    what: str,
+    details: str,
     *,
     to: Iterable[User] = (),
     but: User | None = None,
@@ -87,11 +87,11 @@ def _write(
         store=store, role=Role.OWNER, user__is_active=True
     ).select_related("user")
     people = {user.pk: (user, False) for user in to} | {
-        one.user_id: (one.user, True) for one in owners
+        owner.user_id: (owner.user, True) for owner in owners
     }
     context = {
         "does": does,
-        "what": what,
+        "what": details,
         "store": store.name,
         "person": person.name or person.email,
         "until": stop.until if stop else None,
@@ -100,11 +100,11 @@ def _write(
     }
     for user, is_owner in people.values():
         if user != but:
-            told = context | {"is_owner": is_owner}
+            values = context | {"is_owner": is_owner}
             mail.send(
                 key=f"operation:{uuid.uuid4()}",
                 to=user.email,
                 template="operation",
-                context=told,
+                context=values,
                 zone=profile.zone_of(user),
             )

@@ -34,16 +34,16 @@ def wish_of(person: User, reason: str) -> Ask:
     )
 
 
-def _before(wanted: Facts) -> Facts:
-    person = User.objects.select_for_update().get(pk=wanted["user"])
+def _before(facts: Facts) -> Facts:
+    person = User.objects.select_for_update().get(pk=facts["user"])
     factor = SecondFactor.objects.select_for_update().filter(user=person, confirmed=True).first()
     if factor is None:
         raise NoFactor
     return {"email": person.email, "factor": str(factor.pk), "set_up_at": iso(factor.created_at)}
 
 
-def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
-    second_factor.take_off(User.objects.get(pk=wanted["user"]))
+def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
+    second_factor.take_off(User.objects.get(pk=facts["user"]))
 
 
 FACTOR = Kind("second_factor", "The removal of a second factor", roles.FACTOR, _before, _carry_out)

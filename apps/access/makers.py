@@ -43,22 +43,25 @@ def lost_by(rows: Iterable[Credential], store_id: UUID) -> dict[UUID, list[str]]
     return {id: scopes for id, scopes in lost.items() if scopes}
 
 
-def _lost(held: Iterable[str], role: str | None) -> list[str]:
-    left = rights.left_of(held, role)
-    return [scope for scope in held if scope not in left]
+def _lost(granted: Iterable[str], role: str | None) -> list[str]:
+    remaining = rights.left_of(granted, role)
+    return [scope for scope in granted if scope not in remaining]
 
 
 def tell_owners(store: Store, user: User, before: str | None, after: str | None) -> None:
     """A person's role has changed, or ended: write to the owners what that took from what they had
     made."""
-    shrunk = [one for one in _shrunk(store, user, before, after) if one.lost]
+    shrunk = [row for row in _shrunk(store, user, before, after) if row.lost]
     if not shrunk:
         return
     context = {
         "person": user.name or user.email,
         "role": Role(after).label.lower() if after else "",
         "store": store.name,
-        "lines": [f"{one.name} ({one.mode}): {', '.join(one.lost)}" for one in shrunk],
+        "lines": [
+            f"{credential.name} ({credential.mode}): {', '.join(credential.lost)}"
+            for credential in shrunk
+        ],
     }
     at = clock.iso(clock.real_now())
     for owner in Member.objects.filter(
@@ -74,30 +77,30 @@ def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> 
     def between(scopes: Iterable[str]) -> list[str]:
         return [scope for scope in _lost(scopes, after) if scope not in _lost(scopes, before)]
 
-    mine = Q(store=store, user=user)
-    found = [
+    is_own = Q(store=store, user=user)
+    credentials = [
         Shrunk(f"API key {_name(row)}", row.mode, between(row.scopes))
-        for row in ApiKey.objects.filter(mine, revoked_at=None)
+        for row in ApiKey.objects.filter(is_own, revoked_at=None)
     ]
-    agents = AgentCredential.objects.filter(mine, application=None, revoked_at=None)
-    found += [Shrunk(f"Agent {_name(row)}", row.mode, between(row.scopes)) for row in agents]
+    agents = AgentCredential.objects.filter(is_own, application=None, revoked_at=None)
+    credentials += [Shrunk(f"Agent {_name(row)}", row.mode, between(row.scopes)) for row in agents]
     now = clock.real_now()
     tokens = list(
-        AccessToken.objects.filter(mine, revoked_at=None, expires__gt=now).select_related(
+        AccessToken.objects.filter(is_own, revoked_at=None, expires__gt=now).select_related(
             "application"
         )
     )
     tokens += list(
         RefreshToken.objects.filter(
-            mine, revoked=None, replaced_at=None, expires_at__gt=now
+            is_own, revoked=None, replaced_at=None, expires_at__gt=now
         ).select_related("application")
     )
-    apps = {one.token_family: one for one in tokens}
-    found += [
-        Shrunk(f"App {one.application.name}", one.mode, between(one.scope.split()))
-        for one in apps.values()
+    apps = {token.token_family: token for token in tokens}
+    credentials += [
+        Shrunk(f"App {token.application.name}", token.mode, between(token.scope.split()))
+        for token in apps.values()
     ]
-    return found
+    return credentials
 
 
 def take_over(access: Access, row: Credential) -> None:

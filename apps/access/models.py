@@ -218,10 +218,10 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
 
     def _takes_backup_code(self, text: str) -> bool:
         codes = self.backup_codes if text.isascii() else []
-        left = [code for code in codes if not secrets.compare_digest(code, text)]
-        if len(left) == len(codes):
+        remaining = [code for code in codes if not secrets.compare_digest(code, text)]
+        if len(remaining) == len(codes):
             return False
-        self.keep_backup_codes(left)
+        self.keep_backup_codes(remaining)
         return True
 
 

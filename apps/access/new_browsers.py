@@ -27,11 +27,11 @@ _NETWORK_BITS = {4: 16, 6: 32}
 def note(row: SignIn, user: User) -> None:
     """Remember the browser of a sign-in that has just begun, and write to the person when it is new
     to them."""
-    mine = KnownBrowser.objects.filter(user=user)
+    browsers = KnownBrowser.objects.filter(user=user)
     digest = _digest(user, row)
-    if mine.filter(digest=digest).update(seen_at=row.seen_at):
+    if browsers.filter(digest=digest).update(seen_at=row.seen_at):
         return
-    is_first = not mine.exists()
+    is_first = not browsers.exists()
     _, is_new = KnownBrowser.objects.get_or_create(
         user=user, digest=digest, defaults={"seen_at": row.seen_at}
     )
@@ -65,10 +65,10 @@ def read(token: str) -> SignIn:
         id = signing.loads(token, salt=_SALT, max_age=LINK_LASTS)
     except signing.BadSignature:
         raise NotFound from None
-    found = SignIn.objects.filter(pk=id).select_related("user").first()
-    if found is None:
+    sign_in = SignIn.objects.filter(pk=id).select_related("user").first()
+    if sign_in is None:
         raise NotFound
-    return found
+    return sign_in
 
 
 def end(row: SignIn, at: datetime) -> bool:
@@ -86,8 +86,8 @@ def tidy(at: datetime) -> None:
 
 def _digest(user: User, row: SignIn) -> str:
     """Of the person's own, so that nothing of anybody's network can be told from another's row."""
-    named = f"{user.pk}|{device_of(row.browser)}|{_network(row.address)}"
-    return hashlib.sha256(named.encode()).hexdigest()
+    text = f"{user.pk}|{device_of(row.browser)}|{_network(row.address)}"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _network(address: str) -> str:

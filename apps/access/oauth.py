@@ -140,41 +140,43 @@ def read_parameters(text: str) -> tuple[str, dict[str, str]]:
 def ask(query: str) -> Consent:
     """What the query of an authorization request asks for. Raises Redirected, or OAuthFailure when
     nobody may be redirected."""
-    query, given = read_parameters(query)
+    query, parameters = read_parameters(query)
     try:
-        wanted, info = _server().validate_authorization_request(
+        scope_names, info = _server().validate_authorization_request(
             _uri("authorize", query), "GET", None, {}
         )
     except FatalClientError as error:
         raise _failure(error) from None
     except OAuth2Error as error:
         raise _redirected(error, error.redirect_uri) from None
-    if given.get("livemode", "") not in ("true", "false", ""):
+    if parameters.get("livemode", "") not in ("true", "false", ""):
         wrong = InvalidRequestError("livemode must be true or false", state=info["state"])
         raise _redirected(wrong, info["redirect_uri"])
-    mode = Mode.LIVE if given.get("livemode") == "true" else Mode.TEST
-    needs_store = any(scope in scopes.ALL for scope in wanted)
-    return Consent(info["request"].client, tuple(wanted), mode, info["redirect_uri"], needs_store)
+    mode = Mode.LIVE if parameters.get("livemode") == "true" else Mode.TEST
+    needs_store = any(scope in scopes.ALL for scope in scope_names)
+    return Consent(
+        info["request"].client, tuple(scope_names), mode, info["redirect_uri"], needs_store
+    )
 
 
-def stores_for(user: User, wanted: Iterable[str]) -> list[Store]:
+def stores_for(user: User, scope_names: Iterable[str]) -> list[Store]:
     """The stores for which a person may let an app in.
 
     Those where they may make API keys, and have themselves what the app asks for.
     """
-    return [one.store for one in _members(user) if not _beyond(one, wanted)]
+    return [member.store for member in _members(user) if not _beyond(member, scope_names)]
 
 
 def _members(user: User) -> list[Member]:
     rows = Member.objects.filter(user=user, store__deleted_at=None).select_related("store")
-    found = rows.order_by("store__name", "store_id")
-    return [one for one in found if roles.may(one.role, roles.DEVELOP)]
+    members = rows.order_by("store__name", "store_id")
+    return [member for member in members if roles.may(member.role, roles.DEVELOP)]
 
 
-def _beyond(member: Member, wanted: Iterable[str]) -> list[str]:
+def _beyond(member: Member, scope_names: Iterable[str]) -> list[str]:
     """What an app asks for and the person can't give."""
-    held = roles.scopes_of(member.role, frozenset(scopes.ALL))
-    return [scope for scope in wanted if scope in scopes.ALL and scope not in held]
+    permitted = roles.scopes_of(member.role, frozenset(scopes.ALL))
+    return [scope for scope in scope_names if scope in scopes.ALL and scope not in permitted]
 
 
 def decide(user: User, query: str, store_id: str, decision: str, *, proof: str) -> str:
@@ -184,11 +186,13 @@ def decide(user: User, query: str, store_id: str, decision: str, *, proof: str) 
     Raises OAuthFailure, or what operations.check refuses with.
     """
     consent = ask(query)
-    query, given = read_parameters(query)
+    query, parameters = read_parameters(query)
     if decision not in ("allow", "deny"):
         raise OAuthFailure("invalid_request", "decision must be allow or deny")
     if decision == "deny":
-        return _answer(consent.redirect_uri, AccessDeniedError(state=given.get("state")).twotuples)
+        return _answer(
+            consent.redirect_uri, AccessDeniedError(state=parameters.get("state")).twotuples
+        )
     member = _member_for(user, consent, store_id)
     store = member.store if member is not None else None
     access = None
@@ -198,10 +202,10 @@ def decide(user: User, query: str, store_id: str, decision: str, *, proof: str) 
         )
         access = Access.for_session(user, member.store, consent.mode, member.role, proof)
         operations.check(access, operation)
-    held = {"user": user, "store": store, "mode": consent.mode}
+    grant = {"user": user, "store": store, "mode": consent.mode}
     with transaction.atomic():
         headers, _, _ = _server().create_authorization_response(
-            _uri("authorize", query), "GET", None, {}, list(consent.scopes), held
+            _uri("authorize", query), "GET", None, {}, list(consent.scopes), grant
         )
         letters.tell_credential(
             access,
@@ -230,7 +234,9 @@ def _answer(address: str, parameters: Iterable[tuple[str, str]] = ()) -> str:
 def _member_for(user: User, consent: Consent, store_id: str) -> Member | None:
     """What the person is in the store that they chose, where they may give all that is asked
     for."""
-    member = next((one for one in _members(user) if str(one.store_id) == store_id), None)
+    member = next(
+        (member_row for member_row in _members(user) if str(member_row.store_id) == store_id), None
+    )
     if member is None:
         if store_id or consent.needs_store:
             raise OAuthFailure("invalid_request", "store_id must be a store of yours")
@@ -244,16 +250,16 @@ def _member_for(user: User, consent: Consent, store_id: str) -> Member | None:
 def exchange(form: str, authorization: str) -> tuple[OAuthTokens | OAuthError, int, dict[str, str]]:
     """The answer of the token endpoint: its body, status and headers. Never raises for what a
     client did."""
-    form, given = read_parameters(form)
-    if not given.get("grant_type"):
+    form, parameters = read_parameters(form)
+    if not parameters.get("grant_type"):
         raise OAuthFailure("invalid_request", "Missing grant_type parameter")
     with transaction.atomic():
         headers, body, status = _server().create_token_response(
             _uri("token"), "POST", form, _headers(authorization)
         )
-    told = _refused(body) if int(status) >= 400 else msgspec.json.decode(body, type=OAuthTokens)
+    answer = _refused(body) if int(status) >= 400 else msgspec.json.decode(body, type=OAuthTokens)
     return (
-        told,
+        answer,
         int(status),
         {name: value for name, value in headers.items() if name != "Content-Type"},
     )
@@ -262,28 +268,28 @@ def exchange(form: str, authorization: str) -> tuple[OAuthTokens | OAuthError, i
 def revoke(form: str, authorization: str) -> None:
     """End the token in the body, or else the bearer itself, with all that its consent led to. An
     unknown one is no failure."""
-    form, given = read_parameters(form)
+    form, parameters = read_parameters(form)
     scheme, _, bearer = authorization.partition(" ")
-    text = given.get("token") or (bearer if scheme.lower() == "bearer" else "")
+    text = parameters.get("token") or (bearer if scheme.lower() == "bearer" else "")
     if not text:
         raise OAuthFailure("invalid_request", "Missing token parameter")
-    found = _token(text)
-    if found is None:
+    token = _token(text)
+    if token is None:
         return
-    if given.get("token"):
-        _check_client(found.application, form, authorization)
-    revoke_family(found.token_family, clock.real_now())
+    if parameters.get("token"):
+        _check_client(token.application, form, authorization)
+    revoke_family(token.token_family, clock.real_now())
 
 
 def _token(text: str) -> Any:
     for model in (AccessToken, RefreshToken):
-        found = (
+        token = (
             model.objects.select_related("application")
             .filter(token_checksum=checksum(text))
             .first()
         )
-        if found is not None:
-            return found
+        if token is not None:
+            return token
     return None
 
 
@@ -331,16 +337,17 @@ def _failure(error: Any) -> OAuthFailure:
 
 
 def _redirected(error: Any, redirect_uri: str) -> Redirected:
-    told = Redirected(error.error, error.description or error.error.replace("_", " "))
-    told.redirect_to = _answer(redirect_uri, error.twotuples)
-    return told
+    redirect = Redirected(error.error, error.description or error.error.replace("_", " "))
+    redirect.redirect_to = _answer(redirect_uri, error.twotuples)
+    return redirect
 
 
 def _refused(body: str) -> OAuthError:
     """A refusal of the library's, which always says something."""
-    told = msgspec.json.decode(body, type=OAuthError)
+    refusal = msgspec.json.decode(body, type=OAuthError)
     return OAuthError(
-        error=told.error, error_description=told.error_description or told.error.replace("_", " ")
+        error=refusal.error,
+        error_description=refusal.error_description or refusal.error.replace("_", " "),
     )
 
 

@@ -30,12 +30,12 @@ class StoreRequired(Coded):
 
 
 def create_app(
-    store: Store, user: User, asked: AppRequest, *, by: Access | None = None
+    store: Store, user: User, order: AppRequest, *, by: Access | None = None
 ) -> tuple[Application, str | None]:
     """A new app, and its secret when it is confidential. Raises Flat on unknown scopes or repeated
     addresses."""
     operations.check(by, operations.APP_CREATE)
-    secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX) if asked.confidential else None
+    secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX) if order.confidential else None
     app = Application(
         store=store,
         user=user,
@@ -45,10 +45,10 @@ def create_app(
         hash_client_secret=False,  # it is hashed already
         skip_authorization=False,
     )
-    _fill(app, asked.scopes, asked.redirect_uris)
-    app.name = asked.name
-    app.website_url = asked.website_url or ""
-    app.logo_url = asked.logo_url or ""
+    _fill(app, order.scopes, order.redirect_uris)
+    app.name = order.name
+    app.website_url = order.website_url or ""
+    app.logo_url = order.logo_url or ""
     with transaction.atomic():
         app.save()
         audit.record(
@@ -64,11 +64,11 @@ def create_app(
 def change_app(app: Application, changes: AppChanges, *, by: Access | None = None) -> None:
     """What was sent. Raises Flat on unknown scopes or a redirect address that can't be."""
     operations.check(by, operations.APP_CHANGE, mode=_reach(app, by))
-    sent = changes.sent()
-    _fill(app, sent.get("scopes"), sent.get("redirect_uris"))
+    values = changes.sent()
+    _fill(app, values.get("scopes"), values.get("redirect_uris"))
     for name in ("name", "website_url", "logo_url"):
-        if name in sent:
-            setattr(app, name, sent[name] or "")
+        if name in values:
+            setattr(app, name, values[name] or "")
     with transaction.atomic():
         app.save()
         audit.record(
@@ -76,7 +76,7 @@ def change_app(app: Application, changes: AppChanges, *, by: Access | None = Non
             store=app.store,
             target=app,
             name=app.name,
-            details={"fields": sorted(sent)},
+            details={"fields": sorted(values)},
         )
 
 
@@ -90,11 +90,11 @@ def _reach(app: Application, by: Access | None) -> str | None:
 
 
 def _fill(
-    app: Application, wanted: Sequence[str] | None, redirect_uris: Sequence[str] | None
+    app: Application, scope_names: Sequence[str] | None, redirect_uris: Sequence[str] | None
 ) -> None:
     """None stays as it is."""
-    if wanted is not None:
-        app.scopes = list(dict.fromkeys(wanted))
+    if scope_names is not None:
+        app.scopes = list(dict.fromkeys(scope_names))
         unknown = [scope for scope in app.scopes if scope not in scopes.OAUTH]
         if unknown:
             raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
@@ -104,7 +104,7 @@ def _fill(
         addresses = list(dict.fromkeys(redirect_uris))
         if not addresses:
             raise Flat("redirect_uris can't be blank", field="redirect_uris")
-        if any("#" in one for one in addresses):
+        if any("#" in address for address in addresses):
             raise Flat("redirect_uris must not have a fragment", field="redirect_uris")
         app.redirect_uris = " ".join(addresses)
 
@@ -133,7 +133,7 @@ def deactivate_app(app: Application, at: datetime, *, by: Access | None = None) 
 
 
 def agent_credential(
-    token: AccessToken, wanted: Iterable[str] | None, at: datetime
+    token: AccessToken, scope_names: Iterable[str] | None, at: datetime
 ) -> tuple[AgentCredential, str]:
     """The one credential of an app, person, store and mode with a new secret.
 
@@ -151,13 +151,17 @@ def agent_credential(
         replace(person, kind=OAUTH, user=None, scopes=frozenset(token.scope.split())),
         operations.APP_AGENT,
     )
-    chosen = rights.held_of(person, scopes.AGENT) if wanted is None else list(dict.fromkeys(wanted))
+    chosen = (
+        rights.held_of(person, scopes.AGENT)
+        if scope_names is None
+        else list(dict.fromkeys(scope_names))
+    )
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_held(person, chosen)
     text = credentials.mint(credentials.AGENT_PREFIXES[token.mode])
-    shown = {
+    values = {
         "name": token.application.name[:100],
         "secret_hash": credentials.digest(text),
         "token_prefix": text[:16],
@@ -172,8 +176,8 @@ def agent_credential(
             user=token.user,
             store=token.store,
             mode=token.mode,
-            defaults=shown,
-            create_defaults={**shown, "principal": f"agent:{uuid.uuid4()}", "created_at": at},
+            defaults=values,
+            create_defaults={**values, "principal": f"agent:{uuid.uuid4()}", "created_at": at},
         )
         audit.record(
             "agent_credential.created",

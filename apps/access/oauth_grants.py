@@ -73,21 +73,21 @@ def granted(access: Access, at: datetime) -> list[Granted]:
 
 def find(access: Access, family: str, at: datetime) -> Granted:
     """One of them. Raises NotFound."""
-    found = next((one for one in granted(access, at) if str(one.family) == family), None)
-    if found is None:
+    grant = next((row for row in granted(access, at) if str(row.family) == family), None)
+    if grant is None:
         raise NotFound
-    return found
+    return grant
 
 
-def revoke(access: Access, one: Granted, at: datetime) -> None:
+def revoke(access: Access, grant: Granted, at: datetime) -> None:
     """The app is out with its next request, and so is the agent that it made a credential for."""
     operations.check(access, operations.GRANT_REVOKE)
     with transaction.atomic():
-        revoke_family(one.family, at)
+        revoke_family(grant.family, at)
         audit.record(
             "oauth_app.let_out",
             store=access.store,
             mode=access.mode,
-            target=one.application,
-            name=one.application.name,
+            target=grant.application,
+            name=grant.application.name,
         )

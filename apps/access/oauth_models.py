@@ -56,7 +56,9 @@ class Application(AbstractApplication):  # type: ignore[misc]  # oauth2_provider
         if uri in allowed:
             return True
         anywhere = _without_port(uri)
-        return anywhere is not None and any(anywhere == _without_port(one) for one in allowed)
+        return anywhere is not None and any(
+            anywhere == _without_port(candidate) for candidate in allowed
+        )
 
     def is_usable(self, request: Any) -> bool:
         return self.is_active

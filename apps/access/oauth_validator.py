@@ -202,14 +202,14 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
         rows = RefreshToken.objects.select_for_update(of=("self",)).filter(
             token_checksum=checksum(refresh_token), application=client
         )
-        found = rows.select_related("user").first()
-        if found is None or found.revoked is not None or found.expires_at <= now:
+        token = rows.select_related("user").first()
+        if token is None or token.revoked is not None or token.expires_at <= now:
             return False
-        if found.replaced_at is not None and found.replaced_at + REFRESH_GRACE < now:
-            revoke_family(found.token_family, now)
+        if token.replaced_at is not None and token.replaced_at + REFRESH_GRACE < now:
+            revoke_family(token.token_family, now)
             return False
-        request.origin = found
-        request.user = found.user
+        request.origin = token
+        request.user = token.user
         return True
 
     def get_original_scopes(

@@ -411,7 +411,9 @@ TABLE: tuple[Operation, ...] = tuple(
 )
 # Asking customers for money is nobody's loss: the scopes for it are no way out.
 GUARDED_SCOPES = (
-    frozenset(one for row in TABLE for one in (row.key, row.agent) if one not in (None, ANY_SCOPE))
+    frozenset(
+        scope for row in TABLE for scope in (row.key, row.agent) if scope not in (None, ANY_SCOPE)
+    )
     - roles.PAY_SCOPES
 )
 
@@ -445,14 +447,16 @@ def foresee(access: Access, operation: Operation) -> None:
 
 
 def _check_scope(access: Access, operation: Operation) -> None:
-    wanted = operation.agent if access.kind == AGENT else operation.key
-    if access.kind == SESSION and operation.permission and wanted is None:
+    required = operation.agent if access.kind == AGENT else operation.key
+    if access.kind == SESSION and operation.permission and required is None:
         return
-    if wanted is None or (wanted == ANY_SCOPE and access.kind not in _WITH_ANY_SCOPE):
+    if required is None or (required == ANY_SCOPE and access.kind not in _WITH_ANY_SCOPE):
         raise WrongCredential
-    if wanted != ANY_SCOPE and wanted not in access.scopes:
+    if required != ANY_SCOPE and required not in access.scopes:
         raise Coded(
-            scopes.missing_message(wanted), code="insufficient_scope", kind=RefusalKind.FORBIDDEN
+            scopes.missing_message(required),
+            code="insufficient_scope",
+            kind=RefusalKind.FORBIDDEN,
         )
 
 

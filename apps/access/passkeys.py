@@ -89,14 +89,14 @@ def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -
     ceremonies = _ceremonies()
     try:
         with refused_by(_ONE_OF_EACH, NotAdded):
-            made = ceremonies.Ceremonies(None).register_complete(user, state, _parse(answer))
-            made.name = name
-            made.save(update_fields=["name"])
-            audit.record("passkey.added", target=made, name=name)
+            passkey = ceremonies.Ceremonies(None).register_complete(user, state, _parse(answer))
+            passkey.name = name
+            passkey.save(update_fields=["name"])
+            audit.record("passkey.added", target=passkey, name=name)
             notices.tell(user, f"A passkey was added: {name}")
     except (*ceremonies.REFUSED, Invalid, *_MALFORMED):
         raise NotAdded from None
-    return made
+    return passkey
 
 
 def begin_asking(session: Session, user: User | None, at: datetime, act: str = "") -> str:
@@ -127,16 +127,16 @@ def take(
         raise NotTaken
     ceremonies = _ceremonies()
     try:
-        found = ceremonies.Ceremonies(None).authenticate_complete(user, state, _parse(answer))
+        passkey = ceremonies.Ceremonies(None).authenticate_complete(user, state, _parse(answer))
     except (*ceremonies.REFUSED, Invalid, *_MALFORMED):
         raise NotTaken from None
     if (
-        not found.confirmed
-        or not found.user.is_active
-        or second_factor.confirmed(found.user) is None
+        not passkey.confirmed
+        or not passkey.user.is_active
+        or second_factor.confirmed(passkey.user) is None
     ):
         raise NotTaken
-    return found
+    return passkey
 
 
 def rename(passkey: Any, name: str) -> None:

@@ -40,8 +40,8 @@ def ask(email: str, address: str) -> None:
     except Invalid:
         return
     holder = User.objects.with_email(email)
-    found = holder if holder is not None and holder.is_active else None
-    user = found or User(email="nobody@example.com")
+    recipient = holder if holder is not None and holder.is_active else None
+    user = recipient or User(email="nobody@example.com")
     with transaction.atomic():
         context = {"id": user.pk, "token": _tokens.make_token(user), "email": user.email}
         mail.send(
@@ -50,7 +50,7 @@ def ask(email: str, address: str) -> None:
             template="password_reset",
             context=context,
         )
-        if found is None:
+        if recipient is None:
             transaction.set_rollback(True)
 
 

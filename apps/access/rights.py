@@ -21,13 +21,17 @@ class BeyondYourRights(Coded):
     code = "insufficient_scope"
 
 
-def is_guarded(wanted: Iterable[str]) -> bool:
+def is_guarded(scope_names: Iterable[str]) -> bool:
     """Whether a credential with these scopes can send money away, or open a way for it."""
-    return not GUARDED_SCOPES.isdisjoint(wanted)
+    return not GUARDED_SCOPES.isdisjoint(scope_names)
 
 
 def check_grant(
-    access: Access | None, mode: str, wanted: Collection[str], plain: Operation, guarded: Operation
+    access: Access | None,
+    mode: str,
+    scope_names: Collection[str],
+    plain: Operation,
+    guarded: Operation,
 ) -> None:
     """Whether a credential with these scopes may be made. None is the operator, who may anything.
 
@@ -36,14 +40,14 @@ def check_grant(
     if access is None:
         return
     operations.check(access, plain, mode=mode)
-    check_held(access, wanted)
-    if is_guarded(wanted):
+    check_held(access, scope_names)
+    if is_guarded(scope_names):
         operations.check(access, guarded, mode=mode)
 
 
-def check_held(access: Access, wanted: Iterable[str]) -> None:
+def check_held(access: Access, scope_names: Iterable[str]) -> None:
     """Nobody gives what they don't have. Raises BeyondYourRights."""
-    for scope in wanted:
+    for scope in scope_names:
         if scope not in access.scopes:
             raise BeyondYourRights(scopes.missing_message(scope))
 
@@ -53,8 +57,8 @@ def held_of(access: Access | None, among: Iterable[str]) -> list[str]:
     return [scope for scope in among if access is None or scope in access.scopes]
 
 
-def left_of(held: Iterable[str], role: str | None) -> frozenset[str]:
+def left_of(granted: Iterable[str], role: str | None) -> frozenset[str]:
     """What is left of a credential's scopes when its maker has that role now, or none."""
-    given = frozenset(held)
-    lost = given & GUARDED_SCOPES
-    return given - lost | (scopes_of(role, lost) if role is not None else frozenset())
+    all_scopes = frozenset(granted)
+    lost = all_scopes & GUARDED_SCOPES
+    return all_scopes - lost | (scopes_of(role, lost) if role is not None else frozenset())

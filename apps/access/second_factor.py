@@ -41,8 +41,8 @@ class AlreadyOn(Flat):
 
 def confirmed(user: User) -> SecondFactor | None:
     """The person's second factor, None when sign-in takes the password alone."""
-    found: SecondFactor | None = SecondFactor.objects.filter(user=user, confirmed=True).first()
-    return found
+    factor: SecondFactor | None = SecondFactor.objects.filter(user=user, confirmed=True).first()
+    return factor
 
 
 def begin(user: User, *, secret: str = "") -> SecondFactor:
@@ -63,8 +63,8 @@ def begin(user: User, *, secret: str = "") -> SecondFactor:
 def pending(user: User) -> SecondFactor:
     """The key that is being set up; the same one until it is confirmed, so that a reload keeps the
     picture. Raises AlreadyOn."""
-    found: SecondFactor | None = SecondFactor.objects.filter(user=user, confirmed=False).first()
-    return found or begin(user)
+    factor: SecondFactor | None = SecondFactor.objects.filter(user=user, confirmed=False).first()
+    return factor or begin(user)
 
 
 def confirm(user: User, code: str) -> list[str]:

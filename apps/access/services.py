@@ -69,7 +69,7 @@ def create_api_key(
     *,
     name: str = "",
     key_type: str = KeyType.SECRET,
-    wanted: Iterable[str] | None = None,
+    scope_names: Iterable[str] | None = None,
     by: Access | None = None,
 ) -> tuple[ApiKey, str]:
     """A new key and its secret text, with at most what its maker may; None is the operator.
@@ -81,7 +81,7 @@ def create_api_key(
     if key_type not in KeyType.values:
         raise Flat("key_type must be secret or publishable", field="key_type")
     is_secret = key_type == KeyType.SECRET
-    chosen = _chosen(by, wanted, scopes.DEFAULT) if is_secret else []
+    chosen = _chosen(by, scope_names, scopes.DEFAULT) if is_secret else []
     unknown = [scope for scope in chosen if scope not in scopes.ALL]
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
@@ -136,7 +136,7 @@ def create_agent_credential(
     *,
     name: str = "",
     principal: str = "",
-    wanted: Iterable[str] | None = None,
+    scope_names: Iterable[str] | None = None,
     by: Access | None = None,
 ) -> tuple[AgentCredential, str]:
     """A new agent credential and its secret text, with at most what its maker may.
@@ -145,7 +145,7 @@ def create_agent_credential(
     raises.
     """
     check_mode(mode)
-    chosen = _chosen(by, wanted, scopes.AGENT)
+    chosen = _chosen(by, scope_names, scopes.AGENT)
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
@@ -194,8 +194,10 @@ def revoke_agent_credential(
             )
 
 
-def _chosen(by: Access | None, wanted: Iterable[str] | None, default: Iterable[str]) -> list[str]:
-    return rights.held_of(by, default) if wanted is None else list(dict.fromkeys(wanted))
+def _chosen(
+    by: Access | None, scope_names: Iterable[str] | None, default: Iterable[str]
+) -> list[str]:
+    return rights.held_of(by, default) if scope_names is None else list(dict.fromkeys(scope_names))
 
 
 def check_mode(mode: str) -> None:
@@ -233,15 +235,22 @@ def _key_access(credential: str) -> Access:
         raise InvalidApiKey
     if credential.startswith(credentials.OAUTH_ACCESS_PREFIX):
         return _token_access(credential)
-    prefix = next((one for one in credentials.KEY_PREFIXES if credential.startswith(one)), None)
+    prefix = next(
+        (
+            key_prefix
+            for key_prefix in credentials.KEY_PREFIXES
+            if credential.startswith(key_prefix)
+        ),
+        None,
+    )
     if prefix is None:
         raise InvalidApiKey if credential.startswith(("svc_sk", "svc_pk")) else InvalidToken
     if not credentials.is_well_formed(credential, prefix):
         raise InvalidApiKey
-    found = _look_up(ApiKey, credential)
-    if found is None:
+    match = _look_up(ApiKey, credential)
+    if match is None:
         raise InvalidApiKey
-    key, store, role = found
+    key, store, role = match
     kind = SECRET if key.key_type == KeyType.SECRET else PUBLISHABLE
     return Access(
         store=store,
@@ -307,34 +316,39 @@ def _token_access(credential: str) -> Access:
 
 def _agent_access(credential: str) -> Access:
     prefix = next(
-        (one for one in credentials.AGENT_PREFIXES.values() if credential.startswith(one)), None
+        (
+            agent_prefix
+            for agent_prefix in credentials.AGENT_PREFIXES.values()
+            if credential.startswith(agent_prefix)
+        ),
+        None,
     )
     if prefix is None:
         raise AgentCredentialRequired
-    found = (
+    match = (
         _look_up(AgentCredential, credential)
         if credentials.is_well_formed(credential, prefix)
         else None
     )
-    if found is None:
+    if match is None:
         raise InvalidAgentCredential
-    row, store, role = found
+    row, store, role = match
     if row.expires_at is not None and row.expires_at <= clock.real_now():
         raise InvalidAgentCredential
-    held = frozenset(row.scopes)
+    permitted = frozenset(row.scopes)
     if (
         row.application_id is not None
     ):  # made by an app: it may no more than who let the app in may now
         if role is None:
             raise InvalidAgentCredential
-        held &= scopes_of(role, held)
+        permitted &= scopes_of(role, permitted)
     elif row.user_id is not None:
-        held = rights.left_of(held, role)
+        permitted = rights.left_of(permitted, role)
     return Access(
         store=store,
         mode=row.mode,
         kind=AGENT,
-        scopes=held,
+        scopes=permitted,
         caller=f"agent:{row.pk}",
         credential_id=row.pk,
         maker_id=row.user_id,
@@ -357,14 +371,14 @@ def _look_up_sql(model: type[models.Model]) -> tuple[Narrowing, list[str], list[
     """One statement for a credential with its store and what its maker is there now, compiled once:
     the ORM would build it every time."""
     fields, store_fields = (
-        [field.attname for field in one._meta.concrete_fields] for one in (model, Store)
+        [field.attname for field in table._meta.concrete_fields] for table in (model, Store)
     )
     return Narrowing(_look_up_text(model)), fields, store_fields
 
 
 def _look_up_text(model: type[models.Model]) -> str:
-    names = [f'k."{one.column}"' for one in model._meta.concrete_fields] + [
-        f's."{one.column}"' for one in Store._meta.concrete_fields
+    names = [f'k."{field.column}"' for field in model._meta.concrete_fields] + [
+        f's."{field.column}"' for field in Store._meta.concrete_fields
     ]
     return (
         f"SELECT {', '.join(names)}, ({_MAKERS_ROLE}), {Narrowing.COLUMN} "  # noqa: S608
@@ -380,13 +394,13 @@ def _look_up(model: Any, credential: str) -> tuple[Any, Store, str | None] | Non
     if not rows:
         return None
     row = rows[0]
-    found = model.from_db("default", fields, row[: len(fields)])
+    credential_row = model.from_db("default", fields, row[: len(fields)])
     store = Store.from_db("default", store_fields, row[len(fields) : -2])
     for name in _JSON_OF_STORE:  # a bare cursor hands JSON over as text
         setattr(store, name, json.loads(getattr(store, name)))
-    statement.narrow(store, found.mode)
-    _note_use(found)
-    return found, store, row[-2]
+    statement.narrow(store, credential_row.mode)
+    _note_use(credential_row)
+    return credential_row, store, row[-2]
 
 
 def _note_use(row: Any) -> None:

@@ -118,13 +118,13 @@ def member_of(user: Any, session: Mapping[str, Any]) -> Member | None:
     if not isinstance(user, User):
         return None
     members = memberships(user).order_by(F("store__deleted_at").asc(nulls_first=True), "created_at")
-    wanted = session.get(STORE_KEY)
-    found: Member | None = (
-        members.filter(store_id=wanted).first() if wanted else None
+    store_id = session.get(STORE_KEY)
+    member: Member | None = (
+        members.filter(store_id=store_id).first() if store_id else None
     ) or members.first()
-    if found is not None and found.store.deleted_at is not None:
-        found.role = Role.ACCOUNTANT
-    return found
+    if member is not None and member.store.deleted_at is not None:
+        member.role = Role.ACCOUNTANT
+    return member
 
 
 def memberships(user: User) -> "QuerySet[Member]":

@@ -65,13 +65,13 @@ def count_attempt(account: str, place: str) -> None:
     any more. A device that the account knows is counted by itself, so strangers don't shut it out.
     """
     is_known = place.startswith(_DEVICE)
-    for whose in (f"address:{place}", *(() if is_known else (f"account:{account.casefold()}",))):
+    for bucket in (f"address:{place}", *(() if is_known else (f"account:{account.casefold()}",))):
         try:
-            taken = buckets.take(POLICY, "live", whose)
+            allowance = buckets.take(POLICY, "live", bucket)
         except buckets.Unavailable:
             raise Closed(retry_after=5) from None
-        if taken.is_limited:
-            raise TooManyAttempts(retry_after=taken.retry_after_seconds)
+        if allowance.is_limited:
+            raise TooManyAttempts(retry_after=allowance.retry_after_seconds)
 
 
 def by_password(

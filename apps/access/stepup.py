@@ -102,10 +102,10 @@ def prove_by_header(
 def require_second_factor(user: User) -> None:
     """Raises SecondFactorRequired, or FactorCheckUnavailable when nobody can tell."""
     try:
-        found = second_factor.confirmed(user)
+        factor = second_factor.confirmed(user)
     except (OperationalError, InterfaceError):
         raise FactorCheckUnavailable(retry_after=_RETRY_SECONDS) from None
-    if found is None:
+    if factor is None:
         raise SecondFactorRequired
 
 

@@ -46,8 +46,8 @@ def change_role(access: Access, member: Member, role: str) -> None:
         row.save(update_fields=["role"])
         if before != role:
             makers.tell_owners(row.store, row.user, before, role)
-            what = f"{row.user.email}: {role}, instead of {before}"
-            letters.tell(access, operations.ROLE_CHANGE, what, to=[row.user])
+            details = f"{row.user.email}: {role}, instead of {before}"
+            letters.tell(access, operations.ROLE_CHANGE, details, to=[row.user])
             audit.record(
                 "member.role_changed",
                 store=row.store,
@@ -115,8 +115,8 @@ def hand_over(access: Access, member: Member) -> None:
         giver.role = Role.ADMIN
         to.save(update_fields=["role"])
         giver.save(update_fields=["role"])
-        what = f"From {giver.user.email} to {to.user.email}"
-        letters.tell(access, operations.HAND_OVER, what, to=[to.user, giver.user])
+        details = f"From {giver.user.email} to {to.user.email}"
+        letters.tell(access, operations.HAND_OVER, details, to=[to.user, giver.user])
         audit.record(
             "store.ownership_handed_over", store=to.store, target=to.user, name=to.user.email
         )
@@ -156,9 +156,9 @@ def _end(member: Member) -> None:
 def end_apps(user: User, store: Store) -> None:
     """Everything that apps hold for a person in a store ends."""
     now = clock.real_now()
-    held = {"user": user, "store": store}
-    AccessToken.objects.filter(**held, revoked_at=None).update(revoked_at=now)
-    RefreshToken.objects.filter(**held, revoked=None).update(revoked=now)
-    AgentCredential.objects.filter(**held, application__isnull=False, revoked_at=None).update(
+    grants = {"user": user, "store": store}
+    AccessToken.objects.filter(**grants, revoked_at=None).update(revoked_at=now)
+    RefreshToken.objects.filter(**grants, revoked=None).update(revoked=now)
+    AgentCredential.objects.filter(**grants, application__isnull=False, revoked_at=None).update(
         revoked_at=now
     )

@@ -48,7 +48,7 @@ class Keys(SessionView):
             order.mode,
             name=order.name,
             key_type=order.key_type,
-            wanted=order.scopes,
+            scope_names=order.scopes,
             by=self.access,
         )
         return Response(key_with_secret(key, secret), status=201)

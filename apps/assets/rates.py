@@ -44,8 +44,8 @@ class Quote(NamedTuple):
 def providers(mode: str) -> list[RateProvider]:
     """The adapters of a mode, in the order in which they are asked."""
     return [
-        cast(RateProvider, import_string(one["BACKEND"])(**one["OPTIONS"]))
-        for one in settings.PROVIDERS["rates"][mode]
+        cast(RateProvider, import_string(provider["BACKEND"])(**provider["OPTIONS"]))
+        for provider in settings.PROVIDERS["rates"][mode]
     ]
 
 
@@ -112,7 +112,7 @@ def _write(mode: str, assets: Sequence[Asset], currencies: Sequence[str], at: da
 
 def _keep_first_of_day(rows: list[Rate], at: datetime) -> None:
     """Books are valued by the first rate that a day knew; it is never changed."""
-    kept = set(DailyRate.objects.filter(day=at.date()).values_list("asset_id", "currency"))
+    existing = set(DailyRate.objects.filter(day=at.date()).values_list("asset_id", "currency"))
     DailyRate.objects.bulk_create(
         [
             DailyRate(
@@ -124,7 +124,7 @@ def _keep_first_of_day(rows: list[Rate], at: datetime) -> None:
                 as_of=at,
             )
             for row in rows
-            if (row.asset_id, row.currency) not in kept
+            if (row.asset_id, row.currency) not in existing
         ],
         ignore_conflicts=True,
     )
@@ -144,35 +144,35 @@ def _last(assets: Iterable[Asset], at: datetime) -> dict[Pair, Decimal]:
 def _quotes(mode: str, pairs: set[Pair], last: dict[Pair, Decimal]) -> dict[Pair, Quote]:
     """The first believable rate of each pair. A later provider is asked only for what is missing,
     in doubt or to be compared."""
-    found: dict[Pair, Quote] = {}
+    quotes: dict[Pair, Quote] = {}
     jumped: dict[Pair, list[Decimal]] = {}
     for provider in providers(mode):
         compared = {
             pair
-            for pair, quote in found.items()
+            for pair, quote in quotes.items()
             if _is_compared(pair, quote) and not quote.is_agreed
         }
-        wanted = (pairs - found.keys()) | compared
-        if not wanted:
+        requested_pairs = (pairs - quotes.keys()) | compared
+        if not requested_pairs:
             break
-        for pair, rate in _answer(provider, wanted).items():
-            others = [found[pair].rate] if pair in compared else jumped.get(pair, [])
-            is_agreed = any(is_rate_agreed(rate, other) for other in others)
+        for pair, rate in _answer(provider, requested_pairs).items():
+            other_rates = [quotes[pair].rate] if pair in compared else jumped.get(pair, [])
+            is_agreed = any(is_rate_agreed(rate, other) for other in other_rates)
             if pair in compared:
-                found[pair] = found[pair]._replace(is_agreed=is_agreed, is_doubted=not is_agreed)
+                quotes[pair] = quotes[pair]._replace(is_agreed=is_agreed, is_doubted=not is_agreed)
             elif (
                 pair not in last
                 or is_rate_near(rate, last[pair])
-                or any(is_rate_near(rate, other) for other in others)
+                or any(is_rate_near(rate, other) for other in other_rates)
             ):
-                found[pair] = Quote(
-                    rate, provider, is_agreed, is_doubted=bool(others) and not is_agreed
+                quotes[pair] = Quote(
+                    rate, provider, is_agreed, is_doubted=bool(other_rates) and not is_agreed
                 )
             else:
                 jumped.setdefault(pair, []).append(rate)
-    for coin, currency in sorted(jumped.keys() - found.keys()):
+    for coin, currency in sorted(jumped.keys() - quotes.keys()):
         log.error("rate_jumped", coin=coin, currency=currency)
-    return {pair: _judged(pair, quote, last) for pair, quote in found.items()}
+    return {pair: _judged(pair, quote, last) for pair, quote in quotes.items()}
 
 
 def _is_compared(pair: Pair, quote: Quote) -> bool:
@@ -192,12 +192,12 @@ def _judged(pair: Pair, quote: Quote, last: dict[Pair, Decimal]) -> Quote:
 
 def _answer(provider: RateProvider, pairs: set[Pair]) -> dict[Pair, Decimal]:
     try:
-        told = provider.rates(sorted(pairs))
+        rates = provider.rates(sorted(pairs))
     except ProviderError as error:
         log.warning("rates_unavailable", provider=provider.name, error=str(error))
         return {}
     return {
-        pair: rate for pair, rate in told.items() if pair in pairs and RATE_MIN <= rate <= RATE_MAX
+        pair: rate for pair, rate in rates.items() if pair in pairs and RATE_MIN <= rate <= RATE_MAX
     }
 
 

@@ -54,8 +54,8 @@ def accepted_priced(
     With `chain_ids`, those of these chains alone.
     """
     chains = None if chain_ids is None else sql.array(chain_ids)
-    found = _PRICED.rows(currency=currency, now=now, store_id=store_id, mode=mode, chain_ids=chains)
-    return [PricedAsset(_asset(row[:-2]), row[-2], row[-1]) for row in found]
+    rows = _PRICED.rows(currency=currency, now=now, store_id=store_id, mode=mode, chain_ids=chains)
+    return [PricedAsset(_asset(row[:-2]), row[-2], row[-1]) for row in rows]
 
 
 _VALUED = sql.Statement(f"""
@@ -74,8 +74,8 @@ def valued(
 ) -> list[tuple[Asset, Decimal | None]]:
     """These assets with their chain and their rate, None when there is none that is valid at `now`
     (machine time)."""
-    found = _VALUED.rows(currency=currency, now=now, ids=sql.array(asset_ids))
-    return [(_asset(row[:-1]), row[-1]) for row in found]
+    rows = _VALUED.rows(currency=currency, now=now, ids=sql.array(asset_ids))
+    return [(_asset(row[:-1]), row[-1]) for row in rows]
 
 
 def with_chains(asset_ids: Iterable[str]) -> dict[str, Asset]:
@@ -108,7 +108,7 @@ def active_assets(mode: str) -> list[Asset]:
 
 def listed_assets(mode: str) -> list[Asset]:
     """Of the active assets of a mode those that customers can pay with."""
-    return [one for one in active_assets(mode) if one.is_listed]
+    return [asset for asset in active_assets(mode) if asset.is_listed]
 
 
 def accepted_assets(store_id: uuid.UUID, mode: str) -> list[Asset]:
@@ -158,14 +158,14 @@ CROSS JOIN LATERAL (
 
 
 def daily_rates(
-    wanted: Iterable[tuple[str, date]], currency: str
+    asset_days: Iterable[tuple[str, date]], currency: str
 ) -> dict[tuple[str, date], Decimal]:
     """What a coin was worth on a day (UTC): the first rate of that day, else of the last one before
     that knew any."""
-    pairs = sorted(set(wanted))
+    pairs = sorted(set(asset_days))
     if not pairs:
         return {}
-    assets = sql.array(one for one, _ in pairs)
+    assets = sql.array(pair[0] for pair in pairs)
     days = sql.array(str(day) for _, day in pairs)
     return {
         (asset_id, day): rate

@@ -105,14 +105,14 @@ class Checked:
 
 def booked() -> list[Book]:
     """What the books say of every asset on a chain that is being read."""
-    known = heads()
-    found = []
-    for chain in Chain.objects.filter(pk__in=[pk for pk in known if is_watched(pk)]).order_by("pk"):
-        block = _confirmed(chain, known[chain.pk].number)
+    tips = heads()
+    books = []
+    for chain in Chain.objects.filter(pk__in=[pk for pk in tips if is_watched(pk)]).order_by("pk"):
+        block = _confirmed(chain, tips[chain.pk].number)
         on_chain = Q(token_standard=TokenStandard.NATIVE) | Q(contract_address__isnull=False)
         assets = Asset.objects.filter(on_chain, chain=chain).select_related("chain")
-        found += [book_of(asset, block) for asset in assets]
-    return found
+        books += [book_of(asset, block) for asset in assets]
+    return books
 
 
 def book_of(asset: Asset, block: int) -> Book:
@@ -157,18 +157,18 @@ def _compare_cold(book: Book) -> Checked:
     subject = f"{book.asset.pk} at block {book.block_number}"
     try:
         with closing(nodes_of(book.asset.chain)) as nodes:
-            held = _held(book, sorted(cold_storage.addresses(book.asset.pk)), nodes)
+            holding = _held(book, sorted(cold_storage.addresses(book.asset.pk)), nodes)
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
-    short = book.cold_atomic - held
+    short = book.cold_atomic - holding
     return Checked(
         subject,
-        f"the books say {book.cold_atomic}, the chain {held}: {-short:+d}" if short > 0 else "",
+        f"the books say {book.cold_atomic}, the chain {holding}: {-short:+d}" if short > 0 else "",
     )
 
 
 def _asked(statement: str, asset: Asset, block: int) -> int:
-    asked: Arguments = {
+    arguments: Arguments = {
         "asset": asset.pk,
         "mode": asset.mode,
         "chain": asset.chain_id,
@@ -176,7 +176,7 @@ def _asked(statement: str, asset: Asset, block: int) -> int:
         "is_native": asset.is_native,
     }
     with connection.cursor() as cursor:
-        cursor.execute(statement, asked)
+        cursor.execute(statement, arguments)
         return int(cursor.fetchone()[0])
 
 
@@ -184,14 +184,14 @@ def _compare(book: Book) -> Checked:
     subject = f"{book.asset.pk} at block {book.block_number}"
     try:
         with closing(nodes_of(book.asset.chain)) as nodes:
-            held = sum(_held(book, holders, nodes) for holders in _batches(book.asset))
+            holding = sum(_held(book, holders, nodes) for holders in _batches(book.asset))
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
-    difference = held - book.expected_atomic
+    difference = holding - book.expected_atomic
     return Checked(
         subject,
         (
-            f"the books say {book.expected_atomic}, the chain {held}: {difference:+d}"
+            f"the books say {book.expected_atomic}, the chain {holding}: {difference:+d}"
             if difference
             else ""
         ),

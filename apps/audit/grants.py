@@ -53,10 +53,10 @@ class Grant(NamedTuple):
 
     def sql(self, verb: str) -> str:
         """`verb` is GRANT or REVOKE."""
-        what = f'{self.privilege}("{self.column}")' if self.column else self.privilege
+        privilege = f'{self.privilege}("{self.column}")' if self.column else self.privilege
         kind = "SEQUENCE" if self.privilege == "USAGE" else "TABLE"
         return (
-            f'{verb} {what} ON {kind} "{self.table}" {"TO" if verb == "GRANT" else "FROM"}'
+            f'{verb} {privilege} ON {kind} "{self.table}" {"TO" if verb == "GRANT" else "FROM"}'
             f" {self.role}"
         )
 
@@ -80,21 +80,21 @@ def columns() -> dict[str, list[str]]:
     """Every table, view and sequence of this database with its columns."""
     with connection.cursor() as cursor:
         cursor.execute(_COLUMNS)
-        return {table: [one for one in names if one] for table, names in cursor.fetchall()}
+        return {table: [column for column in names if column] for table, names in cursor.fetchall()}
 
 
 def expected() -> set[Grant]:
     """The file's grants, for the tables that are there."""
-    found: set[Grant] = set()
+    grants: set[Grant] = set()
     for table, names in columns().items():
         for role, cell in zip(ROLES, decided().get(table, ()), strict=False):
-            found |= {
+            grants |= {
                 Grant(role, _PRIVILEGES[letter], table, column)
-                for letters, those in _parts(cell, names)
+                for letters, cell_columns in _parts(cell, names)
                 for letter in letters
-                for column in those
+                for column in cell_columns
             }
-    return found
+    return grants
 
 
 def _parts(cell: str, names: list[str]) -> list[tuple[str, list[str]]]:
@@ -102,16 +102,19 @@ def _parts(cell: str, names: list[str]) -> list[tuple[str, list[str]]]:
     table."""
     parts = []
     for letters, is_rest, listed in _PART.findall(cell):
-        named = listed.split()
-        if set(named) - set(names):
-            raise ValueError(f"no such column: {sorted(set(named) - set(names))}")
+        chosen = listed.split()
+        if set(chosen) - set(names):
+            raise ValueError(f"no such column: {sorted(set(chosen) - set(names))}")
         parts.append(
-            (letters, [one for one in names if one not in named] if is_rest else named or [""])
+            (
+                letters,
+                [name for name in names if name not in chosen] if is_rest else chosen or [""],
+            )
         )
     return parts
 
 
-def given() -> set[Grant]:
+def current() -> set[Grant]:
     """What roles may do in this database now, other than the owner."""
     with connection.cursor() as cursor:
         cursor.execute(GIVEN)
@@ -120,9 +123,9 @@ def given() -> set[Grant]:
 
 def differences() -> tuple[set[Grant], set[Grant]]:
     """(missing, too much)."""
-    wanted = expected()
-    there = given()
-    return wanted - there, there - wanted
+    required = expected()
+    there = current()
+    return required - there, there - required
 
 
 @transaction.atomic
@@ -137,10 +140,10 @@ def apply() -> int:
                 _make(role)
         cursor.execute(f"GRANT USAGE ON SCHEMA public TO {', '.join(ROLES)}")
         missing, too_much = differences()
-        for one in sorted(too_much):
-            cursor.execute(one.sql("REVOKE"))
-        for one in sorted(missing):
-            cursor.execute(one.sql("GRANT"))
+        for grant in sorted(too_much):
+            cursor.execute(grant.sql("REVOKE"))
+        for grant in sorted(missing):
+            cursor.execute(grant.sql("GRANT"))
     return len(missing) + len(too_much)
 
 

@@ -120,15 +120,15 @@ def parameters() -> Arguments:
     """What the queries compare with."""
     expected = _expected()
     granted = sorted(grants.expected())
-    shown = sorted(policies.expected())
+    expected_policies = sorted(policies.expected())
     return {
-        "grant_roles": [one.role for one in granted],
-        "grant_privileges": [one.privilege for one in granted],
-        "grant_tables": [one.table for one in granted],
-        "grant_columns": [one.column for one in granted],
-        "policy_tables": [one.table for one in shown],
-        "policy_names": [one.name for one in shown],
-        "policy_definitions": [one.definition for one in shown],
+        "grant_roles": [item.role for item in granted],
+        "grant_privileges": [item.privilege for item in granted],
+        "grant_tables": [item.table for item in granted],
+        "grant_columns": [item.column for item in granted],
+        "policy_tables": [item.table for item in expected_policies],
+        "policy_names": [item.name for item in expected_policies],
+        "policy_definitions": [item.definition for item in expected_policies],
         "guard_names": list(expected),
         "guard_definitions": list(expected.values()),
         "guarded_kinds": [kind for kind, row in CHART.items() if row.is_guarded],
@@ -143,7 +143,7 @@ def current() -> dict[str, str]:
         return dict(sorted(cursor.fetchall()))
 
 
-def told(guards: dict[str, str]) -> str:
+def text_of(guards: dict[str, str]) -> str:
     """The text of guards.txt: a line per guard."""
     return "".join(
         f"{name}\t{' '.join(definition.split())}\n" for name, definition in sorted(guards.items())

@@ -75,18 +75,18 @@ def decided() -> dict[str, tuple[str, str]]:
 def expected() -> set[Policy]:
     """What the file says, for the tables that are there."""
     there = set(connection.introspection.table_names())
-    others = ",".join(sorted((READER, SIGNER, WORKER)))
-    found = set()
+    roles = ",".join(sorted((READER, SIGNER, WORKER)))
+    policies = set()
     for table, (rule, _) in decided().items():
         if rule == "-" or table not in there:
             continue
-        found.add(Policy(table, "on", "false"))
-        found.add(Policy(table, IN_SCOPE, f"* t {WEB} {RULES[rule]} {CHECKS[rule]}"))
-        found.add(Policy(table, ALL_ROWS, f"* t {others} true"))
-    return found
+        policies.add(Policy(table, "on", "false"))
+        policies.add(Policy(table, IN_SCOPE, f"* t {WEB} {RULES[rule]} {CHECKS[rule]}"))
+        policies.add(Policy(table, ALL_ROWS, f"* t {roles} true"))
+    return policies
 
 
-def made() -> set[Policy]:
+def current() -> set[Policy]:
     """What stands in this database."""
     with connection.cursor() as cursor:
         cursor.execute(MADE)
@@ -95,9 +95,9 @@ def made() -> set[Policy]:
 
 def differences() -> tuple[set[Policy], set[Policy]]:
     """(missing, too much)."""
-    wanted = expected()
-    there = made()
-    return wanted - there, there - wanted
+    required = expected()
+    there = current()
+    return required - there, there - required
 
 
 @transaction.atomic
@@ -105,12 +105,12 @@ def apply() -> int:
     """Bring the policies of each table that differs to what the file says; how many tables did. The
     roles are there."""
     missing, too_much = differences()
-    tables = sorted({one.table for one in missing | too_much})
+    tables = sorted({policy.table for policy in missing | too_much})
     with connection.cursor() as cursor:
         for table in tables:
-            for one in sorted(made()):
-                if one.table == table and one.name != "on":
-                    cursor.execute(f'DROP POLICY "{one.name}" ON "{table}"')
+            for policy in sorted(current()):
+                if policy.table == table and policy.name != "on":
+                    cursor.execute(f'DROP POLICY "{policy.name}" ON "{table}"')
             rule = decided().get(table, ("-", ""))[0]
             on = "DISABLE" if rule == "-" else "ENABLE"
             cursor.execute(

@@ -66,24 +66,28 @@ def verdicts(check_chain: bool = False) -> list[Verdict]:
     """Each invariant with its verdict, in the order of the table. `check_chain` also asks the
     chains what addresses hold."""
     with _one_snapshot():
-        asked = parameters()
-        found = [_ask(invariant, asked) for invariant in INVARIANTS]
+        arguments = parameters()
+        results = [_ask(invariant, arguments) for invariant in INVARIANTS]
         books = custody.booked() if check_chain else []
     if check_chain:
         # What is asked of few comes first: the last question is the one about all our addresses.
-        found.append(
+        results.append(
             _asked_of_chains(
                 custody.COLD_NAME, custody.COLD_SAYS, lambda: custody.compare_cold(books)
             )
         )
-        found.append(_asked_of_chains(custody.NAME, custody.SAYS, lambda: custody.compare(books)))
-    return found
+        results.append(_asked_of_chains(custody.NAME, custody.SAYS, lambda: custody.compare(books)))
+    return results
 
 
 def _asked_of_chains(name: str, says: str, compare: Callable[[], list[custody.Checked]]) -> Verdict:
     watch = _Stopwatch()
     checked = compare()
-    breaches = [Finding(name, one.subject, one.detail) for one in checked if one.detail]
+    breaches = [
+        Finding(name, comparison.subject, comparison.detail)
+        for comparison in checked
+        if comparison.detail
+    ]
     return Verdict(name, says, len(checked), len(breaches), breaches[:FINDINGS_MAX], watch.took)
 
 
@@ -92,11 +96,11 @@ def kept_seal(text: str) -> Verdict:
     the payments'."""
     watch = _Stopwatch()
     seal = text.strip()
-    known = [
+    seals = [
         *AuditSeal.objects.filter(seal=_hash_of(seal)),
         *PaymentSeal.objects.filter(seal=_hash_of(seal)),
     ]
-    stands = any(str(one) == seal for one in known)
+    stands = any(str(row) == seal for row in seals)
     why = (
         "neither the log nor the payments have it: the sealed records and the seals were rewritten"
     )
@@ -110,17 +114,22 @@ def _hash_of(seal: str) -> str:
     return seal.rpartition(":")[2][:64]
 
 
-def _ask(invariant: Invariant, asked: Arguments) -> Verdict:
+def _ask(invariant: Invariant, arguments: Arguments) -> Verdict:
     """PostgreSQL counts; no more than FINDINGS_MAX breaches ever come here."""
     watch = _Stopwatch()
     with connection.cursor() as cursor:
-        cursor.execute(invariant.counted, asked)
+        cursor.execute(invariant.counted, arguments)
         counted = int(cursor.fetchone()[0])
-        cursor.execute(_BREACHES.format(invariant.breaches), asked)
+        cursor.execute(_BREACHES.format(invariant.breaches), arguments)
         rows = cursor.fetchall()
-    found = [Finding(invariant.name, subject, detail) for subject, detail, _ in rows]
+    findings = [Finding(invariant.name, subject, detail) for subject, detail, _ in rows]
     return Verdict(
-        invariant.name, invariant.says, counted, int(rows[0][2]) if rows else 0, found, watch.took
+        invariant.name,
+        invariant.says,
+        counted,
+        int(rows[0][2]) if rows else 0,
+        findings,
+        watch.took,
     )
 
 

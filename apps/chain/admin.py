@@ -96,12 +96,12 @@ class DepositAdmin(Rated):
 
 @admin.register(UnknownTransaction)
 class UnknownTransactionAdmin(ReadOnly):
-    list_display = ["found", "chain", "nonce", "transaction", "to", "settled"]
+    list_display = ["found_time", "chain", "nonce", "transaction", "to", "settled"]
     list_filter = [lists.present("settled_at", "state", "Explained", "Unexplained"), "chain"]
     list_select_related = ["chain"]
     search_fields = ["tx_hash"]
     search_help_text = "Transaction hash"
-    found = lists.when("found_at", "Found")
+    found_time = lists.when("found_at", "Found")
     transaction = lists.short("tx_hash", "Transaction")
     to = lists.short("to_address", "To")
     settled = lists.when("settled_at", "Explained")

@@ -148,7 +148,7 @@ def create(request: PageRequest) -> HttpResponse:
     def make() -> tuple[AgentCredential, str]:
         access = request.access
         return services.create_agent_credential(
-            access.store, access.mode, name=form.name, wanted=form.scopes, by=access
+            access.store, access.mode, name=form.name, scope_names=form.scopes, by=access
         )
 
     try:

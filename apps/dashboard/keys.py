@@ -54,7 +54,7 @@ def create(request: PageRequest) -> HttpResponse:
             request.access.mode,
             name=form.name,
             key_type=form.values["key_type"],
-            wanted=form.chosen["scopes"],
+            scope_names=form.chosen["scopes"],
             by=request.access,
         )
     except Refusals as refusal:

@@ -229,7 +229,7 @@ def _page(
         return statements.merged(
             [one.account_id for one in chosen.accounts],
             before=before,
-            wanted=filters.wanted(),
+            filters=filters.wanted(),
             limit=limit,
         )
     except ValueError:

@@ -44,14 +44,14 @@ class AccountAdmin(ReadOnly):
 
 @admin.register(Movement)
 class MovementAdmin(ReadOnly):
-    list_display = ["booked", "called", "mode", "shown_key", "why", "staff_user"]
+    list_display = ["booked", "movement", "mode", "shown_key", "why", "staff_user"]
     list_filter = ["mode"]
     list_select_related = ["staff_user"]
     search_fields = ["key", "reference", "id"]
     search_help_text = "Key, ID of what it serves, or number of the movement"
     ordering = ["-id"]
     booked = lists.when("at", "Booked")
-    called = lists.words("kind", "Movement")
+    movement = lists.words("kind", "Movement")
     shown_key = lists.text("key", "Key")
     why = lists.text("reason", "Reason")
     inlines = [EntryLines]

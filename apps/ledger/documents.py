@@ -56,17 +56,17 @@ class BalancesDocument(Document, frozen=True, kw_only=True):
 
 def balances_document(access: Access, at: datetime) -> BalancesDocument:
     """The three parts of GET /balances. `at` is machine time: rates are judged by it."""
-    held = balances(access.store_id, access.mode)
+    holdings = balances(access.store_id, access.mode)
     currency = access.store.settlement_currency
-    rows = valued(held, currency, at)
+    rows = valued(holdings, currency, at)
     stable = [(asset, rate) for asset, rate in rows if asset.coin_symbol in STABLECOINS]
     return BalancesDocument(
-        balances=[_entry(asset, held[asset.pk], rate) for asset, rate in rows],
+        balances=[_entry(asset, holdings[asset.pk], rate) for asset, rate in rows],
         stablecoin_summary=[
-            _stablecoin(symbol, [asset for asset, _ in stable], held) for symbol in STABLECOINS
+            _stablecoin(symbol, [asset for asset, _ in stable], holdings) for symbol in STABLECOINS
         ],
         settlement_balance=SettlementBalance(
-            currency=currency, amount_cents=_settlement_cents(stable, held)
+            currency=currency, amount_cents=_settlement_cents(stable, holdings)
         ),
     )
 
@@ -89,20 +89,20 @@ def _worth(asset: Asset, balance: Balance, rate: Decimal) -> int:
     return money.cents_for_atomic(balance.total_atomic, rate, asset.atomic_decimals)
 
 
-def _stablecoin(symbol: str, stable: list[Asset], held: dict[str, Balance]) -> StablecoinTotal:
-    total = sum(held[asset.pk].total_atomic for asset in stable if asset.coin_symbol == symbol)
+def _stablecoin(symbol: str, stable: list[Asset], holdings: dict[str, Balance]) -> StablecoinTotal:
+    total = sum(holdings[asset.pk].total_atomic for asset in stable if asset.coin_symbol == symbol)
     return StablecoinTotal(
         coin_symbol=symbol, total_atomic=str(total), atomic_decimals=STABLECOIN_DECIMALS
     )
 
 
 def _settlement_cents(
-    stable: list[tuple[Asset, Decimal | None]], held: dict[str, Balance]
+    stable: list[tuple[Asset, Decimal | None]], holdings: dict[str, Balance]
 ) -> int | None:
     """What the stablecoins are worth in the settlement currency; None when a rate is missing."""
     cents = [
-        None if rate is None else _worth(asset, held[asset.pk], rate)
+        None if rate is None else _worth(asset, holdings[asset.pk], rate)
         for asset, rate in stable
-        if held[asset.pk].total_atomic
+        if holdings[asset.pk].total_atomic
     ]
-    return None if None in cents else sum(one for one in cents if one is not None)
+    return None if None in cents else sum(amount for amount in cents if amount is not None)

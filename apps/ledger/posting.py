@@ -122,7 +122,7 @@ def post_many(postings: Sequence[Posting]) -> int:
         for line in posting.legs
     ]
     accounts = [_account_id(line.account(posting.mode)) for _, posting, line in numbered]
-    (made,) = _answer(
+    (count,) = _answer(
         _POST_MANY,
         keys=[posting.key for posting in postings],
         kinds=[posting.kind for posting in postings],
@@ -132,7 +132,7 @@ def post_many(postings: Sequence[Posting]) -> int:
         numbers=[number for number, _, _ in numbered],
         **_columns(accounts, [line for _, _, line in numbered]),
     )
-    return int(made)
+    return int(count)
 
 
 _POST_MANY = Statement(f"""
@@ -177,20 +177,20 @@ def _answer(statement: Statement, **values: Any) -> tuple[Any, ...]:
 
 
 def _account_id(key: AccountKey) -> int:
-    known = _known.get(key)
-    if known is not None:
-        return known
+    cached_id = _known.get(key)
+    if cached_id is not None:
+        return cached_id
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT ledger_account_id(%s, %s, %s, %s, %s)", [*key, CHART[key[3]].is_guarded]
         )
-        found = int(cursor.fetchone()[0])
+        account_id = int(cursor.fetchone()[0])
     # Only on commit: a rollback takes a new account back, and with it this call.
-    transaction.on_commit(lambda: _remember(key, found))
-    return found
+    transaction.on_commit(lambda: _remember(key, account_id))
+    return account_id
 
 
-def _remember(key: AccountKey, found: int) -> None:
+def _remember(key: AccountKey, account_id: int) -> None:
     if len(_known) >= KNOWN_MAX:
         _known.clear()
-    _known[key] = found
+    _known[key] = account_id

@@ -36,10 +36,10 @@ _BALANCES = Statement(
 
 def balances(store_id: uuid.UUID, mode: str) -> dict[str, Balance]:
     """The balances of a store in a mode, by asset."""
-    found: dict[str, dict[str, int]] = defaultdict(dict)
+    by_asset: dict[str, dict[str, int]] = defaultdict(dict)
     for asset_id, kind, amount in _BALANCES.rows(store_id=store_id, mode=mode):
-        found[asset_id][f"{kind}_atomic"] = int(amount)
-    return {asset_id: Balance(asset_id, **amounts) for asset_id, amounts in found.items()}
+        by_asset[asset_id][f"{kind}_atomic"] = int(amount)
+    return {asset_id: Balance(asset_id, **amounts) for asset_id, amounts in by_asset.items()}
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def store_accounts(store_id: uuid.UUID, mode: str) -> list[StoreAccount]:
     with connection.cursor() as cursor:
         cursor.execute(_STORE_ACCOUNTS, [store_id, mode])
         return [
-            StoreAccount(one, asset_id, kind, decimals, int(told))
-            for one, asset_id, kind, decimals, told in cursor.fetchall()
+            StoreAccount(owner_id, asset_id, kind, decimals, int(amount))
+            for owner_id, asset_id, kind, decimals, amount in cursor.fetchall()
         ]
 
 
@@ -165,7 +165,7 @@ _SPLIT = SPLITS + "WHERE m.reference = ANY (%s) GROUP BY m.reference, e.asset_id
 
 def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str, Split]]:
     """What was settled and refunded of each payment, by asset: sums over the entries."""
-    found: dict[uuid.UUID, dict[str, Split]] = defaultdict(dict)
+    splits: dict[uuid.UUID, dict[str, Split]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(_SPLIT, [list(payment_ids)])
         for (
@@ -179,8 +179,8 @@ def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str,
         ) in cursor.fetchall():
             split = Split(int(gross), int(service_fee), int(platform_fee), int(refunded), at)
             if split.is_any:
-                found[reference][asset_id] = split
-    return found
+                splits[reference][asset_id] = split
+    return splits
 
 
 _BOOKED = """

@@ -94,13 +94,13 @@ SELECT * FROM (
 
 
 def page(
-    account_id: int, *, before: str | None = None, wanted: Wanted = Wanted(), limit: int = 25
+    account_id: int, *, before: str | None = None, filters: Wanted = Wanted(), limit: int = 25
 ) -> Page:
     """A page of an account's entries; `before` is a cursor that a page gave. Raises ValueError for
     a cursor that is none."""
     limit = max(1, min(limit, PAGE_MAX))
-    scan = limit + 1 if wanted == Wanted() else SCAN_MAX
-    place = _place(before) if before is not None else _newest(account_id, wanted.until)
+    scan = limit + 1 if filters == Wanted() else SCAN_MAX
+    place = _place(before) if before is not None else _newest(account_id, filters.until)
     arguments: Arguments = {
         "account": account_id,
         "xid": str(place.xid),
@@ -110,22 +110,22 @@ def page(
     arguments |= {
         "scan": scan,
         "limit": limit + 1,
-        "kind": wanted.kind,
-        "since": wanted.since,
-        "until": wanted.until,
+        "kind": filters.kind,
+        "since": filters.since,
+        "until": filters.until,
     }
     with connection.cursor() as cursor:
         cursor.execute(_PAGE, arguments)
         rows = cursor.fetchall()
-    found = [_line(row) for row in rows if row[-1]]
-    if len(found) > limit:
-        return Page(found[:limit], found[limit - 1].cursor)
+    lines = [_line(row) for row in rows if row[-1]]
+    if len(lines) > limit:
+        return Page(lines[:limit], lines[limit - 1].cursor)
     is_cut = (
         bool(rows)
         and rows[-1][-2] == scan
-        and (wanted.since is None or rows[-1][1] + DISORDER >= wanted.since)
+        and (filters.since is None or rows[-1][1] + DISORDER >= filters.since)
     )
-    return Page(found, _line(rows[-1]).cursor if is_cut else None)
+    return Page(lines, _line(rows[-1]).cursor if is_cut else None)
 
 
 def statement(
@@ -223,7 +223,7 @@ def merged(
     account_ids: Sequence[int],
     *,
     before: str | None = None,
-    wanted: Wanted = Wanted(),
+    filters: Wanted = Wanted(),
     limit: int = 25,
 ) -> Page:
     """A page of several accounts' entries as one list, each with the balance that it left its own.
@@ -234,8 +234,8 @@ def merged(
     """
     limit = max(1, min(limit, PAGE_MAX))
     ids = list(account_ids)[:ACCOUNTS_MAX]
-    scan = limit + 1 if wanted == Wanted() else max(limit + 1, SCAN_MAX // max(1, len(ids)))
-    xid, entry_id = _merged_place(before) if before is not None else _newest_of(ids, wanted.until)
+    scan = limit + 1 if filters == Wanted() else max(limit + 1, SCAN_MAX // max(1, len(ids)))
+    xid, entry_id = _merged_place(before) if before is not None else _newest_of(ids, filters.until)
     arguments: Arguments = {
         "accounts": array(ids),
         "xid": str(xid),
@@ -243,7 +243,7 @@ def merged(
         "scan": scan,
         "limit": limit + 1 + len(ids),
     }
-    arguments |= {"kind": wanted.kind, "since": wanted.since, "until": wanted.until}
+    arguments |= {"kind": filters.kind, "since": filters.since, "until": filters.until}
     with connection.cursor() as cursor:
         cursor.execute(_MERGED, arguments)
         rows = cursor.fetchall()
@@ -251,11 +251,11 @@ def merged(
     # would stand without its own.
     end = next((number for number, row in enumerate(rows) if row[-2]), None)
     reached = rows if end is None else rows[: end + 1]
-    found = [_merged_line(row) for row in reached if row[-1]]
-    if len(found) > limit:
-        return Page(found[:limit], found[limit - 1].cursor)
-    is_cut = end is not None and (wanted.since is None or rows[end][1] + DISORDER >= wanted.since)
-    return Page(found, _merged_line(reached[-1]).cursor if is_cut else None)
+    lines = [_merged_line(row) for row in reached if row[-1]]
+    if len(lines) > limit:
+        return Page(lines[:limit], lines[limit - 1].cursor)
+    is_cut = end is not None and (filters.since is None or rows[end][1] + DISORDER >= filters.since)
+    return Page(lines, _merged_line(reached[-1]).cursor if is_cut else None)
 
 
 def _merged_line(row: tuple[Any, ...]) -> StatementLine:

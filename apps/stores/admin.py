@@ -39,13 +39,13 @@ class UserForm(SwitchForm):
 class UserAdmin(Switches):
     form = UserForm
     operation = roles.ACCOUNT
-    list_display = ["address", "called", "enabled", "roles", "signed_in", "change_roles"]
+    list_display = ["address", "label", "enabled", "roles", "signed_in", "change_roles"]
     list_filter = ["is_active", "is_staff"]
     search_fields = ["email_key", "id"]
     search_help_text = "The beginning of an email address, or an account ID"
     ordering = ["email_key"]
     address = lists.text("email", "Email")
-    called = lists.text("name", "Name")
+    label = lists.text("name", "Name")
     enabled = lists.flag("is_active", "Active")
     signed_in = lists.when("last_login", "Last sign-in")
     exclude = ["password", "groups", "user_permissions", "session_version", "email_key"]
@@ -71,13 +71,13 @@ class UserAdmin(Switches):
 @admin.register(Store)
 class StoreAdmin(Switches):
     operation = roles.STORE_SETTINGS
-    list_display = ["called", "place", "of_platform", "verified", "created", "dispatch"]
+    list_display = ["label", "place", "of_platform", "verified", "created", "dispatch"]
     list_filter = ["is_platform", "settlement_currency"]
     list_select_related = ["platform"]
     search_fields = ["id", "^name"]
     search_help_text = "Store ID, or the beginning of its name"
     ordering = ["-created_at"]
-    called = lists.text("name", "Store")
+    label = lists.text("name", "Store")
     place = lists.country()
     of_platform = lists.text("platform", "Platform")
     verified = lists.when("kyc_confirmed_at", "Verified")

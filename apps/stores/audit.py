@@ -48,12 +48,12 @@ def record(
     )
 
 
-def changes(row: Model, wanted: Mapping[str, object]) -> dict[str, list[object]]:
+def changes(row: Model, values: Mapping[str, object]) -> dict[str, list[object]]:
     """What `wanted` changes about the row, for `details`: column -> [before, after]."""
-    before = {column: getattr(row, column) for column in wanted}
+    before = {column: getattr(row, column) for column in values}
     return {
         column: [_plain(before[column]), _plain(value)]
-        for column, value in wanted.items()
+        for column, value in values.items()
         if before[column] != value
     }
 
@@ -78,5 +78,5 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return str(value)[:_TEXT_MAX]

@@ -54,9 +54,9 @@ def ink_on(ground: str) -> str:
     return "#000000" if _luminance(ground) > 0.179 else WHITE
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(color: str, other: str) -> float:
     """The contrast of two colours as WCAG counts it, 1 to 21."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    darker, lighter = sorted((_luminance(color), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
@@ -108,10 +108,10 @@ def read_logo(store: Store) -> bytes | None:
         return None
     try:
         with default_storage.open(store.logo_name) as file:
-            kept: bytes = file.read()
+            content: bytes = file.read()
     except OSError:
         return None
-    return kept
+    return content
 
 
 def _keep(store: Store, name: str, url: str) -> None:
@@ -142,7 +142,7 @@ def _redrawn(uploaded: bytes) -> bytes:
         raise NotAPicture from None
     upright.thumbnail(LOGO_SIZE)
     bare = Image.new("RGBA", upright.size)
-    made = io.BytesIO()
+    buffer = io.BytesIO()
     bare.paste(upright)
-    bare.save(made, "PNG", optimize=True)
-    return made.getvalue()
+    bare.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()

@@ -94,10 +94,10 @@ def fraction(text: str) -> Decimal:
 def staff_named(email: str | None) -> User:
     """An active member of staff; CommandError when there is none. What they may is asked by the
     services."""
-    found = User.objects.with_email(email) if email else None
-    if found is None or not (found.is_staff and found.is_active):
+    person = User.objects.with_email(email) if email else None
+    if person is None or not (person.is_staff and person.is_active):
         raise CommandError("Give --staff: the email address of the responsible member of staff")
-    return found
+    return person
 
 
 class StaffRequestResult(Result, frozen=True, kw_only=True):

@@ -23,21 +23,23 @@ def request_dispatch(
 
     Raises StaffForbidden, or what four_eyes.ask raises.
     """
-    wanted = {column: value for column, value in changes.items() if getattr(store, column) != value}
-    if not wanted:
+    differences = {
+        column: value for column, value in changes.items() if getattr(store, column) != value
+    }
+    if not differences:
         raise StaffRequestRefused("Nothing of it would change")
-    if all(column in _SWITCHES and value is False for column, value in wanted.items()):
+    if all(column in _SWITCHES and value is False for column, value in differences.items()):
         roles.check(staff, roles.DISPATCH_OFF)
-        change_store_for(store, reason, wanted)
+        change_store_for(store, reason, differences)
         return None
     lines = [
         (_label(column), _text(getattr(store, column)), _text(value))
-        for column, value in wanted.items()
+        for column, value in differences.items()
     ]
     wish = Ask(
         str(store.pk),
         f"Cards and agents of {store.name}",
-        {"store": str(store.pk), "changes": wanted},
+        {"store": str(store.pk), "changes": differences},
         lines,
         reason,
     )
@@ -54,15 +56,13 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def _before(wanted: Facts) -> Facts:
-    store = Store.objects.select_for_update().get(pk=wanted["store"])
+def _before(facts: Facts) -> Facts:
+    store = Store.objects.select_for_update().get(pk=facts["store"])
     return {column: getattr(store, column) for column in COLUMNS}
 
 
-def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Store:
-    return change_store_for(
-        Store.objects.get(pk=wanted["store"]), request.reason, wanted["changes"]
-    )
+def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
+    return change_store_for(Store.objects.get(pk=facts["store"]), request.reason, facts["changes"])
 
 
 DISPATCH = Kind(

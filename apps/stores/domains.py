@@ -68,8 +68,8 @@ def base_url(domain: str) -> str:
 
 def proof(store: Store) -> tuple[str, str]:
     """The name and text of the TXT record that proves the domain."""
-    told = f"checkout-domain\x1f{store.pk}\x1f{store.checkout_domain}".encode()
-    mac = hmac.new(settings.SECRET_KEY.encode(), told, hashlib.sha256).hexdigest()
+    content = f"checkout-domain\x1f{store.pk}\x1f{store.checkout_domain}".encode()
+    mac = hmac.new(settings.SECRET_KEY.encode(), content, hashlib.sha256).hexdigest()
     return f"{PROOF_LABEL}.{store.checkout_domain}", f"tillgate-domain={mac[:40]}"
 
 
@@ -81,9 +81,13 @@ def set_domain(store: Store, text: str) -> Store:
         locked = Store.objects.select_for_update(no_key=True).get(pk=store.pk)
         if domain == locked.checkout_domain:
             return store
-        told = {"checkout_domain": [locked.checkout_domain, domain]}
+        details = {"checkout_domain": [locked.checkout_domain, domain]}
         audit.record(
-            "store.domain_changed", store=store, target=store, name=domain or "none", details=told
+            "store.domain_changed",
+            store=store,
+            target=store,
+            name=domain or "none",
+            details=details,
         )
         _write(
             store,
@@ -137,8 +141,8 @@ def store_served_at(domain: str) -> uuid.UUID | None:
     rows = Store.objects.filter(
         checkout_domain=domain.lower(), checkout_domain_verified_at__isnull=False, deleted_at=None
     )
-    found: uuid.UUID | None = rows.values_list("pk", flat=True).first()
-    return found
+    store_id: uuid.UUID | None = rows.values_list("pk", flat=True).first()
+    return store_id
 
 
 def _problem(store: Store, at: datetime) -> str:
@@ -193,10 +197,10 @@ def _normal(text: str) -> str:
         raise NotADomain from None
     if not _DOMAIN.fullmatch(domain):
         raise NotADomain
-    ours = our_host()
+    own_domain = our_host()
     if (
-        domain == ours
-        or (domain.endswith(f".{ours}") and ours != "localhost")
+        domain == own_domain
+        or (domain.endswith(f".{own_domain}") and own_domain != "localhost")
         or domain in settings.ALLOWED_HOSTS
     ):
         raise OurDomain

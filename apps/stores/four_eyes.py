@@ -83,10 +83,10 @@ def content_of(request: StaffRequest) -> Content:
 
 
 def secrets_of(request: StaffRequest) -> dict[str, str]:
-    found: dict[str, str] = (
+    secrets: dict[str, str] = (
         json.loads(crypto.decrypt(request.sealed, request.place)) if request.sealed else {}
     )
-    return found
+    return secrets
 
 
 def ask(kind: Kind, wish: Ask, staff: User, at: datetime) -> StaffRequest:
@@ -225,17 +225,19 @@ def _digest(content: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _note(what: str, kind: Kind, row: StaffRequest, reason: str) -> None:
+def _note(action: str, kind: Kind, row: StaffRequest, reason: str) -> None:
     """Both people by id and address: a command's actor is neither."""
-    told = {
+    details = {
         "kind": kind.name,
         "digest": row.digest,
         "asked_by": row.asked_by_id,
         "asked_by_email": row.asked_by.email,
     }
     if row.decided_by is not None:
-        told |= {"decided_by": row.decided_by.pk, "decided_by_email": row.decided_by.email}
-    audit.record(f"staff_request.{what}", target=row, name=row.name, reason=reason, details=told)
+        details |= {"decided_by": row.decided_by.pk, "decided_by_email": row.decided_by.email}
+    audit.record(
+        f"staff_request.{action}", target=row, name=row.name, reason=reason, details=details
+    )
 
 
 def _tell_approvers(kind: Kind, row: StaffRequest) -> None:
@@ -245,16 +247,21 @@ def _tell_approvers(kind: Kind, row: StaffRequest) -> None:
     )
 
 
-def _tell_asker(kind: Kind, row: StaffRequest, what: str) -> None:
+def _tell_asker(kind: Kind, row: StaffRequest, outcome: str) -> None:
     tell(
         row.asked_by,
-        _letter(kind, row, f"was {what}", f"{row.decided_by} {what} what you had asked for."),
+        _letter(kind, row, f"was {outcome}", f"{row.decided_by} {outcome} what you had asked for."),
     )
 
 
-def _letter(kind: Kind, row: StaffRequest, what: str, text: str) -> StaffLetter:
+def _letter(kind: Kind, row: StaffRequest, outcome: str, text: str) -> StaffLetter:
     reason = row.decision_reason if row.decided_by else row.reason
     path = f"/admin/stores/staffrequest/{row.pk}/decide/"
     return StaffLetter(
-        f"staff_request:{row.pk}:{row.state}", f"{kind.title} {what}", text, row.name, reason, path
+        f"staff_request:{row.pk}:{row.state}",
+        f"{kind.title} {outcome}",
+        text,
+        row.name,
+        reason,
+        path,
     )

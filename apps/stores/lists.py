@@ -82,10 +82,10 @@ def save_filter(member: Member, noun: str, name: str, query: str) -> None:
 
 
 def _with(setup: ListSetup, saved: SavedFilter) -> ListSetup:
-    others = _without(setup, saved.name)
-    if len(others) >= FILTERS_MAX:
+    remaining = _without(setup, saved.name)
+    if len(remaining) >= FILTERS_MAX:
         raise TooManyFilters
-    return replace(setup, filters=(*others, saved))
+    return replace(setup, filters=(*remaining, saved))
 
 
 def delete_filter(member: Member, noun: str, name: str) -> None:
@@ -94,7 +94,7 @@ def delete_filter(member: Member, noun: str, name: str) -> None:
 
 
 def _without(setup: ListSetup, name: str) -> tuple[SavedFilter, ...]:
-    return tuple(one for one in setup.filters if one.name != name)
+    return tuple(saved for saved in setup.filters if saved.name != name)
 
 
 def _change(member: Member, noun: str, change: Callable[[ListSetup], ListSetup]) -> None:

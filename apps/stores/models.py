@@ -24,10 +24,10 @@ from apps.stores.verification_models import VerificationDocument as Verification
 
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> "User":
-        found = self.with_email(username or "")
-        if found is None:
+        user = self.with_email(username or "")
+        if user is None:
             raise self.model.DoesNotExist
-        return found
+        return user
 
     def with_email(self, text: str) -> "User | None":
         """Whoever has this address, however it is spelled. No other look-up by address is right.
@@ -37,8 +37,8 @@ class UserManager(BaseUserManager["User"]):
         """
         own = text.strip().lower()
         keys = {key for key in (own, emails.canonical(text)) if key.isprintable()}
-        found = {row.email_key: row for row in self.filter(email_key__in=keys)}
-        return found.get(own) or next(iter(found.values()), None)
+        users = {row.email_key: row for row in self.filter(email_key__in=keys)}
+        return users.get(own) or next(iter(users.values()), None)
 
     def create_superuser(self, email: str, password: str, **fields: Any) -> "User":
         """For Django's own `createsuperuser`."""

@@ -9,11 +9,11 @@ from apps.stores.models import Member, Role, Store, User
 from apps.stores.profile import zone_of
 
 
-def tell(user: User, what: str, *, to: str = "") -> None:
+def tell(user: User, event: str, *, to: str = "") -> None:
     """Write `what` ("Your password was changed") to the person, or to the address they had
     before."""
     context = {
-        "what": what,
+        "what": event,
         "email": user.email,
         "at": clock.real_now(),
         "address": acting.current().address,
@@ -43,11 +43,11 @@ def tell_owners(store: Store, key: str, decision: Decision) -> None:
     """Write to the store's owners, once per key; to its platform's when nobody of its own is
     here."""
     owners = _owners_of(store) or (_owners_of(store.platform) if store.platform is not None else [])
-    for one in owners:
-        context = {**asdict(decision), "owned": one.store.name}
+    for owner in owners:
+        context = {**asdict(decision), "owned": owner.store.name}
         mail.send(
-            key=f"{key}:{one.user_id}",
-            to=one.user.email,
+            key=f"{key}:{owner.user_id}",
+            to=owner.user.email,
             template="review_outcome",
             context=context,
         )

@@ -98,19 +98,19 @@ def record(*news: News) -> None:
     if not news:
         return
     at = clock.real_now()
-    Notification.objects.bulk_create([_row(one, at) for one in news], ignore_conflicts=True)
+    Notification.objects.bulk_create([_row(item, at) for item in news], ignore_conflicts=True)
     jobs.enqueue("stores.tell_notifications")
 
 
-def _row(one: News, at: datetime) -> Notification:
+def _row(item: News, at: datetime) -> Notification:
     return Notification(
-        store_id=one.store_id,
-        mode=one.mode,
-        kind=one.kind,
-        subject=str(one.subject)[:100],
-        title=one.title[:200],
-        text=one.text[:500],
-        path=one.path[:300],
+        store_id=item.store_id,
+        mode=item.mode,
+        kind=item.kind,
+        subject=str(item.subject)[:100],
+        title=item.title[:200],
+        text=item.text[:500],
+        path=item.path[:300],
         created_at=at,
     )
 
@@ -165,7 +165,11 @@ def recipients(store: Store, kind: str, choice: str) -> list[Member]:
         NotificationChoice.objects.filter(store=store, kind=kind).values_list("user_id", "choice")
     )
     every = list(members.order_by("pk")[:RECIPIENTS_MAX])
-    return [one for one in every if chosen.get(one.user_id, default_of(kind, one.role)) == choice]
+    return [
+        member
+        for member in every
+        if chosen.get(member.user_id, default_of(kind, member.role)) == choice
+    ]
 
 
 def default_of(kind: str, role: str) -> str:
@@ -182,11 +186,11 @@ def choices_of(member: Member) -> dict[str, str]:
     return {kind: chosen.get(kind, default_of(kind, member.role)) for kind in KINDS}
 
 
-def choose(user: User, store: Store, wanted: Mapping[str, str]) -> None:
+def choose(user: User, store: Store, choices: Mapping[str, str]) -> None:
     """Keep what is chosen of each kind; what isn't offered is left as it was."""
     offered = {
         kind: choice
-        for kind, choice in wanted.items()
+        for kind, choice in choices.items()
         if kind in KINDS and choice in KINDS[kind].choices and not KINDS[kind].always
     }
     rows = [

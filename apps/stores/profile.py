@@ -55,14 +55,14 @@ class ProfileRequest(Request, frozen=True, kw_only=True):
 @cache
 def zone_names() -> tuple[str, ...]:
     """What a person can choose, UTC first."""
-    found = (one for one in available_timezones() if one.partition("/")[0] in _REGIONS)
-    return (UTC_NAME, *sorted(found))
+    names = (zone for zone in available_timezones() if zone.partition("/")[0] in _REGIONS)
+    return (UTC_NAME, *sorted(names))
 
 
 def zone_of(user: User, browsers: str = "") -> ZoneInfo:
     """The zone of a person: the one they chose, else their browser's, else UTC."""
-    known = zone_names()
-    return ZoneInfo(next((one for one in (user.time_zone, browsers) if one in known), UTC_NAME))
+    names = zone_names()
+    return ZoneInfo(next((name for name in (user.time_zone, browsers) if name in names), UTC_NAME))
 
 
 def language_of(user: User) -> str:

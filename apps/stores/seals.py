@@ -54,10 +54,10 @@ RETURNING seal"""  # noqa: S608  # our own text
 def seal_lines(at: datetime) -> int:
     """Seal every committed line that has no seal; how many seals that took. Two at once are one
     after the other."""
-    made = 0
-    while made < SEALS_MAX and _seal_once(at):
-        made += 1
-    return made
+    count = 0
+    while count < SEALS_MAX and _seal_once(at):
+        count += 1
+    return count
 
 
 def newest() -> AuditSeal | None:

@@ -12,6 +12,6 @@ def find_members(viewer: Viewer, term: Term, limit: int) -> list[Member]:
     index."""
     if not term.text or term.is_exact:
         return []
-    wanted = Q(user__email__icontains=term.text) | Q(user__name__icontains=term.text)
-    rows = Member.objects.filter(wanted, store_id=viewer.store_id).select_related("user")
+    condition = Q(user__email__icontains=term.text) | Q(user__name__icontains=term.text)
+    rows = Member.objects.filter(condition, store_id=viewer.store_id).select_related("user")
     return list(rows.order_by("created_at")[:limit])

@@ -98,19 +98,19 @@ def change_store(store: Store, **changes: Any) -> Store:
 
 def change_store_for(store: Store, reason: str, changes: Mapping[str, Any]) -> Store:
     """The same by staff, who say why."""
-    told = audit.changes(store, changes)
+    differences = audit.changes(store, changes)
     with transaction.atomic():
         for column, value in changes.items():
             setattr(store, column, value)
         store.save(update_fields=list(changes))
-        if told:
+        if differences:
             audit.record(
                 "store.changed",
                 store=store,
                 target=store,
                 name=store.name,
                 reason=reason,
-                details=told,
+                details=differences,
             )
     return store
 
@@ -123,12 +123,12 @@ def change_details(store: Store, request: StoreDetails) -> Store:
 def change_embedding(store: Store, origins: Sequence[str]) -> Store:
     """The sites that may frame the store's checkout; none listed: any site. Raises BadOrigin or
     TooManyOrigins."""
-    wanted = list(dict.fromkeys(one.lower().rstrip("/") for one in origins))
-    if any(_ORIGIN.fullmatch(one) is None for one in wanted):
+    allowed_origins = list(dict.fromkeys(origin.lower().rstrip("/") for origin in origins))
+    if any(_ORIGIN.fullmatch(origin) is None for origin in allowed_origins):
         raise BadOrigin
-    if len(wanted) > ORIGINS_MAX:
+    if len(allowed_origins) > ORIGINS_MAX:
         raise TooManyOrigins
-    return change_store(store, embed_origins=wanted)
+    return change_store(store, embed_origins=allowed_origins)
 
 
 def change_checkout(

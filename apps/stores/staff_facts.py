@@ -42,13 +42,17 @@ def decisions(store: Store, *actions: str) -> list[tuple[str, Any]]:
     newest = (
         AuditEntry.objects.filter(store_id=store.pk).order_by("-id").values("pk")[:LOOKED_AT_MAX]
     )
-    found = AuditEntry.objects.filter(pk__in=newest, action__in=actions).order_by("-id")[:LINES_MAX]
+    entries = AuditEntry.objects.filter(pk__in=newest, action__in=actions).order_by("-id")[
+        :LINES_MAX
+    ]
     return [
         (
-            day(one.at),
-            " · ".join(text for text in (_done(one.action), one.actor_name, one.reason) if text),
+            day(entry.at),
+            " · ".join(
+                text for text in (_done(entry.action), entry.actor_name, entry.reason) if text
+            ),
         )
-        for one in found
+        for entry in entries[:LINES_MAX]
     ]
 
 

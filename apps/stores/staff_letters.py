@@ -26,9 +26,9 @@ class StaffLetter:
 
 def tell_deciders(operation: StaffOperation, asked_by: User, letter: StaffLetter) -> None:
     """Everybody who may decide, but whoever asked."""
-    for one in User.objects.filter(is_staff=True, is_active=True).exclude(pk=asked_by.pk):
-        if roles.may(one, operation):
-            tell(one, letter)
+    for person in User.objects.filter(is_staff=True, is_active=True).exclude(pk=asked_by.pk):
+        if roles.may(person, operation):
+            tell(person, letter)
 
 
 def tell(to: User, letter: StaffLetter) -> None:

@@ -62,7 +62,7 @@ def set_roles(person: User, roles: Collection[str], reason: str = "") -> User:
             .filter(Q(is_staff=True) | Q(pk=person.pk))
             .order_by("pk")
         )
-        [fresh] = [one for one in locked if one.pk == person.pk]
+        [fresh] = [row for row in locked if row.pk == person.pk]
         before = staff_roles.roles_of(fresh)
         if StaffRole.ADMIN not in roles:
             refuse_last_admin(fresh)
@@ -72,9 +72,9 @@ def set_roles(person: User, roles: Collection[str], reason: str = "") -> User:
         fresh.save(update_fields=["staff_roles", "is_staff", "is_superuser"])
         # A session that was begun with other rights ends.
         sign_out_everywhere(fresh)
-        told = {"roles": [_text(before), _text(roles)]}
+        details = {"roles": [_text(before), _text(roles)]}
         audit.record(
-            "staff.roles_changed", target=fresh, name=fresh.email, reason=reason, details=told
+            "staff.roles_changed", target=fresh, name=fresh.email, reason=reason, details=details
         )
         notices.tell(fresh, f"Your staff roles are now: {_text(roles)}")
     return fresh
@@ -82,15 +82,15 @@ def set_roles(person: User, roles: Collection[str], reason: str = "") -> User:
 
 def admins() -> list[User]:
     return [
-        one
-        for one in User.objects.filter(is_staff=True, is_active=True)
-        if StaffRole.ADMIN in staff_roles.roles_of(one)
+        person
+        for person in User.objects.filter(is_staff=True, is_active=True)
+        if StaffRole.ADMIN in staff_roles.roles_of(person)
     ]
 
 
 def refuse_last_admin(person: User) -> None:
     """Raises StaffingRefused."""
-    if [one.pk for one in admins()] == [person.pk]:
+    if [admin.pk for admin in admins()] == [person.pk]:
         raise StaffingRefused("This is the only admin: somebody else must be one first")
 
 
@@ -108,8 +108,8 @@ def _text(roles: Collection[str]) -> str:
     return ", ".join(sorted(roles)) or "none"
 
 
-def _before(wanted: Facts) -> Facts:
-    person = User.objects.select_for_update().get(pk=wanted["user"])
+def _before(facts: Facts) -> Facts:
+    person = User.objects.select_for_update().get(pk=facts["user"])
     return {
         "email": person.email,
         "is_active": person.is_active,
@@ -117,8 +117,8 @@ def _before(wanted: Facts) -> Facts:
     }
 
 
-def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> Any:
-    return set_roles(User.objects.get(pk=wanted["user"]), wanted["roles"], request.reason)
+def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Any:
+    return set_roles(User.objects.get(pk=facts["user"]), facts["roles"], request.reason)
 
 
 ROLES = Kind("staff_roles", "A change of staff roles", staff_roles.ROLES, _before, _carry_out)

@@ -104,18 +104,18 @@ def add_document(store: Store, name: str, uploaded: bytes) -> VerificationDocume
         raise TooManyDocuments
     kind, content = _checked(uploaded)
     id = uuid.uuid4()
-    kept = storages["private"].save(
+    file_name = storages["private"].save(
         f"verification/{store.pk}/{id}.{_ENDINGS[kind]}", ContentFile(content)
     )
     try:
-        return _record(store, id, _plain(name, kind), kind, content, kept)
+        return _record(store, id, _plain(name, kind), kind, content, file_name)
     except BaseException:
-        storages["private"].delete(kept)
+        storages["private"].delete(file_name)
         raise
 
 
 def _record(
-    store: Store, id: uuid.UUID, name: str, kind: str, content: bytes, kept: str
+    store: Store, id: uuid.UUID, name: str, kind: str, content: bytes, file_name: str
 ) -> VerificationDocument:
     with transaction.atomic():
         # Two uploads at once are counted one after the other.
@@ -129,7 +129,7 @@ def _record(
             kind=kind,
             size_bytes=len(content),
             digest=hashlib.sha256(content).hexdigest(),
-            file_name=kept,
+            file_name=file_name,
             uploaded_at=clock.real_now(),
         )
         audit.record(
@@ -245,17 +245,17 @@ def _objects(pdf: bytes) -> Iterator[bytes]:
 def _inflated(packed: bytes, room: int) -> bytes:
     """Raises ActiveDocument for what can't be looked into, or is larger than `room`."""
     try:
-        found = zlib.decompressobj().decompress(packed, room + 1)
+        content = zlib.decompressobj().decompress(packed, room + 1)
     except zlib.error:
         raise ActiveDocument from None
-    if len(found) > room:
+    if len(content) > room:
         raise ActiveDocument
-    return found
+    return content
 
 
 def _unescaped(text: bytes) -> bytes:
     """A name may be written with the numbers of its letters."""
-    return _ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), text)
+    return _ESCAPED.sub(lambda match: bytes([int(match[1], 16)]), text)
 
 
 def _redrawn(uploaded: bytes) -> tuple[str, bytes]:
@@ -277,9 +277,9 @@ def _redrawn(uploaded: bytes) -> tuple[str, bytes]:
         raise NotADocument from None
     upright.thumbnail((SIDE_MAX, SIDE_MAX))
     bare = Image.new("RGB", upright.size)
-    made = io.BytesIO()
+    buffer = io.BytesIO()
     bare.paste(upright)
     bare.save(
-        made, kind.upper(), **({"quality": 88} if kind == _Kind.JPEG else {"optimize": False})
+        buffer, kind.upper(), **({"quality": 88} if kind == _Kind.JPEG else {"optimize": False})
     )
-    return kind, made.getvalue()
+    return kind, buffer.getvalue()

@@ -39,7 +39,7 @@ class EventAdmin(ReadOnly):
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnly):
-    list_display = ["created", "shop", "what", "attempts", "answer", "state"]
+    list_display = ["created", "shop", "event_type", "attempts", "answer", "state"]
     list_filter = [lists.since("created_at"), "status", "mode"]
     list_select_related = ["store", "event"]
     search_fields = ["id", "event", "store"]
@@ -47,7 +47,7 @@ class DeliveryAdmin(ReadOnly):
     ordering = ["-created_at"]
     created = lists.when("created_at", "Created")
     shop = lists.store()
-    what = lists.text("event__type", "Event")
+    event_type = lists.text("event__type", "Event")
     state = lists.status("delivery")
 
     @admin.display(description="Last response")

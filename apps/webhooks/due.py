@@ -25,7 +25,7 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
         )
         later = waiting if after is None else waiting.filter(next_attempt_at__gt=after)
         moments.append(later.aggregate(first=Min("next_attempt_at"))["first"])
-    return min((one for one in moments if one is not None), default=None)
+    return min((moment for moment in moments if moment is not None), default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

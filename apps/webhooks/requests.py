@@ -53,7 +53,7 @@ class EventNames(Field):
     """Names of events, each once. Whether there are such events depends on the store."""
 
     def check(self, value: object, name: str) -> list[str]:
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise Invalid(name, "event_names")
         if len(value) > EVENTS_MAX:
             raise Invalid(name, "list_too_long", maximum=EVENTS_MAX)

@@ -22,10 +22,10 @@ _PAYOUT_STATUS = {"created": "pending", "confirmed": "confirmed", "failed": "fai
 
 def sample(event_type: str) -> Document:
     """A made-up object for any event that can be subscribed to."""
-    made = cast(
+    make = cast(
         Callable[[str], Document], import_string(settings.EVENT_SAMPLES[family_of(event_type)])
     )
-    return made(event_type)
+    return make(event_type)
 
 
 def payout(event_type: str) -> PayoutEvent:

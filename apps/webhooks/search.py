@@ -11,8 +11,8 @@ from apps.webhooks.models import Delivery, Endpoint
 def find_endpoints(viewer: Viewer, term: Term, limit: int) -> list[Endpoint]:
     """By id, or a part of the URL: of those that there are at once
     (services.endpoints.ENDPOINTS_MAX)."""
-    wanted = Q(pk=term.id) if term.id is not None else Q(url__icontains=term.text)
-    rows = Endpoint.objects.visible_to(viewer).filter(wanted, deleted_at=None)
+    condition = Q(pk=term.id) if term.id is not None else Q(url__icontains=term.text)
+    rows = Endpoint.objects.visible_to(viewer).filter(condition, deleted_at=None)
     return list(rows.order_by("-created_at", "-id")[:limit]) if term.text else []
 
 

@@ -59,7 +59,10 @@ def with_success_rates(
             total=Count("pk"), arrived=Count("pk", filter=Q(status=Delivery.Status.DELIVERED))
         )
     )
-    rates = {one["endpoint_id"]: round(100 * one["arrived"] / one["total"], 1) for one in ended}
+    rates = {
+        counts["endpoint_id"]: round(100 * counts["arrived"] / counts["total"], 1)
+        for counts in ended
+    }
     return [(row, rates.get(row.pk)) for row in rows]
 
 
@@ -103,10 +106,10 @@ def deliveries_about(
 ) -> list[Delivery]:
     """Deliveries of events about one record (`data.object.id`) between two moments, newest
     first."""
-    told = Event.objects.visible_to(access).filter(
+    events = Event.objects.visible_to(access).filter(
         created_at__gte=first, created_at__lte=last, object__id=subject
     )
-    rows = Delivery.objects.visible_to(access).filter(event__in=told.values("pk"), is_test=False)
+    rows = Delivery.objects.visible_to(access).filter(event__in=events.values("pk"), is_test=False)
     return list(
         rows.select_related("event", "endpoint")
         .defer("endpoint__sealed_secret")

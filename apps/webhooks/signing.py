@@ -69,12 +69,12 @@ def signatures(secret: str, event_id: uuid.UUID, raw: bytes, timestamp: int) -> 
     """The headers that prove the body. `timestamp` is the machine's time in unix seconds, in test
     mode too."""
     moment = str(timestamp).encode()
-    ours = hmac.new(secret.encode(), moment + b"." + raw, hashlib.sha256).hexdigest()
+    service_signature = hmac.new(secret.encode(), moment + b"." + raw, hashlib.sha256).hexdigest()
     key = base64.b64decode(secret.removeprefix("whsec_"))
-    theirs = hmac.digest(key, f"{event_id}.".encode() + moment + b"." + raw, "sha256")
+    standard_signature = hmac.digest(key, f"{event_id}.".encode() + moment + b"." + raw, "sha256")
     return {
-        "Service-Signature": f"t={timestamp},v1={ours}",
+        "Service-Signature": f"t={timestamp},v1={service_signature}",
         "webhook-id": str(event_id),
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": f"v1,{base64.b64encode(theirs).decode()}",
+        "webhook-signature": f"v1,{base64.b64encode(standard_signature).decode()}",
     }

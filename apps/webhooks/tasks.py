@@ -29,7 +29,7 @@ def deliver_due() -> None:
 
 @shared_task(name="webhooks.tell_owners")
 def tell_owners(endpoint_ids: Sequence[str]) -> None:
-    notices.tell([uuid.UUID(one) for one in endpoint_ids])
+    notices.tell([uuid.UUID(endpoint_id) for endpoint_id in endpoint_ids])
 
 
 @shared_task(name="webhooks.prune")

@@ -28,8 +28,10 @@ def bob(cast: Cast) -> Member:
 def made(cast: Cast, bob: Member) -> dict[str, Api]:
     by = signed_in(cast.bob, cast.bakery.store, "test", Role.ADMIN)
     wanted = ["payouts:write", "payments:write", "payments:read"]
-    key = create_api_key(cast.bakery.store, "test", name="Till", wanted=wanted, by=by)[1]
-    agent = create_agent_credential(cast.bakery.store, "test", name="Bot", wanted=wanted, by=by)[1]
+    key = create_api_key(cast.bakery.store, "test", name="Till", scope_names=wanted, by=by)[1]
+    agent = create_agent_credential(
+        cast.bakery.store, "test", name="Bot", scope_names=wanted, by=by
+    )[1]
     return {"key": Api(key), "agent": Api(agent)}
 
 

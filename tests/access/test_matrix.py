@@ -345,7 +345,7 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
     held = waiting(getattr(shop, mode), coin)
     viewer = person("victor")
     Member.objects.create(store=store, user=viewer, role=Role.VIEWER, created_at=at)
-    lost = create_api_key(store, mode, wanted=["payouts:write"])[0]
+    lost = create_api_key(store, mode, scope_names=["payouts:write"])[0]
     ApiKey.objects.filter(pk=lost.pk).update(user=viewer)
     payout = Payout.objects.create(
         **here,
@@ -411,7 +411,7 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
         "mandate": mandate.pk,
         "agent": agent.pk,
         "wallet": add_wallet(store, mode, NETWORK[mode], make.fresh_address()).pk,
-        "key": create_api_key(store, mode, wanted=["payments:read"])[0].pk,
+        "key": create_api_key(store, mode, scope_names=["payments:read"])[0].pk,
         "lost": lost.pk,
         "hook": hook.endpoint.pk,
         "store": str(store.pk),
@@ -625,10 +625,10 @@ def test_a_person_may_what_the_table_says(world: World, lines: list[Line]) -> No
 def test_a_credential_may_what_its_scope_says_and_nothing_that_people_do(
     world: World, lines: list[Line]
 ) -> None:
-    keys = {scope: create_api_key(world.store, "test", wanted=[scope])[1] for scope in ALL}
-    keys[""] = create_api_key(world.store, "test", wanted=[])[1]
+    keys = {scope: create_api_key(world.store, "test", scope_names=[scope])[1] for scope in ALL}
+    keys[""] = create_api_key(world.store, "test", scope_names=[])[1]
     agent = create_agent_credential(world.store, "test")[1]
-    live = create_api_key(world.store, "live", wanted=ALL)[1]
+    live = create_api_key(world.store, "live", scope_names=ALL)[1]
     wrong = []
     for line in lines:
         for scope, secret in keys.items():
@@ -653,7 +653,7 @@ def test_an_app_and_a_platform_may_what_the_table_says(world: World, lines: list
     app = App(world.cast)
     wrong = []
     acting = {
-        "Authorization": f"Bearer {create_api_key(world.store, 'test', wanted=ALL)[1]}",
+        "Authorization": f"Bearer {create_api_key(world.store, 'test', scope_names=ALL)[1]}",
         "X-Service-Account": str(world.names["test"]["account"]),
     }
     tokens = {
@@ -675,7 +675,8 @@ def test_an_app_and_a_platform_may_what_the_table_says(world: World, lines: list
 def test_an_agent_may_what_its_scope_says(world: World) -> None:
     wrong = []
     agents = {
-        scope: create_agent_credential(world.store, "test", wanted=[scope])[1] for scope in AGENT
+        scope: create_agent_credential(world.store, "test", scope_names=[scope])[1]
+        for scope in AGENT
     }
     for line, scope in itertools.product([one for one in LINES if one.door == "agent"], AGENT):
         got = ask(world, line, "test", Client(), Authorization=f"Bearer {agents[scope]}")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_the_list_is_what_the_migrations_made() -> None:
-    made = guards.told(guards.current())
+    made = guards.text_of(guards.current())
     if os.environ.get("WRITE_GUARDS"):
         guards.FILE.write_text(made)
         guards._expected.cache_clear()

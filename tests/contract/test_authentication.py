@@ -59,7 +59,7 @@ def test_every_scope_is_needed_and_no_other_stands_in_for_it(
 def holding(shop: Shop, route: Any, *wanted: str) -> Api:
     """A credential of the route's surface with just these scopes."""
     if route.view.for_agents:
-        return Api(create_agent_credential(shop.store, "test", wanted=wanted)[1])
+        return Api(create_agent_credential(shop.store, "test", scope_names=wanted)[1])
     return shop.with_scopes(*wanted)
 
 

@@ -41,7 +41,7 @@ def every(ids: list[int], wanted: Wanted = ALL, limit: int = 2) -> list[Any]:
     found: list[Any] = []
     before = None
     while True:
-        page = statements.merged(ids, before=before, wanted=wanted, limit=limit)
+        page = statements.merged(ids, before=before, filters=wanted, limit=limit)
         found += page.lines
         before = page.older
         if before is None:

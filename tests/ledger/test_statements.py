@@ -52,7 +52,7 @@ def every(account: int, limit: int, wanted: Wanted = EVERYTHING) -> list[Stateme
     found: list[StatementLine] = []
     before: str | None = None
     for _ in range(100):
-        one = page(account, before=before, wanted=wanted, limit=limit)
+        one = page(account, before=before, filters=wanted, limit=limit)
         found += one.lines
         before = one.older
         if before is None:
@@ -111,7 +111,7 @@ def test_what_is_left_out_changes_no_balance(
 
 def test_an_account_without_entries_has_no_lines(db: None) -> None:
     empty = account_id(open_books().store.pk, "live", COIN, "available")
-    assert page(empty) == page(empty, wanted=Wanted(until=AT)) == ([], None)
+    assert page(empty) == page(empty, filters=Wanted(until=AT)) == ([], None)
 
 
 @pytest.mark.parametrize(

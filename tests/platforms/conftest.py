@@ -17,7 +17,7 @@ def platform_of(shop: Shop, fee: str | None = "0.015") -> Platform:
     change_store(
         shop.store, is_platform=True, platform_fee_fraction=None if fee is None else Decimal(fee)
     )
-    keys = {mode: create_api_key(shop.store, mode, wanted=ALL)[1] for mode in ("live", "test")}
+    keys = {mode: create_api_key(shop.store, mode, scope_names=ALL)[1] for mode in ("live", "test")}
     return Platform(shop, Api(keys["live"]), Api(keys["test"]), keys)
 
 

@@ -25,22 +25,22 @@ class CoinGecko:
 
     def rates(self, pairs: Iterable[Pair]) -> dict[Pair, Decimal]:
         """One call for all pairs. Raises ProviderError."""
-        wanted = [(coin, currency) for coin, currency in pairs if coin in COINS]
-        if not wanted:
+        offered_pairs = [(coin, currency) for coin, currency in pairs if coin in COINS]
+        if not offered_pairs:
             return {}
         params = {
-            "ids": ",".join(sorted({COINS[coin] for coin, _ in wanted})),
-            "vs_currencies": ",".join(sorted({currency.lower() for _, currency in wanted})),
+            "ids": ",".join(sorted({COINS[coin] for coin, _ in offered_pairs})),
+            "vs_currencies": ",".join(sorted({currency.lower() for _, currency in offered_pairs})),
             "precision": "full",
         }
         answer = get_json(self.url, params, self.headers, self.timeout_seconds)
         if not isinstance(answer, dict):
             raise ProviderError(ErrorCode.MALFORMED, "not the documented answer")
-        told = {
+        rates = {
             (coin, currency): _quote(answer, COINS[coin], currency.lower())
-            for coin, currency in wanted
+            for coin, currency in offered_pairs
         }
-        return {pair: rate for pair, rate in told.items() if rate is not None}
+        return {pair: rate for pair, rate in rates.items() if rate is not None}
 
 
 def _quote(answer: dict[str, object], coin: str, currency: str) -> Decimal | None:

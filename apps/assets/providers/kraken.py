@@ -44,16 +44,16 @@ class Kraken:
 
     def rates(self, pairs: Iterable[Pair]) -> dict[Pair, Decimal]:
         """One call for all pairs. Raises ProviderError."""
-        wanted = [
+        offered_pairs = [
             pair
             for pair in pairs
             if pair in COINS or ((pair[0], "USD") in COINS and pair[1] in CROSSES)
         ]
-        if not wanted:
+        if not offered_pairs:
             return {}
-        last = self._last_trades({name for pair in wanted for name in _asked_for(pair)})
-        told = {pair: _rate(pair, last) for pair in wanted}
-        return {pair: rate for pair, rate in told.items() if rate is not None}
+        last = self._last_trades({name for pair in offered_pairs for name in _asked_for(pair)})
+        rates = {pair: _rate(pair, last) for pair in offered_pairs}
+        return {pair: rate for pair, rate in rates.items() if rate is not None}
 
     def _last_trades(self, names: set[str]) -> dict[str, Decimal]:
         answer = get_json(self.url, {"pair": ",".join(sorted(names))}, timeout=self.timeout_seconds)

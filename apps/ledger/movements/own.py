@@ -270,7 +270,7 @@ def correction(
             )
         )
         if posted.is_new:
-            told = {
+            details = {
                 "movement": posted.movement_id,
                 "account": kind,
                 "asset": asset_id,
@@ -278,15 +278,15 @@ def correction(
                 "staff": staff_id,
             }
             if payment_id is not None:
-                told["payment"] = payment_id
+                details["payment"] = payment_id
             if request_id is not None:
-                told["request"] = request_id
+                details["request"] = request_id
             audit.record(
                 "books.corrected",
                 store=store_id,
                 mode=mode,
                 name=asset_id,
                 reason=reason,
-                details=told,
+                details=details,
             )
     return posted

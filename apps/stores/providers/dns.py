@@ -27,8 +27,8 @@ class Dns:
     def leads_to(self, domain: str, host: str) -> bool:
         if self._canonical(domain) in {host, self._canonical(host)}:
             return True
-        ours = self._addresses(host)
-        return bool(ours & self._addresses(domain))
+        own_addresses = self._addresses(host)
+        return bool(own_addresses & self._addresses(domain))
 
     def _addresses(self, name: str) -> set[str]:
         return {
@@ -60,7 +60,7 @@ class Dns:
         resolver = dns.resolver.Resolver(configure=not self.servers)
         if self.servers:
             resolver.nameservers = [
-                dns.nameserver.Do53Nameserver(*_address(one)) for one in self.servers
+                dns.nameserver.Do53Nameserver(*_address(server)) for server in self.servers
             ]
         return resolver
 

@@ -43,13 +43,13 @@ def drain(sender: Sender, store_id: uuid.UUID | None = None, deadline: float = m
         limits = (QUICK_MAX - quick, SLOW_MAX - slow) if time.monotonic() < deadline else (0, 0)
         attempts = queue.claim(real_now(), limits[0], store_id, slow=_slow(), slow_limit=limits[1])
         sender.start(attempts)
-        slow += sum(one.is_slow for one in attempts)
-        quick += sum(not one.is_slow for one in attempts)
+        slow += sum(row.is_slow for row in attempts)
+        quick += sum(not row.is_slow for row in attempts)
         if not quick and not slow:
             return
         results = sender.take(POLL_SECONDS)
-        slow -= sum(one.attempt.is_slow for one in results)
-        quick -= sum(not one.attempt.is_slow for one in results)
+        slow -= sum(row.attempt.is_slow for row in results)
+        quick -= sum(not row.attempt.is_slow for row in results)
         _remember(results)
         queue.record(results)
 
@@ -64,11 +64,11 @@ def _slow() -> list[uuid.UUID]:
 
 def _remember(results: list[Result]) -> None:
     until = time.monotonic() + REMEMBERED_SECONDS
-    for one in results:
-        if one.attempt.endpoint_id is not None and one.duration_ms > SLOW_SECONDS * 1000:
-            _slow_until[one.attempt.endpoint_id] = until
-        elif one.attempt.endpoint_id is not None and one.response_status is not None:
-            _slow_until.pop(one.attempt.endpoint_id, None)
+    for result in results:
+        if result.attempt.endpoint_id is not None and result.duration_ms > SLOW_SECONDS * 1000:
+            _slow_until[result.attempt.endpoint_id] = until
+        elif result.attempt.endpoint_id is not None and result.response_status is not None:
+            _slow_until.pop(result.attempt.endpoint_id, None)
 
 
 def send_due(store_id: uuid.UUID, now: datetime, patience_seconds: float) -> None:

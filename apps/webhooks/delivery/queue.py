@@ -216,8 +216,8 @@ def _rows(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         )
         while cursor.nextset():
             pass
-        found: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
-        return found
+        rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
+        return rows
 
 
 def claim(
@@ -247,7 +247,7 @@ def claim(
         "slow_limit": slow_limit,
         "store_id": store_id,
         "per_endpoint": PER_ENDPOINT_MAX,
-        "excused": [one.lower().rstrip(".") for one in settings.WEBHOOK_ALLOW_HOSTS],
+        "excused": [host.lower().rstrip(".") for host in settings.WEBHOOK_ALLOW_HOSTS],
     }
     rows = [Claimed(*row) for row in _rows(_CLAIM, values)]
     attempts: list[Attempt] = []
@@ -303,18 +303,20 @@ def record(results: list[Result]) -> None:
     if not results:
         return
     values = {
-        "ids": [one.attempt.delivery_id for one in results],
-        "claims": [one.attempt.claimed_until for one in results],
-        "statuses": [one.status for one in results],
-        "nexts": [one.next_attempt_at for one in results],
-        "codes": [one.response_status for one in results],
-        "bodies": [one.response_body for one in results],
-        "errors": [one.error for one in results],
-        "durations": [one.duration_ms for one in results],
-        "ats": [one.at for one in results],
+        "ids": [result.attempt.delivery_id for result in results],
+        "claims": [result.attempt.claimed_until for result in results],
+        "statuses": [result.status for result in results],
+        "nexts": [result.next_attempt_at for result in results],
+        "codes": [result.response_status for result in results],
+        "bodies": [result.response_body for result in results],
+        "errors": [result.error for result in results],
+        "durations": [result.duration_ms for result in results],
+        "ats": [result.at for result in results],
     }
     stopped = _rows(_RECORD, values)
-    hosts = [one.attempt.host for one in results if one.status == Delivery.Status.DELIVERED]
+    hosts = [
+        result.attempt.host for result in results if result.status == Delivery.Status.DELIVERED
+    ]
     if hosts:
         _rows(_ANSWERED, {"hosts": hosts, "at": real_now()})
     for (endpoint_id,) in stopped:

@@ -70,13 +70,13 @@ class Sender:
     def take(self, wait_seconds: float) -> list[Result]:
         """All results there are, after waiting for the first; empty when only woken, or when the
         time is over."""
-        taken: list[Result | None] = []
+        results: list[Result | None] = []
         try:
-            taken.append(self._done.get(timeout=wait_seconds))
+            results.append(self._done.get(timeout=wait_seconds))
             while True:
-                taken.append(self._done.get_nowait())
+                results.append(self._done.get_nowait())
         except queue.Empty:
-            return [one for one in taken if one is not None]
+            return [result for result in results if result is not None]
 
     def was_woken(self, wait_seconds: float) -> bool:
         """Wait for a wake-up call while nothing is in flight."""

@@ -63,10 +63,10 @@ def send_test(endpoint: Endpoint, event_type: str | None, at: datetime) -> Deliv
 def redeliver(endpoint: Endpoint, delivery_id: uuid.UUID | str, at: datetime) -> Delivery:
     """Send a delivery again now. One that has ended begins a new series of attempts. Raises
     DeliveryNotFound or DeliveryNotRetryable."""
-    known = Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode)
+    deliveries = Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode)
     with transaction.atomic():
         delivery: Delivery | None = (
-            known.filter(pk=delivery_id).select_for_update().first()
+            deliveries.filter(pk=delivery_id).select_for_update().first()
             if is_uuid(str(delivery_id))
             else None
         )
@@ -92,7 +92,7 @@ def is_retryable(endpoint: Endpoint, delivery: Delivery) -> bool:
     return delivery.status in (Delivery.Status.FAILED, Delivery.Status.IGNORED)
 
 
-def resend_range(endpoint: Endpoint, asked: ResendRequest, at: datetime) -> int:
+def resend_range(endpoint: Endpoint, order: ResendRequest, at: datetime) -> int:
     """Send again, each in a new delivery, the events of a stretch of time that the endpoint asks
     for; how many.
 
@@ -104,7 +104,7 @@ def resend_range(endpoint: Endpoint, asked: ResendRequest, at: datetime) -> int:
         Event.objects.filter(
             store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events
         )
-        .filter(created_at__gte=asked.first, created_at__lte=asked.last)
+        .filter(created_at__gte=order.first, created_at__lte=order.last)
         .exclude(
             pk__in=Delivery.objects.filter(
                 store=endpoint.store, mode=endpoint.mode, is_test=True
@@ -112,11 +112,11 @@ def resend_range(endpoint: Endpoint, asked: ResendRequest, at: datetime) -> int:
         )
         .order_by("created_at", "id")
     )
-    found = list(events[: RESEND_MAX + 1])
-    if len(found) > RESEND_MAX:
+    batch = list(events[: RESEND_MAX + 1])
+    if len(batch) > RESEND_MAX:
         raise TooManyEvents
     with transaction.atomic():
-        rows = Delivery.objects.bulk_create(_new(endpoint, event, at) for event in found)
+        rows = Delivery.objects.bulk_create(_new(endpoint, event, at) for event in batch)
         jobs.enqueue(DELIVER, *(row.pk for row in rows))
     return len(rows)
 

@@ -140,12 +140,12 @@ def update_endpoint(
     operations.check(access, operations.HOOK_CHANGE)
     rules.check(access, request, broken)
     values = request.sent()
-    told = audit.changes(endpoint, values)
+    differences = audit.changes(endpoint, values)
     for name, value in values.items():
         setattr(endpoint, name, value)
     with transaction.atomic():
-        if told:
-            _note("changed", endpoint, **told)
+        if differences:
+            _note("changed", endpoint, **differences)
         _save(endpoint, access.now(), *values)
     return _listens(endpoint)
 

@@ -38,20 +38,20 @@ def check(
     required: Collection[str] = (),
 ) -> None:
     """Raises InvalidFields with what is `broken` already and what the store forbids."""
-    found = dict(broken)
+    errors = dict(broken)
     for name in request.__struct_fields__:
         value = getattr(request, name)
         try:
-            if name in found:
+            if name in errors:
                 continue
             if value is not UNSET and name in _CHECKS:
                 _CHECKS[name](access, value)
             elif value is UNSET and name in required:
                 raise Invalid(name, "blank")
         except Invalid as refusal:
-            found[name] = refusal
-    if found:
-        raise InvalidFields(*(found[name] for name in request.__struct_fields__ if name in found))
+            errors[name] = refusal
+    if errors:
+        raise InvalidFields(*(errors[name] for name in request.__struct_fields__ if name in errors))
 
 
 def _check_url(access: Access, url: str) -> None:
@@ -70,7 +70,7 @@ def _check_events(access: Access, names: list[str]) -> None:
     if not names:
         raise Invalid("subscribed_events", "blank")
     allowed = open_to(access.store.is_platform)
-    unknown = [one[:NAME_TOLD_MAX] for one in names if one not in allowed]
+    unknown = [name[:NAME_TOLD_MAX] for name in names if name not in allowed]
     if unknown:
         raise Invalid(
             "subscribed_events", "unknown_events", names=", ".join(unknown[:UNKNOWN_TOLD_MAX])

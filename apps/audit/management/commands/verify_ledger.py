@@ -74,12 +74,14 @@ class Command(OperatorCommand[AuditResult]):
 
     def words(self, result: AuditResult) -> str:
         lines = []
-        for one in result.invariants:
-            verdict = f"BROKEN ({one.broken})" if one.findings else "OK"
-            took = f"{one.seconds:>9.3f} s  " if self.with_times else ""
-            lines.append(f"{one.name:<24} {one.counted:>10}  {took}{verdict:<13} {one.says}")
-            lines += [f"    {finding.subject}: {finding.detail}" for finding in one.findings]
-            if (more := one.broken - len(one.findings)) > 0:
+        for invariant in result.invariants:
+            verdict = f"BROKEN ({invariant.broken})" if invariant.findings else "OK"
+            took = f"{invariant.seconds:>9.3f} s  " if self.with_times else ""
+            lines.append(
+                f"{invariant.name:<24} {invariant.counted:>10}  {took}{verdict:<13} {invariant.says}"
+            )
+            lines += [f"    {finding.subject}: {finding.detail}" for finding in invariant.findings]
+            if (more := invariant.broken - len(invariant.findings)) > 0:
                 lines.append(f"    and {more} more")
         lines.append(f"newest seal of the payments: {result.newest_payment_seal or 'none yet'}")
         lines.append(f"newest seal of the audit log: {result.newest_seal or 'none yet'}")
@@ -94,7 +96,8 @@ def _invariant(verdict: Verdict) -> InvariantResult:
         broken=verdict.broken,
         seconds=round(verdict.took.total_seconds(), 3),
         findings=[
-            FindingResult(subject=one.subject, detail=one.detail) for one in verdict.findings
+            FindingResult(subject=finding.subject, detail=finding.detail)
+            for finding in verdict.findings
         ],
     )
 

@@ -45,7 +45,7 @@ class Command(OperatorCommand[AgentCredentialResult]):
         )
         caps = [_cap(value) for value in options["cap"]]
         row, text = create_agent_credential(
-            store_named(options["store"]), options["mode"], name=options["name"], wanted=chosen
+            store_named(options["store"]), options["mode"], name=options["name"], scope_names=chosen
         )
         for asset, per_tx, daily in caps:
             set_cap(row, asset, per_tx, daily)

@@ -39,6 +39,6 @@ class Command(OperatorCommand[ApiKeyResult]):
             options["mode"],
             name=options["name"],
             key_type=options["type"],
-            wanted=chosen,
+            scope_names=chosen,
         )
         return ApiKeyResult(id=str(key.pk), key=text, scopes=key.scopes)

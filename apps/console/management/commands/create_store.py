@@ -98,7 +98,7 @@ def open_store(store: Store, user: User) -> StoreResult:
     for mode, secrets in keys.items():
         for kind in ("secret", "publishable"):
             secrets[kind] = create_api_key(
-                store, mode, name=f"First {kind} key", key_type=kind, wanted=granted
+                store, mode, name=f"First {kind} key", key_type=kind, scope_names=granted
             )[1]
     agents = {
         mode: create_agent_credential(store, mode, name="First agent")[1]
