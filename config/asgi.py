@@ -29,11 +29,15 @@ def _headers_of(scope: Scope) -> Headers:
     """What lets a shop's page read why it was refused."""
     from apps.api.plumbing import cors  # with all routes, once they are needed
 
-    given = {name: value.decode("latin-1") for name, value in scope["headers"]}
-    asked = given.get(b"access-control-request-headers", "")
-    authorization = given.get(b"authorization", "")
-    told = cors.headers_of_path(str(scope["path"]), str(scope["method"]), authorization, asked)
-    return [(name.lower().encode(), value.encode("latin-1")) for name, value in told.items()]
+    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    requested_headers = headers.get(b"access-control-request-headers", "")
+    authorization = headers.get(b"authorization", "")
+    answer_headers = cors.headers_of_path(
+        str(scope["path"]), str(scope["method"]), authorization, requested_headers
+    )
+    return [
+        (name.lower().encode(), value.encode("latin-1")) for name, value in answer_headers.items()
+    ]
 
 
 memory.share_heaps()

@@ -48,8 +48,10 @@ app.conf.update(
     # A worker without -Q serves all. What is long or heavy has a queue, so that it can have a
     # worker of its own: `-Q reports`. So has what test mode sends, which must never hold up live
     # money.
-    task_queues=tuple(Queue(one, Exchange(one), routing_key=one) for one in QUEUES),
-    task_routes={f"{one}.*": {"queue": one} for one in OWN_QUEUES},
+    task_queues=tuple(
+        Queue(queue_name, Exchange(queue_name), routing_key=queue_name) for queue_name in QUEUES
+    ),
+    task_routes={f"{queue_name}.*": {"queue": queue_name} for queue_name in OWN_QUEUES},
     # In KiB, looked at between jobs: a child that has grown is replaced by a new one.
     worker_max_memory_per_child=400_000,
     worker_soft_shutdown_timeout=5,

@@ -178,9 +178,9 @@ class Door:
             sender.send(head)
             pieces: list[bytes] = []
             size = 0
-            for one in answer:
-                pieces.append(one)
-                size += len(one)
+            for piece in answer:
+                pieces.append(piece)
+                size += len(piece)
                 if size >= PIECE_BYTES:
                     sender.send(_piece(b"".join(pieces), more=True))
                     pieces = []
@@ -222,8 +222,8 @@ def _piece(content: bytes, *, more: bool = False) -> MutableMapping[str, Any]:
 async def _refuse(scope: Scope, refusal: Refusal, send: Send, more: Headers) -> None:
     """In the API's shape, or in plain words."""
     is_json = str(scope["path"]).startswith(_JSON_PATHS)
-    told = {"error": {"message": refusal.message, "code": refusal.code}}
-    content = json.dumps(told).encode() if is_json else f"{refusal.message}\n".encode()
+    body = {"error": {"message": refusal.message, "code": refusal.code}}
+    content = json.dumps(body).encode() if is_json else f"{refusal.message}\n".encode()
     headers = [
         (b"content-type", b"application/json" if is_json else b"text/plain; charset=utf-8"),
         (b"content-length", str(len(content)).encode()),

@@ -58,7 +58,7 @@ def networks_from_env(name: str) -> list[str]:
     """Addresses or networks, such as 10.0.0.0/8."""
     value: list[str] = env.list(name, default=[])
     try:
-        return [str(_network(one.strip())) for one in value]
+        return [str(_network(text.strip())) for text in value]
     except ValueError:
         env.unreadable.append(f"{name} needs networks such as 10.0.0.0/8, not {','.join(value)!r}")
         return []
@@ -66,22 +66,24 @@ def networks_from_env(name: str) -> list[str]:
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     """A network of addresses as clients' are told: `::ffff:10.0.0.0/104` is 10.0.0.0/8."""
-    found = ipaddress.ip_network(text)
+    network = ipaddress.ip_network(text)
     mapped = (
-        found.network_address.ipv4_mapped
-        if isinstance(found, ipaddress.IPv6Network) and found.prefixlen >= 96
+        network.network_address.ipv4_mapped
+        if isinstance(network, ipaddress.IPv6Network) and network.prefixlen >= 96
         else None
     )
-    return found if mapped is None else ipaddress.IPv4Network((mapped, found.prefixlen - 96))
+    return network if mapped is None else ipaddress.IPv4Network((mapped, network.prefixlen - 96))
 
 
 def pairs_from_env(name: str) -> dict[str, str]:
     """`name=value` several times, separated by commas."""
-    found: list[str] = env.list(name, default=[])
-    if any("=" not in one for one in found):
-        env.unreadable.append(f"{name} needs pairs such as live=name, not {','.join(found)!r}")
+    entries: list[str] = env.list(name, default=[])
+    if any("=" not in entry for entry in entries):
+        env.unreadable.append(f"{name} needs pairs such as live=name, not {','.join(entries)!r}")
         return {}
-    return {key.strip(): value.strip() for key, _, value in (one.partition("=") for one in found)}
+    return {
+        key.strip(): value.strip() for key, _, value in (entry.partition("=") for entry in entries)
+    }
 
 
 SECRET_KEY = secret("SECRET_KEY")
@@ -321,7 +323,7 @@ IGNORED_VARIABLES: list[str] = env.list("IGNORED_VARIABLES", default=[])
 
 if IS_PRODUCTION:
     refusals.enforce(
-        refusals.Facts(os.environ, frozenset(env.names), tuple(env.unreadable), globals())
+        refusals.Configuration(os.environ, frozenset(env.names), tuple(env.unreadable), globals())
     )
 elif env.unreadable:
     raise ImproperlyConfigured("; ".join(env.unreadable))

@@ -49,8 +49,8 @@ def _is_let_in(request: HttpRequest) -> bool:
     address = exact_address(request)
     if not address:
         return False
-    found = ipaddress.ip_address(address)
-    return any(found in ipaddress.ip_network(one) for one in settings.ADMIN_NETWORKS)
+    client = ipaddress.ip_address(address)
+    return any(client in ipaddress.ip_network(network) for network in settings.ADMIN_NETWORKS)
 
 
 def front(request: HttpRequest) -> HttpResponse:

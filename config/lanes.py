@@ -43,5 +43,5 @@ _LANE = re.compile("|".join(f"({lane.paths})" for lane in LANES))
 
 def lane_of(path: str) -> int:
     """The number of the lane in which a request for the path runs."""
-    found = _LANE.match(path)
-    return (found.lastindex if found and found.lastindex else len(LANES)) - 1
+    match = _LANE.match(path)
+    return (match.lastindex if match and match.lastindex else len(LANES)) - 1

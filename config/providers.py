@@ -121,7 +121,7 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     "swaps": {
         "live": [
             _SWAP_BACKENDS[SWAP_PROVIDER],
-            *(one for name, one in _SWAP_BACKENDS.items() if name != SWAP_PROVIDER),
+            *(backend for name, backend in _SWAP_BACKENDS.items() if name != SWAP_PROVIDER),
         ],
         "test": [_SWAPS_SIMULATED],
     },
@@ -129,7 +129,7 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     "offramp": {
         "live": [
             _OFFRAMP_BACKENDS[OFFRAMP_PROVIDER],
-            *(one for name, one in _OFFRAMP_BACKENDS.items() if name != OFFRAMP_PROVIDER),
+            *(backend for name, backend in _OFFRAMP_BACKENDS.items() if name != OFFRAMP_PROVIDER),
         ],
         "test": [{"BACKEND": "apps.payouts.providers.sandbox.Sandbox", "OPTIONS": {}}],
     },

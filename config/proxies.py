@@ -40,7 +40,7 @@ class Verdict:
 def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
     """What arrived, what is believed of it, and what should be. `mine` is the address that the
     reader knows to have."""
-    mine = request.GET.get("mine", "").strip()
+    own_address = request.GET.get("mine", "").strip()
     forwarded = entries(request)
     context = {
         **site.each_context(request),
@@ -52,9 +52,12 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "counted": client_address(request) or "together with all who have none",
         "is_secure": request.is_secure(),
         "verdict": judge(
-            forwarded, str(request.META.get("REMOTE_ADDR", "")), settings.TRUSTED_PROXY_HOPS, mine
+            forwarded,
+            str(request.META.get("REMOTE_ADDR", "")),
+            settings.TRUSTED_PROXY_HOPS,
+            own_address,
         ),
-        "mine": mine,
+        "mine": own_address,
     }
     return TemplateResponse(request, "admin/proxies.html", context)
 
@@ -68,37 +71,43 @@ def entries(request: HttpRequest) -> list[str]:
     ]
 
 
-def judge(forwarded: list[str], connection: str, hops: int, mine: str = "") -> Verdict:
+def judge(forwarded: list[str], connection: str, hops: int, own_address: str = "") -> Verdict:
     """What the setting should be, and what happens while it isn't."""
-    if mine and not plain_address(mine):
-        return Verdict(None, f"{mine} is not an address.")
-    wanted = _position(forwarded, connection, plain_address(mine)) if mine else len(forwarded)
-    if wanted is None:
+    if own_address and not plain_address(own_address):
+        return Verdict(None, f"{own_address} is not an address.")
+    position = (
+        _position(forwarded, connection, plain_address(own_address))
+        if own_address
+        else len(forwarded)
+    )
+    if position is None:
         return Verdict(
             None,
-            f"{plain_address(mine)} stands nowhere: a proxy in front keeps it to itself, or it is"
-            " not yours here.",
+            f"{plain_address(own_address)} stands nowhere: a proxy in front keeps it to itself,"
+            " or it is not yours here.",
         )
-    if wanted == hops:
-        return Verdict(wanted, _right(forwarded, connection, hops))
-    if wanted > hops:
+    if position == hops:
+        return Verdict(position, _right(forwarded, connection, hops))
+    if position > hops:
         return Verdict(
-            wanted,
-            f"Set TRUSTED_PROXY_HOPS={wanted}. Now everybody who comes through the same proxy"
+            position,
+            f"Set TRUSTED_PROXY_HOPS={position}. Now everybody who comes through the same proxy"
             " counts as one client.",
         )
     return Verdict(
-        wanted,
-        f"Set TRUSTED_PROXY_HOPS={wanted}. Now a client can write any address into X-Forwarded-For"
-        " and is believed.",
+        position,
+        f"Set TRUSTED_PROXY_HOPS={position}. Now a client can write any address into"
+        " X-Forwarded-For and is believed.",
     )
 
 
-def _position(forwarded: list[str], connection: str, mine: str) -> int | None:
+def _position(forwarded: list[str], connection: str, own_address: str) -> int | None:
     """How many proxies stand between that address and us."""
-    seen = [*forwarded, connection]
-    found = (hops for hops in range(len(seen)) if plain_address(seen[-1 - hops]) == mine)
-    return next(found, None)
+    addresses = [*forwarded, connection]
+    positions = (
+        hops for hops in range(len(addresses)) if plain_address(addresses[-1 - hops]) == own_address
+    )
+    return next(positions, None)
 
 
 def _right(forwarded: list[str], connection: str, hops: int) -> str:

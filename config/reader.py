@@ -85,7 +85,7 @@ def unknown(variables: Mapping[str, str], names: Iterable[str]) -> Iterable[str]
     """Variables that look as if they were meant for us, each with the name that was probably
     meant."""
     names = {*names, *OTHERS}
-    ignored = {one.strip() for one in variables.get("IGNORED_VARIABLES", "").split(",")}
+    ignored = {text.strip() for text in variables.get("IGNORED_VARIABLES", "").split(",")}
     for name in sorted(set(variables) - names - ignored):
         if _OF_THE_CLUSTER.search(name):
             continue

@@ -94,7 +94,7 @@ class Refused(ImproperlyConfigured):
 
 
 @dataclass(frozen=True)
-class Facts:
+class Configuration:
     """The environment as it is, the names that are read of it, and the settings that were made of
     it."""
 
@@ -103,7 +103,7 @@ class Facts:
     unreadable: Sequence[str]
     settings: Mapping[str, Any]
 
-    def given(self, name: str) -> str:
+    def text(self, name: str) -> str:
         return self.variables.get(name, "").strip()
 
 
@@ -112,54 +112,54 @@ class Rule:
     """`finds` tells what is wrong, each beginning with the variable."""
 
     name: str
-    finds: Callable[[Facts], Iterable[str]]
+    finds: Callable[[Configuration], Iterable[str]]
     cure: str
 
 
-def _missing(facts: Facts) -> Iterator[str]:
-    yield from (f"{name} is missing" for name in REQUIRED if not facts.given(name))
+def _missing(configuration: Configuration) -> Iterator[str]:
+    yield from (f"{name} is missing" for name in REQUIRED if not configuration.text(name))
 
 
-def _published(facts: Facts) -> Iterator[str]:
+def _published(configuration: Configuration) -> Iterator[str]:
     published = {**PUBLISHED, "SIGNER_PASSPHRASE": SIGNER_PASSPHRASE}
     yield from (
         f"{name} contains the published demo value"
         for name, value in published.items()
-        if value in facts.given(name).split(",")
+        if value in configuration.text(name).split(",")
     )
 
 
-def _short(facts: Facts) -> Iterator[str]:
+def _short(configuration: Configuration) -> Iterator[str]:
     for name, length in LENGTHS.items():
-        value = facts.given(name)
+        value = configuration.text(name)
         if value and len(value) < length:
             yield f"{name} is shorter than {length} characters"
         elif value and len(set(value)) < CHARACTERS_MIN:
             yield f"{name} repeats the same few characters"
 
 
-def _repeated(facts: Facts) -> Iterator[str]:
-    known = (facts.names | reader.OTHERS) - _NO_SECRETS
-    seen: dict[str, str] = {}
-    for name in sorted(one for one in known if _SECRET_NAME.search(one)):
-        value = facts.given(name)
-        if value and seen.setdefault(value, name) != name:
-            yield f"{name} is the same secret as {seen[value]}"
+def _repeated(configuration: Configuration) -> Iterator[str]:
+    names = (configuration.names | reader.OTHERS) - _NO_SECRETS
+    secrets: dict[str, str] = {}
+    for name in sorted(candidate for candidate in names if _SECRET_NAME.search(candidate)):
+        value = configuration.text(name)
+        if value and secrets.setdefault(value, name) != name:
+            yield f"{name} is the same secret as {secrets[value]}"
 
 
-def _encryption_keys(facts: Facts) -> Iterator[str]:
-    yield from _keys("ENCRYPTION_KEYS", facts)
+def _encryption_keys(configuration: Configuration) -> Iterator[str]:
+    yield from _keys("ENCRYPTION_KEYS", configuration)
 
 
-def _approval_keys(facts: Facts) -> Iterator[str]:
+def _approval_keys(configuration: Configuration) -> Iterator[str]:
     """Who only serves people has none."""
-    if facts.given("APPROVAL_KEYS") != "none":
-        yield from _keys("APPROVAL_KEYS", facts)
+    if configuration.text("APPROVAL_KEYS") != "none":
+        yield from _keys("APPROVAL_KEYS", configuration)
 
 
-def _keys(variable: str, facts: Facts) -> Iterator[str]:
-    given = facts.given(variable)
-    pairs = [entry.strip().partition(":")[::2] for entry in given.split(",")] if given else []
+def _keys(variable: str, configuration: Configuration) -> Iterator[str]:
+    keys = configuration.text(variable)
+    pairs = [entry.strip().partition(":")[::2] for entry in keys.split(",")] if keys else []
     for name, text in pairs:
         try:
             key = base64.b64decode(text, altchars=b"-_", validate=True)
@@ -176,26 +176,26 @@ def _keys(variable: str, facts: Facts) -> Iterator[str]:
         yield f"{variable} contains a name or a key twice"
 
 
-def _one_xpub(facts: Facts) -> Iterator[str]:
-    if facts.given("DEPOSIT_XPUB_LIVE") and facts.given("DEPOSIT_XPUB_LIVE") == facts.given(
-        "DEPOSIT_XPUB_TEST"
-    ):
+def _one_xpub(configuration: Configuration) -> Iterator[str]:
+    if configuration.text("DEPOSIT_XPUB_LIVE") and configuration.text(
+        "DEPOSIT_XPUB_LIVE"
+    ) == configuration.text("DEPOSIT_XPUB_TEST"):
         yield "DEPOSIT_XPUB_LIVE is the same as DEPOSIT_XPUB_TEST"
 
 
-def _any_host(facts: Facts) -> Iterator[str]:
-    if "*" in facts.settings["ALLOWED_HOSTS"]:
+def _any_host(configuration: Configuration) -> Iterator[str]:
+    if "*" in configuration.settings["ALLOWED_HOSTS"]:
         yield "ALLOWED_HOSTS contains *"
 
 
-def _plain_http(facts: Facts) -> Iterator[str]:
-    url = urlsplit(facts.given("PUBLIC_URL"))
-    if facts.given("PUBLIC_URL") and (url.scheme != "https" or not url.hostname):
+def _plain_http(configuration: Configuration) -> Iterator[str]:
+    url = urlsplit(configuration.text("PUBLIC_URL"))
+    if configuration.text("PUBLIC_URL") and (url.scheme != "https" or not url.hostname):
         yield "PUBLIC_URL is not an https:// address"
 
 
-def _private_hosts(facts: Facts) -> Iterator[str]:
-    private = (host for host in facts.settings["WEBHOOK_ALLOW_HOSTS"] if _is_private(host))
+def _private_hosts(configuration: Configuration) -> Iterator[str]:
+    private = (host for host in configuration.settings["WEBHOOK_ALLOW_HOSTS"] if _is_private(host))
     yield from (f"WEBHOOK_ALLOW_HOSTS contains {host}, which is private" for host in private)
 
 
@@ -207,72 +207,76 @@ def _is_private(host: str) -> bool:
         return bool(_PRIVATE_NAME.fullmatch(host))
 
 
-def _plain_mail(facts: Facts) -> Iterator[str]:
-    is_tls = facts.settings["EMAIL_USE_TLS"]
-    is_ssl = facts.settings["EMAIL_USE_SSL"]
+def _plain_mail(configuration: Configuration) -> Iterator[str]:
+    is_tls = configuration.settings["EMAIL_USE_TLS"]
+    is_ssl = configuration.settings["EMAIL_USE_SSL"]
     if is_tls and is_ssl:
         yield "EMAIL_USE_TLS and EMAIL_USE_SSL are both true"
-    if facts.settings["EMAIL_BACKEND"] != SMTP or is_tls or is_ssl:
+    if configuration.settings["EMAIL_BACKEND"] != SMTP or is_tls or is_ssl:
         return
-    host = facts.given("EMAIL_HOST")
+    host = configuration.text("EMAIL_HOST")
     if not host:
         yield "EMAIL_HOST is missing, and EMAIL_USE_TLS is off"
     elif host not in _THIS_MACHINE:
         yield (f"EMAIL_USE_TLS is off: emails with sign-in links are sent to {host} in plain text")
 
 
-def _mail_to_nobody(facts: Facts) -> Iterator[str]:
-    if _MAIL_TO_NOBODY.match(facts.settings["EMAIL_BACKEND"]):
+def _mail_to_nobody(configuration: Configuration) -> Iterator[str]:
+    if _MAIL_TO_NOBODY.match(configuration.settings["EMAIL_BACKEND"]):
         yield "EMAIL_BACKEND doesn't deliver email"
 
 
-def _made_up_rates(facts: Facts) -> Iterator[str]:
-    if "fixed" in facts.settings["RATE_PROVIDERS"]:
+def _made_up_rates(configuration: Configuration) -> Iterator[str]:
+    if "fixed" in configuration.settings["RATE_PROVIDERS"]:
         yield "RATE_PROVIDERS contains fixed, whose rates are invented"
-    if not facts.settings["RATE_PROVIDERS"]:
+    if not configuration.settings["RATE_PROVIDERS"]:
         yield "RATE_PROVIDERS is empty"
 
 
-def _old_rates(facts: Facts) -> Iterator[str]:
-    if not 0 < facts.settings["RATE_MAX_AGE_SECONDS"] <= RATE_AGE_SECONDS_MAX:
+def _old_rates(configuration: Configuration) -> Iterator[str]:
+    if not 0 < configuration.settings["RATE_MAX_AGE_SECONDS"] <= RATE_AGE_SECONDS_MAX:
         yield f"RATE_MAX_AGE_SECONDS is not between 1 and {RATE_AGE_SECONDS_MAX}"
 
 
-def _sandboxes(facts: Facts) -> Iterator[str]:
-    if facts.settings["OFFRAMP_PROVIDER"] == "sandbox":
+def _sandboxes(configuration: Configuration) -> Iterator[str]:
+    if configuration.settings["OFFRAMP_PROVIDER"] == "sandbox":
         yield "OFFRAMP_PROVIDER is sandbox, which takes live coins and pays nobody"
-    if "sandbox" in facts.settings["CARD_NETWORKS"]["live"]:
+    if "sandbox" in configuration.settings["CARD_NETWORKS"]["live"]:
         yield "CARD_NETWORKS_LIVE contains sandbox, which charges nobody"
 
 
-def _unknown_choices(facts: Facts) -> Iterator[str]:
+def _unknown_choices(configuration: Configuration) -> Iterator[str]:
     for name, choices in CHOICES.items():
-        for one in (text.strip() for text in facts.given(name).split(",") if text.strip()):
-            if one not in choices:
-                yield f"{name} contains {one}, which is not one of {', '.join(choices)}"
+        for choice in (
+            text.strip() for text in configuration.text(name).split(",") if text.strip()
+        ):
+            if choice not in choices:
+                yield f"{name} contains {choice}, which is not one of {', '.join(choices)}"
 
 
-def _keystore_without_keys(facts: Facts) -> Iterator[str]:
-    keystore = facts.given("SIGNER_KEYSTORE")
-    missing = (name for name in KEYSTORES.get(keystore, ()) if not facts.given(name))
+def _keystore_without_keys(configuration: Configuration) -> Iterator[str]:
+    keystore = configuration.text("SIGNER_KEYSTORE")
+    missing = (name for name in KEYSTORES.get(keystore, ()) if not configuration.text(name))
     yield from (f"{name} is missing for SIGNER_KEYSTORE={keystore}" for name in missing)
 
 
-def _open_redis(facts: Facts) -> Iterator[str]:
-    url = urlsplit(facts.given("REDIS_URL"))
+def _open_redis(configuration: Configuration) -> Iterator[str]:
+    url = urlsplit(configuration.text("REDIS_URL"))
     if url.scheme in ("redis", "rediss") and not (
         url.password or parse_qs(url.query).get("password")
     ):
         yield "REDIS_URL has no password"
 
 
-def _unknown(facts: Facts) -> Iterable[str]:
-    return reader.unknown(facts.variables, facts.names)
+def _unknown(configuration: Configuration) -> Iterable[str]:
+    return reader.unknown(configuration.variables, configuration.names)
 
 
 RULES = (
     Rule("missing", _missing, "set it in the environment"),
-    Rule("unreadable", lambda facts: facts.unreadable, "use the form in .env.example"),
+    Rule(
+        "unreadable", lambda configuration: configuration.unreadable, "use the form in .env.example"
+    ),
     Rule("published_secret", _published, "generate your own value"),
     Rule("short_secret", _short, MAKE_ONE),
     Rule(
@@ -340,9 +344,9 @@ RULES = (
 )
 
 
-def found(facts: Facts) -> list[tuple[Rule, str]]:
+def violations(configuration: Configuration) -> list[tuple[Rule, str]]:
     """All that is wrong, in the order of the table."""
-    return [(rule, finding) for rule in RULES for finding in rule.finds(facts)]
+    return [(rule, finding) for rule in RULES for finding in rule.finds(configuration)]
 
 
 def is_mending(arguments: Sequence[str]) -> bool:
@@ -350,9 +354,9 @@ def is_mending(arguments: Sequence[str]) -> bool:
     return len(arguments) > 1 and Path(arguments[0]).name == "manage.py" and arguments[1] in MENDING
 
 
-def enforce(facts: Facts) -> None:
+def enforce(configuration: Configuration) -> None:
     """Raises Refused with everything that is wrong."""
-    wrong = [] if is_mending(sys.argv) else found(facts)
+    wrong = [] if is_mending(sys.argv) else violations(configuration)
     if wrong:
         lines = [f"  {finding}: {rule.cure}" for rule, finding in wrong]
         raise Refused(

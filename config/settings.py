@@ -240,8 +240,8 @@ _DASHBOARD = urlsplit(DASHBOARD_URL).hostname or ""
 OTP_WEBAUTHN_RP_ID = PUBLIC_HOST if _DASHBOARD.endswith(f".{PUBLIC_HOST}") else _DASHBOARD
 OTP_WEBAUTHN_ALLOWED_ORIGINS = list(
     dict.fromkeys(
-        "{0.scheme}://{0.netloc}".format(urlsplit(one))
-        for one in (PUBLIC_URL, DASHBOARD_URL, ADMIN_URL)
+        "{0.scheme}://{0.netloc}".format(urlsplit(url))
+        for url in (PUBLIC_URL, DASHBOARD_URL, ADMIN_URL)
     )
 )
 OTP_WEBAUTHN_HELPER_CLASS = "apps.access.ceremonies.Ceremonies"

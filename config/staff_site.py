@@ -36,8 +36,8 @@ class Audited:
         return super().log_change(request, obj, message)  # type: ignore[misc]  # mixed into a ModelAdmin
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        for one in queryset:
-            _record("staff.deleted", one, "", typed_reason(request))
+        for row in queryset:
+            _record("staff.deleted", row, "", typed_reason(request))
         return super().log_deletions(request, queryset)  # type: ignore[misc]  # mixed into a ModelAdmin
 
 
@@ -147,5 +147,5 @@ class StaffSite(AdminSite):
             raise Http404
         else:
             page = "security_enrol" if second_factor.confirmed(request.user) is None else "stepup"
-        wanted = request.GET.get("next") or reverse("admin:index")
-        return HttpResponseRedirect(f"{reverse(f'dashboard:{page}')}?{urlencode({'next': wanted})}")
+        target = request.GET.get("next") or reverse("admin:index")
+        return HttpResponseRedirect(f"{reverse(f'dashboard:{page}')}?{urlencode({'next': target})}")

@@ -12,21 +12,19 @@ ROOT = Path(__file__).resolve().parent.parent
 def anvil_program() -> str | None:
     """The chain's program: what TILLGATE_ANVIL names, what the set-up brought, or what the machine
     has."""
-    named = os.environ.get("TILLGATE_ANVIL")
+    configured = os.environ.get("TILLGATE_ANVIL")
     brought = next(
         iter(sorted(ROOT.glob(".tools/node_modules/@foundry-rs/anvil-*/bin/anvil"))), None
     )
-    return named or (str(brought) if brought else shutil.which("anvil"))
+    return configured or (str(brought) if brought else shutil.which("anvil"))
 
 
 def exchange_bytecode(name: str) -> str | None:
     """The code of one of the exchange's contracts, as the set-up brought it; None when it did
     not."""
-    found = next(
-        iter(ROOT.glob(f".tools/exchange/node_modules/@uniswap/*/build/{name}.json")), None
-    )
+    path = next(iter(ROOT.glob(f".tools/exchange/node_modules/@uniswap/*/build/{name}.json")), None)
     return (
         None
-        if found is None
-        else "0x" + str(json.loads(found.read_text())["bytecode"]).removeprefix("0x")
+        if path is None
+        else "0x" + str(json.loads(path.read_text())["bytecode"]).removeprefix("0x")
     )

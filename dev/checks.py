@@ -39,13 +39,13 @@ def main(arguments: list[str]) -> int:
         checked = [_check("migrations", [*MANAGE, "makemigrations", "--check", "--dry-run"])]
         if workers == 1:
             failed = [] if _pytest([]) == 0 else ["tests"]
-            checked += [_check(*one) for one in steps()]
+            checked += [_check(*step) for step in steps()]
         else:
             embedded.leave_all()  # each worker starts its own
             failed = _divided(workers, checked)
-        for one in checked:
-            one.tell()
-        failed += [one.title for one in checked if not one.is_ok]
+        for step in checked:
+            step.tell()
+        failed += [step.title for step in checked if not step.is_ok]
         print(f"!!! FAILED: {', '.join(failed)}" if failed else "everything passed", flush=True)
         return int(bool(failed))
     finally:
@@ -109,24 +109,24 @@ def _alone() -> list[str]:
 def steps() -> list[tuple[str, list[str]]]:
     """The checks that need no service, in the order of their speed."""
     templates = [str(path) for path in sorted(ROOT.glob("templates/**/*.html"))]
-    found = [
+    entries = [
         ("ruff check", [str(BIN / "ruff"), "check", "--quiet", "."]),
         ("ruff format", [str(BIN / "ruff"), "format", "--check", "--quiet", "."]),
         ("types", [str(BIN / "mypy"), "apps", "config", "manage.py", "tests"]),
     ]
     if templates:
-        found.insert(
+        entries.insert(
             2,
             (
                 "template format",
                 [str(BIN / "djade"), "--target-version", "5.2", "--check", *templates],
             ),
         )
-        found.insert(
+        entries.insert(
             3,
             ("template rules", [str(BIN / "djlint"), "--lint", "--quiet", str(ROOT / "templates")]),
         )
-    return found
+    return entries
 
 
 def _check(title: str, command: list[str]) -> Check:

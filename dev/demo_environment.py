@@ -116,11 +116,11 @@ def _wipe(path: Path) -> None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             sys.exit(f"another command is using {path}: wait for it, then try --fresh again")
-        for one in path.iterdir():
+        for entry in path.iterdir():
             # Tests, and what is made once for all, are not the demo's.
             if (
-                one in (path / ".users", path / ".demo", template_database.TEMPLATES)
-                or one.name.partition("-")[0] == embedded.TEST
+                entry in (path / ".users", path / ".demo", template_database.TEMPLATES)
+                or entry.name.partition("-")[0] == embedded.TEST
             ):
                 continue
-            shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()

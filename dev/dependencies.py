@@ -28,18 +28,18 @@ TOOL_LOCK = "requirements/audit.txt"
 def locked(path: Path) -> dict[str, dict[str, Any]]:
     """Of each package of a lock file its version, the hashes of its files, and which packages
     brought it."""
-    found: dict[str, dict[str, Any]] = {}
+    packages: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] = {}
     for line in path.read_text().splitlines():
         if match := re.match(r"([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?==([^\s;\\]+)", line):
-            current = found.setdefault(match[1], {"version": match[2], "hashes": [], "via": []})
+            current = packages.setdefault(match[1], {"version": match[2], "hashes": [], "via": []})
         elif match := re.search(r"--hash=sha256:([0-9a-f]{64})", line):
             current["hashes"].append(match[1])
         elif match := re.match(
             r"\s+#(?: via)?\s+([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?(?: \(.*\))?$", line
         ):
             current["via"].append(match[1])
-    return found
+    return packages
 
 
 def bill(root: Path) -> dict[str, Any]:
@@ -48,14 +48,14 @@ def bill(root: Path) -> dict[str, Any]:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     packages = locked(root / LOCKS["base"])
     own = f"pkg:pypi/{project['name']}@{project['version']}"
-    refs = {name: f"pkg:pypi/{name}@{one['version']}" for name, one in packages.items()}
+    refs = {name: f"pkg:pypi/{name}@{package['version']}" for name, package in packages.items()}
     brings: dict[str, set[str]] = {own: set(), **{ref: set() for ref in refs.values()}}
-    for name, one in packages.items():
-        for parent in one["via"]:
+    for name, package in packages.items():
+        for parent in package["via"]:
             if parent == project["name"] or parent in refs:
                 brings[own if parent == project["name"] else refs[parent]].add(refs[name])
     components = [
-        _package(name, one, refs[name]) for name, one in sorted(packages.items())
+        _package(name, package, refs[name]) for name, package in sorted(packages.items())
     ] + _images(root)
     described = {"name": project["name"], "version": project["version"]}
     content = json.dumps([own, components], sort_keys=True)
@@ -75,24 +75,24 @@ def bill(root: Path) -> dict[str, Any]:
     }
 
 
-def _package(name: str, one: dict[str, Any], ref: str) -> dict[str, Any]:
-    hashes = [{"alg": "SHA-256", "content": text} for text in sorted(set(one["hashes"]))]
+def _package(name: str, package: dict[str, Any], ref: str) -> dict[str, Any]:
+    hashes = [{"alg": "SHA-256", "content": text} for text in sorted(set(package["hashes"]))]
     return {
         "type": "library",
         "bom-ref": ref,
         "name": name,
-        "version": one["version"],
+        "version": package["version"],
         "purl": ref,
         "hashes": hashes,
     }
 
 
 def _images(root: Path) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    images: dict[str, dict[str, Any]] = {}
     for name in pin_images.FILES:
         for match in pin_images.references((root / name).read_text()):
             ref = f"pkg:docker/{match[2]}@{match[3]}"
-            found[ref] = {
+            images[ref] = {
                 "type": "container",
                 "bom-ref": ref,
                 "name": match[2],
@@ -100,8 +100,8 @@ def _images(root: Path) -> list[dict[str, Any]]:
                 "purl": ref,
             }
             if match[4]:
-                found[ref]["hashes"] = [{"alg": "SHA-256", "content": match[4].partition(":")[2]}]
-    return [found[ref] for ref in sorted(found)]
+                images[ref]["hashes"] = [{"alg": "SHA-256", "content": match[4].partition(":")[2]}]
+    return [images[ref] for ref in sorted(images)]
 
 
 def audit(lock: Path, tool: list[str]) -> int:
@@ -120,29 +120,31 @@ def audit(lock: Path, tool: list[str]) -> int:
     ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
-        asked = json.loads(run.stdout)["dependencies"]
+        packages = json.loads(run.stdout)["dependencies"]
     except (ValueError, KeyError):
         print(f"nobody could be asked about {lock.name}: {_last_line(run.stderr)}", file=sys.stderr)
         return 2
-    known = [(one, advisory) for one in asked for advisory in one.get("vulns", [])]
-    for one, advisory in known:
+    advisories = [
+        (package, advisory) for package in packages for advisory in package.get("vulns", [])
+    ]
+    for package, advisory in advisories:
         fixed = (
             f", fixed in {', '.join(advisory['fix_versions'])}"
             if advisory.get("fix_versions")
             else ""
         )
-        print(f"{one['name']} {one['version']}: {advisory['id']}{fixed}")
-    untold = [one for one in asked if "skip_reason" in one]
+        print(f"{package['name']} {package['version']}: {advisory['id']}{fixed}")
+    untold = [package for package in packages if "skip_reason" in package]
     print(
-        f"{lock.name}: {len(known)} advisories name {len(asked) - len(untold)} packages that were"
-        " asked about"
+        f"{lock.name}: {len(advisories)} advisories name {len(packages) - len(untold)} packages"
+        " that were asked about"
     )
     if untold:
         print(
-            f"nobody could tell about {len(untold)} of {len(asked)}: {untold[0]['skip_reason']}",
+            f"nobody could tell about {len(untold)} of {len(packages)}: {untold[0]['skip_reason']}",
             file=sys.stderr,
         )
-    return 1 if known else 2 if untold or not asked else 0
+    return 1 if advisories else 2 if untold or not packages else 0
 
 
 def pip_audit(root: Path) -> list[str] | None:
@@ -185,8 +187,8 @@ def main(arguments: list[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     sbom = commands.add_parser("sbom")
     sbom.add_argument("--output", type=Path, help="a file; else it is printed")
-    asked = commands.add_parser("audit")
-    asked.add_argument("--lock", choices=LOCKS, action="append", help="base, dev or both")
+    audit_parser = commands.add_parser("audit")
+    audit_parser.add_argument("--lock", choices=LOCKS, action="append", help="base, dev or both")
     options = parser.parse_args(arguments)
     if options.command == "sbom":
         text = json.dumps(bill(ROOT), indent=1) + "\n"

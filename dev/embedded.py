@@ -219,7 +219,7 @@ def _postgres(folder: Folder, name: str) -> str:
         _open_server(data, folder.mode).stop()  # one may have outlived its tests
         shutil.rmtree(data)
     if not (data / "PG_VERSION").exists():
-        template_database.copy(data, lambda made: _open_server(made, TEST))
+        template_database.copy(data, lambda path: _open_server(path, TEST))
         _configure_postgres(data, folder.mode)
     server = _open_server(data, folder.mode)
     folder.stops.append(server.stop)
@@ -331,20 +331,20 @@ def _redis(folder: Folder, name: str) -> str:
     return f"unix://{path}"
 
 
-def _socket_path(wanted: Path) -> str:
+def _socket_path(path: Path) -> str:
     """The path itself, or a short one in the temporary folder when the system could not bind it."""
-    if len(os.fsencode(wanted)) <= SOCKET_PATH_MAX:
-        return str(wanted)
+    if len(os.fsencode(path)) <= SOCKET_PATH_MAX:
+        return str(path)
     short = (
         Path(tempfile.gettempdir())
-        / f"tillgate-{os.getuid()}-{hashlib.sha256(os.fsencode(wanted)).hexdigest()[:16]}"
+        / f"tillgate-{os.getuid()}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
     )
     short.mkdir(mode=0o700, exist_ok=True)
     if short.stat().st_uid != os.getuid():
         raise processes.StartFailed(
             f"{short} belongs to somebody else; set TILLGATE_VAR to a folder with a shorter path"
         )
-    return str(short / wanted.name)
+    return str(short / path.name)
 
 
 def _redis_answers(path: str) -> bool:

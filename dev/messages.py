@@ -157,9 +157,9 @@ def read(language: str) -> Catalog:
     if not catalog.path.exists():
         return catalog
     content = catalog.path.read_bytes()
-    for one in _both_sides(catalog.path) if b"\n<<<<<<< " in content else [content]:
+    for text in _both_sides(catalog.path) if b"\n<<<<<<< " in content else [content]:
         catalog.texts |= {
-            id: texts for id, texts in _parsed(one) if all(texts) or id not in catalog.texts
+            id: texts for id, texts in _parsed(text) if all(texts) or id not in catalog.texts
         }
     return catalog
 
@@ -274,16 +274,16 @@ def _row(id: Id, texts: tuple[str, ...]) -> dict[str, str | list[str]]:
 
 def imported(catalog: Catalog, text: str) -> int:
     """Takes the translations of messages that there are; how many."""
-    taken = 0
+    count = 0
     for row in json.loads(text):
         id = (row["id"], row.get("plural", ""))
         texts = tuple(row["text"]) if id[1] else (row["text"],)
         if id in catalog.texts and len(texts) == len(catalog.empty(id)) and all(texts):
             catalog.texts[id] = texts
-            taken += 1
+            count += 1
         else:
             sys.stderr.write(f"not taken: {row['id'][:80]!r}\n")
-    return taken
+    return count
 
 
 def main(arguments: list[str]) -> None:

@@ -50,20 +50,20 @@ def digest_of(image: str, tag: str, registry: str) -> str:
     name = image if "/" in image else f"library/{image}"
     url = f"{registry}/v2/{name}/manifests/{urllib.parse.quote(tag)}"
     try:
-        found = _head(url, {"Accept": ", ".join(INDEXES)})
+        digest = _head(url, {"Accept": ", ".join(INDEXES)})
     except urllib.error.HTTPError as error:
         if error.code != 401:
             raise Unreachable(f"{image}:{tag}: the registry answers {error.code}") from None
-        found = _head(
+        digest = _head(
             url,
             {
                 "Accept": ", ".join(INDEXES),
                 "Authorization": f"Bearer {_token(error.headers['WWW-Authenticate'], registry)}",
             },
         )
-    if not re.fullmatch(r"sha256:[0-9a-f]{64}", found):
+    if not re.fullmatch(r"sha256:[0-9a-f]{64}", digest):
         raise Unreachable(f"{image}:{tag}: the registry tells no digest")
-    return found
+    return digest
 
 
 def _head(url: str, headers: dict[str, str]) -> str:
@@ -75,13 +75,15 @@ def _head(url: str, headers: dict[str, str]) -> str:
 
 def _token(challenge: str, registry: str) -> str:
     """Anybody is given one that reads public images."""
-    told = dict(re.findall(r'(\w+)="([^"]*)"', challenge or ""))
-    if not told.get("realm", "").startswith(("https://", registry)):
+    challenge_values = dict(re.findall(r'(\w+)="([^"]*)"', challenge or ""))
+    if not challenge_values.get("realm", "").startswith(("https://", registry)):
         raise Unreachable("the registry doesn't say where tokens are had")
     query = urllib.parse.urlencode(
-        {name: told[name] for name in ("service", "scope") if name in told}
+        {name: challenge_values[name] for name in ("service", "scope") if name in challenge_values}
     )
-    with urllib.request.urlopen(f"{told['realm']}?{query}", timeout=TIMEOUT_SECONDS) as answer:
+    with urllib.request.urlopen(
+        f"{challenge_values['realm']}?{query}", timeout=TIMEOUT_SECONDS
+    ) as answer:
         return str(json.load(answer)["token"])
 
 
@@ -89,25 +91,25 @@ def pin(root: Path, registry: str, *, is_check: bool) -> list[str]:
     """What was not as the registry has it, after it has been written. Raises Unreachable before
     anything is."""
     written: dict[Path, str] = {}
-    told = []
-    known: dict[tuple[str, str], str] = {}
+    lines = []
+    digests: dict[tuple[str, str], str] = {}
     for path in (root / name for name in FILES):
         text = path.read_text()
         for match in references(text):
             image = match[2]
             tag = match[3]
             before = match[4]
-            if (image, tag) not in known:
-                known[image, tag] = _asked(image, tag, registry)
-            if before != known[image, tag]:
-                told.append(
-                    f"{path.name}: {image}:{tag} is {known[image, tag]}, not {before or 'pinned'}"
+            if (image, tag) not in digests:
+                digests[image, tag] = _asked(image, tag, registry)
+            if before != digests[image, tag]:
+                lines.append(
+                    f"{path.name}: {image}:{tag} is {digests[image, tag]}, not {before or 'pinned'}"
                 )
-        written[path] = REFERENCE.sub(lambda match: _pinned(match, known), text)
+        written[path] = REFERENCE.sub(lambda match: _pinned(match, digests), text)
     if not is_check:
         for path, text in written.items():
             path.write_text(text)
-    return told
+    return lines
 
 
 def _asked(image: str, tag: str, registry: str) -> str:
@@ -117,8 +119,8 @@ def _asked(image: str, tag: str, registry: str) -> str:
         raise Unreachable(f"{registry} can't be reached for {image}:{tag}: {error}") from None
 
 
-def _pinned(match: re.Match[str], known: dict[tuple[str, str], str]) -> str:
-    digest = known.get((match[2], match[3]))
+def _pinned(match: re.Match[str], digests: dict[tuple[str, str], str]) -> str:
+    digest = digests.get((match[2], match[3]))
     return f"{match[1]}{match[2]}:{match[3]}@{digest}" if digest else match[0]
 
 
@@ -131,12 +133,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--root", type=Path, default=ROOT)
     options = parser.parse_args(arguments)
     try:
-        told = pin(options.root, options.registry, is_check=options.check)
+        lines = pin(options.root, options.registry, is_check=options.check)
     except Unreachable as error:
         print(f"nothing was changed: {error}", file=sys.stderr)
         return 2
-    print("\n".join(told) or "every base image is as the registry has it")
-    return int(bool(told))
+    print("\n".join(lines) or "every base image is as the registry has it")
+    return int(bool(lines))
 
 
 if __name__ == "__main__":

@@ -24,16 +24,16 @@ except RuntimeError as error:
 
 def missing() -> dict[str, str]:
     """Marker -> what the machine lacks for the tests that carry it."""
-    found = {}
+    messages = {}
     if not os.environ.get(local_chain.ETHEREUM):
-        found["chain"] = "no local chain: npm brings anvil when it is there"
+        messages["chain"] = "no local chain: npm brings anvil when it is there"
     if not bootstrap.chromium():
-        found["browser"] = "no browser: sudo apt-get install -y chromium-headless-shell"
+        messages["browser"] = "no browser: sudo apt-get install -y chromium-headless-shell"
     if not bootstrap.pgbouncer():
-        found["pooler"] = "no pooler: sudo apt-get install -y pgbouncer"
+        messages["pooler"] = "no pooler: sudo apt-get install -y pgbouncer"
     if not bootstrap.softhsm():
-        found["token"] = "no token: sudo apt-get install -y softhsm2"  # a marker
-    return found
+        messages["token"] = "no token: sudo apt-get install -y softhsm2"  # a marker
+    return messages
 
 
 @pytest.hookimpl(trylast=True)

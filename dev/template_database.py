@@ -71,8 +71,8 @@ def copy(data: Path, open_server: Callable[[Path], Any]) -> None:
             _make(template, open_server)
         os.utime(template)
         whole = data.with_suffix(".new")
-        for left in (data, whole):
-            shutil.rmtree(left, ignore_errors=True)
+        for folder in (data, whole):
+            shutil.rmtree(folder, ignore_errors=True)
         # cp keeps the owner, which a server started by root needs, and copies nothing where the
         # file system can share.
         subprocess.run(
@@ -84,39 +84,39 @@ def copy(data: Path, open_server: Callable[[Path], Any]) -> None:
 
 def _make(template: Path, open_server: Callable[[Path], Any]) -> None:
     running.say("applying the migrations, once for all databases that start from them")
-    made = template.with_suffix(".new")
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir()
-    data = made / "postgres"
+    folder = template.with_suffix(".new")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    data = folder / "postgres"
     server = open_server(data)
     try:
-        _migrate(server, made)
+        _migrate(server, folder)
     finally:
         server.stop()
     # Written in place: it belongs to the user that the server runs as.
     (data / "postgresql.conf").write_text((data / PLAIN).read_text())
     (data / STATE).write_text(template.name)
-    for left in (PLAIN, "log", ".handle_pids.json"):
-        (data / left).unlink(missing_ok=True)
-    made.rename(template)
+    for name in (PLAIN, "log", ".handle_pids.json"):
+        (data / name).unlink(missing_ok=True)
+    folder.rename(template)
 
 
-def _migrate(server: Any, made: Path) -> None:
+def _migrate(server: Any, folder: Path) -> None:
     import psycopg
 
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {DATABASE}")
-    kept = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
     services = {
         "DATABASE_URL": server.get_uri(database=DATABASE),
         "REDIS_URL": "redis://",
         "TILLGATE_ENV": "test",
     }
     environ = {
-        **kept,
+        **environment,
         **services,
         "TILLGATE_WITHOUT": "CHAIN_ETHEREUM_URL,CHAIN_SEPOLIA_URL",
-        "TILLGATE_VAR": str(made),
+        "TILLGATE_VAR": str(folder),
     }
     command = [
         sys.executable,
@@ -132,9 +132,9 @@ def _migrate(server: Any, made: Path) -> None:
 
 
 def _forget_older() -> None:
-    known = sorted(
+    templates = sorted(
         (path for path in TEMPLATES.iterdir() if path.is_dir()),
         key=lambda path: path.stat().st_mtime,
     )
-    for path in known[:-KEPT_MAX]:
+    for path in templates[:-KEPT_MAX]:
         shutil.rmtree(path, ignore_errors=True)

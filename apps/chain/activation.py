@@ -54,11 +54,11 @@ def _of_chain(asset: Asset) -> list[str]:
 
 def _of_asset(asset: Asset, *, names_contract: bool) -> list[str]:
     native = native_of(asset.chain_id)
-    spent = {one.pk: one for one in (asset, native) if one is not None}
+    spent = {row.pk: row for row in (asset, native) if row is not None}
     missing = [
         f"limit of {pk} (SIGNER_CAPS)"
-        for pk, one in sorted(spent.items())
-        if caps.caps(one) == (0, 0)
+        for pk, row in sorted(spent.items())
+        if caps.caps(row) == (0, 0)
     ]
     if not asset.is_native and asset.contract_address is None and not names_contract:
         missing.append(f"contract of {asset.pk}")

@@ -61,9 +61,9 @@ def next_indexes(count: int) -> list[int]:
                 cursor.execute("SELECT nextval('chain_deposit_index')")
                 (last,) = cursor.fetchone()
             _free.extend(range(last - BLOCK_SIZE + 1, last + 1))
-        taken = _free[:count]
+        indexes = _free[:count]
         del _free[:count]
-        return taken
+        return indexes
 
 
 # --- of others ------------------------------------------------------------------------------------

@@ -59,10 +59,10 @@ def offered_chains(mode: str) -> list[str] | None:
     coins may be simulated."""
     if mode == Mode.TEST or is_simulated_only():
         return None
-    named = {chain for chain, urls in settings.CHAIN_URLS.items() if urls}
-    if not named <= _begun:
+    configured = {chain for chain, urls in settings.CHAIN_URLS.items() if urls}
+    if not configured <= _begun:
         _begun.update(Head.objects.values_list("chain_id", flat=True))
-    return sorted(named & _begun)
+    return sorted(configured & _begun)
 
 
 def chains_without_node() -> list[str]:

@@ -44,18 +44,20 @@ def put(
 ) -> tuple[Deposit, int]:
     """The simulated deposit `reference` of an address, made or changed, and by how much a confirmed
     (so booked) one has grown."""
-    found = (
+    deposit = (
         Deposit.objects.select_for_update()
         .filter(address=address, simulated_reference=reference, is_simulated=True)
         .first()
     )
-    if found is None:
+    if deposit is None:
         return _new(address, asset, reference, amount_atomic, confirmations, status, at), 0
     grown_atomic = 0
-    if found.status == Deposit.Status.CONFIRMED:
-        grown_atomic = amount_atomic - found.amount_atomic if status != Deposit.Status.FAILED else 0
-        found.amount_atomic += grown_atomic
-        found.save(update_fields=["amount_atomic"])
+    if deposit.status == Deposit.Status.CONFIRMED:
+        grown_atomic = (
+            amount_atomic - deposit.amount_atomic if status != Deposit.Status.FAILED else 0
+        )
+        deposit.amount_atomic += grown_atomic
+        deposit.save(update_fields=["amount_atomic"])
     else:
         columns = {
             "amount_atomic": amount_atomic,
@@ -63,8 +65,8 @@ def put(
             "confirmed_at": at if status == Deposit.Status.CONFIRMED else None,
             "failed_at": at if status == Deposit.Status.FAILED else None,
         }
-        DEPOSIT.change_locked(found, Step(status), at=at, **columns)
-    return found, grown_atomic
+        DEPOSIT.change_locked(deposit, Step(status), at=at, **columns)
+    return deposit, grown_atomic
 
 
 def _new(

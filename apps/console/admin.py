@@ -209,7 +209,7 @@ class WithdrawalAdmin(Rated, Queue):
     def take_code(self, request: HttpRequest) -> None:
         staff_code.take(request)
 
-    def asked(self, row: Withdrawal) -> list[tuple[str, Any]]:
+    def decision_facts(self, row: Withdrawal) -> list[tuple[str, Any]]:
         return [
             ("amount", lists.worth(row.amount_atomic, row.asset, row)),
             ("to", row.to_address),

@@ -92,14 +92,14 @@ def _bucket(policy: str, mode: str) -> "Throttled":
     )
 
 
-def take(policy: str, mode: str, whose: str, cost: int = 1) -> Taken:
+def take(policy: str, mode: str, holder: str, cost: int = 1) -> Taken:
     """Take `cost` tokens from `whose` bucket of a policy, in one atomic step.
 
     What costs more than a full bucket takes all of one. Raises Unavailable without Redis.
     """
     per_minute, burst = settings.LIMITS[policy][mode]
     try:
-        result = _bucket(policy, mode).limit(f"{policy}:{mode}:{whose}", cost=min(cost, burst))
+        result = _bucket(policy, mode).limit(f"{policy}:{mode}:{holder}", cost=min(cost, burst))
     except unreachable() as error:
         log.warning("rate_limit_unavailable", policy=policy, error=type(error).__name__)
         raise Unavailable from error
@@ -115,10 +115,10 @@ def take(policy: str, mode: str, whose: str, cost: int = 1) -> Taken:
     )
 
 
-def count_failure(whose: str) -> int | None:
+def count_failure(holder: str) -> int | None:
     """Count a failed authentication; the seconds to wait when there were too many in this window,
     else None."""
-    key = f"failed_authentication:{whose}"
+    key = f"failed_authentication:{holder}"
     try:
         with client().pipeline() as pipe:
             pipe.set(key, 0, ex=settings.FAILED_AUTHENTICATIONS_WINDOW_SECONDS, nx=True)

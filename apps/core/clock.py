@@ -79,9 +79,9 @@ def begin(store: Any, behind_seconds: int) -> None:
 def ask(store: Any, target_offset_seconds: int) -> bool:
     """Have the store's test clock moved to the offset by a job; False when it is being moved
     already."""
-    asked = {"test_clock_target_seconds": target_offset_seconds}
+    values = {"test_clock_target_seconds": target_offset_seconds}
     rows = type(store).objects.filter(pk=store.pk, test_clock_target_seconds=None)
-    if not rows.update(**asked):
+    if not rows.update(**values):
         return False
     if settings.WORK_INLINE:
         finish(store)

@@ -26,6 +26,6 @@ def coin_badge(symbol: str, network: str = "") -> SafeString:
 
 def coin_sign(symbol: str) -> SafeString:
     """The disc alone, beside words that name the coin."""
-    known = symbol.lower() if symbol in _SIGNS else ""
-    shown = '<span class="coin-sign {}" aria-hidden="true">{}</span>'
-    return format_html(shown, known, _SIGNS.get(symbol, symbol[:1]))
+    css_class = symbol.lower() if symbol in _SIGNS else ""
+    markup = '<span class="coin-sign {}" aria-hidden="true">{}</span>'
+    return format_html(markup, css_class, _SIGNS.get(symbol, symbol[:1]))

@@ -38,8 +38,8 @@ _OTHER_NAMES = {
 def _codes() -> dict[str, str]:
     """Capitalized codes and names -> code."""
     names = json.loads(NAMES.read_text("utf-8"))
-    known = {name: code for code, several in names.items() for name in several}
-    return known | _OTHER_NAMES | {code: code for code in names}
+    codes = {name: code for code, several in names.items() for name in several}
+    return codes | _OTHER_NAMES | {code: code for code in names}
 
 
 def countries() -> list[tuple[str, str]]:
@@ -49,9 +49,11 @@ def countries() -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=4)
 def _countries(language: str) -> list[tuple[str, str]]:
-    named = [(str(code), str(name)) for code, name in _territories(language).items()]
-    found = [(code, name) for code, name in named if len(code) == 2 and code not in _NOT_COUNTRIES]
-    return sorted(found, key=lambda country: (_plain(country[1]), country[1]))
+    territories = [(str(code), str(name)) for code, name in _territories(language).items()]
+    countries = [
+        (code, name) for code, name in territories if len(code) == 2 and code not in _NOT_COUNTRIES
+    ]
+    return sorted(countries, key=lambda country: (_plain(country[1]), country[1]))
 
 
 def country_name(code: str) -> str:
@@ -64,14 +66,16 @@ def country_name(code: str) -> str:
 
 
 def _territories(language: str) -> Mapping[str, str]:
-    known: Mapping[str, str] = locale_of(to_locale(language)).territories
-    return known
+    territories: Mapping[str, str] = locale_of(to_locale(language)).territories
+    return territories
 
 
 def _plain(name: str) -> str:
     """As people look it up: accents don't count (`Österreich` stands among the O)."""
     return "".join(
-        one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one)
+        letter
+        for letter in unicodedata.normalize("NFKD", name)
+        if not unicodedata.combining(letter)
     ).casefold()
 
 

@@ -40,10 +40,10 @@ def for_account(text: str) -> str:
     except ValidationError:
         raise Invalid("email", "account_email") from None
     local, _, domain = text.rpartition("@")
-    kept = f"{local}@{domain if domain.isascii() else _in_ascii(domain)}"
-    if not kept.isascii() or kept.endswith("@") or len(kept) > LENGTH_MAX:
+    address = f"{local}@{domain if domain.isascii() else _in_ascii(domain)}"
+    if not address.isascii() or address.endswith("@") or len(address) > LENGTH_MAX:
         raise Invalid("email", "account_email")
-    return kept
+    return address
 
 
 def _in_ascii(domain: str) -> str:

@@ -40,8 +40,8 @@ def once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bo
     `create` must insert the row that carries the key before it touches anything else. Of two
     simultaneous calls the loser meets the unique constraint and answers with the winner's row.
     """
-    found = rows.first()
-    return make_once(rows.first, create) if found is None else (found, False)
+    row = rows.first()
+    return make_once(rows.first, create) if row is None else (row, False)
 
 
 def make_once(find: Callable[[], Made | None], create: Callable[[], Made]) -> tuple[Made, bool]:
@@ -51,10 +51,10 @@ def make_once(find: Callable[[], Made | None], create: Callable[[], Made]) -> tu
         with transaction.atomic():
             return create(), True
     except IntegrityError:
-        found = find()
-        if found is None:
+        row = find()
+        if row is None:
             raise
-        return found, False
+        return row, False
 
 
 def insert_once(
@@ -62,13 +62,13 @@ def insert_once(
 ) -> tuple[Made, bool]:
     """The same by one statement, which leaves out what is there (ON CONFLICT DO NOTHING): `insert`
     answers None then."""
-    made = insert()
-    if made is not None:
-        return made, True
-    found = find()
-    if found is None:
+    row = insert()
+    if row is not None:
+        return row, True
+    existing = find()
+    if existing is None:
         raise RuntimeError("the winner of an idempotency key is missing")
-    return found, False
+    return existing, False
 
 
 def once_per_form(
@@ -82,11 +82,11 @@ def once_per_form(
     """
     if form_key is None:
         return create()
-    mine: models.QuerySet[Row] = rows.filter(form_key=form_key)
+    same_form: models.QuerySet[Row] = rows.filter(form_key=form_key)
     try:
-        return once(mine, create)[0]
+        return once(same_form, create)[0]
     except (Failure, Invalid):
-        found = mine.first()
-        if found is None:
+        row = same_form.first()
+        if row is None:
             raise
-        return found
+        return row

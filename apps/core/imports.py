@@ -54,8 +54,8 @@ class _Thing:
     def __init__(self, module: str, name: str) -> None:
         self._place = module, name
 
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        return self._found()(*given, **named)
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self._found()(*arguments, **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._found(), name)

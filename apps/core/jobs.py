@@ -32,7 +32,9 @@ _broker_down_until = 0.0
 def enqueue(name: str, *ids: Any, mode: str = "") -> None:
     """Wake the job `name` for these ids once the current transaction has committed. One that is
     split by mode is told which."""
-    transaction.on_commit(lambda: nudge(name, [str(one) for one in ids], mode=mode), robust=True)
+    transaction.on_commit(
+        lambda: nudge(name, [str(row_id) for row_id in ids], mode=mode), robust=True
+    )
 
 
 def announce(happening: str, *ids: Any, mode: str = "") -> None:
@@ -78,9 +80,11 @@ def began(name: str, mode: str) -> None:
 
 
 def _wake(name: str, mode: str) -> None:
-    for one in (mode,) if mode else ("live", "test"):
-        if buckets.client().set(_AWAKE.format(name=name, mode=one), 1, nx=True, ex=_AWAKE_SECONDS):
-            _send(name, queue_of(one), [], {"mode": one})
+    for each_mode in (mode,) if mode else ("live", "test"):
+        if buckets.client().set(
+            _AWAKE.format(name=name, mode=each_mode), 1, nx=True, ex=_AWAKE_SECONDS
+        ):
+            _send(name, queue_of(each_mode), [], {"mode": each_mode})
 
 
 def _send(name: str, queue: str, args: list[Any], kwargs: dict[str, str]) -> None:

@@ -11,8 +11,8 @@ from apps.core.buckets import unreachable
 def get(key: str) -> object:
     """What was kept; None without it."""
     with contextlib.suppress(*unreachable()):
-        found: object = cache.get(key)
-        return found
+        value: object = cache.get(key)
+        return value
     return None
 
 

@@ -39,13 +39,13 @@ _OFTEN = frozenset({"currency_fractions", "parent_exceptions"})
 def locale_of(name: str) -> Locale:
     """`de`, `zh_Hans`, `en_GB`. Raises UnknownLocaleError or ValueError."""
     locale: Any = Locale.parse(name)
-    kept = _Language(str(locale))
-    locale._Locale__data = localedata.LocaleDataDict(kept)
+    data = _Language(str(locale))
+    locale._Locale__data = localedata.LocaleDataDict(data)
     # Parents (`en` of `en_GB`, and what all languages begin with) are read again for the next one.
     localedata._cache.clear()
     _core._global_data = _Common()
-    found: Locale = locale
-    return found
+    result: Locale = locale
+    return result
 
 
 class _Language(dict[Any, Any]):

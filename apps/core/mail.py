@@ -127,11 +127,11 @@ def _limit_reached(template: str, mailbox: str, in_name_of: Any, at: datetime) -
     for name, limit in settings.LETTER_LIMITS.items():
         if template not in limit.templates:
             continue
-        sent = OutgoingMail.objects.filter(
+        mails = OutgoingMail.objects.filter(
             mailbox=mailbox, created_at__gt=at - _DAY, template__in=limit.templates
         )
         by_store = Count("pk", filter=Q(in_name_of=in_name_of))
-        counted = sent.exclude(status=OutgoingMail.Status.DROPPED).aggregate(
+        counted = mails.exclude(status=OutgoingMail.Status.DROPPED).aggregate(
             in_all=Count("pk"), by_store=by_store
         )
         if counted["in_all"] >= limit.in_all or counted["by_store"] >= limit.by_store:
@@ -141,13 +141,13 @@ def _limit_reached(template: str, mailbox: str, in_name_of: Any, at: datetime) -
 
 def send_due(limit: int = _BATCH) -> int:
     """Try every mail that is due, one after the other; how many left."""
-    sent = 0
+    count = 0
     for _ in range(limit):
         row = _claim(real_now())
         if row is None:
             break
-        sent += _attempt(row)
-    return sent
+        count += _attempt(row)
+    return count
 
 
 def forget(now: datetime) -> dict[str, int]:

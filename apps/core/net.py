@@ -32,12 +32,13 @@ PROVIDER_BYTES_MAX = 4 * 1024 * 1024
 RESOLVE_SECONDS = 3.0
 
 _V4_REFUSED = [
-    ipaddress.IPv4Network(one)
-    for one in ("192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/4", "240.0.0.0/4")
+    ipaddress.IPv4Network(block)
+    for block in ("192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/4", "240.0.0.0/4")
 ]
 _V6_UNICAST = ipaddress.IPv6Network("2000::/3")
 _V6_REFUSED = [
-    ipaddress.IPv6Network(one) for one in ("2001::/23", "2002::/16", "2001:db8::/32", "3fff::/20")
+    ipaddress.IPv6Network(block)
+    for block in ("2001::/23", "2002::/16", "2001:db8::/32", "3fff::/20")
 ]
 
 
@@ -72,7 +73,7 @@ def is_public(address: str) -> bool:
 
 def is_excused(host: str) -> bool:
     """Whether the operator lets this host (a name or an address) be private."""
-    return _plain(host) in {_plain(one) for one in settings.WEBHOOK_ALLOW_HOSTS}
+    return _plain(host) in {_plain(name) for name in settings.WEBHOOK_ALLOW_HOSTS}
 
 
 def _plain(host: str) -> str:
@@ -84,22 +85,22 @@ def check_host(host: str, addresses: list[str]) -> None:
     this service."""
     if is_excused(host):
         return
-    ours = {
-        _plain(one) for one in (urlsplit(settings.PUBLIC_URL).hostname or "", *settings.OWN_HOSTS)
+    own_hosts = {
+        _plain(name) for name in (urlsplit(settings.PUBLIC_URL).hostname or "", *settings.OWN_HOSTS)
     }
-    if _plain(host) in ours or not all(is_public(one) for one in addresses):
+    if _plain(host) in own_hosts or not all(is_public(text) for text in addresses):
         raise PrivateAddress(host)
 
 
 def check_url_host(host: str, port: int) -> None:
     """Resolve now and raise PrivateAddress or Unresolvable; for forms that take an address."""
     try:
-        found = _lookups.submit(
+        lookups = _lookups.submit(
             socket.getaddrinfo, _plain(host), port, type=socket.SOCK_STREAM
         ).result(RESOLVE_SECONDS)
     except (OSError, UnicodeError, FutureTimeout):
         raise Unresolvable(host) from None
-    check_host(host, [str(one[4][0]) for one in found])
+    check_host(host, [str(entry[4][0]) for entry in lookups])
 
 
 _lookups = ThreadPoolExecutor(max_workers=8, thread_name_prefix="lookup")
@@ -147,7 +148,7 @@ def _asked(
     from apps.core.http import requests
 
     deadline = time.monotonic() + timeout
-    asked = {
+    request_headers = {
         "Accept": "application/json",
         "Accept-Encoding": "identity",
         "User-Agent": "Tillgate/1.0",
@@ -162,7 +163,7 @@ def _asked(
                 url,
                 params=params,
                 data=body,
-                headers=asked,
+                headers=request_headers,
                 timeout=limits,
                 allow_redirects=False,
                 stream=True,

@@ -35,8 +35,8 @@ class Answer:
 
 async def system_lookup(host: str, port: int) -> list[str]:
     """Every address that the system's resolver has for a name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
+    entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class PublicResolver(AbstractResolver):

@@ -68,8 +68,8 @@ class Job:
         brings: ids or instances.
         """
         with self._ending(mode) as run:
-            found, run.is_part = self._batch(self.ready(rows), run.turn)
-            run.over(found, act, _id_of)
+            batch, run.is_part = self._batch(self.ready(rows), run.turn)
+            run.over(batch, act, _id_of)
         return run.done
 
     def each(
@@ -106,14 +106,14 @@ class Job:
 
     def _batch(self, rows: "QuerySet[Any]", turn: str) -> tuple[list[Any], bool]:
         """The rows of this run, and whether they are a part of what waits."""
-        found = list(rows[: self.limit + 1])
-        if len(found) <= self.limit:
-            return found, False
+        batch = list(rows[: self.limit + 1])
+        if len(batch) <= self.limit:
+            return batch, False
         last = RowTurn.objects.filter(job=turn).values_list("row_id", flat=True).first() or ""
         # Of an expression, which no index has: the index of what waits is to be used.
         in_turn = rows.alias(turn=Cast("pk", TextField())).order_by("turn")
-        found = list(in_turn.filter(turn__gt=last)[: self.limit])
-        return found + list(in_turn.filter(turn__lte=last)[: self.limit - len(found)]), True
+        batch = list(in_turn.filter(turn__gt=last)[: self.limit])
+        return batch + list(in_turn.filter(turn__lte=last)[: self.limit - len(batch)]), True
 
     @contextmanager
     def _ending(self, mode: str = "") -> "Iterator[_Run]":
@@ -137,27 +137,27 @@ class _Run:
         self.turn = f"{job.name}:{mode}" if mode else job.name
 
     def over(
-        self, found: Sequence[Any], act: Callable[[Any], object], id_of: Callable[[Any], str]
+        self, batch: Sequence[Any], act: Callable[[Any], object], id_of: Callable[[Any], str]
     ) -> None:
         """A part of what waits keeps its place; so does a run whose time was over."""
         began = time.monotonic()
-        failed_before = self._failed_before([id_of(one) for one in found])
-        for one in found:
-            self._try(one, id_of(one), act, failed_before)
+        failed_before = self._failed_before([id_of(row) for row in batch])
+        for row in batch:
+            self._try(row, id_of(row), act, failed_before)
             self.done += 1
             if time.monotonic() - began > RUN_SECONDS_MAX:
                 break
-        if self.done and (self.is_part or self.done < len(found)):
+        if self.done and (self.is_part or self.done < len(batch)):
             RowTurn.objects.update_or_create(
-                job=self.turn, defaults={"row_id": id_of(found[self.done - 1])}
+                job=self.turn, defaults={"row_id": id_of(batch[self.done - 1])}
             )
 
     def _failed_before(self, ids: list[str]) -> set[str]:
-        known = RowFailure.objects.filter(job=self.job.name, row_id__in=ids)
-        return set(known.values_list("row_id", flat=True)) if ids else set()
+        failures = RowFailure.objects.filter(job=self.job.name, row_id__in=ids)
+        return set(failures.values_list("row_id", flat=True)) if ids else set()
 
     def _try(
-        self, one: Any, row_id: str, act: Callable[[Any], object], failed_before: set[str]
+        self, row: Any, row_id: str, act: Callable[[Any], object], failed_before: set[str]
     ) -> None:
         try:
             with (
@@ -165,7 +165,7 @@ class _Run:
                 if self.job.in_transaction or connection.in_atomic_block
                 else nullcontext()
             ):
-                act(one)
+                act(row)
         except self.job.raises:
             raise
         except Exception as error:  # whatever else it is: it is this row's, and kept
@@ -186,14 +186,14 @@ class _Run:
     @transaction.atomic
     def _count(self, row_id: str, error: Exception) -> RowFailure:
         at = real_now()
-        told = _told(error)
+        text = _told(error)
         failure, is_new = RowFailure.objects.select_for_update().get_or_create(
             job=self.job.name,
             row_id=row_id,
-            defaults={"tries": 1, "since": at, "not_before": at, "error": told},
+            defaults={"tries": 1, "since": at, "not_before": at, "error": text},
         )
         failure.tries = failure.tries + (not is_new)
-        failure.error = told
+        failure.error = text
         failure.not_before = at + self.job.pause_after(failure.tries)
         is_dead = failure.tries >= settings.ROW_TRIES_MAX and not self.job.is_vital
         failure.dead_at = at if is_dead else None
@@ -201,8 +201,8 @@ class _Run:
         return failure
 
 
-def _id_of(one: Any) -> str:
-    return str(getattr(one, "pk", one))
+def _id_of(row: Any) -> str:
+    return str(getattr(row, "pk", row))
 
 
 def retry(failures: "QuerySet[RowFailure]") -> int:
@@ -246,9 +246,9 @@ def _told(error: Exception) -> str:
     if constraint := constraint_of(error):
         texts.append(constraint)
     frames = [
-        one
-        for one in traceback.extract_tb(error.__traceback__)
-        if Path(one.filename).is_relative_to(_ROOT / "apps")
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).is_relative_to(_ROOT / "apps")
     ]
     place = (
         f" ({Path(frames[-1].filename).relative_to(_ROOT)}:{frames[-1].lineno})" if frames else ""
@@ -264,5 +264,5 @@ def failing() -> list[tuple[str, bool, int]]:
         .annotate(is_dead=Q(dead_at__isnull=False))
         .values("job", "is_dead")
     )
-    found = rows.annotate(count=Count("pk")).order_by("job", "is_dead")
-    return [(one["job"], one["is_dead"], one["count"]) for one in found]
+    groups = rows.annotate(count=Count("pk")).order_by("job", "is_dead")
+    return [(group["job"], group["is_dead"], group["count"]) for group in groups]

@@ -37,7 +37,7 @@ class Term:
     @classmethod
     def of(cls, typed: str) -> "Term":
         return cls(
-            "".join(one for one in " ".join(typed.split()) if one.isprintable())[
+            "".join(letter for letter in " ".join(typed.split()) if letter.isprintable())[
                 :LENGTH_MAX
             ].strip()
         )
@@ -94,16 +94,16 @@ class Term:
     def begins(self, *columns: str) -> Q:
         """Whether one of the columns begins with it; nothing does with an id, a hash, an address or
         a single letter."""
-        found = Q(pk__in=[])
+        condition = Q(pk__in=[])
         if len(self.text) < PREFIX_MIN or self.is_exact or self.address:
-            return found
+            return condition
         for column in columns:
-            for one in self.spellings:
-                found |= Q(**{f"{column}__gte": one, f"{column}__lt": one + _LAST})
-        return found
+            for spelling in self.spellings:
+                condition |= Q(**{f"{column}__gte": spelling, f"{column}__lt": spelling + _LAST})
+        return condition
 
     def names(self, label: str) -> bool:
         """Whether a word of `label` begins with it, for tables in memory."""
         folded = label.casefold()
-        wanted = self.text.casefold()
-        return bool(wanted) and (folded.startswith(wanted) or f" {wanted}" in folded)
+        text = self.text.casefold()
+        return bool(text) and (folded.startswith(text) or f" {text}" in folded)

@@ -79,7 +79,7 @@ class PayoutAdmin(Rated, Queue):
     def take_code(self, request: HttpRequest) -> None:
         staff_code.take(request)
 
-    def asked(self, row: Any) -> list[tuple[str, Any]]:
+    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         coins = lists.amount_text(row.amount_atomic, row.asset.atomic_decimals)
         return [
             ("amount", f"{coins} {row.asset.coin_symbol}"),

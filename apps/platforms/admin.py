@@ -40,7 +40,7 @@ class AccessRequestAdmin(Queue):
     noun = "access_request"
     approving = rejecting = roles.PLATFORM_ACCESS
 
-    def asked(self, row: Any) -> list[tuple[str, Any]]:
+    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         return [("reason", row.reason), ("requested", moment(row.created_at))]
 
     def sections(self, row: Any) -> list[Section]:
@@ -69,7 +69,7 @@ class VerificationAdmin(Queue):
     noun = "verification"
     approving = rejecting = roles.BUSINESS_VERIFY
 
-    def asked(self, row: Any) -> list[tuple[str, Any]]:
+    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         return [
             ("business", row.business_legal_name),
             ("country", country_name(row.business_country)),

@@ -78,14 +78,14 @@ def pay_over_x402(
 ) -> None:
     """A report that a customer's agent pays with a signature, once."""
     access = Access.for_session(merchant, store, mode, proof=ACT)
-    wanted = OfferRequest(
+    order = OfferRequest(
         asset_id=asset_id,
         amount_atomic=PRICE_ATOMIC,
         resource=RESOURCE,
         description=TITLE,
         mime_type="text/csv",
     )
-    offer, is_new = make_offer(access, wanted, "demo: harvest report")
+    offer, is_new = make_offer(access, order, "demo: harvest report")
     if is_new:
         settle(access, _signed(offer))
 

@@ -55,13 +55,13 @@ class Wallet:
         """Wait until the transaction is in a block. Raises ChainRefused when it failed or never got
         there."""
         deadline = time.monotonic() + RECEIPT_SECONDS
-        while (found := self._call("eth_getTransactionReceipt", tx_hash)) is None:
+        while (answer := self._call("eth_getTransactionReceipt", tx_hash)) is None:
             if time.monotonic() > deadline:
                 raise local_chain.ChainRefused(
                     f"{tx_hash} is in no block after {RECEIPT_SECONDS:.0f} s"
                 )
             time.sleep(0.1)
-        receipt = convert(found, Receipt)
+        receipt = convert(answer, Receipt)
         if int(receipt.status, 16) != 1:
             raise local_chain.ChainRefused(f"{tx_hash} was reverted")
         return receipt

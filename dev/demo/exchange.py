@@ -30,13 +30,13 @@ class Pool:
     tokens_atomic: int = TOKENS_ATOMIC
 
 
-def place(wallet: Wallet, tokens: Iterable[str], kept: Path) -> str:
+def place(wallet: Wallet, tokens: Iterable[str], file: Path) -> str:
     """The exchange's line of SWAP_ROUTERS, with a pool for each token; made once per chain, and
     noted in the file.
 
     Empty when the set-up brought no contracts.
     """
-    contracts = kept.read_text().strip() if kept.exists() else ""
+    contracts = file.read_text().strip() if file.exists() else ""
     if not contracts or not wallet.has_code(contracts.partition(":")[0]):
         router = open_exchange(wallet)
         if router is None:
@@ -44,7 +44,7 @@ def place(wallet: Wallet, tokens: Iterable[str], kept: Path) -> str:
         for token in tokens:
             fill(wallet, router, Pool(token))
         contracts = f"{router.address}:{router.wrapped_native}"
-        kept.write_text(contracts + "\n")
+        file.write_text(contracts + "\n")
     return f"{CHAIN}={contracts}"
 
 
@@ -71,13 +71,13 @@ def fill(wallet: Wallet, router: Router, pool: Pool) -> None:
     _mined(wallet, wallet.send(pool.token, data=allow))
     deadline = int(time.time()) + 1000 * 24 * HOUR_SECONDS
     shape = ["address", "uint256", "uint256", "uint256", "address", "uint256"]
-    given = [pool.token, pool.tokens_atomic, 0, 0, wallet.address, deadline]
+    arguments = [pool.token, pool.tokens_atomic, 0, 0, wallet.address, deadline]
     _mined(
         wallet,
         wallet.send(
             router.address,
             pool.native_wei,
-            _ADD_LIQUIDITY_NATIVE + encode(shape, given).hex(),
+            _ADD_LIQUIDITY_NATIVE + encode(shape, arguments).hex(),
             gas=DEPLOY_GAS,
         ),
     )

@@ -25,20 +25,20 @@ URLS = {
 def fill(contracts: dict[str, str]) -> list[str]:
     """Give each hot wallet coins, and the live one tokens, unless it has some, and book them; the
     networks that can send now."""
-    known = signing_rounds.introduce()
+    wallets = signing_rounds.introduce()
     staff = User.objects.get(email=people.STAFF["email"])
-    for chain in Chain.objects.filter(pk__in=known.keys() & URLS.keys()):
+    for chain in Chain.objects.filter(pk__in=wallets.keys() & URLS.keys()):
         url = os.environ[URLS[chain.pk]]
         wallet = Wallet(url, CHAIN_KEYS[chain.mode])
-        hot = known[chain.pk]
+        hot = wallets[chain.pk]
         if int(local_chain.call(url, "eth_getBalance", hot, "latest"), 16) >= COINS_WEI // 2:
             continue
         native = Asset.objects.get(chain=chain, token_standard=TokenStandard.NATIVE)
-        sent = [(native.pk, COINS_WEI, wallet.send(hot, COINS_WEI))]
+        transfers = [(native.pk, COINS_WEI, wallet.send(hot, COINS_WEI))]
         for asset_id, contract in contracts.items() if chain.mode == "live" else ():
-            sent.append((asset_id, TOKENS_ATOMIC, wallet.mint(contract, hot, TOKENS_ATOMIC)))
+            transfers.append((asset_id, TOKENS_ATOMIC, wallet.mint(contract, hot, TOKENS_ATOMIC)))
         local_chain.call(url, "evm_mine")
-        for asset_id, amount_atomic, tx_hash in sent:
+        for asset_id, amount_atomic, tx_hash in transfers:
             wallet.receipt(tx_hash)
             movements.correction(
                 key=funding_key(tx_hash, asset_id),
@@ -51,4 +51,4 @@ def fill(contracts: dict[str, str]) -> list[str]:
                 staff_id=staff.pk,
                 at=clock.real_now(),
             )
-    return sorted(known)
+    return sorted(wallets)

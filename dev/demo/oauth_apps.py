@@ -62,16 +62,16 @@ APPS = (
 def seed_apps(store: Store, merchant: User) -> None:
     """Those that aren't there yet."""
     there = set(Application.objects.values_list("client_id", flat=True))
-    for known in APPS:
-        if known.client_id in there:
+    for sample in APPS:
+        if sample.client_id in there:
             continue
-        asked = AppRequest(
-            name=known.name,
+        order = AppRequest(
+            name=sample.name,
             confidential=False,
-            redirect_uris=list(known.redirect_uris),
-            scopes=list(known.scopes),
+            redirect_uris=list(sample.redirect_uris),
+            scopes=list(sample.scopes),
         )
         with transaction.atomic():
-            app, _ = create_app(store, merchant, asked)
-            app.client_id = known.client_id
+            app, _ = create_app(store, merchant, order)
+            app.client_id = sample.client_id
             app.save(update_fields=["client_id"])

@@ -133,29 +133,29 @@ def _create(
     cents: int,
     currency: str = "EUR",
     lifetime_seconds: int = EXPIRES_IN_MAX,
-    **given: Any,
+    **options: Any,
 ) -> tuple[Payment, bool]:
     amount = f"{cents // CENTS}.{cents % CENTS:02d}"
-    order_id = given.get("order_id")
-    asked = PaymentRequest(
+    order_id = options.get("order_id")
+    order = PaymentRequest(
         amount=amount,
         currency=currency,
         title=title,
         expires_in=lifetime_seconds,
         order_id=order_id,
     )
-    return create_payment(access, asked, given.get("key"))
+    return create_payment(access, order, options.get("key"))
 
 
 def sample_payment(store: Store, merchant: User, mode: str = "test") -> Payment:
     """An unpaid payment whose checkout page can be opened now."""
     access = Access.for_session(merchant, store, mode, proof=ACT)
-    found = (
+    payment = (
         Payment.objects.visible_to(access)
         .filter(order_id=SAMPLE_ORDER, status="pending", expires_at__gt=access.now())
         .first()
     )
-    return found or _create(access, "Flat white, twice", SAMPLE_CENTS, order_id=SAMPLE_ORDER)[0]
+    return payment or _create(access, "Flat white, twice", SAMPLE_CENTS, order_id=SAMPLE_ORDER)[0]
 
 
 def pay_live_payments(

@@ -45,8 +45,8 @@ def seed_payouts(store: Store, merchant: User) -> None:
             is_verified=True,
         )
     asset = Asset.objects.get(pk=COIN)
-    held = balances(store.pk, "test").get(COIN)
-    amount = (held.available_atomic if held is not None else 0) // 10
+    balance = balances(store.pk, "test").get(COIN)
+    amount = (balance.available_atomic if balance is not None else 0) // 10
     if amount >= asset.min_withdrawal_atomic:
         for name, threshold, is_saved in WISHES:
             change_store(store, payout_review_threshold_cents=threshold)
@@ -59,7 +59,7 @@ def seed_payouts(store: Store, merchant: User) -> None:
 
 def _schedule(access: Access, wallet: Destination) -> None:
     first = access.now() + timedelta(days=7)
-    asked = ScheduleRequest(
+    order = ScheduleRequest(
         asset_id=COIN,
         frequency=Schedule.Frequency.WEEKLY,
         crypto_payout_detail_id=str(wallet.pk),
@@ -67,4 +67,4 @@ def _schedule(access: Access, wallet: Destination) -> None:
         minimum_fiat_currency="EUR",
         next_payout_at=first,
     )
-    create_schedule(access, asked)
+    create_schedule(access, order)

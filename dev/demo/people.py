@@ -27,13 +27,13 @@ def open_demo_store() -> Store:
     for person, name in ((STAFF, "Sam Staff"), (COLLEAGUE, "Cleo Colleague")):
         if User.objects.with_email(person["email"]) is None:
             create_user(person["email"], person["password"], name=name, is_staff=True)
-    found = (
+    member = (
         Member.objects.filter(user__email=MERCHANT["email"], store__name=STORE_NAME)
         .select_related("store")
         .first()
     )
-    if found is not None:
-        return found.store
+    if member is not None:
+        return member.store
     merchant = create_user(MERCHANT["email"], MERCHANT["password"], name="Mira Merchant")
     second_factor.switch_on(merchant, MERCHANT["totp_secret"])
     store = create_store(
@@ -47,10 +47,10 @@ def open_demo_store() -> Store:
     return store
 
 
-def credentials(store: Store, kept: bytes | None) -> StoreResult:
+def credentials(store: Store, content: bytes | None) -> StoreResult:
     """What `create_store` prints: the one kept since it was made (secrets are shown once), else new
     credentials."""
-    known = json.decode(kept, type=StoreResult) if kept is not None else None
-    if known is not None and known.store.id == str(store.pk):
-        return known
+    stored = json.decode(content, type=StoreResult) if content is not None else None
+    if stored is not None and stored.store.id == str(store.pk):
+        return stored
     return open_store(store, User.objects.get(email=MERCHANT["email"]))

@@ -58,9 +58,9 @@ def seed_platform(merchant: User) -> None:
 
 def _sell(access: Access) -> None:
     for title, amount, is_paid in SALES:
-        asked = PaymentRequest(
+        order = PaymentRequest(
             amount=amount, currency="EUR", title=title, expires_in=EXPIRES_IN_MAX
         )
-        payment, _ = create_payment(access, asked)
+        payment, _ = create_payment(access, order)
         if is_paid:
             simulate_deposit(access, payment, SimulationRequest())

@@ -97,9 +97,13 @@ class Processes:
     def died(self) -> str:
         """The first process that has ended by itself, and how; empty while all run."""
         if not self.ended and not self.is_stopping:
-            found = ((name, process.poll()) for name, process in self._running.items())
+            statuses = ((name, process.poll()) for name, process in self._running.items())
             self.ended = next(
-                (f"{name} stopped (rc={status})" for name, status in found if status is not None),
+                (
+                    f"{name} stopped (rc={status})"
+                    for name, status in statuses
+                    if status is not None
+                ),
                 "",
             )
         return self.ended
@@ -177,7 +181,7 @@ def web(port: int) -> list[str]:
 def beside_web() -> dict[str, list[str]]:
     """Name -> command line of everything else."""
     celery = [str(Path(sys.executable).parent / "celery"), "--quiet", "-A", "config.celery"]
-    found = {
+    commands = {
         "worker": [
             *celery,
             "worker",
@@ -192,5 +196,5 @@ def beside_web() -> dict[str, list[str]]:
     }
     if any(settings.CHAIN_URLS.values()):
         for name, command in (("watcher", "watch_chains"), ("signer", "signer")):
-            found[name] = [sys.executable, str(settings.BASE_DIR / "manage.py"), command]
-    return found
+            commands[name] = [sys.executable, str(settings.BASE_DIR / "manage.py"), command]
+    return commands

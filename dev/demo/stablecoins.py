@@ -21,11 +21,13 @@ def place_tokens(wallet: Wallet, holders: list[str]) -> dict[str, str]:
         if not wallet.has_code(rows[asset_id].contract_address or "0x" + "0" * 40)
     ]
     if missing:
-        sent = {asset_id: wallet.deploy_token(*TOKENS[asset_id], DECIMALS) for asset_id in missing}
+        deployments = {
+            asset_id: wallet.deploy_token(*TOKENS[asset_id], DECIMALS) for asset_id in missing
+        }
         local_chain.call(wallet.url, "evm_mine")
         contracts = {
             asset_id: str(wallet.receipt(tx_hash).contract_address).lower()
-            for asset_id, tx_hash in sent.items()
+            for asset_id, tx_hash in deployments.items()
         }
         minted = [
             wallet.mint(contract, holder, FUNDS_ATOMIC)

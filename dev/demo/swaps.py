@@ -22,8 +22,8 @@ def swap_when_paid(store: Store, merchant: User) -> None:
     access = Access.for_session(merchant, store, "live", proof=ACT)
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
-        held = balances(store.pk, "live").get("ETH")
-        if held is not None and held.available_atomic >= SELL_WEI:
+        balance = balances(store.pk, "live").get("ETH")
+        if balance is not None and balance.available_atomic >= SELL_WEI:
             with contextlib.suppress(Failure):  # the visitor was faster and has spent it
                 create_swap(
                     access, SwapRequest("ETH", "ETH_USDC", SELL_WEI), key=KEY, caller="demo"

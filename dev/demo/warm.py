@@ -30,13 +30,13 @@ class Warm:
 
     def __init__(self, name: str, command: list[str]) -> None:
         gate, self._gate = os.pipe()
-        lines, said = os.pipe()
+        lines, output = os.pipe()
         _gates.append(self._gate)
         self.pid = os.fork()
         if self.pid == 0:
-            _run(name, command, gate, said)
+            _run(name, command, gate, output)
         os.close(gate)
-        os.close(said)
+        os.close(output)
         self.stdout = os.fdopen(lines, "rb")
         self.returncode: int | None = None
 
@@ -68,13 +68,13 @@ class Warm:
             os.close(self._gate)
 
 
-def _run(name: str, command: list[str], gate: int, said: int) -> None:
+def _run(name: str, command: list[str], gate: int, output: int) -> None:
     """The child's whole life. It ends without the handlers of its parent's exit: the services
     aren't its own."""
     status = 1
     try:
         Path("/proc/self/comm").write_text(f"tillgate {name}")  # its command line is its parent's
-        _settle_in(gate, said)
+        _settle_in(gate, output)
         if environment := _environment_told(gate):
             os.environ.update(json.loads(environment))
             _come_in_as_told()
@@ -90,7 +90,7 @@ def _run(name: str, command: list[str], gate: int, said: int) -> None:
         os._exit(status)
 
 
-def _settle_in(gate: int, said: int) -> None:
+def _settle_in(gate: int, output: int) -> None:
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -99,15 +99,15 @@ def _settle_in(gate: int, said: int) -> None:
     embedded.leave_to_parent()
     demo_environment.leave_to_parent()
     nothing = os.open(os.devnull, os.O_RDONLY)
-    for ours, standard in ((nothing, 0), (said, 1), (said, 2)):
-        os.dup2(ours, standard)
+    for descriptor, standard in ((nothing, 0), (output, 1), (output, 2)):
+        os.dup2(descriptor, standard)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # of this process it is a text stream
 
 
 def _environment_told(gate: int) -> bytes:
     """Empty when the parent ended instead of telling."""
-    with os.fdopen(gate, "rb") as told:
-        return told.read()
+    with os.fdopen(gate, "rb") as pipe:
+        return pipe.read()
 
 
 def _come_in_as_told() -> None:

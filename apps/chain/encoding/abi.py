@@ -34,10 +34,10 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
 def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
     """The values; addresses in lower case. Raises Malformed, also for what isn't the one way to
     write them."""
-    found = tuple(_read(kind, data, WORD * place) for place, kind in enumerate(types))
-    if encode(types, found) != data:
+    values = tuple(_read(kind, data, WORD * place) for place, kind in enumerate(types))
+    if encode(types, values) != data:
         raise Malformed("written in another way")
-    return found
+    return values
 
 
 def _is_dynamic(kind: str) -> bool:
@@ -48,7 +48,7 @@ def _tail(kind: str, value: Any) -> bytes:
     if kind == "string":
         raw: bytes = value.encode()
         return len(raw).to_bytes(WORD) + raw + bytes(-len(raw) % WORD)
-    return len(value).to_bytes(WORD) + b"".join(_word(kind[:-2], one) for one in value)
+    return len(value).to_bytes(WORD) + b"".join(_word(kind[:-2], item) for item in value)
 
 
 def _word(kind: str, value: Any) -> bytes:

@@ -55,7 +55,7 @@ def rlp(item: Item) -> bytes:
     """Recursive length prefix; a number is its shortest big-endian bytes. Raises OverflowError for
     a negative one."""
     if isinstance(item, list):
-        body = b"".join(rlp(one) for one in item)
+        body = b"".join(rlp(part) for part in item)
         return _prefix(len(body), 0xC0) + body
     body = item.to_bytes((item.bit_length() + 7) // 8) if isinstance(item, int) else item
     if len(body) == 1 and body[0] < 0x80:  # such a byte stands for itself

@@ -73,8 +73,8 @@ class Private:
 
     def child(self, index: int) -> "Private":
         """Hardened from 2^31 on."""
-        told = b"\0" + self.key.secret if index >= HARDENED else self.key.public_key.format()
-        tweak, chain_code = _halves(self.chain_code, told + index.to_bytes(4))
+        content = b"\0" + self.key.secret if index >= HARDENED else self.key.public_key.format()
+        tweak, chain_code = _halves(self.chain_code, content + index.to_bytes(4))
         return Private(
             self.key.add(tweak),
             chain_code,
@@ -85,10 +85,10 @@ class Private:
 
     def derive(self, path: str) -> "Private":
         """The descendant at a path like m/44'/60'/0'."""
-        found = self
+        key = self
         for step in path.split("/")[1:]:
-            found = found.child(int(step.rstrip("'")) + (HARDENED if step.endswith("'") else 0))
-        return found
+            key = key.child(int(step.rstrip("'")) + (HARDENED if step.endswith("'") else 0))
+        return key
 
     @property
     def public(self) -> Public:

@@ -35,13 +35,13 @@ def words_of(entropy: bytes) -> str:
 def is_mnemonic(words: str) -> bool:
     """Whether these are words of the list, so many as a mnemonic has, with the right checksum."""
     numbers = {word: number for number, word in enumerate(_list())}
-    given = unicodedata.normalize("NFKD", words).split()
-    if len(given) not in _LENGTHS or not all(word in numbers for word in given):
+    parts = unicodedata.normalize("NFKD", words).split()
+    if len(parts) not in _LENGTHS or not all(word in numbers for word in parts):
         return False
     bits = 0
-    for word in given:
+    for word in parts:
         bits = bits << _WORD_BITS | numbers[word]
-    check_bits = len(given) // 3
+    check_bits = len(parts) // 3
     entropy = (bits >> check_bits).to_bytes(check_bits * 4)
     return bool(bits & 2**check_bits - 1 == _checksum(entropy))
 
@@ -53,7 +53,7 @@ def _checksum(entropy: bytes) -> int:
 
 def seed_of(words: str, passphrase: str = "") -> bytes:
     """The 64 bytes that BIP-32 begins with."""
-    told, salt = (
+    password, salt = (
         unicodedata.normalize("NFKD", text).encode() for text in (words, "mnemonic" + passphrase)
     )
-    return hashlib.pbkdf2_hmac("sha512", told, salt, _ROUNDS)
+    return hashlib.pbkdf2_hmac("sha512", password, salt, _ROUNDS)

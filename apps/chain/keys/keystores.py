@@ -49,8 +49,10 @@ class HotKey:
         forgotten."""
         if self._keystore.is_near:
             return
-        self._signed = {one: self._signed[one] for one in digests if one in self._signed}
-        missing = [one for one in digests if one not in self._signed]
+        self._signed = {
+            digest: self._signed[digest] for digest in digests if digest in self._signed
+        }
+        missing = [digest for digest in digests if digest not in self._signed]
         if missing:
             raise Unsigned(missing)
 

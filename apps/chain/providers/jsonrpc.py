@@ -73,9 +73,9 @@ class Node:
 
     def ask(self, calls: Sequence[Call]) -> list[Any]:
         results = self.each(calls)
-        for one in results:
-            if isinstance(one, RpcError):
-                raise one
+        for result in results:
+            if isinstance(result, RpcError):
+                raise result
         return results
 
     def each(self, calls: Sequence[Call]) -> list[Any]:
@@ -98,19 +98,19 @@ class Node:
         self._session.close()
 
     def _ask(self, calls: Sequence[Call]) -> list[Any]:
-        sent = [
-            {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
-            for number, (method, given) in enumerate(calls)
+        requests = [
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+            for number, (method, parameters) in enumerate(calls)
         ]
-        answer = self._post(orjson.dumps(sent if len(sent) > 1 else sent[0]))
+        answer = self._post(orjson.dumps(requests if len(requests) > 1 else requests[0]))
         answers = answer if isinstance(answer, list) else [answer]
-        by_id = {one.get("id"): one for one in answers if isinstance(one, dict)}
+        by_id = {entry.get("id"): entry for entry in answers if isinstance(entry, dict)}
         results = [self._result(by_id.get(number, {})) for number in range(len(calls))]
-        for one in by_id.values():  # of the whole batch, or without a place in it
-            if one.get("error") is not None and not (
-                isinstance(one.get("id"), int) and 0 <= one["id"] < len(calls)
+        for entry in by_id.values():  # of the whole batch, or without a place in it
+            if entry.get("error") is not None and not (
+                isinstance(entry.get("id"), int) and 0 <= entry["id"] < len(calls)
             ):
-                raise self._refusal(one["error"])
+                raise self._refusal(entry["error"])
         for result in results:
             if isinstance(result, RpcError) and not result.is_refusal:
                 raise result
@@ -241,7 +241,9 @@ class JsonRpc:
     def _highest(self, block: Any) -> Any:
         """The newest block of the node that is furthest; we go on with that node."""
         best = self._nodes[0]
-        for node in [one for one in self._nodes[1:] if one.rests_until <= time.monotonic()]:
+        for node in [
+            candidate for candidate in self._nodes[1:] if candidate.rests_until <= time.monotonic()
+        ]:
             try:
                 other = self._ask(node, [("eth_getBlockByNumber", ["latest", False])])[0]
             except RpcError:

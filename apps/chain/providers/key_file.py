@@ -64,14 +64,14 @@ class KeyFile:
 def configured_passphrase() -> str:
     """From the environment of the signer alone; outside production the published one stands in.
     Raises KeyFileRefused."""
-    given = os.environ.get("SIGNER_PASSPHRASE", "")
+    passphrase = os.environ.get("SIGNER_PASSPHRASE", "")
     published = published_secrets.SIGNER_PASSPHRASE
     if not settings.IS_PRODUCTION:
-        return given or published
-    if not given:
+        return passphrase or published
+    if not passphrase:
         raise KeyFileRefused(
             "SIGNER_PASSPHRASE is missing: set it in the environment of the signer"
         )
-    if given == published:
+    if passphrase == published:
         raise KeyFileRefused("SIGNER_PASSPHRASE holds the published demo value: choose your own")
-    return given
+    return passphrase

@@ -44,23 +44,23 @@ class AwsKms:
 
     def public_key(self, mode: str) -> bytes:
         try:
-            told = load_der_public_key(
+            key = load_der_public_key(
                 self._asked("get_public_key", KeyId=self._key(mode))["PublicKey"]
             )
         except (ValueError, UnsupportedAlgorithm):
-            told = None
-        if not isinstance(told, ec.EllipticCurvePublicKey) or not isinstance(
-            told.curve, ec.SECP256K1
+            key = None
+        if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(
+            key.curve, ec.SECP256K1
         ):
             raise KeystoreError(
                 ErrorCode.MALFORMED, f"The key of {mode} mode is none of ECC_SECG_P256K1"
             )
-        return told.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+        return key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
     def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
         if len(digest) != DIGEST_BYTES:
             raise KeystoreError(ErrorCode.REFUSED, "A digest has 32 bytes")
-        told = self._asked(
+        answer = self._asked(
             "sign",
             KeyId=self._key(mode),
             Message=digest,
@@ -68,21 +68,21 @@ class AwsKms:
             SigningAlgorithm="ECDSA_SHA_256",
         )
         try:
-            return decode_dss_signature(told["Signature"])
+            return decode_dss_signature(answer["Signature"])
         except ValueError:
             raise KeystoreError(ErrorCode.MALFORMED, "KMS answered with no signature") from None
 
     def new_data_key(self) -> tuple[bytes, bytes]:
-        made = self._asked(
+        answer = self._asked(
             "generate_data_key", KeyId=self._wrapping, KeySpec="AES_256", EncryptionContext=_CONTEXT
         )
-        return made["Plaintext"], made["CiphertextBlob"]
+        return answer["Plaintext"], answer["CiphertextBlob"]
 
     def data_key(self, wrapped: bytes) -> bytes:
-        told = self._asked(
+        answer = self._asked(
             "decrypt", KeyId=self._wrapping, CiphertextBlob=wrapped, EncryptionContext=_CONTEXT
         )
-        return bytes(told["Plaintext"])
+        return bytes(answer["Plaintext"])
 
     def _key(self, mode: str) -> str:
         if mode not in self._keys:

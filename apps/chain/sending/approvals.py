@@ -61,7 +61,7 @@ def _seal(key: bytes, row: OutgoingTransaction) -> str:
         row.chain_id,
         row.asset_id,
     ]
-    told = [
+    content = [
         *place,
         row.to_address,
         str(row.amount_atomic),
@@ -69,7 +69,7 @@ def _seal(key: bytes, row: OutgoingTransaction) -> str:
         row.receives_asset_id or "",
         emptied,
     ]
-    return hmac.new(key, json.dumps(told).encode(), hashlib.sha256).hexdigest()
+    return hmac.new(key, json.dumps(content).encode(), hashlib.sha256).hexdigest()
 
 
 def _keys() -> dict[str, bytes]:

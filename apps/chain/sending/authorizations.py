@@ -53,15 +53,18 @@ class Authorization:
     signature: str
 
 
-def is_signed_by_payer(asset: Asset, one: Authorization) -> bool:
+def is_signed_by_payer(asset: Asset, authorization: Authorization) -> bool:
     """Whether the signature is the payer's own, for this token on this chain."""
     try:
-        return recovered(digest(asset, one), *_parts(one.signature)) == one.payer
+        return (
+            recovered(digest(asset, authorization), *_parts(authorization.signature))
+            == authorization.payer
+        )
     except (ValueError, OverflowError):
         return False
 
 
-def digest(asset: Asset, one: Authorization) -> bytes:
+def digest(asset: Asset, authorization: Authorization) -> bytes:
     """What the payer's key signs; the signature in it isn't looked at. Raises ValueError or
     OverflowError."""
     contract = str(asset.contract_address)
@@ -69,13 +72,19 @@ def digest(asset: Asset, one: Authorization) -> bytes:
         asset.eip712_name, asset.eip712_version, asset.chain.chain_id, contract
     )
     return typed_data.digest(
-        domain, typed_data.struct_hash(_STRUCT, encode(_MEMBERS, _members(one)))
+        domain, typed_data.struct_hash(_STRUCT, encode(_MEMBERS, _members(authorization)))
     )
 
 
-def _members(one: Authorization) -> tuple[str, str, int, int, int, bytes]:
-    times = (one.valid_after, one.valid_before)
-    return one.payer, one.to, one.amount_atomic, *times, bytes.fromhex(one.nonce[2:])
+def _members(authorization: Authorization) -> tuple[str, str, int, int, int, bytes]:
+    times = (authorization.valid_after, authorization.valid_before)
+    return (
+        authorization.payer,
+        authorization.to,
+        authorization.amount_atomic,
+        *times,
+        bytes.fromhex(authorization.nonce[2:]),
+    )
 
 
 def _parts(signature: str) -> tuple[int, bytes, bytes]:
@@ -85,9 +94,12 @@ def _parts(signature: str) -> tuple[int, bytes, bytes]:
     return raw[64] + 27 if raw[64] < 27 else raw[64], raw[:32], raw[32:64]
 
 
-def call_data(one: Authorization) -> str:
+def call_data(authorization: Authorization) -> str:
     """The call of the token's contract that carries an authorization out."""
-    return _TRANSFER + encode(_SHAPE, (*_members(one), *_parts(one.signature))).hex()
+    return (
+        _TRANSFER
+        + encode(_SHAPE, (*_members(authorization), *_parts(authorization.signature))).hex()
+    )
 
 
 def refusal(row: OutgoingTransaction) -> Reason | None:
@@ -117,24 +129,24 @@ def refusal(row: OutgoingTransaction) -> Reason | None:
 # --- what the chain says: never inside a transaction; each raises RpcError ---
 
 
-def is_used(asset: Asset, one: Authorization, nodes: Nodes) -> bool:
+def is_used(asset: Asset, authorization: Authorization, nodes: Nodes) -> bool:
     """Whether the token has seen the nonce, spent or called off."""
-    data = f"{_STATE}{one.payer[2:]:0>64}{one.nonce[2:]}"
+    data = f"{_STATE}{authorization.payer[2:]:0>64}{authorization.nonce[2:]}"
     answer = nodes.call("eth_call", [{"to": asset.contract_address, "data": data}, "latest"])
     return answer not in ("0x", None) and int(answer, 16) != 0
 
 
-def is_covered(asset: Asset, one: Authorization, nodes: Nodes) -> bool:
+def is_covered(asset: Asset, authorization: Authorization, nodes: Nodes) -> bool:
     """Whether the payer holds the amount."""
-    return balances.of_token(asset, one.payer, nodes) >= one.amount_atomic
+    return balances.of_token(asset, authorization.payer, nodes) >= authorization.amount_atomic
 
 
-def would_pass(asset: Asset, one: Authorization, nodes: Nodes) -> bool:
+def would_pass(asset: Asset, authorization: Authorization, nodes: Nodes) -> bool:
     """Whether the token would carry it out now."""
     wallet = HotWallet.objects.filter(chain=asset.chain_id).first()
     call = {
         "to": asset.contract_address,
-        "data": call_data(one),
+        "data": call_data(authorization),
         **({"from": wallet.address} if wallet else {}),
     }
     try:
@@ -158,8 +170,8 @@ def mined(row: OutgoingTransaction, nodes: Nodes) -> str:
     return next(
         (
             tx_hash
-            for tx_hash, found in zip(hashes, receipts, strict=True)
-            if found and int(found["status"], 16) == 1
+            for tx_hash, receipt in zip(hashes, receipts, strict=True)
+            if receipt and int(receipt["status"], 16) == 1
         ),
         "",
     )

@@ -39,8 +39,8 @@ def promised(chain_id: str, holder: str, nonce: int) -> Promised:
     gas = newest.aggregate(wei=Sum(most, output_field=AtomicField()))["wei"] or 0
     taking = ahead.exclude(purpose__in=TAKES_NO_TOKENS)
     by_asset = {
-        asset: int(taken)
-        for asset, taken in taking.values_list("asset").annotate(Sum("amount_atomic"))
+        asset: int(amount)
+        for asset, amount in taking.values_list("asset").annotate(Sum("amount_atomic"))
     }
     native = set(
         Asset.objects.filter(pk__in=by_asset, token_standard=TokenStandard.NATIVE).values_list(
@@ -48,8 +48,8 @@ def promised(chain_id: str, holder: str, nonce: int) -> Promised:
         )
     )
     return Promised(
-        int(gas) + sum(taken for asset, taken in by_asset.items() if asset in native),
-        {asset: taken for asset, taken in by_asset.items() if asset not in native},
+        int(gas) + sum(amount for asset, amount in by_asset.items() if asset in native),
+        {asset: amount for asset, amount in by_asset.items() if asset not in native},
     )
 
 
@@ -78,15 +78,15 @@ def can_afford(asset: Asset, holder: str, amount_atomic: int, nodes: Nodes) -> b
 def free(asset: Asset, holder: str, nodes: Nodes) -> int:
     """What could be sent now besides a transfer's gas at twice today's price; -1 when not even that
     is there. Raises RpcError."""
-    asked: list[Call] = [
+    calls: list[Call] = [
         ("eth_getTransactionCount", [holder, "latest"]),
         ("eth_getBalance", [holder, "latest"]),
         ("eth_gasPrice", []),
     ]
-    nonce, native, price = (int(one, 16) for one in nodes.batch(asked))
-    taken = promised(asset.chain_id, holder, nonce)
+    nonce, native, price = (int(answer, 16) for answer in nodes.batch(calls))
+    commitments = promised(asset.chain_id, holder, nonce)
     gas = 2 * price * (NATIVE_GAS if asset.is_native else TOKEN_GAS)
-    left = native - taken.native_atomic - gas
-    if asset.is_native or left < 0:
-        return max(left, -1)
-    return of_token(asset, holder, nodes) - taken.tokens_atomic.get(asset.pk, 0)
+    remainder = native - commitments.native_atomic - gas
+    if asset.is_native or remainder < 0:
+        return max(remainder, -1)
+    return of_token(asset, holder, nodes) - commitments.tokens_atomic.get(asset.pk, 0)

@@ -132,9 +132,9 @@ def _is_swap(row: OutgoingTransaction, router: Router, wallet: str) -> bool:
     ):
         return False
     shape = _FROM_NATIVE if row.asset.is_native else _FROM_TOKENS
-    told = decode(shape, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))
-    least = told[-4]
-    deadline = told[-1]
+    arguments = decode(shape, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))
+    least = arguments[-4]
+    deadline = arguments[-1]
     expected = swap(
         router, row.asset, row.receives_asset, row.amount_atomic, least, wallet, deadline
     )
@@ -158,13 +158,13 @@ def received(row: OutgoingTransaction, receipt: Any, wallet: str) -> int:
         place = 2
         holder = wallet
     total = 0
-    for one in receipt["logs"]:
-        topics = [str(topic).lower() for topic in one["topics"]]
+    for entry in receipt["logs"]:
+        topics = [str(topic).lower() for topic in entry["topics"]]
         is_of_kind = (
-            str(one["address"]).lower() == contract
+            str(entry["address"]).lower() == contract
             and len(topics) == place + 1
             and topics[0] == kind
         )
         if is_of_kind and topics[place] == f"0x{holder[2:].lower():0>64}":
-            total += int(one["data"], 16)
+            total += int(entry["data"], 16)
     return total

@@ -24,11 +24,11 @@ def signed(
     row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime
 ) -> SignedTransaction:
     """The bytes."""
-    made = unsigned(row, chain, offer).signed(key)
+    transaction = unsigned(row, chain, offer).signed(key)
     return SignedTransaction(
         outgoing=row,
-        tx_hash=made.tx_hash,
-        raw=made.raw,
+        tx_hash=transaction.tx_hash,
+        raw=transaction.raw,
         max_fee_wei=offer.max_fee_wei,
         priority_fee_wei=offer.priority_fee_wei,
         signed_at=at,
@@ -39,6 +39,6 @@ def signed_candidate(
     row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime
 ) -> SignedTransaction:
     """The same, kept. Inside the transaction that gave the row its nonce."""
-    one = signed(row, key, chain, offer, at)
-    one.save(force_insert=True)
-    return one
+    candidate = signed(row, key, chain, offer, at)
+    candidate.save(force_insert=True)
+    return candidate

@@ -82,13 +82,13 @@ class Room:
     def __init__(self, rows: Sequence[OutgoingTransaction], at: datetime) -> None:
         self._since = at - DAY
         stores = {row.store_id for row in rows if row.store_id is not None}
-        asked = {
+        arguments = {
             "stores": array(stores),
             "assets": array({row.asset_id for row in rows}),
             "uncounted": array(_UNCOUNTED),
         }
         self._signed: dict[tuple[uuid.UUID | None, str], int] = defaultdict(int)
-        for store_id, asset_id, amount in _SIGNED.rows(since=self._since, **asked):
+        for store_id, asset_id, amount in _SIGNED.rows(since=self._since, **arguments):
             self._signed[store_id, asset_id] = int(amount)
         self._came_in: dict[tuple[uuid.UUID, str], int] = {}
         self._paid_in = _paid_in([row for row in rows if row.purpose == _Purpose.REFUND])
@@ -103,10 +103,10 @@ class Room:
             return Reason.ABOVE_ONE
         if row.purpose in _UNCOUNTED:
             return None  # what an approval lets go is counted when it goes
-        sent = self._signed[row.store_id, row.asset_id] + row.amount_atomic
-        if sent > most_a_day and sent > self._inflow(row):
+        total = self._signed[row.store_id, row.asset_id] + row.amount_atomic
+        if total > most_a_day and total > self._inflow(row):
             return Reason.ABOVE_DAY
-        self._signed[row.store_id, row.asset_id] = sent
+        self._signed[row.store_id, row.asset_id] = total
         return None
 
     def _takes_back(self, row: OutgoingTransaction) -> bool:
@@ -122,14 +122,14 @@ class Room:
             return 0
         place = row.store_id, row.asset_id
         if place not in self._came_in:
-            asked = {
+            arguments = {
                 "store": row.store_id,
                 "asset": row.asset_id,
                 "since": self._since,
                 "kinds": array(INFLOWS),
             }
             ((came,),) = _CAME_IN.rows(
-                from_xid=_first_xid(self._since) if row.mode == "live" else "0", **asked
+                from_xid=_first_xid(self._since) if row.mode == "live" else "0", **arguments
             )
             self._came_in[place] = int(came) * settings.SIGNER_INFLOW_PERCENT // 100
         return self._came_in[place]
@@ -141,24 +141,24 @@ def _first_xid(since: datetime) -> str:
     (low, high), first = (0, _LAST.rows()[0][0] + 1), "0"
     while low < high:
         middle = (low + high) // 2
-        found = _BEGAN.rows(id=middle)
-        if not found or found[0][1] >= since - _SLACK:
+        rows = _BEGAN.rows(id=middle)
+        if not rows or rows[0][1] >= since - _SLACK:
             high = middle
         else:
-            low = found[0][0] + 1
-            first = found[0][2] or first
+            low = rows[0][0] + 1
+            first = rows[0][2] or first
     return first
 
 
 def _paid_in(refunds: Sequence[OutgoingTransaction]) -> dict[tuple[str, str], int]:
     if not refunds:
         return {}
-    asked = {
+    arguments = {
         "addresses": array(row.to_address for row in refunds),
         "assets": array(row.asset_id for row in refunds),
     }
     return {
-        (address, asset_id): int(amount) for address, asset_id, amount in _PAID_IN.rows(**asked)
+        (address, asset_id): int(amount) for address, asset_id, amount in _PAID_IN.rows(**arguments)
     }
 
 

@@ -39,15 +39,15 @@ def assets() -> list[str]:
 def float_of(asset: Asset) -> Float:
     """Raises ValueError for a line that can't be read."""
     kept_text, _, from_text = settings.COLD_FLOATS[asset.pk].partition(":")
-    kept = atomic_from_decimal(kept_text, asset.atomic_decimals)
+    balance = atomic_from_decimal(kept_text, asset.atomic_decimals)
     moved_from = (
         atomic_from_decimal(from_text, asset.atomic_decimals)
         if from_text
-        else TRIGGER_TIMES * (kept or 0)
+        else TRIGGER_TIMES * (balance or 0)
     )
-    if kept is None or moved_from is None or moved_from < kept:
+    if balance is None or moved_from is None or moved_from < balance:
         raise ValueError(f"COLD_FLOATS can't be read for {asset.pk}")
-    return Float(kept, moved_from)
+    return Float(balance, moved_from)
 
 
 def address(asset_id: str, number: int) -> str:
@@ -71,11 +71,11 @@ def next_number(asset_id: str) -> int:
 
 def addresses(asset_id: str) -> set[str]:
     """Every address that coins of an asset were sent to, and the configured one."""
-    known = OutgoingTransaction.objects.filter(
+    transactions = OutgoingTransaction.objects.filter(
         purpose=_Purpose.COLD, asset=asset_id, status=_Status.CONFIRMED
     )
-    found = set(known.values_list("to_address", flat=True))
-    return found | (
+    results = set(transactions.values_list("to_address", flat=True))
+    return results | (
         {address(asset_id, next_number(asset_id))} if asset_id in settings.COLD_ADDRESSES else set()
     )
 
@@ -106,11 +106,11 @@ def refusal(row: OutgoingTransaction) -> Reason | None:
 
 def problems() -> list[str]:
     """What is wrong with the settings, for whoever starts the signer."""
-    found = []
+    messages = []
     for asset_id in sorted({*settings.COLD_FLOATS, *settings.COLD_ADDRESSES}):
         asset = Asset.objects.filter(pk=asset_id).first()
         if asset is None:
-            found.append(f"COLD_FLOATS or COLD_ADDRESSES names {asset_id}, which is no asset")
+            messages.append(f"COLD_FLOATS or COLD_ADDRESSES names {asset_id}, which is no asset")
             continue
         try:
             if asset_id in settings.COLD_FLOATS:
@@ -118,10 +118,10 @@ def problems() -> list[str]:
             if asset_id in settings.COLD_ADDRESSES:
                 address(asset_id, 0)
         except ValueError as error:
-            found.append(str(error))
-    found += [
-        f"WITHDRAWAL_ADDRESSES names {one}, which is no address"
-        for one in settings.WITHDRAWAL_ADDRESSES
-        if not is_address(one)
+            messages.append(str(error))
+    messages += [
+        f"WITHDRAWAL_ADDRESSES names {entry}, which is no address"
+        for entry in settings.WITHDRAWAL_ADDRESSES
+        if not is_address(entry)
     ]
-    return found
+    return messages

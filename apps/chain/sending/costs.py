@@ -40,7 +40,7 @@ def look(chain: Chain) -> int | None:
 def remember(mode: str) -> None:
     """Hear the price on each chain of a mode that is read. Not inside a transaction."""
     for chain in Chain.objects.filter(
-        mode=mode, pk__in=[one for one, urls in settings.CHAIN_URLS.items() if urls]
+        mode=mode, pk__in=[chain_id for chain_id, urls in settings.CHAIN_URLS.items() if urls]
     ):
         look(chain)
 
@@ -66,7 +66,7 @@ def _in_units(asset: Asset, price: int | None) -> int | None:
     at = clock.real_now()
     native = Asset.objects.get(pk=native_asset_id(asset))
     paid = price_of(native, "USD", at)
-    wanted = price_of(asset, "USD", at)
-    if paid is None or wanted is None:
+    asset_price = price_of(asset, "USD", at)
+    if paid is None or asset_price is None:
         return None
-    return exchanged(Amount(native, price * TOKEN_GAS), paid, wanted).atomic
+    return exchanged(Amount(native, price * TOKEN_GAS), paid, asset_price).atomic

@@ -41,12 +41,12 @@ def limits_of(
     transfers = [row for row in rows if not row.call_data]
     codes = nodes.each([("eth_getCode", [row.to_address, "latest"]) for row in transfers])
     plain = [row for row, code in zip(transfers, codes, strict=True) if code in NO_CODE]
-    found = {row.pk: Gas(NATIVE_GAS) for row in plain if row.asset.is_native}
+    limits = {row.pk: Gas(NATIVE_GAS) for row in plain if row.asset.is_native}
     tokens = [row for row in plain if not row.asset.is_native]
-    found |= _of_tokens(tokens, holder, nodes)
-    single = [row for row in rows if row.pk not in found]
+    limits |= _of_tokens(tokens, holder, nodes)
+    single = [row for row in rows if row.pk not in limits]
     answers = nodes.each([("eth_estimateGas", [_shape(row, holder)]) for row in single])
-    return found | {
+    return limits | {
         row.pk: _of_one(row, answer) for row, answer in zip(single, answers, strict=True)
     }
 
@@ -63,22 +63,22 @@ def _of_tokens(
     recipient is let have them."""
     assets = list({row.asset_id: row.asset for row in rows}.values())
     kinds = [transfer(asset, "0x" + secrets.token_hex(20), 1) for asset in assets]
-    asked: list[Call] = [
+    calls: list[Call] = [
         ("eth_estimateGas", [{"from": holder, "to": to, "data": data}]) for to, _, data in kinds
     ]
-    asked += [("eth_call", [_shape(row, holder), "latest"]) for row in rows]
-    answers = nodes.each(asked)
+    calls += [("eth_call", [_shape(row, holder), "latest"]) for row in rows]
+    answers = nodes.each(calls)
     estimates = {
         asset.pk: answer
         for asset, answer in zip(assets, answers, strict=False)
         if not isinstance(answer, RpcError)
     }
-    found = {}
+    limits = {}
     for row, answer in zip(rows, answers[len(assets) :], strict=True):
         if isinstance(answer, RpcError) or row.asset_id not in estimates:
             continue  # it is asked about by itself
-        found[row.pk] = _checked(row, int(estimates[row.asset_id], 16) * 5 // 4)
-    return found
+        limits[row.pk] = _checked(row, int(estimates[row.asset_id], 16) * 5 // 4)
+    return limits
 
 
 def _of_one(row: OutgoingTransaction, answer: Any) -> Gas:

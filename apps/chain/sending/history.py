@@ -55,48 +55,49 @@ def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     recorded = OutgoingTransaction.objects.filter(
         chain=wallet.pk, from_address=wallet.address, nonce__gte=wallet.next_nonce
     )
-    wanted = set(range(wallet.next_nonce, used)) - set(recorded.values_list("nonce", flat=True))
-    found = _found(wallet, nodes, number, wanted)
-    if wanted:
+    nonces = set(range(wallet.next_nonce, used)) - set(recorded.values_list("nonce", flat=True))
+    transactions = _found(wallet, nodes, number, nonces)
+    if nonces:
         raise HistoryUnread(
-            f"{len(wanted)} of the wallet's transactions are in none of the last {BLOCKS_MAX}"
+            f"{len(nonces)} of the wallet's transactions are in none of the last {BLOCKS_MAX}"
             " blocks"
         )
     with transaction.atomic():
-        for one in found:
+        for entry in transactions:
             UnknownTransaction.objects.get_or_create(
                 chain_id=wallet.pk,
                 from_address=wallet.address,
-                nonce=int(one["nonce"], 16),
+                nonce=int(entry["nonce"], 16),
                 defaults={
-                    "tx_hash": str(one["hash"]).lower(),
-                    "to_address": str(one["to"] or "").lower(),
-                    "value_atomic": int(one["value"], 16),
-                    "data": str(one["input"]).lower(),
+                    "tx_hash": str(entry["hash"]).lower(),
+                    "to_address": str(entry["to"] or "").lower(),
+                    "value_atomic": int(entry["value"], 16),
+                    "data": str(entry["input"]).lower(),
                     "found_at": at,
                 },
             )
-    return len(found)
+    return len(transactions)
 
 
-def _found(wallet: HotWallet, nodes: Nodes, tip: int, wanted: set[int]) -> list[Any]:
+def _found(wallet: HotWallet, nodes: Nodes, tip: int, nonces: set[int]) -> list[Any]:
     """The wanted nonces' transactions, from the tip backwards; what was found is wanted no more."""
-    found = []
+    transactions = []
     for last in range(tip, max(-1, tip - BLOCKS_MAX), -CHUNK):
-        if not wanted:
+        if not nonces:
             break
         numbers = range(last, max(-1, last - CHUNK), -1)
         for block in nodes.batch(
             [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
         ):
-            mine = [
-                one
-                for one in block["transactions"]
-                if str(one["from"]).lower() == wallet.address and int(one["nonce"], 16) in wanted
+            matches = [
+                entry
+                for entry in block["transactions"]
+                if str(entry["from"]).lower() == wallet.address
+                and int(entry["nonce"], 16) in nonces
             ]
-            found += mine
-            wanted -= {int(one["nonce"], 16) for one in mine}
-    return found
+            transactions += matches
+            nonces -= {int(entry["nonce"], 16) for entry in matches}
+    return transactions
 
 
 def is_explained(chain_id: str, address: str) -> bool:

@@ -41,8 +41,8 @@ class Held:
 def held_on(chain: Chain) -> Held:
     """One statement."""
     of_it = Q(chain=chain) | Q(asset__chain=chain) | Q(chain=None, asset=None)
-    found = SendingHold.objects.filter(of_it, lifted_at=None).values_list("asset_id", flat=True)
-    names = list(found)
+    asset_ids = SendingHold.objects.filter(of_it, lifted_at=None).values_list("asset_id", flat=True)
+    names = list(asset_ids)
     return Held(None in names, frozenset(name for name in names if name is not None))
 
 
@@ -84,23 +84,23 @@ def name_of(hold: SendingHold) -> str:
     return hold.chain.name if hold.chain is not None else "everything"
 
 
-def _open(wanted: Facts) -> SendingHold:
+def _open(facts: Facts) -> SendingHold:
     rows = SendingHold.objects.select_for_update(of=("self",)).select_related(
         "asset__chain", "chain"
     )
-    row: SendingHold | None = rows.filter(pk=wanted["hold"], lifted_at=None).first()
+    row: SendingHold | None = rows.filter(pk=facts["hold"], lifted_at=None).first()
     if row is None:
         raise HoldRefused("This hold was lifted already")
     return row
 
 
-def _before(wanted: Facts) -> Facts:
-    row = _open(wanted)
+def _before(facts: Facts) -> Facts:
+    row = _open(facts)
     return {"chain": row.chain_id, "asset": row.asset_id, "reason": row.reason}
 
 
-def _carry_out(request: StaffRequest, wanted: Facts, at: datetime) -> None:
-    row = _open(wanted)
+def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
+    row = _open(facts)
     SendingHold.objects.filter(pk=row.pk).update(lifted_at=at, lift_reason=request.reason)
     audit.record("sending.resumed", target=row, name=name_of(row), reason=request.reason)
     jobs.enqueue("chain.send")

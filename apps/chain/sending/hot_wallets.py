@@ -39,16 +39,16 @@ class ResolutionRefused(Flat):
 def ensure(chain: Chain, address: str, nodes: Nodes, at: datetime) -> HotWallet:
     """The wallet's row; a new one begins at the nonce that the chain tells, a wrong key halts it.
     Raises RpcError."""
-    found = HotWallet.objects.filter(chain=chain).first()
-    if found is None:
+    wallet = HotWallet.objects.filter(chain=chain).first()
+    if wallet is None:
         used = int(nodes.call("eth_getTransactionCount", [address, "pending"]), 16)
-        found, _ = HotWallet.objects.get_or_create(
+        wallet, _ = HotWallet.objects.get_or_create(
             chain=chain, defaults={"address": address, "next_nonce": used}
         )
-    if found.address != address and found.halted_at is None:
-        halt(found, "The signer holds the key of another wallet", at)
-        found.refresh_from_db()
-    return found
+    if wallet.address != address and wallet.halted_at is None:
+        halt(wallet, "The signer holds the key of another wallet", at)
+        wallet.refresh_from_db()
+    return wallet
 
 
 def halt(wallet: HotWallet, reason: str, at: datetime) -> None:
@@ -140,12 +140,12 @@ def finish(
                 lanes.call_back(row.chain_id)
                 jobs.enqueue("chain.sweep", mode=row.mode)
             if status == _Status.REVIEW:
-                told = (
+                message = (
                     "outgoing_not_approved"
                     if row.reason_code in UNSIGNABLE
                     else "outgoing_needs_review"
                 )
-                log.error(told, outgoing=str(row.pk), chain=row.chain_id, reason=row.reason_code)
+                log.error(message, outgoing=str(row.pk), chain=row.chain_id, reason=row.reason_code)
     return moved
 
 
@@ -162,17 +162,21 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
         if row.purpose == _SWEEP
         else HotWallet.objects.get(chain=row.chain_id).address
     )
-    found = nodes.call("eth_getTransactionByHash", [tx_hash])
-    if not found or str(found.get("from")).lower() != holder:
+    transfer = nodes.call("eth_getTransactionByHash", [tx_hash])
+    if not transfer or str(transfer.get("from")).lower() != holder:
         raise ResolutionRefused("The hot wallet sent no such transaction")
     to, value, data = call_of(row)
-    if (str(found.get("to")).lower(), int(found["value"], 16), str(found["input"]).lower()) != (
+    if (
+        str(transfer.get("to")).lower(),
+        int(transfer["value"], 16),
+        str(transfer["input"]).lower(),
+    ) != (
         to,
         value,
         data,
     ):
         raise ResolutionRefused("That transaction moves something else")
-    nonce = int(found["nonce"], 16)
+    nonce = int(transfer["nonce"], 16)
     with transaction.atomic():
         history.settle(row, holder, at, tx_hash)
         if (
@@ -181,8 +185,8 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
             .exists()
         ):
             raise ResolutionRefused("That transaction belongs to another record")
-        known = SignedTransaction.objects.filter(tx_hash=tx_hash).first()
-        if known is None:
+        record = SignedTransaction.objects.filter(tx_hash=tx_hash).first()
+        if record is None:
             SignedTransaction.objects.create(
                 outgoing=row,
                 tx_hash=tx_hash,

@@ -56,9 +56,9 @@ FROM waiting WHERE t.id = waiting.id RETURNING t.purpose, waiting.is_news
 """)
 
 
-def due(chain: Chain, at: datetime, held: Iterable[str] = ()) -> list[OutgoingTransaction]:
+def due(chain: Chain, at: datetime, holds: Iterable[str] = ()) -> list[OutgoingTransaction]:
     """What may be signed now, lane by lane in turns; nothing of the assets that staff hold."""
-    asked = {
+    arguments = {
         "chain": chain.pk,
         "at": at,
         "limit": JOB.limit,
@@ -66,19 +66,19 @@ def due(chain: Chain, at: datetime, held: Iterable[str] = ()) -> list[OutgoingTr
         "job": JOB.name,
         "now": at,
     }
-    ids = [one for (one,) in _TURNS.rows(held=array(held), **asked)]
+    ids = [pk for (pk,) in _TURNS.rows(held=array(holds), **arguments)]
     rows = OutgoingTransaction.objects.select_related("asset", "receives_asset").in_bulk(ids)
-    return [rows[one] for one in ids if one in rows]
+    return [rows[pk] for pk in ids if pk in rows]
 
 
 def wait(rows: Sequence[OutgoingTransaction], reason: Reason, waits_for: str, at: datetime) -> None:
     """Step aside; the apps that asked hear of it when it is news to them."""
     if not rows:
         return
-    told = _WAIT.rows(
+    answers = _WAIT.rows(
         ids=array(row.pk for row in rows), waits_for=waits_for, at=at, **because(reason)
     )
-    news = [purpose for purpose, is_news in told if is_news]
+    news = [purpose for purpose, is_news in answers if is_news]
     if news:
         log.warning("outgoing_waits", chain=rows[0].chain_id, count=len(news), reason=reason.value)
         wake(news, rows[0].mode)
@@ -141,7 +141,7 @@ def call_back(chain_id: str, asset_id: str | None = None, **changes: object) -> 
 
 def wake(purposes: Iterable[str], mode: str) -> None:
     """The jobs of the apps that asked."""
-    for name in sorted({job for one in purposes for job in jobs.followers(news_of(one))}):
+    for name in sorted({job for purpose in purposes for job in jobs.followers(news_of(purpose))}):
         jobs.nudge(name, mode=mode)
 
 

@@ -47,13 +47,13 @@ def refusals(rows: Sequence[OutgoingTransaction], chain: Chain) -> dict[uuid.UUI
     """Those that may never be signed as they stand: a wrong one fails, what may be a repetition
     waits for a person."""
     wallet = HotWallet.objects.get(chain=chain).address
-    whose = _whose([row.to_address for row in rows], chain.mode)
+    owners = _whose([row.to_address for row in rows], chain.mode)
     may_repeat = not history.is_explained(chain.pk, wallet)
-    found = {
-        row.pk: _refusal(row, chain, wallet, whose[row.to_address], may_repeat=may_repeat)
+    results = {
+        row.pk: _refusal(row, chain, wallet, owners[row.to_address], may_repeat=may_repeat)
         for row in rows
     }
-    refused = {pk: refusal for pk, refusal in found.items() if refusal is not None}
+    refused = {pk: refusal for pk, refusal in results.items() if refusal is not None}
     unapproved = approvals.refusals([row for row in rows if row.pk not in refused])
     return refused | {pk: Refusal(_Status.REVIEW, reason) for pk, reason in unapproved.items()}
 
@@ -64,7 +64,7 @@ def refusal(row: OutgoingTransaction, chain: Chain) -> Refusal | None:
 
 
 def _refusal(
-    row: OutgoingTransaction, chain: Chain, wallet: str, whose: Whose, *, may_repeat: bool
+    row: OutgoingTransaction, chain: Chain, wallet: str, owner: Whose, *, may_repeat: bool
 ) -> Refusal | None:
     asset = row.asset
     if asset.chain_id != chain.pk or row.chain_id != chain.pk or row.mode != chain.mode:
@@ -75,7 +75,7 @@ def _refusal(
         wrong = refusal_of_call(row, wallet)
         if wrong:
             return Refusal(_Status.FAILED, wrong)
-    elif _is_refused(row.to_address, row.purpose, row.mode, whose):
+    elif _is_refused(row.to_address, row.purpose, row.mode, owner):
         return Refusal(_Status.FAILED, Reason.DESTINATION_REFUSED)
     elif wrong := _off_the_list(row):
         return Refusal(_Status.FAILED, wrong)
@@ -99,13 +99,13 @@ def _off_the_list(row: OutgoingTransaction) -> Reason | None:
 
 def is_listed_for_withdrawal(address: str) -> bool:
     """Whether the operator's earnings may go to this address, in lower case."""
-    return address in {one.lower() for one in settings.WITHDRAWAL_ADDRESSES}
+    return address in {entry.lower() for entry in settings.WITHDRAWAL_ADDRESSES}
 
 
 def _whose(addresses: Collection[str], mode: str) -> dict[str, Whose]:
     return {
-        address: Whose(*told)
-        for address, *told in _WHOSE.rows(addresses=array(set(addresses)), mode=mode)
+        address: Whose(*flags)
+        for address, *flags in _WHOSE.rows(addresses=array(set(addresses)), mode=mode)
     }
 
 
@@ -115,27 +115,27 @@ def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
     return _is_refused(address, purpose, mode, _whose([address], mode)[address])
 
 
-def _is_refused(address: str, purpose: str, mode: str, whose: Whose) -> bool:
+def _is_refused(address: str, purpose: str, mode: str, owner: Whose) -> bool:
     if (
         not _ADDRESS.fullmatch(address)
         or int(address, 16) < _LOWEST_ADDRESS
         or address in _BURN
-        or whose.is_service
+        or owner.is_service
     ):
         return True
     if purpose == _Purpose.SWEEP_GAS:
-        return not whose.is_of_mode
+        return not owner.is_of_mode
     is_test_payment = purpose == _Purpose.TEST_PAYMENT and mode == "test"
-    return not is_test_payment and whose.is_deposit
+    return not is_test_payment and owner.is_deposit
 
 
 def refused_destinations(addresses: Collection[str]) -> set[str]:
     """Those of many addresses in lower case that `is_refused_destination` refuses for a payout, by
     one question in all."""
     return {
-        one
-        for one, whose in _whose(addresses, "").items()
-        if _is_refused(one, _Purpose.PAYOUT, "", whose)
+        address
+        for address, owner in _whose(addresses, "").items()
+        if _is_refused(address, _Purpose.PAYOUT, "", owner)
     }
 
 

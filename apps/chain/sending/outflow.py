@@ -44,8 +44,10 @@ def by_asset(mode: str, at: datetime) -> list[Outflow]:
     )
     assets = Asset.objects.filter(is_active=True, chain__mode=mode).select_related("chain")
     return [
-        Outflow(one, int(promised.get(one.pk, 0)), int(signed.get(one.pk, 0)), caps.alarm(one))
-        for one in assets
+        Outflow(
+            asset, int(promised.get(asset.pk, 0)), int(signed.get(asset.pk, 0)), caps.alarm(asset)
+        )
+        for asset in assets
     ]
 
 
@@ -53,15 +55,15 @@ def watch(at: datetime) -> int:
     """Call somebody about each live asset of which more has left than is usual; nothing is stopped.
     How many there are."""
     above = [
-        one
-        for one in by_asset("live", at)
-        if one.alarm_atomic is not None and one.day_atomic > one.alarm_atomic
+        outflow
+        for outflow in by_asset("live", at)
+        if outflow.alarm_atomic is not None and outflow.day_atomic > outflow.alarm_atomic
     ]
-    for one in above:
+    for outflow in above:
         log.error(
             "outflow_above_alarm",
-            asset=one.asset.pk,
-            signed_atomic=str(one.day_atomic),
-            alarm_atomic=str(one.alarm_atomic),
+            asset=outflow.asset.pk,
+            signed_atomic=str(outflow.day_atomic),
+            alarm_atomic=str(outflow.alarm_atomic),
         )
     return len(above)

@@ -71,7 +71,7 @@ def _of_payout(reference: str) -> list[Reservation]:
     payout = reference[:_UUID_LENGTH]
     attempt = reference[_UUID_LENGTH + 1 :]
     earlier = [f"{payout}-{number}" for number in range(int(attempt))]
-    ends = [f"payout-{one}:{payout}" for one in ("confirmed", "released", "settled")]
+    ends = [f"payout-{ending}:{payout}" for ending in ("confirmed", "released", "settled")]
     handed_over = f"payout-handed-over:{payout}:{attempt}"
     return [
         Reservation(f"payout:{payout}", "reserved", [*ends, handed_over], others=earlier),
@@ -138,16 +138,16 @@ OF: dict[str, Callable[[str], list[Reservation]] | None] = {
 
 def refusals(rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, Reason]:
     """Those that would send more than the books have set aside for them."""
-    asked = [(row, one) for row in rows for one in _reservations(row)]
+    pairs = [(row, reservation) for row in rows for reservation in _reservations(row)]
     backed = {
         row.pk
         for row in rows
         if row.purpose in OF and OF[row.purpose] is None and _is_of_its_mode(row)
     }
-    if asked:
+    if pairs:
         amounts = {row.pk: row.amount_atomic for row in rows}
-        for pk, booked, is_over, others in _BOOKED.rows(**_columns(asked)):
-            if not is_over and booked - others >= amounts[pk]:
+        for pk, booked, is_over, other_claims in _BOOKED.rows(**_columns(pairs)):
+            if not is_over and booked - other_claims >= amounts[pk]:
                 backed.add(pk)
     return {row.pk: Reason.NOT_RESERVED for row in rows if row.pk not in backed}
 
@@ -168,16 +168,16 @@ def _reservations(row: OutgoingTransaction) -> list[Reservation]:
         return []
 
 
-def _columns(asked: Sequence[tuple[OutgoingTransaction, Reservation]]) -> dict[str, str]:
+def _columns(pairs: Sequence[tuple[OutgoingTransaction, Reservation]]) -> dict[str, str]:
     return {
-        "ids": array(row.pk for row, _ in asked),
-        "stores": array(row.store_id or "" for row, _ in asked),
-        "modes": array(row.mode for row, _ in asked),
-        "assets": array(row.asset_id for row, _ in asked),
-        "purposes": array(row.purpose for row, _ in asked),
-        "accounts": array(one.account for _, one in asked),
-        "signs": array(one.sign for _, one in asked),
-        "keys": array(one.key for _, one in asked),
-        "ends": array(" ".join(one.ends) for _, one in asked),
-        "others": array(" ".join(one.others) for _, one in asked),
+        "ids": array(row.pk for row, _ in pairs),
+        "stores": array(row.store_id or "" for row, _ in pairs),
+        "modes": array(row.mode for row, _ in pairs),
+        "assets": array(row.asset_id for row, _ in pairs),
+        "purposes": array(row.purpose for row, _ in pairs),
+        "accounts": array(reservation.account for _, reservation in pairs),
+        "signs": array(reservation.sign for _, reservation in pairs),
+        "keys": array(reservation.key for _, reservation in pairs),
+        "ends": array(" ".join(reservation.ends) for _, reservation in pairs),
+        "others": array(" ".join(reservation.others) for _, reservation in pairs),
     }

@@ -66,30 +66,30 @@ def request(
     call of the exchange brings its `call_data` and the asset that comes back; a sweep names the
     deposit address that it empties; `store_id` is whose turn it takes.
     """
-    wanted = {
+    values = {
         "chain_id": chain_id,
         "asset_id": asset_id,
         "to_address": to.lower(),
         "amount_atomic": amount_atomic,
         "mode": mode,
     }
-    wanted |= {"call_data": call_data, "receives_asset_id": receives_asset_id}
+    values |= {"call_data": call_data, "receives_asset_id": receives_asset_id}
     if sweeps:
-        wanted["from_address"] = sweeps
+        values["from_address"] = sweeps
     new = OutgoingTransaction(
-        purpose=purpose, reference=str(reference), store_id=store_id, requested_at=at, **wanted
+        purpose=purpose, reference=str(reference), store_id=store_id, requested_at=at, **values
     )
-    made = {
-        **wanted,
+    defaults = {
+        **values,
         "id": new.pk,
         "store_id": store_id,
         "requested_at": at,
         "approval": approvals.approve(new),
     }
     row, is_new = OutgoingTransaction.objects.get_or_create(
-        purpose=purpose, reference=str(reference), defaults=made
+        purpose=purpose, reference=str(reference), defaults=defaults
     )
-    if not is_new and any(getattr(row, name) != value for name, value in wanted.items()):
+    if not is_new and any(getattr(row, name) != value for name, value in values.items()):
         raise ValueError(f"{purpose} {reference} was asked for already, as something else")
     failpoint("send.K1")
     jobs.enqueue("chain.send", row.pk, mode=mode)
@@ -140,7 +140,7 @@ def _send_due(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         tried = broadcast(wallet, nodes, at)
     # What was signed meanwhile woke a run that found this one's turn taken.
     if tried is not None and any(
-        one.pk not in tried for one in _unsent(wallet.chain_id, clock.real_now())
+        candidate.pk not in tried for candidate in _unsent(wallet.chain_id, clock.real_now())
     ):
         jobs.nudge("chain.send", mode=wallet.chain.mode)
 
@@ -156,7 +156,7 @@ def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> set[int] | None:
     if wallet.halted_at is not None or holds.held_on(wallet.chain).is_everything:
         return None
     while due := _unsent(wallet.chain_id, at):
-        tried |= {one.pk for one in due}
+        tried |= {candidate.pk for candidate in due}
         try:
             accepted = _send(due, nodes, at)
         except (RpcError, InterfaceError, OperationalError):
@@ -174,7 +174,7 @@ def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> set[int] | None:
 
 def _send_one_by_one(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> None:
     """What failed together: a bad one costs only itself."""
-    BROADCAST.each(lambda: due, lambda one: _send([one], nodes, at))
+    BROADCAST.each(lambda: due, lambda candidate: _send([candidate], nodes, at))
 
 
 def _send(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> int:
@@ -205,23 +205,32 @@ def _unsent(chain_id: str, at: datetime) -> list[SignedTransaction]:
 def _accepted(due: Sequence[SignedTransaction], nodes: Nodes) -> list[SignedTransaction]:
     """Those that the chain has now. An error tells nothing: a node that knows the hash has the
     bytes."""
-    again = [one for one in due if one.broadcast_at is not None]
-    known = _known(again, nodes)
-    sent = [one for one in due if one.pk not in known]
-    answers = _told([("eth_sendRawTransaction", [one.raw]) for one in sent], nodes)
+    again = [candidate for candidate in due if candidate.broadcast_at is not None]
+    on_chain = _known(again, nodes)
+    candidates = [candidate for candidate in due if candidate.pk not in on_chain]
+    answers = _told(
+        [("eth_sendRawTransaction", [candidate.raw]) for candidate in candidates], nodes
+    )
     refused = {
-        one.pk: answer
-        for one, answer in zip(sent, answers, strict=True)
+        candidate.pk: answer
+        for candidate, answer in zip(candidates, answers, strict=True)
         if isinstance(answer, RpcError)
     }
-    known_after = _known([one for one in sent if one.pk in refused], nodes)
-    for one in sent:
-        if one.pk in refused and one.pk not in known_after:
-            error = str(refused[one.pk])
+    known_after = _known([candidate for candidate in candidates if candidate.pk in refused], nodes)
+    for candidate in candidates:
+        if candidate.pk in refused and candidate.pk not in known_after:
+            error = str(refused[candidate.pk])
             log.warning(
-                "broadcast_refused", outgoing=str(one.outgoing_id), tx_hash=one.tx_hash, error=error
+                "broadcast_refused",
+                outgoing=str(candidate.outgoing_id),
+                tx_hash=candidate.tx_hash,
+                error=error,
             )
-    return [one for one in due if one.pk in known or one.pk not in refused or one.pk in known_after]
+    return [
+        candidate
+        for candidate in due
+        if candidate.pk in on_chain or candidate.pk not in refused or candidate.pk in known_after
+    ]
 
 
 def _told(calls: Sequence[Call], nodes: Nodes) -> list[Any]:
@@ -233,21 +242,31 @@ def _told(calls: Sequence[Call], nodes: Nodes) -> list[Any]:
 
 def _known(rows: Sequence[SignedTransaction], nodes: Nodes) -> set[int]:
     answers = (
-        nodes.batch([("eth_getTransactionByHash", [one.tx_hash]) for one in rows]) if rows else []
+        nodes.batch([("eth_getTransactionByHash", [candidate.tx_hash]) for candidate in rows])
+        if rows
+        else []
     )
-    return {one.pk for one, answer in zip(rows, answers, strict=True) if answer is not None}
+    return {
+        candidate.pk for candidate, answer in zip(rows, answers, strict=True) if answer is not None
+    }
 
 
 def _note_sent(accepted: Sequence[SignedTransaction], at: datetime) -> None:
-    first = [one.outgoing for one in accepted if one.outgoing.status == _Status.SIGNED]
+    first = [
+        candidate.outgoing for candidate in accepted if candidate.outgoing.status == _Status.SIGNED
+    ]
     with transaction.atomic():
-        SignedTransaction.objects.filter(pk__in=[one.pk for one in accepted]).update(
+        SignedTransaction.objects.filter(pk__in=[candidate.pk for candidate in accepted]).update(
             broadcast_at=at
         )
         moved = OUTGOING.change_many(
             first, Step(_Status.SUBMITTED), ats=[at] * len(first), each={}, submitted_at=at
         )
-        for row in {(one.purpose, one.mode): one for one in first}.values() if moved else ():
+        for row in (
+            {(candidate.purpose, candidate.mode): candidate for candidate in first}.values()
+            if moved
+            else ()
+        ):
             hot_wallets.wake(row)
 
 
@@ -261,19 +280,19 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     rows = _in_flight(wallet, FOLLOW)
     buried = max(0, head - min(chain.required_confirmations, HISTORY_BLOCKS))
     holders = sorted({row.from_address for row in rows})
-    counts = nodes.batch([("eth_getTransactionCount", [one, hex(buried)]) for one in holders])
+    counts = nodes.batch([("eth_getTransactionCount", [item, hex(buried)]) for item in holders])
     used = {holder: int(count, 16) for holder, count in zip(holders, counts, strict=True)}
     hashes = [candidate.tx_hash for row in rows for candidate in row.candidates.all()]
     receipts = dict(
         zip(
             hashes,
-            nodes.batch([("eth_getTransactionReceipt", [one]) for one in hashes]),
+            nodes.batch([("eth_getTransactionReceipt", [item]) for item in hashes]),
             strict=True,
         )
     )
 
     def look(row: OutgoingTransaction) -> None:
-        found = next(
+        mined_receipt = next(
             (
                 receipt
                 for candidate in row.candidates.all()
@@ -281,8 +300,8 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
             ),
             None,
         )
-        if found is not None:
-            _settle(row, found, head - chain.required_confirmations + 1, wallet, at)
+        if mined_receipt is not None:
+            _settle(row, mined_receipt, head - chain.required_confirmations + 1, wallet, at)
         elif row.nonce is not None and row.nonce < used[row.from_address]:
             if row.from_address == wallet.address:
                 hot_wallets.halt(

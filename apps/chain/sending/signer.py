@@ -60,8 +60,8 @@ class Purse:
     def __init__(self, facts: Facts, promised: Promised, max_fee_wei: int) -> None:
         self._native = facts.native_atomic - promised.native_atomic
         self._tokens = {
-            asset: held - promised.tokens_atomic.get(asset, 0)
-            for asset, held in facts.tokens_atomic.items()
+            asset: amount - promised.tokens_atomic.get(asset, 0)
+            for asset, amount in facts.tokens_atomic.items()
         }
         self._max_fee_wei = max_fee_wei
 
@@ -95,15 +95,15 @@ class ChainSigner:
         """
         wallet = hot_wallets.ensure(self.chain, self.key.address, self.nodes, at)
         lanes.note_enough(wallet)
-        held = holds.held_on(self.chain)
-        if wallet.halted_at is not None or held.is_everything:
+        hold = holds.held_on(self.chain)
+        if wallet.halted_at is not None or hold.is_everything:
             return 0
-        asked = lanes.due(self.chain, at, held.asset_ids)
+        requests = lanes.due(self.chain, at, hold.asset_ids)
         stuck = self._stuck(at)
-        if not asked and not stuck:
+        if not requests and not stuck:
             return 0
-        facts = self._facts(asked)
-        signed = self._sign(asked, facts, at)
+        facts = self._facts(requests)
+        signed = self._sign(requests, facts, at)
         if max(facts.nonce, facts.pending_nonce) > wallet.next_nonce:
             hot_wallets.look_back(wallet, self.nodes, at)
         return signed + sum(
@@ -119,7 +119,7 @@ class ChainSigner:
             for row in rows
             if row.asset.contract_address and row.asset.chain_id == self.chain.pk
         }
-        used, pending, balance, tip, *held = self.nodes.batch(
+        used, pending, balance, tip, *answers = self.nodes.batch(
             [
                 ("eth_getTransactionCount", [self.key.address, block["number"]]),
                 ("eth_getTransactionCount", [self.key.address, "pending"]),
@@ -132,18 +132,19 @@ class ChainSigner:
             int(block.get("baseFeePerGas", "0x0"), 16), int(tip, 16), self.ceiling_wei
         )
         held_tokens = {
-            asset: balances.read_tokens(answer) for asset, answer in zip(tokens, held, strict=True)
+            asset: balances.read_tokens(answer)
+            for asset, answer in zip(tokens, answers, strict=True)
         }
         return Facts(int(used, 16), int(pending, 16), int(balance, 16), offer, held_tokens)
 
     # --- first signatures -------------------------------------------------------------------------
 
-    def _sign(self, asked: Sequence[OutgoingTransaction], facts: Facts, at: datetime) -> int:
-        refused = limits.refusals(asked, self.chain) | self._strange_gas(asked)
-        for row in asked:
+    def _sign(self, requests: Sequence[OutgoingTransaction], facts: Facts, at: datetime) -> int:
+        refused = limits.refusals(requests, self.chain) | self._strange_gas(requests)
+        for row in requests:
             if row.pk in refused:
                 hot_wallets.refuse(row, refused[row.pk], at)
-        rows = self._within_caps([row for row in asked if row.pk not in refused], at)
+        rows = self._within_caps([row for row in requests if row.pk not in refused], at)
         if facts.offer is None:
             lanes.wait(rows, Reason.NETWORK_DEAR, _WaitsFor.NETWORK, at)
             return 0
@@ -170,11 +171,11 @@ class ChainSigner:
         """Gas of sweeps for addresses that only our records call ours: the seed has no key for
         them."""
         gas_rows = [row for row in rows if row.purpose == _Purpose.SWEEP_GAS]
-        known = Address.objects.in_bulk({row.to_address for row in gas_rows})
+        addresses = Address.objects.in_bulk({row.to_address for row in gas_rows})
         strange = [
             row
             for row in gas_rows
-            if row.to_address in known and not self._is_ours(known[row.to_address])
+            if row.to_address in addresses and not self._is_ours(addresses[row.to_address])
         ]
         return {row.pk: Refusal(_Status.REVIEW, Reason.NO_KEY) for row in strange}
 
@@ -252,7 +253,7 @@ class ChainSigner:
 
     def _commit(
         self,
-        asked: Sequence[OutgoingTransaction],
+        requests: Sequence[OutgoingTransaction],
         facts: Facts,
         offer: Offer,
         gas_limits: Mapping[uuid.UUID, int],
@@ -262,22 +263,22 @@ class ChainSigner:
         keep the bytes."""
         with transaction.atomic():
             wallet = HotWallet.objects.select_for_update().get(chain=self.chain)
-            held = holds.held_on(self.chain)
-            if wallet.halted_at is not None or held.is_everything:
+            hold = holds.held_on(self.chain)
+            if wallet.halted_at is not None or hold.is_everything:
                 return 0
-            asked = [row for row in asked if row.asset_id not in held.asset_ids]
+            requests = [row for row in requests if row.asset_id not in hold.asset_ids]
             known_on_chain = max(facts.nonce, facts.pending_nonce)
             if known_on_chain > wallet.next_nonce:
                 hot_wallets.halt_behind(wallet, known_on_chain, at)
                 return 0
-            rows, short, above = self._chosen(asked, facts, offer, gas_limits, at)
+            rows, short, above = self._chosen(requests, facts, offer, gas_limits, at)
             candidates = self._take_nonces(wallet, rows, offer, gas_limits, at)
             SignedTransaction.objects.bulk_create(candidates)
             failpoint("send.K4")
             per_row: dict[str, Sequence[Any]] = {
                 "nonce": [row.nonce for row in rows],
                 "gas_limit": [row.gas_limit for row in rows],
-                "tx_hash": [one.tx_hash for one in candidates],
+                "tx_hash": [candidate.tx_hash for candidate in candidates],
                 "goes_back": [row.goes_back for row in rows],
             }
             shared = {
@@ -306,7 +307,7 @@ class ChainSigner:
 
     def _chosen(
         self,
-        asked: Sequence[OutgoingTransaction],
+        requests: Sequence[OutgoingTransaction],
         facts: Facts,
         offer: Offer,
         gas_limits: Mapping[uuid.UUID, int],
@@ -321,13 +322,13 @@ class ChainSigner:
         locked = OutgoingTransaction.objects.select_for_update(of=("self",)).select_related(
             "asset", "receives_asset"
         )
-        found = {
+        locked_rows = {
             row.pk: row
             for row in locked.filter(
-                pk__in=[row.pk for row in asked], status=_Status.REQUESTED
+                pk__in=[row.pk for row in requests], status=_Status.REQUESTED
             ).order_by("pk")
         }
-        rows = [found[row.pk] for row in asked if row.pk in found]
+        rows = [locked_rows[row.pk] for row in requests if row.pk in locked_rows]
         purse = Purse(
             facts,
             balances.promised(self.chain.pk, self.key.address, facts.nonce),

@@ -59,18 +59,18 @@ def introduce() -> dict[str, str]:
 
     Raises KeyFileRefused, KeystoreError, and RpcError when no chain answers.
     """
-    known = {}
+    wallets = {}
     refused = None
     for chain in Chain.objects.order_by("pk"):
         if settings.CHAIN_URLS.get(chain.pk):
             with closing(nodes_of(chain)) as nodes:
                 try:
-                    known[chain.pk] = hot_wallets.ensure(
+                    wallets[chain.pk] = hot_wallets.ensure(
                         chain, hot_key(chain.mode).address, nodes, clock.real_now()
                     ).address
                 except RpcError as error:  # the others are introduced all the same
                     log.warning("chain_not_asked", chain=chain.pk, error=str(error))
                     refused = error
-    if refused is not None and not known:
+    if refused is not None and not wallets:
         raise refused
-    return known
+    return wallets

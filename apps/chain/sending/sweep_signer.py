@@ -50,30 +50,30 @@ class SweepSigner:
     def run(self, at: datetime) -> int:
         """Sign what is due; how many transactions were signed. Raises RpcError when the chain can't
         be asked."""
-        held = holds.held_on(self.chain)
+        hold = holds.held_on(self.chain)
         if (
-            held.is_everything
+            hold.is_everything
             or not HotWallet.objects.filter(chain=self.chain, halted_at=None).exists()
         ):
             return 0
         rows = OutgoingTransaction.objects.filter(
             chain=self.chain, purpose=OutgoingTransaction.Purpose.SWEEP
         ).select_related("asset")
-        waiting = rows.filter(status=_Status.REQUESTED).exclude(asset__in=held.asset_ids)
-        asked = list(waiting.order_by("requested_at", "pk")[:BATCH_MAX])
+        waiting = rows.filter(status=_Status.REQUESTED).exclude(asset__in=hold.asset_ids)
+        requests = list(waiting.order_by("requested_at", "pk")[:BATCH_MAX])
         stuck = list(
             rows.filter(status__in=IN_FLIGHT, undone_count=0).exclude(
                 candidates__signed_at__gt=at - self.patience
             )[:BATCH_MAX]
         )
-        if not asked and not stuck:
+        if not requests and not stuck:
             return 0
         block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
         tip = int(self.nodes.call("eth_maxPriorityFeePerGas", []), 16)
         offer = fees.suggested(int(block.get("baseFeePerGas", "0x0"), 16), tip, self.ceiling_wei)
         if offer is None:
             return 0
-        return sum(self._sign(row, offer, at) for row in asked) + sum(
+        return sum(self._sign(row, offer, at) for row in requests) + sum(
             self._replace(row, offer, at) for row in stuck
         )
 
@@ -82,7 +82,7 @@ class SweepSigner:
         if isinstance(key, Refusal):
             hot_wallets.refuse(row, key, at)
             return 0
-        used, held = self._facts(key)
+        used, balance = self._facts(key)
         tokens = (
             None if row.asset.is_native else balances.of_token(row.asset, key.address, self.nodes)
         )
@@ -91,7 +91,7 @@ class SweepSigner:
             hot_wallets.finish(row, _Status.FAILED, at, Reason.WOULD_REVERT)
             return 0
         native = row.amount_atomic if row.asset.is_native else 0
-        if native + gas_limit * offer.max_fee_wei > held or (
+        if native + gas_limit * offer.max_fee_wei > balance or (
             tokens is not None and tokens < row.amount_atomic
         ):
             return 0  # gas is dear, or on its way
@@ -109,13 +109,13 @@ class SweepSigner:
         return key if key.address == row.from_address else Refusal(_Status.FAILED, Reason.NO_KEY)
 
     def _facts(self, key: SigningKey) -> tuple[int, int]:
-        used, held = self.nodes.batch(
+        used, balance = self.nodes.batch(
             [
                 ("eth_getTransactionCount", [key.address, "latest"]),
                 ("eth_getBalance", [key.address, "latest"]),
             ]
         )
-        return int(used, 16), int(held, 16)
+        return int(used, 16), int(balance, 16)
 
     def _gas_limit(self, row: OutgoingTransaction, key: SigningKey) -> int | None:
         if row.asset.is_native:
@@ -191,8 +191,8 @@ class SweepSigner:
             or row.candidates.count() >= CANDIDATES_MAX
         ):
             return 0
-        used, held = self._facts(key)
-        spare = held - (row.amount_atomic if row.asset.is_native else 0)
+        used, balance = self._facts(key)
+        spare = balance - (row.amount_atomic if row.asset.is_native else 0)
         dearer = fees.replacing(
             Offer(newest.max_fee_wei, newest.priority_fee_wei),
             offer,

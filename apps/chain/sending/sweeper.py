@@ -73,21 +73,21 @@ class Swept:
 def sweep_due(mode: str = "") -> Swept:
     """Ask for the sweeps that are worth it now, on every chain (of a mode) whose hot wallet is at
     work."""
-    asked = Swept()
+    counts = Swept()
     _give_up_waiting(clock.real_now())
     wallets = HotWallet.objects.filter(halted_at=None).select_related("chain").order_by("chain")
     CHAINS.walk(
-        wallets.filter(chain__mode=mode) if mode else wallets, lambda wallet: _sweep(wallet, asked)
+        wallets.filter(chain__mode=mode) if mode else wallets, lambda wallet: _sweep(wallet, counts)
     )
-    return asked
+    return counts
 
 
-def _sweep(wallet: HotWallet, asked: Swept) -> None:
+def _sweep(wallet: HotWallet, counts: Swept) -> None:
     if not settings.CHAIN_URLS.get(wallet.chain_id):
         return
     with closing(nodes_of(wallet.chain)) as nodes:
         try:
-            _ChainSweep(wallet, nodes, asked).run(clock.real_now())
+            _ChainSweep(wallet, nodes, counts).run(clock.real_now())
         except RpcError as error:
             log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
 
@@ -126,15 +126,15 @@ class _Found:
 
 
 class _ChainSweep:
-    def __init__(self, wallet: HotWallet, nodes: Nodes, asked: Swept) -> None:
+    def __init__(self, wallet: HotWallet, nodes: Nodes, counts: Swept) -> None:
         self.wallet = wallet
         self.chain = wallet.chain
         self.nodes = nodes
-        self.asked = asked
+        self.asked = counts
 
     def run(self, at: datetime) -> None:
-        found = self._found(at)
-        if not found:
+        holdings = self._found(at)
+        if not holdings:
             return
         block, tip = self.nodes.batch(
             [("eth_getBlockByNumber", ["latest", False]), ("eth_maxPriorityFeePerGas", [])]
@@ -144,57 +144,57 @@ class _ChainSweep:
         if offer is None:
             return
 
-        def sweep(one: _Found) -> None:
-            go = self._sweep_native if one.asset.is_native else self._sweep_token
-            go(one, offer.max_fee_wei, at)
+        def sweep(holding: _Found) -> None:
+            go = self._sweep_native if holding.asset.is_native else self._sweep_token
+            go(holding, offer.max_fee_wei, at)
 
-        JOB.each(lambda: found, sweep, id_of=lambda one: one.address)
+        JOB.each(lambda: holdings, sweep, id_of=lambda holding: holding.address)
 
     def _found(self, at: datetime) -> list[_Found]:
         """What is worth its gas by itself, and of assets that the wallet is short of, as much as it
         takes."""
-        found: list[_Found] = []
+        holdings: list[_Found] = []
         short = lanes.short_of(self.chain.pk)
         for asset in self._sweepable(short):
             least = threshold(asset)
             worth = (
                 []
                 if least is None
-                else [_Found(asset, *one) for one in self._candidates(asset, least, at)]
+                else [_Found(asset, *holding) for holding in self._candidates(asset, least, at)]
             )
-            found += worth + self._wanted(
-                asset, short.get(asset.pk, 0), {one.address for one in worth}, at
+            holdings += worth + self._wanted(
+                asset, short.get(asset.pk, 0), {holding.address for holding in worth}, at
             )
-        return found
+        return holdings
 
     def _wanted(
-        self, asset: Asset, short_atomic: int, known: set[str], at: datetime
+        self, asset: Asset, short_atomic: int, addresses: set[str], at: datetime
     ) -> list[_Found]:
         """The fullest addresses that bring what the wallet has promised and lacks, whatever the
         minimum."""
         if not short_atomic:
             return []
         missing = short_atomic - balances.free(asset, self.wallet.address, self.nodes)
-        found: list[_Found] = []
-        for address, left in self._candidates(asset, 1, at, is_wanted=True):
+        holdings: list[_Found] = []
+        for address, remainder in self._candidates(asset, 1, at, is_wanted=True):
             if missing <= 0:
                 break
-            missing -= left
-            if address not in known:
-                found.append(_Found(asset, address, left, is_wanted=True))
-        if found or known:
+            missing -= remainder
+            if address not in addresses:
+                holdings.append(_Found(asset, address, remainder, is_wanted=True))
+        if holdings or addresses:
             lanes.call_back(self.chain.pk, asset.pk, waits_for=OutgoingTransaction.WaitsFor.SWEEP)
-        return found
+        return holdings
 
     def _sweepable(self, short: Mapping[str, int]) -> list[Asset]:
         rows = Asset.objects.filter(chain=self.chain).order_by("position", "pk")
-        wanted = [one for one in rows if threshold(one) is not None or one.pk in short]
-        return [one for one in wanted if one.is_native or one.contract_address]
+        assets = [asset for asset in rows if threshold(asset) is not None or asset.pk in short]
+        return [asset for asset in assets if asset.is_native or asset.contract_address]
 
     def _candidates(
         self, asset: Asset, least: int, at: datetime, *, is_wanted: bool = False
     ) -> list[tuple[str, int]]:
-        asked: Arguments = {
+        arguments: Arguments = {
             "chain": self.chain.pk,
             "asset": asset.pk,
             "mode": self.chain.mode,
@@ -207,32 +207,32 @@ class _ChainSweep:
             "now": at,
         }
         with connection.cursor() as cursor:
-            cursor.execute(_CANDIDATES, asked)
-            return [(address, int(left)) for address, left in cursor.fetchall()]
+            cursor.execute(_CANDIDATES, arguments)
+            return [(address, int(remainder)) for address, remainder in cursor.fetchall()]
 
-    def _sweep_native(self, one: _Found, fee_wei: int, at: datetime) -> None:
+    def _sweep_native(self, holding: _Found, fee_wei: int, at: datetime) -> None:
         gas = HEADROOM * NATIVE_GAS * fee_wei
-        amount = min(one.left_atomic, self._held(one.address)) - gas
-        if amount >= (1 if one.is_wanted else WORTH_TIMES) * gas:
-            self._ask(one.asset, one.address, amount, at)
+        amount = min(holding.left_atomic, self._held(holding.address)) - gas
+        if amount >= (1 if holding.is_wanted else WORTH_TIMES) * gas:
+            self._ask(holding.asset, holding.address, amount, at)
 
-    def _sweep_token(self, one: _Found, fee_wei: int, at: datetime) -> None:
+    def _sweep_token(self, holding: _Found, fee_wei: int, at: datetime) -> None:
         """Once the gas is there; else the hot wallet sends what is missing."""
-        asset = one.asset
-        address = one.address
-        left = one.left_atomic
+        asset = holding.asset
+        address = holding.address
+        remainder = holding.left_atomic
         gas = HEADROOM * SWEEP_GAS * fee_wei
-        held = self._held(address)
-        if 2 * held >= gas:
-            amount = min(left, balances.of_token(asset, address, self.nodes))
+        balance = self._held(address)
+        if 2 * balance >= gas:
+            amount = min(remainder, balances.of_token(asset, address, self.nodes))
             if amount > 0:
                 self._ask(asset, address, amount, at)
             return
         native = Asset.objects.filter(chain=self.chain, token_standard=TokenStandard.NATIVE).first()
         if native is not None and balances.can_afford(
-            native, self.wallet.address, gas - held, self.nodes
+            native, self.wallet.address, gas - balance, self.nodes
         ):
-            self._send_gas(native, address, gas - held, at)
+            self._send_gas(native, address, gas - balance, at)
 
     def _held(self, address: str) -> int:
         return int(self.nodes.call("eth_getBalance", [address, "latest"]), 16)

@@ -47,13 +47,13 @@ def recheck(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     # A chain that doesn't reach up to where we saw them final is a node that lags: it undoes
     # nothing.
     rows = rows.filter(block_number__lte=head - confirmations + 1)
-    found = _without_their_nonce(rows, nodes, head) | _in_orphaned_blocks(rows, nodes)
+    ids = _without_their_nonce(rows, nodes, head) | _in_orphaned_blocks(rows, nodes)
     return (
         JOB.each(
-            lambda: list(JOB.ready(rows.filter(pk__in=found)).order_by("nonce")),
+            lambda: list(JOB.ready(rows.filter(pk__in=ids)).order_by("nonce")),
             lambda row: _reopen(row, at),
         )
-        if found
+        if ids
         else 0
     )
 
@@ -76,22 +76,22 @@ def _without_their_nonce(
         .annotate(last=Max("nonce"), mined=Max("block_number"))
         .order_by("-mined")[:HOLDERS_MAX]
     )
-    newest |= {one["from_address"]: one["last"] for one in recent}
+    newest |= {holder["from_address"]: holder["last"] for holder in recent}
     holders = sorted(newest)
     counts = (
-        nodes.batch([("eth_getTransactionCount", [one, hex(head)]) for one in holders])
+        nodes.batch([("eth_getTransactionCount", [holder, hex(head)]) for holder in holders])
         if holders
         else []
     )
     behind = {
-        one: int(count, 16)
-        for one, count in zip(holders, counts, strict=True)
-        if int(count, 16) <= newest[one]
+        holder: int(count, 16)
+        for holder, count in zip(holders, counts, strict=True)
+        if int(count, 16) <= newest[holder]
     }
     return {
         pk
-        for one, used in behind.items()
-        for pk in rows.filter(from_address=one, nonce__gte=used).values_list("pk", flat=True)
+        for holder, used in behind.items()
+        for pk in rows.filter(from_address=holder, nonce__gte=used).values_list("pk", flat=True)
     }
 
 
@@ -101,10 +101,10 @@ def _in_orphaned_blocks(rows: "QuerySet[OutgoingTransaction]", nodes: Nodes) -> 
     orphans = Block.objects.filter(chain__in=rows.values("chain"), is_canonical=False).values(
         "hash"
     )
-    found = list(
+    mined = list(
         rows.filter(block_hash__in=orphans).values_list("pk", "block_number", "block_hash")
     )
-    numbers = sorted({number for _, number, _ in found if number is not None})
+    numbers = sorted({number for _, number, _ in mined if number is not None})
     blocks = (
         nodes.batch([("eth_getBlockByNumber", [hex(number), False]) for number in numbers])
         if numbers
@@ -116,12 +116,12 @@ def _in_orphaned_blocks(rows: "QuerySet[OutgoingTransaction]", nodes: Nodes) -> 
     }
     return {
         pk
-        for pk, number, block_hash in found
+        for pk, number, block_hash in mined
         if number is not None and hashes[number] not in (None, block_hash)
     }
 
 
-def _reopen(found: OutgoingTransaction, at: datetime) -> None:
+def _reopen(snapshot: OutgoingTransaction, at: datetime) -> None:
     """Back to submitted, with a line for what it was. What its app did when it ended stays done:
     `handled_status` remembers it.
 
@@ -129,10 +129,10 @@ def _reopen(found: OutgoingTransaction, at: datetime) -> None:
     might succeed.
     """
     with transaction.atomic():
-        row = OutgoingTransaction.objects.select_for_update(of=("self",)).get(pk=found.pk)
+        row = OutgoingTransaction.objects.select_for_update(of=("self",)).get(pk=snapshot.pk)
         if (
-            row.status != found.status
-            or row.block_hash != found.block_hash
+            row.status != snapshot.status
+            or row.block_hash != snapshot.block_hash
             or row.block_number is None
         ):
             return

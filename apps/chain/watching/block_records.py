@@ -65,11 +65,11 @@ class Matched:
 
 def facts_of(chain_id: str) -> Facts:
     assets = list(Asset.objects.filter(chain_id=chain_id))
-    native = next((one.pk for one in assets if one.is_native), None)
+    native = next((asset.pk for asset in assets if asset.is_native), None)
     return Facts(
         Chain.objects.get(pk=chain_id),
         native,
-        {one.contract_address.lower(): one.pk for one in assets if one.contract_address},
+        {asset.contract_address.lower(): asset.pk for asset in assets if asset.contract_address},
     )
 
 
@@ -77,24 +77,34 @@ def match(nodes: Nodes, facts: Facts, block: BlockRead) -> Matched:
     """The transfers to our deposit addresses. One from an address of ours is our own doing; a
     reverted one moved nothing."""
     candidates = [
-        (asset, one) for one in block.transfers if (asset := facts.asset_of(one)) is not None
+        (asset, transfer)
+        for transfer in block.transfers
+        if (asset := facts.asset_of(transfer)) is not None
     ]
-    ours = _deposit_addresses({one.to_address for _, one in candidates})
-    found = [(asset, one) for asset, one in candidates if one.to_address in ours]
-    if found:
-        senders = {one.from_address for _, one in found}
+    deposit_addresses = _deposit_addresses({transfer.to_address for _, transfer in candidates})
+    arrivals = [
+        (asset, transfer)
+        for asset, transfer in candidates
+        if transfer.to_address in deposit_addresses
+    ]
+    if arrivals:
+        senders = {transfer.from_address for _, transfer in arrivals}
         own = set(Address.objects.filter(address__in=senders).values_list("address", flat=True))
-        gas = _gas_of_sweeps({one.tx_hash for _, one in found})
-        found = [
-            (asset, one)
-            for asset, one in found
-            if one.from_address not in own and one.tx_hash not in gas
+        gas = _gas_of_sweeps({transfer.tx_hash for _, transfer in arrivals})
+        arrivals = [
+            (asset, transfer)
+            for asset, transfer in arrivals
+            if transfer.from_address not in own and transfer.tx_hash not in gas
         ]
-    native = [one.tx_hash for _, one in found if not one.contract]
+    native = [transfer.tx_hash for _, transfer in arrivals if not transfer.contract]
     if native:
         moved = succeeded(nodes, block.header.hash, native)
-        found = [(asset, one) for asset, one in found if one.contract or one.tx_hash in moved]
-    return Matched(block.header, found)
+        arrivals = [
+            (asset, transfer)
+            for asset, transfer in arrivals
+            if transfer.contract or transfer.tx_hash in moved
+        ]
+    return Matched(block.header, arrivals)
 
 
 def begin(facts: Facts, first: Header, genesis_hash: str) -> Head:
@@ -131,13 +141,13 @@ def record_branch(
             chain=facts.chain, number__gt=ancestor.number, is_canonical=True
         ).update(is_canonical=False)
         BalanceCheck.objects.filter(chain=facts.chain, block_number__gt=ancestor.number).delete()
-        changed = [one for block in branch for one in _write(facts, block, at)]
+        changed = [change for block in branch for change in _write(facts, block, at)]
         changed += deposits.fail_orphans(facts.chain.pk, ancestor.number, at)
         _finish(facts.chain, branch[-1].header if branch else ancestor, changed, at)
 
 
 def record_inner(
-    facts: Facts, header: Header, found: list[tuple[str, Transfer]], at: datetime
+    facts: Facts, header: Header, transfers: list[tuple[str, Transfer]], at: datetime
 ) -> None:
     """Add transfers that contracts made in a block that was written before."""
     with transaction.atomic():
@@ -146,7 +156,7 @@ def record_inner(
             chain=facts.chain, hash=header.hash, is_canonical=True
         ).exists():
             raise HeadMoved
-        changed = deposits.put(facts.chain, header, found, at) + deposits.confirm(
+        changed = deposits.put(facts.chain, header, transfers, at) + deposits.confirm(
             facts.chain.pk, head.number, at
         )
         if changed:

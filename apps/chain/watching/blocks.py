@@ -64,50 +64,53 @@ def header_of(block: Any) -> Header:
 
 def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[Header]:
     """Blocks by number; Inconsistent when the node has not all of them."""
-    found = [
-        header_of(one)
-        for one in nodes.batch(
+    headers = [
+        header_of(item)
+        for item in nodes.batch(
             [("eth_getBlockByNumber", [hex(number), False]) for number in numbers]
         )
     ]
-    if [one.number for one in found] != list(numbers):
+    if [item.number for item in headers] != list(numbers):
         raise Inconsistent("a node answered with another block")
-    return found
+    return headers
 
 
 def read_blocks(nodes: Nodes, numbers: Sequence[int], contracts: Sequence[str]) -> list[BlockRead]:
     """Blocks by number with their transfers: one call per block, and one more for the logs of the
     tokens."""
     blocks = nodes.batch([("eth_getBlockByNumber", [hex(number), True]) for number in numbers])
-    headers = [header_of(one) for one in blocks]
-    if [one.number for one in headers] != list(numbers):
+    headers = [header_of(item) for item in blocks]
+    if [item.number for item in headers] != list(numbers):
         raise Inconsistent("a node answered with another block")
     logs: list[Any] = [[]] * len(blocks)
     if contracts:
-        logs = nodes.batch([_logs_call(one.hash, contracts) for one in headers])
-    known = frozenset(contracts)
+        logs = nodes.batch([_logs_call(item.hash, contracts) for item in headers])
+    contract_names = frozenset(contracts)
     return [
-        BlockRead(header, _native_transfers(header, block) + _token_transfers(header, found, known))
-        for header, block, found in zip(headers, blocks, logs, strict=True)
+        BlockRead(
+            header,
+            _native_transfers(header, block) + _token_transfers(header, entries, contract_names),
+        )
+        for header, block, entries in zip(headers, blocks, logs, strict=True)
     ]
 
 
 def succeeded(nodes: Nodes, block_hash: str, tx_hashes: Sequence[str]) -> set[str]:
     """Which of these transactions of a block were not reverted. Several are asked for with one call
     where the node can."""
-    wanted = set(tx_hashes)
-    receipts = _block_receipts(nodes, block_hash) if len(wanted) > 1 else None
+    hashes = set(tx_hashes)
+    receipts = _block_receipts(nodes, block_hash) if len(hashes) > 1 else None
     if receipts is None:
-        receipts = nodes.batch([("eth_getTransactionReceipt", [one]) for one in sorted(wanted)])
+        receipts = nodes.batch([("eth_getTransactionReceipt", [item]) for item in sorted(hashes)])
     try:
         by_hash = {
-            one["transactionHash"].lower(): one
-            for one in receipts
-            if one["blockHash"].lower() == block_hash
+            item["transactionHash"].lower(): item
+            for item in receipts
+            if item["blockHash"].lower() == block_hash
         }
-        if not wanted <= by_hash.keys():
+        if not hashes <= by_hash.keys():
             raise Inconsistent("a receipt is missing")
-        return {tx_hash for tx_hash in wanted if _integer(by_hash[tx_hash]["status"]) == 1}
+        return {tx_hash for tx_hash in hashes if _integer(by_hash[tx_hash]["status"]) == 1}
     except (TypeError, KeyError, ValueError, AttributeError):
         raise Inconsistent("a node's answer isn't a receipt") from None
 
@@ -125,19 +128,19 @@ def sent_counts(nodes: Nodes, addresses: Sequence[str], block_hash: str) -> list
 def _figures(nodes: Nodes, method: str, addresses: Sequence[str], block_hash: str) -> list[int]:
     calls: list[Call] = [(method, [address, {"blockHash": block_hash}]) for address in addresses]
     try:
-        return [_integer(one) for one in nodes.batch(calls)]
+        return [_integer(answer) for answer in nodes.batch(calls)]
     except (TypeError, ValueError):
         raise Inconsistent("a node's answer isn't a figure") from None
 
 
 def _block_receipts(nodes: Nodes, block_hash: str) -> list[Any] | None:
     try:
-        found = nodes.call("eth_getBlockReceipts", [block_hash])
+        answer = nodes.call("eth_getBlockReceipts", [block_hash])
     except RpcError as error:
         if not error.is_refusal:
             raise
         return None
-    return found if isinstance(found, list) else None
+    return answer if isinstance(answer, list) else None
 
 
 def _logs_call(block_hash: str, contracts: Sequence[str]) -> Call:
@@ -151,14 +154,14 @@ def _native_transfers(header: Header, block: Any) -> list[Transfer]:
         return [
             Transfer(
                 "",
-                one["hash"].lower(),
+                transaction["hash"].lower(),
                 NATIVE_LOG_INDEX,
-                one["from"].lower(),
-                one["to"].lower(),
+                transaction["from"].lower(),
+                transaction["to"].lower(),
                 amount,
             )
-            for one in block["transactions"]
-            if one.get("to") is not None and (amount := _integer(one["value"])) > 0
+            for transaction in block["transactions"]
+            if transaction.get("to") is not None and (amount := _integer(transaction["value"])) > 0
         ]
     except (TypeError, KeyError, ValueError, AttributeError):
         raise Inconsistent(f"block {header.number} has a transaction that isn't one") from None
@@ -166,28 +169,28 @@ def _native_transfers(header: Header, block: Any) -> list[Transfer]:
 
 def _token_transfers(header: Header, logs: Any, contracts: Iterable[str]) -> list[Transfer]:
     """Transfers of our tokens, each once however often the node repeats it."""
-    found: dict[tuple[str, int], Transfer] = {}
+    transfers: dict[tuple[str, int], Transfer] = {}
     try:
-        for one in logs:
-            if one["blockHash"].lower() != header.hash or one.get("removed"):
+        for entry in logs:
+            if entry["blockHash"].lower() != header.hash or entry.get("removed"):
                 raise Inconsistent(f"a log of another block than {header.number}")
-            topics = one["topics"]
-            contract = one["address"].lower()
+            topics = entry["topics"]
+            contract = entry["address"].lower()
             if (
                 contract not in contracts
                 or len(topics) != 3
                 or topics[0].lower() != TRANSFER_TOPIC
-                or len(one["data"]) != 66
+                or len(entry["data"]) != 66
             ):
                 continue
-            if (amount := _integer(one["data"])) > 0:
-                key = one["transactionHash"].lower(), _integer(one["logIndex"])
-                found[key] = Transfer(
+            if (amount := _integer(entry["data"])) > 0:
+                key = entry["transactionHash"].lower(), _integer(entry["logIndex"])
+                transfers[key] = Transfer(
                     contract, *key, _address(topics[1]), _address(topics[2]), amount
                 )
     except (TypeError, KeyError, ValueError, AttributeError):
         raise Inconsistent(f"block {header.number} has a log that isn't one") from None
-    return list(found.values())
+    return list(transfers.values())
 
 
 def _address(topic: str) -> str:

@@ -96,11 +96,11 @@ RETURNING d.id, d.is_lost, d.asset_id, d.amount_atomic, d.tx_hash, d.address_id
 
 
 def put(
-    chain: Chain, header: Header, found: list[tuple[str, Transfer]], at: datetime
+    chain: Chain, header: Header, transfers: list[tuple[str, Transfer]], at: datetime
 ) -> list[object]:
     """Write the transfers of a block. One that was known from an orphaned block moves here, and its
     confirmations start again."""
-    _renumber(chain, header, found)
+    _renumber(chain, header, transfers)
     values: Arguments = {
         "chain": chain.pk,
         "number": header.number,
@@ -108,12 +108,12 @@ def put(
         "mined_at": header.mined_at,
         "required": chain.required_confirmations,
         "at": at,
-        "assets": [asset for asset, _ in found],
-        "addresses": [one.to_address for _, one in found],
-        "tx_hashes": [one.tx_hash for _, one in found],
-        "log_indexes": [one.log_index for _, one in found],
-        "senders": [one.from_address for _, one in found],
-        "amounts": [one.amount_atomic for _, one in found],
+        "assets": [asset for asset, _ in transfers],
+        "addresses": [transfer.to_address for _, transfer in transfers],
+        "tx_hashes": [transfer.tx_hash for _, transfer in transfers],
+        "log_indexes": [transfer.log_index for _, transfer in transfers],
+        "senders": [transfer.from_address for _, transfer in transfers],
+        "amounts": [transfer.amount_atomic for _, transfer in transfers],
     }
     with connection.cursor() as cursor:
         cursor.execute(_PUT, values)
@@ -165,21 +165,23 @@ def fail_orphans(chain_id: str, ancestor_number: int, at: datetime) -> list[obje
     return [row[0] for row in rows]
 
 
-def _renumber(chain: Chain, header: Header, found: list[tuple[str, Transfer]]) -> None:
+def _renumber(chain: Chain, header: Header, transfers: list[tuple[str, Transfer]]) -> None:
     """A transaction that was in an orphaned block may number its transfers otherwise in this one:
     each old row gets its new number.
 
     What the transaction doesn't do any more is numbered out of the way.
     """
-    hashes = {one.tx_hash for _, one in found if one.log_index != NATIVE_LOG_INDEX}
-    known = Deposit.objects.filter(chain=chain, tx_hash__in=hashes).exclude(
+    hashes = {
+        transfer.tx_hash for _, transfer in transfers if transfer.log_index != NATIVE_LOG_INDEX
+    }
+    deposits = Deposit.objects.filter(chain=chain, tx_hash__in=hashes).exclude(
         log_index=NATIVE_LOG_INDEX
     )
     old = (
         list(
-            known.exclude(models.Q(block_hash=header.hash) & ~models.Q(status="failed")).order_by(
-                "log_index"
-            )
+            deposits.exclude(
+                models.Q(block_hash=header.hash) & ~models.Q(status="failed")
+            ).order_by("log_index")
         )
         if hashes
         else []
@@ -187,10 +189,14 @@ def _renumber(chain: Chain, header: Header, found: list[tuple[str, Transfer]]) -
     if not old:
         return
     numbers: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for asset, one in sorted(found, key=lambda pair: pair[1].log_index):
-        numbers[one.tx_hash, asset, one.to_address, one.from_address, one.amount_atomic].append(
-            one.log_index
-        )
+    for asset, transfer in sorted(transfers, key=lambda pair: pair[1].log_index):
+        numbers[
+            transfer.tx_hash,
+            asset,
+            transfer.to_address,
+            transfer.from_address,
+            transfer.amount_atomic,
+        ].append(transfer.log_index)
     for place, deposit in enumerate(old):
         Deposit.objects.filter(pk=deposit.pk).update(log_index=_IN_MOTION - place)
     for place, deposit in enumerate(old):

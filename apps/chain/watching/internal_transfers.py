@@ -43,34 +43,35 @@ class BalanceWatch:
         if self._facts.native_asset_id is None:
             return
         addresses = self._next(at)
-        known = {
-            one.address_id: one
-            for one in BalanceCheck.objects.filter(chain=self._facts.chain, address__in=addresses)
+        checks = {
+            item.address_id: item
+            for item in BalanceCheck.objects.filter(chain=self._facts.chain, address__in=addresses)
         }
-        held = dict(zip(addresses, balances(self._nodes, addresses, head.hash), strict=True))
+        holdings = dict(zip(addresses, balances(self._nodes, addresses, head.hash), strict=True))
         moving = set(
             _sweeps(self._facts.chain, addresses)
             .filter(status__in=IN_FLIGHT)
             .values_list("from_address", flat=True)
         )
         changed = [
-            one
-            for one in addresses
-            if one not in moving and held[one] != (known[one].balance_atomic if one in known else 0)
+            item
+            for item in addresses
+            if item not in moving
+            and holdings[item] != (checks[item].balance_atomic if item in checks else 0)
         ]
-        for address, sent in zip(
+        for address, count in zip(
             changed, sent_counts(self._nodes, changed, head.hash), strict=True
         ):
-            before = known.get(address)
+            before = checks.get(address)
             search = _Search(self._nodes, self._facts, address, before)
-            if sent == (before.sent_count if before else 0) + len(search.swept(head.number)):
+            if count == (before.sent_count if before else 0) + len(search.swept(head.number)):
                 self._explain(
                     search, head.number, at
                 )  # else somebody else has its key, and what came in can't be told
             check = {
                 "block_number": head.number,
-                "balance_atomic": held[address],
-                "sent_count": sent,
+                "balance_atomic": holdings[address],
+                "sent_count": count,
             }
             BalanceCheck.objects.update_or_create(
                 chain=self._facts.chain, address_id=address, defaults=check
@@ -107,14 +108,14 @@ class BalanceWatch:
             transfers = inner_transfers(self._nodes, block, address) if is_exact else None
             if transfers is None:
                 transfers = [_untraced(block, address, amount)]
-            unknown = [one for one in transfers if not search.is_known(one, block)]
+            unknown = [transfer for transfer in transfers if not search.is_known(transfer, block)]
             block_records.record_inner(
                 self._facts,
                 _header(block),
-                [(str(self._facts.native_asset_id), one) for one in unknown],
+                [(str(self._facts.native_asset_id), transfer) for transfer in unknown],
                 at,
             )
-            if sum(one.amount_atomic for one in unknown) != amount:
+            if sum(transfer.amount_atomic for transfer in unknown) != amount:
                 log.error(
                     "balance_unexplained",
                     chain=self._facts.chain.pk,
@@ -148,19 +149,19 @@ class _Search:
         last = blocks.filter(number=number).first()
         if last is None or self.surplus(last) <= 0:
             return None, True
-        found = last
+        candidate = last
         try:
-            while low < found.number:
-                middle = blocks.get(number=(low + found.number) // 2)
+            while low < candidate.number:
+                middle = blocks.get(number=(low + candidate.number) // 2)
                 if self.surplus(middle) > 0:
-                    found = middle
+                    candidate = middle
                 else:
                     low = middle.number + 1
         except RpcError as error:
             if not error.is_refusal:
                 raise
             return last, False
-        return found, True
+        return candidate, True
 
     def surplus(self, block: Block) -> int:
         [balance] = balances(self._nodes, [self.address], block.hash)
@@ -171,26 +172,26 @@ class _Search:
         rows = _sweeps(self._facts.chain, [self.address]).filter(status__in=MINED)
         rows = rows.filter(block_number__gt=self._after, block_number__lte=number)
         return [
-            one.network_fee_atomic
+            row.network_fee_atomic
             + (
-                one.amount_atomic
-                if one.status == _Status.CONFIRMED and one.asset_id == self._native
+                row.amount_atomic
+                if row.status == _Status.CONFIRMED and row.asset_id == self._native
                 else 0
             )
-            for one in rows
+            for row in rows
         ]
 
     def is_known(self, transfer: Transfer, block: Block) -> bool:
-        known = Deposit.objects.filter(
+        deposits = Deposit.objects.filter(
             chain=self._facts.chain, tx_hash=transfer.tx_hash, log_index=transfer.log_index
         )
-        return known.filter(block_hash=block.hash).exclude(status="failed").exists()
+        return deposits.filter(block_hash=block.hash).exclude(status="failed").exists()
 
     def _deposited(self, number: int) -> int:
         canonical = Block.objects.filter(
             chain=self._facts.chain, is_canonical=True, hash=models.OuterRef("block_hash")
         )
-        found = Deposit.objects.filter(
+        deposits = Deposit.objects.filter(
             models.Exists(canonical),
             chain=self._facts.chain,
             address_id=self.address,
@@ -198,7 +199,7 @@ class _Search:
             block_number__gt=self._after,
             block_number__lte=number,
         )
-        return int(found.aggregate(total=models.Sum("amount_atomic"))["total"] or 0)
+        return int(deposits.aggregate(total=models.Sum("amount_atomic"))["total"] or 0)
 
 
 def _sweeps(chain: Chain, addresses: list[str]) -> "models.QuerySet[OutgoingTransaction]":
@@ -256,8 +257,8 @@ def _value_frames(frame: Frame) -> Iterator[Frame]:
 
 
 def _untraced(block: Block, address: str, amount_atomic: int) -> Transfer:
-    taken = Deposit.objects.filter(chain_id=block.chain_id, tx_hash=block.hash).count()
-    return Transfer("", block.hash, FIRST_LOG_INDEX - taken, NOBODY, address, amount_atomic)
+    count = Deposit.objects.filter(chain_id=block.chain_id, tx_hash=block.hash).count()
+    return Transfer("", block.hash, FIRST_LOG_INDEX - count, NOBODY, address, amount_atomic)
 
 
 def _header(block: Block) -> Header:

@@ -66,7 +66,7 @@ def search(
     `native_addresses` are those that take a chain's own coin, by chain.
     """
     deadline = time.monotonic() + TOTAL_SECONDS
-    asked: list[Chain] = []
+    searched_chains: list[Chain] = []
     for chain in list(chains)[:CHAINS_MAX]:
         if not can_ask(chain):
             continue
@@ -74,15 +74,15 @@ def search(
             break
         try:
             with closing(nodes_of(chain, patience_seconds=PATIENCE_SECONDS)) as nodes:
-                seen = _look(
+                match = _look(
                     nodes, chain, tx_hash, frozenset(addresses), native_addresses.get(chain.pk)
                 )
         except RpcError:
             continue
-        asked.append(chain)
-        if seen is not None:
-            return Search(seen, tuple(asked))
-    return Search(None, tuple(asked))
+        searched_chains.append(chain)
+        if match is not None:
+            return Search(match, tuple(searched_chains))
+    return Search(None, tuple(searched_chains))
 
 
 def can_ask(chain: Chain) -> bool:
@@ -99,10 +99,10 @@ def watch_again(address: str) -> None:
 def _look(
     nodes: Nodes, chain: Chain, tx_hash: str, addresses: frozenset[str], native: str | None
 ) -> Seen | None:
-    told, receipt = nodes.batch(
+    transaction, receipt = nodes.batch(
         [("eth_getTransactionByHash", [tx_hash]), ("eth_getTransactionReceipt", [tx_hash])]
     )
-    if not isinstance(told, dict):
+    if not isinstance(transaction, dict):
         return None
     if not isinstance(receipt, dict):
         return Seen(chain, None)
@@ -110,8 +110,8 @@ def _look(
         number = int(receipt["blockNumber"], 16)
         if int(receipt["status"], 16) != 1:
             return Seen(chain, number, has_failed=True)
-        reached = tuple(_reached(told, receipt, addresses))
-        has_called = not reached and str(told.get("input") or "0x") != "0x"
+        reached = tuple(_reached(transaction, receipt, addresses))
+        has_called = not reached and str(transaction.get("input") or "0x") != "0x"
     except (TypeError, KeyError, ValueError, AttributeError):
         raise Inconsistent("a node's answer isn't a transaction") from None
     if has_called and native is not None and _has_grown(nodes, native, number):
@@ -120,17 +120,17 @@ def _look(
 
 
 def _reached(
-    told: Mapping[str, Any], receipt: Mapping[str, Any], addresses: frozenset[str]
+    transaction: Mapping[str, Any], receipt: Mapping[str, Any], addresses: frozenset[str]
 ) -> Iterator[Reached]:
-    to = str(told.get("to") or "").lower()
-    if to in addresses and int(told["value"], 16) > 0:
+    to = str(transaction.get("to") or "").lower()
+    if to in addresses and int(transaction["value"], 16) > 0:
         yield Reached(to, "")
-    for one in receipt["logs"]:
-        topics = one["topics"]
+    for entry in receipt["logs"]:
+        topics = entry["topics"]
         if len(topics) == 3 and topics[0].lower() == TRANSFER_TOPIC:
             holder = "0x" + topics[2][-40:].lower()
             if holder in addresses:
-                yield Reached(holder, one["address"].lower())
+                yield Reached(holder, entry["address"].lower())
 
 
 def _has_grown(nodes: Nodes, address: str, number: int) -> bool:

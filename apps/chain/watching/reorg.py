@@ -26,16 +26,16 @@ def is_other_branch(head: Head, tip: Header) -> bool:
 def common_ancestor(nodes: Nodes, chain: Chain, head: Head) -> Header:
     """Walk back from the head. When even the first block that we read is gone, what stood before it
     is as good an ancestor."""
-    ours = dict(
+    recorded = dict(
         Block.objects.filter(
             chain=chain, is_canonical=True, number__gt=head.number - DEPTH_MAX
         ).values_list("number", "hash")
     )
-    first = min(ours, default=head.number + 1)
+    first = min(recorded, default=head.number + 1)
     for top in range(head.number, first - 1, -STEP):
-        for theirs in read_headers(nodes, range(top, max(top - STEP, first - 1), -1)):
-            if ours[theirs.number] == theirs.hash:
-                return theirs
+        for header in read_headers(nodes, range(top, max(top - STEP, first - 1), -1)):
+            if recorded[header.number] == header.hash:
+                return header
     if first == 0 or first <= head.number - DEPTH_MAX + 1:
         log.error("branch_too_deep", chain=chain.pk, head=head.number, looked_back_to=first)
         raise TooDeep(f"{chain.pk}: no common block down to {first}")

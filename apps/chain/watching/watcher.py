@@ -112,7 +112,7 @@ class Watcher:
             self._go_back(head, tip, at)
             return
         for before, block in zip(
-            [head.hash, *(one.header.hash for one in blocks)], blocks, strict=False
+            [head.hash, *(item.header.hash for item in blocks)], blocks, strict=False
         ):
             if block.header.parent_hash != before:
                 break
@@ -129,14 +129,14 @@ class Watcher:
         numbers = range(ancestor.number + 1, min(tip.number, ancestor.number + BRANCH_MAX) + 1)
         parts = [numbers[start : start + CHUNK_MAX] for start in range(0, len(numbers), CHUNK_MAX)]
         blocks = [
-            one for part in parts for one in read_blocks(self.nodes, part, self.facts.contracts)
+            item for part in parts for item in read_blocks(self.nodes, part, self.facts.contracts)
         ]
         for before, block in zip(
-            [ancestor.hash, *(one.header.hash for one in blocks)], blocks, strict=False
+            [ancestor.hash, *(item.header.hash for item in blocks)], blocks, strict=False
         ):
             if block.header.parent_hash != before:
                 raise Inconsistent(f"{self.chain_id}: the other branch changed while it was read")
-        branch = [block_records.match(self.nodes, self.facts, one) for one in blocks]
+        branch = [block_records.match(self.nodes, self.facts, item) for item in blocks]
         block_records.record_branch(self.facts, head, ancestor, branch, at)
         _reorgs.labels(self.chain_id).inc()
         log.warning(

@@ -55,8 +55,10 @@ class FirstTables(Operation):
     def _models(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, state: ProjectState
     ) -> list[Any]:
-        names = [one.name for one in self.operations if isinstance(one, CreateModel)]
+        names = [item.name for item in self.operations if isinstance(item, CreateModel)]
         models = [state.apps.get_model(app_label, name) for name in names]
         return [
-            one for one in models if self.allow_migrate_model(schema_editor.connection.alias, one)
+            item
+            for item in models
+            if self.allow_migrate_model(schema_editor.connection.alias, item)
         ]

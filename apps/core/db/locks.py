@@ -153,7 +153,7 @@ class _Keeper:
         while True:
             time.sleep(RENEWED_EVERY_SECONDS)
             with self._lock:
-                holders = [one.holder for one in self._held]
+                holders = [lease.holder for lease in self._held]
                 if not holders:
                     self._thread = threading.Thread()
                     return

@@ -58,10 +58,10 @@ class Columns(Generic[Row]):
         return len(self._names)
 
     def row(self, values: Sequence[Any]) -> Row:
-        made = list(values)
+        converted = list(values)
         for place, change in self._changes:
-            made[place] = change(made[place], None, connections[DEFAULT_DB_ALIAS])
-        return self.model.from_db(DEFAULT_DB_ALIAS, self._names, made)
+            converted[place] = change(converted[place], None, connections[DEFAULT_DB_ALIAS])
+        return self.model.from_db(DEFAULT_DB_ALIAS, self._names, converted)
 
     def row_from_json(self, values: list[Any]) -> Row:
         for place, change in self._changes_from_json:

@@ -33,7 +33,7 @@ class Statement:
     def __init__(self, text: str) -> None:
         self.names = list(dict.fromkeys(_PLACEHOLDER.findall(text)))
         number = {name: f"${n}" for n, name in enumerate(self.names, start=1)}
-        self.text = _PLACEHOLDER.sub(lambda found: number[found[1]], text)
+        self.text = _PLACEHOLDER.sub(lambda match: number[match[1]], text)
         self._with_values = _PERCENT.sub("%%", text)
 
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:
@@ -57,8 +57,8 @@ class Statement:
             )
             execute = cursor._execute if is_alone else cursor.execute
             execute(text, values if is_text else [values[name] for name in self.names])
-            found: list[tuple[Any, ...]] = cursor.fetchall()
-            return found
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            return rows
 
 
 class Narrowing(Statement):
@@ -99,9 +99,11 @@ def insert(row: Model) -> None:
     third of its time."""
     model = type(row)
     if model not in _INSERTS:
-        fields = [one for one in model._meta.concrete_fields if not isinstance(one, AutoField)]
-        columns = ", ".join(f'"{one.column}"' for one in fields)
-        values = ", ".join(f"%({one.column})s" for one in fields)
+        fields = [
+            field for field in model._meta.concrete_fields if not isinstance(field, AutoField)
+        ]
+        columns = ", ".join(f'"{field.column}"' for field in fields)
+        values = ", ".join(f"%({field.column})s" for field in fields)
         pk = model._meta.pk.column
         table = model._meta.db_table
         text = f'INSERT INTO "{table}" ({columns}) VALUES ({values}) RETURNING "{pk}"'  # noqa: S608  # names of our own tables
@@ -110,8 +112,8 @@ def insert(row: Model) -> None:
     connection = connections[DEFAULT_DB_ALIAS]
     ((row.pk,),) = statement.rows(
         **{
-            str(one.column): one.get_db_prep_save(one.pre_save(row, True), connection)
-            for one in fields
+            str(field.column): field.get_db_prep_save(field.pre_save(row, True), connection)
+            for field in fields
         }
     )
     row._state.adding = False

@@ -32,9 +32,9 @@ def _copy(statement: str, values: Mapping[str, Any], file: Any) -> int:
         cursor.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}", values)
         while True:
             cursor.execute(f"FETCH {FETCH} FROM {name}")
-            if not (found := cursor.fetchall()):
+            if not (rows := cursor.fetchall()):
                 break
-            pickle.dump(found, file, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(rows, file, pickle.HIGHEST_PROTOCOL)
             parts += 1
         cursor.execute(f"CLOSE {name}")
     return parts

@@ -42,8 +42,8 @@ class Scope:
         """The rows of either's stores in either's modes."""
         both = ((self.stores, other.stores), (self.modes, other.modes), (self.told, other.told))
         stores, modes, told = (
-            _array(dict.fromkeys(filter(None, f"{one[1:-1]},{two[1:-1]}".split(","))))
-            for one, two in both
+            _array(dict.fromkeys(filter(None, f"{first[1:-1]},{second[1:-1]}".split(","))))
+            for first, second in both
         )
         return Scope(stores, modes, told, self.why)
 
@@ -61,9 +61,9 @@ def current() -> Scope:
 
 def of(stores: Iterable[OwnedStore], modes: Iterable[str]) -> Scope:
     """The rows of these stores in these modes."""
-    found = list(stores)
-    ids = [str(store.pk) for store in found]
-    platforms = [str(store.platform_id) for store in found if store.platform_id is not None]
+    rows = list(stores)
+    ids = [str(store.pk) for store in rows]
+    platforms = [str(store.platform_id) for store in rows if store.platform_id is not None]
     own = _array(ids)
     return Scope(
         own, _array(modes), _array(dict.fromkeys([*ids, *platforms])) if platforms else own
@@ -119,14 +119,14 @@ def opened(why: str, find: Callable[[], T | None]) -> T | None:
     return row
 
 
-def kept(content: Iterable[T]) -> Iterator[T]:
+def scoped(content: Iterable[T]) -> Iterator[T]:
     """What is told after the request's end, part by part, with the rows that it had."""
     return _parts(iter(content), _scope.get())
 
 
-def _parts(content: Iterator[T], held: Scope) -> Iterator[T]:
+def _parts(content: Iterator[T], scope: Scope) -> Iterator[T]:
     while True:
-        with within(held):
+        with within(scope):
             try:
                 part = next(content)
             except StopIteration:

@@ -14,7 +14,7 @@ def check_upgrade(
     app_configs: Any, databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:
     """What stops `migrate` with one sentence instead of in the middle."""
-    return [found for alias in databases or () for found in _partly(alias)]
+    return [message for alias in databases or () for message in _partly(alias)]
 
 
 def _partly(alias: str) -> list[CheckMessage]:
@@ -23,15 +23,19 @@ def _partly(alias: str) -> list[CheckMessage]:
     except DatabaseError:
         return []  # migrate says it better
     loader = MigrationLoader(None)
-    found: list[CheckMessage] = []
+    messages: list[CheckMessage] = []
     for key, migration in loader.disk_migrations.items():
-        missing = [one for one in migration.replaces if tuple(one) not in applied]
-        if all(tuple(one) in loader.disk_migrations for one in missing):
+        missing = [
+            migration_key
+            for migration_key in migration.replaces
+            if tuple(migration_key) not in applied
+        ]
+        if all(tuple(migration_key) in loader.disk_migrations for migration_key in missing):
             continue  # they can still be applied one by one
         if key not in applied and 0 < len(missing) < len(migration.replaces):
             text = (
                 f"{key[0]} has migrations up to before {missing[0][1]}, which {key[1]} has replaced"
             )
             hint = "Upgrade to the last version that has them, run migrate there, then come back."
-            found.append(Error(text, hint=hint, id="core.E001"))
-    return found
+            messages.append(Error(text, hint=hint, id="core.E001"))
+    return messages

@@ -85,9 +85,9 @@ class Told(TypedDict):
 class TooMany(Exception):
     """The caller's budget is too small for another drawing."""
 
-    def __init__(self, taken: buckets.Taken) -> None:
-        super().__init__(taken.policy)
-        self.taken = taken
+    def __init__(self, allowance: buckets.Taken) -> None:
+        super().__init__(allowance.policy)
+        self.taken = allowance
 
 
 class NotDrawn(Coded):
@@ -101,10 +101,10 @@ class NotDrawn(Coded):
 
 
 @contextmanager
-def charged_to(policy: str, mode: str, whose: str) -> Iterator[None]:
+def charged_to(policy: str, mode: str, holder: str) -> Iterator[None]:
     """Whoever asks here has paid for a file; what has to be drawn takes more of the same bucket.
     Raises TooMany."""
-    token = _payer.set((policy, mode, whose))
+    token = _payer.set((policy, mode, holder))
     try:
         yield
     finally:
@@ -116,45 +116,45 @@ def _charge() -> None:
     if payer is None:
         return
     with suppress(buckets.Unavailable):
-        taken = buckets.take(*payer, cost=settings.PDF_TOKENS_PER_DRAWING - 1)
-        if taken.is_limited:
-            raise TooMany(taken)
+        allowance = buckets.take(*payer, cost=settings.PDF_TOKENS_PER_DRAWING - 1)
+        if allowance.is_limited:
+            raise TooMany(allowance)
 
 
 def pdf_of(html: str, inside: pdf.Inside | None = None, *, owner: object = "") -> bytes:
     """The page as PDF. Raises NotDrawn when no worker has it in time, TooMany when its caller has
     had too many drawn."""
-    told = _told(inside)
-    digest = _digest(html, told)
-    found = _read(digest)
-    if found is not None:
-        return found
+    values = _told(inside)
+    digest = _digest(html, values)
+    content = _read(digest)
+    if content is not None:
+        return content
     if not Drawing.objects.filter(pk=digest, drawn_at=None, is_awaited=True).exists():
         _charge()
-    _ask(digest, html, told, owner, is_awaited=True)
+    _ask(digest, html, values, owner, is_awaited=True)
     if settings.WORK_INLINE:
         draw_due()
     else:
         jobs.nudge(JOB)
     deadline = time.monotonic() + WAIT_SECONDS
     nudge_at = time.monotonic() + NUDGE_SECONDS
-    while (found := _read(digest)) is None:
+    while (content := _read(digest)) is None:
         if time.monotonic() > deadline:
             raise NotDrawn
         if time.monotonic() > nudge_at:
             jobs.nudge(JOB)  # the seats were taken
             nudge_at += NUDGE_SECONDS
         time.sleep(LOOK_SECONDS)
-    return found
+    return content
 
 
 def prepare(html: str, inside: pdf.Inside | None = None, *, owner: object) -> None:
     """Have a page drawn that somebody will ask for. Nobody waits for it."""
-    told = _told(inside)
-    digest = _digest(html, told)
+    values = _told(inside)
+    digest = _digest(html, values)
     ahead = Drawing.objects.filter(owner=str(owner), is_awaited=False, drawn_at=None)
     if ahead.count() < AHEAD_MAX:
-        _ask(digest, html, told, owner, is_awaited=False)
+        _ask(digest, html, values, owner, is_awaited=False)
         jobs.nudge(JOB)
 
 
@@ -193,9 +193,9 @@ def _read(digest: str) -> bytes | None:
         return None
 
 
-def _ask(digest: str, html: str, told: Told | None, owner: object, *, is_awaited: bool) -> None:
-    inside = Drawing._meta.get_field("inside").get_db_prep_save(told, connection)
-    asked = {
+def _ask(digest: str, html: str, values: Told | None, owner: object, *, is_awaited: bool) -> None:
+    inside = Drawing._meta.get_field("inside").get_db_prep_save(values, connection)
+    arguments = {
         "digest": digest,
         "html": html,
         "inside": inside,
@@ -204,7 +204,7 @@ def _ask(digest: str, html: str, told: Told | None, owner: object, *, is_awaited
         "is_awaited": is_awaited,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_ASK, asked)
+        cursor.execute(_ASK, arguments)
 
 
 def _draw_all() -> int:
@@ -227,12 +227,12 @@ def _claim() -> Drawing | None:
     now = real_now()
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, {"now": now, "until": now + LEASE, "most": ATTEMPTS_MAX, "job": JOB})
-        found = cursor.fetchone()
-    return Drawing.objects.get(pk=found[0]) if found else None
+        row = cursor.fetchone()
+    return Drawing.objects.get(pk=row[0]) if row else None
 
 
-def _digest(html: str, told: Told | None) -> str:
-    return hashlib.sha256(repr((REVISION, html, told)).encode()).hexdigest()
+def _digest(html: str, values: Told | None) -> str:
+    return hashlib.sha256(repr((REVISION, html, values)).encode()).hexdigest()
 
 
 def _told(inside: pdf.Inside | None) -> Told | None:
@@ -253,17 +253,17 @@ def _told(inside: pdf.Inside | None) -> Told | None:
     }
 
 
-def _inside(told: Told | None) -> pdf.Inside | None:
-    if told is None:
+def _inside(values: Told | None) -> pdf.Inside | None:
+    if values is None:
         return None
-    title, namespace, prefix, words = told["vocabulary"]
-    named = {
+    title, namespace, prefix, words = values["vocabulary"]
+    terms = {
         name: (str(value), str(kind), str(text)) for name, (value, kind, text) in words.items()
     }
     return pdf.Inside(
-        told["name"],
-        base64.b64decode(told["content"]),
-        told["description"],
-        datetime.fromisoformat(told["made_at"]),
-        Vocabulary(title=title, namespace=namespace, prefix=prefix, words=named),
+        values["name"],
+        base64.b64decode(values["content"]),
+        values["description"],
+        datetime.fromisoformat(values["made_at"]),
+        Vocabulary(title=title, namespace=namespace, prefix=prefix, words=terms),
     )

@@ -55,7 +55,7 @@ class _Sheet:
         with PdfReader(io.BytesIO(pdf.render(_SPECIMEN % html.escape(LETTERS)))) as reader:
             page: Any = reader.pages[0]
             (font,) = page["/Resources"]["/Font"].values()
-            told = font["/ToUnicode"].get_object().get_data().lower()
+            mapping = font["/ToUnicode"].get_object().get_data().lower()
             self.width = float(page.mediabox.width)
             self.height = float(page.mediabox.height)
             self._resources = writer._add_object(
@@ -67,7 +67,9 @@ class _Sheet:
                     },
                 )
             )
-        self._glyphs = {int(letter, 16): glyph.decode() for glyph, letter in _GLYPH.findall(told)}
+        self._glyphs = {
+            int(letter, 16): glyph.decode() for glyph, letter in _GLYPH.findall(mapping)
+        }
         self._size = min(SIZE, (self.width - 2 * MARGIN) / (columns * ADVANCE))
 
     def page(self, lines: Sequence[str]) -> Any:
@@ -81,10 +83,10 @@ class _Sheet:
         drawn = "\n".join(f"<{line.translate(self._glyphs)}> Tj T*" for line in plain)
         contents = DecodedStreamObject()
         contents.set_data(f"/P <</MCID 0>> BDC\n{begin}{drawn}\nET\nEMC\n".encode())
-        made = self._writer.add_blank_page(self.width, self.height)
-        made[NameObject("/Resources")] = self._resources
-        made[NameObject("/Contents")] = self._writer._add_object(contents.flate_encode())
-        return made
+        sheet = self._writer.add_blank_page(self.width, self.height)
+        sheet[NameObject("/Resources")] = self._resources
+        sheet[NameObject("/Contents")] = self._writer._add_object(contents.flate_encode())
+        return sheet
 
 
 def _tag(writer: PdfWriter, document: Any, owners: Any, page: Any) -> None:

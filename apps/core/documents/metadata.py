@@ -33,23 +33,23 @@ def add_to(pdf: Any, vocabularies: tuple[Vocabulary, ...]) -> None:
     """Into the metadata of a PDF that WeasyPrint has drawn and not written yet. They stand in it
     uncompressed, for any reader."""
     metadata = pdf.objects[int(pdf.catalog["Metadata"].split()[0])]
-    told = b"".join(
+    packet = b"".join(
         part if isinstance(part, bytes) else str(part).encode() for part in metadata.stream
     )
-    head, end, tail = told.rpartition(_END)
-    more = "".join(_said(one) for one in vocabularies) + _schemas(vocabularies)
+    head, end, tail = packet.rpartition(_END)
+    more = "".join(_said(vocabulary) for vocabulary in vocabularies) + _schemas(vocabularies)
     metadata.stream = [_NOT_IN_XML.sub(b"", head + more.encode() + end + tail)]
     metadata.compress = False
 
 
-def _said(one: Vocabulary) -> str:
+def _said(vocabulary: Vocabulary) -> str:
     words = "".join(
-        f"<{one.prefix}:{name}>{escape(value)}</{one.prefix}:{name}>"
-        for name, (value, _, _) in one.words.items()
+        f"<{vocabulary.prefix}:{name}>{escape(value)}</{vocabulary.prefix}:{name}>"
+        for name, (value, _, _) in vocabulary.words.items()
     )
     return (
         '<rdf:Description rdf:about=""'
-        f' xmlns:{one.prefix}="{one.namespace}">{words}</rdf:Description>'
+        f' xmlns:{vocabulary.prefix}="{vocabulary.namespace}">{words}</rdf:Description>'
     )
 
 
@@ -62,23 +62,27 @@ def _schemas(vocabularies: tuple[Vocabulary, ...]) -> str:
             ("Property", "property#"),
         )
     )
-    bag = "".join(_schema(one) for one in vocabularies)
+    bag = "".join(_schema(vocabulary) for vocabulary in vocabularies)
     inner = f"<pdfaExtension:schemas><rdf:Bag>{bag}</rdf:Bag></pdfaExtension:schemas>"
     return f'<rdf:Description rdf:about="" {spaces}>{inner}</rdf:Description>'
 
 
-def _schema(one: Vocabulary) -> str:
+def _schema(vocabulary: Vocabulary) -> str:
     properties = "".join(
         _resource(
             "pdfaProperty",
             {"name": name, "valueType": kind, "category": "external", "description": meaning},
         )
-        for name, (_, kind, meaning) in one.words.items()
+        for name, (_, kind, meaning) in vocabulary.words.items()
     )
-    told = {"schema": one.title, "namespaceURI": one.namespace, "prefix": one.prefix}
+    heading = {
+        "schema": vocabulary.title,
+        "namespaceURI": vocabulary.namespace,
+        "prefix": vocabulary.prefix,
+    }
     return _resource(
         "pdfaSchema",
-        told,
+        heading,
         f"<pdfaSchema:property><rdf:Seq>{properties}</rdf:Seq></pdfaSchema:property>",
     )
 

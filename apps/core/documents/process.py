@@ -53,15 +53,15 @@ class Process:
     of what takes too long."""
 
     def __init__(self) -> None:
-        self._connection, theirs = Pipe()
-        command = [sys.executable, "-m", "apps.core.documents.process", str(theirs.fileno())]
+        self._connection, child_end = Pipe()
+        command = [sys.executable, "-m", "apps.core.documents.process", str(child_end.fileno())]
         environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-        with theirs:
+        with child_end:
             self._process = subprocess.Popen(  # noqa: S603  our own module
                 command,
                 cwd=_ROOT,
                 env=environment,
-                pass_fds=(theirs.fileno(),),
+                pass_fds=(child_end.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
             )
@@ -95,9 +95,9 @@ class Process:
         for piece in self._answer(("listing", html, columns, LISTING_SECONDS), pages):
             file.write(piece)
 
-    def _answer(self, asked: tuple[Any, ...], more: Iterable[Sequence[str]]) -> Iterator[bytes]:
+    def _answer(self, job: tuple[Any, ...], more: Iterable[Sequence[str]]) -> Iterator[bytes]:
         with suppress(ConnectionError):  # it says why before it ends
-            self._connection.send(asked)
+            self._connection.send(job)
             for page in more:
                 self._connection.send(page)
             self._connection.send(None)

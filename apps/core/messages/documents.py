@@ -70,24 +70,28 @@ class Pdf:
 
 
 @cache
-def schema_of(told: Any) -> Schema:
+def schema_of(annotation: Any) -> Schema:
     """The whole JSON schema of a document, or of a list or choice of documents."""
-    return fields_of(told, schema_of) if is_document(told) else schema_by(told, schema_of)
+    return (
+        fields_of(annotation, schema_of)
+        if is_document(annotation)
+        else schema_by(annotation, schema_of)
+    )
 
 
-def is_document(told: Any) -> bool:
+def is_document(annotation: Any) -> bool:
     """Whether a type is a class of documents, as it is or of some item."""
-    cls = get_origin(told) or told
+    cls = get_origin(annotation) or annotation
     return isinstance(cls, type) and issubclass(cls, Struct)
 
 
-def schema_by(told: Any, part: Part) -> Schema:
+def schema_by(annotation: Any, part: Part) -> Schema:
     """The JSON schema of a type, the documents in it as `part` tells them."""
-    if isinstance(told, UnionType) and all(
-        map(is_document, get_args(told))
+    if isinstance(annotation, UnionType) and all(
+        map(is_document, get_args(annotation))
     ):  # msgspec reads no choice of documents
-        return {"anyOf": [schema_by(one, part) for one in get_args(told)]}
-    return type_schema(types.type_info(told), part)
+        return {"anyOf": [schema_by(member, part) for member in get_args(annotation)]}
+    return type_schema(types.type_info(annotation), part)
 
 
 def fields_of(cls: Any, part: Part) -> Schema:
@@ -95,8 +99,8 @@ def fields_of(cls: Any, part: Part) -> Schema:
     fields = cast(types.StructType, types.type_info(cls)).fields
     return {
         "type": "object",
-        "properties": {one.encode_name: type_schema(one.type, part) for one in fields},
-        "required": [one.encode_name for one in fields if one.required],
+        "properties": {field.encode_name: type_schema(field.type, part) for field in fields},
+        "required": [field.encode_name for field in fields if field.required],
     }
 
 
@@ -106,10 +110,14 @@ def type_schema(info: types.Type, part: Part) -> Schema:
         case types.Metadata(type=inner, extra_json_schema=more):
             return {**type_schema(inner, part), **(more or {})}
         case types.UnionType(types=several):
-            told = [
-                type_schema(one, part) for one in several if not isinstance(one, types.NoneType)
+            schemas = [
+                type_schema(member, part)
+                for member in several
+                if not isinstance(member, types.NoneType)
             ]
-            return {"anyOf": [*told, *([{"type": "null"}] if len(told) < len(several) else [])]}
+            return {
+                "anyOf": [*schemas, *([{"type": "null"}] if len(schemas) < len(several) else [])]
+            }
         case types.StructType(cls=cls):
             return part(cls)
         case types.ListType(item_type=item) | types.VarTupleType(item_type=item):

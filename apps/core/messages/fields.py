@@ -75,9 +75,9 @@ def check_free(value: Any, name: str) -> None:
 
 def _has_huge_number(value: Any) -> bool:
     if isinstance(value, dict):
-        return any(_has_huge_number(one) for one in value.values())
+        return any(_has_huge_number(item) for item in value.values())
     if isinstance(value, list):
-        return any(_has_huge_number(one) for one in value)
+        return any(_has_huge_number(item) for item in value)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and not -EXACT_MAX <= value <= EXACT_MAX
 
@@ -321,7 +321,7 @@ class List(Field):
             raise Invalid(name, "list")
         if len(value) > self.longest:
             raise Invalid(name, "too_many_items", maximum=self.longest)
-        return [self.item.check(one, f"{name}[{index}]") for index, one in enumerate(value)]
+        return [self.item.check(item, f"{name}[{index}]") for index, item in enumerate(value)]
 
     def schema(self) -> Schema:
         return {"type": "array", "maxItems": self.longest, "items": self.item.schema()}

@@ -57,7 +57,7 @@ class Shape(Field):
         except Invalid as refusal:
             raise Invalid(prefix + refusal.field, refusal.rule, **refusal.params) from None
 
-    def given(self, value: Any, name: str) -> Values:
+    def edits(self, value: Any, name: str) -> Values:
         """For updates: only the fields that were sent and aren't null."""
         if not isinstance(value, dict):
             raise Invalid(name, "object")
@@ -86,20 +86,20 @@ class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def read(cls, value: object, name: str = "body") -> Self:
         """An object as it came in JSON, whose text a door has found storable. Raises Invalid."""
         if isinstance(value, dict):
-            sent = _sent(value)
+            content = _sent(value)
             try:
-                made = msgspec.convert(sent, cls)
-                _finish(made, sent)
+                struct = msgspec.convert(content, cls)
+                _finish(struct, content)
             except (msgspec.ValidationError, Invalid):
                 pass
             else:
-                return made
+                return struct
         # Slowly, in our order and words. It also takes what msgspec refuses and we don't.
         return msgspec.convert(_sent(cls._checked(value, name)), cls)
 
     @classmethod
     def _checked(cls, value: object, name: str) -> Values:
-        return shape_of(cls).check(value, name)
+        return shape_of(cls).edits(value, name)
 
 
 class Changes(Request, frozen=True, kw_only=True):
@@ -128,11 +128,11 @@ class Changes(Request, frozen=True, kw_only=True):
 
     @classmethod
     def _checked(cls, value: object, name: str) -> Values:
-        return shape_of(cls).given(value, name)
+        return shape_of(cls).edits(value, name)
 
     def sent(self) -> Values:
-        found = {name: getattr(self, name) for name in self.__struct_fields__}
-        return {name: value for name, value in found.items() if value is not UNSET}
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in values.items() if value is not UNSET}
 
 
 class Edits(Changes, frozen=True, kw_only=True):
@@ -153,34 +153,34 @@ def _sent(fields: Values) -> Values:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _finish(made: Struct, sent: Values) -> None:
+def _finish(struct: Struct, content: Values) -> None:
     """The rules that msgspec doesn't know. Raises Invalid."""
-    for name, field, is_one, is_many in _further(type(made)):
-        value = sent.get(name)
+    for name, field, is_one, is_many in _further(type(struct)):
+        value = content.get(name)
         if value is None:
             continue
         if is_one:
-            _finish(getattr(made, name), value)
+            _finish(getattr(struct, name), value)
         elif is_many:
-            for one, raw in zip(getattr(made, name), value, strict=True):
-                _finish(one, raw)
+            for item, raw in zip(getattr(struct, name), value, strict=True):
+                _finish(item, raw)
         else:
-            force_setattr(made, name, field.check(value, name))
+            force_setattr(struct, name, field.check(value, name))
 
 
 @cache
 def shape_of(cls: type[Struct]) -> Shape:
     """The fields of a class, which check slowly and have the schema."""
-    told = cast(types.StructType, types.type_info(cls))
-    return Shape({one.name: _field_of(one) for one in told.fields})
+    info = cast(types.StructType, types.type_info(cls))
+    return Shape({field.name: _field_of(field) for field in info.fields})
 
 
 @cache
 def _edited(cls: type[Struct]) -> dict[str, Field]:
     """The fields of a class of edits: `| None` in its type is what a null means, else the rule's
     own default."""
-    told = cast(types.StructType, types.type_info(cls))
-    return {one.name: _edit_of(one.type) for one in told.fields}
+    info = cast(types.StructType, types.type_info(cls))
+    return {field.name: _edit_of(field.type) for field in info.fields}
 
 
 def _edit_of(info: types.Type) -> Field:
@@ -192,23 +192,25 @@ def _edit_of(info: types.Type) -> Field:
     return field
 
 
-def _field_of(one: types.Field) -> Field:
-    field = copy(_rule_of(one.type))
-    default = one.default_factory if one.default is NODEFAULT else one.default
+def _field_of(info: types.Field) -> Field:
+    field = copy(_rule_of(info.type))
+    default = info.default_factory if info.default is NODEFAULT else info.default
     if default is not NODEFAULT:
         field.default = default
-    field.required = one.required
+    field.required = info.required
     return field
 
 
 def _rule_of(info: types.Type) -> Field:
     match info:
         case types.UnionType(types=several):
-            return _rule_of(next(one for one in several if not isinstance(one, types.NoneType)))
+            return _rule_of(
+                next(member for member in several if not isinstance(member, types.NoneType))
+            )
         case types.Metadata(type=types.ListType(item_type=item), extra={"field": List() as field}):
-            made = copy(field)
-            made.item = _rule_of(item)
-            return made
+            rule_copy = copy(field)
+            rule_copy.item = _rule_of(item)
+            return rule_copy
         case types.Metadata(extra={"field": Field() as field}):
             return field
         case types.BoolType():

@@ -66,8 +66,8 @@ def store(path: str = "store", description: str = "Store") -> Column:
     """Whose it is, and that it is only a test."""
 
     def show(_: Any, row: Any) -> SafeString | None:
-        found = _at(row, path)
-        return None if found is None else _with_mode(str(found), getattr(row, "mode", ""))
+        value = _at(row, path)
+        return None if value is None else _with_mode(str(value), getattr(row, "mode", ""))
 
     return _column(show, description)
 
@@ -77,11 +77,9 @@ def mode(description: str = "Mode") -> Column:
 
 
 def _with_mode(text: str, which: str) -> SafeString:
-    shown = format_html('<bdi class="name">{}</bdi>', text)
+    name = format_html('<bdi class="name">{}</bdi>', text)
     return (
-        format_html('{} <span class="badge wait">Test</span>', shown)
-        if which == Mode.TEST
-        else shown
+        format_html('{} <span class="badge wait">Test</span>', name) if which == Mode.TEST else name
     )
 
 
@@ -89,8 +87,8 @@ def status(noun: str, path: str = "status", description: str = "Status") -> Colu
     """In words and a color; `noun` names its line of the table of badges."""
 
     def show(_: Any, row: Any) -> SafeString | None:
-        found = _at(row, path)
-        return badge(noun, str(found)) if found else None
+        value = _at(row, path)
+        return badge(noun, str(value)) if value else None
 
     return _column(show, description)
 
@@ -99,10 +97,10 @@ def short(path: str, description: str) -> Column:
     """An address or hash by its ends; the whole is in its title."""
 
     def show(_: Any, row: Any) -> SafeString | None:
-        found = _at(row, path)
+        value = _at(row, path)
         return (
-            format_html('<bdi class="code" title="{}">{}</bdi>', found, shorten(str(found)))
-            if found
+            format_html('<bdi class="code" title="{}">{}</bdi>', value, shorten(str(value)))
+            if value
             else None
         )
 
@@ -113,11 +111,11 @@ def text(path: str, description: str) -> Column:
     """What somebody else may have written, on one line."""
 
     def show(_: Any, row: Any) -> SafeString | None:
-        found = _at(row, path)
+        value = _at(row, path)
         return (
             None
-            if found in (None, "")
-            else format_html('<bdi class="name" title="{0}">{0}</bdi>', found)
+            if value in (None, "")
+            else format_html('<bdi class="name" title="{0}">{0}</bdi>', value)
         )
 
     return _column(show, description)
@@ -128,12 +126,12 @@ def coins(path: str = "amount_atomic", asset: str = "asset", description: str = 
     `rate_currency`)."""
 
     def show(_: Any, row: Any) -> SafeString | None:
-        found = _at(row, path)
+        value = _at(row, path)
         coin = _at(row, asset)
-        if found is None:
+        if value is None:
             return None
         return (
-            format_html("{} atomic units", found) if coin is None else worth(int(found), coin, row)
+            format_html("{} atomic units", value) if coin is None else worth(int(value), coin, row)
         )
 
     return _column(show, description)
@@ -186,19 +184,19 @@ def choices(
     column: str, title: str, values: Iterable[tuple[str, str]]
 ) -> type[admin.SimpleListFilter]:
     """A filter of known values: Django's own would ask a table for all the values that it has."""
-    known = tuple(values)
+    choice_values = tuple(values)
 
     class Choices(admin.SimpleListFilter):
         parameter_name = column
 
         def lookups(self, request: Any, model_admin: Any) -> Sequence[tuple[str, str]]:
-            return known
+            return choice_values
 
         def queryset(self, request: Any, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
             value = self.value()
             return (
                 queryset.filter(**{column: value})
-                if value in {name for name, _ in known}
+                if value in {name for name, _ in choice_values}
                 else queryset
             )
 
@@ -246,9 +244,9 @@ def since(column: str) -> type[admin.SimpleListFilter]:
 
         def choices(self, changelist: Any) -> Any:
             """Without "All": a list without a choice is that of seven days."""
-            found = super().choices(changelist)
-            next(iter(found))
-            yield from found
+            options = super().choices(changelist)
+            next(iter(options))
+            yield from options
 
         def queryset(self, request: Any, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
             value = self.value()
@@ -275,11 +273,11 @@ def found_by(rows: "QuerySet[Any]", columns: Iterable[str], typed: str) -> "Quer
     """
     term = Term.of(typed)
     for column in columns:
-        wanted = _condition(rows.model, column, term)
-        if wanted is None:
+        condition = _condition(rows.model, column, term)
+        if condition is None:
             continue
         keys = list(
-            rows.model._base_manager.filter(wanted).values_list("pk", flat=True)[:FOUND_MAX]
+            rows.model._base_manager.filter(condition).values_list("pk", flat=True)[:FOUND_MAX]
         )
         if keys:
             return rows.filter(pk__in=keys)
@@ -312,7 +310,9 @@ def _condition(model: type[Model], column: str, term: Term) -> Q | None:
         return Q(**{f"{column}__in": {typed.lower(), emails.canonical(typed)}}) | term.begins(
             column
         )
-    if column == "tx_hash" and any(one.name == "chain" for one in model._meta.fields):
+    if column == "tx_hash" and any(
+        column_field.name == "chain" for column_field in model._meta.fields
+    ):
         return Q(tx_hash=term.tx_hash, chain__in=_of_chain(model)) if term.tx_hash else None
     return Q(**{column: term.tx_hash or term.address or typed})
 
@@ -332,5 +332,5 @@ def _of_chain(model: type[Model]) -> "QuerySet[Any]":
 
 
 def _stores(field: Any, term: Term) -> list[Any]:
-    named = field.related_model._base_manager.filter(term.begins("name"))
-    return list(named.values_list("pk", flat=True)[:STORES_MAX])
+    matches = field.related_model._base_manager.filter(term.begins("name"))
+    return list(matches.values_list("pk", flat=True)[:STORES_MAX])

@@ -49,21 +49,21 @@ def button(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """An action over chosen rows, for those who may, with a reason."""
 
-    def made(function: Callable[..., None]) -> Callable[..., None]:
+    def decorate(action: Callable[..., None]) -> Callable[..., None]:
         @admin.action(description=description)
-        @wraps(function)
+        @wraps(action)
         def run(self: Any, request: HttpRequest, rows: Any) -> None:
             if not may(request, operation):
                 raise PermissionDenied
             if not typed_reason(request):
                 messages.error(request, "Nothing was changed: give a reason")
                 return
-            function(self, request, rows)
+            action(self, request, rows)
 
         run.operation = operation  # type: ignore[attr-defined]  # read by get_actions, and by a test of the house
         return run
 
-    return made
+    return decorate
 
 
 def typed_reason(request: HttpRequest) -> str:
@@ -131,23 +131,23 @@ class ReadOnly(_ModelAdmin):
         form_url: str = "",
         extra_context: Any = None,
     ) -> Any:
-        known = {"list_name": self.list_name, **(extra_context or {})}
-        return super().changeform_view(request, object_id, form_url, known)
+        context = {"list_name": self.list_name, **(extra_context or {})}
+        return super().changeform_view(request, object_id, form_url, context)
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
     ) -> HttpResponse:
-        known = {"list_name": self.list_name, **(extra_context or {})}
-        return super().history_view(request, object_id, known)
+        context = {"list_name": self.list_name, **(extra_context or {})}
+        return super().history_view(request, object_id, context)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        is_recent = any(getattr(one, "parameter_name", "") == "days" for one in self.list_filter)
-        known = {
+        is_recent = any(getattr(item, "parameter_name", "") == "days" for item in self.list_filter)
+        context = {
             "title": self.list_name,
             "is_recent": is_recent,
             "waits_here": isinstance(self, Queue),
         }
-        return super().changelist_view(request, {**known, **(extra_context or {})})
+        return super().changelist_view(request, {**context, **(extra_context or {})})
 
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
@@ -171,10 +171,10 @@ class ReadOnly(_ModelAdmin):
         return False
 
     def get_actions(self, request: HttpRequest) -> Any:
-        found = super().get_actions(request)
+        actions = super().get_actions(request)
         return {
             name: row
-            for name, row in found.items()
+            for name, row in actions.items()
             if row and may(request, getattr(row[0], "operation", None))
         }
 
@@ -229,8 +229,8 @@ class Switches(ReadOnly):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Who only reads isn't asked for a reason."""
-        found = [name for name in super().get_fields(request, obj) if name != "reason"]
-        return [*found, "reason"] if self.has_change_permission(request, obj) else found
+        fields = [name for name in super().get_fields(request, obj) if name != "reason"]
+        return [*fields, "reason"] if self.has_change_permission(request, obj) else fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         hidden = {
@@ -269,7 +269,7 @@ class Queue(ReadOnly):
         """Raises a Failure."""
         raise TypeError("a queue that takes codes defines take_code")
 
-    def asked(self, row: Any) -> list[tuple[str, Any]]:
+    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         """What the decision is about, first."""
         return []
 
@@ -340,7 +340,7 @@ class Queue(ReadOnly):
             "row": row,
             "asked": [
                 (name, value)
-                for name, value in [*self.asked(row), *self.more_facts(row)]
+                for name, value in [*self.decision_facts(row), *self.more_facts(row)]
                 if value not in (None, "")
             ],
             "facts": [(name, value) for name, value in facts if value not in (None, "")],
@@ -373,13 +373,13 @@ class Queue(ReadOnly):
         try:
             if decision == "approve" and self.takes_code:
                 self.take_code(request)
-            told = (
+            outcome = (
                 self.approve(row, reason, request.user)
                 if decision == "approve"
                 else self.reject(row, reason, request.user)
             )
         except Failure as refusal:
             return [refusal.text]
-        self.log_change(request, row, f"{told}: {reason}" if reason else told)
-        messages.success(request, f"{row}: {told}")
+        self.log_change(request, row, f"{outcome}: {reason}" if reason else outcome)
+        messages.success(request, f"{row}: {outcome}")
         return []

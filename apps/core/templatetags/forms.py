@@ -16,9 +16,9 @@ def input_state(form: Form, name: str, hint: str = "") -> SafeString:
     is), and the focus, for the first that is wrong."""
     if name not in form.errors:
         return format_html('aria-describedby="{}"', hint) if hint else SafeString("")
-    told = f"{hint} {name}-error" if hint else f"{name}-error"
+    hints = f"{hint} {name}-error" if hint else f"{name}-error"
     focus = SafeString(" autofocus") if form.first_wrong == name else ""
-    return format_html('aria-invalid="true" aria-describedby="{}"{}', told, focus)
+    return format_html('aria-invalid="true" aria-describedby="{}"{}', hints, focus)
 
 
 @register.simple_tag
@@ -36,5 +36,5 @@ def input_errors(form: Form, name: str) -> SafeString:
     """The sentences below a wrong input."""
     if name not in form.errors:
         return SafeString("")
-    told = format_html_join(" ", "{}", ((one,) for one in form.errors[name]))
-    return format_html('<span class="error" id="{}-error" role="alert">{}</span>', name, told)
+    text = format_html_join(" ", "{}", ((sentence,) for sentence in form.errors[name]))
+    return format_html('<span class="error" id="{}-error" role="alert">{}</span>', name, text)

@@ -74,27 +74,27 @@ def fiat_exact(cents: int, currency: str) -> str:
 @register.filter
 def fiat_rate(rate: str, currency: str) -> str:
     """What one coin is worth: €1,800.50, €0.9212, with every place that the text has."""
-    shown = format_currency(rate, currency, locale=_locale(), decimal_quantization=False)
-    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown)
+    text = format_currency(rate, currency, locale=_locale(), decimal_quantization=False)
+    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 @register.filter
 def fiat_short(cents: int, currency: str) -> str:
     """A label of an axis: €800, €2.5K. Only for round sums."""
-    shown = format_compact_currency(
+    text = format_compact_currency(
         money.text_from_cents(int(cents)), currency, locale=_locale(), fraction_digits=1
     )
-    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown)
+    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
-    shown = format_currency(
+    text = format_currency(
         money.text_from_cents(int(cents)),
         currency,
         locale=_locale(),
         currency_digits=currency_digits,
     )
-    return isolated(_LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", shown))
+    return isolated(_LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", text))
 
 
 @register.filter
@@ -142,8 +142,8 @@ def crypto_short(amount_atomic: int | str, atomic_decimals: int, symbol: str) ->
     """The same in six significant digits, for lists: the whole amount is in its title."""
     whole = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
     short = decimal_mark(money.short_from_atomic(int(amount_atomic), atomic_decimals))
-    shown = '<bdi class="amount" title="{} {}">{} <span class="unit">{}</span></bdi>'
-    return format_html(shown, whole, symbol, short, symbol)
+    markup = '<bdi class="amount" title="{} {}">{} <span class="unit">{}</span></bdi>'
+    return format_html(markup, whole, symbol, short, symbol)
 
 
 register.simple_tag(coin_badge)
@@ -178,8 +178,8 @@ def in_fours(address: str) -> SafeString:
     are no characters."""
     groups = [address[:6], *(address[at : at + 4] for at in range(6, len(address), 4))]
     parts = (
-        format_html("<b>{}</b>" if at in (0, len(groups) - 1) else "<span>{}</span>", one)
-        for at, one in enumerate(groups)
+        format_html("<b>{}</b>" if at in (0, len(groups) - 1) else "<span>{}</span>", group)
+        for at, group in enumerate(groups)
     )
     return format_html('<bdi class="fours" dir="ltr">{}</bdi>', mark_safe("".join(parts)))  # noqa: S308  each was escaped
 
@@ -202,16 +202,16 @@ def _dated(own: datetime, pattern: str) -> str:
     if locale.language == "en" and regions.chosen() is None:
         return format_datetime(plain, pattern, locale=locale)
     day, _, hour = pattern.partition(", ")
-    shown = (
+    date = (
         format_date(plain, "long", locale)
         if "MMMM" in day
         else format_skeleton("yMMMd", plain, locale=locale)
     )
     if not hour:
-        return isolated(shown)
+        return isolated(date)
     joined: str = locale.datetime_formats["medium"]
     return isolated(
-        joined.replace("{1}", shown).replace("{0}", format_datetime(plain, hour, locale=locale))
+        joined.replace("{1}", date).replace("{0}", format_datetime(plain, hour, locale=locale))
     )
 
 
@@ -235,16 +235,16 @@ def moment(value: datetime | str | None) -> str:
         return ""
     at = _moment(value)
     own = timezone.localtime(at)
-    shown = _dated(own, "d MMM y, HH:mm")
-    return _time(at, f"{shown} {zone_name(own)}")
+    text = _dated(own, "d MMM y, HH:mm")
+    return _time(at, f"{text} {zone_name(own)}")
 
 
 @register.filter
 def plain_moment(value: datetime | str) -> str:
     """The same as bare text, for emails."""
     own = timezone.localtime(_moment(value))
-    shown = _dated(own, "d MMMM y, HH:mm")
-    return f"{shown} {zone_name(own)}"
+    text = _dated(own, "d MMMM y, HH:mm")
+    return f"{text} {zone_name(own)}"
 
 
 @register.filter
@@ -254,8 +254,8 @@ def second(value: datetime | str | None) -> str:
         return ""
     at = _moment(value)
     own = timezone.localtime(at)
-    shown = _dated(own, "d MMM y, HH:mm:ss")
-    return _time(at, f"{shown} {zone_name(own)}")
+    text = _dated(own, "d MMM y, HH:mm:ss")
+    return _time(at, f"{text} {zone_name(own)}")
 
 
 @register.filter
@@ -300,16 +300,16 @@ def document_period(words: str) -> SafeString | str:
     name them."""
     try:
         first, last = (
-            datetime.fromisoformat(f"{one}T00:00:00+00:00") for one in words.split(" to ")
+            datetime.fromisoformat(f"{day}T00:00:00+00:00") for day in words.split(" to ")
         )
     except ValueError:
         return words
     return format_html("{} – {}", document_day(first), document_day(last))
 
 
-def _time(at: datetime, shown: str) -> SafeString:
+def _time(at: datetime, text: str) -> SafeString:
     whole = at.strftime("%Y-%m-%d %H:%M:%S UTC")
-    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), whole, shown)
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), whole, text)
 
 
 _DAYS = ngettext_lazy("%d day", "%d days")
@@ -359,8 +359,8 @@ _CYCLES = {
 @register.simple_tag
 def cycle_words(interval: str, interval_count: int) -> str:
     """How often a price is billed: `every month`, `every 3 months`."""
-    one, many = _CYCLES[interval]
-    return str(one) if interval_count == 1 else str(many) % interval_count
+    single, many = _CYCLES[interval]
+    return str(single) if interval_count == 1 else str(many) % interval_count
 
 
 @register.simple_tag
@@ -375,15 +375,15 @@ def badge(noun: str, status: str, kind: str = "") -> SafeString:
 @register.simple_tag
 def status_words(noun: str, status: str) -> str:
     """The badge's words alone."""
-    found = all_badges().get(noun, {}).get(status)
-    return str(found[1]) if found else status
+    entry = all_badges().get(noun, {}).get(status)
+    return str(entry[1]) if entry else status
 
 
 @register.simple_tag
 def status_tone(noun: str, status: str) -> str:
     """The badge's colour alone."""
-    found = all_badges().get(noun, {}).get(status)
-    return found[0] if found else QUIET
+    entry = all_badges().get(noun, {}).get(status)
+    return entry[0] if entry else QUIET
 
 
 @register.simple_tag

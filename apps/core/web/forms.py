@@ -33,20 +33,20 @@ class Form:
         self, typed: Mapping[str, str], chosen: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         apart = (*self.lists, *self.secrets)
-        shown = [name for name in (*self.names, *self.hidden) if name not in apart]
-        self.values = {name: _clean(typed.get(name, ""), self.is_literal) for name in shown}
+        field_names = [name for name in (*self.names, *self.hidden) if name not in apart]
+        self.values = {name: _clean(typed.get(name, ""), self.is_literal) for name in field_names}
         self.secret_values = {name: typed.get(name, "") for name in self.secrets}
         self.chosen = {
-            name: [_clean(one, self.is_literal) for one in (chosen or {}).get(name, ())]
+            name: [_clean(text, self.is_literal) for text in (chosen or {}).get(name, ())]
             for name in self.lists
         }
         self.errors: dict[str, list[str]] = {}
         self.status = 200
 
     @classmethod
-    def from_post(cls, sent: QueryDict) -> Self:
+    def from_post(cls, post: QueryDict) -> Self:
         """The form as a browser has sent it."""
-        return cls(sent.dict(), {name: sent.getlist(name) for name in cls.lists})  # type: ignore[arg-type]  # a QueryDict's values are texts
+        return cls(post.dict(), {name: post.getlist(name) for name in cls.lists})  # type: ignore[arg-type]  # a QueryDict's values are texts
 
     @property
     def sent(self) -> dict[str, str | None]:
@@ -56,13 +56,13 @@ class Form:
     def refuse(self, refusal: Exception) -> Self:
         """The same form, with what was refused at its input, or above them all."""
         if isinstance(refusal, InvalidFields):
-            for one in refusal.broken:
-                self.refuse(one)
+            for part in refusal.broken:
+                self.refuse(part)
             return self
         field = refusal.field if isinstance(refusal, (Failure, Invalid)) else ""
         name = self.input_of(field)
-        told = sentences(refusal, self.labels.get(field.partition("[")[0], ""))
-        self.errors.setdefault(name if name in self.names else "", []).extend(told)
+        texts = sentences(refusal, self.labels.get(field.partition("[")[0], ""))
+        self.errors.setdefault(name if name in self.names else "", []).extend(texts)
         self.status = status_of(refusal)
         return self
 
@@ -82,8 +82,8 @@ class Form:
 
 
 def _clean(text: object, is_literal: bool) -> str:
-    kept = str(text) if is_literal else str(text).replace("\x00", "")
-    return kept.replace("\r\n", "\n").strip()
+    content = str(text) if is_literal else str(text).replace("\x00", "")
+    return content.replace("\r\n", "\n").strip()
 
 
 def sentences(refusal: Exception, label: str = "") -> list[str]:

@@ -29,9 +29,9 @@ class RequestId:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        given = request.headers.get("X-Request-Id", "")
-        one = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
-        mark = request_id.set(one)
+        header = request.headers.get("X-Request-Id", "")
+        identifier = header if _REQUEST_ID.fullmatch(header) else uuid.uuid4().hex
+        mark = request_id.set(identifier)
         try:
             with (
                 acting(Actor(Kind.VISITOR, address=exact_address(request))),
@@ -41,10 +41,10 @@ class RequestId:
                 if isinstance(response, StreamingHttpResponse) and not isinstance(
                     response, FileResponse
                 ):
-                    response.streaming_content = tenancy.kept(response.streaming_content)  # type: ignore[arg-type]  # ours aren't asynchronous
+                    response.streaming_content = tenancy.scoped(response.streaming_content)  # type: ignore[arg-type]  # ours aren't asynchronous
         finally:
             request_id.reset(mark)
-        response["X-Request-Id"] = one
+        response["X-Request-Id"] = identifier
         return response
 
 

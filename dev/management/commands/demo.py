@@ -166,7 +166,9 @@ class Command(BaseCommand):
             return {}
         funded = Wallet(url, CHAIN_KEYS["live"])
         holders = [Wallet(url, CHAIN_KEYS[name]) for name in ("customer", "card_network")]
-        return stablecoins.place_tokens(funded, [funded.address, *(one.address for one in holders)])
+        return stablecoins.place_tokens(
+            funded, [funded.address, *(holder.address for holder in holders)]
+        )
 
     def _exchange(self, contracts: dict[str, str]) -> None:
         """The local chain's exchange, named to this process and to those that it starts."""
@@ -237,7 +239,7 @@ class Command(BaseCommand):
         nothing moves any more."""
         waits_for = ""
         moved = time.monotonic()
-        told = moved
+        reported_at = moved
         while (now_for := _not_ready(port)) and not self.processes.is_stopping:
             now = time.monotonic()
             if now_for != waits_for:
@@ -248,8 +250,8 @@ class Command(BaseCommand):
                     f"still waiting for {waits_for}, and nothing has moved for"
                     f" {STILL_SECONDS:.0f} s"
                 )
-            if now - told > TOLD_SECONDS:
-                told = now
+            if now - reported_at > TOLD_SECONDS:
+                reported_at = now
                 self.say(f"waiting for {waits_for}")
             time.sleep(0.1)
 

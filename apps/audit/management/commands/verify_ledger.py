@@ -77,9 +77,8 @@ class Command(OperatorCommand[AuditResult]):
         for invariant in result.invariants:
             verdict = f"BROKEN ({invariant.broken})" if invariant.findings else "OK"
             took = f"{invariant.seconds:>9.3f} s  " if self.with_times else ""
-            lines.append(
-                f"{invariant.name:<24} {invariant.counted:>10}  {took}{verdict:<13} {invariant.says}"
-            )
+            figures = f"{invariant.name:<24} {invariant.counted:>10}  {took}"
+            lines.append(f"{figures}{verdict:<13} {invariant.says}")
             lines += [f"    {finding.subject}: {finding.detail}" for finding in invariant.findings]
             if (more := invariant.broken - len(invariant.findings)) > 0:
                 lines.append(f"    and {more} more")

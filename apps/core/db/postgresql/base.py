@@ -52,15 +52,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def end_telling(self) -> None:
         self._tells_itself = False
 
-    def has_told(self, one: Scope) -> None:
+    def has_told(self, scope: Scope) -> None:
         """The last statement set this scope. Behind a pooler it was the transaction's alone."""
-        self._told = None if settings.DATABASE_POOLER else one
+        self._told = None if settings.DATABASE_POOLER else scope
 
     def has_to_tell(self) -> bool:
         """Whether the next statement takes a scope with it, which only texts with their values in
         them can."""
-        wanted = tenancy.current()
-        return not (self._told is wanted or self._told == wanted or self._tells_itself)
+        scope = tenancy.current()
+        return not (self._told is scope or self._told == scope or self._tells_itself)
 
     def _in_scope(
         self,
@@ -79,9 +79,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
             with transaction.atomic(using=self.alias):
                 return self._in_scope(execute, sql, params, many, context)
         self.validate_no_broken_transaction()
-        wanted = tenancy.current()
+        scope = tenancy.current()
         cursor = context["cursor"].cursor
-        tell = self._telling(wanted)
+        tell = self._telling(scope)
         self._told = None
         if many or not isinstance(sql, str) or not isinstance(cursor, psycopg.ClientCursor):
             with self.wrap_database_errors:
@@ -97,16 +97,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 context,
             )
             cursor.nextset()
-        self._told = wanted
+        self._told = scope
         return answer
 
-    def _telling(self, wanted: Scope) -> str:
+    def _telling(self, scope: Scope) -> str:
         """The statement that sets a scope, its values in it."""
         is_local = "true" if settings.DATABASE_POOLER else "false"
         return _TELL.format(
             *(
                 part
-                for value in wanted.settings()
+                for value in scope.settings()
                 for part in (psycopg.sql.quote(value, self.connection), is_local)
             )
         )
