@@ -5,7 +5,6 @@ import uuid
 from django.db.models import QuerySet
 
 from apps.core.db import tenancy
-from apps.core.models import Viewer
 from apps.onramp.models import FundingSession
 from apps.payments.models import Payment
 
@@ -22,11 +21,6 @@ def sessions_of(payment: Payment) -> "QuerySet[FundingSession]":
 
 def latest_session(payment: Payment) -> FundingSession | None:
     return sessions_of(payment).first() if payment.is_card_funded else None
-
-
-def sessions_visible_to(viewer: Viewer) -> "QuerySet[FundingSession]":
-    rows = FundingSession.objects.visible_to(viewer).exclude(url="")
-    return rows.select_related("payment", "asset__chain").order_by("-created_at", "-id")
 
 
 def open_session_by_id(id: uuid.UUID) -> FundingSession | None:
