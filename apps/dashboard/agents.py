@@ -134,7 +134,7 @@ def index(request: PageRequest) -> HttpResponse:
     return show(
         request,
         "dashboard/agents/list.html",
-        {"credentials": [(one, lost.get(one.pk)) for one in rows]},
+        {"credentials": [(credential, lost.get(credential.pk)) for credential in rows]},
     )
 
 
@@ -153,9 +153,9 @@ def create(request: PageRequest) -> HttpResponse:
 
     try:
         rows = [("Name", form.values["name"]), ("Scopes", ", ".join(form.scopes) or "none")]
-        asked = confirming.ask_about_form(request, rows, make)
-        if asked is not None:
-            return asked
+        confirmation = confirming.ask_about_form(request, rows, make)
+        if confirmation is not None:
+            return confirmation
         row, secret = make()
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
@@ -165,8 +165,8 @@ def create(request: PageRequest) -> HttpResponse:
 
 
 def _form(request: PageRequest, form: CredentialForm) -> HttpResponse:
-    held = rights.held_of(request.access, scopes.AGENT)
-    context = {"form": form, "errors": form.common_errors, "scopes": held}
+    granted = rights.held_of(request.access, scopes.AGENT)
+    context = {"form": form, "errors": form.common_errors, "scopes": granted}
     return show(request, "dashboard/agents/create.html", context, status=form.status)
 
 
@@ -190,25 +190,25 @@ def caps(request: PageRequest, id: str) -> HttpResponse:
     row: AgentCredential = find(_credentials(request), id)
     assets = active_assets(request.access.mode)
     if request.method == "GET":
-        kept = {cap.asset_id: cap for cap in AgentPayoutCap.objects.filter(credential=row)}
-        return _caps_form(request, row, CapsForm(_typed(assets, kept), assets))
+        caps_by_asset = {cap.asset_id: cap for cap in AgentPayoutCap.objects.filter(credential=row)}
+        return _caps_form(request, row, CapsForm(_typed(assets, caps_by_asset), assets))
     form = CapsForm(request.POST.dict(), assets)
-    wanted = form.caps()
+    new_caps = form.caps()
     if form.errors:
         return _caps_form(request, row, form)
 
     def keep() -> None:
-        for cap in wanted:
+        for cap in new_caps:
             set_cap(row, cap.asset, cap.per_tx_atomic, cap.daily_atomic, by=request.access)
 
-    told = [
+    rows = [
         ("Agent", row.name or row.token_prefix),
         *((line.title, line.words) for line in form.lines),
     ]
     try:
-        asked = confirming.ask_about_form(request, told, keep)
-        if asked is not None:
-            return asked
+        confirmation = confirming.ask_about_form(request, rows, keep)
+        if confirmation is not None:
+            return confirmation
         keep()
     except Refusals as refusal:
         return _caps_form(request, row, form.refuse(refusal))
@@ -216,11 +216,11 @@ def caps(request: PageRequest, id: str) -> HttpResponse:
     return go("agents")
 
 
-def _typed(assets: Sequence[Asset], kept: Mapping[str, AgentPayoutCap]) -> dict[str, str]:
+def _typed(assets: Sequence[Asset], caps: Mapping[str, AgentPayoutCap]) -> dict[str, str]:
     """What stands in the form at first: the caps that are kept, in coins."""
     typed: dict[str, str] = {}
     for asset in assets:
-        if (cap := kept.get(asset.pk)) is not None:
+        if (cap := caps.get(asset.pk)) is not None:
             typed[f"{asset.pk}.{PER_TX}"] = _coins(cap.per_tx_atomic, asset)
             typed[f"{asset.pk}.{DAILY}"] = _coins(cap.daily_atomic, asset)
     return typed
@@ -242,8 +242,8 @@ def _caps_form(request: PageRequest, row: AgentCredential, form: CapsForm) -> Ht
 def mandates(request: PageRequest) -> HttpResponse:
     page = window(_mandates(request), request.GET, {})
     now = request.access.now()
-    told = [(one, status_at(one, now)) for one in page.rows]
-    return show(request, "dashboard/agents/mandates.html", {"mandates": told, "page": page})
+    statuses = [(mandate, status_at(mandate, now)) for mandate in page.rows]
+    return show(request, "dashboard/agents/mandates.html", {"mandates": statuses, "page": page})
 
 
 def mandate(request: PageRequest, id: str) -> HttpResponse:

@@ -67,13 +67,17 @@ def index(request: PageRequest) -> HttpResponse:
     payouts = _payouts_of(request, page.rows)
     context = {
         "rows": [
-            {"held": one, "payout": (payout := payouts.get(one.pk)), "to": _to(payout)}
-            for one in page.rows
+            {"held": approval, "payout": (payout := payouts.get(approval.pk)), "to": _to(payout)}
+            for approval in page.rows
         ],
         "window": page,
         "tabs": [
-            {"name": name, "query": f"?show={one}" if one else "", "is_current": one == chosen}
-            for one, name in _TABS.items()
+            {
+                "name": name,
+                "query": f"?show={approval}" if approval else "",
+                "is_current": approval == chosen,
+            }
+            for approval, name in _TABS.items()
         ],
         "is_decided": bool(chosen),
         "now": request.access.now(),
@@ -85,13 +89,13 @@ def index(request: PageRequest) -> HttpResponse:
 def _payouts_of(request: PageRequest, rows: list[PayoutApproval]) -> dict[Any, Payout]:
     """The payout that each was asked for: a schedule's first; a list's lines are looked at in the
     list."""
-    mine = Payout.objects.visible_to(request.access).filter(
-        approval__in=[one for one in rows if not hasattr(one, "batch")]
+    own = Payout.objects.visible_to(request.access).filter(
+        approval__in=[item for item in rows if not hasattr(item, "batch")]
     )
-    found = mine.select_related("asset", "destination")
+    payouts = own.select_related("asset", "destination")
     return {
-        one.approval_id: one
-        for one in found.defer("destination__account_sealed").order_by("-created_at")
+        item.approval_id: item
+        for item in payouts.defer("destination__account_sealed").order_by("-created_at")
     }
 
 
@@ -104,18 +108,18 @@ def _to(payout: Payout | None) -> str:
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
-    held = _find(request, id)
-    payout = approval_decisions.payout_of(held)
-    batch = _batch_of(held)
-    is_waiting = held.status == PayoutApproval.Status.WAITING
-    is_own = held.maker_id == request.person.pk
+    approval = _find(request, id)
+    payout = approval_decisions.payout_of(approval)
+    batch = _batch_of(approval)
+    is_waiting = approval.status == PayoutApproval.Status.WAITING
+    is_own = approval.maker_id == request.person.pk
     context = {
-        "held": held,
+        "held": approval,
         "payout": payout,
         "to": _to(payout),
         "batch": batch,
         "totals": [] if batch is None else totals_of(batch),
-        "agreed": approval_decisions.digest_of(held),
+        "agreed": approval_decisions.digest_of(approval),
         "is_own": is_own,
         "may_approve": is_waiting and not is_own,
         "is_waiting": is_waiting,
@@ -126,38 +130,40 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     return show(request, "dashboard/approvals/detail.html", context)
 
 
-def _batch_of(held: PayoutApproval) -> PayoutBatch | None:
-    return held.batch if hasattr(held, "batch") else None
+def _batch_of(approval: PayoutApproval) -> PayoutBatch | None:
+    return approval.batch if hasattr(approval, "batch") else None
 
 
 def approve(request: PageRequest, id: str) -> HttpResponse:
-    held = _find(request, id)
+    approval = _find(request, id)
     if request.method == "GET":
-        return go("approval", held.pk)
+        return go("approval", approval.pk)
     agreed = request.POST.get("agreed", "")
     try:
-        asked = confirming.ask_about_form(
-            request, _rows(held), lambda: approval_decisions.approve(request.access, held, agreed)
+        confirmation = confirming.ask_about_form(
+            request,
+            _rows(approval),
+            lambda: approval_decisions.approve(request.access, approval, agreed),
         )
-        if asked is not None:
-            return asked
-        approval_decisions.approve(request.access, held, agreed)
+        if confirmation is not None:
+            return confirmation
+        approval_decisions.approve(request.access, approval, agreed)
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
         messages.success(request, "Approved. The payout is being sent.")
-    return go("approval", held.pk)
+    return go("approval", approval.pk)
 
 
-def _rows(held: PayoutApproval) -> list[tuple[str, object]]:
+def _rows(approval: PayoutApproval) -> list[tuple[str, object]]:
     """What leaves, once more on the page that asks for the code."""
     worth = (
         ""
-        if held.worth_cents is None
-        else f"{money.text_from_cents(held.worth_cents)} {held.currency}"
+        if approval.worth_cents is None
+        else f"{money.text_from_cents(approval.worth_cents)} {approval.currency}"
     )
-    payout = approval_decisions.payout_of(held)
-    batch = _batch_of(held)
+    payout = approval_decisions.payout_of(approval)
+    batch = _batch_of(approval)
     rows: list[tuple[str, object]] = []
     if payout is not None:
         amount = money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
@@ -168,31 +174,31 @@ def _rows(held: PayoutApproval) -> list[tuple[str, object]]:
         ]
     elif batch is not None:
         sums = [
-            f"{money.decimal_from_atomic(one.amount_atomic, one.asset.atomic_decimals)}"
-            f" {one.asset.coin_symbol}"
-            for one in totals_of(batch)
+            f"{money.decimal_from_atomic(total.amount_atomic, total.asset.atomic_decimals)}"
+            f" {total.asset.coin_symbol}"
+            for total in totals_of(batch)
         ]
         rows = [("List", batch.filename), ("Amount", ", ".join(sums))]
-    return [*rows, ("Value when requested", worth), ("Requested by", held.made_by)]
+    return [*rows, ("Value when requested", worth), ("Requested by", approval.made_by)]
 
 
 def reject(request: PageRequest, id: str) -> HttpResponse:
-    held = _find(request, id)
+    approval = _find(request, id)
     form = RejectForm({"reason": request.POST.get("reason", "")[:200]})
     if request.method == "POST":
         try:
-            approval_decisions.reject(request.access, held, form.values["reason"])
+            approval_decisions.reject(request.access, approval, form.values["reason"])
         except Refusals as refusal:
             form.refuse(refusal)
         else:
             messages.success(request, "Rejected. Nothing was sent.")
-            return go("approval", held.pk)
-    payout = approval_decisions.payout_of(held)
+            return go("approval", approval.pk)
+    payout = approval_decisions.payout_of(approval)
     context = {
-        "held": held,
+        "held": approval,
         "payout": payout,
         "to": _to(payout),
-        "batch": _batch_of(held),
+        "batch": _batch_of(approval),
         "errors": form.common_errors,
         "form": form,
     }
@@ -200,8 +206,8 @@ def reject(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _find(request: PageRequest, id: str) -> PayoutApproval:
-    found: PayoutApproval = find(approval_decisions.approvals_visible_to(request.access), id)
-    return found
+    approval: PayoutApproval = find(approval_decisions.approvals_visible_to(request.access), id)
+    return approval
 
 
 # --- the rule -------------------------------------------------------------------------------------
@@ -217,10 +223,10 @@ def rule(request: PageRequest) -> HttpResponse:
             def keep() -> object:
                 return approval_rules.change_rule(request.access, above_cents)
 
-            told = form.values["above"] or "No payout needs a second person"
-            asked = confirming.ask_about_form(request, [("Payouts above", told)], keep)
-            if asked is not None:
-                return asked
+            limit = form.values["above"] or "No payout needs a second person"
+            confirmation = confirming.ask_about_form(request, [("Payouts above", limit)], keep)
+            if confirmation is not None:
+                return confirmation
             keep()
             messages.success(
                 request,

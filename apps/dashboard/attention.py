@@ -10,10 +10,10 @@ PAGE_MAX = KIND_MAX * len(KINDS) // 25
 
 
 def index(request: PageRequest) -> HttpResponse:
-    asked = request.GET.get("page", "")
+    text = request.GET.get("page", "")
     number = (
-        min(max(int(asked), 1), PAGE_MAX)
-        if asked.isascii() and asked.isdigit() and len(asked) <= 4
+        min(max(int(text), 1), PAGE_MAX)
+        if text.isascii() and text.isdigit() and len(text) <= 4
         else 1
     )
     lines = inbox_of(request).lines(number * PER_PAGE + 1)

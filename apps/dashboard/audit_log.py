@@ -34,16 +34,16 @@ _TEXT_MAX = 100
 
 
 def index(request: PageRequest) -> HttpResponse:
-    given = {
+    filters = {
         name: request.GET.get(name, "").strip()[:_TEXT_MAX].replace("\x00", "")
         for name in ("action", "actor")
     }
-    given["action"] = given["action"] if given["action"] in _NOUNS else ""
-    rows = audit.entries(request.access.store_id, **given)
+    filters["action"] = filters["action"] if filters["action"] in _NOUNS else ""
+    rows = audit.entries(request.access.store_id, **filters)
     context = {
-        "window": window(rows, request.GET, given),
-        "given": given,
+        "window": window(rows, request.GET, filters),
+        "given": filters,
         "nouns": _NOUNS.items(),
-        "is_filtered": any(given.values()),
+        "is_filtered": any(filters.values()),
     }
     return show(request, "dashboard/audit_log/list.html", context)

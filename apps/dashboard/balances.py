@@ -10,14 +10,15 @@ from apps.ledger.documents import balances_document
 
 
 def index(request: PageRequest) -> HttpResponse:
-    told = balances_document(request.access, clock.real_now())
-    entries = [one for one in told.balances if one.total_atomic != "0"]
-    assets = with_chains({one.asset_id for one in entries})
+    document = balances_document(request.access, clock.real_now())
+    entries = [balance for balance in document.balances if balance.total_atomic != "0"]
+    assets = with_chains({balance.asset_id for balance in entries})
     context = {
         "entries": [
-            {**asdict(one), "chain_name": assets[one.asset_id].chain.name} for one in entries
+            {**asdict(balance), "chain_name": assets[balance.asset_id].chain.name}
+            for balance in entries
         ],
-        "settlement": told.settlement_balance,
-        "can_spend": any(one.balance_atomic != "0" for one in told.balances),
+        "settlement": document.settlement_balance,
+        "can_spend": any(balance.balance_atomic != "0" for balance in document.balances),
     }
     return show(request, "dashboard/balances/list.html", context)

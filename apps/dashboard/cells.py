@@ -44,16 +44,16 @@ def time(at: datetime | None) -> SafeString:
     return format_html('<span class="muted">{}</span>', moment(at)) if at else NONE
 
 
-def customer(one: Customer | None) -> SafeString:
-    if one is None:
+def customer(person: Customer | None) -> SafeString:
+    if person is None:
         return NONE
-    shown = link("customer", one.pk, one.name or one.email)
+    name = link("customer", person.pk, person.name or person.email)
     below = (
-        format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _short(one.email))
-        if one.name
+        format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _short(person.email))
+        if person.name
         else ""
     )
-    return format_html('<span class="person">{}{}</span>', shown, below)
+    return format_html('<span class="person">{}{}</span>', name, below)
 
 
 def coin(asset: Asset | None) -> SafeString:
@@ -67,13 +67,13 @@ def amount(amount_atomic: int, asset: Asset) -> SafeString:
 def lines(cells: Iterable[SafeString]) -> SafeString:
     """One below the other."""
     return (
-        format_html_join(mark_safe("<br>"), "{}", ((one,) for one in cells)) or NONE
+        format_html_join(mark_safe("<br>"), "{}", ((cell,) for cell in cells)) or NONE
     )  # ours alone
 
 
 def words_apart(cells: Iterable[SafeString]) -> SafeString:
     """One after the other."""
-    return format_html_join(" ", "{}", ((one,) for one in cells))
+    return format_html_join(" ", "{}", ((cell,) for cell in cells))
 
 
 def cut(text: str) -> str:
@@ -94,8 +94,8 @@ def shortened(text: str) -> SafeString:
     )
 
 
-def row(page: str, id: object, shown: SafeString, below: str = "") -> SafeString:
+def row(page: str, id: object, content: SafeString, below: str = "") -> SafeString:
     """What a row is called where that is an amount, as a link to its page, with a line below."""
     line = format_html('<br><span class="small muted">{}</span>', below) if below else ""
     url = reverse(f"dashboard:{page}", args=[str(id)])
-    return format_html('<a class="row-link" href="{}">{}</a>{}', url, shown, line)
+    return format_html('<a class="row-link" href="{}">{}</a>{}', url, content, line)

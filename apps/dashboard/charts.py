@@ -34,7 +34,7 @@ class Bar:
     cents: int
     day_before: date | None
     cents_before: int
-    left: int
+    start: int
     width: int
 
 
@@ -101,8 +101,8 @@ def _ticks(first: date, last: int) -> list[Tick]:
     # The last label is today's: one that would run into it is left out.
     places = [place for place in range(0, last, every) if last - place >= every] + [last]
     stride = -(-(len(places) - 1) // (LABELS_ON_PHONE - 1)) or 1
-    shown = set(places[::stride]) - set(places[-stride:-1]) | {0, last}
-    return [_tick(first, place, last, is_at_length=place not in shown) for place in places]
+    labeled = set(places[::stride]) - set(places[-stride:-1]) | {0, last}
+    return [_tick(first, place, last, is_at_length=place not in labeled) for place in places]
 
 
 def _tick(first: date, place: int, last: int, *, is_at_length: bool) -> Tick:
@@ -122,7 +122,7 @@ def _bars(first: date, now: Sequence[int], first_before: date, before: Sequence[
 def _bar(
     place: int, last: int, first: date, cents: int, first_before: date, earlier: int | None
 ) -> Bar:
-    left = max(0, (2 * place - 1) * SIDE // (2 * last))
+    start = max(0, (2 * place - 1) * SIDE // (2 * last))
     right = min(SIDE, (2 * place + 1) * SIDE // (2 * last))
     day = timedelta(days=place)
     return Bar(
@@ -130,6 +130,6 @@ def _bar(
         cents,
         None if earlier is None else first_before + day,
         earlier or 0,
-        left,
-        right - left,
+        start,
+        right - start,
     )

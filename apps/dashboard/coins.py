@@ -24,13 +24,13 @@ class Spendable:
 
 
 def spendable(access: Access) -> list[Spendable]:
-    held = balances(access.store_id, access.mode)
-    found = [
-        Spendable(one, held[one.pk].available_atomic)
-        for one in active_assets(access.mode)
-        if one.pk in held
+    accounts = balances(access.store_id, access.mode)
+    coins = [
+        Spendable(item, accounts[item.pk].available_atomic)
+        for item in active_assets(access.mode)
+        if item.pk in accounts
     ]
-    return [one for one in found if one.available_atomic > 0]
+    return [item for item in coins if item.available_atomic > 0]
 
 
 def atomic_typed(text: str, asset: Asset) -> int:

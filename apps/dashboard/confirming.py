@@ -122,13 +122,13 @@ def ask_about_form(
     What the act would refuse is refused first, by `rehearsal`, of which nothing stays, so that no
     code is spent on it.
     """
-    given = sorted(
+    entries = sorted(
         (name, value)
         for name, values in request.POST.lists()
         if name not in _ANSWER
         for value in values
     )
-    act = act_of(request, given)
+    act = act_of(request, entries)
     stepup.spend(request.session)
     if is_open(request, act):
         _open(request)
@@ -139,13 +139,13 @@ def ask_about_form(
         rehearsal()
         transaction.set_rollback(True)
     request.access = before
-    asked = ask(request, act)
-    if asked is None:
+    form_of_code = ask(request, act)
+    if form_of_code is None:
         stepup.spend(request.session)
         return None
     context = {
         "title": ACTS[page_of(request.path)],
         "rows": [(name, value) for name, value in rows if value],
-        "given": given,
+        "given": entries,
     }
-    return show_asking(request, "dashboard/confirm.html", context, act, asked)
+    return show_asking(request, "dashboard/confirm.html", context, act, form_of_code)

@@ -84,9 +84,11 @@ def hours(request: PageRequest) -> HttpResponse:
             return cooling.change_hours(request.access, form.hours)
 
         try:
-            asked = confirming.ask_about_form(request, [("Hours", form.values["hours"])], keep)
-            if asked is not None:
-                return asked
+            confirmation = confirming.ask_about_form(
+                request, [("Hours", form.values["hours"])], keep
+            )
+            if confirmation is not None:
+                return confirmation
             keep()
             messages.success(
                 request, "Saved. A shorter period takes effect after the current one has passed."

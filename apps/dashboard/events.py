@@ -60,21 +60,21 @@ def delivery(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
     endpoint: Endpoint = find(selectors.endpoints(request.access).select_related("store"), id)
     if request.method == "POST":
         return _resend(request, endpoint, delivery_id)
-    sent: Delivery = find(selectors.deliveries(endpoint), delivery_id)
-    event: Event = find(selectors.event_bodies(request.access), str(sent.event_id))
+    row: Delivery = find(selectors.deliveries(endpoint), delivery_id)
+    event: Event = find(selectors.event_bodies(request.access), str(row.event_id))
     raw = _body(event, endpoint.api_version)
     context = {
         "endpoint": endpoint,
-        "delivery": sent,
-        "attempts": _attempts(sent),
-        "is_retryable": deliveries.is_retryable(endpoint, sent),
+        "delivery": row,
+        "attempts": _attempts(row),
+        "is_retryable": deliveries.is_retryable(endpoint, row),
         "headers": signing.plain_headers(
-            sent.pk, event.pk, event.type, max(sent.attempts, 1)
+            row.pk, event.pk, event.type, max(row.attempts, 1)
         ).items(),
         "signed": SIGNED,
         "body": _readable(raw),
         "raw": raw,
-        "is_open": sent.status in (Delivery.Status.PENDING, Delivery.Status.ATTEMPTING),
+        "is_open": row.status in (Delivery.Status.PENDING, Delivery.Status.ATTEMPTING),
     }
     return show(request, "dashboard/webhook_endpoints/delivery.html", context)
 
@@ -109,41 +109,41 @@ def _readable(raw: str) -> str:
     return json.dumps(json.loads(raw), indent=2, ensure_ascii=False)
 
 
-def _attempts(sent: Delivery) -> list[Shown]:
+def _attempts(delivery: Delivery) -> list[Shown]:
     """Newest first: the one that arrived, which the delivery tells, then those that failed."""
     failed = [
         Shown(
-            one.number,
-            one.at,
+            attempt.number,
+            attempt.at,
             False,
-            one.response_status,
-            one.duration_ms,
-            one.error,
-            one.response_body,
+            attempt.response_status,
+            attempt.duration_ms,
+            attempt.error,
+            attempt.response_body,
         )
-        for one in selectors.failed_attempts(sent)
+        for attempt in selectors.failed_attempts(delivery)
     ]
     last = Shown(
-        sent.attempts,
-        sent.delivered_at,
+        delivery.attempts,
+        delivery.delivered_at,
         True,
-        sent.response_status,
-        sent.duration_ms,
+        delivery.response_status,
+        delivery.duration_ms,
         None,
-        sent.response_body,
+        delivery.response_body,
     )
-    if sent.status == Delivery.Status.DELIVERED:
+    if delivery.status == Delivery.Status.DELIVERED:
         return [last, *failed]
-    if not failed and sent.attempts:  # of before attempts were kept one by one
+    if not failed and delivery.attempts:  # of before attempts were kept one by one
         return [
             Shown(
-                sent.attempts,
+                delivery.attempts,
                 None,
                 False,
-                sent.response_status,
-                sent.duration_ms,
-                sent.error,
-                sent.response_body,
+                delivery.response_status,
+                delivery.duration_ms,
+                delivery.error,
+                delivery.response_body,
             )
         ]
     return failed

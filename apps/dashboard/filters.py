@@ -43,20 +43,23 @@ class Filters:
         )
 
     @cached_property
-    def kept(self) -> dict[str, str]:
+    def parameters(self) -> dict[str, str]:
         """As it stands in the address."""
-        asked = {
-            self.NAMES.get(one.name, one.name): getattr(self, one.name) for one in fields(self)
+        values = {
+            self.NAMES.get(field.name, field.name): getattr(self, field.name)
+            for field in fields(self)
         }
-        return {name: value for name, value in asked.items() if value}
+        return {name: value for name, value in values.items() if value}
 
     def query(self, **changes: str | int) -> str:
         """The address of the same list with something changed."""
-        return urlencode({name: value for name, value in {**self.kept, **changes}.items() if value})
+        return urlencode(
+            {name: value for name, value in {**self.parameters, **changes}.items() if value}
+        )
 
     @property
     def is_any(self) -> bool:
-        return bool(self.kept)
+        return bool(self.parameters)
 
     def within(self, rows: "QuerySet[Row]") -> "QuerySet[Row]":
         """Those that were made in the days."""
@@ -78,4 +81,6 @@ def days_of(query: QueryDict) -> tuple[str, str]:
 
 
 def searched(query: QueryDict) -> str:
-    return "".join(one for one in query.get("q", "").strip()[:TEXT_MAX] if one.isprintable())
+    return "".join(
+        letter for letter in query.get("q", "").strip()[:TEXT_MAX] if letter.isprintable()
+    )

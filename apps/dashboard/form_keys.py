@@ -13,9 +13,9 @@ def new() -> dict[str, str]:
     return {NAME: uuid.uuid4().hex}
 
 
-def of(given: dict[str, str]) -> str:
+def of(values: dict[str, str]) -> str:
     """The key that came back with a form. Raises Invalid."""
-    key = given[NAME]
+    key = values[NAME]
     if not (key.isascii() and key.isalnum() and len(key) == 32):
         raise Invalid(NAME, "old_form")
     return key

@@ -127,7 +127,7 @@ def _business(access: Access) -> Step:
     """What became of it, and what waits for it."""
     latest = latest_verification(access.store)
     status = "" if latest is None else latest.status
-    told: dict[str, tuple[str, str]] = {
+    by_status: dict[str, tuple[str, str]] = {
         Verification.Status.PENDING: (
             "We're reviewing your details. Bank payouts start when we're done.",
             "View status",
@@ -137,7 +137,7 @@ def _business(access: Access) -> Step:
             "Review details",
         ),
     }
-    explanation, action = told.get(
+    explanation, action = by_status.get(
         status, ("Needed before money can go to a bank account.", "Start verification")
     )
     url = reverse("dashboard:verification")

@@ -40,154 +40,167 @@ def _url(name: str, id: object) -> str:
     return reverse(f"dashboard:{name}", args=[str(id)])
 
 
-def of_payment(one: Payment, term: Term) -> Hit:
-    parts = [one.reference if one.title else "", f"order {one.order_id}" if one.order_id else ""]
+def of_payment(payment: Payment, term: Term) -> Hit:
+    parts = [
+        payment.reference if payment.title else "",
+        f"order {payment.order_id}" if payment.order_id else "",
+    ]
     return Hit(
-        one.title or one.reference,
-        _url("payment", one.pk),
+        payment.title or payment.reference,
+        _url("payment", payment.pk),
         " · ".join(filter(None, parts)),
-        fiat(one.settlement_amount_cents, one.settlement_currency),
+        fiat(payment.settlement_amount_cents, payment.settlement_currency),
         "payment",
-        one.status,
-        one.created_at,
-        is_exact=term.is_exact or bool(term.address) or one.reference == term.text.upper(),
+        payment.status,
+        payment.created_at,
+        is_exact=term.is_exact or bool(term.address) or payment.reference == term.text.upper(),
     )
 
 
-def of_link(one: PaymentLink, term: Term) -> Hit:
-    price = fiat(one.amount_cents, one.currency) if one.amount_cents is not None else ""
+def of_link(link: PaymentLink, term: Term) -> Hit:
+    price = fiat(link.amount_cents, link.currency) if link.amount_cents is not None else ""
     return Hit(
-        one.title,
-        _url("link", one.pk),
-        link_url(one),
+        link.title,
+        _url("link", link.pk),
+        link_url(link),
         price,
-        is_exact=term.is_exact or term.text.endswith(one.token),
+        is_exact=term.is_exact or term.text.endswith(link.token),
     )
 
 
-def of_refund(one: Refund, term: Term) -> Hit:
+def of_refund(refund: Refund, term: Term) -> Hit:
     """On the page of its payment."""
-    asset = one.asset
-    amount = crypto(one.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
-    title = f"Refund of {one.payment.title or one.payment.reference}"
+    asset = refund.asset
+    amount = crypto(refund.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
+    title = f"Refund of {refund.payment.title or refund.payment.reference}"
     return Hit(
         title,
-        _url("payment", one.payment_id),
-        shorten(one.destination_address),
+        _url("payment", refund.payment_id),
+        shorten(refund.destination_address),
         amount,
         "refund",
-        one.status,
-        one.created_at,
+        refund.status,
+        refund.created_at,
         True,
     )
 
 
-def of_payout(one: Payout, term: Term) -> Hit:
-    saved = one.destination
+def of_payout(payout: Payout, term: Term) -> Hit:
+    saved = payout.destination
     to = (
         (saved.label or saved.holder or shorten(saved.address))
         if saved
-        else shorten(one.destination_address or "")
+        else shorten(payout.destination_address or "")
     )
-    amount = crypto(one.amount_atomic, one.asset.atomic_decimals, one.asset.coin_symbol)
+    amount = crypto(payout.amount_atomic, payout.asset.atomic_decimals, payout.asset.coin_symbol)
     return Hit(
         f"Payout to {to}",
-        _url("payout", one.pk),
+        _url("payout", payout.pk),
         "",
         amount,
         "payout",
-        one.status,
-        one.created_at,
+        payout.status,
+        payout.created_at,
         term.is_exact,
     )
 
 
-def of_swap(one: Swap, term: Term) -> Hit:
-    source = one.source_asset
-    bought = one.buy_asset
+def of_swap(swap: Swap, term: Term) -> Hit:
+    source = swap.source_asset
+    bought = swap.buy_asset
     title = f"{source.coin_symbol} to {bought.coin_symbol}"
-    amount = crypto(one.sell_amount_atomic, source.atomic_decimals, source.coin_symbol)
+    amount = crypto(swap.sell_amount_atomic, source.atomic_decimals, source.coin_symbol)
     return Hit(
-        title, _url("swap", one.pk), "", amount, "swap", one.status, one.created_at, is_exact=True
+        title,
+        _url("swap", swap.pk),
+        "",
+        amount,
+        "swap",
+        swap.status,
+        swap.created_at,
+        is_exact=True,
     )
 
 
-def of_customer(one: Customer, term: Term) -> Hit:
+def of_customer(customer: Customer, term: Term) -> Hit:
     return Hit(
-        one.name or one.email,
-        _url("customer", one.pk),
-        one.email if one.name else "",
+        customer.name or customer.email,
+        _url("customer", customer.pk),
+        customer.email if customer.name else "",
         is_exact=term.is_exact,
     )
 
 
-def of_invoice(one: Invoice, term: Term) -> Hit:
-    number = formatted_number(one)
+def of_invoice(invoice: Invoice, term: Term) -> Hit:
+    number = formatted_number(invoice)
     return Hit(
         number or "Draft invoice",
-        _url("invoice", one.pk),
-        one.customer.name or one.customer.email,
-        fiat(one.total_cents, one.currency),
+        _url("invoice", invoice.pk),
+        invoice.customer.name or invoice.customer.email,
+        fiat(invoice.total_cents, invoice.currency),
         "invoice",
-        one.status,
-        one.created_at,
+        invoice.status,
+        invoice.created_at,
         is_exact=term.is_exact or (number is not None and number == term.text),
     )
 
 
-def of_subscription(one: Subscription, term: Term) -> Hit:
-    title = one.price.product.name
-    customer = one.customer.name or one.customer.email
+def of_subscription(subscription: Subscription, term: Term) -> Hit:
+    title = subscription.price.product.name
+    customer = subscription.customer.name or subscription.customer.email
     return Hit(
         title,
-        _url("subscription", one.pk),
+        _url("subscription", subscription.pk),
         customer,
         "",
         "subscription",
-        one.status,
-        one.created_at,
+        subscription.status,
+        subscription.created_at,
         term.is_exact,
     )
 
 
-def of_product(one: Product, term: Term) -> Hit:
+def of_product(product: Product, term: Term) -> Hit:
     return Hit(
-        one.name, _url("product", one.pk), "" if one.active else "Archived", is_exact=term.is_exact
-    )
-
-
-def of_member(one: Member, term: Term) -> Hit:
-    return Hit(
-        one.user.name or one.user.email,
-        reverse("dashboard:members"),
-        f"{one.user.email} · {one.get_role_display()}",
-    )
-
-
-def of_endpoint(one: Endpoint, term: Term) -> Hit:
-    return Hit(
-        one.url,
-        _url("webhook_endpoint", one.pk),
-        one.description,
-        "",
-        "endpoint",
-        one.status,
+        product.name,
+        _url("product", product.pk),
+        "" if product.active else "Archived",
         is_exact=term.is_exact,
     )
 
 
-def of_delivery(one: Delivery, term: Term) -> Hit:
-    """On the page of its endpoint."""
+def of_member(member: Member, term: Term) -> Hit:
     return Hit(
-        one.event.type,
-        _url("webhook_endpoint", one.endpoint_id),
-        one.endpoint.url,
-        "",
-        "delivery",
-        one.status,
-        one.created_at,
+        member.user.name or member.user.email,
+        reverse("dashboard:members"),
+        f"{member.user.email} · {member.get_role_display()}",
     )
 
 
-def of_key(one: ApiKey, term: Term) -> Hit:
-    return Hit(one.name or "API key", reverse("dashboard:keys"), f"{one.prefix}…{one.last_four}")
+def of_endpoint(endpoint: Endpoint, term: Term) -> Hit:
+    return Hit(
+        endpoint.url,
+        _url("webhook_endpoint", endpoint.pk),
+        endpoint.description,
+        "",
+        "endpoint",
+        endpoint.status,
+        is_exact=term.is_exact,
+    )
+
+
+def of_delivery(delivery: Delivery, term: Term) -> Hit:
+    """On the page of its endpoint."""
+    return Hit(
+        delivery.event.type,
+        _url("webhook_endpoint", delivery.endpoint_id),
+        delivery.endpoint.url,
+        "",
+        "delivery",
+        delivery.status,
+        delivery.created_at,
+    )
+
+
+def of_key(key: ApiKey, term: Term) -> Hit:
+    return Hit(key.name or "API key", reverse("dashboard:keys"), f"{key.prefix}…{key.last_four}")

@@ -48,13 +48,15 @@ class Holdings:
 def index(request: PageRequest) -> HttpResponse:
     access = request.access
     every = steps_of(access, request.person)
-    steps = [one for one in every if one.is_done or roles.may(request.member.role, one.permission)]
+    steps = [
+        step for step in every if step.is_done or roles.may(request.member.role, step.permission)
+    ]
     recent = list(payments_visible_to(access)[:RECENT])
     context = {
         "steps": steps,
         "is_ready": every[-1].is_done,
-        "next_step": next((one for one in steps if not one.is_done), None),
-        "done_count": sum(one.is_done for one in steps),
+        "next_step": next((step for step in steps if not step.is_done), None),
+        "done_count": sum(step.is_done for step in steps),
         "holdings": _holdings(access),
         "attention": inbox_of(request).lines(ATTENTION),
         "overview": overview(access, request.GET.get("range", "")) if recent else None,
@@ -66,19 +68,19 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def _holdings(access: Access) -> Holdings:
-    held = {
-        asset_id: one
-        for asset_id, one in balances(access.store_id, access.mode).items()
-        if one.total_atomic
+    totals = {
+        asset_id: item
+        for asset_id, item in balances(access.store_id, access.mode).items()
+        if item.total_atomic
     }
-    rated = valued(held, access.store.settlement_currency, clock.real_now())
-    rows = [_holding(asset, held[asset.pk], rate) for asset, rate in rated]
-    rows.sort(key=lambda one: (-(one.available_cents or 0), one.asset.position))
+    rated = valued(totals, access.store.settlement_currency, clock.real_now())
+    rows = [_holding(asset, totals[asset.pk], rate) for asset, rate in rated]
+    rows.sort(key=lambda item: (-(item.available_cents or 0), item.asset.position))
     return Holdings(
         rows,
-        available_cents=sum(one.available_cents or 0 for one in rows),
-        held_cents=sum(one.held_cents or 0 for one in rows),
-        is_whole=all(one.available_cents is not None for one in rows),
+        available_cents=sum(item.available_cents or 0 for item in rows),
+        held_cents=sum(item.held_cents or 0 for item in rows),
+        is_whole=all(item.available_cents is not None for item in rows),
     )
 
 

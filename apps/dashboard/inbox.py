@@ -48,7 +48,7 @@ class Kind:
 
     name: str
     rows: Callable[[Access], "QuerySet[Any]"]
-    told: Callable[[Any], Notice]
+    notice_of: Callable[[Any], Notice]
     resolves: str
     sees: str = roles.VIEW
 
@@ -124,9 +124,9 @@ class Inbox:
     @cached_property
     def counts(self) -> Counter[str]:
         """Of each kind that has any, KIND_MAX at most: one statement for all."""
-        kinds = [one for one in KINDS if roles.may(self.access.role, one.sees)]
-        named = [self._named(one) for one in kinds]
-        counts = Counter(named[0].union(*named[1:], all=True))
+        kinds = [kind for kind in KINDS if roles.may(self.access.role, kind.sees)]
+        queries = [self._named(kind) for kind in kinds]
+        counts = Counter(queries[0].union(*queries[1:], all=True))
         self._keep(counts)
         return counts
 
@@ -162,15 +162,15 @@ class Inbox:
 
     def lines(self, limit: int) -> list[Line]:
         """The newest, of all kinds together."""
-        found: list[Line] = []
+        result: list[Line] = []
         now = self.access.now()
         for kind in KINDS:
             if self.counts[kind.name]:
                 may_resolve = roles.may(self.access.role, kind.resolves)
                 rows = kind.rows(self.access)[: min(limit, KIND_MAX)]
-                told = [kind.told(row) for row in rows]
-                found += [
-                    Line(one, may_resolve, max(int((now - one.at).total_seconds()), 0))
-                    for one in told
+                noticed = [kind.notice_of(row) for row in rows]
+                result += [
+                    Line(item, may_resolve, max(int((now - item.at).total_seconds()), 0))
+                    for item in noticed
                 ]
-        return sorted(found, key=lambda one: one.notice.at, reverse=True)[:limit]
+        return sorted(result, key=lambda item: item.notice.at, reverse=True)[:limit]

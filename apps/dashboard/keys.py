@@ -39,7 +39,7 @@ def index(request: PageRequest) -> HttpResponse:
     rows = list(_rows(request))
     lost = makers.lost_by(rows, request.access.store_id)
     return show(
-        request, "dashboard/keys/list.html", {"keys": [(one, lost.get(one.pk)) for one in rows]}
+        request, "dashboard/keys/list.html", {"keys": [(key, lost.get(key.pk)) for key in rows]}
     )
 
 

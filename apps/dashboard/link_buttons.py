@@ -98,7 +98,9 @@ class Button:
     @property
     def _width(self) -> int:
         _, letter, beside = SIZES[self.size]
-        shares = sum(1.0 if one >= _WIDE_LETTER else _LETTER_SHARE for one in self.words)
+        shares = sum(
+            1.0 if character >= _WIDE_LETTER else _LETTER_SHARE for character in self.words
+        )
         return round(shares * letter) + 2 * beside
 
     def picture(self) -> SafeString:

@@ -41,11 +41,11 @@ def index(request: PageRequest) -> HttpResponse:
     tallies = selectors.tallies(page.rows)
     now = request.access.now()
     context = {
-        "rows": [_shown(one, tallies.get(one.pk, LinkTally()), now) for one in page.rows],
+        "rows": [_shown(link, tallies.get(link.pk, LinkTally()), now) for link in page.rows],
         "window": page,
         "tabs": [
-            {"name": name, "status": one, "is_current": one == status}
-            for one, name in _TABS.items()
+            {"name": name, "status": value, "is_current": value == status}
+            for value, name in _TABS.items()
         ],
         "is_empty": not page.rows
         and not status
@@ -81,8 +81,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _find(request: PageRequest, id: str) -> PaymentLink:
-    found: PaymentLink = find(selectors.links_visible_to(request.access), id)
-    return found
+    link: PaymentLink = find(selectors.links_visible_to(request.access), id)
+    return link
 
 
 def code(request: PageRequest, id: str, kind: str) -> HttpResponse:
@@ -91,14 +91,14 @@ def code(request: PageRequest, id: str, kind: str) -> HttpResponse:
 
     link = _find(request, id)
     drawn = segno.make_qr(link_url(link), error="m")
-    made = io.BytesIO()
+    buffer = io.BytesIO()
     if kind == "svg":
-        drawn.save(made, kind="svg", border=4, unit="mm", scale=2)
+        drawn.save(buffer, kind="svg", border=4, unit="mm", scale=2)
     else:
-        drawn.save(made, kind="png", border=4, scale=PNG_SCALE)
+        drawn.save(buffer, kind="png", border=4, scale=PNG_SCALE)
     types = {"svg": "image/svg+xml", "png": "image/png"}
     headers = {"Content-Disposition": f'attachment; filename="payment-link-{link.token}.{kind}"'}
-    return HttpResponse(made.getvalue(), content_type=types[kind], headers=headers)
+    return HttpResponse(buffer.getvalue(), content_type=types[kind], headers=headers)
 
 
 def code_svg(request: PageRequest, id: str) -> HttpResponse:
@@ -112,15 +112,15 @@ def code_png(request: PageRequest, id: str) -> HttpResponse:
 def button(request: PageRequest, id: str) -> HttpResponse:
     """The HTML that puts the link on a website."""
     link = _find(request, id)
-    wanted = link_buttons.Button.asked_by(request.GET, is_open_amount=link.amount_cents is None)
+    design = link_buttons.Button.asked_by(request.GET, is_open_amount=link.amount_cents is None)
     url = link_url(link)
     context = {
         "link": link,
         "url": url,
-        "button": wanted,
-        "snippet": wanted.snippet(url),
-        "picture": wanted.picture(),
-        "form_snippet": wanted.form(url, link.currency, link.min_cents, link.max_cents)
+        "button": design,
+        "snippet": design.snippet(url),
+        "picture": design.picture(),
+        "form_snippet": design.form(url, link.currency, link.min_cents, link.max_cents)
         if link.amount_cents is None
         else "",
         "sizes": link_buttons.SIZES,
@@ -179,10 +179,12 @@ class LinkForm(Form):
 
     def _suggested(self) -> list[int]:
         text = self.values["suggested"]
-        given = [one.strip() for one in text.split(";" if ";" in text else ",") if one.strip()]
-        if len(given) > SUGGESTED_MAX:
+        amounts = [
+            amount.strip() for amount in text.split(";" if ";" in text else ",") if amount.strip()
+        ]
+        if len(amounts) > SUGGESTED_MAX:
             raise Invalid("suggested", "too_many_items", maximum=SUGGESTED_MAX)
-        return [cents_typed(one, "suggested") for one in given]
+        return [cents_typed(amount, "suggested") for amount in amounts]
 
 
 def _whole(text: str, name: str) -> int | None:
@@ -216,11 +218,11 @@ def create(request: PageRequest) -> HttpResponse:
         return _form(request, LinkForm(usual | form_keys.new()))
     form = LinkForm.from_post(request.POST)
     try:
-        made = links.create_link(request.access, form.request(), form_key=form_keys.of(form.values))
+        link = links.create_link(request.access, form.request(), form_key=form_keys.of(form.values))
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
     messages.success(request, "Payment link created.")
-    return go("link", made.pk)
+    return go("link", link.pk)
 
 
 def edit(request: PageRequest, id: str) -> HttpResponse:
@@ -229,12 +231,12 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         return _form(request, LinkForm(_values(link)), link)
     form = LinkForm.from_post(request.POST)
     try:
-        asked = form.request()
+        order = form.request()
         # A day that was left as it stood stays the moment that it is, whatever the clock of who
         # reads it.
         is_same_day = form.values["ends"] == _values(link)["ends"]
         links.update_link(
-            request.access, link, replace(asked, ends_at=link.ends_at) if is_same_day else asked
+            request.access, link, replace(order, ends_at=link.ends_at) if is_same_day else order
         )
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), link)
@@ -254,7 +256,7 @@ def _values(link: PaymentLink) -> dict[str, str]:
         "currency": link.currency,
         "min": text_from_cents(least) if least > 1 else "",
         "max": text_from_cents(most) if most < AMOUNT_CENTS_MAX else "",
-        "suggested": ", ".join(text_from_cents(one) for one in link.suggested_cents),
+        "suggested": ", ".join(text_from_cents(cents) for cents in link.suggested_cents),
         "stock": str(link.stock or ""),
         "ends": timezone.localtime(link.ends_at).date().isoformat()
         if link.ends_at is not None

@@ -56,23 +56,23 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A page of a list as its templates take it. `kept` are the filters that its addresses keep."""
+    """A page of a list as its templates take it. `parameters` are the filters in its addresses."""
 
     noun: str
     columns: tuple[Column, ...]
     rows: list[list[tuple[Column, str]]]
     choices: list[tuple[Column, bool]]
     filters: tuple[SavedFilter, ...]
-    kept: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def query(self) -> str:
-        return urlencode(self.kept)
+        return urlencode(self.parameters)
 
     @cached_property
     def current(self) -> str:
         """The name of the saved filter that is looked at."""
-        return next((one.name for one in self.filters if one.query == self.query), "")
+        return next((saved.name for saved in self.filters if saved.query == self.query), "")
 
     @property
     def export_url(self) -> str:
@@ -80,7 +80,7 @@ class Table:
 
     @property
     def export_all_url(self) -> str:
-        return _address(f"{self.noun}_export", urlencode({**self.kept, "columns": ALL}))
+        return _address(f"{self.noun}_export", urlencode({**self.parameters, "columns": ALL}))
 
 
 @dataclass(frozen=True)
@@ -94,41 +94,47 @@ class Listing:
 
     noun: str
     columns: tuple[Column, ...]
-    read: Read = field(default=lambda request, models, wanted: models)
+    read: Read = field(default=lambda request, models, columns: models)
 
     def table(
-        self, request: PageRequest, models: Rows, kept: Mapping[str, str] | None = None
+        self, request: PageRequest, models: Rows, parameters: Mapping[str, str] | None = None
     ) -> Table:
         setup = setup_of(request.member, self.noun)
-        shown = self.shown(setup)
-        rows = self.read(request, models, _keys(shown))
-        choices = [(one, one in shown) for one in self.columns[1:]]
-        cells = [[(one, one.cell(row)) for one in shown] for row in rows]
-        return Table(self.noun, shown, cells, choices, setup.filters, dict(kept or {}))
+        columns = self.shown(setup)
+        rows = self.read(request, models, _keys(columns))
+        choices = [(column, column in columns) for column in self.columns[1:]]
+        cells = [[(column, column.cell(row)) for column in columns] for row in rows]
+        return Table(self.noun, columns, cells, choices, setup.filters, dict(parameters or {}))
 
     def part(self, request: PageRequest, models: Rows, keys: Sequence[str]) -> Table:
         """A few rows in columns that the page chooses, whatever people have chosen for the list."""
-        shown = tuple(one for one in self.columns if one.key in keys)
-        rows = self.read(request, models, _keys(shown))
+        columns = tuple(column for column in self.columns if column.key in keys)
+        rows = self.read(request, models, _keys(columns))
         return Table(
-            self.noun, shown, [[(one, one.cell(row)) for one in shown] for row in rows], [], ()
+            self.noun,
+            columns,
+            [[(column, column.cell(row)) for column in columns] for row in rows],
+            [],
+            (),
         )
 
     def shown(self, setup: ListSetup) -> tuple[Column, ...]:
         """In the order of the table, whatever the order in which they were chosen."""
         chosen = frozenset(setup.columns) & _keys(self.columns)
-        is_shown = (lambda one: one.key in chosen) if chosen else (lambda one: one.is_default)
-        return (self.columns[0], *(one for one in self.columns[1:] if is_shown(one)))
+        is_shown = (
+            (lambda column: column.key in chosen) if chosen else (lambda column: column.is_default)
+        )
+        return (self.columns[0], *(column for column in self.columns[1:] if is_shown(column)))
 
     def csv(self, request: PageRequest, rows: "QuerySet[Any]") -> FileResponse:
         """The filtered list in the columns that this person sees, or in all of them with
         `columns=all`."""
         is_all = request.GET.get("columns") == ALL
         columns = self.columns if is_all else self.shown(setup_of(request.member, self.noun))
-        values = [value for one in columns for value in one.csv.values()]
+        values = [value for column in columns for value in column.csv.values()]
         models = models_of(rows, EXPORT_MAX)
         read = (row for part in _parts(models) for row in self.read(request, part, _keys(columns)))
-        names = [name for one in columns for name in one.csv]
+        names = [name for column in columns for name in column.csv]
         return csv_answer(
             request, self.noun, names, ([value(row) for value in values] for row in read)
         )
@@ -137,14 +143,14 @@ class Listing:
 LISTINGS: dict[str, Listing] = {}
 
 
-def listing(one: Listing) -> Listing:
+def listing(entry: Listing) -> Listing:
     """A list whose columns and filters people may set up."""
-    LISTINGS[one.noun] = one
-    return one
+    LISTINGS[entry.noun] = entry
+    return entry
 
 
 def _keys(columns: Iterable[Column]) -> frozenset[str]:
-    return frozenset(one.key for one in columns)
+    return frozenset(column.key for column in columns)
 
 
 def _parts(models: Iterator[Any]) -> Iterator[Rows]:
@@ -174,9 +180,11 @@ def _set_up(request: PageRequest, chosen: Listing, query: str) -> None:
     act = request.POST.get("act", "")
     member = request.member
     if act == "columns":
-        asked = frozenset(request.POST.getlist("column"))
+        keys = frozenset(request.POST.getlist("column"))
         choose_columns(
-            member, chosen.noun, tuple(one.key for one in chosen.columns if one.key in asked)
+            member,
+            chosen.noun,
+            tuple(column.key for column in chosen.columns if column.key in keys),
         )
     elif act == "reset":
         choose_columns(member, chosen.noun, ())

@@ -69,7 +69,7 @@ def invite(request: PageRequest) -> HttpResponse:
         return _form(request, "invite", InviteForm({"role": Role.DEVELOPER}))
     form = InviteForm.from_post(request.POST)
     try:
-        made = invitations.invite(
+        invitation = invitations.invite(
             request.access,
             email=form.values["email"],
             role=form.values["role"],
@@ -79,7 +79,7 @@ def invite(request: PageRequest) -> HttpResponse:
         return _form(request, "invite", form.refuse(refusal))
     messages.success(
         request,
-        f"Invitation sent to {made.email}. It expires in {invitations.LIFETIME.days} days.",
+        f"Invitation sent to {invitation.email}. It expires in {invitations.LIFETIME.days} days.",
     )
     return go("members")
 
@@ -165,15 +165,15 @@ def leave(request: PageRequest) -> HttpResponse:
 
 def _find(request: PageRequest, id: str) -> Member:
     rows = Member.objects.filter(store_id=request.access.store_id).select_related("user")
-    found = rows.filter(user_id=id).first() if is_uuid(id) else None
-    if found is None:
+    member = rows.filter(user_id=id).first() if is_uuid(id) else None
+    if member is None:
         raise NotFound
-    return found
+    return member
 
 
 def _find_invitation(request: PageRequest, id: str) -> Invitation:
-    found: Invitation = find(invitations.pending(request.access.store), id)
-    return found
+    invitation: Invitation = find(invitations.pending(request.access.store), id)
+    return invitation
 
 
 def _name(member: Member) -> str:

@@ -49,12 +49,14 @@ def _value() -> Column:
     return Column(
         "value",
         "Value",
-        lambda one: cells.NONE if one.worth is None else fiat(one.worth.cents, one.worth.currency),
+        lambda line: (
+            cells.NONE if line.worth is None else fiat(line.worth.cents, line.worth.currency)
+        ),
         {
-            "value": lambda one: (
-                "" if one.worth is None else money.text_from_cents(one.worth.cents)
+            "value": lambda line: (
+                "" if line.worth is None else money.text_from_cents(line.worth.cents)
             ),
-            "currency": lambda one: "" if one.worth is None else one.worth.currency,
+            "currency": lambda line: "" if line.worth is None else line.worth.currency,
         },
         is_number=True,
         on_phone=True,
@@ -62,16 +64,18 @@ def _value() -> Column:
 
 
 def _status(noun: str, **more: Callable[[Line], object]) -> Column:
-    file = {"status": lambda one: one.row.status, **more}
-    return Column("status", "Status", lambda one: badge(noun, one.row.status), file, on_phone=True)
+    file = {"status": lambda line: line.row.status, **more}
+    return Column(
+        "status", "Status", lambda line: badge(noun, line.row.status), file, on_phone=True
+    )
 
 
 def _time(key: str, label: str, attribute: str, *, is_default: bool = False) -> Column:
     return Column(
         key,
         label,
-        lambda one: cells.time(getattr(one.row, attribute)),
-        {attribute: lambda one: clock.iso(getattr(one.row, attribute))},
+        lambda line: cells.time(getattr(line.row, attribute)),
+        {attribute: lambda line: clock.iso(getattr(line.row, attribute))},
         is_default=is_default,
         on_phone=is_default,
     )
@@ -81,8 +85,8 @@ def _hash() -> Column:
     return Column(
         "hash",
         "Transaction",
-        lambda one: _address(one.row.tx_hash) if one.row.tx_hash else cells.NONE,
-        {"tx_hash": lambda one: one.row.tx_hash or ""},
+        lambda line: _address(line.row.tx_hash) if line.row.tx_hash else cells.NONE,
+        {"tx_hash": lambda line: line.row.tx_hash or ""},
         is_default=False,
     )
 
@@ -91,8 +95,8 @@ def _id() -> Column:
     return Column(
         "id",
         "ID",
-        lambda one: format_html('<span class="mono small">{}</span>', one.row.pk),
-        {"mode": lambda one: one.row.mode, "id": lambda one: one.row.pk},
+        lambda line: format_html('<span class="mono small">{}</span>', line.row.pk),
+        {"mode": lambda line: line.row.mode, "id": lambda line: line.row.pk},
         is_default=False,
     )
 
@@ -101,10 +105,10 @@ def _coin(of: Callable[[Any], Asset]) -> Column:
     return Column(
         "coin",
         "Coin",
-        lambda one: cells.coin(of(one.row)),
+        lambda line: cells.coin(of(line.row)),
         {
-            "coin": lambda one: of(one.row).coin_symbol,
-            "network": lambda one: of(one.row).chain.name,
+            "coin": lambda line: of(line.row).coin_symbol,
+            "network": lambda line: of(line.row).chain.name,
         },
         is_default=False,
     )
@@ -114,14 +118,14 @@ def _coin(of: Callable[[Any], Asset]) -> Column:
 
 
 def read_payouts(
-    request: PageRequest, payouts: Sequence[Payout], wanted: frozenset[str]
+    request: PageRequest, payouts: Sequence[Payout], columns: frozenset[str]
 ) -> list[Line]:
-    sales = [(one.asset_id, one.amount_atomic, one.created_at) for one in payouts]
+    sales = [(payout.asset_id, payout.amount_atomic, payout.created_at) for payout in payouts]
     return _lines(payouts, worths_of(sales, request.access.store.settlement_currency))
 
 
-def _payout(one: Line) -> SafeString:
-    payout = one.row
+def _payout(line: Line) -> SafeString:
+    payout = line.row
     amount = cells.amount(payout.amount_atomic, payout.asset)
     return cells.row(
         "payout",
@@ -138,14 +142,14 @@ def _destination(payout: Payout) -> str:
     return f"{bank.currency} account ending in {bank.account_hint}" if bank is not None else ""
 
 
-def _to(one: Line) -> SafeString:
-    to = _destination(one.row)
-    saved = one.row.destination
-    shown = _address(to) if one.row.destination_address else format_html("{}", to)
+def _to(line: Line) -> SafeString:
+    to = _destination(line.row)
+    saved = line.row.destination
+    text = _address(to) if line.row.destination_address else format_html("{}", to)
     if saved is None or not saved.label:
-        return shown
+        return text
     return format_html(
-        '<bdi>{}</bdi><br><span class="small muted">{}</span>', saved.label[:40], shown
+        '<bdi>{}</bdi><br><span class="small muted">{}</span>', saved.label[:40], text
     )
 
 
@@ -158,8 +162,8 @@ PAYOUTS = listing(
                 "Amount",
                 _payout,
                 {
-                    "amount": lambda one: _text(one.row.amount_atomic, one.row.asset),
-                    "asset": lambda one: one.row.asset_id,
+                    "amount": lambda line: _text(line.row.amount_atomic, line.row.asset),
+                    "asset": lambda line: line.row.asset_id,
                 },
             ),
             _value(),
@@ -168,38 +172,42 @@ PAYOUTS = listing(
                 "To",
                 _to,
                 {
-                    "destination": lambda one: _destination(one.row),
-                    "destination_name": lambda one: (
-                        one.row.destination.label if one.row.destination else ""
+                    "destination": lambda line: _destination(line.row),
+                    "destination_name": lambda line: (
+                        line.row.destination.label if line.row.destination else ""
                     ),
                 },
             ),
-            _status("payout", failure_reason=lambda one: one.row.failure_reason or ""),
+            _status("payout", failure_reason=lambda line: line.row.failure_reason or ""),
             Column(
                 "fee",
                 "Network fee",
-                lambda one: (
-                    cells.amount(one.row.withheld_atomic, one.row.asset)
-                    if one.row.withheld_atomic
+                lambda line: (
+                    cells.amount(line.row.withheld_atomic, line.row.asset)
+                    if line.row.withheld_atomic
                     else cells.NONE
                 ),
-                {"network_fee": lambda one: _text(one.row.withheld_atomic or None, one.row.asset)},
+                {
+                    "network_fee": lambda line: _text(
+                        line.row.withheld_atomic or None, line.row.asset
+                    )
+                },
                 is_number=True,
                 is_default=False,
             ),
             Column(
                 "landed",
                 "Received by bank",
-                lambda one: cells.cents(
-                    one.row.paid_fiat_amount_cents, one.row.fiat_currency or ""
+                lambda line: cells.cents(
+                    line.row.paid_fiat_amount_cents, line.row.fiat_currency or ""
                 ),
                 {
-                    "bank_amount": lambda one: (
+                    "bank_amount": lambda line: (
                         ""
-                        if one.row.paid_fiat_amount_cents is None
-                        else money.text_from_cents(one.row.paid_fiat_amount_cents)
+                        if line.row.paid_fiat_amount_cents is None
+                        else money.text_from_cents(line.row.paid_fiat_amount_cents)
                     ),
-                    "bank_currency": lambda one: one.row.fiat_currency or "",
+                    "bank_currency": lambda line: line.row.fiat_currency or "",
                 },
                 is_number=True,
                 is_default=False,
@@ -231,13 +239,13 @@ def refund_worth(refund: Refund) -> Fiat | None:
 
 
 def read_refunds(
-    request: PageRequest, refunds: Sequence[Refund], wanted: frozenset[str]
+    request: PageRequest, refunds: Sequence[Refund], columns: frozenset[str]
 ) -> list[Line]:
-    return [Line(one, refund_worth(one)) for one in refunds]
+    return [Line(refund, refund_worth(refund)) for refund in refunds]
 
 
-def _refund(one: Line) -> SafeString:
-    payment = one.row.payment
+def _refund(line: Line) -> SafeString:
+    payment = line.row.payment
     return cells.name(
         "payment",
         payment.pk,
@@ -255,18 +263,18 @@ REFUNDS = listing(
                 "Payment",
                 _refund,
                 {
-                    "payment_reference": lambda one: one.row.payment.reference,
-                    "order_id": lambda one: one.row.payment.order_id or "",
-                    "title": lambda one: one.row.payment.title or "",
+                    "payment_reference": lambda line: line.row.payment.reference,
+                    "order_id": lambda line: line.row.payment.order_id or "",
+                    "title": lambda line: line.row.payment.title or "",
                 },
             ),
             Column(
                 "amount",
                 "Amount",
-                lambda one: cells.amount(one.row.amount_atomic, one.row.asset),
+                lambda line: cells.amount(line.row.amount_atomic, line.row.asset),
                 {
-                    "amount": lambda one: _text(one.row.amount_atomic, one.row.asset),
-                    "asset": lambda one: one.row.asset_id,
+                    "amount": lambda line: _text(line.row.amount_atomic, line.row.asset),
+                    "asset": lambda line: line.row.asset_id,
                 },
                 is_number=True,
                 on_phone=True,
@@ -275,16 +283,16 @@ REFUNDS = listing(
             Column(
                 "to",
                 "To",
-                lambda one: _address(checksummed(one.row.destination_address)),
-                {"destination": lambda one: checksummed(one.row.destination_address)},
+                lambda line: _address(checksummed(line.row.destination_address)),
+                {"destination": lambda line: checksummed(line.row.destination_address)},
             ),
             Column(
                 "reason",
                 "Reason",
-                lambda one: REASONS[one.row.reason],
-                {"reason": lambda one: one.row.reason},
+                lambda line: REASONS[line.row.reason],
+                {"reason": lambda line: line.row.reason},
             ),
-            _status("refund", failure_reason=lambda one: one.row.failure_reason or ""),
+            _status("refund", failure_reason=lambda line: line.row.failure_reason or ""),
             _coin(lambda row: row.asset),
             _hash(),
             _time("created", "Created", "created_at", is_default=True),
@@ -298,21 +306,21 @@ REFUNDS = listing(
 # --- swaps ----------------------------------------------------------------------------------------
 
 
-def read_swaps(request: PageRequest, swaps: Sequence[Swap], wanted: frozenset[str]) -> list[Line]:
-    sales = [(one.source_asset_id, one.sell_amount_atomic, one.created_at) for one in swaps]
+def read_swaps(request: PageRequest, swaps: Sequence[Swap], columns: frozenset[str]) -> list[Line]:
+    sales = [(swap.source_asset_id, swap.sell_amount_atomic, swap.created_at) for swap in swaps]
     return _lines(swaps, worths_of(sales, request.access.store.settlement_currency))
 
 
-def _sold(one: Line) -> SafeString:
-    swap = one.row
+def _sold(line: Line) -> SafeString:
+    swap = line.row
     amount = cells.amount(swap.sell_amount_atomic, swap.source_asset)
     return cells.row(
         "swap", swap.pk, amount, "Automatic" if swap.is_automatic else swap.source_asset.chain.name
     )
 
 
-def _bought(one: Line) -> SafeString:
-    swap = one.row
+def _bought(line: Line) -> SafeString:
+    swap = line.row
     if swap.actual_buy_amount_atomic is not None:
         return cells.amount(swap.actual_buy_amount_atomic, swap.buy_asset)
     if swap.status == Swap.Status.FAILED:
@@ -332,8 +340,8 @@ SWAPS = listing(
                 "Sold",
                 _sold,
                 {
-                    "sold": lambda one: _text(one.row.sell_amount_atomic, one.row.source_asset),
-                    "sold_asset": lambda one: one.row.source_asset_id,
+                    "sold": lambda line: _text(line.row.sell_amount_atomic, line.row.source_asset),
+                    "sold_asset": lambda line: line.row.source_asset_id,
                 },
             ),
             _value(),
@@ -342,21 +350,21 @@ SWAPS = listing(
                 "Bought",
                 _bought,
                 {
-                    "bought": lambda one: _text(
-                        one.row.actual_buy_amount_atomic, one.row.buy_asset
+                    "bought": lambda line: _text(
+                        line.row.actual_buy_amount_atomic, line.row.buy_asset
                     ),
-                    "expected": lambda one: _text(
-                        one.row.expected_buy_amount_atomic, one.row.buy_asset
+                    "expected": lambda line: _text(
+                        line.row.expected_buy_amount_atomic, line.row.buy_asset
                     ),
-                    "bought_asset": lambda one: one.row.buy_asset_id,
+                    "bought_asset": lambda line: line.row.buy_asset_id,
                 },
                 is_number=True,
                 on_phone=True,
             ),
             _status(
                 "swap",
-                automatic=lambda one: "yes" if one.row.is_automatic else "no",
-                failure_reason=lambda one: one.row.failure_reason or "",
+                automatic=lambda line: "yes" if line.row.is_automatic else "no",
+                failure_reason=lambda line: line.row.failure_reason or "",
             ),
             _hash(),
             _time("created", "Created", "created_at", is_default=True),

@@ -64,7 +64,7 @@ def worths_of(sales: Sequence[Sale], currency: str) -> list[Worth]:
     """Each at the first rate of its day. One question for all."""
     dated = [(asset_id, at.astimezone(UTC).date()) for asset_id, _, at in sales]
     rates = daily_rates(dated, currency)
-    assets = with_chains({one[0] for one in sales})
+    assets = with_chains({sale[0] for sale in sales})
     return [
         Worth(asset_id, amount, worth_at(rates.get(day), amount, assets[asset_id], currency))
         for (asset_id, amount, _), day in zip(sales, dated, strict=True)
@@ -82,28 +82,31 @@ def worth_at(rate: Decimal | None, amount_atomic: int, asset: Asset, currency: s
 def sums_of(worths: Sequence[Worth]) -> Sums:
     """By coin; `worths` are at most one more than are added up."""
     counted = worths[:SUMMED_MAX]
-    assets = with_chains({one.asset_id for one in counted})
+    assets = with_chains({item.asset_id for item in counted})
     by_asset: dict[str, list[Worth]] = defaultdict(list)
-    for one in counted:
-        by_asset[one.asset_id].append(one)
+    for item in counted:
+        by_asset[item.asset_id].append(item)
     coins = [_sum(assets[asset_id], rows) for asset_id, rows in by_asset.items()]
     return Sums(
-        sorted(coins, key=lambda one: (one.asset.position, one.asset.pk)), len(worths) <= SUMMED_MAX
+        sorted(coins, key=lambda item: (item.asset.position, item.asset.pk)),
+        len(worths) <= SUMMED_MAX,
     )
 
 
 def _sum(asset: Asset, rows: Sequence[Worth]) -> Sum:
     cents: dict[str, int] = {}
-    for one in rows:
-        if one.fiat is not None:
-            cents[one.fiat.currency] = cents.get(one.fiat.currency, 0) + one.fiat.cents
-    worth = tuple(Fiat(told, currency) for currency, told in sorted(cents.items()))
+    for row_summed in rows:
+        if row_summed.fiat is not None:
+            cents[row_summed.fiat.currency] = (
+                cents.get(row_summed.fiat.currency, 0) + row_summed.fiat.cents
+            )
+    worth = tuple(Fiat(cents_summed, currency) for currency, cents_summed in sorted(cents.items()))
     return Sum(
         asset,
-        sum(one.amount_atomic for one in rows),
+        sum(row_summed.amount_atomic for row_summed in rows),
         len(rows),
         worth,
-        all(one.fiat is not None for one in rows),
+        all(row_summed.fiat is not None for row_summed in rows),
     )
 
 
@@ -125,12 +128,12 @@ def list_page(
 ) -> HttpResponse:
     """A page of the filtered rows with their sums, whole or as the part that HTMX swaps."""
     number = _number(request.GET.get("page", ""))
-    found = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
+    page_rows = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
     total = rows.order_by()[: COUNT_MAX + 1].count()
-    has_next = len(found) > PER_PAGE and number < PAGE_MAX
-    told = {
+    has_next = len(page_rows) > PER_PAGE and number < PAGE_MAX
+    listed = {
         "listing": listing.noun,
-        "table": listing.table(request, found[:PER_PAGE], filters.kept),
+        "table": listing.table(request, page_rows[:PER_PAGE], filters.parameters),
         "filters": filters,
         "tabs": [
             Tab(name, filters.query(status=status), status == filters.status)
@@ -138,21 +141,21 @@ def list_page(
         ],
         "coins": active_assets(request.access.mode),
         "sums": sums_of(add_up(request, rows[: SUMMED_MAX + 1]))
-        if found
+        if page_rows
         else Sums([], is_whole=True),
         "summed_max": SUMMED_MAX,
-        "has_rows": bool(found),
+        "has_rows": bool(page_rows),
         "total": min(total, COUNT_MAX),
         "has_more_than_counted": total > COUNT_MAX,
         "first": (number - 1) * PER_PAGE + 1,
-        "last": (number - 1) * PER_PAGE + min(len(found), PER_PAGE),
+        "last": (number - 1) * PER_PAGE + min(len(page_rows), PER_PAGE),
         "previous_query": filters.query(page=number - 1) if number > 1 else None,
         "next_query": filters.query(page=number + 1) if has_next else None,
-        "is_empty": not found and not filters.is_any and number == 1,
+        "is_empty": not page_rows and not filters.is_any and number == 1,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     template = "dashboard/lists/_rows.html" if part else f"dashboard/{listing.noun}/list.html"
-    return show(request, template, {**told, **context})
+    return show(request, template, {**listed, **context})
 
 
 def _number(text: str) -> int:

@@ -176,20 +176,22 @@ def menu_of(role: str, path: str, *, without: Collection[str] = ()) -> Menu:
     A section whose first entry is named so is there only while one looks at it.
     """
     section, here = current(path)
-    shown = {one.label: _shown(one, role, without) for one in (*SECTIONS, ACCOUNT)}
+    entries = {group.label: _shown(group, role, without) for group in (*SECTIONS, ACCOUNT)}
     lines = (
-        _line(one, shown[one.label], is_current=one is section)
-        for one in SECTIONS
-        if shown[one.label] or one is section
+        _line(group, entries[group.label], is_current=group is section)
+        for group in SECTIONS
+        if entries[group.label] or group is section
     )
-    tabs = shown[section.label] if len(shown[section.label]) > 1 and _is_list(here, path) else ()
+    tabs = (
+        entries[section.label] if len(entries[section.label]) > 1 and _is_list(here, path) else ()
+    )
     drawn = tuple(Line(entry.label, entry.url, is_current=entry is here) for entry in tabs)
     return Menu(section.label, tuple(lines), drawn, here.url)
 
 
 def pages_of(role: str) -> list[Line]:
     """Every entry that a role may open, used or not, under the name it is looked for by."""
-    pairs = [(one, entry) for one in (*SECTIONS, ACCOUNT) for entry in _shown(one, role, ())]
+    pairs = [(group, entry) for group in (*SECTIONS, ACCOUNT) for entry in _shown(group, role, ())]
     return [Line(entry.label, entry.url, section.icon) for section, entry in pairs]
 
 
@@ -204,14 +206,14 @@ def _shown(section: Section, role: str, without: Collection[str]) -> tuple[Entry
     if section.entries[0].name in without:
         return ()
     return tuple(
-        one
-        for one in section.entries
-        if one.name not in without and roles.may(role, one.permission)
+        entry
+        for entry in section.entries
+        if entry.name not in without and roles.may(role, entry.permission)
     )
 
 
-def _line(section: Section, shown: tuple[Entry, ...], *, is_current: bool) -> Line:
-    first = shown[0] if shown else section.entries[0]
+def _line(section: Section, entries: tuple[Entry, ...], *, is_current: bool) -> Line:
+    first = entries[0] if entries else section.entries[0]
     return Line(
         section.label, first.url, section.icon, is_current=is_current, is_divided=section.is_divided
     )

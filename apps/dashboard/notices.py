@@ -44,7 +44,7 @@ class Notice:
 
 
 def _url(name: str, *ids: object) -> str:
-    return reverse(f"dashboard:{name}", args=[str(one) for one in ids])
+    return reverse(f"dashboard:{name}", args=[str(id) for id in ids])
 
 
 def _name(payment: Payment) -> str:
@@ -175,15 +175,15 @@ def of_sending(sending: OutgoingTransaction) -> Notice:
     )
 
 
-def of_approval(held: PayoutApproval) -> Notice:
-    amount = "" if held.worth_cents is None else fiat(held.worth_cents, held.currency)
-    detail = f"Requested by {held.made_by}"
+def of_approval(approval: PayoutApproval) -> Notice:
+    amount = "" if approval.worth_cents is None else fiat(approval.worth_cents, approval.currency)
+    detail = f"Requested by {approval.made_by}"
     return Notice(
         "Payout needs your approval",
         detail,
-        held.created_at,
+        approval.created_at,
         "Review payout",
-        _url("approval", held.pk),
+        _url("approval", approval.pk),
         amount,
         "check-badge",
     )
@@ -279,9 +279,9 @@ def of_bank_account(account: Destination) -> Notice:
     )
 
 
-def of_verification(asked: Verification) -> Notice:
-    detail = asked.rejection_reason or asked.business_legal_name
-    at = asked.reviewed_at or asked.updated_at
+def of_verification(verification: Verification) -> Notice:
+    detail = verification.rejection_reason or verification.business_legal_name
+    at = verification.reviewed_at or verification.updated_at
     return Notice(
         "Verification was rejected",
         detail,
@@ -324,13 +324,14 @@ def of_invoice(invoice: Invoice) -> Notice:
     )
 
 
-def of_subscription(one: Subscription) -> Notice:
-    detail = f"{one.customer.name or one.customer.email} · {one.price.product.name}"
-    url = _url("subscription", one.pk)
+def of_subscription(subscription: Subscription) -> Notice:
+    customer = subscription.customer
+    detail = f"{customer.name or customer.email} · {subscription.price.product.name}"
+    url = _url("subscription", subscription.pk)
     return Notice(
         "Subscription is past due",
         detail,
-        one.updated_at,
+        subscription.updated_at,
         "View subscription",
         url,
         icon="arrow-path",

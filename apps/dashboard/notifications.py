@@ -26,7 +26,7 @@ class Line:
 
     @property
     def choices(self) -> list[tuple[str, str]]:
-        return [(one, CHOICES[one]) for one in self.kind.choices]
+        return [(choice, CHOICES[choice]) for choice in self.kind.choices]
 
 
 def index(request: PageRequest) -> HttpResponse:

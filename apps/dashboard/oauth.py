@@ -33,7 +33,7 @@ def consent(request: PageRequest) -> HttpResponse:
     errors = []
     status = 200
     try:
-        wanted = oauth.ask(query)
+        query_read = oauth.ask(query)
         if request.method == "POST":
             chosen = request.POST.get("store_id", ""), request.POST.get("decision", "")
             proof = request.access.proof if hasattr(request, "access") else ""
@@ -45,18 +45,18 @@ def consent(request: PageRequest) -> HttpResponse:
     except Failure as refusal:
         errors = sentences(refusal)
         status = status_of(refusal)
-    stores = oauth.stores_for(request.person, wanted.scopes)
+    stores = oauth.stores_for(request.person, query_read.scopes)
     context = {
-        "wanted": wanted,
+        "wanted": query_read,
         "errors": errors,
-        "scopes": [(scope, MEANINGS.get(scope, "")) for scope in wanted.scopes],
+        "scopes": [(scope, MEANINGS.get(scope, "")) for scope in query_read.scopes],
         "stores": stores,
         "chosen": request.access.store_id if hasattr(request, "access") else None,
-        "host": urlsplit(wanted.redirect_uri).netloc,
-        "may_allow": bool(stores) or not wanted.needs_store,
+        "host": urlsplit(query_read.redirect_uri).netloc,
+        "may_allow": bool(stores) or not query_read.needs_store,
     }
     response = render(request, "dashboard/oauth/consent.html", context, status=status)
-    parts = urlsplit(wanted.redirect_uri)
+    parts = urlsplit(query_read.redirect_uri)
     # Browsers hold the redirect after a form to the policy of its page, in which an IPv6 address
     # can't be named: there the scheme stands for it.
     target = f"{parts.scheme}:" if "[" in parts.netloc else f"{parts.scheme}://{parts.netloc}"
@@ -76,15 +76,15 @@ def _refused(request: PageRequest, refusal: oauth.OAuthFailure) -> HttpResponse:
 
 def _take_token(request: PageRequest) -> HttpResponse | None:
     try:
-        taken = buckets.take("oauth_authorize", "live", client_address(request))
+        reading = buckets.take("oauth_authorize", "live", client_address(request))
     except buckets.Unavailable:
         return None
-    if not taken.is_limited:
+    if not reading.is_limited:
         return None
     response = render(
-        request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429
+        request, "dashboard/too_fast.html", {"seconds": reading.retry_after_seconds}, status=429
     )
-    for name, value in taken.headers().items():
+    for name, value in reading.headers().items():
         response[name] = value
     return response
 

@@ -18,9 +18,9 @@ def index(request: PageRequest) -> HttpResponse:
 
 def revoke(request: PageRequest, family: str) -> HttpResponse:
     at = clock.real_now()
-    one = oauth_grants.find(request.access, family, at)
+    grant = oauth_grants.find(request.access, family, at)
     if request.method == "GET":
-        return show(request, "dashboard/oauth_grants/revoke.html", {"one": one})
-    oauth_grants.revoke(request.access, one, at)
-    messages.success(request, f"{one.application.name}’s access has been revoked.")
+        return show(request, "dashboard/oauth_grants/revoke.html", {"one": grant})
+    oauth_grants.revoke(request.access, grant, at)
+    messages.success(request, f"{grant.application.name}’s access has been revoked.")
     return go("oauth_grants")

@@ -48,8 +48,8 @@ class LinkForm(Form):
             raise Invalid("expires_in", "choose_value")
         if fee not in _FEE:
             raise Invalid("fee", "choose_value")
-        sent = {**self.sent, "expires_in": int(expires_in), "customer_pays_fee": _FEE[fee]}
-        return payment_request(mode).read(sent)
+        fields = {**self.sent, "expires_in": int(expires_in), "customer_pays_fee": _FEE[fee]}
+        return payment_request(mode).read(fields)
 
     @property
     def key(self) -> str:

@@ -51,7 +51,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Overview:
-    """`others` are the volumes in currencies that the figures leave out."""
+    """`other_volumes` are the volumes in currencies that the figures leave out."""
 
     choices: list[Choice]
     now: Days
@@ -59,24 +59,26 @@ class Overview:
     currency: str
     figures: list[Figure]
     chart: Chart | None
-    others: list[str]
+    other_volumes: list[str]
 
 
 def overview(access: Access, chosen: str) -> Overview:
     key = chosen if chosen in RANGES else DEFAULT
     now, before = ranges(key, days.today(access))
     these = summary_of(access, now)
-    those = summary_of(access, before)
+    before_summary = summary_of(access, before)
     currency = _currency(access, these)
-    net = _net(access, currency, now, before, these.totals.order_count + those.totals.order_count)
+    net = _net(
+        access, currency, now, before, these.totals.order_count + before_summary.totals.order_count
+    )
     return Overview(
-        choices=[Choice(one, label, one == key) for one, label in RANGES.items()],
+        choices=[Choice(name, label, name == key) for name, label in RANGES.items()],
         now=now,
         before=before,
         currency=currency,
-        figures=_figures(these, those, currency, net),
-        chart=_chart(these, those, currency, now, before),
-        others=[
+        figures=_figures(these, before_summary, currency, net),
+        chart=_chart(these, before_summary, currency, now, before),
+        other_volumes=[
             fiat(cents, code)
             for code, cents in these.totals.volume_cents.items()
             if cents and code != currency
@@ -117,28 +119,31 @@ def _net(
     match kept.get(key):
         case (int(gross), int(prior)):
             return gross, prior
-    found = net_cents(access, currency, now, before)
-    kept.put(key, found, KEPT_SECONDS)
-    return found
+    cents = net_cents(access, currency, now, before)
+    kept.put(key, cents, KEPT_SECONDS)
+    return cents
 
 
 def _figures(
     these: PaymentSummaryDocument,
-    those: PaymentSummaryDocument,
+    earlier: PaymentSummaryDocument,
     currency: str,
     net: tuple[int, int] | None,
 ) -> list[Figure]:
-    gross = (these.totals.volume_cents.get(currency, 0), those.totals.volume_cents.get(currency, 0))
+    gross = (
+        these.totals.volume_cents.get(currency, 0),
+        earlier.totals.volume_cents.get(currency, 0),
+    )
     average = (
         these.totals.avg_order_value_cents.get(currency, 0),
-        those.totals.avg_order_value_cents.get(currency, 0),
+        earlier.totals.avg_order_value_cents.get(currency, 0),
     )
     return [
         _sum("Gross volume", *gross, currency),
         _sum(NET, *net, currency)
         if net
         else Figure(NET, "–", note="Too many payments to total here. See Reports."),
-        _rate(these, those, currency),
+        _rate(these, earlier, currency),
         _sum("Average payment", *average, currency),
     ]
 
@@ -153,9 +158,9 @@ def _sum(label: str, now: int, before: int, currency: str) -> Figure:
     )
 
 
-def _rate(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency: str) -> Figure:
+def _rate(these: PaymentSummaryDocument, earlier: PaymentSummaryDocument, currency: str) -> Figure:
     label = "Success rate"
-    now, before = (_permille(one, currency) for one in (these, those))
+    now, before = (_permille(summary, currency) for summary in (these, earlier))
     if now is None:
         return Figure(label, "–")
     if before is None:
@@ -164,25 +169,25 @@ def _rate(these: PaymentSummaryDocument, those: PaymentSummaryDocument, currency
     return Figure(label, percent(now), change, now > before, now < before, percent(before))
 
 
-def _permille(told: PaymentSummaryDocument, currency: str) -> int | None:
-    rate = told.totals.success_rate_by_currency.get(currency)
+def _permille(summary: PaymentSummaryDocument, currency: str) -> int | None:
+    rate = summary.totals.success_rate_by_currency.get(currency)
     return None if rate is None else round(rate * 1000)
 
 
 def _chart(
     these: PaymentSummaryDocument,
-    those: PaymentSummaryDocument,
+    earlier_summary: PaymentSummaryDocument,
     currency: str,
     now: Days,
     before: Days,
 ) -> Chart | None:
     """None without any volume, or on the first of a month: a line needs two days."""
     sums = _by_day(these, currency)
-    earlier = _by_day(those, currency)
+    earlier = _by_day(earlier_summary, currency)
     if len(sums) < 2 or not any([*sums, *earlier]):
         return None
     return line_chart(now.first, sums, before.first, earlier)
 
 
-def _by_day(told: PaymentSummaryDocument, currency: str) -> list[int]:
-    return [day.volume_cents.get(currency, 0) for day in told.timeseries]
+def _by_day(summary: PaymentSummaryDocument, currency: str) -> list[int]:
+    return [day.volume_cents.get(currency, 0) for day in summary.timeseries]

@@ -22,20 +22,20 @@ class Window:
     older: str | None
 
 
-def window(rows: "QuerySet[Any]", query: QueryDict, kept: dict[str, str]) -> Window:
-    """The page that `query` asks for; `kept` are the filters that its neighbours keep."""
+def window(rows: "QuerySet[Any]", query: QueryDict, parameters: dict[str, str]) -> Window:
+    """The page that `query` asks for; `parameters` are the filters that its neighbors share."""
     text = query.get("page", "")
     number = (
         min(max(int(text), 1), PAGE_MAX)
         if text.isascii() and text.isdigit() and len(text) < 6
         else 1
     )
-    found = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
-    filters = {name: value for name, value in kept.items() if value}
+    page = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
+    filters = {name: value for name, value in parameters.items() if value}
     newer = urlencode({**filters, "page": number - 1}) if number > 1 else None
     older = (
         urlencode({**filters, "page": number + 1})
-        if len(found) > PER_PAGE and number < PAGE_MAX
+        if len(page) > PER_PAGE and number < PAGE_MAX
         else None
     )
-    return Window(found[:PER_PAGE], newer, older)
+    return Window(page[:PER_PAGE], newer, older)

@@ -35,12 +35,12 @@ def add(request: PageRequest) -> HttpResponse:
     at = clock.real_now()
     answer = form.secret_values["passkey"]
     try:
-        made = passkeys.add(
+        passkey = passkeys.add(
             request.session, request.person, answer=answer, name=form.values["name"], at=at
         )
     except Failure as refusal:
         return _form(request, form.refuse(refusal))
-    messages.success(request, f"Passkey {made.name} added. You can now sign in with it.")
+    messages.success(request, f"Passkey {passkey.name} added. You can now sign in with it.")
     return go("passkeys")
 
 
@@ -66,10 +66,10 @@ def remove(request: PageRequest, id: str) -> HttpResponse:
 
 def _find(request: PageRequest, id: str) -> Any:
     is_id = id.isascii() and id.isdigit() and len(id) <= 18
-    found = passkeys.of(request.person).filter(pk=int(id)).first() if is_id else None
-    if found is None:
+    row = passkeys.of(request.person).filter(pk=int(id)).first() if is_id else None
+    if row is None:
         raise NotFound
-    return found
+    return row
 
 
 def _form(request: PageRequest, form: Form) -> HttpResponse:

@@ -27,14 +27,17 @@ class Line:
     customer: Customer | None
 
 
-def read(request: PageRequest, payments: Sequence[Payment], wanted: frozenset[str]) -> list[Line]:
-    takings = proceeds_of(payments) if wanted & _OF_TAKINGS else {}
-    customers = customers_of(payments) if wanted & _OF_CUSTOMERS else {}
-    return [Line(one, takings.get(one.pk, NOTHING), customers.get(one.pk)) for one in payments]
+def read(request: PageRequest, payments: Sequence[Payment], columns: frozenset[str]) -> list[Line]:
+    takings = proceeds_of(payments) if columns & _OF_TAKINGS else {}
+    customers = customers_of(payments) if columns & _OF_CUSTOMERS else {}
+    return [
+        Line(payment, takings.get(payment.pk, NOTHING), customers.get(payment.pk))
+        for payment in payments
+    ]
 
 
-def _name(one: Line) -> SafeString:
-    payment = one.payment
+def _name(line: Line) -> SafeString:
+    payment = line.payment
     order = format_html("order {}", cells.cut(payment.order_id)) if payment.order_id else ""
     if not payment.title:
         return cells.name("payment", payment.pk, payment.reference, order)
@@ -51,40 +54,38 @@ def status(payment: Payment) -> SafeString:
         payment.status == Payment.Status.REFUNDED
         and payment.refund_state == Payment.RefundState.PARTIAL
     )
-    shown = badge("payment", "partially_refunded" if is_part else payment.status)
+    main = badge("payment", "partially_refunded" if is_part else payment.status)
     return (
-        format_html("{} {}", shown, badge("attention", payment.needs_attention))
+        format_html("{} {}", main, badge("attention", payment.needs_attention))
         if payment.needs_attention
-        else shown
+        else main
     )
 
 
-def _coin(one: Line) -> SafeString:
-    return cells.lines(cells.coin(taken.asset) for taken in one.takings.coins)
+def _coin(line: Line) -> SafeString:
+    return cells.lines(cells.coin(coin.asset) for coin in line.takings.coins)
 
 
-def _received(one: Line) -> SafeString:
-    return cells.lines(
-        cells.amount(taken.amount_atomic, taken.asset) for taken in one.takings.coins
-    )
+def _received(line: Line) -> SafeString:
+    return cells.lines(cells.amount(coin.amount_atomic, coin.asset) for coin in line.takings.coins)
 
 
 def _fiat(amount_cents: int | None) -> str:
     return "" if amount_cents is None else money.text_from_cents(amount_cents)
 
 
-def _whole(taken: CoinReceived) -> str:
-    return money.decimal_from_atomic(taken.amount_atomic, taken.asset.atomic_decimals)
+def _whole(coin: CoinReceived) -> str:
+    return money.decimal_from_atomic(coin.amount_atomic, coin.asset.atomic_decimals)
 
 
-def _each(one: Line, part: str) -> str:
+def _each(line: Line, part: str) -> str:
     """Of several coins each, in the same order in every column."""
     parts = {
-        "coin": lambda taken: taken.asset.coin_symbol,
-        "network": lambda taken: taken.asset.chain.name,
+        "coin": lambda coin: coin.asset.coin_symbol,
+        "network": lambda coin: coin.asset.chain.name,
         "amount": _whole,
     }
-    return "; ".join(parts[part](taken) for taken in one.takings.coins)
+    return "; ".join(parts[part](coin) for coin in line.takings.coins)
 
 
 def _cents_column(key: str, label: str, attribute: str, *, is_default: bool) -> Column:
@@ -92,8 +93,10 @@ def _cents_column(key: str, label: str, attribute: str, *, is_default: bool) -> 
     return Column(
         key,
         label,
-        lambda one: cells.cents(getattr(one.takings, attribute), one.payment.settlement_currency),
-        {key: lambda one: _fiat(getattr(one.takings, attribute))},
+        lambda line: cells.cents(
+            getattr(line.takings, attribute), line.payment.settlement_currency
+        ),
+        {key: lambda line: _fiat(getattr(line.takings, attribute))},
         is_number=True,
         is_default=is_default,
     )
@@ -103,8 +106,8 @@ def _time_column(key: str, label: str, attribute: str, *, is_default: bool = Fal
     return Column(
         key,
         label,
-        lambda one: cells.time(getattr(one.payment, attribute)),
-        {attribute: lambda one: clock.iso(getattr(one.payment, attribute))},
+        lambda line: cells.time(getattr(line.payment, attribute)),
+        {attribute: lambda line: clock.iso(getattr(line.payment, attribute))},
         is_default=is_default,
         on_phone=is_default,
     )
@@ -119,22 +122,22 @@ PAYMENTS = listing(
                 "Payment",
                 _name,
                 {
-                    "reference": lambda one: one.payment.reference,
-                    "order_id": lambda one: one.payment.order_id,
-                    "title": lambda one: one.payment.title,
+                    "reference": lambda line: line.payment.reference,
+                    "order_id": lambda line: line.payment.order_id,
+                    "title": lambda line: line.payment.title,
                 },
             ),
             Column(
                 "amount",
                 "Amount",
-                lambda one: cells.cents(
-                    one.payment.settlement_amount_cents, one.payment.settlement_currency
+                lambda line: cells.cents(
+                    line.payment.settlement_amount_cents, line.payment.settlement_currency
                 ),
                 {
-                    "amount": lambda one: money.text_from_cents(
-                        one.payment.settlement_amount_cents
+                    "amount": lambda line: money.text_from_cents(
+                        line.payment.settlement_amount_cents
                     ),
-                    "currency": lambda one: one.payment.settlement_currency,
+                    "currency": lambda line: line.payment.settlement_currency,
                 },
                 is_number=True,
                 on_phone=True,
@@ -142,21 +145,21 @@ PAYMENTS = listing(
             Column(
                 "status",
                 "Status",
-                lambda one: status(one.payment),
+                lambda line: status(line.payment),
                 {
-                    "status": lambda one: one.payment.status,
-                    "state_reason": lambda one: one.payment.state_reason,
-                    "refund_state": lambda one: one.payment.refund_state,
+                    "status": lambda line: line.payment.status,
+                    "state_reason": lambda line: line.payment.state_reason,
+                    "refund_state": lambda line: line.payment.refund_state,
                 },
                 on_phone=True,
             ),
             Column(
                 "customer",
                 "Customer",
-                lambda one: cells.customer(one.customer),
+                lambda line: cells.customer(line.customer),
                 {
-                    "customer_email": lambda one: one.customer.email if one.customer else "",
-                    "customer_name": lambda one: one.customer.name if one.customer else "",
+                    "customer_email": lambda line: line.customer.email if line.customer else "",
+                    "customer_name": lambda line: line.customer.name if line.customer else "",
                 },
             ),
             Column(
@@ -164,15 +167,15 @@ PAYMENTS = listing(
                 "Coin",
                 _coin,
                 {
-                    "coin": lambda one: _each(one, "coin"),
-                    "network": lambda one: _each(one, "network"),
+                    "coin": lambda line: _each(line, "coin"),
+                    "network": lambda line: _each(line, "network"),
                 },
             ),
             Column(
                 "received",
                 "Received",
                 _received,
-                {"received": lambda one: _each(one, "amount")},
+                {"received": lambda line: _each(line, "amount")},
                 is_number=True,
             ),
             _cents_column("gross", "Gross", "gross_cents", is_default=False),
@@ -185,8 +188,8 @@ PAYMENTS = listing(
             Column(
                 "id",
                 "ID",
-                lambda one: format_html('<span class="mono small">{}</span>', one.payment.pk),
-                {"mode": lambda one: one.payment.mode, "id": lambda one: one.payment.pk},
+                lambda line: format_html('<span class="mono small">{}</span>', line.payment.pk),
+                {"mode": lambda line: line.payment.mode, "id": lambda line: line.payment.pk},
                 is_default=False,
             ),
         ),

@@ -85,7 +85,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     whole = find_snapshot(request.access, request.access.store, id)
     payment = whole.payment
     received = whole.received
-    told = detail(whole)
+    facts = detail(whole)
     sent_back = refunds.rows(request, payment)
     entries = entries_about(payment.store_id, payment)
     story = Story(
@@ -109,23 +109,23 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "invoice_name": formatted_number(invoice) if invoice else "",
         "customer": invoice.customer if invoice else None,
         "at_link": link_payment_of(payment),
-        "told": told,
+        "told": facts,
         "order": order_of(payment),
-        "amounts": _amounts(told, whole.splits),
+        "amounts": _amounts(facts, whole.splits),
         "paid": _paid(payment, received),
-        "addresses": _addresses(told, received),
+        "addresses": _addresses(facts, received),
         "missing": _missing(payment, received),
         "timeline": timeline_of(
             story,
             SHOWN_MAX if request.GET.get("timeline") == "all" else SHOWN,
             request.GET.get("show", ""),
         ),
-        "late_deposits": [_late_deposit(payment, one) for one in told.late_deposits],
+        "late_deposits": [_late_deposit(payment, item) for item in facts.late_deposits],
         "signed": signed_payment_of(request.access, payment),
         "is_refund_under_way": refunds.is_under_way(sent_back),
         "is_refund_offered": refunds.is_offered(request, payment),
         "is_cancelable": is_cancelable(payment),
-        "is_canceled": any(one.action == CANCELED for one in entries),
+        "is_canceled": any(item.action == CANCELED for item in entries),
         "card_sessions": story.cards,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
@@ -138,43 +138,45 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 def _paid(payment: Payment, received: "list[selectors.Received]") -> list[Paid]:
     """What has come, each coin at the rate that was locked for it; the one worth most first."""
-    found = []
-    for one in received:
-        if one.received_atomic:
-            price = Price(one.address.asset, one.address.exchange_rate, payment.settlement_currency)
-            found.append(
+    result = []
+    for item in received:
+        if item.received_atomic:
+            price = Price(
+                item.address.asset, item.address.exchange_rate, payment.settlement_currency
+            )
+            result.append(
                 Paid(
-                    one.address.asset,
-                    one.received_atomic,
-                    worth(one, one.received_atomic),
+                    item.address.asset,
+                    item.received_atomic,
+                    worth(item, item.received_atomic),
                     rate_words(price),
                 )
             )
-    return sorted(found, key=lambda one: one.cents, reverse=True)
+    return sorted(result, key=lambda item: item.cents, reverse=True)
 
 
-def _amounts(told: PaymentFacts, splits: Mapping[str, Split]) -> Amounts | None:
+def _amounts(facts: PaymentFacts, splits: Mapping[str, Split]) -> Amounts | None:
     """None before the payment is booked: until then nobody has a net."""
-    financials = told.financials
+    financials = facts.financials
     if financials is None:
         return None
     texts = (financials.fee_amount, financials.refunded_amount, financials.net_amount)
     fee, refunded, net = map(money.cents_from_text, texts)
-    is_booked = any(one.booked_at for one in splits.values())
+    is_booked = any(split.booked_at for split in splits.values())
     return Amounts(financials.fee_percentage, fee, refunded, net - refunded, is_booked)
 
 
 def _missing(payment: Payment, received: "list[selectors.Received]") -> Missing | None:
     """In the coin that came."""
-    paid_in = next((one.address.asset for one in received if one.received_atomic), None)
+    paid_in = next((item.address.asset for item in received if item.received_atomic), None)
     if payment.state_reason != states.PROCESSING_UNDERPAID or paid_in is None:
         return None
     return Missing(paid_in, outstanding(received)[paid_in.pk])
 
 
-def _addresses(told: PaymentFacts, received: "list[selectors.Received]") -> list[ShownAddress]:
-    bases = [one.address.asset.chain.explorer_url for one in received]
-    rows = zip(told.payment_addresses, bases, strict=True)
+def _addresses(facts: PaymentFacts, received: "list[selectors.Received]") -> list[ShownAddress]:
+    bases = [item.address.asset.chain.explorer_url for item in received]
+    rows = zip(facts.payment_addresses, bases, strict=True)
     return [
         ShownAddress(**asdict(row), explorer_url=f"{base}/address/{row.address}" if base else None)
         for row, base in rows
@@ -189,8 +191,8 @@ def _late_deposit(payment: Payment, late: LateDepositDocument) -> ShownLateDepos
 def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> datetime:
     moments = [
         moment
-        for one in received
-        for row in one.deposits
+        for item in received
+        for row in item.deposits
         for moment in (row.detected_at, row.confirmed_at, row.failed_at)
         if moment
     ]

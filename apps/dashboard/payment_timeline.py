@@ -80,7 +80,9 @@ class Story:
 
     def acts(self, action: str) -> list[AuditEntry]:
         """Oldest first."""
-        return sorted((one for one in self.entries if one.action == action), key=lambda one: one.pk)
+        return sorted(
+            (entry for entry in self.entries if entry.action == action), key=lambda entry: entry.pk
+        )
 
     def by(self, entry: AuditEntry | None) -> str:
         return f" by {entry.actor_name}" if entry and self.is_naming and entry.actor_name else ""
@@ -119,21 +121,21 @@ def timeline_of(story: Story, limit: int = SHOWN, kind: str = "") -> Timeline:
         *_renewals(story.renewals),
     ]
     chosen = kind if kind in KINDS else ""
-    steps = [one for one in every if not chosen or chosen in one.kinds]
+    steps = [step for step in every if not chosen or chosen in step.kinds]
     numbered = sorted(
         enumerate(steps), key=lambda pair: (pair[1].at, pair[1].rank, pair[0]), reverse=True
     )
-    newest = [one for _, one in numbered[:limit]]
+    newest = [step for _, step in numbered[:limit]]
     return Timeline(newest, len(steps), chosen, _filters(every, chosen))
 
 
 def _filters(every: Sequence[Step], chosen: str) -> list[Filter]:
     """None where all steps are of the same kinds: there is nothing to choose."""
-    if not chosen and len({one.kinds for one in every}) < 2:
+    if not chosen and len({step.kinds for step in every}) < 2:
         return []
 
-    known = {kind for one in every for kind in one.kinds} | {chosen}
-    offered = {"": "All", **{kind: label for kind, label in KINDS.items() if kind in known}}
+    present = {kind for step in every for kind in step.kinds} | {chosen}
+    offered = {"": "All", **{kind: label for kind, label in KINDS.items() if kind in present}}
     return [Filter(kind, label, kind == chosen) for kind, label in offered.items()]
 
 
@@ -160,13 +162,13 @@ def _events(story: Story) -> Iterator[Step]:
     """What the deposits themselves say better is left to them."""
     accepted = iter(story.acts(ACCEPTED_EVENT))
     canceled = next(iter(story.acts(CANCELED)), None)
-    for one in story.whole.history:
-        if one.event_type.startswith("transaction."):
+    for event in story.whole.history:
+        if event.event_type.startswith("transaction."):
             continue
-        by = story.by(next(accepted, None)) if one.event_type == ACCEPTED_EVENT else ""
-        if canceled is not None and one.event_type == states.EVENTS[states.EXPIRED]:
+        by = story.by(next(accepted, None)) if event.event_type == ACCEPTED_EVENT else ""
+        if canceled is not None and event.event_type == states.EVENTS[states.EXPIRED]:
             yield Step(
-                one.created_at,
+                event.created_at,
                 "x-mark",
                 QUIET,
                 f"Payment canceled{story.by(canceled)}",
@@ -174,58 +176,60 @@ def _events(story: Story) -> Iterator[Step]:
                 kinds=_BY_PEOPLE,
             )
             continue
-        yield _event(one, by)
+        yield _event(event, by)
 
 
-def _event(one: PaymentEvent, by: str) -> Step:
-    words = status_words("payment_event", one.event_type)
-    tone = status_tone("payment_event", one.event_type)
+def _event(event: PaymentEvent, by: str) -> Step:
+    words = status_words("payment_event", event.event_type)
+    tone = status_tone("payment_event", event.event_type)
     return Step(
-        one.created_at,
-        _EVENT_ICONS.get(one.event_type, "clock"),
+        event.created_at,
+        _EVENT_ICONS.get(event.event_type, "clock"),
         tone,
         f"{words}{by}",
-        rank=_EVENT_RANKS.get(one.event_type, 3),
-        kinds=_BY_PEOPLE if one.event_type == ACCEPTED_EVENT else _OF_MONEY,
+        rank=_EVENT_RANKS.get(event.event_type, 3),
+        kinds=_BY_PEOPLE if event.event_type == ACCEPTED_EVENT else _OF_MONEY,
     )
 
 
 def _deposits(story: Story) -> Iterator[Step]:
     pairs = [
-        (one.address.asset, deposit) for one in story.whole.received for deposit in one.deposits
+        (item.address.asset, deposit) for item in story.whole.received for deposit in item.deposits
     ]
-    known = heads_for([deposit for _, deposit in pairs])
-    for asset, one in pairs:
-        late = "Late deposit" if one.pk in story.whole.late else "Deposit"
-        amount = crypto(one.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
-        note = " · simulated" if one.is_simulated else ""
+    heads = heads_for([deposit for _, deposit in pairs])
+    for asset, deposit in pairs:
+        late = "Late deposit" if deposit.pk in story.whole.late else "Deposit"
+        amount = crypto(deposit.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
+        note = " · simulated" if deposit.is_simulated else ""
         text = format_html(
             '{} on {} from <bdi class="mono">{}</bdi>{}',
             amount,
             asset.chain.name,
-            checksummed(one.from_address),
+            checksummed(deposit.from_address),
             note,
         )
-        links = _explorer(asset.chain.explorer_url, one.tx_hash, is_real=not one.is_simulated)
+        links = _explorer(
+            asset.chain.explorer_url, deposit.tx_hash, is_real=not deposit.is_simulated
+        )
         yield Step(
-            one.detected_at,
+            deposit.detected_at,
             "arrow-down-tray",
             INFO,
             f"{late} detected",
             text,
-            one.tx_hash,
+            deposit.tx_hash,
             links,
             rank=1,
             kinds=_ON_CHAIN,
         )
-        if one.confirmed_at:
+        if deposit.confirmed_at:
             done = (
-                f"{one.required_confirmations} confirmations"
-                if one.required_confirmations != 1
+                f"{deposit.required_confirmations} confirmations"
+                if deposit.required_confirmations != 1
                 else "1 confirmation"
             )
             yield Step(
-                one.confirmed_at,
+                deposit.confirmed_at,
                 "check",
                 GOOD,
                 f"{late} confirmed",
@@ -233,13 +237,13 @@ def _deposits(story: Story) -> Iterator[Step]:
                 rank=2,
                 kinds=_SETTLED,
             )
-        elif one.status == Deposit.Status.CONFIRMING:
+        elif deposit.status == Deposit.Status.CONFIRMING:
             waits = (
-                f"{min(confirmations_of(one, known), one.required_confirmations)} of"
-                f" {one.required_confirmations} confirmations"
+                f"{min(confirmations_of(deposit, heads), deposit.required_confirmations)} of"
+                f" {deposit.required_confirmations} confirmations"
             )
             yield Step(
-                one.detected_at,
+                deposit.detected_at,
                 "clock",
                 INFO,
                 f"{late} confirming",
@@ -247,9 +251,9 @@ def _deposits(story: Story) -> Iterator[Step]:
                 rank=2,
                 kinds=_ON_CHAIN,
             )
-        if one.failed_at:
+        if deposit.failed_at:
             yield Step(
-                one.failed_at,
+                deposit.failed_at,
                 "x-mark",
                 BAD,
                 f"{late} failed",
@@ -271,73 +275,81 @@ def _refunds(story: Story) -> Iterator[Step]:
         for entry in story.acts("refund.requested")
         for id in entry.details.get("refunds", [])
     }
-    for shown in story.refunds:
-        one = shown.refund
-        amount = crypto(one.amount_atomic, one.asset.atomic_decimals, one.asset.coin_symbol)
-        note = " · simulated" if one.is_simulated else ""
+    for item in story.refunds:
+        refund = item.refund
+        amount = crypto(
+            refund.amount_atomic, refund.asset.atomic_decimals, refund.asset.coin_symbol
+        )
+        note = " · simulated" if refund.is_simulated else ""
         text = format_html(
             '{} on {} to <bdi class="mono">{}</bdi>{}',
             amount,
-            one.asset.chain.name,
-            shown.to_address,
+            refund.asset.chain.name,
+            item.to_address,
             note,
         )
-        why = _REFUND_REASONS.get(Refund.Reason(one.reason), "")
-        asked = (
+        why = _REFUND_REASONS.get(Refund.Reason(refund.reason), "")
+        title = (
             f"Automatic refund {why}"
             if why
-            else f"Refund requested{story.by(makers.get(str(one.pk)))}"
+            else f"Refund requested{story.by(makers.get(str(refund.pk)))}"
         )
         yield Step(
-            one.created_at,
+            refund.created_at,
             "arrow-uturn-left",
             INFO,
-            asked,
+            title,
             text,
             rank=4,
             kinds=_OF_MONEY if why else _BY_PEOPLE,
         )
         links = _explorer(
-            one.asset.chain.explorer_url, one.tx_hash or "", is_real=not one.is_simulated
+            refund.asset.chain.explorer_url, refund.tx_hash or "", is_real=not refund.is_simulated
         )
-        if one.submitted_at:
+        if refund.submitted_at:
             yield Step(
-                one.submitted_at,
+                refund.submitted_at,
                 "paper-airplane",
                 INFO,
                 "Refund sent",
                 amount,
-                one.tx_hash or "",
+                refund.tx_hash or "",
                 links,
                 rank=5,
                 kinds=_ON_CHAIN,
             )
-        if one.status == Refund.Status.CONFIRMED:
+        if refund.status == Refund.Status.CONFIRMED:
             yield Step(
-                one.updated_at, "check", GOOD, "Refund confirmed", amount, rank=6, kinds=_SETTLED
+                refund.updated_at, "check", GOOD, "Refund confirmed", amount, rank=6, kinds=_SETTLED
             )
-        elif one.status == Refund.Status.FAILED:
-            reason = one.failure_reason or ""
+        elif refund.status == Refund.Status.FAILED:
+            reason = refund.failure_reason or ""
             yield Step(
-                one.updated_at, "x-mark", BAD, "Refund failed", reason, rank=6, kinds=_SETTLED
+                refund.updated_at, "x-mark", BAD, "Refund failed", reason, rank=6, kinds=_SETTLED
             )
 
 
 def _cards(sessions: Iterable[FundingSession]) -> Iterator[Step]:
-    for one in sessions:
+    for session in sessions:
         text = format_html(
             "{} with {} through {}",
-            fiat(one.amount_cents, one.currency),
-            one.method_name,
-            one.provider_name,
+            fiat(session.amount_cents, session.currency),
+            session.method_name,
+            session.provider_name,
         )
         yield Step(
-            one.created_at, "credit-card", QUIET, "Card payment started", text, kinds=_OF_MONEY
+            session.created_at, "credit-card", QUIET, "Card payment started", text, kinds=_OF_MONEY
         )
-        if one.paid_at:
-            number = f"Provider ID {one.provider_txid}" if one.provider_txid else ""
+        if session.paid_at:
+            number = f"Provider ID {session.provider_txid}" if session.provider_txid else ""
             yield Step(
-                one.paid_at, "credit-card", GOOD, "Card charged", number, rank=1, kinds=_OF_MONEY
+                session.paid_at,
+                "credit-card",
+                GOOD,
+                "Card charged",
+                number,
+                rank=1,
+                kinds=_OF_MONEY,
             )
 
 
@@ -381,25 +393,27 @@ _DELIVERED = {
 
 
 def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[Step]:
-    for one in deliveries:
-        tone, words = _DELIVERED.get(Delivery.Status(one.status), (WAIT, "Webhook pending"))
+    for delivery in deliveries:
+        tone, words = _DELIVERED.get(Delivery.Status(delivery.status), (WAIT, "Webhook pending"))
         parts = [
             (
-                f"HTTP {one.response_status}"
-                if one.response_status
-                else (one.error or "").replace("_", " ")
+                f"HTTP {delivery.response_status}"
+                if delivery.response_status
+                else (delivery.error or "").replace("_", " ")
             ),
-            f"{one.duration_ms} ms" if one.duration_ms is not None else "",
-            f"attempt {one.attempts}" if one.attempts > 1 else "",
-            one.endpoint.url[:60],
+            f"{delivery.duration_ms} ms" if delivery.duration_ms is not None else "",
+            f"attempt {delivery.attempts}" if delivery.attempts > 1 else "",
+            delivery.endpoint.url[:60],
         ]
         text = " · ".join(part for part in parts if part)
         links = (
-            Link("View endpoint", reverse("dashboard:webhook_endpoint", args=[one.endpoint_id])),
+            Link(
+                "View endpoint", reverse("dashboard:webhook_endpoint", args=[delivery.endpoint_id])
+            ),
         )
-        title = format_html('{} <span class="mono">{}</span>', words, one.event.type)
+        title = format_html('{} <span class="mono">{}</span>', words, delivery.event.type)
         yield Step(
-            one.delivered_at or one.created_at,
+            delivery.delivered_at or delivery.created_at,
             "code-bracket",
             tone,
             title,

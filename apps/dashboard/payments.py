@@ -55,20 +55,20 @@ class PaymentFilters(Filters):
     def of_assets(cls, query: QueryDict, assets: Sequence[Asset]) -> "PaymentFilters":
         def told(name: str, is_meant: "re.Pattern[str] | frozenset[str]") -> str:
             text = query.get(name, "").strip()
-            meant = (
+            is_grouped = (
                 text in is_meant
                 if isinstance(is_meant, frozenset)
                 else is_meant.fullmatch(text.replace(",", ""))
             )
-            return text.replace(",", "") if meant else ""
+            return text.replace(",", "") if is_grouped else ""
 
         first, last = days_of(query)
         customer = query.get("customer", "")
         return cls(
             status=told("status", frozenset(Payment.Status.values)),
             q=searched(query),
-            coin=told("coin", frozenset(one.coin_symbol for one in assets)),
-            network=told("network", frozenset(one.chain_id for one in assets)),
+            coin=told("coin", frozenset(asset.coin_symbol for asset in assets)),
+            network=told("network", frozenset(asset.chain_id for asset in assets)),
             first_day=first,
             last_day=last,
             least=told("min", _SUM),
@@ -79,35 +79,35 @@ class PaymentFilters(Filters):
     def rows(self, request: PageRequest, assets: Sequence[Asset]) -> "QuerySet[Payment]":
         every = selectors.payments_visible_to(request.access)
         is_email = _EMAIL.fullmatch(self.q)
-        found = (
+        result = (
             every.filter(pk__in=_paid_by(request, self.q))
             if is_email
             else selectors.search(every, self.q)
         )
         if self.customer:
-            found = found.filter(pk__in=_of_customer(request, self.customer))
+            result = result.filter(pk__in=_of_customer(request, self.customer))
         if self.coin or self.network:
             chosen = [
-                one.pk
-                for one in assets
-                if self.coin in ("", one.coin_symbol) and self.network in ("", one.chain_id)
+                asset.pk
+                for asset in assets
+                if self.coin in ("", asset.coin_symbol) and self.network in ("", asset.chain_id)
             ]
-            found = selectors.paid_in(found, chosen)
-        found = selectors.priced_between(found, _cents(self.least), _cents(self.most))
-        return self.within(found.filter(status=self.status) if self.status else found)
+            result = selectors.paid_in(result, chosen)
+        result = selectors.priced_between(result, _cents(self.least), _cents(self.most))
+        return self.within(result.filter(status=self.status) if self.status else result)
 
 
 def _paid_by(request: PageRequest, email: str) -> "QuerySet[Any, Any]":
     """The ids of the payments for an invoice of this customer, at a payment link, or whose metadata
     names them: each by an index."""
     own = selectors.named_email(Payment.objects.visible_to(request.access), email)
-    found = (
+    queries = (
         payments_of(request.access, email),
         payments_by_email(request.access, email),
         own.values("pk"),
     )
-    first, *others = (one.order_by()[:PEOPLE_MAX] for one in found)
-    return first.union(*others)
+    first, *rest = (query.order_by()[:PEOPLE_MAX] for query in queries)
+    return first.union(*rest)
 
 
 def _of_customer(request: PageRequest, customer_id: str) -> "QuerySet[Any, Any]":
@@ -125,27 +125,27 @@ def index(request: PageRequest) -> HttpResponse:
     filters = PaymentFilters.of_assets(request.GET, assets)
     rows = filters.rows(request, assets)
     number = _page_number(request.GET.get("page", ""))
-    found = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
+    page_rows = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
     total = rows.order_by()[: COUNT_MAX + 1].count()
-    has_next = len(found) > PER_PAGE and number < PAGE_MAX
+    has_next = len(page_rows) > PER_PAGE and number < PAGE_MAX
     context = {
-        "payments": found[:PER_PAGE],
-        "table": PAYMENTS.table(request, found[:PER_PAGE], filters.kept),
+        "payments": page_rows[:PER_PAGE],
+        "table": PAYMENTS.table(request, page_rows[:PER_PAGE], filters.parameters),
         "filters": filters,
         "chips": _chips(request, filters, assets),
         "tabs": _tabs(filters),
-        "coins": sorted({one.coin_symbol for one in assets}),
+        "coins": sorted({asset.coin_symbol for asset in assets}),
         "networks": sorted(
-            {(one.chain_id, one.chain.name) for one in assets}, key=lambda one: one[1]
+            {(asset.chain_id, asset.chain.name) for asset in assets}, key=lambda asset: asset[1]
         ),
         "presets": _presets(filters, days.today(request.access)),
         "total": min(total, COUNT_MAX),
         "has_more_than_counted": total > COUNT_MAX,
         "first": (number - 1) * PER_PAGE + 1,
-        "last": (number - 1) * PER_PAGE + min(len(found), PER_PAGE),
+        "last": (number - 1) * PER_PAGE + min(len(page_rows), PER_PAGE),
         "previous_query": filters.query(page=number - 1) if number > 1 else None,
         "next_query": filters.query(page=number + 1) if has_next else None,
-        "is_empty": not found and not filters.is_any and number == 1,
+        "is_empty": not page_rows and not filters.is_any and number == 1,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(
@@ -189,10 +189,10 @@ def _presets(filters: PaymentFilters, today: date) -> list[Tab]:
         "Last month": (before.replace(day=1), before),
     }
     chosen = (filters.first_day, filters.last_day)
-    told = {name: (first.isoformat(), last.isoformat()) for name, (first, last) in ranges.items()}
+    dates = {name: (first.isoformat(), last.isoformat()) for name, (first, last) in ranges.items()}
     return [
-        Tab(name, filters.query(**{"from": one[0], "to": one[1]}), one == chosen)
-        for name, one in told.items()
+        Tab(name, filters.query(**{"from": span[0], "to": span[1]}), span == chosen)
+        for name, span in dates.items()
     ]
 
 
@@ -202,7 +202,7 @@ def _chips(request: PageRequest, filters: PaymentFilters, assets: Sequence[Asset
         "coin": f"Coin: {filters.coin}",
         "network": (
             "Network:"
-            f" {next((one.chain.name for one in assets if one.chain_id == filters.network), '')}"
+            f" {next((coin.chain.name for coin in assets if coin.chain_id == filters.network), '')}"
         ),
         "first_day": f"From {filters.first_day}",
         "last_day": f"To {filters.last_day}",

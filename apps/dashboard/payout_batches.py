@@ -51,7 +51,7 @@ def template(request: HttpRequest) -> StreamingHttpResponse:
     """A file to begin with."""
     access = request.access  # type: ignore[attr-defined]  # the page's door put it there
     assets = active_assets(access.mode)
-    rows = [(one.pk, "1.5", _EXAMPLE_ADDRESS, "Your reference") for one in assets[:1]]
+    rows = [(asset.pk, "1.5", _EXAMPLE_ADDRESS, "Your reference") for asset in assets[:1]]
     answer = StreamingHttpResponse(
         spreadsheet.lines((*COLUMNS, LABEL_COLUMN), rows), content_type="text/csv; charset=utf-8"
     )
@@ -101,9 +101,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         agreed = request.POST.get("agreed", "")
         is_compared = bool(request.POST.get("compared"))
         batches.check_release(request.access, batch, agreed, is_compared=is_compared)
-        asked = confirming.ask(request, _act(request, batch))
-        if asked is not None:
-            return _page(request, batch, asked)
+        code = confirming.ask(request, _act(request, batch))
+        if code is not None:
+            return _page(request, batch, code)
         batches.release_batch(
             request.access, batch, request.person, agreed, is_compared=is_compared
         )
@@ -161,8 +161,17 @@ def _cells(line: PayoutBatchLine) -> tuple[object, ...]:
     if line.asset is not None and line.amount_atomic is not None:
         amount = money.decimal_from_atomic(line.amount_atomic, line.asset.atomic_decimals)
     to = title(line.destination) if line.destination is not None else line.address or line.written
-    sent = (payout.pk, payout.status, payout.tx_hash) if payout is not None else ("", "", "")
-    return (line.number, line.asset_id, amount, to, line.label, line.status, line.problem, *sent)
+    transfer = (payout.pk, payout.status, payout.tx_hash) if payout is not None else ("", "", "")
+    return (
+        line.number,
+        line.asset_id,
+        amount,
+        to,
+        line.label,
+        line.status,
+        line.problem,
+        *transfer,
+    )
 
 
 def _seen(request: PageRequest) -> Any:
@@ -183,15 +192,15 @@ def _act(request: PageRequest, batch: PayoutBatch) -> str:
     return confirming.act_of(request, batch.digest)
 
 
-def _page(request: PageRequest, batch: PayoutBatch, asked: CodeForm | None = None) -> HttpResponse:
-    wanted = request.GET.get("lines", "")
-    wanted = wanted if wanted in _FILTERS else ""
+def _page(request: PageRequest, batch: PayoutBatch, code: CodeForm | None = None) -> HttpResponse:
+    choice = request.GET.get("lines", "")
+    choice = choice if choice in _FILTERS else ""
     rows = _lines(batch)
-    if wanted == "flagged":
+    if choice == "flagged":
         rows = rows.filter(pk__in=batches.flagged_lines(batch).values("pk"))
-    elif wanted:
-        rows = rows.filter(status=wanted)
-    page = window(rows, request.GET, {"lines": wanted})
+    elif choice:
+        rows = rows.filter(status=choice)
+    page = window(rows, request.GET, {"lines": choice})
     for line in page.rows:
         line.to = checksummed(line.address) if line.address else ""
     counts = batches.counts_of(batch)
@@ -204,7 +213,7 @@ def _page(request: PageRequest, batch: PayoutBatch, asked: CodeForm | None = Non
         "line_count": sum(counts.values()),
         "flagged_count": batches.flagged_lines(batch).count(),
         "earlier": batches.earlier_twin(batch) if may_release else None,
-        "is_short": may_release and any(one.missing_atomic for one in totals),
+        "is_short": may_release and any(value.missing_atomic for value in totals),
         "may_release": may_release,
         "usable_from": (
             batch.usable_from
@@ -215,14 +224,18 @@ def _page(request: PageRequest, batch: PayoutBatch, asked: CodeForm | None = Non
         "window": page,
         "lines": page.rows,
         "filters": [
-            {"name": name, "query": f"?lines={one}" if one else "?", "is_current": one == wanted}
-            for one, name in _FILTERS.items()
+            {
+                "name": name,
+                "query": f"?lines={value}" if value else "?",
+                "is_current": value == choice,
+            }
+            for value, name in _FILTERS.items()
         ],
     }
     template = "dashboard/payout_batches/detail.html"
     if may_release:
-        return confirming.show_asking(request, template, context, _act(request, batch), asked)
-    refused = asked or CodeForm({})
+        return confirming.show_asking(request, template, context, _act(request, batch), code)
+    refused = code or CodeForm({})
     return show(
         request, template, {**context, "errors": refused.common_errors}, status=refused.status
     )

@@ -40,14 +40,14 @@ def index(request: PageRequest) -> HttpResponse:
     at = request.access.now()
     rows = [
         {
-            "row": one,
-            "title": title(one),
-            "is_cooling": one.cools_until > at,
-            "usable_from": one.usable_from
-            if one.usable_from is not None and one.usable_from > at
+            "row": destination,
+            "title": title(destination),
+            "is_cooling": destination.cools_until > at,
+            "usable_from": destination.usable_from
+            if destination.usable_from is not None and destination.usable_from > at
             else None,
         }
-        for one in selectors.destinations_visible_to(request.access)
+        for destination in selectors.destinations_visible_to(request.access)
     ]
     return show(request, "dashboard/payout_destinations/list.html", {"rows": rows})
 
@@ -56,34 +56,34 @@ def add_a_wallet(request: PageRequest) -> HttpResponse:
     form = WalletForm.from_post(request.POST)
     if request.method == "GET":
         return _wallet_form(request, form)
-    given = form.values
-    lookalike = lookalike_of(request.access, given["address"])
-    if lookalike and not given["compared"]:
+    values = form.values
+    lookalike = lookalike_of(request.access, values["address"])
+    if lookalike and not values["compared"]:
         return _wallet_form(request, form, checksummed(lookalike))
 
     def add() -> Destination:
         return add_wallet(
             request.access.store,
             request.access.mode,
-            network_named(given["network"]),
-            given["address"],
-            given["label"],
+            network_named(values["network"]),
+            values["address"],
+            values["label"],
             by=request.access,
         )
 
     try:
         rows = [
-            ("Network", given["network"]),
-            ("Address", given["address"]),
-            ("Name", given["label"]),
+            ("Network", values["network"]),
+            ("Address", values["address"]),
+            ("Name", values["label"]),
         ]
-        asked = confirming.ask_about_form(request, rows, add)
-        if asked is not None:
-            return asked
-        made = add()
+        confirmation = confirming.ask_about_form(request, rows, add)
+        if confirmation is not None:
+            return confirmation
+        destination = add()
     except Refusals as refusal:
         return _wallet_form(request, form.refuse(refusal))
-    messages.success(request, f"Added {title(made)}.")
+    messages.success(request, f"Added {title(destination)}.")
     return go("payout_destinations")
 
 
@@ -100,7 +100,9 @@ def _wallet_form(request: PageRequest, form: Form, lookalike: str = "") -> HttpR
 def _networks(request: PageRequest) -> list[tuple[str, str]]:
     is_test = {Network.SEPOLIA}
     return [
-        (one.value, str(one.label)) for one in Network if (one in is_test) != request.access.is_live
+        (network.value, str(network.label))
+        for network in Network
+        if (network in is_test) != request.access.is_live
     ]
 
 
@@ -108,30 +110,30 @@ def add_a_bank(request: PageRequest) -> HttpResponse:
     form = BankForm.from_post(request.POST)
     if request.method == "GET":
         return _bank_form(request, form)
-    given = form.values
+    values = form.values
     account = form.secret_values["account"].strip()
 
     def add() -> Destination:
         return add_bank(
             request.access.store,
             request.access.mode,
-            currency=given["currency"],
-            holder=given["holder"],
+            currency=values["currency"],
+            holder=values["holder"],
             account=account,
-            label=given["label"],
+            label=values["label"],
             by=request.access,
         )
 
     try:
         rows = [
-            ("Currency", given["currency"]),
-            ("Holder", given["holder"]),
+            ("Currency", values["currency"]),
+            ("Holder", values["holder"]),
             ("Account", account),
-            ("Name", given["label"]),
+            ("Name", values["label"]),
         ]
-        asked = confirming.ask_about_form(request, rows, add)
-        if asked is not None:
-            return asked
+        confirmation = confirming.ask_about_form(request, rows, add)
+        if confirmation is not None:
+            return confirmation
         add()
     except Refusals as refusal:
         return _bank_form(request, form.refuse(refusal))

@@ -103,16 +103,16 @@ def create(request: PageRequest) -> HttpResponse:
     typed = dict(form.values)
     offer = _offer(request, coins_to_spend, form.values["asset_id"])
     try:
-        asked = form.request(offer)
-        order = foresee_payout(request.access, asked)
+        payout_request = form.request(offer)
+        order = foresee_payout(request.access, payout_request)
         if not form.values["agreed"] and offer is not None:
             check_affordable(offer, order.amount)
-        answered = _answered(request, form, asked, order)
+        answered = _answered(request, form, payout_request, order)
         if answered is not None:
-            return _review(request, form, asked, order, answered)
+            return _review(request, form, payout_request, order, answered)
         payout, _ = create_payout(
             request.access,
-            asked,
+            payout_request,
             f"dashboard-{form.values['form_key']}",
             caller=request.access.caller,
         )
@@ -128,8 +128,8 @@ def _offer(
 ) -> PayoutOffer | None:
     """Of the coin that is asked for, else of the first that can go where the address says, else of
     the first."""
-    wanted = next((one for one in coins_to_spend if one.asset.pk == asset_id), None)
-    if wanted is None and not asset_id:
+    chosen = next((coin for coin in coins_to_spend if coin.asset.pk == asset_id), None)
+    if chosen is None and not asset_id:
         kind, _, id = request.GET.get("to", "").partition(":")
         saved = (
             selectors.destinations_visible_to(request.access).filter(pk=id).first()
@@ -137,26 +137,26 @@ def _offer(
             else None
         )
         network = saved.network if saved is not None else ""
-        wanted = next((one for one in coins_to_spend if one.asset.chain_id == network), None)
-    wanted = wanted or next(iter(coins_to_spend), None)
-    return None if wanted is None else offer_of(request.access, wanted.asset)
+        chosen = next((coin for coin in coins_to_spend if coin.asset.chain_id == network), None)
+    chosen = chosen or next(iter(coins_to_spend), None)
+    return None if chosen is None else offer_of(request.access, chosen.asset)
 
 
 def _opened(request: PageRequest, offer: PayoutOffer | None) -> PayoutForm:
     """The form with what its address says: a coin, where to, an amount. Else it goes where the last
     one of the coin went."""
-    kept = {
+    typed = {
         name: request.GET.get(name, "")
         for name in ("amount", "unit", "destination", "destination_address")
     }
-    form = PayoutForm({**kept, **form_keys.new()})
+    form = PayoutForm({**typed, **form_keys.new()})
     if offer is None:
         return form
     form.values["asset_id"] = offer.asset.pk
-    offered = [_value(one) for one in offer.destinations]
+    offered = [_value(destination) for destination in offer.destinations]
     if "destination" not in request.GET:
-        asked = request.GET.get("to", "")
-        form.values["destination"] = asked if asked in offered else next(iter(offered), "")
+        target = request.GET.get("to", "")
+        form.values["destination"] = target if target in offered else next(iter(offered), "")
     elif form.values["destination"] not in offered:
         form.values["destination"] = (
             "" if form.values["destination_address"] else next(iter(offered), "")
@@ -182,7 +182,7 @@ def _done(payout: Payout) -> str:
 
 
 def _answered(
-    request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: PayoutOrder
+    request: PageRequest, form: PayoutForm, payout_request: PayoutRequest, order: PayoutOrder
 ) -> CodeForm | None:
     """None once this very payout was agreed to, its address compared and a code given; else what
     the review says.
@@ -195,18 +195,22 @@ def _answered(
         return code
     if lookalike_of(request.access, order.target.address) and not code.values["compared"]:
         return code.refuse(NotCompared())
-    if agreed != stepup.act_of(asked):
+    if agreed != stepup.act_of(payout_request):
         raise AgreedToAnother("agreed", "other_payout")
     return confirming.ask(request, confirming.act_of(request, agreed, form.values["form_key"]))
 
 
 def _review(
-    request: PageRequest, form: PayoutForm, asked: PayoutRequest, order: PayoutOrder, code: CodeForm
+    request: PageRequest,
+    form: PayoutForm,
+    payout_request: PayoutRequest,
+    order: PayoutOrder,
+    code: CodeForm,
 ) -> HttpResponse:
     """What leaves, where to, what it costs, and that it can't be called back."""
     target = order.target
     saved = order.target.destination
-    agreed = stepup.act_of(asked)
+    agreed = stepup.act_of(payout_request)
     lookalike = lookalike_of(request.access, target.address)
     review = Review(
         title="Confirm payout",
@@ -216,7 +220,7 @@ def _review(
         agreed=agreed,
         transfers=[
             Transfer(
-                facts=_facts(request, asked, order),
+                facts=_facts(request, payout_request, order),
                 to=(
                     checksummed(target.address)
                     if target.address
@@ -237,13 +241,13 @@ def _review(
     return review_page(request, review, form.values, act, code)
 
 
-def _facts(request: PageRequest, asked: PayoutRequest, order: PayoutOrder) -> list[Fact]:
+def _facts(request: PageRequest, payout_request: PayoutRequest, order: PayoutOrder) -> list[Fact]:
     asset = order.amount.asset
-    sent = [Fact("You send", coins(order.amount.atomic, asset)), Fact("On", asset.chain.name)]
+    facts = [Fact("You send", coins(order.amount.atomic, asset)), Fact("On", asset.chain.name)]
     price = price_of(asset, request.access.store.settlement_currency, clock.real_now())
     if price is not None:
         worth = price.worth(order.amount)
-        sent.append(
+        facts.append(
             Fact(
                 "Worth today",
                 format_html(
@@ -254,29 +258,33 @@ def _facts(request: PageRequest, asked: PayoutRequest, order: PayoutOrder) -> li
             )
         )
     if order.target.is_bank:
-        quote = quote_payout(request.access, asked)
+        quote = quote_payout(request.access, payout_request)
         return [
-            *sent,
+            *facts,
             Fact("Arrives in the bank, about", fiat(quote.fiat.cents, quote.fiat.currency)),
             Fact("Off-ramp fee, about", fiat(quote.fee.cents, quote.fee.currency)),
         ]
     if request.access.store.payout_network_fee != PaysNetworkFee.MERCHANT:
-        return [*sent, Fact("Network fee", "Paid by us")]
+        return [*facts, Fact("Network fee", "Paid by us")]
     fee = costs.fee(order.amount.asset)
     if fee is None:
-        return [*sent, Fact("Network fee, about", "Currently unknown")]
+        return [*facts, Fact("Network fee, about", "Currently unknown")]
     arrives = max(0, order.amount.atomic - fee)
     return [
-        *sent,
+        *facts,
         Fact("Network fee, about", coins(fee, order.amount.asset)),
         Fact("Arrives, about", coins(arrives, order.amount.asset)),
     ]
 
 
 def _afterwards(request: PageRequest, amount: Amount[Asset]) -> list[Fact]:
-    held = balances(request.access.store_id, request.access.mode).get(amount.asset.pk)
-    left = (0 if held is None else held.available_atomic) - amount.atomic
-    return [Fact("Available balance afterwards", coins(left, amount.asset))] if left >= 0 else []
+    account = balances(request.access.store_id, request.access.mode).get(amount.asset.pk)
+    remaining = (0 if account is None else account.available_atomic) - amount.atomic
+    return (
+        [Fact("Available balance afterwards", coins(remaining, amount.asset))]
+        if remaining >= 0
+        else []
+    )
 
 
 def _cautions(request: PageRequest, order: PayoutOrder) -> list[Caution]:
@@ -294,7 +302,10 @@ def _cautions(request: PageRequest, order: PayoutOrder) -> list[Caution]:
         else ""
     )
     return [
-        Caution("This destination is new.", " ".join(one for one in (unpaid, looked_at) if one))
+        Caution(
+            "This destination is new.",
+            " ".join(sentence for sentence in (unpaid, looked_at) if sentence),
+        )
     ]
 
 
@@ -314,7 +325,10 @@ def _form(
         "currency": "" if most is None else most.price.currency,
         "worth": "" if most is None else fiat(most.fiat.cents, most.fiat.currency),
         "rate": "" if most is None else rate_words(most.price),
-        "saved": [{"row": one, "value": _value(one), "title": title(one)} for one in destinations],
+        "saved": [
+            {"row": destination, "value": _value(destination), "title": title(destination)}
+            for destination in destinations
+        ],
         "is_elsewhere": not form.values["destination"],
         "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),
     }

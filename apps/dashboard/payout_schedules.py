@@ -65,21 +65,21 @@ class ChangeForm(Form):
 
     def _fields(self) -> dict[str, object]:
         typed = self.values
-        asked: dict[str, object] = {
+        values: dict[str, object] = {
             name: typed[name] for name in ("frequency", "minimum_fiat_currency") if typed[name]
         }
         if typed["minimum"]:
-            asked["minimum_fiat_cents"] = money.cents_from_text(
+            values["minimum_fiat_cents"] = money.cents_from_text(
                 FiatAmount(zero=True).check(typed["minimum"], "minimum")
             )
         kind, _, detail_id = typed["destination"].partition(":")
         if kind in _DETAIL:
-            asked[_DETAIL[kind]] = detail_id
+            values[_DETAIL[kind]] = detail_id
         if typed["next_day"]:
             if not typed["next_day"].isascii() or len(typed["next_day"]) > 10:
                 raise Invalid("next_day", "choose_day")
-            asked["next_payout_at"] = f"{typed['next_day']}T09:00:00Z"
-        return asked
+            values["next_payout_at"] = f"{typed['next_day']}T09:00:00Z"
+        return values
 
     @classmethod
     def of(cls, schedule: Schedule) -> "ChangeForm":
@@ -120,12 +120,12 @@ def _kept(request: PageRequest) -> "QuerySet[Schedule]":
 def index(request: PageRequest) -> HttpResponse:
     rows = [
         {
-            "schedule": one,
-            "to": _to(one),
-            "last": _last(one),
-            "usable_from": _usable_from(request, one),
+            "schedule": schedule,
+            "to": _to(schedule),
+            "last": _last(schedule),
+            "usable_from": _usable_from(request, schedule),
         }
-        for one in _kept(request)
+        for schedule in _kept(request)
     ]
     return show(request, "dashboard/payout_schedules/list.html", {"rows": rows})
 
@@ -157,25 +157,25 @@ def create(request: PageRequest) -> HttpResponse:
         return schedules.create_schedule(request.access, form.request())
 
     try:
-        asked = confirming.ask_about_form(request, _told(request, form), make)
-        if asked is not None:
-            return asked
-        made = make()
+        confirmation = confirming.ask_about_form(request, _told(request, form), make)
+        if confirmation is not None:
+            return confirmation
+        schedule = make()
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
     messages.success(request, "Schedule created.")
-    return go("payout_schedule", made.pk)
+    return go("payout_schedule", schedule.pk)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     schedule: Schedule = find(_kept(request), id)
-    made = selectors.payouts_visible_to(request.access).filter(schedule=schedule)[:SHOWN]
+    payouts = selectors.payouts_visible_to(request.access).filter(schedule=schedule)[:SHOWN]
     usable_from = _usable_from(request, schedule)
     context = {
         "schedule": schedule,
         "to": _to(schedule),
         "last": _last(schedule),
-        "payouts": list(made),
+        "payouts": list(payouts),
         "usable_from": usable_from,
     }
     return show(request, "dashboard/payout_schedules/detail.html", context)
@@ -191,9 +191,9 @@ def change(request: PageRequest, id: str) -> HttpResponse:
         return schedules.update_schedule(request.access, schedule, form.request())
 
     try:
-        asked = confirming.ask_about_form(request, _told(request, form, schedule), keep)
-        if asked is not None:
-            return asked
+        confirmation = confirming.ask_about_form(request, _told(request, form, schedule), keep)
+        if confirmation is not None:
+            return confirmation
         keep()
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), schedule)
@@ -211,11 +211,11 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
 
     try:
         if is_on:
-            asked = confirming.ask_about_form(
+            confirmation = confirming.ask_about_form(
                 request, [("Coin", schedule.asset_id), ("To", _to(schedule))], switched
             )
-            if asked is not None:
-                return asked
+            if confirmation is not None:
+                return confirmation
         switched()
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))
@@ -234,9 +234,9 @@ def run(request: PageRequest, id: str) -> HttpResponse:
         return _run_page(request, schedule)
     try:
         operations.foresee(request.access, operations.SCHEDULE_RUN)
-        wanted = confirming.ask(request, _run_act(request, schedule))
-        if wanted is not None:
-            return _run_page(request, schedule, wanted)
+        confirmation = confirming.ask(request, _run_act(request, schedule))
+        if confirmation is not None:
+            return _run_page(request, schedule, confirmation)
         stepup.spend(request.session)
         ran = runs.run_by_hand(request.access, schedule)
     except Refusals as refusal:
@@ -255,12 +255,12 @@ def run(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _run_page(
-    request: PageRequest, schedule: Schedule, wanted: CodeForm | None = None
+    request: PageRequest, schedule: Schedule, code: CodeForm | None = None
 ) -> HttpResponse:
     context = {"schedule": schedule, "to": _to(schedule)}
     act = _run_act(request, schedule)
     return confirming.show_asking(
-        request, "dashboard/payout_schedules/run.html", context, act, wanted
+        request, "dashboard/payout_schedules/run.html", context, act, code
     )
 
 
@@ -292,22 +292,22 @@ def _told(
     request: PageRequest, form: Form, schedule: Schedule | None = None
 ) -> list[tuple[str, object]]:
     """The form as people read it."""
-    given = form.values
+    values = form.values
     names = {
-        f"{one.kind}:{one.pk}": title(one)
-        for one in selectors.destinations_visible_to(request.access)
+        f"{destination.kind}:{destination.pk}": title(destination)
+        for destination in selectors.destinations_visible_to(request.access)
     }
-    to = names.get(given["destination"], "")
+    to = names.get(values["destination"], "")
     return [
-        ("Coin", given["asset_id"] if schedule is None else schedule.asset_id),
-        ("How often", given["frequency"]),
+        ("Coin", values["asset_id"] if schedule is None else schedule.asset_id),
+        ("How often", values["frequency"]),
         ("To", to if schedule is None or to else _to(schedule)),
         (
             "Only when worth",
-            f"{given['minimum']} {given['minimum_fiat_currency']}" if given["minimum"] else "",
+            f"{values['minimum']} {values['minimum_fiat_currency']}" if values["minimum"] else "",
         ),
-        ("Swap first into", given.get("swap_target_asset_id")),
-        ("Next run on", given["next_day"]),
+        ("Swap first into", values.get("swap_target_asset_id")),
+        ("Next run on", values["next_day"]),
     ]
 
 
@@ -321,9 +321,13 @@ def _form(request: PageRequest, form: Form, schedule: Schedule | None = None) ->
         "frequencies": Schedule.Frequency.choices,
         "currencies": MINIMUM_CURRENCIES,
         "saved": [
-            {"row": one, "value": f"{one.kind}:{one.pk}", "title": title(one)}
-            for one in saved
-            if one.is_wallet or one.verified_at
+            {
+                "row": destination,
+                "value": f"{destination.kind}:{destination.pk}",
+                "title": title(destination),
+            }
+            for destination in saved
+            if destination.is_wallet or destination.verified_at
         ],
     }
     return show(request, "dashboard/payout_schedules/edit.html", context, status=form.status)

@@ -46,10 +46,10 @@ def export(request: PageRequest) -> FileResponse:
 
 def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Payout]":
     rows = selectors.search(selectors.payouts_visible_to(request.access), filters.q)
-    found = selectors.filtered(
+    selection = selectors.filtered(
         rows, status=filters.status, rail=None, schedule_id=None, asset_id=filters.coin
     )
-    return filters.within(found)
+    return filters.within(selection)
 
 
 def _add_up(request: PageRequest, rows: "QuerySet[Payout]") -> list[Worth]:
@@ -60,7 +60,7 @@ def _add_up(request: PageRequest, rows: "QuerySet[Payout]") -> list[Worth]:
             "asset_id", "amount_atomic", "created_at", "funds"
         )
     ]
-    return worths_of([one for one in sales if one[1]], request.access.store.settlement_currency)
+    return worths_of([sale for sale in sales if sale[1]], request.access.store.settlement_currency)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
@@ -148,9 +148,11 @@ def _about_failed(request: PageRequest, id: str, act: Any, done: str) -> HttpRes
     rows = [("Amount", f"{_amount(payout)} {payout.asset.coin_symbol}"), ("To", _to(payout))]
     try:
         if act is retry_payout:
-            asked = confirming.ask_about_form(request, rows, lambda: act(payout, by=request.access))
-            if asked is not None:
-                return asked
+            confirmation = confirming.ask_about_form(
+                request, rows, lambda: act(payout, by=request.access)
+            )
+            if confirmation is not None:
+                return confirmation
         act(payout, by=request.access)
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))

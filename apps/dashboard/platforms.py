@@ -107,13 +107,13 @@ def index(request: PageRequest) -> HttpResponse:
     if not access.store.is_platform:
         return _ask(request, AccessForm({}))
     zone = timezone.get_current_timezone()
-    asked = days_of(request.GET.get("from"), request.GET.get("to"), days.today(access), zone)
-    told = overview(access, asked)
-    fees = told.platform_fee_earned
+    chosen = days_of(request.GET.get("from"), request.GET.get("to"), days.today(access), zone)
+    summary = overview(access, chosen)
+    fees = summary.platform_fee_earned
     symbols = dict(
-        Asset.objects.filter(pk__in=[one.asset_id for one in fees]).values_list("pk", "coin_symbol")
+        Asset.objects.filter(pk__in=[fee.asset_id for fee in fees]).values_list("pk", "coin_symbol")
     )
-    context = {"told": told, "earned": [(one, symbols[one.asset_id]) for one in fees]}
+    context = {"told": summary, "earned": [(fee, symbols[fee.asset_id]) for fee in fees]}
     return show(request, "dashboard/platforms/overview.html", context)
 
 
@@ -134,17 +134,19 @@ def _ask(request: PageRequest, form: Form) -> HttpResponse:
 
 def index_accounts(request: PageRequest) -> HttpResponse:
     access = _only_platforms(request)
-    wanted = request.GET.get("q", "").replace("\x00", "").strip()[:255]
+    text = request.GET.get("q", "").replace("\x00", "").strip()[:255]
     rows = selectors.accounts_of(access)
-    found = rows.filter(Q(name__icontains=wanted) | Q(external_id=wanted)) if wanted else rows
-    page = window(found, request.GET, {"q": wanted})
+    matches = rows.filter(Q(name__icontains=text) | Q(external_id=text)) if text else rows
+    page = window(matches, request.GET, {"q": text})
     closed = (
         Store.objects.filter(platform=access.store)
         .exclude(deleted_at=None)
         .order_by("-deleted_at")[:ACCOUNTS_SHOWN]
     )
-    found_accounts = [(one, _percent(one.fee)) for one in selectors.described(access, page.rows)]
-    context = {"accounts": found_accounts, "window": page, "closed": closed, "q": wanted}
+    found_accounts = [
+        (account, _percent(account.fee)) for account in selectors.described(access, page.rows)
+    ]
+    context = {"accounts": found_accounts, "window": page, "closed": closed, "q": text}
     return show(request, "dashboard/platforms/accounts.html", context)
 
 
@@ -247,8 +249,8 @@ def attest(request: PageRequest, id: str) -> HttpResponse:
     """The platform tells what it knows of the business."""
     account = selectors.find_account(_only_platforms(request), id)
     if request.method == "GET":
-        known = {"business_legal_name": account.name, "business_country": account.country}
-        return _attest_form(request, account, VerificationForm(known))
+        defaults = {"business_legal_name": account.name, "business_country": account.country}
+        return _attest_form(request, account, VerificationForm(defaults))
     form = VerificationForm(request.POST.dict())
     try:
         verifications.submit_verification(account, form.request())

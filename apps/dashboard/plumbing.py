@@ -222,19 +222,19 @@ def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
     return show(request, "dashboard/refused.html", {"role": member.role}, status=403)
 
 
-def _take_token(request: HttpRequest, policy: str, mode: str, whose: str) -> HttpResponse | None:
+def _take_token(request: HttpRequest, policy: str, mode: str, bucket: str) -> HttpResponse | None:
     try:
-        taken = buckets.take(policy, mode, whose)
+        reading = buckets.take(policy, mode, bucket)
     except buckets.Unavailable:
         return None
-    return too_fast(request, taken) if taken.is_limited else None
+    return too_fast(request, reading) if reading.is_limited else None
 
 
-def too_fast(request: HttpRequest, taken: buckets.Taken) -> HttpResponse:
+def too_fast(request: HttpRequest, reading: buckets.Taken) -> HttpResponse:
     response = render(
-        request, "dashboard/too_fast.html", {"seconds": taken.retry_after_seconds}, status=429
+        request, "dashboard/too_fast.html", {"seconds": reading.retry_after_seconds}, status=429
     )
-    for name, value in taken.headers().items():
+    for name, value in reading.headers().items():
         response[name] = value
     return response
 
@@ -256,8 +256,8 @@ def _sign_in_url(request: HttpRequest, page: Page) -> str:
     be filled in again."""
     own = request.get_full_path() if "GET" in page.methods else ""
     back = request.htmx.current_url_abs_path or "" if is_htmx(request) else own  # type: ignore[attr-defined]  # django_htmx put it there
-    asked = {"next": back, "ended": "1" if request.method == "POST" else ""}
-    query = urlencode({name: value for name, value in asked.items() if value})
+    parameters = {"next": back, "ended": "1" if request.method == "POST" else ""}
+    query = urlencode({name: value for name, value in parameters.items() if value})
     return reverse("dashboard:sign_in") + (f"?{query}" if query else "")
 
 
@@ -267,13 +267,13 @@ def _stepup_url(request: HttpRequest) -> str:
 
 def next_url(request: HttpRequest) -> str:
     """Where the person wanted to go, if that is a page of the dashboard."""
-    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    target = request.POST.get("next") or request.GET.get("next") or ""
     home = reverse("dashboard:home")
-    ours = (home, reverse("admin:index"), reverse("oauth_consent"))
-    is_ours = wanted.startswith(ours) and url_has_allowed_host_and_scheme(
-        wanted, allowed_hosts=None
+    prefixes = (home, reverse("admin:index"), reverse("oauth_consent"))
+    is_ours = target.startswith(prefixes) and url_has_allowed_host_and_scheme(
+        target, allowed_hosts=None
     )
-    return wanted if is_ours else home
+    return target if is_ours else home
 
 
 def show(
@@ -335,13 +335,13 @@ def _memberships(person: User) -> "models.QuerySet[Member]":
 def go(name: str, *arguments: object) -> HttpResponse:
     """On to another page after a POST."""
     return HttpResponseRedirect(
-        reverse(f"dashboard:{name}", args=[str(one) for one in arguments]), status=303
+        reverse(f"dashboard:{name}", args=[str(argument) for argument in arguments]), status=303
     )
 
 
 def find(rows: "models.QuerySet[Any]", id: str) -> Any:
     """The row with this id among `rows`; else the one 404."""
-    found = rows.filter(pk=id).first() if is_uuid(id) else None
-    if found is None:
+    row = rows.filter(pk=id).first() if is_uuid(id) else None
+    if row is None:
         raise NotFound
-    return found
+    return row

@@ -38,7 +38,7 @@ def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Refund]":
 def _add_up(request: PageRequest, rows: "QuerySet[Refund]") -> list[Worth]:
     """What failed has come back, and counts for nothing."""
     return [
-        Worth(one.asset_id, one.amount_atomic, refund_worth(one))
-        for one in rows
-        if one.status != Refund.Status.FAILED
+        Worth(refund.asset_id, refund.amount_atomic, refund_worth(refund))
+        for refund in rows
+        if refund.status != Refund.Status.FAILED
     ]

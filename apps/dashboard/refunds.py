@@ -100,10 +100,10 @@ class RefundForm(Form):
     @property
     def coin(self) -> Refundable | None:
         """The coin that an amount is of."""
-        wanted = self.values["asset_id"]
-        if not wanted and self.takes_asset:
+        asset_id = self.values["asset_id"]
+        if not asset_id and self.takes_asset:
             return None
-        return next((one for one in self.refundable if wanted in ("", one.asset.pk)), None)
+        return next((item for item in self.refundable if asset_id in ("", item.asset.pk)), None)
 
     @property
     def unit(self) -> str:
@@ -143,17 +143,17 @@ class RefundForm(Form):
 
 def rows(request: PageRequest, payment: Payment) -> list[ShownRefund]:
     """The refunds of a payment, newest first."""
-    found = (
+    refunds = (
         Refund.objects.visible_to(request.access)
         .filter(payment=payment)
         .select_related("asset__chain")
         .order_by("-created_at", "-part")
     )
-    return [ShownRefund(one, checksummed(one.destination_address)) for one in found]
+    return [ShownRefund(refund, checksummed(refund.destination_address)) for refund in refunds]
 
 
-def is_under_way(shown: list[ShownRefund]) -> bool:
-    return any(one.refund.status in OPEN_STATUSES for one in shown)
+def is_under_way(refunds: list[ShownRefund]) -> bool:
+    return any(item.refund.status in OPEN_STATUSES for item in refunds)
 
 
 def is_offered(request: PageRequest, payment: Payment) -> bool:
@@ -162,7 +162,7 @@ def is_offered(request: PageRequest, payment: Payment) -> bool:
         return False
     try:
         return any(
-            isinstance(one, Share) for one in shares_to_send(payment, RefundRequest())
+            isinstance(share, Share) for share in shares_to_send(payment, RefundRequest())
         ) or bool(payment.needs_attention)
     except PayerUnknown:
         return True
@@ -177,11 +177,11 @@ def create(request: PageRequest, id: str) -> HttpResponse:
     form = RefundForm(request.POST.dict(), payment)
     typed = dict(form.values)
     try:
-        asked = form.request()
+        refund_request = form.request()
         return (
-            _reviewed(request, form, asked)
+            _reviewed(request, form, refund_request)
             if form.values["agreed"]
-            else _review(request, form, asked)
+            else _review(request, form, refund_request)
         )
     except Refusals as refusal:
         form.values = typed
@@ -190,40 +190,44 @@ def create(request: PageRequest, id: str) -> HttpResponse:
 
 def _opened(request: PageRequest, payment: Payment) -> RefundForm:
     """The form with what its address says: a coin, a unit, and a part of what can go back."""
-    kept = {
+    typed = {
         name: request.GET.get(name, "")
         for name in ("asset_id", "unit", "amount", "destination_address")
     }
-    form = RefundForm({**kept, **form_keys.new()}, payment)
+    form = RefundForm({**typed, **form_keys.new()}, payment)
     form.fill_in(request.GET.get("part", ""))
     return form
 
 
-def _reviewed(request: PageRequest, form: RefundForm, asked: RefundRequest) -> HttpResponse:
+def _reviewed(
+    request: PageRequest, form: RefundForm, refund_request: RefundRequest
+) -> HttpResponse:
     """Send what was agreed to, once a code was given for it; other figures are looked at anew."""
     payment = form.payment
     agreed = form.values["agreed"]
     try:
-        wanted = _ask(request, form, asked)
-        if wanted is not None:
-            return _review(request, form, asked, wanted)
-        made = request_refund(request.access, payment, asked, form.key, agreed=agreed)
+        code = _ask(request, form, refund_request)
+        if code is not None:
+            return _review(request, form, refund_request, code)
+        answer = request_refund(request.access, payment, refund_request, form.key, agreed=agreed)
     except FiguresChanged as refusal:
-        return _review(request, form, asked, CodeForm.from_post(request.POST).refuse(refusal))
-    if made.is_other:
+        return _review(
+            request, form, refund_request, CodeForm.from_post(request.POST).refuse(refusal)
+        )
+    if answer.is_other:
         messages.error(request, "Another refund was already in progress. Nothing more was sent.")
     else:
         messages.success(request, "Refund issued. This page shows its progress.")
     return go("payment", payment.pk)
 
 
-def _ask(request: PageRequest, form: RefundForm, asked: RefundRequest) -> CodeForm | None:
+def _ask(request: PageRequest, form: RefundForm, refund_request: RefundRequest) -> CodeForm | None:
     """A code for the figures that were looked at. Other figures are told before it is taken."""
     agreed = form.values["agreed"]
     act = _act(request, form, agreed)
     if (
         not confirming.is_open(request, act)
-        and plan_digest(shares_to_send(form.payment, asked)) != agreed
+        and plan_digest(shares_to_send(form.payment, refund_request)) != agreed
     ):
         raise FiguresChanged
     return confirming.ask(request, act)
@@ -234,20 +238,26 @@ def _act(request: PageRequest, form: RefundForm, agreed: str) -> str:
 
 
 def _review(
-    request: PageRequest, form: RefundForm, asked: RefundRequest, code: CodeForm | None = None
+    request: PageRequest,
+    form: RefundForm,
+    refund_request: RefundRequest,
+    code: CodeForm | None = None,
 ) -> HttpResponse:
     """What would leave, where to, and what can't be done any more afterwards."""
     payment = form.payment
-    shares = shares_to_send(payment, asked)
-    transfers = [one for one in shares if isinstance(one, Share)]
+    shares = shares_to_send(payment, refund_request)
+    transfers = [share for share in shares if isinstance(share, Share)]
     if not shares:
         raise PayerUnknown
     if not transfers:
-        under_way = [one for one in shares if isinstance(one, Refund)]
-        told = "; ".join(
-            f"{_coins(one)} to {checksummed(one.destination_address)}" for one in under_way
+        under_way = [share for share in shares if isinstance(share, Refund)]
+        in_progress = "; ".join(
+            f"{_coins(share)} to {checksummed(share.destination_address)}" for share in under_way
         )
-        text = f"A refund of this payment is already in progress ({told}). Nothing more was sent."
+        text = (
+            f"A refund of this payment is already in progress ({in_progress})."
+            " Nothing more was sent."
+        )
         messages.error(request, text)
         return go("payment", payment.pk)
     afterwards = Afterwards.of(form, transfers)
@@ -263,7 +273,7 @@ def _review(
         back=address,
         agreed=plan_digest(shares),
         about=_about(request, payment),
-        transfers=[_transfer(one, form) for one in transfers],
+        transfers=[_transfer(share, form) for share in transfers],
         total=_in_all(transfers) if len(transfers) > 1 else [],
         after=afterwards.facts(payment),
         permanent=_PERMANENT,
@@ -275,33 +285,41 @@ def _review(
 
 def _about(request: PageRequest, payment: Payment) -> list[Fact]:
     """Which payment it is, and whose."""
-    told = [Fact("Payment", payment.title or payment.reference)]
+    facts = [Fact("Payment", payment.title or payment.reference)]
     invoice = invoice_of(request.access, payment)
     if invoice is not None:
-        told.append(Fact("Customer", invoice.customer.name or invoice.customer.email))
+        facts.append(Fact("Customer", invoice.customer.name or invoice.customer.email))
     if payment.order_id and payment.order_id not in (payment.title or ""):
-        told.append(Fact("Order", payment.order_id))
-    return [*told, Fact("Paid", fiat(payment.settlement_amount_cents, payment.settlement_currency))]
+        facts.append(Fact("Order", payment.order_id))
+    return [
+        *facts,
+        Fact("Paid", fiat(payment.settlement_amount_cents, payment.settlement_currency)),
+    ]
 
 
 @dataclass(frozen=True)
 class Afterwards:
     """What a completed payment keeps when the transfers have left."""
 
-    kept: list[tuple[Refundable, int]]
+    remaining: list[tuple[Refundable, int]]
 
     @classmethod
     def of(cls, form: RefundForm, transfers: list[Share]) -> "Afterwards":
-        sent = _total(transfers)
-        left = [(one, one.remaining.atomic - sent.get(one.asset.pk, 0)) for one in form.refundable]
-        return cls([(one, atomic) for one, atomic in left if atomic > 0])
+        totals = _total(transfers)
+        remaining = [
+            (item, item.remaining.atomic - totals.get(item.asset.pk, 0)) for item in form.refundable
+        ]
+        return cls([(item, atomic) for item, atomic in remaining if atomic > 0])
 
     @property
     def is_partial(self) -> bool:
-        return bool(self.kept)
+        return bool(self.remaining)
 
     def facts(self, payment: Payment) -> list[Fact]:
-        return [Fact("Not refunded", _with_worth(one.locked, atomic)) for one, atomic in self.kept]
+        return [
+            Fact("Not refunded", _with_worth(item.locked, atomic))
+            for item, atomic in self.remaining
+        ]
 
 
 def _with_worth(price: Price[Asset], atomic: int) -> SafeString:
@@ -317,21 +335,21 @@ def _transfer(share: Share, form: RefundForm) -> Transfer:
     """What leaves, and what it is worth at both rates."""
     asset = share.asset
     amount = Amount(share.asset, share.amount_atomic)
-    told = [Fact("You send", coins(share.amount_atomic, asset)), Fact("On", asset.chain.name)]
-    for one in form.refundable:
-        if one.asset.pk == asset.pk:
-            told += [Fact(f"At {name}", _at_rate(price, amount)) for name, price in _prices(one)]
+    facts = [Fact("You send", coins(share.amount_atomic, asset)), Fact("On", asset.chain.name)]
+    for item in form.refundable:
+        if item.asset.pk == asset.pk:
+            facts += [Fact(f"At {name}", _at_rate(price, amount)) for name, price in _prices(item)]
     return Transfer(
-        facts=told,
+        facts=facts,
         to=checksummed(share.to_address),
         note="From the funds held for this payment." if share.is_from_held else _FROM_BALANCE,
     )
 
 
-def _prices(one: Refundable) -> list[tuple[str, Price[Asset]]]:
+def _prices(refundable: Refundable) -> list[tuple[str, Price[Asset]]]:
     """Both rates, by what people call them; today's is missing where nobody knows it."""
-    today = [("today's rate", one.current)] if one.current is not None else []
-    return [("the payment's rate", one.locked), *today]
+    today = [("today's rate", refundable.current)] if refundable.current is not None else []
+    return [("the payment's rate", refundable.locked), *today]
 
 
 def _at_rate(price: Price[Asset], amount: Amount[Asset]) -> SafeString:
@@ -349,13 +367,13 @@ def _coins(refund: Refund) -> str:
 
 def _total(shares: list[Share]) -> dict[str, int]:
     totals: dict[str, int] = {}
-    for one in shares:
-        totals[one.asset.pk] = totals.get(one.asset.pk, 0) + one.amount_atomic
+    for share in shares:
+        totals[share.asset.pk] = totals.get(share.asset.pk, 0) + share.amount_atomic
     return totals
 
 
 def _in_all(shares: list[Share]) -> list[SafeString]:
-    assets = {one.asset.pk: one.asset for one in shares}
+    assets = {share.asset.pk: share.asset for share in shares}
     return [coins(amount, assets[asset_id]) for asset_id, amount in _total(shares).items()]
 
 
@@ -376,22 +394,26 @@ def _form(request: PageRequest, form: RefundForm) -> HttpResponse:
     return show(request, "dashboard/refunds/create.html", context, status=form.status)
 
 
-def _units(one: Refundable) -> list[tuple[str, str]]:
+def _units(refundable: Refundable) -> list[tuple[str, str]]:
     """What an amount can be typed in: the coin, or the currency at one of the rates."""
-    currency = one.locked.currency
-    today = [(TODAY, f"{currency} at today's rate")] if one.current is not None else []
-    return [("", one.asset.coin_symbol), (LOCKED, f"{currency} at the payment's rate"), *today]
+    currency = refundable.locked.currency
+    today = [(TODAY, f"{currency} at today's rate")] if refundable.current is not None else []
+    return [
+        ("", refundable.asset.coin_symbol),
+        (LOCKED, f"{currency} at the payment's rate"),
+        *today,
+    ]
 
 
-def _maximums(one: Refundable) -> list[tuple[str, str, str]]:
+def _maximums(refundable: Refundable) -> list[tuple[str, str, str]]:
     """What all of it is worth at each rate: (name, amount, rate)."""
-    told = []
-    for name, price in _prices(one):
-        worth = Most(one.remaining, price).fiat
-        told.append((name, fiat(worth.cents, worth.currency), rate_words(price)))
-    return told
+    maximums = []
+    for name, price in _prices(refundable):
+        worth = Most(refundable.remaining, price).fiat
+        maximums.append((name, fiat(worth.cents, worth.currency), rate_words(price)))
+    return maximums
 
 
 def _available(request: PageRequest, asset: Asset) -> int:
-    held = balances(request.access.store_id, request.access.mode).get(asset.pk)
-    return 0 if held is None else held.available_atomic
+    account = balances(request.access.store_id, request.access.mode).get(asset.pk)
+    return 0 if account is None else account.available_atomic

@@ -97,8 +97,8 @@ def _page(request: PageRequest, form: Form) -> HttpResponse:
         "currencies": Currency.choices,
         "through": through,
         "presets": _presets(through),
-        "rows": [{"report": one, "percent": _percent(one)} for one in reports],
-        "is_waiting": any(one.status == states.PENDING for one in reports),
+        "rows": [{"report": report, "percent": _percent(report)} for report in reports],
+        "is_waiting": any(report.status == states.PENDING for report in reports),
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(

@@ -15,21 +15,21 @@ _TEXT_MAX = 255
 
 
 def index(request: PageRequest) -> HttpResponse:
-    given = {
+    filters = {
         name: request.GET.get(name, "").strip()[:_TEXT_MAX]
         for name in ("status", "method", "credential", "q")
     }
-    given["q"] = given["q"].replace("\x00", "")
-    given["status"] = given["status"] if given["status"] in _STATUSES else ""
-    given["method"] = given["method"] if given["method"] in _METHODS else ""
+    filters["q"] = filters["q"].replace("\x00", "")
+    filters["status"] = filters["status"] if filters["status"] in _STATUSES else ""
+    filters["method"] = filters["method"] if filters["method"] in _METHODS else ""
     keys = [(str(key.pk), f"{key.name or 'Unnamed'} …{key.last_four}") for key in _keys(request)]
-    given["credential"] = (
-        given["credential"] if given["credential"] in {*dict(keys), *_KINDS} else ""
+    filters["credential"] = (
+        filters["credential"] if filters["credential"] in {*dict(keys), *_KINDS} else ""
     )
     context = {
-        "window": window(request_log.entries(request.access, **given), request.GET, given),
-        "given": given,
-        "is_filtered": any(given.values()),
+        "window": window(request_log.entries(request.access, **filters), request.GET, filters),
+        "given": filters,
+        "is_filtered": any(filters.values()),
         "statuses": _STATUSES.items(),
         "methods": _METHODS,
         "credentials": [*keys, *_KINDS.items()],

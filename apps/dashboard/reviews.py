@@ -81,11 +81,11 @@ def coins(amount_atomic: int, asset: Asset) -> SafeString:
 def review_page(
     request: PageRequest,
     review: Review,
-    sent: Mapping[str, str],
+    values: Mapping[str, str],
     act: str,
     code: CodeForm | None = None,
 ) -> HttpResponse:
     """`sent` is the form, which comes along; `code` says what was wrong about the last answer."""
-    again = {name: value for name, value in sent.items() if name not in ("agreed", "compared")}
+    again = {name: value for name, value in values.items() if name not in ("agreed", "compared")}
     context = {"review": review, "sent": again}
     return confirming.show_asking(request, "dashboard/review.html", context, act, code)

@@ -32,12 +32,12 @@ PER_GROUP = 5
 
 
 def _payments(viewer: Access, term: Term, limit: int) -> list[Payment]:
-    known = [
+    candidates = [
         ids
         for ids in (billing.payments_of_email(viewer, term), links.payments_of_email(viewer, term))
         if ids is not None
     ]
-    return find_payments(viewer, term, limit, of=known)
+    return find_payments(viewer, term, limit, of=candidates)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Group:
     title: str
     icon: str
     find: Callable[[Access, Term, int], Sequence[Any]]
-    told: Callable[[Any, Term], Hit]
+    hit_of: Callable[[Any, Term], Hit]
     permission: str = roles.VIEW
     all_in: str = ""
 
@@ -85,16 +85,16 @@ def index(request: PageRequest) -> HttpResponse:
     is."""
     term = Term.of(request.GET.get("q", ""))
     is_part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
-    found = _found(request.access, term)
-    every = [one for group in found for one in group.hits]
-    exact = [one for one in every if one.is_exact]
+    groups = _found(request.access, term)
+    every = [hit for group in groups for hit in group.hits]
+    exact = [hit for hit in every if hit.is_exact]
     if len(every) == len(exact) == 1 and not is_part:
         return HttpResponseRedirect(exact[0].url)
     context = {
         "term": term,
         "search_text": term.text,
         "length_max": LENGTH_MAX,
-        "groups": [*_pages(request, term), *found],
+        "groups": [*_pages(request, term), *groups],
         "count": len(every),
         "other": None if exact else _in_other_mode(request.access, term),
         "other_mode": _other_mode(request.access),
@@ -108,16 +108,18 @@ def index(request: PageRequest) -> HttpResponse:
 
 def _pages(request: PageRequest, term: Term) -> list[Found]:
     """Pages of the navigation that the role may see."""
-    pages = [one for one in pages_of(request.member.role) if term.names(one.label)]
-    named = [Hit(one.label, one.url, icon=one.icon) for one in pages[:PER_GROUP]]
-    return [Found("Pages", "queue-list", named)] if named else []
+    pages = [page for page in pages_of(request.member.role) if term.names(page.label)]
+    hits = [Hit(page.label, page.url, icon=page.icon) for page in pages[:PER_GROUP]]
+    return [Found("Pages", "queue-list", hits)] if hits else []
 
 
 def _found(access: Access, term: Term) -> list[Found]:
     if not term.text:
         return []
-    groups = [_group(access, one, term) for one in GROUPS if roles.may(access.role, one.permission)]
-    return [one for one in groups if one.hits]
+    groups = [
+        _group(access, item, term) for item in GROUPS if roles.may(access.role, item.permission)
+    ]
+    return [item for item in groups if item.hits]
 
 
 def _group(access: Access, group: Group, term: Term) -> Found:
@@ -127,7 +129,9 @@ def _group(access: Access, group: Group, term: Term) -> Found:
         if group.all_in and len(rows) > PER_GROUP
         else ""
     )
-    return Found(group.title, group.icon, [group.told(row, term) for row in rows[:PER_GROUP]], url)
+    return Found(
+        group.title, group.icon, [group.hit_of(row, term) for row in rows[:PER_GROUP]], url
+    )
 
 
 def _other_mode(access: Access) -> Mode:
@@ -140,5 +144,5 @@ def _in_other_mode(access: Access, term: Term) -> Hit | None:
         return None
     mode = _other_mode(access)
     with tenancy.also([access.store], [mode]):
-        found = _found(replace(access, mode=mode), term)
-    return next((one for group in found for one in group.hits if one.is_exact), None)
+        groups = _found(replace(access, mode=mode), term)
+    return next((hit for group in groups for hit in group.hits if hit.is_exact), None)

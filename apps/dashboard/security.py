@@ -145,17 +145,17 @@ def email(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, "email", EmailForm({}))
     form = EmailForm.from_post(request.POST)
-    wanted = form.values["email"]
+    address = form.values["email"]
     own_password = form.secret_values["password"]
     try:
         email_change.ask(
-            request.person, email=wanted, password=own_password, address=client_address(request)
+            request.person, email=address, password=own_password, address=client_address(request)
         )
     except sign_in.Refused:
         return _form(request, "email", form.refuse(NotYourPassword()))
     except Failure as refusal:
         return _form(request, "email", form.refuse(refusal))
-    messages.success(request, f"We sent a link to {wanted}. It expires in 24 hours.")
+    messages.success(request, f"We sent a link to {address}. It expires in 24 hours.")
     return go("security")
 
 

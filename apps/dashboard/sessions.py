@@ -17,11 +17,11 @@ from apps.stores.services import sign_out_everywhere
 def index(request: PageRequest) -> HttpResponse:
     current = str(request.session.get(sessions.SIGN_IN_KEY))
     rows = sessions.open_of(request.person, clock.real_now())
-    shown = [(row, device_of(row.browser), str(row.pk) == current) for row in rows]
+    devices = [(row, device_of(row.browser), str(row.pk) == current) for row in rows]
     return show(
         request,
         "dashboard/security/sessions.html",
-        {"rows": shown, "others": sum(not is_here for _, _, is_here in shown)},
+        {"rows": devices, "others": sum(not is_here for _, _, is_here in devices)},
     )
 
 

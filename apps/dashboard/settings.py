@@ -195,9 +195,9 @@ def assets(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         chosen = next(
             (
-                one
-                for one in selectors.listed_assets(access.mode)
-                if one.pk == request.POST.get("asset_id")
+                asset
+                for asset in selectors.listed_assets(access.mode)
+                if asset.pk == request.POST.get("asset_id")
             ),
             None,
         )
@@ -213,8 +213,8 @@ def assets(request: PageRequest) -> HttpResponse:
 
 def _assets_page(request: PageRequest, errors: list[str], status: int = 200) -> HttpResponse:
     access = request.access
-    accepted = {one.pk for one in selectors.accepted_assets(access.store_id, access.mode)}
-    rows = [(one, one.pk in accepted) for one in selectors.listed_assets(access.mode)]
+    accepted = {asset.pk for asset in selectors.accepted_assets(access.store_id, access.mode)}
+    rows = [(asset, asset.pk in accepted) for asset in selectors.listed_assets(access.mode)]
     return show(
         request, "dashboard/settings/assets.html", {"rows": rows, "errors": errors}, status=status
     )
@@ -341,6 +341,6 @@ def close(request: PageRequest) -> HttpResponse:
                 " records.",
             )
             return go("home")
-    left = closing.closing_obstacles(request.access.store)
-    context = {"form": form, "errors": form.common_errors, "left": left}
+    obstacles = closing.closing_obstacles(request.access.store)
+    context = {"form": form, "errors": form.common_errors, "left": obstacles}
     return show(request, "dashboard/settings/close.html", context, status=form.status)

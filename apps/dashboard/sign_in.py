@@ -84,7 +84,7 @@ def code(request: HttpRequest) -> HttpResponse:
         return go("sign_in")
     if request.method == "GET":
         return _form(
-            request, "code", CodeForm({}), shown=Shown(passkey_options=_options(request, user))
+            request, "code", CodeForm({}), details=Shown(passkey_options=_options(request, user))
         )
     form = CodeForm.from_post(request.POST)
     try:
@@ -101,12 +101,12 @@ def passkey(request: HttpRequest) -> HttpResponse:
     answer = request.POST.get("passkey", "")
     at = clock.real_now()
     try:
-        found = passkeys.take(
+        sign_in = passkeys.take(
             request.session, None, answer=answer, address=client_address(request), at=at
         )
     except Failure as refusal:
         return _passkey_form(request, refusal)
-    return enter(request, found.user, found)
+    return enter(request, sign_in.user, sign_in)
 
 
 def _passkey_form(request: HttpRequest, refusal: Failure | None = None) -> HttpResponse:
@@ -144,7 +144,7 @@ def confirm(request: PageRequest) -> HttpResponse:
     if second_factor.confirmed(request.person) is None:
         return HttpResponseRedirect(next_url(request))
     if request.method == "GET":
-        return _form(request, "stepup", CodeForm({}), shown=_named(request))
+        return _form(request, "stepup", CodeForm({}), details=_named(request))
     form = CodeForm.from_post(request.POST)
     try:
         factor = _taken(request, request.person, form)
@@ -198,11 +198,11 @@ def enter(request: HttpRequest, user: User, factor: Any) -> HttpResponse:
 def _half_signed_in(request: HttpRequest) -> User | None:
     """Who gave the right password in this session a moment ago; nobody once the password or factor
     has changed."""
-    given = request.session.get(_HALF_WAY_KEY)
-    if not given or clock.real_now() - datetime.fromisoformat(given["at"]) > _CODE_WAIT:
+    half = request.session.get(_HALF_WAY_KEY)
+    if not half or clock.real_now() - datetime.fromisoformat(half["at"]) > _CODE_WAIT:
         return None
-    user = User.objects.filter(pk=given["user_id"], is_active=True).first()
-    return user if user is not None and user.get_session_auth_hash() == given["hash"] else None
+    user = User.objects.filter(pk=half["user_id"], is_active=True).first()
+    return user if user is not None and user.get_session_auth_hash() == half["hash"] else None
 
 
 def _form(
@@ -210,7 +210,7 @@ def _form(
     step: str,
     form: Form,
     refusal: Failure | None = None,
-    shown: Shown | None = None,
+    details: Shown | None = None,
 ) -> HttpResponse:
     if refusal is not None:
         form.refuse(refusal)
@@ -219,7 +219,7 @@ def _form(
         "next_query": urlencode({"next": next_url(request)}),
         "form": form,
         "errors": form.common_errors,
-        "shown": shown or Shown(),
+        "shown": details or Shown(),
         "may_sign_up": sign_up.is_open(),
     }
     response = render(request, f"dashboard/sign_in/{step}.html", context, status=form.status)

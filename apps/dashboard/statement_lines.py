@@ -65,28 +65,30 @@ def shown(
     """Each entry in words. Six questions, and fewer where nothing is found. `accounts` are those
     that the lines are of."""
     access = request.access
-    by_id = {one.account_id: one for one in accounts}
+    by_id = {item.account_id: item for item in accounts}
     if not lines:
         return []
     currency = access.store.settlement_currency
-    bookings = bookings_of(access.store_id, access.mode, currency, [one.entry_id for one in lines])
-    subjects = _subjects(request, {one.reference for one in lines if one.reference})
-    assets = with_chains({one.asset_id for one in accounts})
-    found = []
-    for one in lines:
-        account = by_id[one.account_id]
-        subject = subjects.get(one.reference, NOTHING)
-        found.append(
+    bookings = bookings_of(
+        access.store_id, access.mode, currency, [item.entry_id for item in lines]
+    )
+    subjects = _subjects(request, {item.reference for item in lines if item.reference})
+    assets = with_chains({item.asset_id for item in accounts})
+    result = []
+    for item in lines:
+        account = by_id[item.account_id]
+        subject = subjects.get(item.reference, NOTHING)
+        result.append(
             ShownLine(
-                one,
-                kind_label(one.kind),
+                item,
+                kind_label(item.kind),
                 subject,
-                bookings[one.entry_id],
+                bookings[item.entry_id],
                 account,
                 assets[account.asset_id],
             )
         )
-    return found
+    return result
 
 
 def _subjects(
@@ -94,12 +96,12 @@ def _subjects(
 ) -> "dict[uuid.UUID | None, Subject]":
     """The store's own payments, payouts, swaps and agents' payments; what is none of them has no
     words."""
-    found: dict[uuid.UUID | None, Subject] = {}
+    subjects: dict[uuid.UUID | None, Subject] = {}
     for rows in (_payments, _payouts, _swaps, _settlements):
-        missing = references - found.keys()
+        missing = references - subjects.keys()
         if missing:
-            found.update(rows(request, missing))
-    return found
+            subjects.update(rows(request, missing))
+    return subjects
 
 
 Found = Iterable[tuple[uuid.UUID, Subject]]
@@ -112,7 +114,9 @@ def _payments(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
         .values_list("pk", "reference", "title", "order_id")
     )
     for id, reference, title, order_id in rows:
-        below = " · ".join(one for one in (reference if title else "", cut(order_id or "")) if one)
+        below = " · ".join(
+            part for part in (reference if title else "", cut(order_id or "")) if part
+        )
         yield id, Subject(title or reference, below, _url("payment", id))
 
 
@@ -173,30 +177,30 @@ CSV_COLUMNS = (
 )
 
 
-def cells(one: ShownLine, codes: Codes) -> list[object]:
+def cells(shown_line: ShownLine, codes: Codes) -> list[object]:
     """A line as CSV: every amount a plain decimal, what nobody knows empty."""
 
     def coins(atomic: int) -> str:
-        return money.decimal_from_atomic(atomic, one.account.atomic_decimals)
+        return money.decimal_from_atomic(atomic, shown_line.account.atomic_decimals)
 
-    line = one.line
-    booking = one.booking
-    account = one.account
+    line = shown_line.line
+    booking = shown_line.booking
+    account = shown_line.account
     fee = booking.fee_atomic
     rate = booking.rate
     return [
         clock.iso(line.at),
         line.kind,
-        one.label,
-        one.subject.text,
-        one.subject.below,
+        shown_line.label,
+        shown_line.subject.text,
+        shown_line.subject.below,
         line.role,
         coins(line.amount_atomic),
         coins(fee) if fee else "",
         coins(line.balance_atomic),
         account.asset_id,
-        _cents(one.worth),
-        _cents(one.fee_worth),
+        _cents(shown_line.worth),
+        _cents(shown_line.fee_worth),
         booking.currency,
         "" if rate is None else money.fraction_text(rate),
         booking.rate_source,

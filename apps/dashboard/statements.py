@@ -43,7 +43,7 @@ class Filters:
     def of(cls, query: QueryDict) -> "Filters":
         account = query.get("account", "")
         kind = query.get("kind", "")
-        asked = [
+        values = [
             day if parse_date(day) is not None else ""
             for day in (query.get("from", ""), query.get("to", ""))
         ]
@@ -51,11 +51,11 @@ class Filters:
             query.get("asset", "")[:20],
             account if account in ACCOUNTS else "",
             kind if kind in KINDS else "",
-            *asked,
+            *values,
         )
 
     def query(self, **changes: str) -> str:
-        asked = {
+        values = {
             "asset": self.asset_id,
             "account": self.account,
             "kind": self.kind,
@@ -63,7 +63,7 @@ class Filters:
             "to": self.last_day,
             **changes,
         }
-        return urlencode({name: value for name, value in asked.items() if value})
+        return urlencode({name: value for name, value in values.items() if value})
 
     def wanted(self) -> statements.Wanted:
         first = parse_date(self.first_day)
@@ -112,20 +112,20 @@ def index(request: PageRequest) -> HttpResponse:
     page = (
         _page(chosen, filters, request.GET.get("before")) if chosen else statements.Page([], None)
     )
-    assets = with_chains({one.asset_id for one in accounts})
+    assets = with_chains({item.asset_id for item in accounts})
     sums = _sums(request, chosen, filters)
-    shown_assets = {one.asset_id for one in chosen.accounts} if chosen else set()
+    shown_assets = {item.asset_id for item in chosen.accounts} if chosen else set()
     by_coin = [
-        (one, assets[one.asset_id])
-        for one in sums
-        if one.asset_id in shown_assets and (one.entries or one.closing_atomic)
+        (item, assets[item.asset_id])
+        for item in sums
+        if item.asset_id in shown_assets and (item.entries or item.closing_atomic)
     ]
     is_one = chosen is not None and chosen.is_one
     context = {
         "filters": filters,
         "accounts": accounts,
         "assets": [
-            assets[asset_id] for asset_id in dict.fromkeys(one.asset_id for one in accounts)
+            assets[asset_id] for asset_id in dict.fromkeys(item.asset_id for item in accounts)
         ],
         "account_labels": ACCOUNTS,
         "kinds": {kind: KINDS[kind] for kind in KINDS if kind in OF_STORES},
@@ -134,14 +134,14 @@ def index(request: PageRequest) -> HttpResponse:
         "asset": assets[chosen.asset_id] if chosen and is_one else None,
         "lines": shown(request, page.lines, chosen.accounts) if chosen else [],
         "sums": next(
-            (one for one in sums if chosen and is_one and one.asset_id == chosen.asset_id), None
+            (item for item in sums if chosen and is_one and item.asset_id == chosen.asset_id), None
         ),
         "by_coin": [] if is_one else by_coin,
-        "total": _total([one for one, _ in by_coin]),
+        "total": _total([item for item, _ in by_coin]),
         "others": [
-            (one, assets[one.asset_id])
-            for one in sums
-            if one.asset_id not in shown_assets and one.entries
+            (item, assets[item.asset_id])
+            for item in sums
+            if item.asset_id not in shown_assets and item.entries
         ],
         "presets": _presets(filters, days.today(access)),
         "is_first": "before" not in request.GET,
@@ -173,11 +173,14 @@ def _sums(request: PageRequest, chosen: Chosen | None, filters: Filters) -> list
 def _total(sums: Sequence[BookingSums]) -> Total:
     worth = Counter[str]()
     fees = Counter[str]()
-    for one in sums:
-        worth.update(one.worth)
-        fees.update(one.fees_worth)
+    for coin in sums:
+        worth.update(coin.worth)
+        fees.update(coin.fees_worth)
     return Total(
-        sum(one.entries for one in sums), dict(worth), dict(fees), sum(one.unvalued for one in sums)
+        sum(coin.entries for coin in sums),
+        dict(worth),
+        dict(fees),
+        sum(coin.unvalued for coin in sums),
     )
 
 
@@ -205,21 +208,23 @@ def _presets(filters: Filters, today: date) -> list[Preset]:
         "Last year": (date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)),
     }
     now = (filters.first_day, filters.last_day)
-    told = {name: (str(first), str(last)) for name, (first, last) in ranges.items()}
+    dates = {name: (str(first), str(last)) for name, (first, last) in ranges.items()}
     return [
-        Preset(name, filters.query(**{"from": one[0], "to": one[1]}), one == now)
-        for name, one in told.items()
+        Preset(name, filters.query(**{"from": span[0], "to": span[1]}), span == now)
+        for name, span in dates.items()
     ]
 
 
 def _chosen(accounts: list[StoreAccount], filters: Filters) -> Chosen | None:
     """Those of the kind asked for, else of the first kind that there is; of every coin unless one
     is asked for."""
-    of_asset = [one for one in accounts if filters.asset_id in ("", one.asset_id)]
+    of_asset = [account for account in accounts if filters.asset_id in ("", account.asset_id)]
     if not of_asset:
         return None
-    kind = next((one.kind for one in of_asset if one.kind == filters.account), of_asset[0].kind)
-    return Chosen(kind, [one for one in of_asset if one.kind == kind])
+    kind = next(
+        (account.kind for account in of_asset if account.kind == filters.account), of_asset[0].kind
+    )
+    return Chosen(kind, [account for account in of_asset if account.kind == kind])
 
 
 def _page(
@@ -227,7 +232,7 @@ def _page(
 ) -> statements.Page:
     try:
         return statements.merged(
-            [one.account_id for one in chosen.accounts],
+            [account.account_id for account in chosen.accounts],
             before=before,
             filters=filters.wanted(),
             limit=limit,
@@ -247,13 +252,13 @@ def export(request: PageRequest) -> FileResponse:
 
 def _rows(request: PageRequest, chosen: Chosen, filters: Filters) -> Iterator[list[object]]:
     before = None
-    told = 0
+    count = 0
     codes = codes_of(request.access.store_id)
-    while told < EXPORT_MAX:
+    while count < EXPORT_MAX:
         page = _page(chosen, filters, before, statements.PAGE_MAX)
-        for one in shown(request, page.lines, chosen.accounts):
-            yield cells(one, codes)
-        told += len(page.lines)
+        for line in shown(request, page.lines, chosen.accounts):
+            yield cells(line, codes)
+        count += len(page.lines)
         before = page.older
         if before is None:
             return

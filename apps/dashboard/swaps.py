@@ -108,14 +108,14 @@ def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Swap]":
 
 
 def _add_up(request: PageRequest, rows: "QuerySet[Swap]") -> list[Worth]:
-    """What was sold; what wasn't made sold nothing."""
+    """What was sold; what wasn't amounts sold nothing."""
     sales = rows.values_list("source_asset_id", "sell_amount_atomic", "created_at", "status")
-    made = [
+    amounts = [
         (asset_id, int(amount), at)
         for asset_id, amount, at, status in sales
         if status != Swap.Status.FAILED
     ]
-    return worths_of(made, request.access.store.settlement_currency)
+    return worths_of(amounts, request.access.store.settlement_currency)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
@@ -132,40 +132,44 @@ def create(request: PageRequest) -> HttpResponse:
         )
     form = SwapForm.from_post(request.POST)
     try:
-        asked = form.request()
+        swap_request = form.request()
         if not form.values["agreed"]:
-            return _review(request, form, asked)
+            return _review(request, form, swap_request)
         operations.foresee(request.access, operations.SWAP)
-        wanted = _ask(request, form, asked)
-        if wanted is not None:
-            return _review(request, form, asked, wanted)
-        swap, _ = order_swap(request.access, asked, key=form.key, least_atomic=form.least_atomic)
+        code = _ask(request, form, swap_request)
+        if code is not None:
+            return _review(request, form, swap_request, code)
+        swap, _ = order_swap(
+            request.access, swap_request, key=form.key, least_atomic=form.least_atomic
+        )
     except RateMoved as refusal:
-        return _review(request, form, asked, CodeForm.from_post(request.POST).refuse(refusal))
+        return _review(
+            request, form, swap_request, CodeForm.from_post(request.POST).refuse(refusal)
+        )
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
     messages.success(request, "Swap created. This page shows its progress.")
     return go("swap", swap.pk)
 
 
-def _ask(request: PageRequest, form: SwapForm, asked: SwapRequest) -> CodeForm | None:
+def _ask(request: PageRequest, form: SwapForm, swap_request: SwapRequest) -> CodeForm | None:
     """A code for the figures that were looked at. What would be refused is, before it is taken."""
-    act = _act(request, form, asked, form.least_atomic)
+    act = _act(request, form, swap_request, form.least_atomic)
     if not confirming.is_open(request, act):
-        check_swap(request.access, asked, least_atomic=form.least_atomic)
+        check_swap(request.access, swap_request, least_atomic=form.least_atomic)
     return confirming.ask(request, act)
 
 
-def _act(request: PageRequest, form: SwapForm, asked: SwapRequest, least_atomic: int) -> str:
-    what = (asked.source_asset_id, asked.buy_asset_id, asked.sell_atomic)
-    return confirming.act_of(request, what, least_atomic, form.values["form_key"])
+def _act(request: PageRequest, form: SwapForm, swap_request: SwapRequest, least_atomic: int) -> str:
+    terms = (swap_request.source_asset_id, swap_request.buy_asset_id, swap_request.sell_atomic)
+    return confirming.act_of(request, terms, least_atomic, form.values["form_key"])
 
 
 def _review(
-    request: PageRequest, form: SwapForm, asked: SwapRequest, code: CodeForm | None = None
+    request: PageRequest, form: SwapForm, swap_request: SwapRequest, code: CodeForm | None = None
 ) -> HttpResponse:
     """What would be sold, what it is expected to bring, and the least that is taken for it."""
-    quote: SwapEstimate = quote_swap(request.access, asked)
+    quote: SwapEstimate = quote_swap(request.access, swap_request)
     slippage = money.percentage_from_bps(quote.slippage_bps)
     review = Review(
         title="Confirm swap",
@@ -191,7 +195,7 @@ def _review(
         ],
     )
     return review_page(
-        request, review, form.values, _act(request, form, asked, quote.least.atomic), code
+        request, review, form.values, _act(request, form, swap_request, quote.least.atomic), code
     )
 
 
@@ -208,7 +212,7 @@ def _form(request: PageRequest, form: SwapForm) -> HttpResponse:
 def _offer(request: PageRequest) -> Offer:
     assets = active_assets(request.access.mode)
     sellable = spendable(request.access)
-    bought = [one for one in assets if len(sellable) != 1 or one != sellable[0].asset]
+    bought = [asset for asset in assets if len(sellable) != 1 or asset != sellable[0].asset]
     return Offer(sellable, bought, is_lone=len(assets) < 2)
 
 
@@ -229,16 +233,16 @@ def automatic(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         target = form.values["target_asset_id"] or None
         try:
-            told = [("Swap incoming payments into", target)]
-            asked = (
+            rows = [("Swap incoming payments into", target)]
+            confirmation = (
                 confirming.ask_about_form(
-                    request, told, lambda: set_auto_swap(request.access, target)
+                    request, rows, lambda: set_auto_swap(request.access, target)
                 )
                 if target
                 else None
             )
-            if asked is not None:
-                return asked
+            if confirmation is not None:
+                return confirmation
             set_auto_swap(request.access, target)
             messages.success(request, "Saved. Applies to payments that complete from now on.")
             return go("settings_auto_swap")

@@ -12,8 +12,8 @@ from apps.stores.models import Store
 def store(request: PageRequest) -> HttpResponse:
     """Another store of the person, always beginning at its first page: nothing of the old store may
     be shown in it."""
-    mine = memberships(request.person).values("store_id")
-    chosen = find(Store.objects.filter(pk__in=mine), request.POST.get("store_id", ""))
+    stores = memberships(request.person).values("store_id")
+    chosen = find(Store.objects.filter(pk__in=stores), request.POST.get("store_id", ""))
     request.session[STORE_KEY] = str(chosen.pk)
     return go("home")
 

@@ -54,9 +54,9 @@ def _move(request: PageRequest, form: ClockForm) -> HttpResponse | None:
     access = request.access
     try:
         seconds = form.seconds(request.POST.get("step", ""), access.now())
-        taken = _taken(str(access.store_id), test_clock.cost_of(seconds))
-        if taken is not None and taken.is_limited:
-            return too_fast(request, taken)
+        reading = _taken(str(access.store_id), test_clock.cost_of(seconds))
+        if reading is not None and reading.is_limited:
+            return too_fast(request, reading)
         test_clock.move(access.store, access.mode, seconds)
     except Failure as refusal:
         form.refuse(refusal)
@@ -64,10 +64,10 @@ def _move(request: PageRequest, form: ClockForm) -> HttpResponse | None:
     return HttpResponse(status=303, headers={"Location": next_url(request)})
 
 
-def _taken(whose: str, cost: int) -> buckets.Taken | None:
+def _taken(bucket: str, cost: int) -> buckets.Taken | None:
     """Of the bucket that the API's calls take from, too."""
     try:
-        return buckets.take(test_clock.POLICY, "test", whose, cost)
+        return buckets.take(test_clock.POLICY, "test", bucket, cost)
     except buckets.Unavailable:
         return None
 

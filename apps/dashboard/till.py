@@ -86,7 +86,7 @@ def _till(request: PageRequest, form: SaleForm, till: Till) -> HttpResponse:
         "given": form.values,
         "errors": form.common_errors,
         "till": till,
-        "tips": [(str(one), decimal_from_atomic(one, 2)) for one in till.tip_bps],
+        "tips": [(str(bps), decimal_from_atomic(bps, 2)) for bps in till.tip_bps],
         "custom": CUSTOM,
         "currencies": [(code, smallest_cents(code)) for code in Currency.values],
         "keys": ("1", "2", "3", "4", "5", "6", "7", "8", "9", ".", "0"),
@@ -97,8 +97,8 @@ def _till(request: PageRequest, form: SaleForm, till: Till) -> HttpResponse:
 
 def sale(request: PageRequest, id: str) -> HttpResponse:
     """What the customer scans and then what has arrived; looked at again while it is open."""
-    found: Payment = find(payments_visible_to(request.access), id)
-    payment = expire_if_due(found)
+    row: Payment = find(payments_visible_to(request.access), id)
+    payment = expire_if_due(row)
     facts = checkout_facts(payment, request.access.now())
     url = hosted_url(payment)
     chosen = _chosen(facts, request.GET.get("asset", ""))
@@ -119,7 +119,9 @@ def sale(request: PageRequest, id: str) -> HttpResponse:
 
 def _chosen(facts: CheckoutFacts, asset_id: str) -> CheckoutAddress | None:
     """The coin that was chosen at the counter; none: the customer chooses on their own phone."""
-    return next((one for one in facts.payment_addresses if one.asset.asset_id == asset_id), None)
+    return next(
+        (address for address in facts.payment_addresses if address.asset.asset_id == asset_id), None
+    )
 
 
 class TillForm(Form):
@@ -129,26 +131,26 @@ class TillForm(Form):
     def request(self) -> TillRequest:
         """Raises Invalid."""
         parts = [
-            one.strip().removesuffix("%").strip()
-            for one in self.values["tips"].replace(";", ",").split(",")
+            tip.strip().removesuffix("%").strip()
+            for tip in self.values["tips"].replace(";", ",").split(",")
         ]
-        given = [one for one in parts if one]
-        if len(given) > TIPS_MAX:
+        tips = [tip for tip in parts if tip]
+        if len(tips) > TIPS_MAX:
             raise Invalid("tips", "too_many_items", maximum=TIPS_MAX)
         # Hundredths of a percent are what cents are to an amount.
         return TillRequest(
-            currency=self.values["currency"], tip_bps=[cents_typed(one, "tips") for one in given]
+            currency=self.values["currency"], tip_bps=[cents_typed(tip, "tips") for tip in tips]
         )
 
 
 def settings(request: PageRequest) -> HttpResponse:
     till = till_of(request.access.store)
     if request.method == "GET":
-        shown = {
+        values = {
             "currency": till.currency,
-            "tips": ", ".join(decimal_from_atomic(one, 2) for one in till.tip_bps),
+            "tips": ", ".join(decimal_from_atomic(bps, 2) for bps in till.tip_bps),
         }
-        return _settings(request, TillForm(shown))
+        return _settings(request, TillForm(values))
     form = TillForm.from_post(request.POST)
     try:
         change_till(request.access, form.request())

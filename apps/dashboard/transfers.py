@@ -42,11 +42,11 @@ def accept(request: PageRequest, id: str) -> HttpResponse:
     reference = form.wanted
     rows = [*_rows(transfer), ("Payment", reference)]
     try:
-        asked = confirming.ask_about_form(
+        confirmation = confirming.ask_about_form(
             request, rows, lambda: accept_transfer(request.access, id, reference)
         )
-        if asked is not None:
-            return asked
+        if confirmation is not None:
+            return confirmation
         payment = accept_transfer(request.access, id, reference)
     except Refusals as refusal:
         return _page(request, transfer, form.refuse(refusal))
@@ -58,11 +58,11 @@ def send_back(request: PageRequest, id: str) -> HttpResponse:
     transfer = transfer_of(request.access, id)
     rows = [*_rows(transfer), ("To", transfer.from_address)]
     try:
-        asked = confirming.ask_about_form(
+        confirmation = confirming.ask_about_form(
             request, rows, lambda: send_transfer_back(request.access, id)
         )
-        if asked is not None:
-            return asked
+        if confirmation is not None:
+            return confirmation
         send_transfer_back(request.access, id)
     except Refusals as refusal:
         return _page(request, transfer, AcceptForm({}).refuse(refusal))
@@ -116,8 +116,8 @@ def _fits(
     """What a return that failed has left is held for one payment, and can't join another."""
     if claim is None or transfer.resolved_at:
         return []
-    found = fits_of(request.access, transfer, claim.payment)
-    return found[:1] if is_held else found
+    payments = fits_of(request.access, transfer, claim.payment)
+    return payments[:1] if is_held else payments
 
 
 def _claim(request: PageRequest, transfer: UnmatchedTransfer) -> tuple[Claim | None, str]:

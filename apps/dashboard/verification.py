@@ -50,7 +50,7 @@ class VerificationForm(Form):
     @classmethod
     def of(cls, store: Store, before: Verification | None, person: User) -> "VerificationForm":
         """What was said before; else what the store knows already."""
-        known = {
+        defaults = {
             "street": store.street,
             "postal_code": store.postal_code,
             "city": store.city,
@@ -58,8 +58,8 @@ class VerificationForm(Form):
             "business_website": store.website,
             "contact_email": store.support_email or person.email,
         }
-        said = {name: getattr(before, name, None) for name in cls.names}
-        return cls({name: said[name] or known.get(name, "") for name in cls.names})
+        previous = {name: getattr(before, name, None) for name in cls.names}
+        return cls({name: previous[name] or defaults.get(name, "") for name in cls.names})
 
     def request(self) -> OwnVerificationRequest:
         """Raises Invalid."""

@@ -22,8 +22,8 @@ _MINUTE = "%Y-%m-%dT%H:%M"  # as an input of date and time has it
 
 
 def _find(request: PageRequest, id: str) -> Endpoint:
-    found: Endpoint = find(selectors.endpoints(request.access).select_related("store"), id)
-    return found
+    endpoint: Endpoint = find(selectors.endpoints(request.access).select_related("store"), id)
+    return endpoint
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -49,13 +49,13 @@ def create(request: PageRequest) -> HttpResponse:
         return _form(request, EndpointForm({}, {"subscribed_events": PAYMENT_EVENTS}))
     form = EndpointForm.from_post(request.POST)
     try:
-        made = endpoints.register_endpoint(request.access, *form.read())
+        registration = endpoints.register_endpoint(request.access, *form.read())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
     return show(
         request,
         "dashboard/webhook_endpoints/secret.html",
-        {"endpoint": made.endpoint, "secret": made.secret},
+        {"endpoint": registration.endpoint, "secret": registration.secret},
         status=201,
     )
 

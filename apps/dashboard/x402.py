@@ -23,7 +23,7 @@ def index(request: PageRequest) -> HttpResponse:
     context = {
         "page": window(signed_payments_visible_to(access), request.GET, {}),
         "assets": [
-            one for one in accepted_assets(access.store_id, access.mode) if is_signable(one)
+            asset for asset in accepted_assets(access.store_id, access.mode) if is_signable(asset)
         ],
         "facilitator": f"{settings.API_URL}/api/v2/x402",
         "calls": CALLS,

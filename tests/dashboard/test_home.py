@@ -64,7 +64,7 @@ def test_figures_are_those_of_the_summary(bakery: Shop) -> None:
         == f"{told['totals']['success_rate_by_currency']['EUR'] * 100:.1f}%"
         == "75.0%"
     )
-    assert home(bakery)["overview"].others == ["$7.00"]
+    assert home(bakery)["overview"].other_volumes == ["$7.00"]
     by_day = [one.cents for one in home(bakery)["overview"].chart.bars]
     assert by_day == [day["volume_cents"].get("EUR", 0) for day in told["timeseries"]]
 
@@ -191,7 +191,7 @@ def test_the_chart_runs_from_edge_to_edge_and_its_last_day_is_not_over() -> None
         "500,0 1000,500",
         "0,0 500,1000",
     )
-    assert [(one.left, one.width) for one in chart.bars] == [(0, 250), (250, 500), (750, 250)]
+    assert [(one.start, one.width) for one in chart.bars] == [(0, 250), (250, 500), (750, 250)]
     assert [one.day_before for one in chart.bars] == [date(2026, 2, 27), date(2026, 2, 28), None]
     assert [one.at for one in chart.ticks] == ["0.00%", "50.00%", "100.00%"]
 

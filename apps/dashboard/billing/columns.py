@@ -52,16 +52,24 @@ class CustomerLine:
 
 
 def _customers(
-    request: PageRequest, rows: Sequence[Customer], wanted: frozenset[str]
+    request: PageRequest, rows: Sequence[Customer], columns: frozenset[str]
 ) -> list[CustomerLine]:
-    running = selectors.running_counts(request.access, rows) if "subscriptions" in wanted else {}
-    waiting = selectors.open_counts(request.access, rows) if "open" in wanted else {}
-    return [CustomerLine(one, running.get(one.pk, 0), waiting.get(one.pk, 0)) for one in rows]
+    running = selectors.running_counts(request.access, rows) if "subscriptions" in columns else {}
+    waiting = selectors.open_counts(request.access, rows) if "open" in columns else {}
+    return [
+        CustomerLine(customer, running.get(customer.pk, 0), waiting.get(customer.pk, 0))
+        for customer in rows
+    ]
 
 
 def _customer_name(line: CustomerLine) -> SafeString:
-    one = line.customer
-    return cells.name("customer", one.pk, one.name or one.email, one.email if one.name else "")
+    customer = line.customer
+    return cells.name(
+        "customer",
+        customer.pk,
+        customer.name or customer.email,
+        customer.email if customer.name else "",
+    )
 
 
 def _part_of_address(name: str, label: str) -> Column:
@@ -116,16 +124,18 @@ class ProductLine:
 
 
 def _products(
-    request: PageRequest, rows: Sequence[Product], wanted: frozenset[str]
+    request: PageRequest, rows: Sequence[Product], columns: frozenset[str]
 ) -> list[ProductLine]:
-    newest = selectors.newest_prices(rows) if "pricing" in wanted else {}
-    counts = selectors.price_counts(rows) if wanted & {"pricing", "prices"} else {}
+    newest = selectors.newest_prices(rows) if "pricing" in columns else {}
+    counts = selectors.price_counts(rows) if columns & {"pricing", "prices"} else {}
     running = (
-        selectors.running_of_products(request.access, rows) if "subscriptions" in wanted else {}
+        selectors.running_of_products(request.access, rows) if "subscriptions" in columns else {}
     )
     return [
-        ProductLine(one, newest.get(one.pk), counts.get(one.pk, 0), running.get(one.pk, 0))
-        for one in rows
+        ProductLine(
+            product, newest.get(product.pk), counts.get(product.pk, 0), running.get(product.pk, 0)
+        )
+        for product in rows
     ]
 
 
@@ -219,35 +229,35 @@ class InvoiceLine:
 
 
 def _invoices(
-    request: PageRequest, rows: Sequence[Invoice], wanted: frozenset[str]
+    request: PageRequest, rows: Sequence[Invoice], columns: frozenset[str]
 ) -> list[InvoiceLine]:
     now = request.access.now()
-    return [InvoiceLine(one, now) for one in rows]
+    return [InvoiceLine(invoice, now) for invoice in rows]
 
 
 def _invoice_name(line: InvoiceLine) -> SafeString:
-    one = line.invoice
-    period = document_period(one.description or "") if one.period_key else ""
-    who = one.customer.name or one.customer.email
+    invoice = line.invoice
+    period = document_period(invoice.description or "") if invoice.period_key else ""
+    who = invoice.customer.name or invoice.customer.email
     below = format_html(
         '<span class="phone-only"><bdi>{}</bdi>{}</span>{}',
         who[: cells.NAME_SHOWN],
         " · " if period else "",
         period,
     )
-    return cells.name("invoice", one.pk, formatted_number(one) or "Draft", below)
+    return cells.name("invoice", invoice.pk, formatted_number(invoice) or "Draft", below)
 
 
 def _invoice_status(line: InvoiceLine) -> SafeString:
-    one = line.invoice
-    is_late = one.status == OPEN and one.due_at is not None and one.due_at < line.now
-    shown = [badge("invoice", "past_due" if is_late else one.status)]
-    if one.needs_attention:
-        shown.append(badge("attention", "card_refund"))
-    if one.refunded_cents:
-        is_all = one.refunded_cents >= one.amount_paid_cents
-        shown.append(badge("payment", "refunded" if is_all else "partially_refunded"))
-    return cells.words_apart(shown)
+    invoice = line.invoice
+    is_late = invoice.status == OPEN and invoice.due_at is not None and invoice.due_at < line.now
+    badges = [badge("invoice", "past_due" if is_late else invoice.status)]
+    if invoice.needs_attention:
+        badges.append(badge("attention", "card_refund"))
+    if invoice.refunded_cents:
+        is_all = invoice.refunded_cents >= invoice.amount_paid_cents
+        badges.append(badge("payment", "refunded" if is_all else "partially_refunded"))
+    return cells.words_apart(badges)
 
 
 def _invoice_cents(
@@ -272,10 +282,10 @@ def _due(line: InvoiceLine) -> SafeString:
 
 
 def _subscription_of(line: InvoiceLine) -> SafeString:
-    one = line.invoice
+    invoice = line.invoice
     return (
-        cells.link("subscription", one.subscription_id, "View")
-        if one.subscription_id
+        cells.link("subscription", invoice.subscription_id, "View")
+        if invoice.subscription_id
         else cells.NONE
     )
 
@@ -355,44 +365,49 @@ INVOICES = listing(
 )
 
 
-def _products_of(one: Subscription) -> str:
+def _products_of(subscription: Subscription) -> str:
     return ", ".join(
-        [one.price.product.name, *(item.price.product.name for item in one.add_ons.all())]
+        [
+            subscription.price.product.name,
+            *(item.price.product.name for item in subscription.add_ons.all()),
+        ]
     )
 
 
-def _cycle(one: Subscription) -> SafeString:
-    words = cycle_words(one.price.interval, one.price.interval_count)
+def _cycle(subscription: Subscription) -> SafeString:
+    words = cycle_words(subscription.price.interval, subscription.price.interval_count)
     return format_html(
         '{}<br><span class="small muted">{}</span>',
-        fiat(cycle_cents(one), one.price.currency),
+        fiat(cycle_cents(subscription), subscription.price.currency),
         words,
     )
 
 
-def _subscription_status(one: Subscription) -> SafeString:
-    shown = badge("subscription", one.status)
+def _subscription_status(subscription: Subscription) -> SafeString:
+    status = badge("subscription", subscription.status)
     return (
-        format_html('{} <span class="badge quiet">Cancels</span>', shown)
-        if one.cancel_at_period_end
-        else shown
+        format_html('{} <span class="badge quiet">Cancels</span>', status)
+        if subscription.cancel_at_period_end
+        else status
     )
 
 
-def _next(one: Subscription) -> SafeString:
-    if one.status == CANCELED:
-        return format_html('<span class="muted">ended {}</span>', day(one.canceled_at))
-    if one.cancel_at_period_end:
-        return format_html('<span class="muted">ends {}</span>', day(one.cancel_at))
+def _next(subscription: Subscription) -> SafeString:
+    if subscription.status == CANCELED:
+        return format_html('<span class="muted">ended {}</span>', day(subscription.canceled_at))
+    if subscription.cancel_at_period_end:
+        return format_html('<span class="muted">ends {}</span>', day(subscription.cancel_at))
     return (
         cells.NONE
-        if one.status == PAUSED
-        else format_html('<span class="muted">{}</span>', day(one.next_billing_at))
+        if subscription.status == PAUSED
+        else format_html('<span class="muted">{}</span>', day(subscription.next_billing_at))
     )
 
 
 def _moment_of(key: str, label: str, attribute: str) -> Column:
-    return time_column(key, label, lambda one: getattr(one, attribute), name=attribute)
+    return time_column(
+        key, label, lambda subscription: getattr(subscription, attribute), name=attribute
+    )
 
 
 SUBSCRIPTIONS = listing(
@@ -402,15 +417,15 @@ SUBSCRIPTIONS = listing(
             Column(
                 "customer",
                 "Customer",
-                lambda one: cells.name(
+                lambda subscription: cells.name(
                     "subscription",
-                    one.pk,
-                    one.customer.name or one.customer.email,
-                    _products_of(one),
+                    subscription.pk,
+                    subscription.customer.name or subscription.customer.email,
+                    _products_of(subscription),
                 ),
                 {
-                    "customer_email": lambda one: one.customer.email,
-                    "customer_name": lambda one: one.customer.name,
+                    "customer_email": lambda subscription: subscription.customer.email,
+                    "customer_name": lambda subscription: subscription.customer.name,
                     "products": _products_of,
                 },
             ),
@@ -419,10 +434,10 @@ SUBSCRIPTIONS = listing(
                 "Per cycle",
                 _cycle,
                 {
-                    "amount": lambda one: money.text_from_cents(cycle_cents(one)),
-                    "currency": lambda one: one.price.currency,
-                    "interval": lambda one: one.price.interval,
-                    "interval_count": lambda one: one.price.interval_count,
+                    "amount": lambda subscription: money.text_from_cents(cycle_cents(subscription)),
+                    "currency": lambda subscription: subscription.price.currency,
+                    "interval": lambda subscription: subscription.price.interval,
+                    "interval_count": lambda subscription: subscription.price.interval_count,
                 },
                 is_number=True,
                 on_phone=True,
@@ -431,18 +446,21 @@ SUBSCRIPTIONS = listing(
                 "status",
                 "Status",
                 _subscription_status,
-                {"status": lambda one: one.status},
+                {"status": lambda subscription: subscription.status},
                 on_phone=True,
             ),
             Column(
                 "next",
                 "Next invoice",
                 _next,
-                {"next_billing_at": lambda one: clock.iso(one.next_billing_at)},
+                {"next_billing_at": lambda subscription: clock.iso(subscription.next_billing_at)},
                 on_phone=True,
             ),
             number_column(
-                "failed", "Failed in a row", lambda one: one.failed_cycle_count, is_default=False
+                "failed",
+                "Failed in a row",
+                lambda subscription: subscription.failed_cycle_count,
+                is_default=False,
             ),
             _moment_of("created", "Created", "created_at"),
             _moment_of("period_start", "Period from", "current_period_start"),
@@ -450,7 +468,7 @@ SUBSCRIPTIONS = listing(
             _moment_of("trial_end", "Trial until", "trial_end"),
             _moment_of("cancel_at", "Cancels at", "cancel_at"),
             _moment_of("canceled_at", "Canceled", "canceled_at"),
-            id_column(lambda one: one),
+            id_column(lambda subscription: subscription),
         ),
     )
 )

@@ -24,13 +24,13 @@ _FIELDS = ("email", "name", "phone")
 
 
 def index(request: PageRequest) -> HttpResponse:
-    asked = _asked(request)
-    page = window(selectors.active_customers(request.access, asked), request.GET, {"q": asked})
+    text = _asked(request)
+    page = window(selectors.active_customers(request.access, text), request.GET, {"q": text})
     context = {
-        "table": CUSTOMERS.table(request, page.rows, {"q": asked} if asked else {}),
+        "table": CUSTOMERS.table(request, page.rows, {"q": text} if text else {}),
         "window": page,
-        "q": asked,
-        "is_empty": not page.rows and not asked and "page" not in request.GET,
+        "q": text,
+        "is_empty": not page.rows and not text and "page" not in request.GET,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(
@@ -67,7 +67,10 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "address": _lines(customer.address or {}),
         "owed": selectors.owed(access, now, customer),
         "invoices": list(invoices[:SHOWN]),
-        "subscriptions": [{"row": one, "cents": cycle_cents(one)} for one in subscriptions[:SHOWN]],
+        "subscriptions": [
+            {"row": subscription, "cents": cycle_cents(subscription)}
+            for subscription in subscriptions[:SHOWN]
+        ],
         "portal_url": portal_url(customer) if customer.deleted_at is None else "",
         "now": now,
     }
@@ -86,7 +89,9 @@ class CustomerForm(BillingForm):
         self, typed: Mapping[str, str], before: Mapping[str, object] | None = None
     ) -> None:
         super().__init__(typed)
-        self.others = {name: value for name, value in (before or {}).items() if name not in ADDRESS}
+        self.other_fields = {
+            name: value for name, value in (before or {}).items() if name not in ADDRESS
+        }
 
     def request(self) -> CustomerRequest:
         """Raises Invalid."""
@@ -98,7 +103,7 @@ class CustomerForm(BillingForm):
 
     def _fields(self) -> dict[str, object]:
         address = {name: self.values[name] for name in ADDRESS if self.values[name]}
-        return {**self.filled(*_FIELDS), "address": {**address, **self.others} or None}
+        return {**self.filled(*_FIELDS), "address": {**address, **self.other_fields} or None}
 
     @property
     def address(self) -> list[tuple[str, str, str]]:
@@ -113,18 +118,18 @@ def create(request: PageRequest) -> HttpResponse:
     form = CustomerForm(request.POST.dict())
     try:
         key = form_keys.of(form.values)
-        made = customers.create_customer(request.access, form.request(), form_key=key)
+        customer = customers.create_customer(request.access, form.request(), form_key=key)
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    messages.success(request, f"{made.email} added.")
-    return go("customer", made.pk)
+    messages.success(request, f"{customer.email} added.")
+    return go("customer", customer.pk)
 
 
 def edit(request: PageRequest, id: str) -> HttpResponse:
     customer: Customer = find(_customers(request).filter(deleted_at=None), id)
     if request.method == "GET":
-        shown = {name: getattr(customer, name) or "" for name in _FIELDS}
-        return _form(request, CustomerForm({**shown, **_shown(customer.address or {})}), customer)
+        fields = {name: getattr(customer, name) or "" for name in _FIELDS}
+        return _form(request, CustomerForm({**fields, **_shown(customer.address or {})}), customer)
     form = CustomerForm(request.POST.dict(), customer.address)
     try:
         customers.update_customer(request.access, customer, form.changes())
@@ -136,8 +141,8 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
 
 def _lines(address: Mapping[str, object]) -> list[tuple[str, object]]:
     """The parts of an address that the form knows, in its order, then the others."""
-    known = [(label, address[name]) for name, label in ADDRESS.items() if name in address]
-    return known + [(name, value) for name, value in address.items() if name not in ADDRESS]
+    pairs = [(label, address[name]) for name, label in ADDRESS.items() if name in address]
+    return pairs + [(name, value) for name, value in address.items() if name not in ADDRESS]
 
 
 def _shown(address: Mapping[str, object]) -> dict[str, str]:

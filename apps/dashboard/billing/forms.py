@@ -133,12 +133,12 @@ def customer_named(access: Access, form: BillingForm, *, is_adding: bool) -> Cus
     what adding a customer raises."""
     email = form.values["email"]
     name = form.values["customer_name"]
-    found = customer_with_email(access, email) if email else None
-    if found is None and is_adding:
+    customer = customer_with_email(access, email) if email else None
+    if customer is None and is_adding:
         return create_customer(access, CustomerRequest.read({"email": email, "name": name or None}))
-    if found is None or found.deleted_at is not None:
+    if customer is None or customer.deleted_at is not None:
         raise NoSuchCustomer
-    return found
+    return customer
 
 
 def may_add(access: Access, email: str, refusal: Exception) -> bool:
@@ -152,7 +152,7 @@ def may_add(access: Access, email: str, refusal: Exception) -> bool:
 
 def email_of(access: Access, id: str) -> str:
     """The address of the customer whose page led to a form; empty when there is none."""
-    found = (
+    customer = (
         customers_visible_to(access).filter(pk=id, deleted_at=None).first() if is_uuid(id) else None
     )
-    return found.email if found is not None else ""
+    return customer.email if customer is not None else ""

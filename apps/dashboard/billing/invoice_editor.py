@@ -90,13 +90,17 @@ class InvoiceForm(BillingForm):
             for name in ("line_description", "line_quantity", "line_amount")
         ]
         typed = [
-            {"what": what.strip()[:600], "many": many.strip()[:20], "each": each.strip()[:20]}
-            for what, many, each in zip(*columns, strict=False)
+            {
+                "what": description.strip()[:600],
+                "many": many.strip()[:20],
+                "each": each.strip()[:20],
+            }
+            for description, many, each in zip(*columns, strict=False)
         ]
-        lines = [one for one in typed[: LINES_MAX + 1] if one["what"] or one["each"]]
+        lines = [line for line in typed[: LINES_MAX + 1] if line["what"] or line["each"]]
         less = request.POST.get("less", "")
         if less.isascii() and less.isdigit() and len(less) < 4:
-            lines = [one for n, one in enumerate(lines) if n != int(less)]
+            lines = [line for n, line in enumerate(lines) if n != int(less)]
         more = ROWS if "more" in request.POST else 0
         return cls(
             request.POST.dict(), _padded(lines, more), None if invoice is None else invoice.due_at
@@ -107,11 +111,11 @@ class InvoiceForm(BillingForm):
         """A draft as it is."""
         lines = [
             {
-                "what": one.description,
-                "many": str(one.quantity),
-                "each": money.text_from_cents(one.unit_amount_cents),
+                "what": line.description,
+                "many": str(line.quantity),
+                "each": money.text_from_cents(line.unit_amount_cents),
             }
-            for one in invoice.lines.all()
+            for line in invoice.lines.all()
         ]
         return cls(_shown(invoice), _padded(lines, 0), invoice.due_at)
 
@@ -124,10 +128,10 @@ class InvoiceForm(BillingForm):
         return InvoiceChanges.read(self._fields())
 
     def _fields(self) -> dict[str, object]:
-        written = [one for one in self.lines if one["what"] or one["each"]]
+        written = [line for line in self.lines if line["what"] or line["each"]]
         fields: dict[str, object] = {
             **self.filled(*_TEXTS, "currency"),
-            "line_items": [_line(one, n) for n, one in enumerate(written)],
+            "line_items": [_line(line, n) for n, line in enumerate(written)],
             "tax_rate_bps": percent_bps(self.values["tax"], "tax") if self.values["tax"] else None,
             **self._discount(),
         }
@@ -157,15 +161,16 @@ class InvoiceForm(BillingForm):
     @property
     def rows(self) -> list[dict[str, str]]:
         """Each line with the names of its inputs."""
-        named = enumerate(self.lines, start=1)
+        numbered = enumerate(self.lines, start=1)
         return [
-            {**one, **{f"{name}_input": f"{name}-{n}" for name in _NEW_LINE}} for n, one in named
+            {**line, **{f"{name}_input": f"{name}-{n}" for name in _NEW_LINE}}
+            for n, line in numbered
         ]
 
     @property
     def sentences(self) -> list[str]:
         """Everything that is wrong."""
-        return [one for said in self.errors.values() for one in said]
+        return [sentence for sentences in self.errors.values() for sentence in sentences]
 
 
 def create(request: PageRequest) -> HttpResponse:
@@ -185,12 +190,12 @@ def create(request: PageRequest) -> HttpResponse:
     try:
         key = form_keys.of(form.values)
         customer = customer_named(access, form, is_adding=ADD in request.POST)
-        made = create_invoice(access, form.request(customer), form_key=key)
+        invoice = create_invoice(access, form.request(customer), form_key=key)
     except Refusals as refusal:
         is_new = may_add(access, form.values["email"], refusal)
         return _form(request, form.refuse(refusal), is_new=is_new)
     messages.success(request, "Draft saved. Your customer can’t see it until you finalize it.")
-    return go("invoice", made.pk)
+    return go("invoice", invoice.pk)
 
 
 def edit(request: PageRequest, id: str) -> HttpResponse:

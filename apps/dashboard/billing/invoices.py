@@ -49,21 +49,21 @@ class Filters:
 
     @classmethod
     def of(cls, request: PageRequest) -> "Filters":
-        asked = {
+        values = {
             name: request.GET.get(name, "").strip()[:255]
             for name in ("status", "q", "customer", "subscription")
         }
-        return cls(**{**asked, "status": asked["status"] if asked["status"] in _TABS else ""})
+        return cls(**{**values, "status": values["status"] if values["status"] in _TABS else ""})
 
-    def kept(self, **changes: str) -> dict[str, str]:
-        asked = {
+    def parameters(self, **changes: str) -> dict[str, str]:
+        values = {
             "status": self.status,
             "q": self.q,
             "customer": self.customer,
             "subscription": self.subscription,
             **changes,
         }
-        return {name: value for name, value in asked.items() if value}
+        return {name: value for name, value in values.items() if value}
 
     def rows(self, access: Access) -> "QuerySet[Invoice]":
         every = selectors.search_invoices(selectors.invoices_visible_to(access), self.q)
@@ -79,9 +79,9 @@ class Filters:
 
 def index(request: PageRequest) -> HttpResponse:
     filters = Filters.of(request)
-    page = window(filters.rows(request.access), request.GET, filters.kept())
+    page = window(filters.rows(request.access), request.GET, filters.parameters())
     context = {
-        "table": INVOICES.table(request, page.rows, filters.kept()),
+        "table": INVOICES.table(request, page.rows, filters.parameters()),
         "window": page,
         "filters": filters,
         "subscription_id": filters.subscription if is_uuid(filters.subscription) else "",
@@ -89,14 +89,14 @@ def index(request: PageRequest) -> HttpResponse:
         "tabs": [
             {
                 "name": name,
-                "query": urlencode(filters.kept(status=one)),
-                "is_current": one == filters.status,
+                "query": urlencode(filters.parameters(status=value)),
+                "is_current": value == filters.status,
             }
-            for one, name in _TABS.items()
+            for value, name in _TABS.items()
         ],
         "owed": selectors.owed(request.access, request.access.now()),
         "now": request.access.now(),
-        "is_empty": not page.rows and not filters.kept() and "page" not in request.GET,
+        "is_empty": not page.rows and not filters.parameters() and "page" not in request.GET,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(
@@ -111,8 +111,8 @@ def export(request: PageRequest) -> FileResponse:
 
 
 def find_invoice(request: PageRequest, id: str) -> Invoice:
-    found: Invoice = find(selectors.invoices_visible_to(request.access), id)
-    return found
+    invoice: Invoice = find(selectors.invoices_visible_to(request.access), id)
+    return invoice
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
@@ -131,8 +131,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "left_cents": max(0, invoice.total_cents - invoice.amount_paid_cents),
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
         "changes": changes,
-        "was_sent": any(one.change == "sent" for one in changes),
-        "acts": [name for name, one in ACTS.items() if invoice.status in one.offered_in],
+        "was_sent": any(item.change == "sent" for item in changes),
+        "acts": [name for name, item in ACTS.items() if invoice.status in item.offered_in],
         "now": request.access.now(),
     }
     return show(request, "dashboard/invoices/detail.html", context)
@@ -148,19 +148,19 @@ _FILES: dict[str, tuple[Callable[[Invoice], bytes | None], str, str, str]] = {
 def download(request: PageRequest, id: str) -> HttpResponse:
     """The bill as PDF, the receipt, or the e-invoice as XML."""
     invoice = find_invoice(request, id)
-    asked = request.GET.get("of", "")
-    make, kind, ending, content_type = _FILES.get(asked, _FILES[""])
+    choice = request.GET.get("of", "")
+    make, kind, ending, content_type = _FILES.get(choice, _FILES[""])
     if invoice.number is None or (kind == "receipt" and not files.has_receipt(invoice)):
         raise Http404
     try:
-        made = make(invoice)
+        content = make(invoice)
     except NotDrawn as refusal:
         return unavailable(request, str(refusal.retry_after))
-    if made is None:
+    if content is None:
         raise Http404
     name = files.file_name(kind, invoice, ending)
     return HttpResponse(
-        made,
+        content,
         content_type=content_type,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

@@ -52,19 +52,19 @@ class Filters:
         return cls(status if status in _TABS else "", text)
 
     @property
-    def kept(self) -> dict[str, str]:
+    def parameters(self) -> dict[str, str]:
         return self.with_status(self.status)
 
     def with_status(self, status: str) -> dict[str, str]:
-        asked = {"status": status, "q": self.q}
-        return {name: value for name, value in asked.items() if value}
+        values = {"status": status, "q": self.q}
+        return {name: value for name, value in values.items() if value}
 
 
 def index(request: PageRequest) -> HttpResponse:
     filters = Filters.of(request)
-    page = window(_rows(request, filters), request.GET, filters.kept)
+    page = window(_rows(request, filters), request.GET, filters.parameters)
     context = {
-        "table": PRODUCTS.table(request, page.rows, filters.kept),
+        "table": PRODUCTS.table(request, page.rows, filters.parameters),
         "window": page,
         "filters": filters,
         "length_max": LENGTH_MAX,
@@ -76,7 +76,7 @@ def index(request: PageRequest) -> HttpResponse:
             }
             for status, name in _TABS.items()
         ],
-        "is_empty": not page.rows and not filters.kept and "page" not in request.GET,
+        "is_empty": not page.rows and not filters.parameters and "page" not in request.GET,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(
@@ -107,21 +107,21 @@ def export_prices(request: PageRequest) -> FileResponse:
     return csv_file(request, "prices", _COLUMNS, rows, _cells)
 
 
-def _cells(one: Price) -> list[object]:
-    what = [
-        one.product.name,
-        one.product.active,
-        money.text_from_cents(one.unit_amount_cents),
-        one.currency,
+def _cells(price: Price) -> list[object]:
+    values = [
+        price.product.name,
+        price.product.active,
+        money.text_from_cents(price.unit_amount_cents),
+        price.currency,
     ]
     return [
-        *what,
-        one.interval,
-        one.interval_count,
-        one.active,
-        clock.iso(one.created_at),
-        one.mode,
-        one.pk,
+        *values,
+        price.interval,
+        price.interval_count,
+        price.active,
+        clock.iso(price.created_at),
+        price.mode,
+        price.pk,
     ]
 
 
@@ -146,7 +146,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     running = selectors.subscriptions_to(request.access, prices)
     context = {
         "product": product,
-        "prices": [{"price": one, "running": running.get(one.pk, 0)} for one in prices],
+        "prices": [{"price": price, "running": running.get(price.pk, 0)} for price in prices],
     }
     return show(request, "dashboard/products/detail.html", context)
 
@@ -170,18 +170,18 @@ def create(request: PageRequest) -> HttpResponse:
     form = ProductForm(request.POST.dict())
     try:
         key = form_keys.of(form.values)
-        made = catalog.create_product(request.access, form.request(), form_key=key)
+        product = catalog.create_product(request.access, form.request(), form_key=key)
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
     messages.success(request, "Product created. Add a price next.")
-    return go("price_create", made.pk)
+    return go("price_create", product.pk)
 
 
 def edit(request: PageRequest, id: str) -> HttpResponse:
     product: Product = find(_products(request), id)
     if request.method == "GET":
-        shown = ProductForm({"name": product.name, "description": product.description or ""})
-        return _form(request, shown, product)
+        product_form = ProductForm({"name": product.name, "description": product.description or ""})
+        return _form(request, product_form, product)
     form = ProductForm(request.POST.dict())
     try:
         catalog.update_product(request.access, product, form.changes())

@@ -48,38 +48,44 @@ _TABS = {
 
 def _rows(request: PageRequest) -> "tuple[QuerySet[Subscription], dict[str, str]]":
     """What the address asks for, and the filters that its neighbours keep."""
-    asked = {
+    filters = {
         "status": request.GET.get("status", ""),
         "customer": request.GET.get("customer", "")[:100],
     }
-    asked["status"] = asked["status"] if asked["status"] in _TABS else ""
+    filters["status"] = filters["status"] if filters["status"] in _TABS else ""
     every = selectors.subscriptions_visible_to(request.access)
     return selectors.filtered_subscriptions(
-        every, status=asked["status"], customer_id=asked["customer"]
-    ), asked
+        every, status=filters["status"], customer_id=filters["customer"]
+    ), filters
 
 
 def index(request: PageRequest) -> HttpResponse:
-    rows, asked = _rows(request)
-    page = window(rows, request.GET, asked)
+    rows, filters = _rows(request)
+    page = window(rows, request.GET, filters)
     context = {
         "table": SUBSCRIPTIONS.table(
-            request, page.rows, {name: value for name, value in asked.items() if value}
+            request, page.rows, {name: value for name, value in filters.items() if value}
         ),
         "window": page,
-        "asked": asked,
-        "of": email_of(request.access, asked["customer"]) if asked["customer"] else "",
+        "asked": filters,
+        "of": email_of(request.access, filters["customer"]) if filters["customer"] else "",
         "tabs": [
-            {"name": name, "query": _query(asked, one), "is_current": one == asked["status"]}
-            for one, name in _TABS.items()
+            {
+                "name": name,
+                "query": _query(filters, status),
+                "is_current": status == filters["status"],
+            }
+            for status, name in _TABS.items()
         ],
-        "is_empty": not page.rows and not any(asked.values()) and "page" not in request.GET,
+        "is_empty": not page.rows and not any(filters.values()) and "page" not in request.GET,
     }
     return show(request, "dashboard/subscriptions/list.html", context)
 
 
-def _query(asked: Mapping[str, str], status: str) -> str:
-    return urlencode({name: value for name, value in {**asked, "status": status}.items() if value})
+def _query(filters: Mapping[str, str], status: str) -> str:
+    return urlencode(
+        {name: value for name, value in {**filters, "status": status}.items() if value}
+    )
 
 
 def export(request: PageRequest) -> FileResponse:
@@ -87,8 +93,8 @@ def export(request: PageRequest) -> FileResponse:
 
 
 def _find(request: PageRequest, id: str) -> Subscription:
-    found: Subscription = find(selectors.subscriptions_visible_to(request.access), id)
-    return found
+    subscription: Subscription = find(selectors.subscriptions_visible_to(request.access), id)
+    return subscription
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
@@ -162,10 +168,13 @@ class SubscriptionForm(BillingForm):
         return SubscriptionChanges.read(self._fields())
 
     def _fields(self) -> dict[str, object]:
-        chosen = [one for one in self.rows if one.price]
+        chosen = [line for line in self.rows if line.price]
         items = [
-            {"price_id": one.price, "quantity": whole(one.quantity or "1", f"items[{n}].quantity")}
-            for n, one in enumerate(chosen)
+            {
+                "price_id": line.price,
+                "quantity": whole(line.quantity or "1", f"items[{n}].quantity"),
+            }
+            for n, line in enumerate(chosen)
         ]
         return {
             "items": items,
@@ -181,7 +190,7 @@ class SubscriptionForm(BillingForm):
     @property
     def items(self) -> list[tuple[Row, str, str]]:
         """Each row with the names of its inputs."""
-        return [(one, f"price-{n}", f"quantity-{n}") for n, one in enumerate(self.rows, start=1)]
+        return [(line, f"price-{n}", f"quantity-{n}") for n, line in enumerate(self.rows, start=1)]
 
 
 def create(request: PageRequest) -> HttpResponse:
@@ -197,25 +206,29 @@ def create(request: PageRequest) -> HttpResponse:
     try:
         key = form_keys.of(form.values)
         customer = customer_named(request.access, form, is_adding=ADD in request.POST)
-        made = services.create_subscription(request.access, form.request(customer), form_key=key)
+        subscription = services.create_subscription(
+            request.access, form.request(customer), form_key=key
+        )
     except Refusals as refusal:
         is_new = may_add(request.access, form.values["email"], refusal)
         return _form(request, form.refuse(refusal), is_new=is_new)
     messages.success(
         request,
         "Subscription started."
-        if made.status == ACTIVE
+        if subscription.status == ACTIVE
         else "Subscription started with a free trial.",
     )
-    return go("subscription", made.pk)
+    return go("subscription", subscription.pk)
 
 
 def change(request: PageRequest, id: str) -> HttpResponse:
     """Other prices and quantities, from the next cycle on."""
     row = _find(request, id)
     if request.method == "GET":
-        shown = SubscriptionForm({"grace_cycles": str(row.grace_cycles)}, _padded(_shown(row), 1))
-        return _form(request, shown, subscription=row)
+        change_form = SubscriptionForm(
+            {"grace_cycles": str(row.grace_cycles)}, _padded(_shown(row), 1)
+        )
+        return _form(request, change_form, subscription=row)
     form = SubscriptionForm.posted(request)
     if "more" in request.POST:
         return _form(request, form, subscription=row)
@@ -228,7 +241,7 @@ def change(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _shown(row: Subscription) -> list[Row]:
-    add_ons = [Row(str(one.price_id), str(one.quantity)) for one in row.add_ons.all()]
+    add_ons = [Row(str(add_on.price_id), str(add_on.quantity)) for add_on in row.add_ons.all()]
     return [Row(str(row.price_id), str(row.quantity)), *add_ons]
 
 
@@ -246,14 +259,14 @@ def _form(
     is_new: bool = False,
 ) -> HttpResponse:
     prices = selectors.prices_on_offer(request.access, PRICES_MAX)
-    prices += _archived(subscription, {one.pk for one in prices})
+    prices += _archived(subscription, {price.pk for price in prices})
     context = {
         "form": form,
         "given": form.values,
         "errors": form.common_errors,
         "is_new": is_new,
         "subscription": subscription,
-        "prices": [(str(one.pk), one) for one in prices],
+        "prices": [(str(price.pk), price) for price in prices],
         "emails": []
         if subscription
         else list(
@@ -265,14 +278,14 @@ def _form(
     return show(request, "dashboard/subscriptions/form.html", context, status=form.status)
 
 
-def _archived(subscription: Subscription | None, known: set[Any]) -> list[Price]:
+def _archived(subscription: Subscription | None, ids: set[Any]) -> list[Price]:
     """Prices that a subscription is on and nobody else can get."""
     if subscription is None:
         return []
     return [
-        one
-        for one in (subscription.price, *(item.price for item in subscription.add_ons.all()))
-        if one.pk not in known
+        price
+        for price in (subscription.price, *(item.price for item in subscription.add_ons.all()))
+        if price.pk not in ids
     ]
 
 
