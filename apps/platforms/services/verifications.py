@@ -145,11 +145,10 @@ def _letter(store: Store, done: str, reason: str) -> notices.Decision:
         else f"/dashboard/platform/accounts/{store.pk}"
     )
     if done == "approved":
-        text = "Its business details were checked and found right."
+        text = "We reviewed the business details and approved them."
         return notices.Decision(f"{store.name} is verified", text, path, "Open the dashboard")
     text = (
-        "Its business details were checked and can't be accepted as they are. You can send them"
-        " again."
+        "We couldn't verify the business details as submitted. Update them and submit them again."
     )
     return notices.Decision(
         f"{store.name} could not be verified", text, path, "Open the dashboard", reason
