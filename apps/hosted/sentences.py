@@ -39,7 +39,7 @@ REFUSALS = (
     _("Payment provider error"),
     _("That is not an account number"),
     _("That is not an address of this network"),
-    _("That is not the code of the last email, or it is too old"),
+    _("This code isn't the one from the latest email, or it has expired"),
     _("The contact of this business has had many of these emails. Try again tomorrow."),
     _("The email was sent a moment ago. Wait a minute before you send it again."),
     _("The payment has no deposit address for this asset"),

@@ -47,7 +47,7 @@ def test_a_platform_adds_a_merchant_who_onboards_by_a_link(
     page = signed_in(world, open_page, "/dashboard/platform/accounts/new", width, dark)
     page.get_by_label("Name", exact=True).fill("Corner Shop")
     see(page, "Add sub-merchant", f"platform-new-{look}")
-    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("button", name="Add sub-merchant", exact=True).click()
     see(page, "Corner Shop", f"platform-account-{look}")
     page.goto(page.url + "/link")
     see(page, "Onboarding link", f"platform-link-new-{look}")
@@ -189,7 +189,7 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     see(page, "Verify it’s you", f"agents-confirm-{look}")
     page.get_by_label("Code from your authenticator app").fill(next_code(world.alice))
     page.get_by_role("button", name="Confirm").click()
-    see(page, "The agent's test credential", f"agents-created-{look}")
+    see(page, "Your new test credential", f"agents-created-{look}")
     base = page.url.split("/dashboard")[0]
     page.goto(f"{base}/dashboard/agents")
     see(page, "Agents", f"agents-{look}")

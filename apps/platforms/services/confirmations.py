@@ -44,7 +44,7 @@ STOPPED = "stopped"
 
 
 class WrongConfirmationCode(Flat):
-    message = "That is not the code of the last email, or it is too old"
+    message = "This code isn't the one from the latest email, or it has expired"
 
 
 class ConfirmationJustSent(Flat):
