@@ -73,7 +73,7 @@ class Asked:
         return {"store": self.store_id, "mode": self.mode, "starts": starts, "ends": ends}
 
 
-class Row(NamedTuple):
+class BookRow(NamedTuple):
     """One entry with its movement."""
 
     at: datetime
@@ -97,7 +97,7 @@ class Row(NamedTuple):
 
 
 @dataclass
-class Tally:
+class ExportTally:
     """What has been written: counts, and the sum per account, from which the totals are taken."""
 
     movements: int = 0
@@ -150,20 +150,20 @@ WHERE {_SCOPE} AND m.at < %(starts)s GROUP BY 1, 2, 3, 4, 5 HAVING sum(e.amount_
 """  # noqa: S608  # put together of our own text
 
 
-def rows(query: Asked) -> Iterator[Row]:
+def rows(query: Asked) -> Iterator[BookRow]:
     """Every entry of the movements asked for, whole movements together; of one store's movements
     the service's side too."""
     for row in rows_of(_ROWS, query.arguments()):
-        yield Row._make([*row[:-1], int(row[-1])])
+        yield BookRow._make([*row[:-1], int(row[-1])])
 
 
-def write_csv(query: Asked, file: IO[str]) -> Tally:
-    tally = Tally()
+def write_csv(query: Asked, file: IO[str]) -> ExportTally:
+    tally = ExportTally()
     file.writelines(spreadsheet.lines(CSV_COLUMNS, _cells(query, tally)))
     return tally
 
 
-def _cells(query: Asked, tally: Tally) -> Iterator[list[object]]:
+def _cells(query: Asked, tally: ExportTally) -> Iterator[list[object]]:
     last = None
     for row in rows(query):
         tally.movements += row.movement_id != last
@@ -197,9 +197,9 @@ def _cells(query: Asked, tally: Tally) -> Iterator[list[object]]:
         yield [*of_movement, *of_entry]
 
 
-def write_beancount(query: Asked, file: IO[str]) -> Tally:
+def write_beancount(query: Asked, file: IO[str]) -> ExportTally:
     """Opening balances, every movement, and an assertion per account that bean-check verifies."""
-    tally = Tally()
+    tally = ExportTally()
     opened = set[str]()
     file.write('option "title" "Tillgate"\n')
     last = query.last
@@ -217,7 +217,7 @@ def write_beancount(query: Asked, file: IO[str]) -> Tally:
     return tally
 
 
-def _write_opening(query: Asked, file: IO[str], tally: Tally, opened: set[str]) -> None:
+def _write_opening(query: Asked, file: IO[str], tally: ExportTally, opened: set[str]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_OPENING, query.arguments())
         balances = cursor.fetchall()
@@ -235,7 +235,9 @@ def _write_opening(query: Asked, file: IO[str], tally: Tally, opened: set[str]) 
     file.write(f'\n{day} * "Opening balances"\n' + "".join(postings))
 
 
-def _write_movement(entries: list[Row], file: IO[str], tally: Tally, opened: set[str]) -> None:
+def _write_movement(
+    entries: list[BookRow], file: IO[str], tally: ExportTally, opened: set[str]
+) -> None:
     first = entries[0]
     day = str(first.at.date())
     names = [_account(row.mode, row.store_id, row.account) for row in entries]

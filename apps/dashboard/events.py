@@ -20,7 +20,7 @@ SIGNED = ("Service-Signature", "webhook-id", "webhook-timestamp", "webhook-signa
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownAttempt:
     """An attempt; `number` counts within its series."""
 
     number: int
@@ -109,10 +109,10 @@ def _readable(raw: str) -> str:
     return json.dumps(json.loads(raw), indent=2, ensure_ascii=False)
 
 
-def _attempts(delivery: Delivery) -> list[Shown]:
+def _attempts(delivery: Delivery) -> list[ShownAttempt]:
     """Newest first: the one that arrived, which the delivery tells, then those that failed."""
     failed = [
-        Shown(
+        ShownAttempt(
             attempt.number,
             attempt.at,
             False,
@@ -123,7 +123,7 @@ def _attempts(delivery: Delivery) -> list[Shown]:
         )
         for attempt in selectors.failed_attempts(delivery)
     ]
-    last = Shown(
+    last = ShownAttempt(
         delivery.attempts,
         delivery.delivered_at,
         True,
@@ -136,7 +136,7 @@ def _attempts(delivery: Delivery) -> list[Shown]:
         return [last, *failed]
     if not failed and delivery.attempts:  # of before attempts were kept one by one
         return [
-            Shown(
+            ShownAttempt(
                 delivery.attempts,
                 None,
                 False,

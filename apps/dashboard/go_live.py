@@ -21,7 +21,7 @@ from apps.webhooks.models import Endpoint
 
 
 @dataclass(frozen=True)
-class Step:
+class GoLiveStep:
     """A line of the set-up list; `permission` is what its page needs. Without a `url` the
     explanation says it all."""
 
@@ -35,7 +35,7 @@ class Step:
     hint: str = ""
 
 
-def steps_of(access: Access, person: User) -> list[Step]:
+def steps_of(access: Access, person: User) -> list[GoLiveStep]:
     """All of them, of both modes; the last one is the first live payment."""
     with tenancy.also([access.store], Mode.values):
         return [
@@ -54,8 +54,8 @@ def _settled(access: Access, mode: str) -> bool:
     return Payment.objects.filter(store_id=access.store_id, mode=mode, status__in=paid).exists()
 
 
-def _test_payment(access: Access) -> Step:
-    return Step(
+def _test_payment(access: Access) -> GoLiveStep:
+    return GoLiveStep(
         "Take a test payment",
         "Create a payment link in test mode, open it, and pay it from the test panel. No money"
         " moves.",
@@ -66,13 +66,13 @@ def _test_payment(access: Access) -> Step:
     )
 
 
-def _first_call(access: Access) -> Step:
+def _first_call(access: Access) -> GoLiveStep:
     keys = ApiKey.objects.filter(store_id=access.store_id, revoked_at=None)
     key = (
         keys.filter(mode=Mode.TEST, key_type=KeyType.SECRET).order_by("-created_at", "-id").first()
     )
     hidden = f"{key.prefix}…{key.last_four}" if key else "YOUR_TEST_KEY"
-    return Step(
+    return GoLiveStep(
         "Make your first API call",
         "Your server creates payments with an API key. A test key works right away and can't touch"
         " real money.",
@@ -101,8 +101,8 @@ def curl(secret: str) -> str:
     )
 
 
-def _endpoint(access: Access) -> Step:
-    return Step(
+def _endpoint(access: Access) -> GoLiveStep:
+    return GoLiveStep(
         "Add a webhook endpoint",
         "We notify your server the moment a payment changes, so you can ship.",
         "Add endpoint",
@@ -112,8 +112,8 @@ def _endpoint(access: Access) -> Step:
     )
 
 
-def _second_factor(person: User) -> Step:
-    return Step(
+def _second_factor(person: User) -> GoLiveStep:
+    return GoLiveStep(
         "Protect your sign-in",
         "With an authenticator app, nobody gets in with your password alone.",
         "Set up authenticator",
@@ -123,7 +123,7 @@ def _second_factor(person: User) -> Step:
     )
 
 
-def _business(access: Access) -> Step:
+def _business(access: Access) -> GoLiveStep:
     """What became of it, and what waits for it."""
     latest = latest_verification(access.store)
     status = "" if latest is None else latest.status
@@ -142,11 +142,11 @@ def _business(access: Access) -> Step:
     )
     url = reverse("dashboard:verification")
     is_done = access.store.kyc_confirmed_at is not None
-    return Step("Verify your business", explanation, action, url, roles.MANAGE, is_done)
+    return GoLiveStep("Verify your business", explanation, action, url, roles.MANAGE, is_done)
 
 
-def _payout_account(access: Access) -> Step:
-    return Step(
+def _payout_account(access: Access) -> GoLiveStep:
+    return GoLiveStep(
         "Add a payout account",
         "A wallet, or a bank account once your business is verified.",
         "Add account",
@@ -158,8 +158,8 @@ def _payout_account(access: Access) -> Step:
     )
 
 
-def _live_payment(access: Access) -> Step:
-    return Step(
+def _live_payment(access: Access) -> GoLiveStep:
+    return GoLiveStep(
         "Take your first live payment",
         (
             "Send a real payment link."

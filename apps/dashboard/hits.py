@@ -21,7 +21,7 @@ from apps.webhooks.models import Delivery, Endpoint
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchHit:
     """`noun` and `status` make its badge. It `is_exact` when the text names this record and no
     other."""
 
@@ -40,12 +40,12 @@ def _url(name: str, id: object) -> str:
     return reverse(f"dashboard:{name}", args=[str(id)])
 
 
-def of_payment(payment: Payment, term: Term) -> Hit:
+def of_payment(payment: Payment, term: Term) -> SearchHit:
     parts = [
         payment.reference if payment.title else "",
         f"order {payment.order_id}" if payment.order_id else "",
     ]
-    return Hit(
+    return SearchHit(
         payment.title or payment.reference,
         _url("payment", payment.pk),
         " · ".join(filter(None, parts)),
@@ -57,9 +57,9 @@ def of_payment(payment: Payment, term: Term) -> Hit:
     )
 
 
-def of_link(link: PaymentLink, term: Term) -> Hit:
+def of_link(link: PaymentLink, term: Term) -> SearchHit:
     price = fiat(link.amount_cents, link.currency) if link.amount_cents is not None else ""
-    return Hit(
+    return SearchHit(
         link.title,
         _url("link", link.pk),
         link_url(link),
@@ -68,12 +68,12 @@ def of_link(link: PaymentLink, term: Term) -> Hit:
     )
 
 
-def of_refund(refund: Refund, term: Term) -> Hit:
+def of_refund(refund: Refund, term: Term) -> SearchHit:
     """On the page of its payment."""
     asset = refund.asset
     amount = crypto(refund.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
     title = f"Refund of {refund.payment.title or refund.payment.reference}"
-    return Hit(
+    return SearchHit(
         title,
         _url("payment", refund.payment_id),
         shorten(refund.destination_address),
@@ -85,7 +85,7 @@ def of_refund(refund: Refund, term: Term) -> Hit:
     )
 
 
-def of_payout(payout: Payout, term: Term) -> Hit:
+def of_payout(payout: Payout, term: Term) -> SearchHit:
     saved = payout.destination
     to = (
         (saved.label or saved.holder or shorten(saved.address))
@@ -93,7 +93,7 @@ def of_payout(payout: Payout, term: Term) -> Hit:
         else shorten(payout.destination_address or "")
     )
     amount = crypto(payout.amount_atomic, payout.asset.atomic_decimals, payout.asset.coin_symbol)
-    return Hit(
+    return SearchHit(
         f"Payout to {to}",
         _url("payout", payout.pk),
         "",
@@ -105,12 +105,12 @@ def of_payout(payout: Payout, term: Term) -> Hit:
     )
 
 
-def of_swap(swap: Swap, term: Term) -> Hit:
+def of_swap(swap: Swap, term: Term) -> SearchHit:
     source = swap.source_asset
     bought = swap.buy_asset
     title = f"{source.coin_symbol} to {bought.coin_symbol}"
     amount = crypto(swap.sell_amount_atomic, source.atomic_decimals, source.coin_symbol)
-    return Hit(
+    return SearchHit(
         title,
         _url("swap", swap.pk),
         "",
@@ -122,8 +122,8 @@ def of_swap(swap: Swap, term: Term) -> Hit:
     )
 
 
-def of_customer(customer: Customer, term: Term) -> Hit:
-    return Hit(
+def of_customer(customer: Customer, term: Term) -> SearchHit:
+    return SearchHit(
         customer.name or customer.email,
         _url("customer", customer.pk),
         customer.email if customer.name else "",
@@ -131,9 +131,9 @@ def of_customer(customer: Customer, term: Term) -> Hit:
     )
 
 
-def of_invoice(invoice: Invoice, term: Term) -> Hit:
+def of_invoice(invoice: Invoice, term: Term) -> SearchHit:
     number = formatted_number(invoice)
-    return Hit(
+    return SearchHit(
         number or "Draft invoice",
         _url("invoice", invoice.pk),
         invoice.customer.name or invoice.customer.email,
@@ -145,10 +145,10 @@ def of_invoice(invoice: Invoice, term: Term) -> Hit:
     )
 
 
-def of_subscription(subscription: Subscription, term: Term) -> Hit:
+def of_subscription(subscription: Subscription, term: Term) -> SearchHit:
     title = subscription.price.product.name
     customer = subscription.customer.name or subscription.customer.email
-    return Hit(
+    return SearchHit(
         title,
         _url("subscription", subscription.pk),
         customer,
@@ -160,8 +160,8 @@ def of_subscription(subscription: Subscription, term: Term) -> Hit:
     )
 
 
-def of_product(product: Product, term: Term) -> Hit:
-    return Hit(
+def of_product(product: Product, term: Term) -> SearchHit:
+    return SearchHit(
         product.name,
         _url("product", product.pk),
         "" if product.active else "Archived",
@@ -169,16 +169,16 @@ def of_product(product: Product, term: Term) -> Hit:
     )
 
 
-def of_member(member: Member, term: Term) -> Hit:
-    return Hit(
+def of_member(member: Member, term: Term) -> SearchHit:
+    return SearchHit(
         member.user.name or member.user.email,
         reverse("dashboard:members"),
         f"{member.user.email} · {member.get_role_display()}",
     )
 
 
-def of_endpoint(endpoint: Endpoint, term: Term) -> Hit:
-    return Hit(
+def of_endpoint(endpoint: Endpoint, term: Term) -> SearchHit:
+    return SearchHit(
         endpoint.url,
         _url("webhook_endpoint", endpoint.pk),
         endpoint.description,
@@ -189,9 +189,9 @@ def of_endpoint(endpoint: Endpoint, term: Term) -> Hit:
     )
 
 
-def of_delivery(delivery: Delivery, term: Term) -> Hit:
+def of_delivery(delivery: Delivery, term: Term) -> SearchHit:
     """On the page of its endpoint."""
-    return Hit(
+    return SearchHit(
         delivery.event.type,
         _url("webhook_endpoint", delivery.endpoint_id),
         delivery.endpoint.url,
@@ -202,5 +202,7 @@ def of_delivery(delivery: Delivery, term: Term) -> Hit:
     )
 
 
-def of_key(key: ApiKey, term: Term) -> Hit:
-    return Hit(key.name or "API key", reverse("dashboard:keys"), f"{key.prefix}…{key.last_four}")
+def of_key(key: ApiKey, term: Term) -> SearchHit:
+    return SearchHit(
+        key.name or "API key", reverse("dashboard:keys"), f"{key.prefix}…{key.last_four}"
+    )

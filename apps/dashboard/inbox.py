@@ -42,7 +42,7 @@ def _delayed(access: Access) -> "QuerySet[Any]":
 
 
 @dataclass(frozen=True)
-class Kind:
+class InboxKind:
     """`rows` finds them, newest first, and `told` says one; who lacks `resolves` reads it without a
     button."""
 
@@ -54,55 +54,57 @@ class Kind:
 
 
 KINDS = (
-    Kind("late_deposit", payments.late_deposits, notices.of_late_deposit, roles.MOVE_MONEY),
-    Kind(
+    InboxKind("late_deposit", payments.late_deposits, notices.of_late_deposit, roles.MOVE_MONEY),
+    InboxKind(
         "flagged_payment", payments.flagged_payments, notices.of_flagged_payment, roles.MOVE_MONEY
     ),
-    Kind(
+    InboxKind(
         "unreturned_payment",
         payments.unreturned_payments,
         notices.of_unreturned_payment,
         roles.MOVE_MONEY,
     ),
-    Kind(
+    InboxKind(
         "overpaid_payment",
         _since(payments.overpaid_payments),
         notices.of_overpaid_payment,
         roles.MOVE_MONEY,
     ),
-    Kind(
+    InboxKind(
         "failed_refund", _since(payments.failed_refunds), notices.of_failed_refund, roles.MOVE_MONEY
     ),
-    Kind(
+    InboxKind(
         "unmatched_transfer",
         payments.unmatched_transfers,
         notices.of_unmatched_transfer,
         roles.MOVE_MONEY,
     ),
-    Kind("sending_in_review", sendings_in_review, notices.of_sending, roles.VIEW),
-    Kind("approval", payouts.open_approvals, notices.of_approval, roles.MOVE_MONEY),
-    Kind("failed_payout", payouts.failed_payouts, notices.of_failed_payout, roles.MOVE_MONEY),
-    Kind(
+    InboxKind("sending_in_review", sendings_in_review, notices.of_sending, roles.VIEW),
+    InboxKind("approval", payouts.open_approvals, notices.of_approval, roles.MOVE_MONEY),
+    InboxKind("failed_payout", payouts.failed_payouts, notices.of_failed_payout, roles.MOVE_MONEY),
+    InboxKind(
         "returned_payout",
         _since(payouts.returned_payouts),
         notices.of_returned_payout,
         roles.MOVE_MONEY,
     ),
-    Kind("payout_in_review", payouts.payouts_in_review, notices.of_payout, roles.VIEW),
-    Kind("bank_account", payouts.bank_accounts_waiting, notices.of_bank_account, roles.MANAGE),
-    Kind("verification", rejected_verifications, notices.of_verification, roles.MANAGE),
-    Kind("stopped_asset", stopped_assets, notices.of_stopped_asset, roles.VIEW),
-    Kind("delayed_payouts", _delayed, notices.of_delayed_wallet, roles.VIEW),
-    Kind("flagged_invoice", _since(billing.flagged_invoices), notices.of_invoice, roles.VIEW),
-    Kind(
+    InboxKind("payout_in_review", payouts.payouts_in_review, notices.of_payout, roles.VIEW),
+    InboxKind("bank_account", payouts.bank_accounts_waiting, notices.of_bank_account, roles.MANAGE),
+    InboxKind("verification", rejected_verifications, notices.of_verification, roles.MANAGE),
+    InboxKind("stopped_asset", stopped_assets, notices.of_stopped_asset, roles.VIEW),
+    InboxKind("delayed_payouts", _delayed, notices.of_delayed_wallet, roles.VIEW),
+    InboxKind("flagged_invoice", _since(billing.flagged_invoices), notices.of_invoice, roles.VIEW),
+    InboxKind(
         "past_due_subscription", billing.past_due_subscriptions, notices.of_subscription, roles.VIEW
     ),
-    Kind("failing_endpoint", failing_endpoints, notices.of_endpoint, roles.DEVELOP, roles.INSPECT),
+    InboxKind(
+        "failing_endpoint", failing_endpoints, notices.of_endpoint, roles.DEVELOP, roles.INSPECT
+    ),
 )
 
 
 @dataclass(frozen=True)
-class Line:
+class InboxLine:
     """A notice, and whether the person who looks may resolve it."""
 
     notice: Notice
@@ -130,7 +132,7 @@ class Inbox:
         self._keep(counts)
         return counts
 
-    def _named(self, kind: Kind) -> Any:
+    def _named(self, kind: InboxKind) -> Any:
         rows = kind.rows(self.access).order_by().annotate(kind_name=Value(kind.name, CharField()))
         return rows.values_list("kind_name", flat=True)[:KIND_MAX]
 
@@ -160,9 +162,9 @@ class Inbox:
         access = self.access
         return f"inbox:{access.store_id}:{access.mode}:{access.caller}:{access.role}"
 
-    def lines(self, limit: int) -> list[Line]:
+    def lines(self, limit: int) -> list[InboxLine]:
         """The newest, of all kinds together."""
-        result: list[Line] = []
+        result: list[InboxLine] = []
         now = self.access.now()
         for kind in KINDS:
             if self.counts[kind.name]:
@@ -170,7 +172,7 @@ class Inbox:
                 rows = kind.rows(self.access)[: min(limit, KIND_MAX)]
                 noticed = [kind.notice_of(row) for row in rows]
                 result += [
-                    Line(item, may_resolve, max(int((now - item.at).total_seconds()), 0))
+                    InboxLine(item, may_resolve, max(int((now - item.at).total_seconds()), 0))
                     for item in noticed
                 ]
         return sorted(result, key=lambda item: item.notice.at, reverse=True)[:limit]

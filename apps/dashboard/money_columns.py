@@ -22,15 +22,15 @@ from apps.swaps.models import Swap
 
 
 @dataclass(frozen=True)
-class Line:
+class MoneyLine:
     """A row, and what its amount was worth when it was made."""
 
     row: Any
     worth: Fiat | None
 
 
-def _lines(rows: Sequence[Any], worths: Sequence[Worth]) -> list[Line]:
-    return [Line(row, worth.fiat) for row, worth in zip(rows, worths, strict=True)]
+def _lines(rows: Sequence[Any], worths: Sequence[Worth]) -> list[MoneyLine]:
+    return [MoneyLine(row, worth.fiat) for row, worth in zip(rows, worths, strict=True)]
 
 
 def _text(amount_atomic: int | None, asset: Asset) -> str:
@@ -63,7 +63,7 @@ def _value() -> Column:
     )
 
 
-def _status(noun: str, **more: Callable[[Line], object]) -> Column:
+def _status(noun: str, **more: Callable[[MoneyLine], object]) -> Column:
     file = {"status": lambda line: line.row.status, **more}
     return Column(
         "status", "Status", lambda line: badge(noun, line.row.status), file, on_phone=True
@@ -119,12 +119,12 @@ def _coin(of: Callable[[Any], Asset]) -> Column:
 
 def read_payouts(
     request: PageRequest, payouts: Sequence[Payout], columns: frozenset[str]
-) -> list[Line]:
+) -> list[MoneyLine]:
     sales = [(payout.asset_id, payout.amount_atomic, payout.created_at) for payout in payouts]
     return _lines(payouts, worths_of(sales, request.access.store.settlement_currency))
 
 
-def _payout(line: Line) -> SafeString:
+def _payout(line: MoneyLine) -> SafeString:
     payout = line.row
     amount = cells.amount(payout.amount_atomic, payout.asset)
     return cells.row(
@@ -142,7 +142,7 @@ def _destination(payout: Payout) -> str:
     return f"{bank.currency} account ending in {bank.account_hint}" if bank is not None else ""
 
 
-def _to(line: Line) -> SafeString:
+def _to(line: MoneyLine) -> SafeString:
     to = _destination(line.row)
     saved = line.row.destination
     text = _address(to) if line.row.destination_address else format_html("{}", to)
@@ -240,11 +240,11 @@ def refund_worth(refund: Refund) -> Fiat | None:
 
 def read_refunds(
     request: PageRequest, refunds: Sequence[Refund], columns: frozenset[str]
-) -> list[Line]:
-    return [Line(refund, refund_worth(refund)) for refund in refunds]
+) -> list[MoneyLine]:
+    return [MoneyLine(refund, refund_worth(refund)) for refund in refunds]
 
 
-def _refund(line: Line) -> SafeString:
+def _refund(line: MoneyLine) -> SafeString:
     payment = line.row.payment
     return cells.name(
         "payment",
@@ -306,12 +306,14 @@ REFUNDS = listing(
 # --- swaps ----------------------------------------------------------------------------------------
 
 
-def read_swaps(request: PageRequest, swaps: Sequence[Swap], columns: frozenset[str]) -> list[Line]:
+def read_swaps(
+    request: PageRequest, swaps: Sequence[Swap], columns: frozenset[str]
+) -> list[MoneyLine]:
     sales = [(swap.source_asset_id, swap.sell_amount_atomic, swap.created_at) for swap in swaps]
     return _lines(swaps, worths_of(sales, request.access.store.settlement_currency))
 
 
-def _sold(line: Line) -> SafeString:
+def _sold(line: MoneyLine) -> SafeString:
     swap = line.row
     amount = cells.amount(swap.sell_amount_atomic, swap.source_asset)
     return cells.row(
@@ -319,7 +321,7 @@ def _sold(line: Line) -> SafeString:
     )
 
 
-def _bought(line: Line) -> SafeString:
+def _bought(line: MoneyLine) -> SafeString:
     swap = line.row
     if swap.actual_buy_amount_atomic is not None:
         return cells.amount(swap.actual_buy_amount_atomic, swap.buy_asset)

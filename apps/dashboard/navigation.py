@@ -14,7 +14,7 @@ AGENTS = "agents"
 
 
 @dataclass(frozen=True)
-class Entry:
+class MenuEntry:
     """A tab. `name` is the page it opens; every page below its address belongs to it.
 
     Who lacks the `permission` isn't shown it. The tabs stand on its own page and on those of
@@ -36,13 +36,13 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Section:
+class MenuSection:
     """A line of the side bar, or of the person's menu. It opens the first entry that somebody may
     see."""
 
     label: str
     icon: str
-    entries: tuple[Entry, ...]
+    entries: tuple[MenuEntry, ...]
     is_divided: bool = False
 
 
@@ -59,95 +59,95 @@ _SETTINGS = (
 )
 _PAYOUTS = ("payout_batches", "payout_schedules", "payout_destinations")
 
-SECTIONS: tuple[Section, ...] = (
-    Section("Home", "home", (Entry("Home", "home"),)),
-    Section(
+SECTIONS: tuple[MenuSection, ...] = (
+    MenuSection("Home", "home", (MenuEntry("Home", "home"),)),
+    MenuSection(
         "Payments",
         "banknotes",
         (
-            Entry("Payments", "payments"),
-            Entry("Refunds", "refunds"),
-            Entry("Payment links", "links"),
-            Entry("Point of sale", "till", roles.PAY),
+            MenuEntry("Payments", "payments"),
+            MenuEntry("Refunds", "refunds"),
+            MenuEntry("Payment links", "links"),
+            MenuEntry("Point of sale", "till", roles.PAY),
         ),
     ),
-    Section("Customers", "user-group", (Entry("Customers", "customers"),)),
-    Section("Invoices", "document-text", (Entry("Invoices", "invoices"),)),
-    Section(
+    MenuSection("Customers", "user-group", (MenuEntry("Customers", "customers"),)),
+    MenuSection("Invoices", "document-text", (MenuEntry("Invoices", "invoices"),)),
+    MenuSection(
         "Subscriptions",
         "arrow-path",
-        (Entry("Subscriptions", "subscriptions"), Entry("Products", "products")),
+        (MenuEntry("Subscriptions", "subscriptions"), MenuEntry("Products", "products")),
     ),
-    Section(
+    MenuSection(
         "Balances & payouts",
         "wallet",
         (
-            Entry("Balances", "balances"),
-            Entry("Payouts", "payouts", pages=_PAYOUTS),
-            Entry("Approvals", APPROVALS),
-            Entry("Swaps", "swaps"),
-            Entry("Statement", "statement", roles.KEEP_BOOKS),
-            Entry("Reports", "reports", roles.KEEP_BOOKS),
+            MenuEntry("Balances", "balances"),
+            MenuEntry("Payouts", "payouts", pages=_PAYOUTS),
+            MenuEntry("Approvals", APPROVALS),
+            MenuEntry("Swaps", "swaps"),
+            MenuEntry("Statement", "statement", roles.KEEP_BOOKS),
+            MenuEntry("Reports", "reports", roles.KEEP_BOOKS),
         ),
     ),
-    Section(
+    MenuSection(
         "Platform",
         "building-storefront",
         (
-            Entry("Platform", PLATFORM),
-            Entry("Sub-merchants", "platform_accounts"),
-            Entry("Platform payments", "platform_payments"),
+            MenuEntry("Platform", PLATFORM),
+            MenuEntry("Sub-merchants", "platform_accounts"),
+            MenuEntry("Platform payments", "platform_payments"),
         ),
     ),
-    Section(
+    MenuSection(
         "Agents",
         "cpu-chip",
         (
-            Entry("Agents", AGENTS, roles.INSPECT),
-            Entry("Mandates", "mandates", roles.INSPECT),
-            Entry("x402 payments", "x402", roles.INSPECT),
+            MenuEntry("Agents", AGENTS, roles.INSPECT),
+            MenuEntry("Mandates", "mandates", roles.INSPECT),
+            MenuEntry("x402 payments", "x402", roles.INSPECT),
         ),
     ),
-    Section(
+    MenuSection(
         "Developers",
         "code-bracket",
         (
-            Entry("API keys", "keys", roles.INSPECT),
-            Entry("Webhooks", "webhook_endpoints", roles.INSPECT),
-            Entry("Events", "events", roles.INSPECT),
-            Entry("Apps", "oauth_grants", roles.INSPECT, pages=("oauth_apps",)),
-            Entry("Request log", "request_log", roles.INSPECT),
-            Entry("Test clock", "test_clock", roles.INSPECT),
+            MenuEntry("API keys", "keys", roles.INSPECT),
+            MenuEntry("Webhooks", "webhook_endpoints", roles.INSPECT),
+            MenuEntry("Events", "events", roles.INSPECT),
+            MenuEntry("Apps", "oauth_grants", roles.INSPECT, pages=("oauth_apps",)),
+            MenuEntry("Request log", "request_log", roles.INSPECT),
+            MenuEntry("Test clock", "test_clock", roles.INSPECT),
         ),
         is_divided=True,
     ),
-    Section(
+    MenuSection(
         "Settings",
         "cog-6-tooth",
         (
-            Entry("Store settings", "settings", pages=_SETTINGS),
-            Entry("Verification", "verification"),
-            Entry("Team", "members"),
-            Entry("Audit log", "audit_log", roles.MANAGE),
-            Entry("Features", "features"),
+            MenuEntry("Store settings", "settings", pages=_SETTINGS),
+            MenuEntry("Verification", "verification"),
+            MenuEntry("Team", "members"),
+            MenuEntry("Audit log", "audit_log", roles.MANAGE),
+            MenuEntry("Features", "features"),
         ),
     ),
 )
 
 # Opened from the person's menu: what is theirs in every store.
-ACCOUNT = Section(
+ACCOUNT = MenuSection(
     "Your account",
     "shield-check",
     (
-        Entry("Security", "security"),
-        Entry("Profile", "profile"),
-        Entry("Notifications", "notifications"),
+        MenuEntry("Security", "security"),
+        MenuEntry("Profile", "profile"),
+        MenuEntry("Notifications", "notifications"),
     ),
 )
 
 
 @dataclass(frozen=True)
-class Line:
+class MenuLine:
     """A section or an entry as it is drawn."""
 
     label: str
@@ -165,8 +165,8 @@ class Menu:
     """
 
     label: str
-    sections: tuple[Line, ...]
-    tabs: tuple[Line, ...]
+    sections: tuple[MenuLine, ...]
+    tabs: tuple[MenuLine, ...]
     back: str
 
 
@@ -185,24 +185,24 @@ def menu_of(role: str, path: str, *, without: Collection[str] = ()) -> Menu:
     tabs = (
         entries[section.label] if len(entries[section.label]) > 1 and _is_list(here, path) else ()
     )
-    drawn = tuple(Line(entry.label, entry.url, is_current=entry is here) for entry in tabs)
+    drawn = tuple(MenuLine(entry.label, entry.url, is_current=entry is here) for entry in tabs)
     return Menu(section.label, tuple(lines), drawn, here.url)
 
 
-def pages_of(role: str) -> list[Line]:
+def pages_of(role: str) -> list[MenuLine]:
     """Every entry that a role may open, used or not, under the name it is looked for by."""
     pairs = [(group, entry) for group in (*SECTIONS, ACCOUNT) for entry in _shown(group, role, ())]
-    return [Line(entry.label, entry.url, section.icon) for section, entry in pairs]
+    return [MenuLine(entry.label, entry.url, section.icon) for section, entry in pairs]
 
 
-def current(path: str) -> tuple[Section, Entry]:
+def current(path: str) -> tuple[MenuSection, MenuEntry]:
     """Where a page belongs; home when it belongs to nothing."""
     every = [(section, entry) for section in (*SECTIONS, ACCOUNT) for entry in section.entries]
     holding = [pair for pair in every if pair[1].holds(path)]
     return max(holding, key=lambda pair: len(pair[1].url), default=every[0])
 
 
-def _shown(section: Section, role: str, without: Collection[str]) -> tuple[Entry, ...]:
+def _shown(section: MenuSection, role: str, without: Collection[str]) -> tuple[MenuEntry, ...]:
     if section.entries[0].name in without:
         return ()
     return tuple(
@@ -212,12 +212,12 @@ def _shown(section: Section, role: str, without: Collection[str]) -> tuple[Entry
     )
 
 
-def _line(section: Section, entries: tuple[Entry, ...], *, is_current: bool) -> Line:
+def _line(section: MenuSection, entries: tuple[MenuEntry, ...], *, is_current: bool) -> MenuLine:
     first = entries[0] if entries else section.entries[0]
-    return Line(
+    return MenuLine(
         section.label, first.url, section.icon, is_current=is_current, is_divided=section.is_divided
     )
 
 
-def _is_list(entry: Entry, path: str) -> bool:
+def _is_list(entry: MenuEntry, path: str) -> bool:
     return path in {entry.url, *(reverse(f"dashboard:{name}") for name in entry.pages)}

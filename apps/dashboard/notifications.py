@@ -17,7 +17,7 @@ from apps.stores.notifications import CHOICES, KINDS, Kind
 
 
 @dataclass(frozen=True)
-class Line:
+class NotificationLine:
     """One kind on the page of settings, with what the person has chosen of it."""
 
     name: str
@@ -51,7 +51,7 @@ def choose(request: PageRequest) -> HttpResponse:
         messages.success(request, f"Saved for {member.store.name}.")
         return go("notification_settings")
     chosen = notifications.choices_of(member)
-    lines = [Line(name, kind, chosen[name]) for name, kind in KINDS.items()]
+    lines = [NotificationLine(name, kind, chosen[name]) for name, kind in KINDS.items()]
     return show(request, "dashboard/notifications/settings.html", {"lines": lines})
 
 

@@ -43,7 +43,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Choice:
+class RangeChoice:
     key: str
     label: str
     is_current: bool
@@ -53,7 +53,7 @@ class Choice:
 class Overview:
     """`other_volumes` are the volumes in currencies that the figures leave out."""
 
-    choices: list[Choice]
+    choices: list[RangeChoice]
     now: Days
     before: Days
     currency: str
@@ -72,7 +72,7 @@ def overview(access: Access, chosen: str) -> Overview:
         access, currency, now, before, these.totals.order_count + before_summary.totals.order_count
     )
     return Overview(
-        choices=[Choice(name, label, name == key) for name, label in RANGES.items()],
+        choices=[RangeChoice(name, label, name == key) for name, label in RANGES.items()],
         now=now,
         before=before,
         currency=currency,

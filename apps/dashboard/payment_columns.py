@@ -19,7 +19,7 @@ from apps.payments.proceeds import NOTHING, CoinReceived, Proceeds, proceeds_of
 
 
 @dataclass(frozen=True)
-class Line:
+class PaymentLine:
     """A payment with what came of it and who was asked."""
 
     payment: Payment
@@ -27,16 +27,18 @@ class Line:
     customer: Customer | None
 
 
-def read(request: PageRequest, payments: Sequence[Payment], columns: frozenset[str]) -> list[Line]:
+def read(
+    request: PageRequest, payments: Sequence[Payment], columns: frozenset[str]
+) -> list[PaymentLine]:
     takings = proceeds_of(payments) if columns & _OF_TAKINGS else {}
     customers = customers_of(payments) if columns & _OF_CUSTOMERS else {}
     return [
-        Line(payment, takings.get(payment.pk, NOTHING), customers.get(payment.pk))
+        PaymentLine(payment, takings.get(payment.pk, NOTHING), customers.get(payment.pk))
         for payment in payments
     ]
 
 
-def _name(line: Line) -> SafeString:
+def _name(line: PaymentLine) -> SafeString:
     payment = line.payment
     order = format_html("order {}", cells.cut(payment.order_id)) if payment.order_id else ""
     if not payment.title:
@@ -62,11 +64,11 @@ def status(payment: Payment) -> SafeString:
     )
 
 
-def _coin(line: Line) -> SafeString:
+def _coin(line: PaymentLine) -> SafeString:
     return cells.lines(cells.coin(coin.asset) for coin in line.takings.coins)
 
 
-def _received(line: Line) -> SafeString:
+def _received(line: PaymentLine) -> SafeString:
     return cells.lines(cells.amount(coin.amount_atomic, coin.asset) for coin in line.takings.coins)
 
 
@@ -78,7 +80,7 @@ def _whole(coin: CoinReceived) -> str:
     return money.decimal_from_atomic(coin.amount_atomic, coin.asset.atomic_decimals)
 
 
-def _each(line: Line, part: str) -> str:
+def _each(line: PaymentLine, part: str) -> str:
     """Of several coins each, in the same order in every column."""
     parts = {
         "coin": lambda coin: coin.asset.coin_symbol,

@@ -39,14 +39,14 @@ Text = str | SafeString
 
 
 @dataclass(frozen=True)
-class Link:
+class TimelineLink:
     label: str
     url: str
     is_outside: bool = False
 
 
 @dataclass(frozen=True)
-class Step:
+class TimelineStep:
     """`code` is what is to be copied, a transaction's hash; of steps at the same moment the higher
     `rank` came later; `kinds` are the filters that show it."""
 
@@ -56,7 +56,7 @@ class Step:
     title: Text
     text: Text = ""
     code: str = ""
-    links: tuple[Link, ...] = ()
+    links: tuple[TimelineLink, ...] = ()
     rank: int = 0
     kinds: frozenset[str] = frozenset()
 
@@ -101,7 +101,7 @@ class Filter:
 class Timeline:
     """`total` counts what the chosen kind has; `filters` are those that would show something."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[TimelineStep] = field(default_factory=list)
     total: int = 0
     kind: str = ""
     filters: list[Filter] = field(default_factory=list)
@@ -129,7 +129,7 @@ def timeline_of(story: Story, limit: int = SHOWN, kind: str = "") -> Timeline:
     return Timeline(newest, len(steps), chosen, _filters(every, chosen))
 
 
-def _filters(every: Sequence[Step], chosen: str) -> list[Filter]:
+def _filters(every: Sequence[TimelineStep], chosen: str) -> list[Filter]:
     """None where all steps are of the same kinds: there is nothing to choose."""
     if not chosen and len({step.kinds for step in every}) < 2:
         return []
@@ -158,7 +158,7 @@ _SETTLED = frozenset({CHAIN, MONEY})
 _EVENT_RANKS = {states.CREATED_EVENT: 0, states.EVENTS[states.REFUNDED]: 7}
 
 
-def _events(story: Story) -> Iterator[Step]:
+def _events(story: Story) -> Iterator[TimelineStep]:
     """What the deposits themselves say better is left to them."""
     accepted = iter(story.acts(ACCEPTED_EVENT))
     canceled = next(iter(story.acts(CANCELED)), None)
@@ -167,7 +167,7 @@ def _events(story: Story) -> Iterator[Step]:
             continue
         by = story.by(next(accepted, None)) if event.event_type == ACCEPTED_EVENT else ""
         if canceled is not None and event.event_type == states.EVENTS[states.EXPIRED]:
-            yield Step(
+            yield TimelineStep(
                 event.created_at,
                 "x-mark",
                 QUIET,
@@ -179,10 +179,10 @@ def _events(story: Story) -> Iterator[Step]:
         yield _event(event, by)
 
 
-def _event(event: PaymentEvent, by: str) -> Step:
+def _event(event: PaymentEvent, by: str) -> TimelineStep:
     words = status_words("payment_event", event.event_type)
     tone = status_tone("payment_event", event.event_type)
-    return Step(
+    return TimelineStep(
         event.created_at,
         _EVENT_ICONS.get(event.event_type, "clock"),
         tone,
@@ -192,7 +192,7 @@ def _event(event: PaymentEvent, by: str) -> Step:
     )
 
 
-def _deposits(story: Story) -> Iterator[Step]:
+def _deposits(story: Story) -> Iterator[TimelineStep]:
     pairs = [
         (item.address.asset, deposit) for item in story.whole.received for deposit in item.deposits
     ]
@@ -211,7 +211,7 @@ def _deposits(story: Story) -> Iterator[Step]:
         links = _explorer(
             asset.chain.explorer_url, deposit.tx_hash, is_real=not deposit.is_simulated
         )
-        yield Step(
+        yield TimelineStep(
             deposit.detected_at,
             "arrow-down-tray",
             INFO,
@@ -228,7 +228,7 @@ def _deposits(story: Story) -> Iterator[Step]:
                 if deposit.required_confirmations != 1
                 else "1 confirmation"
             )
-            yield Step(
+            yield TimelineStep(
                 deposit.confirmed_at,
                 "check",
                 GOOD,
@@ -242,7 +242,7 @@ def _deposits(story: Story) -> Iterator[Step]:
                 f"{min(confirmations_of(deposit, heads), deposit.required_confirmations)} of"
                 f" {deposit.required_confirmations} confirmations"
             )
-            yield Step(
+            yield TimelineStep(
                 deposit.detected_at,
                 "clock",
                 INFO,
@@ -252,7 +252,7 @@ def _deposits(story: Story) -> Iterator[Step]:
                 kinds=_ON_CHAIN,
             )
         if deposit.failed_at:
-            yield Step(
+            yield TimelineStep(
                 deposit.failed_at,
                 "x-mark",
                 BAD,
@@ -269,7 +269,7 @@ _REFUND_REASONS = {
 }
 
 
-def _refunds(story: Story) -> Iterator[Step]:
+def _refunds(story: Story) -> Iterator[TimelineStep]:
     makers = {
         id: entry
         for entry in story.acts("refund.requested")
@@ -294,7 +294,7 @@ def _refunds(story: Story) -> Iterator[Step]:
             if why
             else f"Refund requested{story.by(makers.get(str(refund.pk)))}"
         )
-        yield Step(
+        yield TimelineStep(
             refund.created_at,
             "arrow-uturn-left",
             INFO,
@@ -307,7 +307,7 @@ def _refunds(story: Story) -> Iterator[Step]:
             refund.asset.chain.explorer_url, refund.tx_hash or "", is_real=not refund.is_simulated
         )
         if refund.submitted_at:
-            yield Step(
+            yield TimelineStep(
                 refund.submitted_at,
                 "paper-airplane",
                 INFO,
@@ -319,17 +319,17 @@ def _refunds(story: Story) -> Iterator[Step]:
                 kinds=_ON_CHAIN,
             )
         if refund.status == Refund.Status.CONFIRMED:
-            yield Step(
+            yield TimelineStep(
                 refund.updated_at, "check", GOOD, "Refund confirmed", amount, rank=6, kinds=_SETTLED
             )
         elif refund.status == Refund.Status.FAILED:
             reason = refund.failure_reason or ""
-            yield Step(
+            yield TimelineStep(
                 refund.updated_at, "x-mark", BAD, "Refund failed", reason, rank=6, kinds=_SETTLED
             )
 
 
-def _cards(sessions: Iterable[FundingSession]) -> Iterator[Step]:
+def _cards(sessions: Iterable[FundingSession]) -> Iterator[TimelineStep]:
     for session in sessions:
         text = format_html(
             "{} with {} through {}",
@@ -337,12 +337,12 @@ def _cards(sessions: Iterable[FundingSession]) -> Iterator[Step]:
             session.method_name,
             session.provider_name,
         )
-        yield Step(
+        yield TimelineStep(
             session.created_at, "credit-card", QUIET, "Card payment started", text, kinds=_OF_MONEY
         )
         if session.paid_at:
             number = f"Provider ID {session.provider_txid}" if session.provider_txid else ""
-            yield Step(
+            yield TimelineStep(
                 session.paid_at,
                 "credit-card",
                 GOOD,
@@ -353,13 +353,15 @@ def _cards(sessions: Iterable[FundingSession]) -> Iterator[Step]:
             )
 
 
-def _renewals(renewals: Renewals) -> Iterator[Step]:
+def _renewals(renewals: Renewals) -> Iterator[TimelineStep]:
     """What the API doesn't tell: that two payments are one order."""
     if renewals.before is not None:
         earlier = renewals.before.earlier
-        links = (Link("View expired payment", reverse("dashboard:payment", args=[earlier.pk])),)
+        links = (
+            TimelineLink("View expired payment", reverse("dashboard:payment", args=[earlier.pk])),
+        )
         text = format_html('Replaces <span class="mono">{}</span>', earlier.reference)
-        yield Step(
+        yield TimelineStep(
             renewals.before.created_at,
             "arrow-path",
             QUIET,
@@ -371,9 +373,9 @@ def _renewals(renewals: Renewals) -> Iterator[Step]:
         )
     if renewals.after is not None:
         later = renewals.after.later
-        links = (Link("View new payment", reverse("dashboard:payment", args=[later.pk])),)
+        links = (TimelineLink("View new payment", reverse("dashboard:payment", args=[later.pk])),)
         text = format_html('Continued as <span class="mono">{}</span>', later.reference)
-        yield Step(
+        yield TimelineStep(
             renewals.after.created_at,
             "arrow-path",
             QUIET,
@@ -392,7 +394,7 @@ _DELIVERED = {
 }
 
 
-def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[Step]:
+def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[TimelineStep]:
     for delivery in deliveries:
         tone, words = _DELIVERED.get(Delivery.Status(delivery.status), (WAIT, "Webhook pending"))
         parts = [
@@ -407,12 +409,12 @@ def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[Step]:
         ]
         text = " · ".join(part for part in parts if part)
         links = (
-            Link(
+            TimelineLink(
                 "View endpoint", reverse("dashboard:webhook_endpoint", args=[delivery.endpoint_id])
             ),
         )
         title = format_html('{} <span class="mono">{}</span>', words, delivery.event.type)
-        yield Step(
+        yield TimelineStep(
             delivery.delivered_at or delivery.created_at,
             "code-bracket",
             tone,
@@ -424,9 +426,9 @@ def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[Step]:
         )
 
 
-def _explorer(base: str, tx_hash: str, *, is_real: bool) -> tuple[Link, ...]:
+def _explorer(base: str, tx_hash: str, *, is_real: bool) -> tuple[TimelineLink, ...]:
     return (
-        (Link("View transaction", f"{base}/tx/{tx_hash}", is_outside=True),)
+        (TimelineLink("View transaction", f"{base}/tx/{tx_hash}", is_outside=True),)
         if base and tx_hash and is_real
         else ()
     )

@@ -23,7 +23,15 @@ from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import Spendable, atomic_typed, rate_words, spendable
 from apps.dashboard.confirming import CodeForm
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
-from apps.dashboard.reviews import Caution, Fact, NotCompared, Review, Transfer, coins, review_page
+from apps.dashboard.reviews import (
+    Caution,
+    Fact,
+    NotCompared,
+    Review,
+    ReviewTransfer,
+    coins,
+    review_page,
+)
 from apps.ledger.selectors import balances
 from apps.payments.services.worth import fiat_text, fiat_typed
 from apps.payouts import selectors, states
@@ -219,7 +227,7 @@ def _review(
         back=reverse("dashboard:payouts"),
         agreed=agreed,
         transfers=[
-            Transfer(
+            ReviewTransfer(
                 facts=_facts(request, payout_request, order),
                 to=(
                     checksummed(target.address)

@@ -27,7 +27,7 @@ from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import rate_words
 from apps.dashboard.confirming import CodeForm
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
-from apps.dashboard.reviews import Caution, Fact, Review, Transfer, coins, review_page
+from apps.dashboard.reviews import Caution, Fact, Review, ReviewTransfer, coins, review_page
 from apps.ledger.selectors import balances
 from apps.payments import states
 from apps.payments.models import Payment, Refund
@@ -331,7 +331,7 @@ def _with_worth(price: Price[Asset], atomic: int) -> SafeString:
     )
 
 
-def _transfer(share: Share, form: RefundForm) -> Transfer:
+def _transfer(share: Share, form: RefundForm) -> ReviewTransfer:
     """What leaves, and what it is worth at both rates."""
     asset = share.asset
     amount = Amount(share.asset, share.amount_atomic)
@@ -339,7 +339,7 @@ def _transfer(share: Share, form: RefundForm) -> Transfer:
     for item in form.refundable:
         if item.asset.pk == asset.pk:
             facts += [Fact(f"At {name}", _at_rate(price, amount)) for name, price in _prices(item)]
-    return Transfer(
+    return ReviewTransfer(
         facts=facts,
         to=checksummed(share.to_address),
         note="From the funds held for this payment." if share.is_from_held else _FROM_BALANCE,

@@ -34,7 +34,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Transfer:
+class ReviewTransfer:
     """What leaves, and whom it goes to; a swap goes to nobody."""
 
     facts: Sequence[Fact]
@@ -63,7 +63,7 @@ class Review:
     crumbs: Sequence[tuple[str, str]]
     back: str
     agreed: str
-    transfers: Sequence[Transfer]
+    transfers: Sequence[ReviewTransfer]
     permanent: str
     noun: str
     about: Sequence[Fact] = ()

@@ -16,7 +16,7 @@ from apps.core.db import tenancy
 from apps.core.models import Mode
 from apps.core.searching import LENGTH_MAX, Term
 from apps.dashboard import hits
-from apps.dashboard.hits import Hit
+from apps.dashboard.hits import SearchHit
 from apps.dashboard.navigation import pages_of
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 from apps.links import search as links
@@ -41,42 +41,48 @@ def _payments(viewer: Access, term: Term, limit: int) -> list[Payment]:
 
 
 @dataclass(frozen=True)
-class Group:
+class SearchGroup:
     """`permission` is that of the pages it leads to; `all_in` the list that takes the same text as
     its filter."""
 
     title: str
     icon: str
     find: Callable[[Access, Term, int], Sequence[Any]]
-    hit_of: Callable[[Any, Term], Hit]
+    hit_of: Callable[[Any, Term], SearchHit]
     permission: str = roles.VIEW
     all_in: str = ""
 
 
 GROUPS = (
-    Group("Payments", "banknotes", _payments, hits.of_payment, all_in="payments"),
-    Group("Payment links", "link", links.find_links, hits.of_link),
-    Group("Refunds", "arrow-uturn-left", find_refunds, hits.of_refund),
-    Group("Payouts", "arrow-up-right", find_payouts, hits.of_payout),
-    Group("Swaps", "arrows-right-left", find_swaps, hits.of_swap),
-    Group("Customers", "user-group", billing.find_customers, hits.of_customer, all_in="customers"),
-    Group("Invoices", "document-text", billing.find_invoices, hits.of_invoice, all_in="invoices"),
-    Group("Subscriptions", "arrow-path", billing.find_subscriptions, hits.of_subscription),
-    Group("Products", "cube", billing.find_products, hits.of_product),
-    Group("Team", "users", find_members, hits.of_member),
-    Group("Webhook endpoints", "bolt", find_endpoints, hits.of_endpoint, roles.INSPECT),
-    Group("Webhook deliveries", "paper-airplane", find_deliveries, hits.of_delivery, roles.INSPECT),
-    Group("API keys", "key", find_keys, hits.of_key, roles.INSPECT),
+    SearchGroup("Payments", "banknotes", _payments, hits.of_payment, all_in="payments"),
+    SearchGroup("Payment links", "link", links.find_links, hits.of_link),
+    SearchGroup("Refunds", "arrow-uturn-left", find_refunds, hits.of_refund),
+    SearchGroup("Payouts", "arrow-up-right", find_payouts, hits.of_payout),
+    SearchGroup("Swaps", "arrows-right-left", find_swaps, hits.of_swap),
+    SearchGroup(
+        "Customers", "user-group", billing.find_customers, hits.of_customer, all_in="customers"
+    ),
+    SearchGroup(
+        "Invoices", "document-text", billing.find_invoices, hits.of_invoice, all_in="invoices"
+    ),
+    SearchGroup("Subscriptions", "arrow-path", billing.find_subscriptions, hits.of_subscription),
+    SearchGroup("Products", "cube", billing.find_products, hits.of_product),
+    SearchGroup("Team", "users", find_members, hits.of_member),
+    SearchGroup("Webhook endpoints", "bolt", find_endpoints, hits.of_endpoint, roles.INSPECT),
+    SearchGroup(
+        "Webhook deliveries", "paper-airplane", find_deliveries, hits.of_delivery, roles.INSPECT
+    ),
+    SearchGroup("API keys", "key", find_keys, hits.of_key, roles.INSPECT),
 )
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResults:
     """A group with what was found; `all_url` when there is more, or may be, in its list."""
 
     title: str
     icon: str
-    hits: list[Hit]
+    hits: list[SearchHit]
     all_url: str = ""
 
 
@@ -106,14 +112,14 @@ def index(request: PageRequest) -> HttpResponse:
     )
 
 
-def _pages(request: PageRequest, term: Term) -> list[Found]:
+def _pages(request: PageRequest, term: Term) -> list[SearchResults]:
     """Pages of the navigation that the role may see."""
     pages = [page for page in pages_of(request.member.role) if term.names(page.label)]
-    hits = [Hit(page.label, page.url, icon=page.icon) for page in pages[:PER_GROUP]]
-    return [Found("Pages", "queue-list", hits)] if hits else []
+    hits = [SearchHit(page.label, page.url, icon=page.icon) for page in pages[:PER_GROUP]]
+    return [SearchResults("Pages", "queue-list", hits)] if hits else []
 
 
-def _found(access: Access, term: Term) -> list[Found]:
+def _found(access: Access, term: Term) -> list[SearchResults]:
     if not term.text:
         return []
     groups = [
@@ -122,14 +128,14 @@ def _found(access: Access, term: Term) -> list[Found]:
     return [item for item in groups if item.hits]
 
 
-def _group(access: Access, group: Group, term: Term) -> Found:
+def _group(access: Access, group: SearchGroup, term: Term) -> SearchResults:
     rows = group.find(access, term, PER_GROUP + 1)
     url = (
         f"{reverse(f'dashboard:{group.all_in}')}?{urlencode({'q': term.text})}"
         if group.all_in and len(rows) > PER_GROUP
         else ""
     )
-    return Found(
+    return SearchResults(
         group.title, group.icon, [group.hit_of(row, term) for row in rows[:PER_GROUP]], url
     )
 
@@ -138,7 +144,7 @@ def _other_mode(access: Access) -> Mode:
     return Mode.TEST if access.is_live else Mode.LIVE
 
 
-def _in_other_mode(access: Access, term: Term) -> Hit | None:
+def _in_other_mode(access: Access, term: Term) -> SearchHit | None:
     """A record that is named exactly and is of the same store in the other mode."""
     if not term.names_one:
         return None

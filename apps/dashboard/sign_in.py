@@ -42,7 +42,7 @@ class CodeForm(Form):
 
 
 @dataclass(frozen=True)
-class Shown:
+class SignInDetails:
     """What a page says besides its form: what is confirmed and where, and how a passkey is
     asked."""
 
@@ -84,13 +84,18 @@ def code(request: HttpRequest) -> HttpResponse:
         return go("sign_in")
     if request.method == "GET":
         return _form(
-            request, "code", CodeForm({}), details=Shown(passkey_options=_options(request, user))
+            request,
+            "code",
+            CodeForm({}),
+            details=SignInDetails(passkey_options=_options(request, user)),
         )
     form = CodeForm.from_post(request.POST)
     try:
         factor = _taken(request, user, form)
     except Failure as refusal:
-        return _form(request, "code", form, refusal, Shown(passkey_options=_options(request, user)))
+        return _form(
+            request, "code", form, refusal, SignInDetails(passkey_options=_options(request, user))
+        )
     return enter(request, user, factor)
 
 
@@ -116,7 +121,7 @@ def _passkey_form(request: HttpRequest, refusal: Failure | None = None) -> HttpR
         "passkey",
         Form({}),
         refusal,
-        Shown(passkey_options=options, starts=refusal is None),
+        SignInDetails(passkey_options=options, starts=refusal is None),
     )
 
 
@@ -156,11 +161,11 @@ def confirm(request: PageRequest) -> HttpResponse:
     return HttpResponseRedirect(next_url(request))
 
 
-def _named(request: PageRequest) -> Shown:
+def _named(request: PageRequest) -> SignInDetails:
     """What is confirmed, and in which store."""
     act, is_stores = act_of(next_url(request))
     access = getattr(request, "access", None) if is_stores else None
-    return Shown(act, access, _options(request, request.person))
+    return SignInDetails(act, access, _options(request, request.person))
 
 
 def _options(request: HttpRequest, user: User) -> str:
@@ -210,7 +215,7 @@ def _form(
     step: str,
     form: Form,
     refusal: Failure | None = None,
-    details: Shown | None = None,
+    details: SignInDetails | None = None,
 ) -> HttpResponse:
     if refusal is not None:
         form.refuse(refusal)
@@ -219,7 +224,7 @@ def _form(
         "next_query": urlencode({"next": next_url(request)}),
         "form": form,
         "errors": form.common_errors,
-        "shown": details or Shown(),
+        "shown": details or SignInDetails(),
         "may_sign_up": sign_up.is_open(),
     }
     response = render(request, f"dashboard/sign_in/{step}.html", context, status=form.status)

@@ -29,7 +29,7 @@ EXPORT_MAX = 50_000
 
 
 @dataclass(frozen=True)
-class Filters:
+class StatementFilters:
     """What the address asks for; days are the reader's, inclusive. Unknown accounts and kinds and
     unreadable dates are left out."""
 
@@ -40,7 +40,7 @@ class Filters:
     last_day: str = ""
 
     @classmethod
-    def of(cls, query: QueryDict) -> "Filters":
+    def of(cls, query: QueryDict) -> "StatementFilters":
         account = query.get("account", "")
         kind = query.get("kind", "")
         values = [
@@ -95,7 +95,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Total:
+class StatementTotal:
     """What the sums of several coins are worth together; a currency each."""
 
     entries: int
@@ -105,7 +105,7 @@ class Total:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    filters = Filters.of(request.GET)
+    filters = StatementFilters.of(request.GET)
     access = request.access
     accounts = store_accounts(access.store_id, access.mode)
     chosen = _chosen(accounts, filters)
@@ -157,7 +157,9 @@ def index(request: PageRequest) -> HttpResponse:
     )
 
 
-def _sums(request: PageRequest, chosen: Chosen | None, filters: Filters) -> list[BookingSums]:
+def _sums(
+    request: PageRequest, chosen: Chosen | None, filters: StatementFilters
+) -> list[BookingSums]:
     access = request.access
     if chosen is None:
         return []
@@ -170,13 +172,13 @@ def _sums(request: PageRequest, chosen: Chosen | None, filters: Filters) -> list
     )
 
 
-def _total(sums: Sequence[BookingSums]) -> Total:
+def _total(sums: Sequence[BookingSums]) -> StatementTotal:
     worth = Counter[str]()
     fees = Counter[str]()
     for coin in sums:
         worth.update(coin.worth)
         fees.update(coin.fees_worth)
-    return Total(
+    return StatementTotal(
         sum(coin.entries for coin in sums),
         dict(worth),
         dict(fees),
@@ -185,7 +187,7 @@ def _total(sums: Sequence[BookingSums]) -> Total:
 
 
 @dataclass(frozen=True)
-class Preset:
+class StatementPreset:
     """A range of days, by name."""
 
     name: str
@@ -193,7 +195,7 @@ class Preset:
     is_current: bool
 
 
-def _presets(filters: Filters, today: date) -> list[Preset]:
+def _presets(filters: StatementFilters, today: date) -> list[StatementPreset]:
     this_month = today.replace(day=1)
     quarter = today.replace(month=(today.month - 1) // 3 * 3 + 1, day=1)
     last_month = this_month - timedelta(days=1)
@@ -210,12 +212,12 @@ def _presets(filters: Filters, today: date) -> list[Preset]:
     now = (filters.first_day, filters.last_day)
     dates = {name: (str(first), str(last)) for name, (first, last) in ranges.items()}
     return [
-        Preset(name, filters.query(**{"from": span[0], "to": span[1]}), span == now)
+        StatementPreset(name, filters.query(**{"from": span[0], "to": span[1]}), span == now)
         for name, span in dates.items()
     ]
 
 
-def _chosen(accounts: list[StoreAccount], filters: Filters) -> Chosen | None:
+def _chosen(accounts: list[StoreAccount], filters: StatementFilters) -> Chosen | None:
     """Those of the kind asked for, else of the first kind that there is; of every coin unless one
     is asked for."""
     of_asset = [account for account in accounts if filters.asset_id in ("", account.asset_id)]
@@ -228,7 +230,7 @@ def _chosen(accounts: list[StoreAccount], filters: Filters) -> Chosen | None:
 
 
 def _page(
-    chosen: Chosen, filters: Filters, before: str | None, limit: int = PER_PAGE
+    chosen: Chosen, filters: StatementFilters, before: str | None, limit: int = PER_PAGE
 ) -> statements.Page:
     try:
         return statements.merged(
@@ -243,14 +245,16 @@ def _page(
 
 def export(request: PageRequest) -> FileResponse:
     """The filtered statement as CSV, newest first."""
-    filters = Filters.of(request.GET)
+    filters = StatementFilters.of(request.GET)
     chosen = _chosen(store_accounts(request.access.store_id, request.access.mode), filters)
     return csv_answer(
         request, "statement", CSV_COLUMNS, _rows(request, chosen, filters) if chosen else ()
     )
 
 
-def _rows(request: PageRequest, chosen: Chosen, filters: Filters) -> Iterator[list[object]]:
+def _rows(
+    request: PageRequest, chosen: Chosen, filters: StatementFilters
+) -> Iterator[list[object]]:
     before = None
     count = 0
     codes = codes_of(request.access.store_id)

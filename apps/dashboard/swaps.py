@@ -26,7 +26,7 @@ from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import SWAPS
 from apps.dashboard.money_lists import Worth, list_page, worths_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
-from apps.dashboard.reviews import Fact, Review, Transfer, coins, review_page
+from apps.dashboard.reviews import Fact, Review, ReviewTransfer, coins, review_page
 from apps.stores import roles
 from apps.swaps import selectors
 from apps.swaps.models import AutoSwap, Swap
@@ -178,7 +178,7 @@ def _review(
         back=reverse("dashboard:swaps"),
         agreed=str(quote.least.atomic),
         transfers=[
-            Transfer(
+            ReviewTransfer(
                 facts=[
                     Fact("You sell", coins(quote.sold.atomic, quote.sold.asset)),
                     Fact("On", quote.sold.asset.chain.name),

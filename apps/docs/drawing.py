@@ -16,7 +16,7 @@ from apps.docs import tree
 from apps.docs.catalogs import errors, events
 from apps.docs.markdown import Heading, address_of, render
 from apps.docs.reference import groups, objects, page_of
-from apps.docs.site import Hit, Link, Menu, Page, Site
+from apps.docs.site import DocsHit, DocsLink, DocsMenu, DocsPage, Site
 
 FOLDER = settings.BASE_DIR / "docs" / "guide"
 # The address that the files name: a demo's, so that what they say can be tried from a checkout.
@@ -42,11 +42,11 @@ class Source(Struct, frozen=True, kw_only=True):
 
 def draw() -> Site:
     sources = list(_sources())
-    menus: dict[str, list[Link]] = {}
+    menus: dict[str, list[DocsLink]] = {}
     for source in sources:
-        menus.setdefault(source.section, []).append(Link(slug=source.slug, title=source.title))
+        menus.setdefault(source.section, []).append(DocsLink(slug=source.slug, title=source.title))
     pages = tuple(_page(source) for source in sources)
-    menu = tuple(Menu(title=title, links=tuple(links)) for title, links in menus.items())
+    menu = tuple(DocsMenu(title=title, links=tuple(links)) for title, links in menus.items())
     return Site(menu=menu, pages=pages, hits=tuple(hit for page in pages for hit in _hits(page)))
 
 
@@ -61,14 +61,14 @@ def _sources() -> Iterator[Source]:
                 section.title, entry, _CATALOG.sub(lambda match: CATALOGS[match[1]](), text)
             )
     for group in groups():
-        entry = tree.Entry(f"reference/{group.slug}", group.title)
+        entry = tree.DocsEntry(f"reference/{group.slug}", group.title)
         yield _source("API reference", entry, page_of(group, description))
     yield _source("API reference", tree.OBJECTS, objects(description))
     changes = _ELSEWHERE.sub(r"\1", (settings.BASE_DIR / "CHANGELOG.md").read_text())
     yield _source("Look up", tree.CHANGELOG, changes)
 
 
-def _source(section: str, entry: tree.Entry, markdown: str) -> Source:
+def _source(section: str, entry: tree.DocsEntry, markdown: str) -> Source:
     return Source(
         section=section,
         slug=entry.slug,
@@ -77,30 +77,30 @@ def _source(section: str, entry: tree.Entry, markdown: str) -> Source:
     )
 
 
-def _page(source: Source) -> Page:
+def _page(source: Source) -> DocsPage:
     rendered = render(source.markdown, source.slug)
-    return Page(
+    return DocsPage(
         slug=source.slug,
         title=source.title,
         section=source.section,
         html=rendered.html,
         markdown=source.markdown,
         headings=tuple(
-            Link(slug=heading.anchor, title=heading.title)
+            DocsLink(slug=heading.anchor, title=heading.title)
             for heading in rendered.headings
             if _is_listed(heading)
         ),
     )
 
 
-def _hits(page: Page) -> Iterator[Hit]:
+def _hits(page: DocsPage) -> Iterator[DocsHit]:
     """The page and each of its parts, with the words of the part that are found nowhere in its
     title."""
     parts = re.split(r"(?m)^## +", page.markdown)
     address = address_of(f"{page.slug}.md")
-    yield Hit(address, page.title, page.section, _words(parts[0]))
+    yield DocsHit(address, page.title, page.section, _words(parts[0]))
     for heading, text in zip(page.headings, parts[1:], strict=False):
-        yield Hit(f"{address}#{heading.slug}", heading.title, page.title, _words(text))
+        yield DocsHit(f"{address}#{heading.slug}", heading.title, page.title, _words(text))
 
 
 def _words(text: str) -> str:

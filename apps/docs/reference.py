@@ -22,41 +22,41 @@ DEPTH_MAX = 3
 _GROUP = re.compile(r"\[([a-z0-9-]+)\] (.+)")
 
 
-class Operation(NamedTuple):
+class ApiOperation(NamedTuple):
     method: str
     path: str
     title: str
 
 
-class Group(NamedTuple):
+class OperationGroup(NamedTuple):
     """A page of the reference."""
 
     slug: str
     title: str
-    operations: list[Operation]
+    operations: list[ApiOperation]
 
 
-def groups() -> list[Group]:
-    all_groups: list[Group] = []
+def groups() -> list[OperationGroup]:
+    all_groups: list[OperationGroup] = []
     for line in (FOLDER / "operations.txt").read_text().splitlines():
         heading = _GROUP.fullmatch(line)
         if heading:
-            all_groups.append(Group(heading[1], heading[2], []))
+            all_groups.append(OperationGroup(heading[1], heading[2], []))
         elif " | " in line:
             call, title = line.split(" | ")
             method, path = call.split(" ")
-            all_groups[-1].operations.append(Operation(method, path, title))
+            all_groups[-1].operations.append(ApiOperation(method, path, title))
     return all_groups
 
 
-def page_of(group: Group, description: Schema) -> str:
+def page_of(group: OperationGroup, description: Schema) -> str:
     parts = [f"# {group.title}", _contents(group)]
     for operation in group.operations:
         parts += list(_operation(operation, description))
     return "\n\n".join(parts) + "\n"
 
 
-def _contents(group: Group) -> str:
+def _contents(group: OperationGroup) -> str:
     lines = ["| operation | call |", "|---|---|"]
     return "\n".join(
         [
@@ -70,7 +70,7 @@ def _contents(group: Group) -> str:
     )
 
 
-def _operation(operation: Operation, description: Schema) -> Iterator[str]:
+def _operation(operation: ApiOperation, description: Schema) -> Iterator[str]:
     described: Schema = description["paths"][f"/api/v2{operation.path}"][operation.method.lower()]
     yield f"## {operation.title}"
     yield f"`{operation.method} /api/v2{operation.path}`"
@@ -107,7 +107,7 @@ def _who(text: str) -> str:
     return text.replace("Budget `", "[Rate limit](../limits.md): `")
 
 
-def _credential(operation: Operation, described: Schema) -> str:
+def _credential(operation: ApiOperation, described: Schema) -> str:
     schemes = [name for requirement in described["security"] for name in requirement]
     if not schemes:
         return "nobody"

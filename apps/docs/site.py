@@ -16,25 +16,25 @@ HITS_MAX = 30
 _one_at_a_time = threading.Lock()
 
 
-class Link(Struct, frozen=True, kw_only=True):
+class DocsLink(Struct, frozen=True, kw_only=True):
     """To a page, or to a heading of one."""
 
     slug: str
     title: str
 
 
-class Menu(Struct, frozen=True, kw_only=True):
+class DocsMenu(Struct, frozen=True, kw_only=True):
     title: str
-    links: tuple[Link, ...]
+    links: tuple[DocsLink, ...]
 
 
-class Page(Struct, frozen=True, kw_only=True):
+class DocsPage(Struct, frozen=True, kw_only=True):
     slug: str
     title: str
     section: str
     html: str
     markdown: str
-    headings: tuple[Link, ...]
+    headings: tuple[DocsLink, ...]
 
     @property
     def has_key(self) -> bool:
@@ -42,7 +42,7 @@ class Page(Struct, frozen=True, kw_only=True):
         return "data-key" in self.html
 
 
-class Hit(Struct, frozen=True, array_like=True):
+class DocsHit(Struct, frozen=True, array_like=True):
     """What can be found: a page or a part of one, where that is, and the words by which it is
     found."""
 
@@ -53,13 +53,13 @@ class Hit(Struct, frozen=True, array_like=True):
 
 
 class Site(Struct, frozen=True, kw_only=True):
-    menu: tuple[Menu, ...]
-    pages: tuple[Page, ...]
-    hits: tuple[Hit, ...]
+    menu: tuple[DocsMenu, ...]
+    pages: tuple[DocsPage, ...]
+    hits: tuple[DocsHit, ...]
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    menu: tuple[Menu, ...]
+    menu: tuple[DocsMenu, ...]
     pages: dict[str, bytes]
     index: bytes
 
@@ -70,21 +70,23 @@ def site() -> Kept:
         return _kept()
 
 
-def page(slug: str) -> Page | None:
+def page(slug: str) -> DocsPage | None:
     packed = site().pages.get(slug)
-    return msgspec.json.decode(zlib.decompress(packed), type=Page) if packed is not None else None
+    return (
+        msgspec.json.decode(zlib.decompress(packed), type=DocsPage) if packed is not None else None
+    )
 
 
 def index_file() -> bytes:
     return zlib.decompress(site().index)
 
 
-def search(query: str) -> list[Hit]:
+def search(query: str) -> list[DocsHit]:
     """As the script in the browser does it: every word somewhere, and best where the title has
     them."""
     words = query.lower().split()
     matches = []
-    for hit in msgspec.json.decode(index_file(), type=list[Hit]):
+    for hit in msgspec.json.decode(index_file(), type=list[DocsHit]):
         title = hit.title.lower()
         whole = f"{title} {hit.place} {hit.words}".lower()
         if all(word in whole for word in words):

@@ -4,72 +4,76 @@ is drawn by a class of drawing."""
 from typing import NamedTuple
 
 
-class Entry(NamedTuple):
+class DocsEntry(NamedTuple):
     """`slug` is what stands after /docs/, and the name of the file in docs/guide."""
 
     slug: str
     title: str
 
 
-class Section(NamedTuple):
+class DocsSection(NamedTuple):
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[DocsEntry, ...]
 
 
-HOME = Entry("index", "Overview")
+HOME = DocsEntry("index", "Overview")
 GUIDE = (
-    Section(
+    DocsSection(
         "Get started",
         (
             HOME,
-            Entry("quickstart", "Quickstart"),
-            Entry("keys", "Keys and modes"),
-            Entry("testing", "Test scenarios"),
+            DocsEntry("quickstart", "Quickstart"),
+            DocsEntry("keys", "Keys and modes"),
+            DocsEntry("testing", "Test scenarios"),
         ),
     ),
-    Section(
+    DocsSection(
         "Accept payments",
         (
-            Entry("payments", "Payments"),
-            Entry("payment-links", "Payment links"),
-            Entry("refunds", "Refunds"),
-            Entry("cards", "Cards"),
-            Entry("embedding", "Embedded checkout"),
-            Entry("billing", "Subscriptions and invoices"),
+            DocsEntry("payments", "Payments"),
+            DocsEntry("payment-links", "Payment links"),
+            DocsEntry("refunds", "Refunds"),
+            DocsEntry("cards", "Cards"),
+            DocsEntry("embedding", "Embedded checkout"),
+            DocsEntry("billing", "Subscriptions and invoices"),
         ),
     ),
-    Section(
+    DocsSection(
         "Move money",
         (
-            Entry("payouts", "Payouts"),
-            Entry("mass-payouts", "Mass payouts"),
-            Entry("swaps", "Swaps"),
-            Entry("reports", "Reports"),
+            DocsEntry("payouts", "Payouts"),
+            DocsEntry("mass-payouts", "Mass payouts"),
+            DocsEntry("swaps", "Swaps"),
+            DocsEntry("reports", "Reports"),
         ),
     ),
-    Section(
+    DocsSection(
         "Connect",
         (
-            Entry("webhooks", "Webhooks"),
-            Entry("apps", "OAuth apps"),
-            Entry("platforms", "Platforms"),
-            Entry("agents", "Agents"),
-            Entry("x402", "x402"),
+            DocsEntry("webhooks", "Webhooks"),
+            DocsEntry("apps", "OAuth apps"),
+            DocsEntry("platforms", "Platforms"),
+            DocsEntry("agents", "Agents"),
+            DocsEntry("x402", "x402"),
         ),
     ),
-    Section(
+    DocsSection(
         "Libraries and plugins",
         (
-            Entry("command-line", "Command line"),
-            Entry("python", "Python"),
-            Entry("typescript", "TypeScript"),
-            Entry("woocommerce", "WooCommerce"),
+            DocsEntry("command-line", "Command line"),
+            DocsEntry("python", "Python"),
+            DocsEntry("typescript", "TypeScript"),
+            DocsEntry("woocommerce", "WooCommerce"),
         ),
     ),
-    Section(
+    DocsSection(
         "Look up",
-        (Entry("events", "Events"), Entry("errors", "Errors"), Entry("limits", "Rate limits")),
+        (
+            DocsEntry("events", "Events"),
+            DocsEntry("errors", "Errors"),
+            DocsEntry("limits", "Rate limits"),
+        ),
     ),
 )
-OBJECTS = Entry("reference/objects", "Objects")
-CHANGELOG = Entry("changelog", "Changelog")
+OBJECTS = DocsEntry("reference/objects", "Objects")
+CHANGELOG = DocsEntry("changelog", "Changelog")

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_safe
 
-from apps.docs.site import Hit, Page, index_file, page, search, site
+from apps.docs.site import DocsHit, DocsPage, index_file, page, search, site
 from apps.docs.tree import HOME
 
 QUERY_MAX = 100
@@ -34,7 +34,7 @@ def show(request: HttpRequest, slug: str = HOME.slug) -> HttpResponse:
 def find(request: HttpRequest) -> HttpResponse:
     """For who has no JavaScript, and for links to a search."""
     query = request.GET.get("q", "")[:QUERY_MAX].strip()
-    hits: list[Hit] = search(query) if query else []
+    hits: list[DocsHit] = search(query) if query else []
     return _show(request, "docs/search.html", {"query": query, "hits": hits})
 
 
@@ -94,7 +94,7 @@ def _source_address(slug: str) -> str:
     return reverse("docs_home_source") if slug == HOME.slug else reverse("docs_source", args=[slug])
 
 
-def _page(slug: str) -> Page:
+def _page(slug: str) -> DocsPage:
     document = page(slug)
     if document is None:
         raise Http404

@@ -43,7 +43,7 @@ CHOICE_SEPARATOR = "|"
 
 
 @dataclass(frozen=True)
-class Choice:
+class CardChoice:
     """One offer; the figures of a method are its first provider's."""
 
     value: str
@@ -55,7 +55,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Prices:
+class CardPrices:
     """What a card payment costs where the customer is. `is_asked` once the providers have been
     asked."""
 
@@ -64,8 +64,8 @@ class Prices:
     country_name: str
     region: str
     takes_region: bool
-    choices: Sequence[Choice] = ()
-    others: Sequence[Choice] = ()
+    choices: Sequence[CardChoice] = ()
+    further: Sequence[CardChoice] = ()
     is_asked: bool = False
     problem: str = ""
 
@@ -82,7 +82,7 @@ class Card:
     is_open: bool
     is_paid: bool
     has_failed: bool
-    prices: Prices | None
+    prices: CardPrices | None
     problem: str
 
     @property
@@ -119,13 +119,13 @@ def _now(payment: Payment) -> datetime:
     return clock.now(payment.store, payment.mode)
 
 
-def _prices(request: HttpRequest, payment: Payment) -> Prices:
+def _prices(request: HttpRequest, payment: Payment) -> CardPrices:
     at_edge = country_at_edge(request.headers)
     fields = request.POST if request.method == "POST" else request.GET
     country = fields.get("country", "")
     region = fields.get("region", "")
     chosen = at_edge or country or payment.store.country
-    prices = Prices(
+    prices = CardPrices(
         countries=[] if at_edge else countries(),
         country=chosen,
         country_name=country_name(chosen),
@@ -145,13 +145,13 @@ def _prices(request: HttpRequest, payment: Payment) -> Prices:
         [choice for choice in choices if choice.is_recommended is is_recommended]
         for is_recommended in (True, False)
     )
-    return replace(prices, choices=recommended, others=further, is_asked=True)
+    return replace(prices, choices=recommended, further=further, is_asked=True)
 
 
-def _choices(priced: Priced) -> list[Choice]:
+def _choices(priced: Priced) -> list[CardChoice]:
     """Best first."""
     return [
-        Choice(
+        CardChoice(
             value=f"{method.id}{CHOICE_SEPARATOR}{offer.service_id}",
             name=method.method.name,
             provider=offer.service_name,

@@ -10,7 +10,7 @@ from apps.agents.services.authorize import agent_of
 from apps.api.agentic.plumbing import AgentView
 
 
-class Account(AgentView):
+class AgentAccount(AgentView):
     """The agent's own context."""
 
     answers = {"GET": AgentContextDocument}

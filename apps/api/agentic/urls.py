@@ -23,7 +23,7 @@ def _line(
 
 
 ROUTES = [
-    _line("account", account.Account, {"GET": None}),
+    _line("account", account.AgentAccount, {"GET": None}),
     _line(
         "payments",
         payments.AgentPayments,

@@ -33,9 +33,9 @@ class Failing:
 
 
 @dataclass(frozen=True)
-class Queue:
+class JobQueue:
     name: str
-    shown: str
+    figure: str
     since: datetime | None = None
     url: str = ""
 
@@ -43,8 +43,8 @@ class Queue:
 @dataclass(frozen=True)
 class Monitor:
     failing: list[Failing]
-    workers: list[Queue]
-    outbox: list[Queue]
+    workers: list[JobQueue]
+    outbox: list[JobQueue]
 
 
 def monitor(now: datetime) -> Monitor:
@@ -76,15 +76,15 @@ def _failing(now: datetime) -> list[Failing]:
     ]
 
 
-def _workers() -> list[Queue]:
+def _workers() -> list[JobQueue]:
     """None when Redis can't be reached."""
     try:
-        return [Queue(name, f"{int(buckets.client().llen(name)):,}") for name in queues.QUEUES]
+        return [JobQueue(name, f"{int(buckets.client().llen(name)):,}") for name in queues.QUEUES]
     except buckets.unreachable():
         return []
 
 
-def _outbox(now: datetime) -> list[Queue]:
+def _outbox(now: datetime) -> list[JobQueue]:
     """What waits to leave, by an index of what waits."""
     mail = OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED)
     failed = OutgoingMail.objects.filter(status=OutgoingMail.Status.FAILED)
@@ -115,7 +115,7 @@ def _outbox(now: datetime) -> list[Queue]:
     ]
 
 
-def _counted(name: str, rows: "QuerySet[Any]", column: str, url: str) -> Queue:
+def _counted(name: str, rows: "QuerySet[Any]", column: str, url: str) -> JobQueue:
     times = list(rows.order_by(column).values_list(column, flat=True)[: COUNTED_MAX + 1])
     figure = f"{len(times):,}" if len(times) <= COUNTED_MAX else f"{COUNTED_MAX:,}+"
-    return Queue(name, figure, times[0] if times else None, url)
+    return JobQueue(name, figure, times[0] if times else None, url)

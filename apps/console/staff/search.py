@@ -49,7 +49,7 @@ _RECORDS: tuple[type[Model], ...] = (
 
 
 @dataclass(frozen=True)
-class Hit:
+class StaffHit:
     """`about` is what tells it from its neighbors."""
 
     name: str
@@ -59,9 +59,9 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Group:
+class StaffSearchGroup:
     name: str
-    hits: list[Hit]
+    hits: list[StaffHit]
 
     @property
     def is_cut(self) -> bool:
@@ -69,19 +69,19 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Found:
+class StaffSearchResult:
     term: Term
-    groups: list[Group]
+    groups: list[StaffSearchGroup]
 
     @property
-    def hits(self) -> list[Hit]:
+    def hits(self) -> list[StaffHit]:
         return [hit for group in self.groups for hit in group.hits]
 
 
-def find(typed: str) -> Found:
+def find(typed: str) -> StaffSearchResult:
     """As many statements for each kind of term, whatever is found."""
     term = Term.of(typed)
-    by_group: dict[str, list[Hit]] = {}
+    by_group: dict[str, list[StaffHit]] = {}
     keys: set[tuple[str, str]] = set()
     for row in _rows(term):
         key = (row._meta.label, str(row.pk))
@@ -90,7 +90,9 @@ def find(typed: str) -> Found:
         keys.add(key)
         name = str(row._meta.verbose_name_plural)
         by_group.setdefault(name[:1].upper() + name[1:], []).append(_hit(row))
-    return Found(term, [Group(name, hits) for name, hits in by_group.items()])
+    return StaffSearchResult(
+        term, [StaffSearchGroup(name, hits) for name, hits in by_group.items()]
+    )
 
 
 def _rows(term: Term) -> Iterator[Model]:
@@ -178,11 +180,11 @@ def _shown(model: type[Model], condition: Q) -> "QuerySet[Any]":
     return rows.order_by(order)[:EACH_MAX]
 
 
-def _hit(row: Model) -> Hit:
+def _hit(row: Model) -> StaffHit:
     name = next((text for text in _names(row) if text), str(row.pk))
     about = " · ".join(text for text in _facts(row) if text)
     page = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
-    return Hit(name, about, getattr(row, "mode", "") == "test", reverse(page, args=[row.pk]))
+    return StaffHit(name, about, getattr(row, "mode", "") == "test", reverse(page, args=[row.pk]))
 
 
 def _names(row: Any) -> Iterable[str | None]:

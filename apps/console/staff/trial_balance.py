@@ -68,7 +68,7 @@ class _Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Line:
+class TrialBalanceLine:
     """One kind of account. A side without a balance is empty."""
 
     name: str
@@ -85,7 +85,7 @@ class Sheet:
     mode: str
     asset_id: str
     symbol: str
-    lines: list[Line]
+    lines: list[TrialBalanceLine]
     debit: str
     credit: str
     off: str
@@ -142,7 +142,7 @@ def _sheet(rows: list[_Row]) -> Sheet:
     debit = sum(row.debit_atomic for row in rows)
     credit = sum(row.credit_atomic for row in rows)
     lines = [
-        Line(
+        TrialBalanceLine(
             row.kind.replace("_", " ").capitalize(),
             CHART[row.kind].meaning,
             row.accounts,

@@ -223,19 +223,19 @@ PRODUCTS = listing(
 
 
 @dataclass(frozen=True)
-class InvoiceLine:
+class InvoiceRow:
     invoice: Invoice
     now: datetime
 
 
 def _invoices(
     request: PageRequest, rows: Sequence[Invoice], columns: frozenset[str]
-) -> list[InvoiceLine]:
+) -> list[InvoiceRow]:
     now = request.access.now()
-    return [InvoiceLine(invoice, now) for invoice in rows]
+    return [InvoiceRow(invoice, now) for invoice in rows]
 
 
-def _invoice_name(line: InvoiceLine) -> SafeString:
+def _invoice_name(line: InvoiceRow) -> SafeString:
     invoice = line.invoice
     period = document_period(invoice.description or "") if invoice.period_key else ""
     who = invoice.customer.name or invoice.customer.email
@@ -248,7 +248,7 @@ def _invoice_name(line: InvoiceLine) -> SafeString:
     return cells.name("invoice", invoice.pk, formatted_number(invoice) or "Draft", below)
 
 
-def _invoice_status(line: InvoiceLine) -> SafeString:
+def _invoice_status(line: InvoiceRow) -> SafeString:
     invoice = line.invoice
     is_late = invoice.status == OPEN and invoice.due_at is not None and invoice.due_at < line.now
     badges = [badge("invoice", "past_due" if is_late else invoice.status)]
@@ -273,7 +273,7 @@ def _invoice_cents(
     )
 
 
-def _due(line: InvoiceLine) -> SafeString:
+def _due(line: InvoiceRow) -> SafeString:
     """The day that the invoice itself names."""
     at = line.invoice.due_at
     return (
@@ -281,7 +281,7 @@ def _due(line: InvoiceLine) -> SafeString:
     )
 
 
-def _subscription_of(line: InvoiceLine) -> SafeString:
+def _subscription_of(line: InvoiceRow) -> SafeString:
     invoice = line.invoice
     return (
         cells.link("subscription", invoice.subscription_id, "View")

@@ -120,7 +120,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 
 @dataclass(frozen=True)
-class Row:
+class ItemRow:
     """A price of the form with its quantity, as they were chosen and typed."""
 
     price: str
@@ -139,7 +139,7 @@ class SubscriptionForm(BillingForm):
         "trial_period_days": "trial_days",
     }
 
-    def __init__(self, typed: Mapping[str, str], rows: list[Row]) -> None:
+    def __init__(self, typed: Mapping[str, str], rows: list[ItemRow]) -> None:
         self.rows = rows
         inputs = [f"{name}-{n}" for n in range(1, len(rows) + 1) for name in ("price", "quantity")]
         self.names = ("email", "customer_name", *inputs, "trial_days", "grace_cycles")
@@ -150,7 +150,7 @@ class SubscriptionForm(BillingForm):
         """What came in; rows in which no price was chosen are left out."""
         pairs = zip(request.POST.getlist("price"), request.POST.getlist("quantity"), strict=False)
         rows = [
-            Row(price[:100], quantity.strip()[:20])
+            ItemRow(price[:100], quantity.strip()[:20])
             for price, quantity in list(pairs)[:ROWS_MAX]
             if price
         ]
@@ -188,7 +188,7 @@ class SubscriptionForm(BillingForm):
         return super().input_of(field)
 
     @property
-    def items(self) -> list[tuple[Row, str, str]]:
+    def items(self) -> list[tuple[ItemRow, str, str]]:
         """Each row with the names of its inputs."""
         return [(line, f"price-{n}", f"quantity-{n}") for n, line in enumerate(self.rows, start=1)]
 
@@ -198,7 +198,7 @@ def create(request: PageRequest) -> HttpResponse:
         email = email_of(request.access, request.GET.get("customer", ""))
         usual = {"email": email, "trial_days": "0", "grace_cycles": "1", **form_keys.new()}
         return _form(
-            request, SubscriptionForm(usual, [Row(request.GET.get("price", "")[:100], "1")])
+            request, SubscriptionForm(usual, [ItemRow(request.GET.get("price", "")[:100], "1")])
         )
     form = SubscriptionForm.posted(request)
     if "more" in request.POST:
@@ -240,15 +240,15 @@ def change(request: PageRequest, id: str) -> HttpResponse:
     return go("subscription", row.pk)
 
 
-def _shown(row: Subscription) -> list[Row]:
-    add_ons = [Row(str(add_on.price_id), str(add_on.quantity)) for add_on in row.add_ons.all()]
-    return [Row(str(row.price_id), str(row.quantity)), *add_ons]
+def _shown(row: Subscription) -> list[ItemRow]:
+    add_ons = [ItemRow(str(add_on.price_id), str(add_on.quantity)) for add_on in row.add_ons.all()]
+    return [ItemRow(str(row.price_id), str(row.quantity)), *add_ons]
 
 
-def _padded(rows: list[Row], more: int) -> list[Row]:
+def _padded(rows: list[ItemRow], more: int) -> list[ItemRow]:
     """At least one row; the new ones are empty."""
     count = max(len(rows) + more, 1)
-    return [*rows, *(Row("", "1") for _ in range(count - len(rows)))]
+    return [*rows, *(ItemRow("", "1") for _ in range(count - len(rows)))]
 
 
 def _form(

@@ -5,7 +5,7 @@ from django import template
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.docs.site import Page
+from apps.docs.site import DocsPage
 from apps.docs.tree import HOME
 
 register = template.Library()
@@ -22,7 +22,7 @@ def markdown_address(slug: str) -> str:
 
 
 @register.filter
-def body(page: Page) -> SafeString:
+def body(page: DocsPage) -> SafeString:
     """Drawn from files of this repository alone: nothing of it comes from outside, and raw HTML in
     them is escaped."""
     return mark_safe(page.html)  # noqa: S308
