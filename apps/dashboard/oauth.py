@@ -18,10 +18,28 @@ from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, door, sentence
 MEANINGS = {
     scopes.PROFILE: "See your name and email address",
     scopes.AGENTS: (
-        "Make a credential with which a software agent takes payments and pays out for the store,"
-        " as far as you may"
+        "Create agents that accept payments and send payouts, within your own permissions"
     ),
-    scopes.OFFLINE: "Keep its access while you are away",
+    scopes.OFFLINE: "Keep access when you’re not using the app",
+    "payments:read": "View payments",
+    "payments:write": "Create and cancel payments",
+    "refunds:read": "View refunds",
+    "refunds:write": "Refund payments",
+    "payouts:read": "View payouts, destinations and schedules",
+    "payouts:write": "Send payouts and manage payout schedules",
+    "balances:read": "View balances",
+    "webhooks:read": "View webhook endpoints and deliveries",
+    "webhooks:write": "Create, change and delete webhook endpoints",
+    "billing:read": "View customers, products, invoices and subscriptions",
+    "billing:write": "Manage customers, products, invoices and subscriptions",
+    "assets:read": "View accepted assets",
+    "assets:write": "Change accepted assets",
+    "x402:read": "View mandates and x402 payments",
+    "x402:write": "Create mandates and settle x402 payments",
+    "stores:read": "View store details",
+    "accounts:read": "View sub-merchant accounts",
+    "accounts:write": "Create and close sub-merchant accounts and onboarding links",
+    scopes.ACT: "Act for sub-merchants",
 }
 
 
@@ -49,7 +67,7 @@ def consent(request: PageRequest) -> HttpResponse:
     context = {
         "wanted": query_read,
         "errors": errors,
-        "scopes": [(scope, MEANINGS.get(scope, "")) for scope in query_read.scopes],
+        "scopes": [(scope, MEANINGS[scope]) for scope in query_read.scopes],
         "stores": stores,
         "chosen": request.access.store_id if hasattr(request, "access") else None,
         "host": urlsplit(query_read.redirect_uri).netloc,

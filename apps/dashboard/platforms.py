@@ -314,4 +314,4 @@ def index_payments(request: PageRequest) -> HttpResponse:
 
 
 def _percent(fraction: Decimal | None) -> str:
-    return "" if fraction is None else f"{money.percentage_text(fraction)} %"
+    return "" if fraction is None else f"{money.percentage_text(fraction)}%"

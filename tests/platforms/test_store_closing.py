@@ -93,6 +93,14 @@ def test_live_money_and_what_is_under_way_stand_against_it(cast: Cast) -> None:
     assert store(cast).deleted_at is None
 
 
+def test_an_open_account_stands_against_it_and_is_named(cast: Cast) -> None:
+    Store.objects.create(name="Stall", platform=cast.bakery.store, created_at=clock.real_now())
+    browser = owner(cast)
+    shown = text(browser.get(PAGE))
+    assert "Open sub-merchant accounts" in shown and "Refunds in progress" not in shown
+    assert close(cast, browser).status_code == 409
+
+
 def test_a_subscription_stands_against_it_and_test_coins_do_not(cast: Cast) -> None:
     make.store_coins(cast.bakery.store, "SETH", 10**15)
     made = billing.subscribe(cast.bakery.test)
