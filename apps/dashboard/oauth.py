@@ -27,7 +27,7 @@ MEANINGS = {
     "refunds:write": "Refund payments",
     "payouts:read": "View payouts, destinations and schedules",
     "payouts:write": "Send payouts and manage payout schedules",
-    "balances:read": "View balances",
+    "balances:read": "View balances and reports",
     "webhooks:read": "View webhook endpoints and deliveries",
     "webhooks:write": "Create, change and delete webhook endpoints",
     "billing:read": "View customers, products, invoices and subscriptions",
@@ -36,9 +36,9 @@ MEANINGS = {
     "assets:write": "Change accepted assets",
     "x402:read": "View mandates and x402 payments",
     "x402:write": "Create mandates and settle x402 payments",
-    "stores:read": "View store details",
+    "stores:read": "View store details and the request log",
     "accounts:read": "View sub-merchant accounts",
-    "accounts:write": "Create and close sub-merchant accounts and onboarding links",
+    "accounts:write": "Create, update and close sub-merchant accounts",
     scopes.ACT: "Act for sub-merchants",
 }
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import time_machine
 
-from apps.access import oauth_validator
+from apps.access import oauth_validator, scopes
 from apps.access.models import AgentCredential, Application
 from apps.core import clock
+from apps.dashboard.oauth import MEANINGS
 from apps.stores.models import Member, Role
 from tests.cast import Api, Cast, person
 from tests.contract.test_oauth import App, works
@@ -49,6 +50,10 @@ def let_out(browser: Browser) -> Any:
     assert found is not None
     assert browser.get(found.group()).status_code == 200
     return browser.post(found.group())
+
+
+def test_the_consent_page_says_what_every_scope_allows() -> None:
+    assert MEANINGS.keys() == set(scopes.OAUTH)
 
 
 def test_an_app_is_made_and_its_secret_shown_once(cast: Cast, alice: Browser) -> None:
