@@ -151,7 +151,7 @@ def test_a_search_for_products_asks_an_index_and_no_more_of_many(
     made = {"id": "gen_random_uuid()", "name": "'Tin ' || n", "form_key": "NULL"}
     copies(Product, made, "(SELECT * FROM billing_product LIMIT 1) s, generate_series(1, 5000) n")
     with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
-        rows = products_beginning(Product.objects.seen_by(cast.bakery.access()), "tin 17")
+        rows = products_beginning(Product.objects.visible_to(cast.bakery.access()), "tin 17")
         plan = rows[:51].explain()
         assert rows.count() == 111
     assert "product_by_name" in plan and "Seq Scan" not in plan, plan

@@ -206,8 +206,8 @@ def test_an_address_gets_ten_emails_a_day(db: None) -> None:
 @pytest.mark.parametrize("policy", [sign_up.INVITATION, sign_up.CLOSED])
 def test_where_it_is_not_open_no_code_is_sent(db: None, settings: Any, policy: str) -> None:
     settings.SIGN_UP = policy
-    said = "by invitation" if policy == sign_up.INVITATION else "closed"
-    assert f"New accounts are {said}" in text(Browser().get("sign-up"))
+    sentence = "by invitation only" if policy == sign_up.INVITATION else "closed"
+    assert f"Sign-up is {sentence}" in text(Browser().get("sign-up"))
     assert "Create an account" not in text(Browser().get("sign-in"))
     assert Browser().post("sign-up", email=NEW).status_code == 403
     mail.send_due()

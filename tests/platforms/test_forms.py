@@ -37,12 +37,10 @@ def wrong(answer: Any, status: int = 422) -> tuple[str, str]:
     ((name, sentence),) = re.findall(
         r'<span class="error" id="(\w+)-error" role="alert">([^<]+)</span>', page
     )
-    (control,) = re.findall(
-        r'<(?:input|select|textarea) (id="\w+"[^>]* aria-invalid="true"[^>]*)>', page
-    )
-    assert (
-        f'id="{name}"' in control and f'{name}-error"' in control and control.endswith("autofocus")
-    )
+    (control,) = re.findall(r'<(?:input|select|textarea)\s([^>]*\saria-invalid="true"[^>]*)>', page)
+    attributes = control.split()
+    assert f'id="{name}"' in attributes and "autofocus" in attributes
+    assert f'{name}-error"' in control
     assert page.count("autofocus") == 1 and 'id="errors"' not in page
     return name, unescape(sentence)
 
