@@ -51,7 +51,7 @@ def test_an_account_is_added_found_and_changed(platform: Platform, owner: Browse
     account = Store.objects.get(platform=platform.store)
     assert made.headers["Location"] == f"/dashboard/platform/accounts/{account.pk}"
     listed = text(owner.get("platform/accounts"))
-    assert "Corner Shop" in listed and "2.00 %" in listed and "Not started" in listed
+    assert "Corner Shop" in listed and "2.00%" in listed and "Not started" in listed
     assert "Corner Shop" in text(owner.get("platform/accounts?q=corner"))
     assert "No matching sub-merchants" in text(owner.get("platform/accounts?q=nobody"))
     page = f"platform/accounts/{account.pk}"
