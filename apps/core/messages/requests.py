@@ -99,7 +99,7 @@ class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def _checked(cls, value: object, name: str) -> Values:
-        return shape_of(cls).edits(value, name)
+        return shape_of(cls).check(value, name)
 
 
 class Changes(Request, frozen=True, kw_only=True):
