@@ -42,7 +42,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RequestRefusal:
     """An answer that no thread is taken for."""
 
     status: int
@@ -50,9 +50,9 @@ class Refusal:
     code: str | None = None
 
 
-TOO_SLOW = Refusal(408, "Request body was not received in time", "request_timeout")
-TOO_LARGE = Refusal(413, "Request body is too large", "body_too_large")
-TOO_BUSY = Refusal(503, "Service temporarily unavailable")
+TOO_SLOW = RequestRefusal(408, "Request body was not received in time", "request_timeout")
+TOO_LARGE = RequestRefusal(413, "Request body is too large", "body_too_large")
+TOO_BUSY = RequestRefusal(503, "Service temporarily unavailable")
 
 
 class _Gone(Exception):
@@ -111,7 +111,7 @@ class Door:
         if refusal is not None:
             await _refuse(scope, refusal, send, self._headers_of(scope))
 
-    async def _receive(self, scope: Scope, receive: Receive, body: _Body) -> Refusal | None:
+    async def _receive(self, scope: Scope, receive: Receive, body: _Body) -> RequestRefusal | None:
         """Read the whole body, or say why not."""
         declared = next(
             (value for name, value in scope["headers"] if name == b"content-length"), b"0"
@@ -124,7 +124,7 @@ class Door:
         except TimeoutError:
             return TOO_SLOW
 
-    async def _read(self, receive: Receive, body: _Body) -> Refusal | None:
+    async def _read(self, receive: Receive, body: _Body) -> RequestRefusal | None:
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
@@ -140,7 +140,7 @@ class Door:
             if not message.get("more_body"):
                 return None
 
-    async def _serve(self, scope: Scope, body: _Body, send: Send) -> Refusal | None:
+    async def _serve(self, scope: Scope, body: _Body, send: Send) -> RequestRefusal | None:
         """Run the request in a thread of its lane; the refusal when none came free in time."""
         environ = _environ(scope, b"".join(body.pieces))
         lane = self._lanes[lane_of(environ["PATH_INFO"])]
@@ -219,7 +219,7 @@ def _piece(content: bytes, *, more: bool = False) -> MutableMapping[str, Any]:
     return {"type": "http.response.body", "body": content, "more_body": more}
 
 
-async def _refuse(scope: Scope, refusal: Refusal, send: Send, more: Headers) -> None:
+async def _refuse(scope: Scope, refusal: RequestRefusal, send: Send, more: Headers) -> None:
     """In the API's shape, or in plain words."""
     is_json = str(scope["path"]).startswith(_JSON_PATHS)
     body = {"error": {"message": refusal.message, "code": refusal.code}}

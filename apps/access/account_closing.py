@@ -47,7 +47,7 @@ def close_account(user: User, password: str, address: str) -> None:
         if owned_alone(fresh):
             raise OwnsStores
         notices.tell(fresh, "Your account was closed")
-        acting.become(acting.Kind.PERSON, fresh.pk)
+        acting.become(acting.ActorKind.PERSON, fresh.pk)
         for member in Member.objects.filter(user=fresh, store__deleted_at=None).select_related(
             "store"
         ):

@@ -9,7 +9,7 @@ from apps.core.clock import iso
 from apps.core.errors import Flat
 from apps.core.staff import roles
 from apps.stores import four_eyes
-from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
 
@@ -22,14 +22,14 @@ def request_removal(person: User, reason: str, staff: User, at: datetime) -> Sta
     return four_eyes.ask(FACTOR, wish_of(person, reason), staff, at)
 
 
-def wish_of(person: User, reason: str) -> Ask:
+def wish_of(person: User, reason: str) -> Proposal:
     """Raises NoFactor."""
     if second_factor.confirmed(person) is None:
         raise NoFactor
     count = passkeys.of(person).count()
     before = "authenticator app" + (f", {count} passkeys" if count else "")
     lines = [("Signs in with", f"password, {before}", "password alone")]
-    return Ask(
+    return Proposal(
         str(person.pk), f"Second factor of {person.email}", {"user": str(person.pk)}, lines, reason
     )
 
@@ -46,4 +46,6 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
     second_factor.take_off(User.objects.get(pk=facts["user"]))
 
 
-FACTOR = Kind("second_factor", "The removal of a second factor", roles.FACTOR, _before, _carry_out)
+FACTOR = RequestKind(
+    "second_factor", "The removal of a second factor", roles.FACTOR, _before, _carry_out
+)

@@ -25,7 +25,7 @@ _DEVICE_SALT = "apps.access.sign_in.device"
 EMAIL_LENGTH_MAX = 254
 
 
-class Refused(Flat):
+class SignInRefused(Flat):
     kind = RefusalKind.UNAUTHENTICATED
     field = "password"
     message = "That email address and password don't belong together"
@@ -79,20 +79,20 @@ def by_password(
 ) -> tuple[User, SecondFactor | None]:
     """The person, and the factor that must be shown next; `device` is the token of the browser.
 
-    Raises Refused, TooManyAttempts or Closed.
+    Raises SignInRefused, TooManyAttempts or Closed.
     """
     email = email.strip()
     try:
         check_storable([email, password])
     except Invalid:
-        raise Refused from None
+        raise SignInRefused from None
     if len(email) > EMAIL_LENGTH_MAX or len(password) > PASSWORD_LENGTH_MAX:
-        raise Refused
+        raise SignInRefused
     holder = User.objects.with_email(email) if device else None
     count_attempt(emails.canonical(email), place_of(device, holder, address))
     user = check_password(username=email, password=password)
     if not isinstance(user, User):
-        raise Refused
+        raise SignInRefused
     return user, second_factor.confirmed(user)
 
 

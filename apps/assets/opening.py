@@ -19,7 +19,7 @@ def sign_up_with_store(
     """An account for a proved address, and its first store. Raises BadPassword or EmailTaken."""
     with transaction.atomic():
         user = sign_up.create_account(email, person.person_name, person.password)
-        acting.become(acting.Kind.PERSON, user.pk, user.email)
+        acting.become(acting.ActorKind.PERSON, user.pk, user.email)
         return user, _open(user, store)
 
 

@@ -43,7 +43,7 @@ SELECT coalesce(r.rolname, 'public')::text AS grantee, given.privilege_type AS p
 """
 
 
-class Grant(NamedTuple):
+class TableGrant(NamedTuple):
     """One role may do one thing with a table, or with a column of it."""
 
     role: str
@@ -83,13 +83,13 @@ def columns() -> dict[str, list[str]]:
         return {table: [column for column in names if column] for table, names in cursor.fetchall()}
 
 
-def expected() -> set[Grant]:
+def expected() -> set[TableGrant]:
     """The file's grants, for the tables that are there."""
-    grants: set[Grant] = set()
+    grants: set[TableGrant] = set()
     for table, names in columns().items():
         for role, cell in zip(ROLES, decided().get(table, ()), strict=False):
             grants |= {
-                Grant(role, _PRIVILEGES[letter], table, column)
+                TableGrant(role, _PRIVILEGES[letter], table, column)
                 for letters, cell_columns in _parts(cell, names)
                 for letter in letters
                 for column in cell_columns
@@ -114,14 +114,14 @@ def _parts(cell: str, names: list[str]) -> list[tuple[str, list[str]]]:
     return parts
 
 
-def current() -> set[Grant]:
+def current() -> set[TableGrant]:
     """What roles may do in this database now, other than the owner."""
     with connection.cursor() as cursor:
         cursor.execute(GIVEN)
-        return {Grant(*row) for row in cursor.fetchall()}
+        return {TableGrant(*row) for row in cursor.fetchall()}
 
 
-def differences() -> tuple[set[Grant], set[Grant]]:
+def differences() -> tuple[set[TableGrant], set[TableGrant]]:
     """(missing, too much)."""
     required = expected()
     there = current()

@@ -53,7 +53,7 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relrowsecurity
 """
 
 
-class Policy(NamedTuple):
+class RowPolicy(NamedTuple):
     """Of one table: a policy, or that it has any ("on"), as PostgreSQL tells them."""
 
     table: str
@@ -72,7 +72,7 @@ def decided() -> dict[str, tuple[str, str]]:
     return {table: (rule, "".join(reason)) for table, rule, *reason in lines}
 
 
-def expected() -> set[Policy]:
+def expected() -> set[RowPolicy]:
     """What the file says, for the tables that are there."""
     there = set(connection.introspection.table_names())
     roles = ",".join(sorted((READER, SIGNER, WORKER)))
@@ -80,20 +80,20 @@ def expected() -> set[Policy]:
     for table, (rule, _) in decided().items():
         if rule == "-" or table not in there:
             continue
-        policies.add(Policy(table, "on", "false"))
-        policies.add(Policy(table, IN_SCOPE, f"* t {WEB} {RULES[rule]} {CHECKS[rule]}"))
-        policies.add(Policy(table, ALL_ROWS, f"* t {roles} true"))
+        policies.add(RowPolicy(table, "on", "false"))
+        policies.add(RowPolicy(table, IN_SCOPE, f"* t {WEB} {RULES[rule]} {CHECKS[rule]}"))
+        policies.add(RowPolicy(table, ALL_ROWS, f"* t {roles} true"))
     return policies
 
 
-def current() -> set[Policy]:
+def current() -> set[RowPolicy]:
     """What stands in this database."""
     with connection.cursor() as cursor:
         cursor.execute(MADE)
-        return {Policy(*row) for row in cursor.fetchall()}
+        return {RowPolicy(*row) for row in cursor.fetchall()}
 
 
-def differences() -> tuple[set[Policy], set[Policy]]:
+def differences() -> tuple[set[RowPolicy], set[RowPolicy]]:
     """(missing, too much)."""
     required = expected()
     there = current()

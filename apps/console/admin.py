@@ -28,7 +28,7 @@ from apps.core.templatetags.tillgate import moment
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
 from apps.stores import four_eyes
-from apps.stores.four_eyes import Kind
+from apps.stores.four_eyes import RequestKind
 from apps.stores.models import StaffRequest, User
 
 EARLIER_MAX = 5
@@ -139,13 +139,13 @@ class StaffRequestAdmin(ReadOnly):
         )
 
     def _page(
-        self, request: HttpRequest, kind: Kind, row: StaffRequest, errors: list[str]
+        self, request: HttpRequest, kind: RequestKind, row: StaffRequest, errors: list[str]
     ) -> dict[str, object]:
         is_own = row.asked_by_id == request.user.pk
         decides = may(request, kind.operation)
         is_waiting = row.state == _Pending and clock.real_now() < row.expires_at
         content = four_eyes.content_of(row)
-        context = context_of(row, content.wanted)
+        context = context_of(row, content.facts)
         return {
             **self.admin_site.each_context(request),
             "title": f"{kind.title}: {row.name}",
@@ -166,7 +166,7 @@ class StaffRequestAdmin(ReadOnly):
         }
 
 
-def _decide(request: HttpRequest, kind: Kind, row: StaffRequest) -> str:
+def _decide(request: HttpRequest, kind: RequestKind, row: StaffRequest) -> str:
     """Raises a Failure."""
     staff = cast(User, request.user)
     at = clock.real_now()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class ActorKind(StrEnum):
     """In what capacity."""
 
     PERSON = "person"
@@ -28,7 +28,7 @@ class Actor:
     """`id` is the person's or credential's; `name` is what people know it by, never a secret;
     `address` is the client's."""
 
-    kind: str = Kind.SYSTEM
+    kind: str = ActorKind.SYSTEM
     id: str = ""
     name: str = ""
     address: str = ""

@@ -33,13 +33,13 @@ BADGES: Badges = {
 def all_badges() -> Badges:
     """Those of every app. A status missing there is shown as it is. Raises ValueError when two apps
     have the same noun."""
-    found: dict[str, Mapping[str, tuple[str, str | Promise]]] = {}
+    badges_by_noun: dict[str, Mapping[str, tuple[str, str | Promise]]] = {}
     for config in apps.get_app_configs():
         for name in _MODULES:
             if not config.name.startswith("apps.") or not module_has_submodule(config.module, name):
                 continue
             badges: Badges = import_module(f"{config.name}.{name}").BADGES
-            if twice := set(badges) & set(found):
+            if twice := set(badges) & set(badges_by_noun):
                 raise ValueError(f"{config.name}: another app has badges of {sorted(twice)}")
-            found |= badges
-    return found
+            badges_by_noun |= badges
+    return badges_by_noun

@@ -29,7 +29,7 @@ class Unavailable(Exception):
 
 
 @dataclass(frozen=True)
-class Taken:
+class Allowance:
     """What is left in a bucket after taking one token. `reset_seconds` is until it is full
     again."""
 
@@ -92,7 +92,7 @@ def _bucket(policy: str, mode: str) -> "Throttled":
     )
 
 
-def take(policy: str, mode: str, holder: str, cost: int = 1) -> Taken:
+def take(policy: str, mode: str, holder: str, cost: int = 1) -> Allowance:
     """Take `cost` tokens from `whose` bucket of a policy, in one atomic step.
 
     What costs more than a full bucket takes all of one. Raises Unavailable without Redis.
@@ -104,7 +104,7 @@ def take(policy: str, mode: str, holder: str, cost: int = 1) -> Taken:
         log.warning("rate_limit_unavailable", policy=policy, error=type(error).__name__)
         raise Unavailable from error
     state = result.state
-    return Taken(
+    return Allowance(
         policy=policy,
         is_limited=result.limited,
         per_minute=per_minute,

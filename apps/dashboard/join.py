@@ -61,7 +61,7 @@ def _accept(request: HttpRequest, invitation: Invitation, form: Form) -> HttpRes
         )
         enter(request, member.user, None)
     else:
-        acting.become(acting.Kind.PERSON, person.pk, person.email)
+        acting.become(acting.ActorKind.PERSON, person.pk, person.email)
         member = invitations.accept(invitation, person, at)
     return _arrive(request, member)
 

@@ -13,7 +13,7 @@ from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, go, show
 from apps.stores import notifications
 from apps.stores.models import Notification
-from apps.stores.notifications import CHOICES, KINDS, Kind
+from apps.stores.notifications import CHOICES, KINDS, NotificationKind
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class NotificationLine:
     """One kind on the page of settings, with what the person has chosen of it."""
 
     name: str
-    kind: Kind
+    kind: NotificationKind
     chosen: str
 
     @property

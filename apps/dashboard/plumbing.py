@@ -34,7 +34,7 @@ from apps.access import sessions, stepup
 from apps.access.access import Access
 from apps.agents.selectors import has_agents
 from apps.core import buckets, clock, regions
-from apps.core.acting import Kind, become
+from apps.core.acting import ActorKind, become
 from apps.core.documents import drawings
 from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.messages.fields import Invalid, is_uuid
@@ -180,7 +180,7 @@ def _shown(request: PageRequest, page: Page, arguments: dict[str, str]) -> "Answ
     try:
         with drawings.charged_to(page.renders, request.access.mode, _whose_files(request)):
             return page.view(request, **arguments)
-    except drawings.TooMany as refusal:
+    except drawings.TooManyDrawings as refusal:
         return too_fast(request, refusal.taken)
 
 
@@ -203,7 +203,7 @@ def _is_guarded(request: HttpRequest, page: Page) -> bool:
 
 def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
     request.person = cast(User, request.user)
-    become(Kind.PERSON, request.person.pk, request.person.email)
+    become(ActorKind.PERSON, request.person.pk, request.person.email)
     member = sessions.member_of(request.person, request.session)
     if member is not None:
         request.member, request.access = (
@@ -230,7 +230,7 @@ def _take_token(request: HttpRequest, policy: str, mode: str, bucket: str) -> Ht
     return too_fast(request, reading) if reading.is_limited else None
 
 
-def too_fast(request: HttpRequest, reading: buckets.Taken) -> HttpResponse:
+def too_fast(request: HttpRequest, reading: buckets.Allowance) -> HttpResponse:
     response = render(
         request, "dashboard/too_fast.html", {"seconds": reading.retry_after_seconds}, status=429
     )

@@ -25,7 +25,7 @@ from apps.dashboard.plumbing import PageRequest, go, next_url, show
 from apps.stores.services import change_password
 
 
-class NotYourPassword(sign_in.Refused):
+class NotYourPassword(sign_in.SignInRefused):
     """What sign_in.Refused is to somebody who is signed in."""
 
     kind = RefusalKind.INVALID
@@ -76,7 +76,7 @@ def enrol(request: PageRequest) -> HttpResponse:
             password=own_password,
             address=client_address(request),
         )
-    except sign_in.Refused:
+    except sign_in.SignInRefused:
         return _picture(request, form.refuse(NotYourPassword()))
     except Failure as refusal:
         return _picture(request, form.refuse(refusal))
@@ -131,7 +131,7 @@ def password(request: PageRequest) -> HttpResponse:
             request.person.email, form.secret_values["old"], client_address(request)
         )
         change_password(request.person, form.secret_values["new"])
-    except sign_in.Refused:
+    except sign_in.SignInRefused:
         return _form(request, "password", form.refuse(NotYourPassword(field="old")))
     except Failure as refusal:
         return _form(request, "password", form.refuse(refusal))
@@ -151,7 +151,7 @@ def email(request: PageRequest) -> HttpResponse:
         email_change.ask(
             request.person, email=address, password=own_password, address=client_address(request)
         )
-    except sign_in.Refused:
+    except sign_in.SignInRefused:
         return _form(request, "email", form.refuse(NotYourPassword()))
     except Failure as refusal:
         return _form(request, "email", form.refuse(refusal))
@@ -198,7 +198,7 @@ def close(request: PageRequest) -> HttpResponse:
             account_closing.close_account(request.person, typed, address)
             logout(request)
             return render(request, "dashboard/security/closed.html")
-        except sign_in.Refused:
+        except sign_in.SignInRefused:
             form.refuse(NotYourPassword())
         except Failure as refusal:
             form.refuse(refusal)

@@ -65,12 +65,12 @@ class StatementFilters:
         }
         return urlencode({name: value for name, value in values.items() if value})
 
-    def wanted(self) -> statements.Wanted:
+    def wanted(self) -> statements.LineFilter:
         first = parse_date(self.first_day)
         last = parse_date(self.last_day)
         since = None if first is None else days.begin(first)
         until = None if last is None else days.end(last)
-        return statements.Wanted(self.kind, since, until)
+        return statements.LineFilter(self.kind, since, until)
 
     @property
     def is_narrowed(self) -> bool:
@@ -110,7 +110,9 @@ def index(request: PageRequest) -> HttpResponse:
     accounts = store_accounts(access.store_id, access.mode)
     chosen = _chosen(accounts, filters)
     page = (
-        _page(chosen, filters, request.GET.get("before")) if chosen else statements.Page([], None)
+        _page(chosen, filters, request.GET.get("before"))
+        if chosen
+        else statements.StatementPage([], None)
     )
     assets = with_chains({item.asset_id for item in accounts})
     sums = _sums(request, chosen, filters)
@@ -231,7 +233,7 @@ def _chosen(accounts: list[StoreAccount], filters: StatementFilters) -> Chosen |
 
 def _page(
     chosen: Chosen, filters: StatementFilters, before: str | None, limit: int = PER_PAGE
-) -> statements.Page:
+) -> statements.StatementPage:
     try:
         return statements.merged(
             [account.account_id for account in chosen.accounts],

@@ -64,7 +64,7 @@ def _move(request: PageRequest, form: ClockForm) -> HttpResponse | None:
     return HttpResponse(status=303, headers={"Location": next_url(request)})
 
 
-def _taken(bucket: str, cost: int) -> buckets.Taken | None:
+def _taken(bucket: str, cost: int) -> buckets.Allowance | None:
     """Of the bucket that the API's calls take from, too."""
     try:
         return buckets.take(test_clock.POLICY, "test", bucket, cost)

@@ -129,11 +129,11 @@ def _rendered(
     try:
         with drawings.charged_to(policy, "live", reference):
             return view(request, reference, **arguments)
-    except drawings.TooMany as refusal:
+    except drawings.TooManyDrawings as refusal:
         return _too_fast(request, refusal.taken)
 
 
-def _too_fast(request: HttpRequest, reading: buckets.Taken) -> HttpResponse:
+def _too_fast(request: HttpRequest, reading: buckets.Allowance) -> HttpResponse:
     refusal = render(request, "429.html", status=429)
     for name, value in reading.headers().items():
         refusal[name] = value
@@ -156,7 +156,7 @@ def refused_if_too_often(
 
 def _first_empty(
     request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]
-) -> buckets.Taken | None:
+) -> buckets.Allowance | None:
     try:
         for policy, is_by_address in budgets:
             bucket = f"{reference}:{client_address(request)}" if is_by_address else reference

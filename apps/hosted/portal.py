@@ -59,7 +59,7 @@ def _of_customer(view: Page) -> Page:
             )
         if customer is None:
             raise Http404
-        acting.become(acting.Kind.VISITOR, customer.pk, f"customer {customer.email}")
+        acting.become(acting.ActorKind.VISITOR, customer.pk, f"customer {customer.email}")
         languages.speak_to(request, customer)
         return _own(view(request, reference, customer, **arguments))
 

@@ -8,7 +8,7 @@ SERVICE = "service"
 
 
 @dataclass(frozen=True)
-class Kind:
+class AccountKind:
     """A kind of account. A guarded one never goes below zero, whoever writes."""
 
     owner: str
@@ -32,32 +32,36 @@ X402_CLEARING = "x402_clearing"
 WITHDRAWAL_CLEARING = "withdrawal_clearing"
 TREASURY = "treasury"
 
-CHART: dict[str, Kind] = {
-    AVAILABLE: Kind(STORE, "credit", True, "can be spent now"),
-    HELD: Kind(
+CHART: dict[str, AccountKind] = {
+    AVAILABLE: AccountKind(STORE, "credit", True, "can be spent now"),
+    HELD: AccountKind(
         STORE,
         "credit",
         True,
         "confirmed deposits of payments not settled: unfinished, failed or late",
     ),
-    RESERVED: Kind(STORE, "credit", True, "payouts, refunds and swaps under way"),
-    CUSTODY_DEPOSITS: Kind(SERVICE, "debit", False, "coins on deposit addresses"),
-    CUSTODY_SIMULATED: Kind(
+    RESERVED: AccountKind(STORE, "credit", True, "payouts, refunds and swaps under way"),
+    CUSTODY_DEPOSITS: AccountKind(SERVICE, "debit", False, "coins on deposit addresses"),
+    CUSTODY_SIMULATED: AccountKind(
         SERVICE, "debit", False, "simulated test deposits, and what was simulated out again"
     ),
-    CUSTODY_HOT: Kind(SERVICE, "debit", False, "coins in the hot wallet"),
-    CUSTODY_COLD: Kind(SERVICE, "debit", False, "coins in cold storage"),
-    SERVICE_FEES: Kind(SERVICE, "credit", False, "income"),
-    NETWORK_FEES: Kind(SERVICE, "debit", False, "gas paid"),
-    OFFRAMP_CLEARING: Kind(
+    CUSTODY_HOT: AccountKind(SERVICE, "debit", False, "coins in the hot wallet"),
+    CUSTODY_COLD: AccountKind(SERVICE, "debit", False, "coins in cold storage"),
+    SERVICE_FEES: AccountKind(SERVICE, "credit", False, "income"),
+    NETWORK_FEES: AccountKind(SERVICE, "debit", False, "gas paid"),
+    OFFRAMP_CLEARING: AccountKind(
         SERVICE, "debit", False, "handed to the off-ramp, not yet reported settled"
     ),
-    SWAP_CLEARING: Kind(SERVICE, "either", False, "the far side of swaps"),
-    X402_CLEARING: Kind(
+    SWAP_CLEARING: AccountKind(SERVICE, "either", False, "the far side of swaps"),
+    X402_CLEARING: AccountKind(
         SERVICE, "credit", False, "debited settlements not, or not yet, dispatched"
     ),
-    WITHDRAWAL_CLEARING: Kind(SERVICE, "credit", False, "earnings on their way to the operator"),
-    TREASURY: Kind(SERVICE, "credit", False, "the service's own float: gas money and corrections"),
+    WITHDRAWAL_CLEARING: AccountKind(
+        SERVICE, "credit", False, "earnings on their way to the operator"
+    ),
+    TREASURY: AccountKind(
+        SERVICE, "credit", False, "the service's own float: gas money and corrections"
+    ),
 }
 STORE_KINDS = tuple(kind for kind, row in CHART.items() if row.owner == STORE)
 

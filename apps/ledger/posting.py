@@ -29,7 +29,7 @@ class InsufficientBalance(Exception):
 
 
 @dataclass(frozen=True)
-class Line:
+class EntryLine:
     """One leg: which kind of account, whose (None is the service's), in which asset, and how much
     (credit positive)."""
 
@@ -58,12 +58,12 @@ class Posting:
     mode: str
     reference: uuid.UUID | None
     at: datetime
-    lines: Sequence[Line]
+    lines: Sequence[EntryLine]
     reason: str = ""
     staff_id: uuid.UUID | None = None
 
     @property
-    def legs(self) -> list[Line]:
+    def legs(self) -> list[EntryLine]:
         return [line for line in self.lines if line.amount_atomic]
 
 
@@ -151,7 +151,7 @@ def locked_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: s
         return int(cursor.fetchone()[0])
 
 
-def _columns(accounts: list[int], legs: Sequence[Line]) -> dict[str, object]:
+def _columns(accounts: list[int], legs: Sequence[EntryLine]) -> dict[str, object]:
     """The legs by column, and the guarded accounts among them that go down."""
     down = {
         account

@@ -29,7 +29,7 @@ Arguments = dict[str, int | str | datetime | None]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LineFilter:
     """Which entries: all by default, of one kind of movement, from `since`, before `until`."""
 
     kind: str = ""
@@ -52,7 +52,7 @@ class StatementLine:
     account_id: int = 0
 
 
-class Page(NamedTuple):
+class StatementPage(NamedTuple):
     """Lines, newest first, and the cursor of the page before them; None when there is none."""
 
     lines: list[StatementLine]
@@ -94,12 +94,16 @@ SELECT * FROM (
 
 
 def page(
-    account_id: int, *, before: str | None = None, filters: Wanted = Wanted(), limit: int = 25
-) -> Page:
+    account_id: int,
+    *,
+    before: str | None = None,
+    filters: LineFilter = LineFilter(),
+    limit: int = 25,
+) -> StatementPage:
     """A page of an account's entries; `before` is a cursor that a page gave. Raises ValueError for
     a cursor that is none."""
     limit = max(1, min(limit, PAGE_MAX))
-    scan = limit + 1 if filters == Wanted() else SCAN_MAX
+    scan = limit + 1 if filters == LineFilter() else SCAN_MAX
     place = _place(before) if before is not None else _newest(account_id, filters.until)
     arguments: Arguments = {
         "account": account_id,
@@ -119,13 +123,13 @@ def page(
         rows = cursor.fetchall()
     lines = [_line(row) for row in rows if row[-1]]
     if len(lines) > limit:
-        return Page(lines[:limit], lines[limit - 1].cursor)
+        return StatementPage(lines[:limit], lines[limit - 1].cursor)
     is_cut = (
         bool(rows)
         and rows[-1][-2] == scan
         and (filters.since is None or rows[-1][1] + DISORDER >= filters.since)
     )
-    return Page(lines, _line(rows[-1]).cursor if is_cut else None)
+    return StatementPage(lines, _line(rows[-1]).cursor if is_cut else None)
 
 
 def statement(
@@ -223,9 +227,9 @@ def merged(
     account_ids: Sequence[int],
     *,
     before: str | None = None,
-    filters: Wanted = Wanted(),
+    filters: LineFilter = LineFilter(),
     limit: int = 25,
-) -> Page:
+) -> StatementPage:
     """A page of several accounts' entries as one list, each with the balance that it left its own.
     Raises ValueError as `page` does.
 
@@ -234,7 +238,7 @@ def merged(
     """
     limit = max(1, min(limit, PAGE_MAX))
     ids = list(account_ids)[:ACCOUNTS_MAX]
-    scan = limit + 1 if filters == Wanted() else max(limit + 1, SCAN_MAX // max(1, len(ids)))
+    scan = limit + 1 if filters == LineFilter() else max(limit + 1, SCAN_MAX // max(1, len(ids)))
     xid, entry_id = _merged_place(before) if before is not None else _newest_of(ids, filters.until)
     arguments: Arguments = {
         "accounts": array(ids),
@@ -253,9 +257,9 @@ def merged(
     reached = rows if end is None else rows[: end + 1]
     lines = [_merged_line(row) for row in reached if row[-1]]
     if len(lines) > limit:
-        return Page(lines[:limit], lines[limit - 1].cursor)
+        return StatementPage(lines[:limit], lines[limit - 1].cursor)
     is_cut = end is not None and (filters.since is None or rows[end][1] + DISORDER >= filters.since)
-    return Page(lines, _merged_line(reached[-1]).cursor if is_cut else None)
+    return StatementPage(lines, _merged_line(reached[-1]).cursor if is_cut else None)
 
 
 def _merged_line(row: tuple[Any, ...]) -> StatementLine:

@@ -18,7 +18,7 @@ from django.db import connection
 from apps.core import money
 from apps.core.db.sql import array
 from apps.core.money import Fiat
-from apps.ledger.statements import Wanted
+from apps.ledger.statements import LineFilter
 from apps.reports.selectors import CURRENCY, RATES
 
 Arguments = dict[str, str | int | uuid.UUID | datetime | None]
@@ -171,7 +171,7 @@ def sums_of(
     mode: str,
     currency: str,
     account: str,
-    criteria: Wanted,
+    criteria: LineFilter,
     *,
     scan: int = SUMMED_MAX,
 ) -> list[BookingSums]:

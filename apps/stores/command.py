@@ -15,7 +15,7 @@ from msgspec import Struct, to_builtins
 from psycopg.errors import UndefinedTable
 
 from apps.core import clock
-from apps.core.acting import Actor, Kind, acting
+from apps.core.acting import Actor, ActorKind, acting
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid, is_uuid
 from apps.stores import four_eyes
@@ -48,7 +48,10 @@ class OperatorCommand(BaseCommand, Generic[ResultT]):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             with acting(
-                Actor(Kind.COMMAND, name=f"{type(self).__module__.rpartition('.')[2]} ({_user()})")
+                Actor(
+                    ActorKind.COMMAND,
+                    name=f"{type(self).__module__.rpartition('.')[2]} ({_user()})",
+                )
             ):
                 result = self.run(**options)
         except (Failure, Invalid) as refusal:

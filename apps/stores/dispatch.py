@@ -8,7 +8,7 @@ from typing import Any
 
 from apps.core.staff import roles
 from apps.stores import four_eyes
-from apps.stores.four_eyes import Ask, Facts, Kind, StaffRequestRefused
+from apps.stores.four_eyes import Facts, Proposal, RequestKind, StaffRequestRefused
 from apps.stores.models import StaffRequest, Store, User
 from apps.stores.services import change_store_for
 
@@ -36,7 +36,7 @@ def request_dispatch(
         (_label(column), _text(getattr(store, column)), _text(value))
         for column, value in differences.items()
     ]
-    wish = Ask(
+    wish = Proposal(
         str(store.pk),
         f"Cards and agents of {store.name}",
         {"store": str(store.pk), "changes": differences},
@@ -65,6 +65,6 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
     return change_store_for(Store.objects.get(pk=facts["store"]), request.reason, facts["changes"])
 
 
-DISPATCH = Kind(
+DISPATCH = RequestKind(
     "dispatch", "A change of a store's cards or agents", roles.DISPATCH, _before, _carry_out
 )

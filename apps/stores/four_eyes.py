@@ -39,7 +39,7 @@ class AlreadyAsked(StaffRequestRefused):
 
 
 @dataclass(frozen=True)
-class Kind:
+class RequestKind:
     """One thing that takes two.
 
     `before` reads the target under its lock, by what is wanted; `carry_out` does it. Both may raise
@@ -55,13 +55,13 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Ask:
+class Proposal:
     """What somebody wants. `lines` are (what, before, after) as people read them; `secrets` are
     sealed and never shown."""
 
     target_id: str
     name: str
-    wanted: Facts
+    facts: Facts
     lines: list[tuple[str, str, str]]
     reason: str
     secrets: Mapping[str, str] = field(default_factory=dict)
@@ -70,7 +70,8 @@ class Ask:
 class Content(msgspec.Struct, frozen=True):
     """What is sealed by its digest."""
 
-    wanted: Facts
+    # The stored text says "wanted", which digests of open requests cover.
+    facts: Facts = msgspec.field(name="wanted")
     before: Facts
     lines: list[tuple[str, str, str]]
 
@@ -89,7 +90,7 @@ def secrets_of(request: StaffRequest) -> dict[str, str]:
     return secrets
 
 
-def ask(kind: Kind, wish: Ask, staff: User, at: datetime) -> StaffRequest:
+def ask(kind: RequestKind, wish: Proposal, staff: User, at: datetime) -> StaffRequest:
     """Nothing happens yet; those who may approve it are told. Raises StaffForbidden,
     StaffRequestRefused and what `before` raises."""
     roles.check(staff, kind.operation)
@@ -103,7 +104,7 @@ def ask(kind: Kind, wish: Ask, staff: User, at: datetime) -> StaffRequest:
         if waiting.exists():
             raise AlreadyAsked
         content = _canonical(
-            {"wanted": wish.wanted, "before": kind.before(wish.wanted), "lines": wish.lines}
+            {"wanted": wish.facts, "before": kind.before(wish.facts), "lines": wish.lines}
         )
         row = StaffRequest(
             id=uuid.uuid4(),
@@ -128,7 +129,13 @@ def ask(kind: Kind, wish: Ask, staff: User, at: datetime) -> StaffRequest:
 
 
 def approve(
-    kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, digest: str, reason: str = ""
+    kind: RequestKind,
+    request_id: uuid.UUID,
+    staff: User,
+    at: datetime,
+    *,
+    digest: str,
+    reason: str = "",
 ) -> StaffRequest:
     """Do what was asked, as `digest` says the approver has seen it. Raises StaffForbidden,
     StaffRequestRefused, what the act raises."""
@@ -144,7 +151,7 @@ def approve(
         content = content_of(row)
         if digest != row.digest:
             raise StaffRequestRefused("This has changed since you reviewed it: check it again")
-        if _canonical(kind.before(content.wanted)) != _canonical(content.before):
+        if _canonical(kind.before(content.facts)) != _canonical(content.before):
             raise StaffRequestRefused(
                 "It has changed since it was asked for: reject this, and ask again"
             )
@@ -152,14 +159,14 @@ def approve(
         row.sealed = ""
         _decide(row, _State.APPROVED, staff, at, reason)
         row.sealed = secrets  # of this copy alone: what carries it out may need them
-        kind.carry_out(row, content.wanted, at)
+        kind.carry_out(row, content.facts, at)
         _note("approved", kind, row, reason)
         _tell_asker(kind, row, "approved")
     return row
 
 
 def reject(
-    kind: Kind, request_id: uuid.UUID, staff: User, at: datetime, *, reason: str = ""
+    kind: RequestKind, request_id: uuid.UUID, staff: User, at: datetime, *, reason: str = ""
 ) -> StaffRequest:
     """Don't. Whoever asked may take it back. Raises StaffForbidden or StaffRequestRefused."""
     with transaction.atomic():
@@ -175,7 +182,9 @@ def reject(
     return row
 
 
-def at_once(kind: Kind, wish: Ask, staff: User, second: User, at: datetime) -> StaffRequest:
+def at_once(
+    kind: RequestKind, wish: Proposal, staff: User, second: User, at: datetime
+) -> StaffRequest:
     """Both steps for two who are named to an operator's command."""
     with transaction.atomic():
         row = ask(kind, wish, staff, at)
@@ -193,7 +202,7 @@ def _expire(rows: Any, at: datetime) -> int:
     )
 
 
-def _open(kind: Kind, request_id: uuid.UUID, at: datetime) -> StaffRequest:
+def _open(kind: RequestKind, request_id: uuid.UUID, at: datetime) -> StaffRequest:
     row = (
         StaffRequest.objects.select_for_update(of=("self",))
         .select_related("asked_by")
@@ -225,7 +234,7 @@ def _digest(content: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _note(action: str, kind: Kind, row: StaffRequest, reason: str) -> None:
+def _note(action: str, kind: RequestKind, row: StaffRequest, reason: str) -> None:
     """Both people by id and address: a command's actor is neither."""
     details = {
         "kind": kind.name,
@@ -240,21 +249,21 @@ def _note(action: str, kind: Kind, row: StaffRequest, reason: str) -> None:
     )
 
 
-def _tell_approvers(kind: Kind, row: StaffRequest) -> None:
+def _tell_approvers(kind: RequestKind, row: StaffRequest) -> None:
     text = f"{row.asked_by} asks for it. It expires in seven days."
     tell_deciders(
         kind.operation, row.asked_by, _letter(kind, row, "waits for a second member of staff", text)
     )
 
 
-def _tell_asker(kind: Kind, row: StaffRequest, outcome: str) -> None:
+def _tell_asker(kind: RequestKind, row: StaffRequest, outcome: str) -> None:
     tell(
         row.asked_by,
         _letter(kind, row, f"was {outcome}", f"{row.decided_by} {outcome} what you had asked for."),
     )
 
 
-def _letter(kind: Kind, row: StaffRequest, outcome: str, text: str) -> StaffLetter:
+def _letter(kind: RequestKind, row: StaffRequest, outcome: str, text: str) -> StaffLetter:
     reason = row.decision_reason if row.decided_by else row.reason
     path = f"/admin/stores/staffrequest/{row.pk}/decide/"
     return StaffLetter(

@@ -28,7 +28,7 @@ def tell(user: User, event: str, *, to: str = "") -> None:
 
 
 @dataclass(frozen=True)
-class Decision:
+class StaffDecision:
     """What staff decided about something of a store, in words, and where in the dashboard to go
     on."""
 
@@ -39,7 +39,7 @@ class Decision:
     reason: str = ""
 
 
-def tell_owners(store: Store, key: str, decision: Decision) -> None:
+def tell_owners(store: Store, key: str, decision: StaffDecision) -> None:
     """Write to the store's owners, once per key; to its platform's when nobody of its own is
     here."""
     owners = _owners_of(store) or (_owners_of(store.platform) if store.platform is not None else [])

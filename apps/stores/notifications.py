@@ -37,7 +37,7 @@ _SALT = "apps.stores.notifications.unsubscribe"
 
 
 @dataclass(frozen=True)
-class Kind:
+class NotificationKind:
     """`default` is for whom the permission allows; everybody else begins with none. `always` goes
     to owners whatever they choose."""
 
@@ -58,26 +58,34 @@ INVOICE_PAID = "invoice_paid"
 SUBSCRIPTION_PAST_DUE = "subscription_past_due"
 ENDPOINT_OFF = "endpoint_off"
 VERIFICATION = "verification"
-KINDS: Mapping[str, Kind] = {
-    PAYMENT_COMPLETED: Kind(
+KINDS: Mapping[str, NotificationKind] = {
+    PAYMENT_COMPLETED: NotificationKind(
         "Payments completed",
         "How many, and how much they come to.",
         default=DAILY,
         choices=(IMMEDIATELY, DAILY, OFF),
     ),
-    PAYMENT_ATTENTION: Kind(
+    PAYMENT_ATTENTION: NotificationKind(
         "Payments that need attention",
         "Underpaid, overpaid or late, or a card payment to refund.",
     ),
-    PAYOUT_CONFIRMED: Kind("Payouts sent", "A payout has arrived.", default=OFF),
-    PAYOUT_PROBLEM: Kind("Payouts that fail", "A payout failed, or we review it first."),
-    REFUND_FAILED: Kind("Refunds that fail", "The coins are back in your balance."),
-    INVOICE_PAID: Kind("Invoices paid", "A customer has paid an invoice in full.", default=OFF),
-    SUBSCRIPTION_PAST_DUE: Kind("Subscriptions past due", "A customer hasn't paid in time."),
-    ENDPOINT_OFF: Kind(
+    PAYOUT_CONFIRMED: NotificationKind("Payouts sent", "A payout has arrived.", default=OFF),
+    PAYOUT_PROBLEM: NotificationKind(
+        "Payouts that fail", "A payout failed, or we review it first."
+    ),
+    REFUND_FAILED: NotificationKind("Refunds that fail", "The coins are back in your balance."),
+    INVOICE_PAID: NotificationKind(
+        "Invoices paid", "A customer has paid an invoice in full.", default=OFF
+    ),
+    SUBSCRIPTION_PAST_DUE: NotificationKind(
+        "Subscriptions past due", "A customer hasn't paid in time."
+    ),
+    ENDPOINT_OFF: NotificationKind(
         "Webhook endpoints disabled", "We turn an endpoint off after days of failures.", always=True
     ),
-    VERIFICATION: Kind("Business verification", "The outcome of a review.", always=True),
+    VERIFICATION: NotificationKind(
+        "Business verification", "The outcome of a review.", always=True
+    ),
 }
 
 

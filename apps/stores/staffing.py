@@ -12,7 +12,7 @@ from apps.core.errors import Flat
 from apps.core.staff import roles as staff_roles
 from apps.core.staff.roles import StaffRole
 from apps.stores import audit, four_eyes, notices
-from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import sign_out_everywhere
 
@@ -37,14 +37,14 @@ def request_roles(
     return four_eyes.ask(ROLES, wish_of(person, roles, reason), staff, at)
 
 
-def wish_of(person: User, roles: Collection[str], reason: str) -> Ask:
+def wish_of(person: User, roles: Collection[str], reason: str) -> Proposal:
     """Raises StaffingRefused."""
     if not frozenset(roles) <= staff_roles.ALL_ROLES:
         raise StaffingRefused(f"Staff roles are {', '.join(StaffRole.values)}")
     if not person.is_active:
         raise StaffingRefused("The account is switched off")
     lines = [("Staff roles", _text(staff_roles.roles_of(person)), _text(roles))]
-    return Ask(
+    return Proposal(
         str(person.pk),
         f"Staff roles of {person.email}",
         {"user": str(person.pk), "roles": sorted(roles)},
@@ -121,4 +121,6 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Any:
     return set_roles(User.objects.get(pk=facts["user"]), facts["roles"], request.reason)
 
 
-ROLES = Kind("staff_roles", "A change of staff roles", staff_roles.ROLES, _before, _carry_out)
+ROLES = RequestKind(
+    "staff_roles", "A change of staff roles", staff_roles.ROLES, _before, _carry_out
+)

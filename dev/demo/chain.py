@@ -20,7 +20,7 @@ GAS = 3_000_000
 GWEI = 10**9
 
 
-class Receipt(Struct, frozen=True, rename="camel"):
+class MinedReceipt(Struct, frozen=True, rename="camel"):
     """What we read of it: whether it succeeded, and the contract that it put on the chain, if that
     was what it did."""
 
@@ -28,7 +28,7 @@ class Receipt(Struct, frozen=True, rename="camel"):
     contract_address: str | None
 
 
-class Wallet:
+class DemoWallet:
     """Signs with one key and sends to one chain."""
 
     def __init__(self, url: str, private_key: str) -> None:
@@ -51,7 +51,7 @@ class Wallet:
         )
         return str(self._call("eth_sendRawTransaction", unsigned.signed(self._key).raw))
 
-    def receipt(self, tx_hash: str) -> Receipt:
+    def receipt(self, tx_hash: str) -> MinedReceipt:
         """Wait until the transaction is in a block. Raises ChainRefused when it failed or never got
         there."""
         deadline = time.monotonic() + RECEIPT_SECONDS
@@ -61,7 +61,7 @@ class Wallet:
                     f"{tx_hash} is in no block after {RECEIPT_SECONDS:.0f} s"
                 )
             time.sleep(0.1)
-        receipt = convert(answer, Receipt)
+        receipt = convert(answer, MinedReceipt)
         if int(receipt.status, 16) != 1:
             raise local_chain.ChainRefused(f"{tx_hash} was reverted")
         return receipt

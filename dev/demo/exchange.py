@@ -10,7 +10,7 @@ from apps.chain.encoding.abi import encode
 from apps.chain.sending.calls import Router
 from apps.core import local_chain
 from dev import anvil
-from dev.demo.chain import Receipt, Wallet
+from dev.demo.chain import DemoWallet, MinedReceipt
 
 CHAIN = "ethereum"
 NATIVE_WEI = 500 * 10**18
@@ -30,7 +30,7 @@ class Pool:
     tokens_atomic: int = TOKENS_ATOMIC
 
 
-def place(wallet: Wallet, tokens: Iterable[str], file: Path) -> str:
+def place(wallet: DemoWallet, tokens: Iterable[str], file: Path) -> str:
     """The exchange's line of SWAP_ROUTERS, with a pool for each token; made once per chain, and
     noted in the file.
 
@@ -48,7 +48,7 @@ def place(wallet: Wallet, tokens: Iterable[str], file: Path) -> str:
     return f"{CHAIN}={contracts}"
 
 
-def open_exchange(wallet: Wallet) -> Router | None:
+def open_exchange(wallet: DemoWallet) -> Router | None:
     """Put the exchange on the chain; None when the set-up brought no contracts."""
     codes = [
         anvil.exchange_bytecode(name) for name in ("UniswapV2Factory", "WETH9", "UniswapV2Router02")
@@ -64,7 +64,7 @@ def open_exchange(wallet: Wallet) -> Router | None:
     )
 
 
-def fill(wallet: Wallet, router: Router, pool: Pool) -> None:
+def fill(wallet: DemoWallet, router: Router, pool: Pool) -> None:
     """Give the token's pool something to trade with; the wallet mints what it puts in."""
     _mined(wallet, wallet.mint(pool.token, wallet.address, pool.tokens_atomic))
     allow = _APPROVE + encode(["address", "uint256"], [router.address, pool.tokens_atomic]).hex()
@@ -83,13 +83,13 @@ def fill(wallet: Wallet, router: Router, pool: Pool) -> None:
     )
 
 
-def _put(wallet: Wallet, code: str) -> str:
+def _put(wallet: DemoWallet, code: str) -> str:
     return str(
         _mined(wallet, wallet.send(None, data=code, gas=DEPLOY_GAS)).contract_address
     ).lower()
 
 
-def _mined(wallet: Wallet, tx_hash: str) -> Receipt:
+def _mined(wallet: DemoWallet, tx_hash: str) -> MinedReceipt:
     """The receipt, without waiting for the chain's next block."""
     local_chain.call(wallet.url, "evm_mine")
     return wallet.receipt(tx_hash)

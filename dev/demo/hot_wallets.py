@@ -12,7 +12,7 @@ from apps.ledger.chart import CUSTODY_HOT
 from apps.payments.services.treasury import funding_key
 from apps.stores.models import User
 from dev.demo import people
-from dev.demo.chain import Wallet
+from dev.demo.chain import DemoWallet
 
 COINS_WEI = 1000 * 10**18
 TOKENS_ATOMIC = 1_000_000 * 10**6
@@ -29,7 +29,7 @@ def fill(contracts: dict[str, str]) -> list[str]:
     staff = User.objects.get(email=people.STAFF["email"])
     for chain in Chain.objects.filter(pk__in=wallets.keys() & URLS.keys()):
         url = os.environ[URLS[chain.pk]]
-        wallet = Wallet(url, CHAIN_KEYS[chain.mode])
+        wallet = DemoWallet(url, CHAIN_KEYS[chain.mode])
         hot = wallets[chain.pk]
         if int(local_chain.call(url, "eth_getBalance", hot, "latest"), 16) >= COINS_WEI // 2:
             continue

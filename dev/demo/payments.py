@@ -22,7 +22,7 @@ from apps.payments.services.refund import request_refund
 from apps.payments.services.simulate import simulate_deposit
 from apps.stores.models import Store, User
 from apps.stores.services import change_store
-from dev.demo.chain import Wallet
+from dev.demo.chain import DemoWallet
 
 SAMPLE_ORDER = "sample"
 SAMPLE_CENTS = 1850
@@ -159,7 +159,7 @@ def sample_payment(store: Store, merchant: User, mode: str = "test") -> Payment:
 
 
 def pay_live_payments(
-    store: Store, merchant: User, customer: Wallet, tokens: dict[str, str]
+    store: Store, merchant: User, customer: DemoWallet, tokens: dict[str, str]
 ) -> None:
     """Make the live payments and pay them on the chain, once."""
     access = Access.for_session(merchant, store, "live", proof=ACT)
@@ -172,7 +172,7 @@ def pay_live_payments(
             _pay(customer, entry, tokens, percent)
 
 
-def _pay(customer: Wallet, entry: PaymentAddress, tokens: dict[str, str], percent: int) -> None:
+def _pay(customer: DemoWallet, entry: PaymentAddress, tokens: dict[str, str], percent: int) -> None:
     amount_atomic = entry.required_atomic * percent // 100
     if entry.asset.is_native:
         customer.send(entry.address_id, amount_atomic)

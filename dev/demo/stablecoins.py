@@ -3,7 +3,7 @@ them."""
 
 from apps.assets.models import Asset
 from apps.core import local_chain
-from dev.demo.chain import Wallet
+from dev.demo.chain import DemoWallet
 
 DECIMALS = 6
 TOKENS = {"ETH_USDC": ("USD Coin", "USDC"), "ETH_USDT": ("Tether USD", "USDT")}
@@ -12,7 +12,7 @@ EIP712_VERSION = "1"
 FUNDS_ATOMIC = 10_000_000 * 10**DECIMALS
 
 
-def place_tokens(wallet: Wallet, holders: list[str]) -> dict[str, str]:
+def place_tokens(wallet: DemoWallet, holders: list[str]) -> dict[str, str]:
     """Asset id -> contract address; deploys and hands out what the chain does not have yet."""
     rows = {row.pk: row for row in Asset.objects.filter(pk__in=TOKENS)}
     missing = [

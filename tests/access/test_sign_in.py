@@ -47,7 +47,7 @@ def test_an_address_that_nobody_has_costs_the_same_work(db: None) -> None:
 
     def seconds(email: str, place: str) -> float:
         begin = time.perf_counter()
-        with pytest.raises(sign_in.Refused):
+        with pytest.raises(sign_in.SignInRefused):
             sign_in.by_password(email, PASSWORD + "x", place)
         return time.perf_counter() - begin
 

@@ -117,7 +117,7 @@ def reads(world: World) -> list[list[str]]:
     from django.db import connection
 
     from apps.ledger.selectors import balance_of
-    from apps.ledger.statements import Wanted, page, statement
+    from apps.ledger.statements import LineFilter, page, statement
 
     rows = []
     for size in SIZES:
@@ -136,7 +136,7 @@ def reads(world: World) -> list[list[str]]:
         pages = [
             median_ms(lambda account=account: statement(account)),  # type: ignore[misc]
             median_ms(lambda account=account, before=middle: page(account, before=before)),  # type: ignore[misc]
-            median_ms(lambda account=account: page(account, filters=Wanted(kind="none"))),  # type: ignore[misc]
+            median_ms(lambda account=account: page(account, filters=LineFilter(kind="none"))),  # type: ignore[misc]
         ]
         told = [
             f"{timed[0]:.2f} ms",

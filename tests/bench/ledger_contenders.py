@@ -242,12 +242,12 @@ def pgbench(script: str, clients: int, world: World | None = None) -> float:
 
 
 def _posting(store: uuid.UUID) -> Any:
-    from apps.ledger.posting import Line, Posting
+    from apps.ledger.posting import EntryLine, Posting
 
     lines = [
-        Line("custody_deposits", COIN, -100, "gross"),
-        Line("available", COIN, 99, "net", store),
-        Line("service_fees", COIN, 1, "service_fee"),
+        EntryLine("custody_deposits", COIN, -100, "gross"),
+        EntryLine("available", COIN, 99, "net", store),
+        EntryLine("service_fees", COIN, 1, "service_fee"),
     ]
     return Posting(str(uuid.uuid4()), "bench", "live", None, AT, lines)
 
@@ -270,11 +270,11 @@ def batches(world: World, number: int) -> int:
 
 
 def debits_of_one(world: World, number: int) -> int:
-    from apps.ledger.posting import Line, Posting, post
+    from apps.ledger.posting import EntryLine, Posting, post
 
     lines = [
-        Line("available", "ETH", -1, "principal", world.stores[0]),
-        Line("reserved", "ETH", 1, "principal", world.stores[0]),
+        EntryLine("available", "ETH", -1, "principal", world.stores[0]),
+        EntryLine("reserved", "ETH", 1, "principal", world.stores[0]),
     ]
     post(Posting(str(uuid.uuid4()), "bench", "live", None, AT, lines))
     return 1

@@ -61,7 +61,7 @@ print(json.dumps({**took, **memory, "size": size, "lines": report.lines_total}))
 def store_with(entries: int) -> Any:
     """A store with so many entries in a month, two for each deposit that is settled without a fee
     but in three legs."""
-    from apps.ledger.posting import BATCH_MAX, Line, Posting, post_many
+    from apps.ledger.posting import BATCH_MAX, EntryLine, Posting, post_many
     from apps.stores.models import User
     from apps.stores.requests import StoreRequest
     from apps.stores.services import create_store
@@ -73,9 +73,9 @@ def store_with(entries: int) -> Any:
     for number in range(entries // 2):
         at = BEGIN + timedelta(seconds=number * 25)
         lines = [
-            Line("reserved", "ETH_USDC", amount + number, "principal", store.pk),
-            Line("available", "ETH_USDC", amount, "principal", store.pk),
-            Line("custody_deposits", "ETH_USDC", -2 * amount - number, "principal"),
+            EntryLine("reserved", "ETH_USDC", amount + number, "principal", store.pk),
+            EntryLine("available", "ETH_USDC", amount, "principal", store.pk),
+            EntryLine("custody_deposits", "ETH_USDC", -2 * amount - number, "principal"),
         ]
         postings.append(
             Posting(f"bench:{uuid.uuid4()}", "deposit_confirmed", "live", uuid.uuid4(), at, lines)

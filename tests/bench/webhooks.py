@@ -127,11 +127,11 @@ def ours(good: str) -> float:
 
     from apps.core.clock import real_now
     from apps.webhooks.delivery.dispatcher import drain
-    from apps.webhooks.delivery.sender import Sender
+    from apps.webhooks.delivery.sender import WebhookSender
     from apps.webhooks.models import Delivery
 
     started = real_now()
-    with Sender() as sender:
+    with WebhookSender() as sender:
         drain(sender)
     done = Delivery.objects.filter(endpoint__url__contains=f"/{good}/", status="delivered")
     last = done.aggregate(last=Max("delivered_at"))["last"]

@@ -19,7 +19,7 @@ from eth_account import Account
 from playwright.sync_api import Page, expect
 
 from apps.core import local_chain
-from dev.demo.chain import GWEI, Wallet
+from dev.demo.chain import GWEI, DemoWallet
 from tests.agents.paying import Payer
 from tests.browser.conftest import OpenPage
 from tests.stack import ROOT, Demo, Remote, free_port, mine, wait_for
@@ -41,7 +41,7 @@ class Merchant:
 
     demo: Demo
     api: Remote
-    wallet: Wallet
+    wallet: DemoWallet
     chain: dict[str, Any]
     receiver: Receiver
     secret: str
@@ -121,7 +121,7 @@ def merchant_in(demo: Demo, mode: str, receiver: Receiver) -> Merchant:
         {"webhook_endpoint": {"url": receiver.url, "subscribed_events": EVENTS}},
     )
     chain = demo.info["chains"][mode]
-    wallet = Wallet(chain["rpc_url"], chain["funded_private_key"])
+    wallet = DemoWallet(chain["rpc_url"], chain["funded_private_key"])
     key = demo.info["store"]["keys"][mode]["secret"]
     return Merchant(demo, api, wallet, chain, receiver, made["signing_secret"], key)
 

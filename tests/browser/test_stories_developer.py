@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from apps.access import request_log
 from apps.payments.models import Payment
 from apps.webhooks.delivery import dispatcher
-from apps.webhooks.delivery.sender import Sender
+from apps.webhooks.delivery.sender import WebhookSender
 from tests.browser.conftest import OpenPage
 from tests.browser.stories import Teller, begin
 from tests.cast import Cast
@@ -43,7 +43,7 @@ def run(command: str) -> dict[str, Any]:
 
 
 def deliver() -> None:
-    with Sender() as sender:
+    with WebhookSender() as sender:
         dispatcher.drain(sender)
 
 

@@ -11,7 +11,7 @@ from apps.access import second_factor
 from apps.audit import verify
 from apps.core import clock
 from apps.core.acting import Actor, acting
-from apps.core.acting import Kind as ActorKind
+from apps.core.acting import ActorKind as ActorKind
 from apps.core.staff.roles import StaffRole
 from apps.ledger import movements
 from apps.payouts.models import Payout

@@ -116,6 +116,6 @@ def test_an_email_is_in_its_readers_form_and_not_in_that_of_whoever_causes_it(
     monkeypatch.setattr(mail, "_render", told)
     with regions.shown_in("de"):
         notices.tell_owners(
-            cast.bakery.store, "x", notices.Decision("A decision", "text", "/", "Open")
+            cast.bakery.store, "x", notices.StaffDecision("A decision", "text", "/", "Open")
         )
     assert set(shown) == {"€1,234.50"}

@@ -34,7 +34,7 @@ def on_the_server() -> Scope:
     names = ", ".join(f"coalesce(current_setting('{name}', true), '')" for name in SETTINGS)
     stores, modes, told = connection.connection.execute(f"SELECT {names}").fetchone()
     if modes == EVERYONE:
-        return Scope(stores or "{}", told=told or "{}", why="on")
+        return Scope(stores or "{}", listeners=told or "{}", why="on")
     return Scope(stores or "{}", modes or "{}", told or "{}")
 
 

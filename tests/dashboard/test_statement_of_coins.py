@@ -13,14 +13,14 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.ledger import statements
 from apps.ledger.selectors import store_accounts
-from apps.ledger.statements import Wanted
+from apps.ledger.statements import LineFilter
 from apps.stores.models import User
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 
 pytestmark = pytest.mark.django_db
-ALL = Wanted()
+ALL = LineFilter()
 
 
 def booked(cast: Cast, times: int = 3) -> list[int]:
@@ -36,7 +36,7 @@ def booked(cast: Cast, times: int = 3) -> list[int]:
     ]
 
 
-def every(ids: list[int], wanted: Wanted = ALL, limit: int = 2) -> list[Any]:
+def every(ids: list[int], wanted: LineFilter = ALL, limit: int = 2) -> list[Any]:
     """All lines, page by page."""
     found: list[Any] = []
     before = None
@@ -63,10 +63,10 @@ def test_the_merged_pages_hold_what_the_accounts_hold(
     assert len(ids) > 1 and [plain(one) for one in every(ids)] == expected
     corrections = [one for one in expected if one[1] == "correction"]
     assert [
-        plain(one) for one in every(ids, Wanted(kind="correction"))
+        plain(one) for one in every(ids, LineFilter(kind="correction"))
     ] == corrections and corrections
     middle = sorted(one.at for one in apart)[len(apart) // 2]
-    until = [plain(one) for one in every(ids, Wanted(until=middle))]
+    until = [plain(one) for one in every(ids, LineFilter(until=middle))]
     assert until == [
         plain(one)
         for one in sorted(apart, key=lambda one: one.entry_id, reverse=True)

@@ -40,11 +40,11 @@ def signed(url: str, facts: dict[str, Any], number: int) -> dict[str, Any]:
     from apps.agents.requests.x402 import OfferRequest
     from apps.agents.services.x402_offers import make_offer
     from apps.core.published_secrets import CHAIN_KEYS
-    from dev.demo.chain import Wallet
+    from dev.demo.chain import DemoWallet
     from tests.agents.paying import Payer
 
     payer = Payer()
-    wallet = Wallet(url, CHAIN_KEYS["test"])
+    wallet = DemoWallet(url, CHAIN_KEYS["test"])
     wallet.receipt(wallet.mint(facts["token"], payer.address, DOLLAR))
     price = OfferRequest(
         asset_id=TOKEN, amount_atomic=str(1000 + number), resource="https://shop.example/kills"

@@ -14,7 +14,7 @@ from typing import Any
 import requests
 
 from apps.core import local_chain
-from dev.demo.chain import Wallet
+from dev.demo.chain import DemoWallet
 from tests.stack import Demo, Remote
 from tests.webhooks.receivers import RawReceiver
 
@@ -33,7 +33,7 @@ TRAP_ADDRESS = "0x00000000000000000000000000000000badbad00"
 class Mallory:
     """A merchant with coins of its own, and visitors without any credential."""
 
-    def __init__(self, demo: Demo, made: Any, wallet: Wallet) -> None:
+    def __init__(self, demo: Demo, made: Any, wallet: DemoWallet) -> None:
         self.base_url = demo.info["base_url"]
         self.told = defaultdict[str, Counter[str]](Counter)
         self.test = Remote(self.base_url, made["keys"]["test"]["secret"])

@@ -30,14 +30,14 @@ def open_store(url: str) -> dict[str, Any]:
     from apps.chain.watching.watcher import Watcher
     from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
     from dev.demo import exchange
-    from dev.demo.chain import Wallet
+    from dev.demo.chain import DemoWallet
     from tests import make
     from tests.cast import assemble
 
     call_command("migrate", verbosity=0)
     refresh()
     Chain.objects.filter(pk=CHAIN).update(required_confirmations=2)
-    wallet = Wallet(url, CHAIN_KEYS["test"])
+    wallet = DemoWallet(url, CHAIN_KEYS["test"])
     hot = Seed(DEMO_MNEMONIC).hot_key("test").address
     local_chain.call(url, "anvil_setBalance", wallet.address, hex(100_000 * ETHER))
     token = str(wallet.receipt(wallet.deploy_token("USD Coin", "USDC", 6)).contract_address).lower()
@@ -74,7 +74,7 @@ def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str
     from apps.payments.models import Payment, PaymentAddress
     from apps.payments.requests import PaymentRequest
     from apps.payments.services.create import create_payment
-    from dev.demo.chain import Wallet
+    from dev.demo.chain import DemoWallet
 
     wish: dict[str, Any] = {
         "kind": kind,
@@ -87,7 +87,7 @@ def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str
         payment, _ = create_payment(authenticate(facts["key"]), asked, None)
         asset_id = TOKEN if kind == "sweep" and number % 8 == 0 else COIN
         entry = PaymentAddress.objects.get(payment=payment, asset_id=asset_id)
-        wallet = Wallet(url, CHAIN_KEYS["test"])
+        wallet = DemoWallet(url, CHAIN_KEYS["test"])
         if asset_id == COIN:
             wallet.receipt(wallet.send(entry.address_id, entry.required_atomic))
         else:

@@ -21,7 +21,7 @@ from typing import Any
 import requests
 
 from apps.core import local_chain
-from dev.demo.chain import Wallet
+from dev.demo.chain import DemoWallet
 from tests.faults.attacks import ATTACKS, Mallory
 from tests.stack import Demo, Remote, wait_for
 from tests.webhooks.receivers import Receiver
@@ -91,7 +91,7 @@ class Honest:
         self.times = times
         self.test = Remote(self.base_url, made["keys"]["test"]["secret"])
         self.live = Remote(self.base_url, made["keys"]["live"]["secret"])
-        self.chain = Wallet(*wallet_of(demo, "live"))
+        self.chain = DemoWallet(*wallet_of(demo, "live"))
         self.receiver = Receiver()
         endpoint = {"url": self.receiver.url, "subscribed_events": [SEEN_EVENT]}
         self.test("POST", "/webhook_endpoints", {"webhook_endpoint": endpoint})
@@ -195,7 +195,7 @@ def wallet_of(demo: Demo, mode: str) -> tuple[str, str]:
     return chain["rpc_url"], chain["funded_private_key"]
 
 
-def fund(api: Remote, wallet: Wallet, amount_wei: int) -> None:
+def fund(api: Remote, wallet: DemoWallet, amount_wei: int) -> None:
     """Sell something for about so much ether, so that the store can pay it out."""
     made = api.payment(amount=f"{amount_wei * 2500 // 10**18}.00")
     entry = next(
@@ -211,7 +211,7 @@ def main() -> int:
     times = Times()
     try:
         honest = Honest(demo, times)
-        mallory = Mallory(demo, open_store(demo, "Mallory"), Wallet(*wallet_of(demo, "live")))
+        mallory = Mallory(demo, open_store(demo, "Mallory"), DemoWallet(*wallet_of(demo, "live")))
         honest.start()
         time.sleep(min(QUIET_SECONDS, seconds))
         times.phase = "attacked"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from apps.core.published_secrets import CHAIN_KEYS
-from dev.demo.chain import Wallet
+from dev.demo.chain import DemoWallet
 from tests.faults.running import Stack
 from tests.stack import Remote, mine, wait_for
 from tests.webhooks.receivers import Receiver
@@ -57,7 +57,7 @@ def test_killed_processes_lose_and_double_nothing(stack: Stack) -> None:
         },
     )
     url = stack.environ["CHAIN_ETHEREUM_URL"]
-    wallet = Wallet(url, CHAIN_KEYS["live"])
+    wallet = DemoWallet(url, CHAIN_KEYS["live"])
 
     payments = []
     for number in range(PAYMENTS):

@@ -241,7 +241,7 @@ def test_pages_that_say_no(db: None, path: str) -> None:
 
 def test_the_page_for_who_asks_too_often(bakery: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     made = make.payment(bakery.test)
-    limited = buckets.Taken(
+    limited = buckets.Allowance(
         "checkout",
         is_limited=True,
         per_minute=1,

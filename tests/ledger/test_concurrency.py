@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.ledger import checkpoints, movements, posting
 from apps.ledger.models import Account, Entry, Movement
-from apps.ledger.posting import InsufficientBalance, Line, Posting, account_id, post
+from apps.ledger.posting import EntryLine, InsufficientBalance, Posting, account_id, post
 from apps.ledger.selectors import balance_of
 from tests.ledger.books import AT, COIN, Books
 
@@ -124,8 +124,8 @@ def test_an_account_that_many_use_for_the_first_time_is_made_once(committed: Boo
 def test_transfers_in_opposite_directions_never_wait_in_a_circle(committed: Books) -> None:
     committed.earn(1_000)
     away = (
-        Line("available", COIN, -1, "net", committed.store.pk),
-        Line("available", COIN, 1, "net", committed.platform.pk),
+        EntryLine("available", COIN, -1, "net", committed.store.pk),
+        EntryLine("available", COIN, 1, "net", committed.platform.pk),
     )
     post(
         Posting(
@@ -145,8 +145,8 @@ def test_transfers_in_opposite_directions_never_wait_in_a_circle(committed: Book
     assert (committed.balance("available"), committed.platform_available) == (500, 500)
 
 
-def _sized(line: Line, times: int) -> Line:
-    return Line(line.kind, line.asset_id, line.amount_atomic * times, line.role, line.store_id)
+def _sized(line: EntryLine, times: int) -> EntryLine:
+    return EntryLine(line.kind, line.asset_id, line.amount_atomic * times, line.role, line.store_id)
 
 
 def test_an_account_that_was_rolled_back_is_not_remembered(committed: Books) -> None:
@@ -205,8 +205,8 @@ def test_a_debit_counts_what_came_in_while_it_waited(committed: Books) -> None:
 def test_an_account_that_is_debited_without_rest_folds_its_own_tail(committed: Books) -> None:
     committed.earn(10_000)
     spend = [
-        Line("available", COIN, -1, "net", committed.store.pk),
-        Line("custody_hot", COIN, 1, "principal"),
+        EntryLine("available", COIN, -1, "net", committed.store.pk),
+        EntryLine("custody_hot", COIN, 1, "principal"),
     ]
     postings = [
         Posting(f"spend{number}", "refund_confirmed", "live", None, AT, spend)

@@ -11,11 +11,11 @@ import pytest
 from apps.ledger import movements, statements
 from apps.ledger.posting import account_id
 from apps.ledger.selectors import balance_of
-from apps.ledger.statements import StatementLine, Wanted, page
+from apps.ledger.statements import LineFilter, StatementLine, page
 from tests.ledger.books import AT, COIN, Books, open_books
 
 DAY = timedelta(days=1)
-EVERYTHING = Wanted()
+EVERYTHING = LineFilter()
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def post(books: Books, at: Any, amount: int) -> uuid.UUID:
     return options["payment_id"]
 
 
-def every(account: int, limit: int, wanted: Wanted = EVERYTHING) -> list[StatementLine]:
+def every(account: int, limit: int, wanted: LineFilter = EVERYTHING) -> list[StatementLine]:
     """All pages, one after the other."""
     found: list[StatementLine] = []
     before: str | None = None
@@ -82,18 +82,18 @@ def test_pages_of_any_size_tell_the_same(account: int, limit: int) -> None:
 @pytest.mark.parametrize(
     "wanted",
     [
-        Wanted(kind="payment_settled"),
-        Wanted(kind="nothing"),
-        Wanted(since=AT + 3 * DAY),
-        Wanted(until=AT + 3 * DAY),
-        Wanted(until=AT),
-        Wanted(since=AT + 20 * DAY),
-        Wanted(kind="deposit_confirmed", since=AT + 2 * DAY, until=AT + 4 * DAY),
+        LineFilter(kind="payment_settled"),
+        LineFilter(kind="nothing"),
+        LineFilter(since=AT + 3 * DAY),
+        LineFilter(until=AT + 3 * DAY),
+        LineFilter(until=AT),
+        LineFilter(since=AT + 20 * DAY),
+        LineFilter(kind="deposit_confirmed", since=AT + 2 * DAY, until=AT + 4 * DAY),
     ],
     ids=repr,
 )
 def test_what_is_left_out_changes_no_balance(
-    account: int, wanted: Wanted, scan: int, monkeypatch: Any
+    account: int, wanted: LineFilter, scan: int, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(statements, "SCAN_MAX", scan)
     expected = [
@@ -111,7 +111,7 @@ def test_what_is_left_out_changes_no_balance(
 
 def test_an_account_without_entries_has_no_lines(db: None) -> None:
     empty = account_id(open_books().store.pk, "live", COIN, "available")
-    assert page(empty) == page(empty, filters=Wanted(until=AT)) == ([], None)
+    assert page(empty) == page(empty, filters=LineFilter(until=AT)) == ([], None)
 
 
 @pytest.mark.parametrize(

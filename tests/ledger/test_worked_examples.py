@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from apps.ledger import movements
 from apps.ledger.models import Entry, Movement
 from apps.ledger.movements.lines import store_move
-from apps.ledger.posting import InsufficientBalance, Line, Posting, post, post_many
+from apps.ledger.posting import EntryLine, InsufficientBalance, Posting, post, post_many
 from apps.ledger.selectors import balance_of, balances, booked_deposits, payment_split
 from apps.ledger.statements import statement
 from apps.stores.models import User
@@ -347,8 +347,8 @@ def test_test_coins_never_show_in_live_balances(books: Books) -> None:
 
 def _sale(books: Books, key: str, amount: int) -> Posting:
     lines = [
-        Line("custody_deposits", COIN, -amount, "principal"),
-        Line("available", COIN, amount, "principal", books.store.pk),
+        EntryLine("custody_deposits", COIN, -amount, "principal"),
+        EntryLine("available", COIN, amount, "principal", books.store.pk),
     ]
     return Posting(key, "deposit_confirmed", "live", None, AT, lines)
 
@@ -387,7 +387,7 @@ def test_a_payment_with_shares_that_do_not_fit_is_refused(books: Books) -> None:
                 "live",
                 payment,
                 AT,
-                [Line("held", COIN, -3, "gross", books.store.pk)],
+                [EntryLine("held", COIN, -3, "gross", books.store.pk)],
             )
         )
 

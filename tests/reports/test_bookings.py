@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.assets.models import DailyRate
 from apps.ledger import chart, movements, statements
 from apps.ledger.posting import account_id
-from apps.ledger.statements import StatementLine, Wanted
+from apps.ledger.statements import LineFilter, StatementLine
 from apps.reports.bookings import BookingSums, EntryValue, bookings_of, sums_of
 from tests import make
 from tests.cast import Shop
@@ -71,12 +71,12 @@ def story(books: Books, seed: int) -> None:
                     movements.payout_released(**of_day, **payout)
 
 
-def told(books: Books, kind: str, wanted: Wanted) -> BookingSums:
+def told(books: Books, kind: str, wanted: LineFilter) -> BookingSums:
     (found,) = sums_of(books.store.pk, books.mode, "EUR", kind, wanted)
     return found
 
 
-def lines_of(books: Books, kind: str, wanted: Wanted) -> list[tuple[StatementLine, EntryValue]]:
+def lines_of(books: Books, kind: str, wanted: LineFilter) -> list[tuple[StatementLine, EntryValue]]:
     account = account_id(books.store.pk, books.mode, COIN, kind)
     lines = statements.page(account, wanted=wanted, limit=statements.PAGE_MAX).lines
     found = bookings_of(books.store.pk, books.mode, "EUR", [one.entry_id for one in lines])
@@ -84,10 +84,10 @@ def lines_of(books: Books, kind: str, wanted: Wanted) -> list[tuple[StatementLin
 
 
 RANGES = {
-    "everything": Wanted(),
-    "days": Wanted(since=AT + timedelta(days=3), until=AT + timedelta(days=8)),
-    "until": Wanted(until=AT + timedelta(days=5)),
-    "kind": Wanted(kind="payment_settled", since=AT + timedelta(days=2)),
+    "everything": LineFilter(),
+    "days": LineFilter(since=AT + timedelta(days=3), until=AT + timedelta(days=8)),
+    "until": LineFilter(until=AT + timedelta(days=5)),
+    "kind": LineFilter(kind="payment_settled", since=AT + timedelta(days=2)),
 }
 
 
@@ -118,7 +118,7 @@ def test_sums_are_those_of_the_lines_and_lead_to_the_balance(
         if not wanted.kind:
             assert sums.opening_atomic + sums.net_atomic == sums.closing_atomic
             assert not lines or sums.closing_atomic == lines[0][0].balance_atomic
-        if wanted == Wanted():
+        if wanted == LineFilter():
             assert (sums.opening_atomic, sums.closing_atomic) == (0, books.balance(kind))
 
 
@@ -127,12 +127,12 @@ def test_cents_are_rounded_half_to_even_in_the_database_too(db: None) -> None:
     rate(0, "0.5")
     for amount in (10_000, 30_000, 50_000, 70_001, 1):
         books.earn(amount)
-    sums = told(books, "available", Wanted())
-    lines = lines_of(books, "available", Wanted())
+    sums = told(books, "available", LineFilter())
+    lines = lines_of(books, "available", LineFilter())
     values = [booking.worth(line.amount_atomic) for line, booking in lines]
     assert [one.cents for one in values if one] == [0, 4, 2, 2, 0]
     assert sums.worth == {"EUR": 8}
-    held = told(books, "held", Wanted())
+    held = told(books, "held", LineFilter())
     assert held.worth == {"EUR": 0}, "a negative half is rounded like a positive one"
 
 
@@ -141,9 +141,9 @@ def test_an_account_with_more_entries_than_are_added_up_tells_no_balances(db: No
     for _ in range(5):
         books.earn(1_000)
     everything = (books.store.pk, books.mode, "EUR", "available")
-    (cut,) = sums_of(*everything, Wanted(), scan=3)
+    (cut,) = sums_of(*everything, LineFilter(), scan=3)
     assert not cut.is_whole and cut.entries == 3
-    (later,) = sums_of(*everything, Wanted(since=AT + timedelta(days=1)), scan=3)
+    (later,) = sums_of(*everything, LineFilter(since=AT + timedelta(days=1)), scan=3)
     assert later.is_whole and later.entries == 0
 
 
@@ -171,5 +171,5 @@ def test_many_lines_ask_one_question(db: None) -> None:
     books = open_books()
     story(books, 7)
     with CaptureQueriesContext(connection) as asked:
-        sums_of(books.store.pk, books.mode, "EUR", "available", Wanted())
+        sums_of(books.store.pk, books.mode, "EUR", "available", LineFilter())
     assert len(asked) == 1

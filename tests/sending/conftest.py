@@ -12,7 +12,7 @@ from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction,
 from apps.chain.sending import sender, signing_rounds
 from apps.core import clock, local_chain
 from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
-from dev.demo.chain import Wallet
+from dev.demo.chain import DemoWallet
 
 ETHER = 10**18
 TOKEN = "USDC_SETH"
@@ -132,7 +132,7 @@ def world(_django_db_helper: None) -> Iterator[World]:
 @pytest.fixture
 def token(world: World) -> Iterator[str]:
     """The contract of a dollar token on the test chain; the hot wallet has 1000 of it."""
-    wallet = Wallet(world.url, CHAIN_KEYS["test"])
+    wallet = DemoWallet(world.url, CHAIN_KEYS["test"])
     contract = str(
         wallet.receipt(wallet.deploy_token("USD Coin", "USDC", 6)).contract_address
     ).lower()

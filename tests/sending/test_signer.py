@@ -18,7 +18,7 @@ from apps.chain.keys import keystores, seeds
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.key_file import KeyFile
 from apps.chain.sending import signing_rounds
-from apps.chain.sending.fees import GWEI, Offer, replacing, suggested
+from apps.chain.sending.fees import GWEI, FeeOffer, replacing, suggested
 from apps.core import clock, published_secrets
 from apps.core.published_secrets import DEMO_MNEMONIC
 from tests.console.test_deployment import PRODUCTION, ROOT
@@ -166,16 +166,16 @@ class TestNonces:
 
 class TestOffers:
     def test_it_leaves_room_for_the_base_fee_to_double(self) -> None:
-        assert suggested(10, 2, 1000) == Offer(22, 2)
+        assert suggested(10, 2, 1000) == FeeOffer(22, 2)
 
     def test_it_is_cut_at_the_ceiling_and_nothing_above_it(self) -> None:
-        assert suggested(60, 2, 100) == Offer(100, 2)
+        assert suggested(60, 2, 100) == FeeOffer(100, 2)
         assert suggested(99, 2, 100) is None
 
     @pytest.mark.parametrize(
-        "old", [Offer(1, 1), Offer(7, 0), Offer(30 * GWEI, GWEI), Offer(299 * GWEI, 3)]
+        "old", [FeeOffer(1, 1), FeeOffer(7, 0), FeeOffer(30 * GWEI, GWEI), FeeOffer(299 * GWEI, 3)]
     )
-    def test_a_replacement_offers_an_eighth_more_of_both(self, old: Offer) -> None:
+    def test_a_replacement_offers_an_eighth_more_of_both(self, old: FeeOffer) -> None:
         new = replacing(old, None, 1000 * GWEI)
         assert new is not None
         assert (
@@ -185,8 +185,8 @@ class TestOffers:
         assert new.priority_fee_wei <= new.max_fee_wei
 
     def test_a_replacement_follows_the_market_and_stops_at_the_ceiling(self) -> None:
-        assert replacing(Offer(10, 1), Offer(500, 40), 1000) == Offer(500, 40)
-        assert replacing(Offer(950, 1), Offer(960, 1), 1000) is None
+        assert replacing(FeeOffer(10, 1), FeeOffer(500, 40), 1000) == FeeOffer(500, 40)
+        assert replacing(FeeOffer(950, 1), FeeOffer(960, 1), 1000) is None
 
 
 class TestTheKeyFile:

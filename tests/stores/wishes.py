@@ -20,7 +20,7 @@ from apps.payments.services import corrections
 from apps.payouts.models import Payout
 from apps.payouts.services import review
 from apps.stores import dispatch, four_eyes, staffing
-from apps.stores.four_eyes import Kind
+from apps.stores.four_eyes import RequestKind
 from apps.stores.models import AuditEntry, StaffRequest, Store, User
 from apps.stores.services import change_store
 from tests import make
@@ -155,14 +155,14 @@ WISHES: dict[str, Callable[[Cast], Wish]] = {
 
 def asked_for(
     name: str, cast: Cast, staff: User, wish: Wish | None = None
-) -> tuple[Kind, StaffRequest, Wish]:
+) -> tuple[RequestKind, StaffRequest, Wish]:
     wish = wish or WISHES[name](cast)
     row = wish.ask(staff)
     assert isinstance(row, StaffRequest) and row.kind == name
     return KINDS[name], row, wish
 
 
-def approve(kind: Kind, row: StaffRequest, staff: User, **options: Any) -> StaffRequest:
+def approve(kind: RequestKind, row: StaffRequest, staff: User, **options: Any) -> StaffRequest:
     return four_eyes.approve(
         kind,
         row.pk,

@@ -13,7 +13,7 @@ from apps.payments.services.settle import settle_deposits
 from apps.payments.services.sweep_books import book_sweeps
 from apps.swaps.services.progress import advance_swaps
 from dev.demo import exchange as venue
-from dev.demo.chain import Wallet
+from dev.demo.chain import DemoWallet
 from tests import make
 from tests.cast import Shop
 from tests.chain.conftest import Reader, chain, proxy, watcher
@@ -30,7 +30,7 @@ class Venue:
 
     chain: LocalChain
     reader: Reader
-    wallet: Wallet
+    wallet: DemoWallet
     hot: str
     token: str
     router: Router | None = None
@@ -84,7 +84,7 @@ def is_exact() -> bool:
 @pytest.fixture
 def place(chain: LocalChain, watcher: Reader, bakery: Shop) -> Venue:
     """The chain with a dollar token, and our hot wallet known."""
-    wallet = Wallet(chain.url, CHAIN_KEYS["customer"])
+    wallet = DemoWallet(chain.url, CHAIN_KEYS["customer"])
     token = chain.deploy_token()
     Asset.objects.filter(pk="USDC_SETH").update(contract_address=token, is_active=True)
     watcher.read()

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from apps.webhooks.delivery import dispatcher
-from apps.webhooks.delivery.sender import Sender
+from apps.webhooks.delivery.sender import WebhookSender
 from apps.webhooks.models import Endpoint
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services import endpoints
@@ -42,5 +42,5 @@ def register(bakery: Shop) -> Callable[..., tuple[Endpoint, str]]:
 @pytest.fixture
 def deliver() -> Iterator[Callable[[], None]]:
     """Send everything that is due, and wait for the outcome."""
-    with Sender() as sender:
+    with WebhookSender() as sender:
         yield lambda: dispatcher.drain(sender)

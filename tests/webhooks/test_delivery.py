@@ -259,7 +259,7 @@ def test_what_a_dead_process_had_claimed_is_sent_after_its_lease(
     queue.tidy(clock.real_now() + timedelta(seconds=queue.LEASE_SECONDS + 1))
     deliver()
     assert len(receiver.requests) == 1
-    queue.record([queue.Result(lost, "pending", clock.real_now())])
+    queue.record([queue.AttemptResult(lost, "pending", clock.real_now())])
     assert (only(endpoint).status, only(endpoint).attempts) == ("delivered", 1)
 
 

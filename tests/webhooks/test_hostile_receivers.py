@@ -13,7 +13,7 @@ from cryptography import x509
 
 from apps.core import net, posting
 from apps.webhooks.delivery import dispatcher
-from apps.webhooks.delivery.sender import Sender
+from apps.webhooks.delivery.sender import WebhookSender
 from apps.webhooks.models import Delivery, Endpoint
 from tests.cast import Shop
 from tests.webhooks.receivers import RawReceiver, Receiver
@@ -32,7 +32,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def deliver(impatient: None) -> Iterator[Callable[[], None]]:
-    with Sender() as sender:
+    with WebhookSender() as sender:
         yield lambda: dispatcher.drain(sender)
 
 
@@ -232,7 +232,7 @@ def test_others_are_served_while_one_hangs(
             let_go.set()
 
         threading.Thread(target=watch, daemon=True).start()
-        with Sender() as sender:
+        with WebhookSender() as sender:
             dispatcher.drain(sender)
         assert hanging.connections <= 20
         assert good.filter(status="delivered").count() == 60

@@ -14,7 +14,7 @@ from apps.core import clock, net
 from apps.stores.models import Store
 from apps.webhooks import due
 from apps.webhooks.delivery import dispatcher, queue
-from apps.webhooks.delivery.sender import Sender
+from apps.webhooks.delivery.sender import WebhookSender
 from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host
 from apps.webhooks.services import deliveries, endpoints
 from tests.cast import Api, Shop, assemble
@@ -67,7 +67,7 @@ def test_workers_that_share_a_queue_send_each_delivery_once(
         happens(bakery)
 
     def work() -> None:
-        with Sender() as sender:
+        with WebhookSender() as sender:
             while Delivery.objects.exclude(status="delivered").exists():
                 dispatcher.drain(sender)
 
@@ -82,7 +82,7 @@ def test_claims_made_at_once_keep_to_two_per_endpoint(bakery: Shop, register: Re
     Host.objects.create(name="1.1.1.1", answered_at=clock.real_now())
     for _ in range(20):
         happens(bakery)
-    claimed: list[queue.Attempt] = []
+    claimed: list[queue.DueAttempt] = []
     together(8, lambda: claimed.extend(queue.claim(clock.real_now(), 10)))
     assert len(claimed) == 2
 
@@ -188,7 +188,7 @@ def test_a_secret_rotated_while_workers_run_signs_everything_sent_afterwards(
     endpoint, _ = register(receiver.url, CREATED)
     for _ in range(30):
         happens(bakery)
-    with Sender() as sender:
+    with WebhookSender() as sender:
         worker = threading.Thread(target=lambda: (dispatcher.drain(sender), connection.close()))
         worker.start()
         wait_until(lambda: len(receiver.requests) > 3)

@@ -12,7 +12,7 @@ from apps.core import clock, net, posting
 from apps.stores.models import Store
 from apps.webhooks import due
 from apps.webhooks.delivery import dispatcher, queue
-from apps.webhooks.delivery.sender import Sender
+from apps.webhooks.delivery.sender import WebhookSender
 from apps.webhooks.models import Delivery, Endpoint
 from tests.cast import Cast
 from tests.webhooks.receivers import RawReceiver, Receiver
@@ -68,7 +68,7 @@ class TestLanes:
 
         listener = threading.Thread(target=listen)
         listener.start()
-        with Sender() as sender:
+        with WebhookSender() as sender:
             dispatcher.drain(sender)
         listener.join()
         assert heard[0] < 1.5, "no later than the first of those that hang is given up"
@@ -80,15 +80,15 @@ class TestLanes:
         endpoint, _ = register(black_hole.url, CREATED)
         answered(endpoint)
         happens(cast.bakery)
-        with Sender() as sender:
+        with WebhookSender() as sender:
             dispatcher.drain(sender)
         assert dispatcher._slow() == [endpoint.pk]
         happens(cast.bakery)
         (attempt,) = queue.claim(clock.real_now(), 10, slow=dispatcher._slow())
         assert attempt.is_slow and attempt.endpoint_id == endpoint.pk
-        queue.record([queue.Result(attempt, "pending", clock.real_now(), clock.real_now())])
+        queue.record([queue.AttemptResult(attempt, "pending", clock.real_now(), clock.real_now())])
         Endpoint.objects.filter(pk=endpoint.pk).update(url=receiver.url)
-        with Sender() as sender:
+        with WebhookSender() as sender:
             dispatcher.drain(sender)
         assert receiver.requests and dispatcher._slow() == []
         happens(cast.bakery)

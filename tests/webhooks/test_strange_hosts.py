@@ -20,13 +20,13 @@ STRANGER = "https://1.1.1.1/a"
 OTHER = "https://1.0.0.1/b"
 
 
-def claimed(limit: int = 500) -> list[queue.Attempt]:
+def claimed(limit: int = 500) -> list[queue.DueAttempt]:
     return queue.claim(clock.real_now(), limit)
 
 
-def ended(attempt: queue.Attempt, status: str = "delivered") -> None:
+def ended(attempt: queue.DueAttempt, status: str = "delivered") -> None:
     at = clock.real_now()
-    queue.record([queue.Result(attempt, status, at, at if status == "pending" else None)])
+    queue.record([queue.AttemptResult(attempt, status, at, at if status == "pending" else None)])
 
 
 def test_a_host_that_has_not_answered_gets_one_delivery_at_a_time(

@@ -99,7 +99,7 @@ class ApiView(APIView):
         False  # whether the code opens this one call alone: what moves money or opens a way for it
     )
     access: Access
-    _taken: buckets.Taken | None = None
+    _taken: buckets.Allowance | None = None
 
     def refusal(self, refusal: Invalid) -> Failure:
         """How a broken rule is told here."""
@@ -261,7 +261,7 @@ class ApiView(APIView):
         try:
             with drawings.charged_to(line.policy, self._bucket_mode(), bucket):
                 yield
-        except drawings.TooMany as refusal:
+        except drawings.TooManyDrawings as refusal:
             self._taken = refusal.taken
             raise Throttled from None
 

@@ -52,7 +52,7 @@ def code_of(error: Any) -> ErrorCode:
     return ErrorCode.REFUSED if isinstance(code, int) else ErrorCode.MALFORMED
 
 
-class Refused(RpcError):
+class CallRefused(RpcError):
     """The node belongs to another chain."""
 
 
@@ -298,9 +298,9 @@ class JsonRpc:
         self.genesis_hash = genesis_hash
         node.identified_at = time.monotonic()
 
-    def _refuse(self, node: Node, why: str) -> Refused:
+    def _refuse(self, node: Node, why: str) -> CallRefused:
         log.error("node_refused", node=node.name, reason=why)
-        return Refused(f"{node.name} is refused: {why}")
+        return CallRefused(f"{node.name} is refused: {why}")
 
 
 def _height(block: Any) -> int:

@@ -20,7 +20,7 @@ _OCTET_STRING = bytes([0x04, POINT_BYTES])
 Answer = TypeVar("Answer")
 
 
-class Token:
+class HardwareToken:
     """`keys` names the key of each mode by its label; the PIN is PKCS11_PIN, in the environment of
     the signer alone."""
 

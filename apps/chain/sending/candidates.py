@@ -8,10 +8,10 @@ from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys.secp256k1 import Signs
 from apps.chain.models import OutgoingTransaction, SignedTransaction
 from apps.chain.sending.calls import call_of
-from apps.chain.sending.fees import Offer
+from apps.chain.sending.fees import FeeOffer
 
 
-def unsigned(row: OutgoingTransaction, chain: Chain, offer: Offer) -> Transaction:
+def unsigned(row: OutgoingTransaction, chain: Chain, offer: FeeOffer) -> Transaction:
     """What is signed for the row's nonce and gas."""
     to, value, data = call_of(row)
     if row.nonce is None or row.gas_limit is None:
@@ -21,7 +21,7 @@ def unsigned(row: OutgoingTransaction, chain: Chain, offer: Offer) -> Transactio
 
 
 def signed(
-    row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime
+    row: OutgoingTransaction, key: Signs, chain: Chain, offer: FeeOffer, at: datetime
 ) -> SignedTransaction:
     """The bytes."""
     transaction = unsigned(row, chain, offer).signed(key)
@@ -36,7 +36,7 @@ def signed(
 
 
 def signed_candidate(
-    row: OutgoingTransaction, key: Signs, chain: Chain, offer: Offer, at: datetime
+    row: OutgoingTransaction, key: Signs, chain: Chain, offer: FeeOffer, at: datetime
 ) -> SignedTransaction:
     """The same, kept. Inside the transaction that gave the row its nonce."""
     candidate = signed(row, key, chain, offer, at)

@@ -10,29 +10,29 @@ BUMP_DENOMINATOR = 8
 
 
 @dataclass(frozen=True)
-class Offer:
+class FeeOffer:
     max_fee_wei: int
     priority_fee_wei: int
 
 
-def suggested(base_fee_wei: int, tip_wei: int, ceiling_wei: int) -> Offer | None:
+def suggested(base_fee_wei: int, tip_wei: int, ceiling_wei: int) -> FeeOffer | None:
     """Room for the base fee to double; None when even the next block costs more than the
     ceiling."""
     if base_fee_wei + tip_wei > ceiling_wei:
         return None
-    return Offer(min(2 * base_fee_wei + tip_wei, ceiling_wei), tip_wei)
+    return FeeOffer(min(2 * base_fee_wei + tip_wei, ceiling_wei), tip_wei)
 
 
-def replacing(old: Offer, current: Offer | None, ceiling_wei: int) -> Offer | None:
+def replacing(old: FeeOffer, current: FeeOffer | None, ceiling_wei: int) -> FeeOffer | None:
     """The offer that replaces `old`; None when the ceiling leaves no room for one that nodes would
     take."""
     priority = max(_bumped(old.priority_fee_wei), current.priority_fee_wei if current else 0)
-    offer = Offer(
+    offer = FeeOffer(
         max(_bumped(old.max_fee_wei), current.max_fee_wei if current else 0, priority), priority
     )
     if offer.max_fee_wei <= ceiling_wei:
         return offer
-    least = Offer(
+    least = FeeOffer(
         max(_bumped(old.max_fee_wei), _bumped(old.priority_fee_wei)), _bumped(old.priority_fee_wei)
     )
     return least if least.max_fee_wei <= ceiling_wei else None

@@ -18,7 +18,7 @@ from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.staff import roles
 from apps.stores import audit, four_eyes
-from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
 
@@ -71,7 +71,7 @@ def place(
 def request_lift(hold: SendingHold, reason: str, staff: User, at: datetime) -> StaffRequest:
     """Nothing is sent yet. Raises StaffForbidden, HoldRefused or what four_eyes.ask raises."""
     lines = [("Sending", "on hold", "resumed"), ("Why it is on hold", hold.reason, "")]
-    wish = Ask(
+    wish = Proposal(
         str(hold.pk), f"Resume sending: {name_of(hold)}", {"hold": str(hold.pk)}, lines, reason
     )
     return four_eyes.ask(LIFT, wish, staff, at)
@@ -106,4 +106,4 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
     jobs.enqueue("chain.send")
 
 
-LIFT = Kind("sending", "Resumption of sending", roles.SENDING_RESUME, _before, _carry_out)
+LIFT = RequestKind("sending", "Resumption of sending", roles.SENDING_RESUME, _before, _carry_out)

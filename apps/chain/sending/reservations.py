@@ -46,14 +46,15 @@ class Reservation:
     """The movement that sets coins aside, in which account of the store and on which side, and the
     movements that end it.
 
-    `others` are references that live on the same reservation, such as a payout's earlier attempts.
+    `siblings` are references that live on the same reservation, such as a payout's earlier
+    attempts.
     """
 
     key: str
     account: str
     ends: Sequence[str]
     sign: int = 1
-    others: Sequence[str] = ()
+    siblings: Sequence[str] = ()
 
 
 def _of_refund(reference: str) -> list[Reservation]:
@@ -74,13 +75,13 @@ def _of_payout(reference: str) -> list[Reservation]:
     ends = [f"payout-{ending}:{payout}" for ending in ("confirmed", "released", "settled")]
     handed_over = f"payout-handed-over:{payout}:{attempt}"
     return [
-        Reservation(f"payout:{payout}", "reserved", [*ends, handed_over], others=earlier),
+        Reservation(f"payout:{payout}", "reserved", [*ends, handed_over], siblings=earlier),
         Reservation(
             handed_over,
             "reserved",
             [*ends, f"payout-handed-back:{payout}:{attempt}"],
             sign=-1,
-            others=earlier,
+            siblings=earlier,
         ),
     ]
 
@@ -179,5 +180,5 @@ def _columns(pairs: Sequence[tuple[OutgoingTransaction, Reservation]]) -> dict[s
         "signs": array(reservation.sign for _, reservation in pairs),
         "keys": array(reservation.key for _, reservation in pairs),
         "ends": array(" ".join(reservation.ends) for _, reservation in pairs),
-        "others": array(" ".join(reservation.others) for _, reservation in pairs),
+        "others": array(" ".join(reservation.siblings) for _, reservation in pairs),
     }

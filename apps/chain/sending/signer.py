@@ -25,7 +25,7 @@ from apps.chain.sending import approvals, balances, fees, gas, holds, hot_wallet
 from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS, Promised
 from apps.chain.sending.candidates import signed, signed_candidate, unsigned
 from apps.chain.sending.caps import Room
-from apps.chain.sending.fees import Offer
+from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.gas import Gas
 from apps.chain.states import IN_FLIGHT, OUTGOING, TAKES_NO_TOKENS
 from apps.core.failpoints import failpoint
@@ -42,14 +42,14 @@ _WaitsFor = OutgoingTransaction.WaitsFor
 
 
 @dataclass(frozen=True)
-class Facts:
+class WalletState:
     """What the chain says of the wallet at one block, and what a place in the next one costs.
     `pending_nonce` counts the unmined too."""
 
     nonce: int
     pending_nonce: int
     native_atomic: int
-    offer: Offer | None
+    offer: FeeOffer | None
     tokens_atomic: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -57,7 +57,7 @@ class Purse:
     """What the wallet has left after everything signed and not yet mined. Made and used under its
     lock."""
 
-    def __init__(self, facts: Facts, promised: Promised, max_fee_wei: int) -> None:
+    def __init__(self, facts: WalletState, promised: Promised, max_fee_wei: int) -> None:
         self._native = facts.native_atomic - promised.native_atomic
         self._tokens = {
             asset: amount - promised.tokens_atomic.get(asset, 0)
@@ -112,7 +112,7 @@ class ChainSigner:
 
     # --- asking the chain: never inside a transaction ---------------------------------------------
 
-    def _facts(self, rows: Sequence[OutgoingTransaction]) -> Facts:
+    def _facts(self, rows: Sequence[OutgoingTransaction]) -> WalletState:
         block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
         tokens = {
             row.asset_id: row.asset
@@ -135,11 +135,13 @@ class ChainSigner:
             asset: balances.read_tokens(answer)
             for asset, answer in zip(tokens, answers, strict=True)
         }
-        return Facts(int(used, 16), int(pending, 16), int(balance, 16), offer, held_tokens)
+        return WalletState(int(used, 16), int(pending, 16), int(balance, 16), offer, held_tokens)
 
     # --- first signatures -------------------------------------------------------------------------
 
-    def _sign(self, requests: Sequence[OutgoingTransaction], facts: Facts, at: datetime) -> int:
+    def _sign(
+        self, requests: Sequence[OutgoingTransaction], facts: WalletState, at: datetime
+    ) -> int:
         refused = limits.refusals(requests, self.chain) | self._strange_gas(requests)
         for row in requests:
             if row.pk in refused:
@@ -197,7 +199,7 @@ class ChainSigner:
         return within
 
     def _affordable(
-        self, rows: list[OutgoingTransaction], facts: Facts, offer: Offer, at: datetime
+        self, rows: list[OutgoingTransaction], facts: WalletState, offer: FeeOffer, at: datetime
     ) -> list[OutgoingTransaction]:
         """Those that the wallet could pay for as it stands: a node estimates no others. The rest
         steps aside."""
@@ -217,8 +219,8 @@ class ChainSigner:
     def _commit_all(
         self,
         rows: Sequence[OutgoingTransaction],
-        facts: Facts,
-        offer: Offer,
+        facts: WalletState,
+        offer: FeeOffer,
         gas_limits: Mapping[uuid.UUID, int],
         at: datetime,
     ) -> int:
@@ -254,8 +256,8 @@ class ChainSigner:
     def _commit(
         self,
         requests: Sequence[OutgoingTransaction],
-        facts: Facts,
-        offer: Offer,
+        facts: WalletState,
+        offer: FeeOffer,
         gas_limits: Mapping[uuid.UUID, int],
         at: datetime,
     ) -> int:
@@ -308,8 +310,8 @@ class ChainSigner:
     def _chosen(
         self,
         requests: Sequence[OutgoingTransaction],
-        facts: Facts,
-        offer: Offer,
+        facts: WalletState,
+        offer: FeeOffer,
         gas_limits: Mapping[uuid.UUID, int],
         at: datetime,
     ) -> tuple[
@@ -354,7 +356,7 @@ class ChainSigner:
         self,
         wallet: HotWallet,
         rows: Sequence[OutgoingTransaction],
-        offer: Offer,
+        offer: FeeOffer,
         gas_limits: Mapping[uuid.UUID, int],
         at: datetime,
     ) -> list[SignedTransaction]:
@@ -386,10 +388,12 @@ class ChainSigner:
             if not row.candidates.filter(signed_at__gt=at - self.patience).exists()
         ]
 
-    def _replace(self, row: OutgoingTransaction, facts: Facts, at: datetime) -> int:
+    def _replace(self, row: OutgoingTransaction, facts: WalletState, at: datetime) -> int:
         return self._asking(lambda: self._commit_replacement(row, facts, at))
 
-    def _commit_replacement(self, row: OutgoingTransaction, facts: Facts, at: datetime) -> int:
+    def _commit_replacement(
+        self, row: OutgoingTransaction, facts: WalletState, at: datetime
+    ) -> int:
         with transaction.atomic():
             wallet = HotWallet.objects.select_for_update().get(chain=self.chain)
             newest = SignedTransaction.objects.filter(
@@ -402,7 +406,7 @@ class ChainSigner:
             ):
                 return 0
             offer = fees.replacing(
-                Offer(newest.max_fee_wei, newest.priority_fee_wei), facts.offer, self.ceiling_wei
+                FeeOffer(newest.max_fee_wei, newest.priority_fee_wei), facts.offer, self.ceiling_wei
             )
             if (
                 offer is None

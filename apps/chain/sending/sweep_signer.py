@@ -23,7 +23,7 @@ from apps.chain.sending import approvals, balances, fees, holds, hot_wallets, li
 from apps.chain.sending.balances import NATIVE_GAS
 from apps.chain.sending.calls import call_of
 from apps.chain.sending.candidates import signed_candidate
-from apps.chain.sending.fees import Offer
+from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.gas import GAS_MAX
 from apps.chain.sending.signer import CANDIDATES_MAX
 from apps.chain.states import IN_FLIGHT, OUTGOING
@@ -77,7 +77,7 @@ class SweepSigner:
             self._replace(row, offer, at) for row in stuck
         )
 
-    def _sign(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> int:
+    def _sign(self, row: OutgoingTransaction, offer: FeeOffer, at: datetime) -> int:
         key = self._key_of(row)
         if isinstance(key, Refusal):
             hot_wallets.refuse(row, key, at)
@@ -138,7 +138,13 @@ class SweepSigner:
             raise
 
     def _commit(
-        self, pk: uuid.UUID, key: SigningKey, used: int, gas_limit: int, offer: Offer, at: datetime
+        self,
+        pk: uuid.UUID,
+        key: SigningKey,
+        used: int,
+        gas_limit: int,
+        offer: FeeOffer,
+        at: datetime,
     ) -> int:
         """Under the address's lock: take its next nonce, sign, keep the bytes."""
         with transaction.atomic():
@@ -180,7 +186,7 @@ class SweepSigner:
             OUTGOING.change_status(row, Step(_Status.SIGNED), at=at, **signed)
         return 1
 
-    def _replace(self, row: OutgoingTransaction, offer: Offer, at: datetime) -> int:
+    def _replace(self, row: OutgoingTransaction, offer: FeeOffer, at: datetime) -> int:
         """Offer more at the same nonce, as far as what the address holds reaches."""
         key = self._key_of(row)
         newest = row.candidates.last()
@@ -194,7 +200,7 @@ class SweepSigner:
         used, balance = self._facts(key)
         spare = balance - (row.amount_atomic if row.asset.is_native else 0)
         dearer = fees.replacing(
-            Offer(newest.max_fee_wei, newest.priority_fee_wei),
+            FeeOffer(newest.max_fee_wei, newest.priority_fee_wei),
             offer,
             min(self.ceiling_wei, spare // row.gas_limit),
         )

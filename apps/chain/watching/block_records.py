@@ -36,7 +36,7 @@ class HeadMoved(Exception):
 
 
 @dataclass(frozen=True)
-class Facts:
+class WatchedChain:
     """What the watcher has to know of a chain."""
 
     chain: Chain
@@ -56,24 +56,24 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedBlock:
     """A block with the transfers that did reach one of our addresses, each with its asset."""
 
     header: Header
-    found: list[tuple[str, Transfer]]
+    transfers: list[tuple[str, Transfer]]
 
 
-def facts_of(chain_id: str) -> Facts:
+def facts_of(chain_id: str) -> WatchedChain:
     assets = list(Asset.objects.filter(chain_id=chain_id))
     native = next((asset.pk for asset in assets if asset.is_native), None)
-    return Facts(
+    return WatchedChain(
         Chain.objects.get(pk=chain_id),
         native,
         {asset.contract_address.lower(): asset.pk for asset in assets if asset.contract_address},
     )
 
 
-def match(nodes: Nodes, facts: Facts, block: BlockRead) -> Matched:
+def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
     """The transfers to our deposit addresses. One from an address of ours is our own doing; a
     reverted one moved nothing."""
     candidates = [
@@ -104,10 +104,10 @@ def match(nodes: Nodes, facts: Facts, block: BlockRead) -> Matched:
             for asset, transfer in arrivals
             if transfer.contract or transfer.tx_hash in moved
         ]
-    return Matched(block.header, arrivals)
+    return MatchedBlock(block.header, arrivals)
 
 
-def begin(facts: Facts, first: Header, genesis_hash: str) -> Head:
+def begin(facts: WatchedChain, first: Header, genesis_hash: str) -> Head:
     """Stand before the first block that is to be read."""
     head, _ = Head.objects.get_or_create(
         chain=facts.chain,
@@ -122,7 +122,7 @@ def begin(facts: Facts, first: Header, genesis_hash: str) -> Head:
     return head
 
 
-def record_block(facts: Facts, block: Matched, at: datetime) -> None:
+def record_block(facts: WatchedChain, block: MatchedBlock, at: datetime) -> None:
     """Write the child of the head. Raises HeadMoved when it isn't that any more."""
     with transaction.atomic():
         _lock_head(facts.chain, block.header.parent_hash)
@@ -131,7 +131,7 @@ def record_block(facts: Facts, block: Matched, at: datetime) -> None:
 
 
 def record_branch(
-    facts: Facts, head: Head, ancestor: Header, branch: Sequence[Matched], at: datetime
+    facts: WatchedChain, head: Head, ancestor: Header, branch: Sequence[MatchedBlock], at: datetime
 ) -> None:
     """Replace every block above the ancestor by another branch; what the branch has not got again
     has failed."""
@@ -147,7 +147,7 @@ def record_branch(
 
 
 def record_inner(
-    facts: Facts, header: Header, transfers: list[tuple[str, Transfer]], at: datetime
+    facts: WatchedChain, header: Header, transfers: list[tuple[str, Transfer]], at: datetime
 ) -> None:
     """Add transfers that contracts made in a block that was written before."""
     with transaction.atomic():
@@ -170,7 +170,7 @@ def _lock_head(chain: Chain, expected_hash: str) -> Head:
     return head
 
 
-def _write(facts: Facts, block: Matched, at: datetime) -> list[object]:
+def _write(facts: WatchedChain, block: MatchedBlock, at: datetime) -> list[object]:
     header = block.header
     Block.objects.bulk_create(
         [
@@ -187,7 +187,7 @@ def _write(facts: Facts, block: Matched, at: datetime) -> list[object]:
         unique_fields=["chain", "hash"],
         update_fields=["is_canonical", "scanned_at"],
     )
-    return deposits.put(facts.chain, header, block.found, at) if block.found else []
+    return deposits.put(facts.chain, header, block.transfers, at) if block.transfers else []
 
 
 def _finish(chain: Chain, header: Header, changed: list[object], at: datetime) -> None:

@@ -33,7 +33,7 @@ _Status = OutgoingTransaction.Status
 class BalanceWatch:
     """Goes round the open addresses of a chain, some at each look."""
 
-    def __init__(self, nodes: Nodes, facts: block_records.Facts) -> None:
+    def __init__(self, nodes: Nodes, facts: block_records.WatchedChain) -> None:
         self._nodes = nodes
         self._facts = facts
         self._last: tuple[datetime, str] | None = None
@@ -130,7 +130,11 @@ class _Search:
     """What an address holds beyond what is known, at any block since the last look."""
 
     def __init__(
-        self, nodes: Nodes, facts: block_records.Facts, address: str, before: BalanceCheck | None
+        self,
+        nodes: Nodes,
+        facts: block_records.WatchedChain,
+        address: str,
+        before: BalanceCheck | None,
     ) -> None:
         self._nodes = nodes
         self._facts = facts

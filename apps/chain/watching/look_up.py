@@ -48,10 +48,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Search:
-    """`asked` are the chains that could be asked, each with an answer."""
+    """`searched_chains` are the chains that could be asked, each with an answer."""
 
-    seen: Seen | None
-    asked: tuple[Chain, ...]
+    match: Seen | None
+    searched_chains: tuple[Chain, ...]
 
 
 def search(

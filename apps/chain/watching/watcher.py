@@ -45,7 +45,7 @@ class Watcher:
         self.nodes = nodes_of(self.facts.chain)
         self._balances = BalanceWatch(self.nodes, self.facts)
         self._chunk = CHUNK_MAX
-        self._lease: locks.Lease | None = None
+        self._lease: locks.LockLease | None = None
 
     def step(self) -> bool:
         """One look; True when there is more to read at once. Raises RpcError and database

@@ -7,9 +7,9 @@ from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
 from apps.payouts.services.review import RELEASE
 from apps.stores.dispatch import DISPATCH
-from apps.stores.four_eyes import Kind
+from apps.stores.four_eyes import RequestKind
 from apps.stores.staffing import ROLES
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, RequestKind] = {
     kind.name: kind for kind in (RELEASE, CORRECTION, FACTOR, CARD_NETWORK, DISPATCH, ROLES, LIFT)
 }

@@ -91,7 +91,7 @@ def try_hold(turn: Turn, key: object) -> Iterator[bool]:
 
 
 @dataclass(frozen=True)
-class Lease:
+class LockLease:
     """A turn that this process has, and keeps until it lets go or dies."""
 
     turn: int
@@ -99,9 +99,9 @@ class Lease:
     holder: uuid.UUID
 
 
-def take(turn: Turn, key: object) -> Lease | None:
+def take(turn: Turn, key: object) -> LockLease | None:
     """Take the turn until `release`; None when another has it."""
-    lease = Lease(turn.value, str(key), uuid.uuid4())
+    lease = LockLease(turn.value, str(key), uuid.uuid4())
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, [lease.turn, lease.key, lease.holder, LEASE_SECONDS])
         if cursor.fetchone() is None:
@@ -110,7 +110,7 @@ def take(turn: Turn, key: object) -> Lease | None:
     return lease
 
 
-def is_held(lease: Lease) -> bool:
+def is_held(lease: LockLease) -> bool:
     """Whether it is still ours, which a process that stood still for long can't know."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -120,7 +120,7 @@ def is_held(lease: Lease) -> bool:
         return cursor.fetchone() is not None
 
 
-def release(lease: Lease) -> None:
+def release(lease: LockLease) -> None:
     _keeper.drop(lease)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -135,17 +135,17 @@ class _Keeper:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held = set[Lease]()
+        self._held = set[LockLease]()
         self._thread = threading.Thread()
 
-    def keep(self, lease: Lease) -> None:
+    def keep(self, lease: LockLease) -> None:
         with self._lock:
             self._held.add(lease)
             if not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
                 self._thread.start()
 
-    def drop(self, lease: Lease) -> None:
+    def drop(self, lease: LockLease) -> None:
         with self._lock:
             self._held.discard(lease)
 

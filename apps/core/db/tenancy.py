@@ -30,25 +30,29 @@ class OwnedStore(Protocol):
 
 @dataclass(frozen=True)
 class Scope:
-    """Arrays as PostgreSQL reads them. `told` are the stores that hear of what is done: a
+    """Arrays as PostgreSQL reads them. `listeners` are the stores that hear of what is done: a
     sub-merchant's platform too."""
 
     stores: str = "{}"
     modes: str = "{}"
-    told: str = "{}"
+    listeners: str = "{}"
     why: str = ""  # of an opening: what needs everybody's rows
 
     def __or__(self, other: "Scope") -> "Scope":
         """The rows of either's stores in either's modes."""
-        both = ((self.stores, other.stores), (self.modes, other.modes), (self.told, other.told))
-        stores, modes, told = (
+        both = (
+            (self.stores, other.stores),
+            (self.modes, other.modes),
+            (self.listeners, other.listeners),
+        )
+        stores, modes, listeners = (
             _array(dict.fromkeys(filter(None, f"{first[1:-1]},{second[1:-1]}".split(","))))
             for first, second in both
         )
-        return Scope(stores, modes, told, self.why)
+        return Scope(stores, modes, listeners, self.why)
 
     def settings(self) -> tuple[str, str, str]:
-        return self.stores, EVERYONE if self.why else self.modes, self.told
+        return self.stores, EVERYONE if self.why else self.modes, self.listeners
 
 
 NOBODY = Scope()
@@ -120,7 +124,7 @@ def opened(why: str, find: Callable[[], T | None]) -> T | None:
 
 
 def scoped(content: Iterable[T]) -> Iterator[T]:
-    """What is told after the request's end, part by part, with the rows that it had."""
+    """Send content after the request's end, part by part, with the rows that it had."""
     return _parts(iter(content), _scope.get())
 
 

@@ -71,7 +71,7 @@ RETURNING d.digest
 """
 
 
-class Told(TypedDict):
+class InsideValues(TypedDict):
     """A `pdf.Inside` as its row keeps it, and as it counts for the digest; the vocabulary by
     position, in base64 the content."""
 
@@ -82,10 +82,10 @@ class Told(TypedDict):
     vocabulary: list[Any]
 
 
-class TooMany(Exception):
+class TooManyDrawings(Exception):
     """The caller's budget is too small for another drawing."""
 
-    def __init__(self, allowance: buckets.Taken) -> None:
+    def __init__(self, allowance: buckets.Allowance) -> None:
         super().__init__(allowance.policy)
         self.taken = allowance
 
@@ -103,7 +103,7 @@ class NotDrawn(Coded):
 @contextmanager
 def charged_to(policy: str, mode: str, holder: str) -> Iterator[None]:
     """Whoever asks here has paid for a file; what has to be drawn takes more of the same bucket.
-    Raises TooMany."""
+    Raises TooManyDrawings."""
     token = _payer.set((policy, mode, holder))
     try:
         yield
@@ -118,12 +118,12 @@ def _charge() -> None:
     with suppress(buckets.Unavailable):
         allowance = buckets.take(*payer, cost=settings.PDF_TOKENS_PER_DRAWING - 1)
         if allowance.is_limited:
-            raise TooMany(allowance)
+            raise TooManyDrawings(allowance)
 
 
 def pdf_of(html: str, inside: pdf.Inside | None = None, *, owner: object = "") -> bytes:
-    """The page as PDF. Raises NotDrawn when no worker has it in time, TooMany when its caller has
-    had too many drawn."""
+    """The page as PDF. Raises NotDrawn when no worker has it in time, TooManyDrawings when
+    its caller has had too many drawn."""
     values = _told(inside)
     digest = _digest(html, values)
     content = _read(digest)
@@ -193,7 +193,9 @@ def _read(digest: str) -> bytes | None:
         return None
 
 
-def _ask(digest: str, html: str, values: Told | None, owner: object, *, is_awaited: bool) -> None:
+def _ask(
+    digest: str, html: str, values: InsideValues | None, owner: object, *, is_awaited: bool
+) -> None:
     inside = Drawing._meta.get_field("inside").get_db_prep_save(values, connection)
     arguments = {
         "digest": digest,
@@ -231,11 +233,11 @@ def _claim() -> Drawing | None:
     return Drawing.objects.get(pk=row[0]) if row else None
 
 
-def _digest(html: str, values: Told | None) -> str:
+def _digest(html: str, values: InsideValues | None) -> str:
     return hashlib.sha256(repr((REVISION, html, values)).encode()).hexdigest()
 
 
-def _told(inside: pdf.Inside | None) -> Told | None:
+def _told(inside: pdf.Inside | None) -> InsideValues | None:
     if inside is None:
         return None
     vocabulary = inside.vocabulary
@@ -253,7 +255,7 @@ def _told(inside: pdf.Inside | None) -> Told | None:
     }
 
 
-def _inside(values: Told | None) -> pdf.Inside | None:
+def _inside(values: InsideValues | None) -> pdf.Inside | None:
     if values is None:
         return None
     title, namespace, prefix, words = values["vocabulary"]

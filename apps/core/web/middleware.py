@@ -13,7 +13,7 @@ from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.http import FileResponse, HttpRequest, HttpResponseBase, StreamingHttpResponse
 
-from apps.core.acting import Actor, Kind, acting
+from apps.core.acting import Actor, ActorKind, acting
 from apps.core.db import tenancy
 from apps.core.logs import request_id
 
@@ -34,7 +34,7 @@ class RequestId:
         mark = request_id.set(identifier)
         try:
             with (
-                acting(Actor(Kind.VISITOR, address=exact_address(request))),
+                acting(Actor(ActorKind.VISITOR, address=exact_address(request))),
                 tenancy.within(tenancy.NOBODY),
             ):
                 response = self.get_response(request)

@@ -7,7 +7,7 @@ from datetime import datetime
 from apps.ledger import keys
 from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, NETWORK_FEES, X402_CLEARING
 from apps.ledger.movements.lines import gas
-from apps.ledger.posting import Line, Posted, Posting, post
+from apps.ledger.posting import EntryLine, Posted, Posting, post
 
 
 def x402_settled(
@@ -22,8 +22,8 @@ def x402_settled(
     """An agent has drawn on a mandate: the store's coins are spent, whether or not they leave on
     the chain."""
     lines = [
-        Line(AVAILABLE, asset_id, -amount_atomic, "principal", store_id),
-        Line(X402_CLEARING, asset_id, amount_atomic, "principal"),
+        EntryLine(AVAILABLE, asset_id, -amount_atomic, "principal", store_id),
+        EntryLine(X402_CLEARING, asset_id, amount_atomic, "principal"),
     ]
     return post(
         Posting(keys.X402.of(settlement_id), "x402_settled", mode, settlement_id, at, lines)
@@ -42,8 +42,8 @@ def x402_confirmed(
 ) -> Posted:
     """A dispatched draw is on the chain for good, and its gas is paid."""
     lines = [
-        Line(X402_CLEARING, asset_id, -amount_atomic, "principal"),
-        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        EntryLine(X402_CLEARING, asset_id, -amount_atomic, "principal"),
+        EntryLine(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(
@@ -67,8 +67,8 @@ def x402_reversed(
     """A draw has failed for good: the store has its coins back. One that the chain reverted has
     paid gas."""
     lines = [
-        Line(X402_CLEARING, asset_id, -amount_atomic, "principal"),
-        Line(AVAILABLE, asset_id, amount_atomic, "principal", store_id),
+        EntryLine(X402_CLEARING, asset_id, -amount_atomic, "principal"),
+        EntryLine(AVAILABLE, asset_id, amount_atomic, "principal", store_id),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(
@@ -113,8 +113,8 @@ def x402_gas_charged(
 ) -> Posted:
     """The store bears the gas of a signed payment."""
     lines = [
-        Line(AVAILABLE, asset_id, -gas_atomic, "network_fee", store_id),
-        Line(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
+        EntryLine(AVAILABLE, asset_id, -gas_atomic, "network_fee", store_id),
+        EntryLine(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
     ]
     return post(
         Posting(

@@ -20,7 +20,7 @@ from apps.ledger.chart import (
     WITHDRAWAL_CLEARING,
 )
 from apps.ledger.movements.lines import gas
-from apps.ledger.posting import Line, Posted, Posting, post
+from apps.ledger.posting import EntryLine, Posted, Posting, post
 from apps.stores import audit
 
 
@@ -36,8 +36,8 @@ def sweep_confirmed(
 ) -> Posted:
     """Deposits have been brought to the hot wallet; the deposit addresses paid the gas."""
     lines = [
-        Line(CUSTODY_DEPOSITS, asset_id, amount_atomic, "principal"),
-        Line(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
+        EntryLine(CUSTODY_DEPOSITS, asset_id, amount_atomic, "principal"),
+        EntryLine(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_DEPOSITS),
     ]
     return post(Posting(keys.SWEEP.of(tx_hash), "sweep_confirmed", mode, None, at, lines))
@@ -48,8 +48,8 @@ def sweep_gas_sent(
 ) -> Posted:
     """The hot wallet has sent a deposit address the gas for its sweep."""
     lines = [
-        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
-        Line(CUSTODY_DEPOSITS, asset_id, -amount_atomic, "principal"),
+        EntryLine(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        EntryLine(CUSTODY_DEPOSITS, asset_id, -amount_atomic, "principal"),
         *gas(asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(Posting(keys.SWEEP_GAS.of(tx_hash), "sweep_gas_sent", mode, None, at, lines))
@@ -68,8 +68,8 @@ def cold_transfer_sent(
     """The hot wallet has sent coins to cold storage; nothing but gas when it was reverted. They are
     owed to whom they were before."""
     lines = [
-        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
-        Line(CUSTODY_COLD, asset_id, -amount_atomic, "principal"),
+        EntryLine(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        EntryLine(CUSTODY_COLD, asset_id, -amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(
@@ -86,8 +86,8 @@ def cold_returned(
 ) -> Posted:
     """Coins have come back to the hot wallet from cold storage, whose owner paid the gas."""
     lines = [
-        Line(CUSTODY_COLD, asset_id, amount_atomic, "principal"),
-        Line(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
+        EntryLine(CUSTODY_COLD, asset_id, amount_atomic, "principal"),
+        EntryLine(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
     ]
     return post(
         Posting(cold_returned_key(tx_hash, asset_id), "cold_returned", mode, None, at, lines)
@@ -122,8 +122,8 @@ def withdrawal_confirmed(
 ) -> Posted:
     """The operator has them, and their gas is paid."""
     lines = [
-        Line(WITHDRAWAL_CLEARING, asset_id, -amount_atomic, "principal"),
-        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        EntryLine(WITHDRAWAL_CLEARING, asset_id, -amount_atomic, "principal"),
+        EntryLine(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(
@@ -163,11 +163,11 @@ def withdrawal_released(
     )
 
 
-def _earned(asset_id: str, amount_atomic: int) -> list[Line]:
+def _earned(asset_id: str, amount_atomic: int) -> list[EntryLine]:
     """Out of the earnings, below zero back into them."""
     return [
-        Line(SERVICE_FEES, asset_id, -amount_atomic, "principal"),
-        Line(WITHDRAWAL_CLEARING, asset_id, amount_atomic, "principal"),
+        EntryLine(SERVICE_FEES, asset_id, -amount_atomic, "principal"),
+        EntryLine(WITHDRAWAL_CLEARING, asset_id, amount_atomic, "principal"),
     ]
 
 
@@ -188,8 +188,8 @@ def mined_again(
     lines = gas(gas_asset_id, gas_atomic, paid_from)
     if received_asset_id:
         lines += [
-            Line(CUSTODY_HOT, received_asset_id, -received_atomic, "principal"),
-            Line(SWAP_CLEARING, received_asset_id, received_atomic, "principal"),
+            EntryLine(CUSTODY_HOT, received_asset_id, -received_atomic, "principal"),
+            EntryLine(SWAP_CLEARING, received_asset_id, received_atomic, "principal"),
         ]
     return post(
         Posting(keys.MINED_AGAIN.of(outgoing_id, time), "mined_again", mode, None, at, lines)
@@ -209,8 +209,8 @@ def test_payment_sent(
     """The test wallet has paid a test intent out of the service's own float; nothing but gas when
     it was reverted."""
     lines = [
-        Line(TREASURY, asset_id, -amount_atomic, "principal"),
-        Line(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
+        EntryLine(TREASURY, asset_id, -amount_atomic, "principal"),
+        EntryLine(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(
@@ -260,8 +260,8 @@ def correction(
     if (kind == HELD) != (payment_id is not None):
         raise ValueError("what is held is corrected for its payment, and nothing else is")
     lines = [
-        Line(kind, asset_id, amount_atomic, "principal", store_id),
-        Line(TREASURY, asset_id, -amount_atomic, "principal"),
+        EntryLine(kind, asset_id, amount_atomic, "principal", store_id),
+        EntryLine(TREASURY, asset_id, -amount_atomic, "principal"),
     ]
     with transaction.atomic():
         posted = post(

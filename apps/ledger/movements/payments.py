@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict, Unpack
 
 from apps.ledger import keys
 from apps.ledger.chart import AVAILABLE, CUSTODY_DEPOSITS, CUSTODY_SIMULATED, HELD, SERVICE_FEES
-from apps.ledger.posting import Line, Posted, Posting, post
+from apps.ledger.posting import EntryLine, Posted, Posting, post
 
 
 def deposit_confirmed(
@@ -25,8 +25,8 @@ def deposit_confirmed(
     is settled."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_DEPOSITS
     lines = [
-        Line(custody, asset_id, -amount_atomic, "principal"),
-        Line(HELD, asset_id, amount_atomic, "principal", store_id),
+        EntryLine(custody, asset_id, -amount_atomic, "principal"),
+        EntryLine(HELD, asset_id, amount_atomic, "principal", store_id),
     ]
     return post(
         Posting(keys.DEPOSIT.of(deposit_id), "deposit_confirmed", mode, payment_id, at, lines)
@@ -45,8 +45,8 @@ def simulated_deposit_changed(
 ) -> Posted:
     """A simulated deposit that was booked has been given another amount."""
     lines = [
-        Line(CUSTODY_SIMULATED, asset_id, -grown_atomic, "principal"),
-        Line(HELD, asset_id, grown_atomic, "principal", store_id),
+        EntryLine(CUSTODY_SIMULATED, asset_id, -grown_atomic, "principal"),
+        EntryLine(HELD, asset_id, grown_atomic, "principal", store_id),
     ]
     return post(
         Posting(
@@ -103,7 +103,7 @@ def late_deposit_accepted(*, deposit_id: uuid.UUID, at: datetime, **of: Unpack[S
     )
 
 
-def _three_way(of: Settled) -> list[Line]:
+def _three_way(of: Settled) -> list[EntryLine]:
     store_id = of["store_id"]
     asset_id = of["asset_id"]
     platform_id = of.get("platform_id")
@@ -116,8 +116,8 @@ def _three_way(of: Settled) -> list[Line]:
             "the shares of a payment are never negative, and a platform's fee has a platform"
         )
     return [
-        Line(HELD, asset_id, -gross, "gross", store_id),
-        Line(AVAILABLE, asset_id, net, "net", store_id),
-        Line(SERVICE_FEES, asset_id, service_fee, "service_fee"),
-        Line(AVAILABLE, asset_id, platform_fee, "platform_fee", platform_id),
+        EntryLine(HELD, asset_id, -gross, "gross", store_id),
+        EntryLine(AVAILABLE, asset_id, net, "net", store_id),
+        EntryLine(SERVICE_FEES, asset_id, service_fee, "service_fee"),
+        EntryLine(AVAILABLE, asset_id, platform_fee, "platform_fee", platform_id),
     ]

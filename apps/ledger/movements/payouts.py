@@ -15,7 +15,7 @@ from apps.ledger.chart import (
     RESERVED,
 )
 from apps.ledger.movements.lines import gas, store_move
-from apps.ledger.posting import Line, Posted, Posting, post, post_many
+from apps.ledger.posting import EntryLine, Posted, Posting, post, post_many
 
 
 def payout_created(
@@ -61,9 +61,11 @@ def payouts_confirmed(many: Sequence[Confirmed]) -> None:
 def _confirmed(of: Confirmed) -> Posting:
     custody = CUSTODY_SIMULATED if of["is_simulated"] else CUSTODY_HOT
     lines = [
-        Line(RESERVED, of["asset_id"], -of["amount_atomic"], "principal", of["store_id"]),
-        Line(custody, of["asset_id"], of["amount_atomic"] - of["withheld_atomic"], "principal"),
-        Line(NETWORK_FEES, of["asset_id"], of["withheld_atomic"], "network_fee"),
+        EntryLine(RESERVED, of["asset_id"], -of["amount_atomic"], "principal", of["store_id"]),
+        EntryLine(
+            custody, of["asset_id"], of["amount_atomic"] - of["withheld_atomic"], "principal"
+        ),
+        EntryLine(NETWORK_FEES, of["asset_id"], of["withheld_atomic"], "network_fee"),
         *gas(of["gas_asset_id"], of["gas_atomic"], custody),
     ]
     return Posting(
@@ -121,8 +123,8 @@ def payout_gas_charged(
 ) -> Posted:
     """The store bears gas that an attempt of its payout cost in vain."""
     lines = [
-        Line(AVAILABLE, asset_id, -gas_atomic, "network_fee", store_id),
-        Line(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
+        EntryLine(AVAILABLE, asset_id, -gas_atomic, "network_fee", store_id),
+        EntryLine(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
     ]
     return post(
         Posting(
@@ -148,8 +150,8 @@ def payout_handed_over(
 ) -> Posted:
     """The off-ramp has taken the order of a bank payout."""
     lines = [
-        Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
-        Line(OFFRAMP_CLEARING, asset_id, amount_atomic, "principal"),
+        EntryLine(RESERVED, asset_id, -amount_atomic, "principal", store_id),
+        EntryLine(OFFRAMP_CLEARING, asset_id, amount_atomic, "principal"),
     ]
     return post(
         Posting(
@@ -175,8 +177,8 @@ def payout_handed_back(
 ) -> Posted:
     """The off-ramp has given up an order that it had taken."""
     lines = [
-        Line(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
-        Line(RESERVED, asset_id, amount_atomic, "principal", store_id),
+        EntryLine(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
+        EntryLine(RESERVED, asset_id, amount_atomic, "principal", store_id),
     ]
     return post(
         Posting(
@@ -202,8 +204,8 @@ def payout_settled(
     """The bank has paid, and the coins have left for the off-ramp."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
     lines = [
-        Line(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
-        Line(custody, asset_id, amount_atomic, "principal"),
+        EntryLine(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
+        EntryLine(custody, asset_id, amount_atomic, "principal"),
     ]
     return post(
         Posting(keys.PAYOUT_SETTLED.of(payout_id), "payout_settled", mode, payout_id, at, lines)

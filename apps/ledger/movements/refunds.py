@@ -10,7 +10,7 @@ from django.db import transaction
 from apps.ledger import keys
 from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, CUSTODY_SIMULATED, HELD, RESERVED
 from apps.ledger.movements.lines import gas, store_move
-from apps.ledger.posting import Line, Posted, Posting, locked_balance, post
+from apps.ledger.posting import EntryLine, Posted, Posting, locked_balance, post
 
 
 def refund_created(
@@ -49,8 +49,8 @@ def refund_confirmed(
     simulated coins."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
     lines = [
-        Line(RESERVED, asset_id, -amount_atomic, "principal", store_id),
-        Line(custody, asset_id, amount_atomic, "principal"),
+        EntryLine(RESERVED, asset_id, -amount_atomic, "principal", store_id),
+        EntryLine(custody, asset_id, amount_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, custody),
     ]
     return post(
@@ -119,8 +119,8 @@ def transfer_return_confirmed(
     """It is on the chain for good, and its gas is paid."""
     custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
     lines = [
-        Line(RESERVED, of["asset_id"], -of["amount_atomic"], "principal", of["store_id"]),
-        Line(custody, of["asset_id"], of["amount_atomic"], "principal"),
+        EntryLine(RESERVED, of["asset_id"], -of["amount_atomic"], "principal", of["store_id"]),
+        EntryLine(custody, of["asset_id"], of["amount_atomic"], "principal"),
         *gas(gas_asset_id, gas_atomic, custody),
     ]
     return post(
@@ -172,8 +172,8 @@ def platform_fee_returned(
     if amount <= 0:
         return 0
     lines = [
-        Line(AVAILABLE, asset_id, -amount, "platform_fee", platform_id),
-        Line(AVAILABLE, asset_id, amount, "net", store_id),
+        EntryLine(AVAILABLE, asset_id, -amount, "platform_fee", platform_id),
+        EntryLine(AVAILABLE, asset_id, amount, "net", store_id),
     ]
     posting = Posting(
         keys.PLATFORM_FEE_RETURNED.of(refund_id),

@@ -7,7 +7,7 @@ from datetime import datetime
 from apps.ledger import keys
 from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, RESERVED, SWAP_CLEARING
 from apps.ledger.movements.lines import gas, store_move
-from apps.ledger.posting import Line, Posted, Posting, post
+from apps.ledger.posting import EntryLine, Posted, Posting, post
 
 
 def swap_created(
@@ -37,10 +37,10 @@ def swap_completed(
 ) -> Posted:
     """The store has sold and bought; the far side of both stands in the clearing account."""
     lines = [
-        Line(RESERVED, source_asset_id, -sell_atomic, "principal", store_id),
-        Line(SWAP_CLEARING, source_asset_id, sell_atomic, "principal"),
-        Line(SWAP_CLEARING, buy_asset_id, -buy_atomic, "principal"),
-        Line(AVAILABLE, buy_asset_id, buy_atomic, "principal", store_id),
+        EntryLine(RESERVED, source_asset_id, -sell_atomic, "principal", store_id),
+        EntryLine(SWAP_CLEARING, source_asset_id, sell_atomic, "principal"),
+        EntryLine(SWAP_CLEARING, buy_asset_id, -buy_atomic, "principal"),
+        EntryLine(AVAILABLE, buy_asset_id, buy_atomic, "principal", store_id),
     ]
     return post(
         Posting(keys.SWAP_COMPLETED.of(swap_id), "swap_completed", mode, swap_id, at, lines)
@@ -62,10 +62,10 @@ def swap_exchanged(
     """A swap was made on a chain: what was sold has left the hot wallet, what was bought has come,
     and the clearing is even."""
     lines = [
-        Line(SWAP_CLEARING, source_asset_id, -sell_atomic, "principal"),
-        Line(CUSTODY_HOT, source_asset_id, sell_atomic, "principal"),
-        Line(CUSTODY_HOT, buy_asset_id, -buy_atomic, "principal"),
-        Line(SWAP_CLEARING, buy_asset_id, buy_atomic, "principal"),
+        EntryLine(SWAP_CLEARING, source_asset_id, -sell_atomic, "principal"),
+        EntryLine(CUSTODY_HOT, source_asset_id, sell_atomic, "principal"),
+        EntryLine(CUSTODY_HOT, buy_asset_id, -buy_atomic, "principal"),
+        EntryLine(SWAP_CLEARING, buy_asset_id, buy_atomic, "principal"),
         *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
     ]
     return post(

@@ -17,7 +17,7 @@ from apps.core.staff import roles
 from apps.onramp.models import Credential
 from apps.onramp.services.networks import credential_networks
 from apps.stores import audit, four_eyes
-from apps.stores.four_eyes import Ask, Facts, Kind, StaffRequestRefused
+from apps.stores.four_eyes import Facts, Proposal, RequestKind, StaffRequestRefused
 from apps.stores.models import StaffRequest, Store, User
 
 _SHOWN = 8
@@ -77,7 +77,10 @@ def request_change(
     # A new one is known by what it is for: two of a kind can't wait.
     target = str(row.pk) if row else f"{change.provider}:{change.mode}:{facts['store']}"
     return four_eyes.ask(
-        CARD_NETWORK, Ask(target, name, facts, _lines(change, secrets), reason, secrets), staff, at
+        CARD_NETWORK,
+        Proposal(target, name, facts, _lines(change, secrets), reason, secrets),
+        staff,
+        at,
     )
 
 
@@ -134,7 +137,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Credential:
         return keep_secrets(row, reason=request.reason, **four_eyes.secrets_of(request))
 
 
-CARD_NETWORK = Kind(
+CARD_NETWORK = RequestKind(
     "card_network", "A change of a card network", roles.CARD_NETWORK, _before, _carry_out
 )
 

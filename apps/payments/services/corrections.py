@@ -18,7 +18,7 @@ from apps.ledger.selectors import account_balance, is_posted
 from apps.payments.models import Payment
 from apps.payments.services.treasury import AlreadyBooked
 from apps.stores import four_eyes
-from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, Store, User
 
 _CURRENCY = "EUR"  # in which an account that is nobody's is told
@@ -58,7 +58,7 @@ def correct(
     return four_eyes.at_once(CORRECTION, wish_of(correction, reason), staff, second, at)
 
 
-def wish_of(correction: Correction, reason: str) -> Ask:
+def wish_of(correction: Correction, reason: str) -> Proposal:
     """Raises NotCorrected."""
     _refuse(correction)
     asset = correction.asset
@@ -86,7 +86,7 @@ def wish_of(correction: Correction, reason: str) -> Ask:
         ),
         ("Amount, below zero a debit", "", _text(asset, correction.amount_atomic, store)),
     ]
-    return Ask(correction.key[:100], f"Correction of {summary}", facts, lines, reason)
+    return Proposal(correction.key[:100], f"Correction of {summary}", facts, lines, reason)
 
 
 def _refuse(correction: Correction) -> None:
@@ -156,7 +156,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
         raise AlreadyBooked
 
 
-CORRECTION = Kind(
+CORRECTION = RequestKind(
     "correction",
     "A correction of the books",
     roles.CORRECTION,

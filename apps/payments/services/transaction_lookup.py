@@ -120,11 +120,11 @@ def _answer_of_chains(payment: Payment, tx_hash: str) -> TransactionLookup:
     )
     native = {entry.asset.chain_id: entry.address_id for entry in entries if entry.asset.is_native}
     result = look_up.search(chains, tx_hash, {entry.address_id for entry in entries}, native)
-    if result.seen is not None:
-        return _answer(result.seen, tx_hash, entries)
-    if not result.asked and any(look_up.can_ask(chain) for chain in chains):
+    if result.match is not None:
+        return _answer(result.match, tx_hash, entries)
+    if not result.searched_chains and any(look_up.can_ask(chain) for chain in chains):
         return TransactionLookup(LookupResult.NOT_ASKED, tx_hash)
-    asked_chains = result.asked or [chain for chain in chains if chain.pk in own]
+    asked_chains = result.searched_chains or [chain for chain in chains if chain.pk in own]
     return TransactionLookup(
         LookupResult.NOT_FOUND, tx_hash, tuple(chain.name for chain in asked_chains)
     )

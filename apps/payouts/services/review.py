@@ -21,7 +21,7 @@ from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
 from apps.payouts.services.offramp import PURPOSE, reference_of
 from apps.stores import audit, four_eyes, notices
-from apps.stores.four_eyes import Ask, Facts, Kind
+from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
 _Status = Payout.Status
@@ -90,7 +90,7 @@ def worth_now(payout: Payout) -> Fiat | None:
     return None if price is None else price.worth(Amount(payout.asset, payout.amount_atomic))
 
 
-def _wish_of(payout: Payout, reason: str) -> Ask:
+def _wish_of(payout: Payout, reason: str) -> Proposal:
     lines = [
         ("Status", "in review", "on its way"),
         ("Why it is in review", payout.review_reason, ""),
@@ -100,7 +100,7 @@ def _wish_of(payout: Payout, reason: str) -> Ask:
     name = f"Payout of {_amount(payout)} from {payout.store.name}" + (
         "" if payout.is_live else " (test mode)"
     )
-    return Ask(str(payout.pk), name, {"payout": str(payout.pk)}, lines, reason)
+    return Proposal(str(payout.pk), name, {"payout": str(payout.pk)}, lines, reason)
 
 
 def _target(payout: Payout) -> str:
@@ -137,7 +137,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Payout:
     return _approve(_locked(Payout(pk=facts["payout"])), request.reason, request)
 
 
-RELEASE = Kind(
+RELEASE = RequestKind(
     "payout",
     "A payout in review",
     roles.PAYOUT_APPROVE,
@@ -256,7 +256,7 @@ def _tell(payout: Payout, outcome: str, text: str, at: datetime, reason: str = "
     title = f"A payout of {_amount(payout)} from {payout.store.name} {outcome}" + (
         "" if payout.is_live else " (test mode)"
     )
-    letter = notices.Decision(
+    letter = notices.StaffDecision(
         title, text, f"/dashboard/payouts/{payout.pk}", "Open the payout", reason
     )
     notices.tell_owners(payout.store, f"payout_review:{payout.pk}:{clock.iso(at)}", letter)

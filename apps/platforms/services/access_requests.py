@@ -103,19 +103,19 @@ def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
     return fresh
 
 
-def _approved(store: Store) -> notices.Decision:
+def _approved(store: Store) -> notices.StaffDecision:
     text = (
         "It can open accounts for its merchants now. Keys that were made before don't reach them:"
         " create a new one."
     )
-    return notices.Decision(
+    return notices.StaffDecision(
         f"{store.name} is a platform", text, "/dashboard/platform", "Open your platform"
     )
 
 
-def _rejected(store: Store, reason: str) -> notices.Decision:
+def _rejected(store: Store, reason: str) -> notices.StaffDecision:
     text = "It stays as it is. You can ask again at any time."
-    return notices.Decision(
+    return notices.StaffDecision(
         f"{store.name} did not become a platform", text, "/dashboard/platform", "Ask again", reason
     )
 

@@ -138,7 +138,7 @@ def _tell(verification: Verification, done: str, reason: str, at: datetime) -> N
     notices.tell_owners(store, f"verification:{verification.pk}", _letter(store, done, reason))
 
 
-def _letter(store: Store, done: str, reason: str) -> notices.Decision:
+def _letter(store: Store, done: str, reason: str) -> notices.StaffDecision:
     path = (
         "/dashboard/verification"
         if store.platform_id is None
@@ -146,10 +146,10 @@ def _letter(store: Store, done: str, reason: str) -> notices.Decision:
     )
     if done == "approved":
         text = "We reviewed the business details and approved them."
-        return notices.Decision(f"{store.name} is verified", text, path, "Open the dashboard")
+        return notices.StaffDecision(f"{store.name} is verified", text, path, "Open the dashboard")
     text = (
         "We couldn't verify the business details as submitted. Update them and submit them again."
     )
-    return notices.Decision(
+    return notices.StaffDecision(
         f"{store.name} could not be verified", text, path, "Open the dashboard", reason
     )

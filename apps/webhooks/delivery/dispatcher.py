@@ -17,8 +17,8 @@ from django.db import connection
 
 from apps.core.clock import real_now
 from apps.webhooks.delivery import queue
-from apps.webhooks.delivery.queue import Result
-from apps.webhooks.delivery.sender import Sender
+from apps.webhooks.delivery.queue import AttemptResult
+from apps.webhooks.delivery.sender import WebhookSender
 
 log = structlog.get_logger(__name__)
 # Attempts in flight: to endpoints that answer, and to those that have not or took long.
@@ -34,7 +34,9 @@ LINGER_SECONDS = 20.0
 _slow_until: dict[uuid.UUID, float] = {}
 
 
-def drain(sender: Sender, store_id: uuid.UUID | None = None, deadline: float = math.inf) -> None:
+def drain(
+    sender: WebhookSender, store_id: uuid.UUID | None = None, deadline: float = math.inf
+) -> None:
     """Send until nothing is due (or the deadline has passed) and nothing of this sender is in
     flight."""
     quick = 0
@@ -62,7 +64,7 @@ def _slow() -> list[uuid.UUID]:
     return list(_slow_until)
 
 
-def _remember(results: list[Result]) -> None:
+def _remember(results: list[AttemptResult]) -> None:
     until = time.monotonic() + REMEMBERED_SECONDS
     for result in results:
         if result.attempt.endpoint_id is not None and result.duration_ms > SLOW_SECONDS * 1000:
@@ -79,7 +81,7 @@ def send_due(store_id: uuid.UUID, now: datetime, patience_seconds: float) -> Non
     dispatcher.
     """
     deadline = time.monotonic() + patience_seconds
-    with Sender() as sender:
+    with WebhookSender() as sender:
         while queue.is_busy(store_id, now) and time.monotonic() < deadline:
             drain(sender, store_id, deadline)
             if queue.is_busy(store_id, now):
@@ -91,7 +93,7 @@ class Dispatcher:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sender: Sender | None = None
+        self._sender: WebhookSender | None = None
 
     def wake(self) -> None:
         """Have the queue looked at now."""
@@ -99,12 +101,12 @@ class Dispatcher:
             if self._sender is not None:
                 self._sender.wake()
                 return
-            self._sender = Sender()
+            self._sender = WebhookSender()
             threading.Thread(
                 target=self._run, args=[self._sender], name="webhook-dispatcher", daemon=True
             ).start()
 
-    def _run(self, sender: Sender) -> None:
+    def _run(self, sender: WebhookSender) -> None:
         try:
             with sender:
                 self._work(sender)
@@ -115,7 +117,7 @@ class Dispatcher:
         finally:
             connection.close()
 
-    def _work(self, sender: Sender) -> None:
+    def _work(self, sender: WebhookSender) -> None:
         while True:
             drain(sender)
             if sender.was_woken(LINGER_SECONDS):

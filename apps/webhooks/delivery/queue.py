@@ -174,7 +174,7 @@ class Claimed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Attempt:
+class DueAttempt:
     """One delivery that this process has claimed and must send now."""
 
     delivery_id: uuid.UUID
@@ -190,10 +190,10 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Result:
+class AttemptResult:
     """What became of an attempt. `status` is the delivery's next; times are store time."""
 
-    attempt: Attempt
+    attempt: DueAttempt
     status: str
     at: datetime
     next_attempt_at: datetime | None = None
@@ -227,7 +227,7 @@ def claim(
     *,
     slow: Collection[uuid.UUID] = (),
     slow_limit: int | None = None,
-) -> list[Attempt]:
+) -> list[DueAttempt]:
     """Up to `limit` attempts that are due at `now` (machine time), signed; with `store_id`, of that
     store's test mode alone.
 
@@ -250,7 +250,7 @@ def claim(
         "excused": [host.lower().rstrip(".") for host in settings.WEBHOOK_ALLOW_HOSTS],
     }
     rows = [Claimed(*row) for row in _rows(_CLAIM, values)]
-    attempts: list[Attempt] = []
+    attempts: list[DueAttempt] = []
     secrets: dict[
         uuid.UUID, str
     ] = {}  # an endpoint with many deliveries has its secret opened once
@@ -265,7 +265,7 @@ def claim(
 
 def _attempt(
     row: Claimed, until: datetime, now: datetime, secrets: dict[uuid.UUID, str]
-) -> Attempt:
+) -> DueAttempt:
     raw = signing.body(
         event_id=row.event_id,
         type=row.event_type,
@@ -283,7 +283,7 @@ def _attempt(
         **signing.plain_headers(row.id, row.event_id, row.event_type, row.attempts + 1),
         **signing.signatures(secrets[row.endpoint_id], row.event_id, raw, int(now.timestamp())),
     }
-    return Attempt(
+    return DueAttempt(
         delivery_id=row.id,
         number=row.attempts + 1,
         claimed_until=until,
@@ -297,7 +297,7 @@ def _attempt(
     )
 
 
-def record(results: list[Result]) -> None:
+def record(results: list[AttemptResult]) -> None:
     """Write the results of claims that still hold; turn off the endpoints on which a delivery has
     failed for good."""
     if not results:

@@ -17,7 +17,7 @@ from typing import Self
 
 from apps.core import net, posting
 from apps.core.clock import real_now
-from apps.webhooks.delivery.queue import ATTEMPTS_MAX, Attempt, Result
+from apps.webhooks.delivery.queue import ATTEMPTS_MAX, AttemptResult, DueAttempt
 from apps.webhooks.models import Delivery
 
 # Seconds from each failed attempt to the next one.
@@ -26,7 +26,7 @@ JITTER = 0.1
 BODY_KEPT = 1024
 
 
-class Sender:
+class WebhookSender:
     """`start` attempts, `take` results; `wake` makes a waiting `take` return."""
 
     def __init__(
@@ -34,7 +34,7 @@ class Sender:
     ) -> None:
         self._lookup = lookup
         self._context = context
-        self._done: queue.SimpleQueue[Result | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[AttemptResult | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._ended = (
             asyncio.Event()
@@ -55,7 +55,7 @@ class Sender:
         self._loop.call_soon_threadsafe(self._ended.set)
         self._thread.join()
 
-    def start(self, attempts: list[Attempt]) -> None:
+    def start(self, attempts: list[DueAttempt]) -> None:
         if attempts:
             self._loop.call_soon_threadsafe(self._start, attempts)
 
@@ -67,10 +67,10 @@ class Sender:
         """Whether no wake-up call (and no result) waits to be taken."""
         return self._done.empty()
 
-    def take(self, wait_seconds: float) -> list[Result]:
+    def take(self, wait_seconds: float) -> list[AttemptResult]:
         """All results there are, after waiting for the first; empty when only woken, or when the
         time is over."""
-        results: list[Result | None] = []
+        results: list[AttemptResult | None] = []
         try:
             results.append(self._done.get(timeout=wait_seconds))
             while True:
@@ -102,13 +102,13 @@ class Sender:
     async def _open(self) -> posting.Session:
         return posting.open_session(self._lookup, self._context)
 
-    def _start(self, attempts: list[Attempt]) -> None:
+    def _start(self, attempts: list[DueAttempt]) -> None:
         for attempt in attempts:
             task = self._loop.create_task(self._send(attempt))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _send(self, attempt: Attempt) -> None:
+    async def _send(self, attempt: DueAttempt) -> None:
         started = time.monotonic()
         answer = None
         error = None
@@ -129,14 +129,14 @@ class Sender:
 
 
 def result_of(
-    attempt: Attempt,
+    attempt: DueAttempt,
     now: datetime,
     answer: posting.Answer | None,
     error: str | None,
     duration_ms: int,
     *,
     is_private: bool = False,
-) -> Result:
+) -> AttemptResult:
     """Decide what becomes of the delivery. Any answer but 2xx is a failed attempt; a private
     address ends it at once."""
     at = now + timedelta(seconds=attempt.offset_seconds)
@@ -154,7 +154,7 @@ def result_of(
         next_at = at + timedelta(seconds=retry_seconds(attempt.number))
     if code is not None and status != Delivery.Status.DELIVERED:
         error = f"http_{code}"
-    return Result(attempt, status.value, at, next_at, code, text, error, duration_ms)
+    return AttemptResult(attempt, status.value, at, next_at, code, text, error, duration_ms)
 
 
 def retry_seconds(failed: int) -> float:

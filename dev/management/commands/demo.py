@@ -43,7 +43,7 @@ from dev.demo import (
     stablecoins,
     swaps,
 )
-from dev.demo.chain import Wallet
+from dev.demo.chain import DemoWallet
 
 # How long nothing may change in what the processes say they wait for, and how often the person
 # hears of it.
@@ -53,7 +53,7 @@ _LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 T = TypeVar("T")
 
 
-class SignIn(Result, frozen=True, kw_only=True):
+class SignInDetails(Result, frozen=True, kw_only=True):
     """Where somebody signs in, and as whom."""
 
     url: str
@@ -61,7 +61,7 @@ class SignIn(Result, frozen=True, kw_only=True):
     password: str
 
 
-class Merchant(SignIn, frozen=True, kw_only=True):
+class Merchant(SignInDetails, frozen=True, kw_only=True):
     totp_secret: str
 
 
@@ -79,7 +79,7 @@ class DemoDocument(Result, frozen=True, kw_only=True):
 
     base_url: str
     dashboard: Merchant
-    admin: SignIn
+    admin: SignInDetails
     store: StoreResult
     chains: dict[str, LocalChain]
     mailbox: str
@@ -164,15 +164,15 @@ class Command(BaseCommand):
         if not url:
             self.say("no local chain: live payments can't be paid, only simulated ones")
             return {}
-        funded = Wallet(url, CHAIN_KEYS["live"])
-        holders = [Wallet(url, CHAIN_KEYS[name]) for name in ("customer", "card_network")]
+        funded = DemoWallet(url, CHAIN_KEYS["live"])
+        holders = [DemoWallet(url, CHAIN_KEYS[name]) for name in ("customer", "card_network")]
         return stablecoins.place_tokens(
             funded, [funded.address, *(holder.address for holder in holders)]
         )
 
     def _exchange(self, contracts: dict[str, str]) -> None:
         """The local chain's exchange, named to this process and to those that it starts."""
-        wallet = Wallet(os.environ[local_chain.ETHEREUM], CHAIN_KEYS["live"])
+        wallet = DemoWallet(os.environ[local_chain.ETHEREUM], CHAIN_KEYS["live"])
         line = exchange.place(wallet, contracts.values(), settings.VAR_DIR / "demo-exchange.txt")
         if not line:
             self.say("no exchange contracts on this machine: live swaps have no route")
@@ -210,7 +210,7 @@ class Command(BaseCommand):
             if self.processes.is_stopping:
                 return
             if contracts:
-                customer = Wallet(os.environ[local_chain.ETHEREUM], CHAIN_KEYS["customer"])
+                customer = DemoWallet(os.environ[local_chain.ETHEREUM], CHAIN_KEYS["customer"])
                 payments.pay_live_payments(store, merchant, customer, contracts)
             sample = payments.sample_payment(store, merchant)
             document = describe(port, credentials, contracts)
@@ -327,7 +327,7 @@ def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> 
     return DemoDocument(
         base_url=base_url,
         dashboard=Merchant(url=f"{base_url}/dashboard/", **people.MERCHANT),
-        admin=SignIn(url=f"{base_url}/admin/", **people.STAFF),
+        admin=SignInDetails(url=f"{base_url}/admin/", **people.STAFF),
         store=credentials,
         chains=chains,
         mailbox=str(settings.EMAIL_FILE_PATH),
