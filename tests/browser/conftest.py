@@ -19,6 +19,7 @@ from dev import bootstrap
 from tests.browser import looks
 from tests.browser.judging import AXE, FLAGS, JUDGED, WCAG
 from tests.cast import Cast, assemble
+from tests.whole import IS_WHOLE
 
 CHROMIUM = bootstrap.chromium()
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
@@ -166,6 +167,11 @@ def barriers(page: Page) -> list[str]:
         f" {[(node['target'], node['failureSummary'][:160]) for node in one['nodes'][:3]]}"
         for one in found
     ]
+
+
+def barriers_again(page: Page) -> list[str]:
+    """Of a page whose parts another test of the suite judges: asked by the whole suite alone."""
+    return barriers(page) if IS_WHOLE else []
 
 
 def overflow(page: Page) -> int:

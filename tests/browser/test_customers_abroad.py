@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 
 from apps.core import mail, mailbox
 from tests import make
-from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, barriers, barriers_again, overflow, shoot
 from tests.browser.test_wallet import (
     _anvil,
     buried,
@@ -75,6 +75,14 @@ def speaks(page: Page, language: str) -> None:
     assert overflow(page) <= 0
 
 
+def still_speaks(page: Page, language: str) -> None:
+    """The same of a stage that is judged in another test or another language."""
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    expect(page.locator("html")).to_have_attribute("dir", PEOPLE[language][1])
+    assert barriers_again(page) == []
+    assert overflow(page) <= 0
+
+
 def status(page: Page, wanted: str) -> None:
     expect(page.locator(f'#checkout[data-status="{wanted}"]')).to_have_count(1, timeout=WAIT)
 
@@ -99,11 +107,11 @@ def test_by_wallet(language: str, shop: Shop, wallet: Wallet, open_page: OpenPag
     expect(page.locator("[data-wallet-status]")).to_have_text(
         gettext("Sent, waiting for the network. You don't need to pay again.")
     )
-    speaks(page, language)
+    still_speaks(page, language)
     shoot(page, f"abroad-{language}-sent")
     buried(wallet.chain)
     status(page, "completed")
-    speaks(page, language)
+    still_speaks(page, language)
 
 
 def test_by_code(language: str, shop: Shop, chain: LocalChain, open_page: OpenPage) -> None:
@@ -187,7 +195,7 @@ def test_a_language_that_is_chosen_stays(shop: Shop, open_page: OpenPage) -> Non
     speaks(page, "ar")
     assert parse_qs(urlsplit(page.url).query)["lang"] == ["ar"]
     page.goto(page.url.partition("?")[0])
-    speaks(page, "ar")
+    still_speaks(page, "ar")
     for part in (".top", ".bill", ".coin-field", ".cta"):
         box = page.locator(part).bounding_box()
         assert box and box["x"] >= 0 and box["x"] + box["width"] <= 390, part

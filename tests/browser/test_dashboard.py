@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from apps.access import second_factor
 from apps.access.models import SecondFactor
-from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, barriers, barriers_again, overflow, shoot
 from tests.cast import PASSWORD, Cast
 from tests.make import payment, simulated
 
@@ -27,6 +27,12 @@ def sign_in(page: Page, email: str) -> None:
 
 def fine(page: Page) -> None:
     assert barriers(page) == []
+    assert overflow(page) == 0
+
+
+def fine_again(page: Page) -> None:
+    """Fits; the suite judges what it is made of elsewhere."""
+    assert barriers_again(page) == []
     assert overflow(page) == 0
 
 

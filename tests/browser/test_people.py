@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from apps.access import second_factor
 from apps.core import mail, mailbox
 from tests.browser.conftest import OpenPage, overflow, shoot
-from tests.browser.test_dashboard import code_of, fine, sign_in
+from tests.browser.test_dashboard import code_of, fine, fine_again, sign_in
 from tests.cast import Cast, person
 from tests.contract.test_oauth import App
 
@@ -40,7 +40,7 @@ def test_somebody_is_invited_reads_the_letter_and_joins(
     shoot(page, "team-invite")
     page.get_by_role("button", name="Send invitation").click()
     expect(page.get_by_text("Invitation sent to dora@bakery.example.")).to_be_visible()
-    fine(page)
+    fine_again(page)
     shoot(page, "team")
     letter = letter_to("dora@bakery.example")
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.billing import records as billing
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.looks import views
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import fine, fine_again, sign_in
 from tests.cast import Cast
 from tests.make import paid, payment
 
@@ -37,7 +37,7 @@ def test_results_come_while_somebody_types(world: Cast, open_page: OpenPage) -> 
     shoot(page, "search")
     field.fill("Ωmega")
     expect(page.get_by_role("link", name=re.compile("^Ωmega"))).to_be_visible()
-    fine(page)
+    fine_again(page)
     shoot(page, "search-ugly")
     field.fill("nothing like it")
     expect(page.get_by_role("heading", name="No results for")).to_be_visible()
@@ -66,7 +66,7 @@ def test_it_works_without_script_on_a_phone_and_in_the_dark(
         shoot(page, f"search-other-mode-{width}")
         for typed in ("coffee", "Ωmega"):
             page.goto(f"{page.url.split('?')[0]}?q={typed}")
-            fine(page)
+            fine_again(page)
             shoot(page, f"search-{typed}-{width}")
     page.goto(f"{page.url.split('?')[0]}?q={made['id']}")
     page.get_by_role("button", name="Switch to live mode").click()
