@@ -16,6 +16,7 @@ from apps.ledger.models import Account, Entry, Movement
 
 class EntryLines(Part):
     model = Entry
+    verbose_name_plural = "entries"
     fields = ["account", "asset", "amount_atomic", "role"]
 
 

@@ -69,3 +69,12 @@ def test_no_record_leads_to_a_page_of_a_library(clerk: Browser, cast: Cast) -> N
     )
     kind = ContentType.objects.get_for_model(Application).pk
     assert clerk.get(f"/admin/r/{kind}/{app.pk}/").status_code == 404
+
+
+def test_parts_of_a_record_are_not_taken_for_new_ones(clerk: Browser, cast: Cast) -> None:
+    """The site's script gives a row that it takes for a new one a button that removes it."""
+    payment = make.payment(cast.bakery.test)["id"]
+    page = text(clerk.get(f"/admin/payments/payment/{payment}/change/"))
+    assert 'class="form-row has_original"' in page
+    assert 'class="form-row"' not in page.partition('id="events-group"')[2]
+    assert "object (" not in page

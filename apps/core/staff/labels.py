@@ -262,7 +262,7 @@ FIELD_LABELS: dict[str, str] = {
     "website_url": "Website",
     "withheld_atomic": "Withheld",
     "worth_cents": "Value when created",
-    "x402_dispatch": "x402 payments are sent",
+    "x402_dispatch": "Payments over x402 are sent",
 }
 # A field that is typed in says in what.
 _TYPED_IN = {

@@ -73,6 +73,8 @@ def _coins(row: Any, name: str, atomic: int) -> SafeString | str:
     if not symbol:
         return f"{atomic} atomic units"
     amount = f"{amount_text(atomic, decimals)} {symbol}"
+    if atomic == 0:
+        return amount
     return format_html(
         '<bdi class="amount">{}</bdi> <span class="worth">{} atomic units</span>', amount, atomic
     )
