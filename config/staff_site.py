@@ -91,7 +91,7 @@ class StaffSite(AdminSite):
             for name, page in views.items()
         ]
         django = [
-            one for one in super().get_urls() if getattr(one, "name", "") != "view_on_site"
+            url for url in super().get_urls() if getattr(url, "name", "") != "view_on_site"
         ]  # which leads to pages of records that libraries would have
         return [*own, *django]
 

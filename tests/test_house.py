@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
 # A table of tests has a row per promise, and the pages are one table.
+TEMPLATE_COLUMNS_MAX = 120
 TESTS_LINES_MAX = 1000
 TESTS_FUNCTION_LINES_MAX = 140
 TABLES_LINES_MAX = {"apps/dashboard/urls.py": 800}
@@ -69,6 +70,50 @@ def test_files_and_functions_stay_short() -> None:
                 assert node.end_lineno is not None
                 if node.end_lineno - node.lineno >= function_lines_max:
                     wrong.append(f"{name}: {node.name} has {node.end_lineno - node.lineno} lines")
+    assert wrong == []
+
+
+def test_templates_wrap_at_120_columns() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sources("templates")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > TEMPLATE_COLUMNS_MAX
+    ]
+    assert wrong == []
+
+
+# What a value is called is a noun: `order`, `form`, `refund`.
+NO_NOUNS = frozenset({
+    *("one", "ones", "told", "given", "asked", "wanted", "made", "found", "said", "named", "meant"),
+    *("taken", "kept", "left", "known", "shown", "seen", "called", "looked"),
+    *("ours", "theirs", "mine", "others", "those", "what", "whose"),
+})  # fmt: skip
+
+
+def test_values_are_nouns() -> None:
+    wrong = []
+    for path in sources("apps", "config", "dev", "manage.py"):
+        if path.suffix != ".py" or "migrations" in path.parts:
+            continue
+        tree = ast.parse(path.read_text())
+        # Fields of sealed records, forms and columns keep the names that others know.
+        fields = {
+            id(target)
+            for body in ast.walk(tree)
+            if isinstance(body, ast.ClassDef)
+            for statement in body.body
+            if isinstance(statement, (ast.AnnAssign, ast.Assign))
+            for target in getattr(statement, "targets", [getattr(statement, "target", None)])
+        }
+        for node in ast.walk(tree):
+            name = ""
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                name = node.id if id(node) not in fields else ""
+            elif isinstance(node, ast.arg):
+                name = node.arg
+            if name in NO_NOUNS:
+                wrong.append(f"{path.relative_to(ROOT)}: {name}")
     assert wrong == []
 
 

@@ -112,10 +112,10 @@ class ReadOnly(_ModelAdmin):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         page = super().get_changelist_instance(request)
-        for one in page.filter_specs:
-            field = getattr(one, "field", None)
+        for spec in page.filter_specs:
+            field = getattr(spec, "field", None)
             if field is not None:
-                one.title = field_label(field.name)
+                spec.title = field_label(field.name)
         return page
 
     @property

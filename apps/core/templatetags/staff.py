@@ -25,15 +25,15 @@ class Lines:
 
 @register.simple_tag
 def staff_lines(fieldset: Fieldset) -> Lines:
-    known: list[Any] = []
+    filled: list[Any] = []
     empty: list[str] = []
     for line in fieldset:
         field: Any = next(iter(line))
         if field.is_readonly and _is_empty(field):
             empty.append(field.field["label"])
         else:
-            known.append((line, field))
-    return Lines(known, empty)
+            filled.append((line, field))
+    return Lines(filled, empty)
 
 
 def _is_empty(field: AdminReadonlyField) -> bool:
