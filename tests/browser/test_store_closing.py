@@ -42,7 +42,7 @@ def test_a_person_closes_their_account(
 ) -> None:
     page = open_page("/dashboard/security/close", width=width, dark=dark)
     sign_in(page, world.alice.email)
-    expect(page.get_by_text("You are the only owner of this store")).to_be_visible()
+    expect(page.get_by_text("You’re the only owner of this store")).to_be_visible()
     judged(page, f"close-account-owner-{width}")
     Member.objects.filter(user=world.bob).update(role="owner")
     page.reload()
