@@ -16,7 +16,7 @@ register = template.Library()
 
 
 @dataclass(frozen=True)
-class Lines:
+class RecordLines:
     """The fields of a record: those that say something, and the names of the others."""
 
     known: list[Any]
@@ -24,7 +24,7 @@ class Lines:
 
 
 @register.simple_tag
-def staff_lines(fieldset: Fieldset) -> Lines:
+def staff_lines(fieldset: Fieldset) -> RecordLines:
     filled: list[Any] = []
     empty: list[str] = []
     for line in fieldset:
@@ -33,7 +33,7 @@ def staff_lines(fieldset: Fieldset) -> Lines:
             empty.append(field.field["label"])
         else:
             filled.append((line, field))
-    return Lines(filled, empty)
+    return RecordLines(filled, empty)
 
 
 def _is_empty(field: AdminReadonlyField) -> bool:
