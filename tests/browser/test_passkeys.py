@@ -96,7 +96,7 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     fine(page)
     shoot(page, "passkeys-confirm-act")
     page.get_by_role("button", name="Use a passkey").click()
-    expect(page.get_by_text("Saved: 0x52908400098527886E0F7030069857D2E4169EE7")).to_be_visible()
+    expect(page.get_by_text("Added 0x52908400098527886E0F7030069857D2E4169EE7")).to_be_visible()
 
 
 def test_a_device_that_gives_no_passkey_is_told_about(

@@ -42,7 +42,7 @@ def invited(world: Cast, open_page: OpenPage) -> Teller:
     alice.page.get_by_role("radio", name="Accountant").check()
     alice.see("Invite a team member", "invite")
     alice.press("Send invitation")
-    alice.reads(f"on its way to {EMAIL}")
+    alice.reads(f"Invitation sent to {EMAIL}")
     found = re.search(r"/dashboard/join/\S+", letter_to(EMAIL).text)
     assert found is not None
     dora = Teller(open_page(found.group(), width=390, height=844), "books")

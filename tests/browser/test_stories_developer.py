@@ -94,7 +94,7 @@ def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
     bob.go("webhooks")
     page.get_by_role("link", name=re.compile("127.0.0.1")).first.click()
     bob.reads("payment_intent.created")
-    bob.reads(re.compile("answered 200"))
+    bob.reads(re.compile("HTTP 200"))
     bob.see(receiver.url, "endpoint")
 
     first = len(receiver.requests)
@@ -103,7 +103,7 @@ def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
     page.reload()
     expect(
         page.locator("li").filter(has=page.get_by_text("test", exact=True)).first
-    ).to_contain_text("answered 200")
+    ).to_contain_text("HTTP 200")
     assert len(receiver.requests) == first + 1
     bob.press("Resend events")  # the events of the last hour
     deliver()
