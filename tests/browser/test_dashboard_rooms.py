@@ -84,7 +84,7 @@ def upload_and_see(page: Page) -> None:
     page.get_by_label("Main color").fill("#ffd400")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("hard to distinguish from white")).to_be_visible()
-    page.get_by_label("Picture").set_input_files(
+    page.get_by_label("Image").set_input_files(
         {"name": "logo.png", "mimeType": "image/png", "buffer": drawn.getvalue()}
     )
     page.get_by_role("button", name="Upload").click()
