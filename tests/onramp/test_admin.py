@@ -31,7 +31,7 @@ def form(row: Credential | None = None, **fields: str) -> CardNetworkForm:
         "reason": "A new contract",
         **fields,
     }
-    return CardNetworkForm(told, known={"credential": str(row.pk)} if row else {})
+    return CardNetworkForm(told, preset={"credential": str(row.pk)} if row else {})
 
 
 def test_a_new_row_needs_a_key_and_a_known_one_keeps_its_own(db: None) -> None:

@@ -78,7 +78,7 @@ def told(books: Books, kind: str, wanted: LineFilter) -> BookingSums:
 
 def lines_of(books: Books, kind: str, wanted: LineFilter) -> list[tuple[StatementLine, EntryValue]]:
     account = account_id(books.store.pk, books.mode, COIN, kind)
-    lines = statements.page(account, wanted=wanted, limit=statements.PAGE_MAX).lines
+    lines = statements.page(account, filters=wanted, limit=statements.PAGE_MAX).lines
     found = bookings_of(books.store.pk, books.mode, "EUR", [one.entry_id for one in lines])
     return [(one, found[one.entry_id]) for one in lines]
 

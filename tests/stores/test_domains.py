@@ -319,7 +319,7 @@ def test_the_room_sets_checks_and_removes_a_domain(cast: Cast, zone: Zone) -> No
     zone.prove(store)
     zone.records[DOMAIN, "CNAME"] = [OURS]
     browser.post("settings/domain", to="checked")
-    assert "is served at" in browser.get("settings/domain").content.decode()
+    assert "has been served at" in browser.get("settings/domain").content.decode()
     browser.post("settings/domain", to="removed")
     store.refresh_from_db()
     assert (store.checkout_domain, store.checkout_domain_verified_at) == ("", None)
