@@ -86,7 +86,7 @@ _KEPT = {"keys": SIGNER_HOT_KEYS, "wrapping_key": SIGNER_WRAPPING_KEY}
 _KEYSTORES: dict[str, dict[str, Any]] = {
     "file": {"BACKEND": "apps.chain.providers.key_file.KeyFile", "OPTIONS": {}},
     "pkcs11": {
-        "BACKEND": "apps.chain.providers.pkcs11.Token",
+        "BACKEND": "apps.chain.providers.pkcs11.HardwareToken",
         "OPTIONS": {"module": PKCS11_MODULE, "token": PKCS11_TOKEN, **_KEPT},
     },
     "kms": {"BACKEND": "apps.chain.providers.kms.AwsKms", "OPTIONS": _KEPT},

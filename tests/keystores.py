@@ -83,7 +83,7 @@ def token() -> Entry:
             parameters.generate_keypair(store=True, label=label)
         session.generate_key(KeyType.AES, 256, store=True, label=WRAPPING)
     options = {"module": module, "token": TOKEN, "keys": LABELS, "wrapping_key": WRAPPING}
-    return {"BACKEND": "apps.chain.providers.pkcs11.Token", "OPTIONS": options}
+    return {"BACKEND": "apps.chain.providers.pkcs11.HardwareToken", "OPTIONS": options}
 
 
 @contextmanager

@@ -37,10 +37,10 @@ def test_each_step_of_a_transaction_is_told(
     way = entry(made)
     chain.call("evm_setAutomine", False)
     tx_hash = chain.send(way["address"], int(way["crypto_amount_atomic"]))
-    assert find_transaction(row(made), tx_hash).found == LookupResult.NOT_FINAL
+    assert find_transaction(row(made), tx_hash).result == LookupResult.NOT_FINAL
     chain.mine()
     answer = find_transaction(row(made), f"https://sepolia.etherscan.io/tx/{tx_hash}")
-    assert (answer.found, answer.chains, answer.tx_hash) == (
+    assert (answer.result, answer.chains, answer.tx_hash) == (
         LookupResult.NOT_FINAL,
         ("Ethereum Sepolia",),
         tx_hash,
@@ -48,7 +48,7 @@ def test_each_step_of_a_transaction_is_told(
     watcher.read()
     settle_deposits()
     answer = find_transaction(row(made), tx_hash.upper().replace("0X", "0x"))
-    assert (answer.found, answer.confirmations, answer.required_confirmations) == (
+    assert (answer.result, answer.confirmations, answer.required_confirmations) == (
         LookupResult.CONFIRMING,
         1,
         3,
@@ -56,7 +56,7 @@ def test_each_step_of_a_transaction_is_told(
     chain.mine(2)
     watcher.read()
     settle_deposits()
-    assert find_transaction(row(made), tx_hash).found == LookupResult.COUNTED
+    assert find_transaction(row(made), tx_hash).result == LookupResult.COUNTED
     assert row(made).status == "completed"
 
 
@@ -68,7 +68,7 @@ def test_another_payments_transaction_only_pays_another_address(
     watcher.read()
     settle_deposits()
     answer = find_transaction(row(made), tx_hash)
-    assert (answer.found, answer.confirmations) == (LookupResult.OTHER_ADDRESS, 0)
+    assert (answer.result, answer.confirmations) == (LookupResult.OTHER_ADDRESS, 0)
 
 
 def test_a_transaction_that_was_undone_is_said_to_have_failed(
@@ -76,7 +76,7 @@ def test_a_transaction_that_was_undone_is_said_to_have_failed(
 ) -> None:
     reverts = chain.put("0x60006000fd", "0x" + "e1" * 20)
     tx_hash = chain.wait(chain.send(reverts))
-    assert find_transaction(row(made), tx_hash).found == LookupResult.FAILED
+    assert find_transaction(row(made), tx_hash).result == LookupResult.FAILED
 
 
 def test_a_coin_that_nobody_knows_is_the_wrong_coin(
@@ -85,20 +85,20 @@ def test_a_coin_that_nobody_knows_is_the_wrong_coin(
     chain.put(LOGGER, "0x" + "e2" * 20)
     tx_hash = chain.log_transfers("0x" + "e2" * 20, (entry(made)["address"], 5_000_000))
     watcher.read()
-    assert find_transaction(row(made), tx_hash).found == LookupResult.WRONG_COIN
+    assert find_transaction(row(made), tx_hash).result == LookupResult.WRONG_COIN
     assert not Deposit.objects.exists() and not UnmatchedTransfer.objects.exists()
 
 
 def test_what_no_chain_has_isnt_found_there(chain: LocalChain, made: dict[str, Any]) -> None:
     answer = find_transaction(row(made), "0x" + "ab" * 32)
-    assert (answer.found, answer.chains) == (LookupResult.NOT_FOUND, ("Ethereum Sepolia",))
+    assert (answer.result, answer.chains) == (LookupResult.NOT_FOUND, ("Ethereum Sepolia",))
 
 
 def test_a_node_that_is_away_is_said_so(
     proxy: Proxy, chain: LocalChain, made: dict[str, Any]
 ) -> None:
     chain.close()
-    assert find_transaction(row(made), "0x" + "ab" * 32).found == LookupResult.NOT_ASKED
+    assert find_transaction(row(made), "0x" + "ab" * 32).result == LookupResult.NOT_ASKED
 
 
 def test_the_watcher_looks_again_for_what_a_contract_sent_too_late(
@@ -114,10 +114,10 @@ def test_the_watcher_looks_again_for_what_a_contract_sent_too_late(
     chain.mine(12)
     watcher.read()
     assert not Deposit.objects.exists()
-    assert find_transaction(row(made), tx_hash).found == LookupResult.NOTED
+    assert find_transaction(row(made), tx_hash).result == LookupResult.NOTED
     assert not Deposit.objects.exists()
     chain.mine(12)
     watcher.read()
     settle_deposits()
     assert Deposit.objects.get().tx_hash == tx_hash
-    assert find_transaction(row(made), tx_hash).found == LookupResult.LATE
+    assert find_transaction(row(made), tx_hash).result == LookupResult.LATE

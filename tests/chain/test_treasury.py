@@ -108,7 +108,7 @@ def test_what_did_not_fund_the_wallet_is_refused_with_the_reason(
     assert "the service's own" in refused(capsys, *fund(ours))
     assert "confirmations: try again later" in refused(capsys, *fund(young))
     assert "knows no such transaction" in refused(capsys, *fund("0x" + "0" * 64))
-    assert "Give --hash" in refused(capsys, *fund("0x12"))
+    assert "Give the hash of the transaction" in refused(capsys, *fund("0x12"))
     assert "give --network" in refused(
         capsys, "fund", "--network", "base", "--hash", young, "--staff", "sam@example.com"
     )

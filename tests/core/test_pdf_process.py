@@ -108,11 +108,11 @@ def test_it_ends_with_whoever_started_it() -> None:
 
 def test_it_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENCRYPTION_KEYS", "a-secret")
-    with Process() as process:
-        process.page(PAGE.format("x"), None)
+    with Process() as drawing:
+        drawing.page(PAGE.format("x"), None)
         told = {
             one.partition("=")[0]
-            for one in Path(f"/proc/{process.pid}/environ").read_text().split("\0")
+            for one in Path(f"/proc/{drawing.pid}/environ").read_text().split("\0")
             if one
         }
     assert told <= set(process._ENVIRONMENT)

@@ -127,7 +127,7 @@ def pooler(django_db_setup: None) -> Iterator[Pooler]:
 
 def test_a_turn_has_one_holder_and_is_free_afterwards(pooler: Pooler) -> None:
     told = pooler.run("""
-from apps.core import locks
+from apps.core.db import locks
 inside, most, turns = [], [], []
 
 def work(number):
@@ -172,7 +172,7 @@ print(queue._rows("SELECT current_setting('synchronous_commit')", {}),
 def test_long_lists_are_whole_beside_others(pooler: Pooler) -> None:
     told = pooler.run("""
 from apps.assets.models import Rate
-from apps.core import streams
+from apps.core.db import streams
 streams.FETCH = 20
 rates = Rate.objects.order_by("asset_id", "currency")
 every = len(ask("SELECT 1 FROM assets_rate"))
@@ -218,7 +218,7 @@ print(len(seen), RowFailure.objects.filter(job="tests.pooled").delete()[0])
 def test_a_scope_goes_with_its_statement_and_stays_on_no_connection(pooler: Pooler) -> None:
     told = pooler.run("""
 from django.db import transaction
-from apps.core import tenancy
+from apps.core.db import tenancy
 from apps.core.db.sql import Statement
 setting = "SELECT coalesce(current_setting('tillgate.stores', true), '')"
 statement = Statement(setting)

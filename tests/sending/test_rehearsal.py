@@ -286,7 +286,7 @@ def test_a_restore_refuses_what_would_lose_something(
     with psycopg.connect(
         connection.connection.info.dsn, password=connection.connection.info.password
     ):
-        assert "Others are connected" in refused(
+        assert "Other processes are connected" in refused(
             capsys, "restore", backup, *given, "--replace", DATABASE
         )
     manifest = backup / "manifest.json"

@@ -45,7 +45,7 @@ class Statement:
         wrap = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
         # What is bound and prepared is one statement. The first of a request, which takes its scope
         # with it, is a text of two.
-        is_text: bool = connection.has_to_tell()  # type: ignore[attr-defined]  # core.postgresql
+        is_text: bool = connection.has_to_tell()  # type: ignore[attr-defined]  # db.postgresql
         kind, text = (
             (psycopg.ClientCursor, self._with_values) if is_text else (psycopg.RawCursor, self.text)
         )
@@ -78,17 +78,17 @@ class Narrowing(Statement):
 
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:
         connection = connections[DEFAULT_DB_ALIAS]
-        connection.begin_telling()  # type: ignore[attr-defined]  # core.postgresql
+        connection.begin_telling()  # type: ignore[attr-defined]  # db.postgresql
         try:
             return super().rows(is_local=settings.DATABASE_POOLER, **values)
         finally:
-            connection.end_telling()  # type: ignore[attr-defined]  # core.postgresql
+            connection.end_telling()  # type: ignore[attr-defined]  # db.postgresql
 
     @staticmethod
     def narrow(store: tenancy.OwnedStore, mode: str) -> None:
         """What it found; it's the request's scope from here on, which the server has."""
         tenancy.narrow(store, modes=[mode])
-        connections[DEFAULT_DB_ALIAS].has_told(tenancy.current())  # type: ignore[attr-defined]  # core.postgresql
+        connections[DEFAULT_DB_ALIAS].has_told(tenancy.current())  # type: ignore[attr-defined]  # db.postgresql
 
 
 _INSERTS: dict[type[Model], tuple[list[Any], Statement]] = {}
