@@ -16,7 +16,7 @@ SECONDS_MIN = 5.0  # of all tests of a file
 
 
 def file_of(classname: str) -> str:
-    """`tests.sending.test_faults.TestKilled` is in tests/sending/test_faults.py."""
+    """`tests.sending.test_faults.TestAWorkerKilled` is in tests/sending/test_faults.py."""
     parts = classname.split(".")
     while parts:
         path = Path(*parts).with_suffix(".py")

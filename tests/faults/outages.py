@@ -21,12 +21,12 @@ from tests.stack import Remote, mine, wait_for
 COINS = 1000 * ETHER
 AWAY_SECONDS = 5.0
 OPEN = f"""
-from apps.chain import signing
+from apps.chain.sending import signing_rounds
 from apps.stores.models import Store
 from tests import make
 make.store_coins(Store.objects.get(), "SETH", {COINS})
 make.service_coins("SETH", {COINS})
-signing.introduce()
+signing_rounds.introduce()
 """
 
 

@@ -1,7 +1,7 @@
 """The request id on every answer and log line, who is taken to act, from where, and what answers
 may load.
 
-A request begins with nobody's rows (core.tenancy), whatever ran before it.
+A request begins with nobody's rows (core.db.tenancy), whatever ran before it.
 """
 
 import ipaddress

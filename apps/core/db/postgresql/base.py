@@ -1,4 +1,4 @@
-"""Django's PostgreSQL, with a scope on the connection (core.tenancy), and usable without a round
+"""Django's PostgreSQL, with a scope on the connection (core.db.tenancy), and usable without a round
 trip.
 
 Django asks `SELECT 1` before the first statement of every request (measured: a tenth of a payment's
