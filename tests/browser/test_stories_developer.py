@@ -102,7 +102,7 @@ def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
     deliver()
     page.reload()
     expect(
-        page.locator("li").filter(has=page.get_by_text("test", exact=True)).first
+        page.locator("li").filter(has=page.get_by_text("Test", exact=True)).first
     ).to_contain_text("HTTP 200")
     assert len(receiver.requests) == first + 1
     bob.press("Resend events")  # the events of the last hour
