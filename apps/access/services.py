@@ -74,8 +74,8 @@ def create_api_key(
 ) -> tuple[ApiKey, str]:
     """A new key and its secret text, with at most what its maker may; None is the operator.
 
-    Without `wanted` it has the default scopes that the maker holds. Publishable keys have no scopes
-    but their one path. Raises Flat on unknown scopes, or what rights.check_grant raises.
+    Without `scope_names` it has the default scopes that the maker holds. Publishable keys have no
+    scopes but their one path. Raises Flat on unknown scopes, or what rights.check_grant raises.
     """
     check_mode(mode)
     if key_type not in KeyType.values:

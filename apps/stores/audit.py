@@ -49,7 +49,7 @@ def record(
 
 
 def changes(row: Model, values: Mapping[str, object]) -> dict[str, list[object]]:
-    """What `wanted` changes about the row, for `details`: column -> [before, after]."""
+    """What `values` change about the row, for `details`: column -> [before, after]."""
     before = {column: getattr(row, column) for column in values}
     return {
         column: [_plain(before[column]), _plain(value)]

@@ -19,7 +19,7 @@ def form_of(cast: Cast, policy: object) -> DispatchForm:
         "authorization_policy": json.dumps(policy),
         "reason": "They asked for it",
     }
-    return DispatchForm(data, known={"store": store})
+    return DispatchForm(data, preset={"store": store})
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_a_policy_is_kept_as_its_rules(cast: Cast, policy: Any, kept: dict[str, 
 
 def test_the_command_and_the_form_know_the_same_rules(cast: Cast) -> None:
     known = form_of(cast, {"no rule": 1}).errors["authorization_policy"][0]
-    assert set(RULES) == set(known.partition("known are ")[2].split(", "))
+    assert set(RULES) == set(known.partition("use one of ")[2].split(", "))

@@ -174,7 +174,7 @@ def test_a_signed_payment_is_unknown_until_a_block_has_it_then_settled_and_its_i
     room = text(browser.get("agents/x402"))
     page = text(browser.get(f"payments/{detail['id']}"))
     assert "2.5" in room and "https://shop.example/report" in room and "Settled" in room
-    assert "x402 payments" in page and market.payer.address in page and row.tx_hash in page
+    assert "Paid over x402" in page and market.payer.address in page and row.tx_hash in page
 
 
 def test_a_replay_is_refused_and_moves_nothing(market: Market) -> None:

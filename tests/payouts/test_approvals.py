@@ -161,7 +161,7 @@ def test_a_platform_that_acts_waits_for_the_sub_merchants_people(two: Two) -> No
     platform.store.refresh_from_db()
     by = signed_in(platform.owner, platform.store)
     secret = create_api_key(
-        platform.store, "test", wanted=["accounts:act", "payouts:write"], by=by
+        platform.store, "test", scope_names=["accounts:act", "payouts:write"], by=by
     )[1]
     acting = Api(secret, **{"X-Service-Account": str(two.cast.bakery.store.pk)})
     made = make.payout(acting, MUCH)

@@ -103,7 +103,7 @@ def test_a_link_made_at_the_dashboard_says_that_the_account_is_closed(
 
 def test_an_invoice_whose_account_is_closed_cannot_be_paid(platform: Platform) -> None:
     merchant = platform.sub()
-    made = billing.opened(Api(create_api_key(merchant.store, "test", wanted=ALL)[1]))
+    made = billing.opened(Api(create_api_key(merchant.store, "test", scope_names=ALL)[1]))
     with elsewhere(lambda: Client().post(f"/invoice/{made['public_token']}/pay")) as answers:
         assert close(platform, merchant).status_code == 204
     assert answers[0].status_code == 422 and "This invoice is closed" in text(answers[0])
@@ -119,7 +119,7 @@ def test_the_merchants_own_key_is_refused_like_the_revoked_one_that_it_is(
         merchant.id,
         merchant.account,
         merchant.live,
-        Api(create_api_key(merchant.store, "test", wanted=ALL)[1]),
+        Api(create_api_key(merchant.store, "test", scope_names=ALL)[1]),
     )
     with elsewhere(lambda: pay(own)) as answers:
         assert close(platform, merchant).status_code == 204
