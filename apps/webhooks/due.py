@@ -3,8 +3,6 @@
 import uuid
 from datetime import datetime
 
-from django.db.models import Min
-
 from apps.core.models import Mode
 from apps.webhooks.delivery.dispatcher import send_due
 from apps.webhooks.models import Delivery, Endpoint
@@ -14,18 +12,25 @@ PATIENCE_SECONDS = 10.0
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     """The next moment (store time) at which a delivery is due, strictly later than `after`; one
-    under way counts as well."""
+    under way counts as well.
+
+    Both statuses are read by one statement: between two, a delivery under way could come back to
+    wait for its retry and be seen by neither.
+    """
     on = Endpoint.objects.filter(
         store_id=store_id, mode=Mode.TEST, status=Endpoint.Status.ACTIVE, deleted_at=None
     )
-    moments = []
-    for status in (Delivery.Status.PENDING, Delivery.Status.ATTEMPTING):
-        waiting = Delivery.objects.filter(
-            endpoint_id__in=list(on.values_list("pk", flat=True)), status=status
-        )
-        later = waiting if after is None else waiting.filter(next_attempt_at__gt=after)
-        moments.append(later.aggregate(first=Min("next_attempt_at"))["first"])
-    return min((moment for moment in moments if moment is not None), default=None)
+    later = Delivery.objects.filter(endpoint_id__in=list(on.values_list("pk", flat=True)))
+    later = later.filter(next_attempt_at__isnull=False)
+    if after is not None:
+        later = later.filter(next_attempt_at__gt=after)
+
+    # One branch for each partial index.
+    waiting, under_way = (
+        later.filter(status=status).order_by("next_attempt_at").values_list("next_attempt_at")[:1]
+        for status in (Delivery.Status.PENDING, Delivery.Status.ATTEMPTING)
+    )
+    return min((moment for (moment,) in waiting.union(under_way, all=True)), default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

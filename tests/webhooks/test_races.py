@@ -4,6 +4,7 @@ platform."""
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -144,6 +145,34 @@ def test_the_test_clock_runs_all_ten_attempts_while_a_dispatcher_works_beside_it
     endpoint.refresh_from_db()
     assert (endpoint.status, len(receiver.requests)) == ("error", 10)
     assert Delivery.objects.get().attempts == 10
+
+
+def test_a_delivery_that_ends_meanwhile_is_still_what_the_test_clock_waits_for(
+    bakery: Shop, register: Register
+) -> None:
+    """The attempt fails between the statements of a walk, however many those are."""
+    register("https://1.1.1.1/hook", CREATED)
+    happens(bakery)
+    delivery = Delivery.objects.get()
+    retry_at = delivery.created_at + timedelta(hours=1)
+    Delivery.objects.update(status="attempting", claimed_until=retry_at)
+    ended = threading.Event()
+
+    def end_after_the_first(execute: Any, sql: str, *rest: Any) -> Any:
+        result = execute(sql, *rest)
+        if 'FROM "webhooks_delivery"' in sql and not ended.is_set():
+            ended.set()
+            rows = Delivery.objects.filter(pk=delivery.pk)
+            together(
+                1,
+                lambda: rows.update(status="pending", claimed_until=None, next_attempt_at=retry_at),
+            )
+        return result
+
+    with connection.execute_wrapper(end_after_the_first):
+        assert due.next_due(bakery.store.pk, None) is not None
+    assert ended.is_set()
+    assert due.next_due(bakery.store.pk, None) == retry_at
 
 
 def test_registrations_that_race_leave_one_integration(bakery: Shop) -> None:
