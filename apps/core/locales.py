@@ -5,7 +5,10 @@ megabyte, where the form of dates, amounts and numbers is a quarter of that. Wha
 is read again by whoever asks for it after all, so that a locale of ours answers as any other.
 """
 
+import pickle
+from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import resources
 from typing import Any
 
 from babel import Locale, localedata
@@ -62,18 +65,28 @@ class _Language(dict[Any, Any]):
         return value
 
 
-class _Common(dict[str, Any]):
+class _Common(Mapping[str, object]):
     """Babel's data for all languages, of which little is asked for once a locale has been found."""
 
     def __init__(self) -> None:
-        super().__init__((part, _core.get_global(part)) for part in _OFTEN)
+        self._often = {part: value for part, value in _common_data().items() if part in _OFTEN}
 
-    def get(self, part: str, default: Any = None) -> Any:
+    def __getitem__(self, part: str) -> object:
         """A part that was left out is read again, and not kept."""
-        if part in self:
-            return self[part]
-        _core._global_data = None
-        try:
-            return _core.get_global(part)
-        finally:
-            _core._global_data = self
+        if part in self._often:
+            return self._often[part]
+        return _common_data()[part]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_common_data())
+
+    def __len__(self) -> int:
+        return len(_common_data())
+
+
+def _common_data() -> dict[str, object]:
+    """From Babel's own file rather than through Babel, which keeps what it has read in a variable
+    that other threads are reading."""
+    with (resources.files("babel") / "global.dat").open("rb") as file:
+        data: dict[str, object] = pickle.load(file)  # noqa: S301 - the installed package
+    return data

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from datetime import datetime
 
 import pytest
@@ -79,6 +80,25 @@ def test_what_holds_for_all_languages_is_read_again_too() -> None:
     assert core.get_global("likely_subtags")["de"] == "de_Latn_DE"
     assert core.get_global("zone_territories")["Europe/Berlin"] == "DE"
     assert str(Locale.parse("zh_TW")) == "zh_Hant_TW"
+
+
+def test_babel_has_its_data_while_a_part_that_was_left_out_is_read() -> None:
+    """Other threads use it meanwhile."""
+    locale_of("en")
+    is_over = threading.Event()
+
+    def ask() -> None:
+        for _ in range(100):
+            assert core.get_global("likely_subtags")["de"] == "de_Latn_DE"
+        is_over.set()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    gaps = 0
+    while not is_over.is_set():
+        gaps += core._global_data is None
+    asking.join()
+    assert gaps == 0
 
 
 def test_all_languages_together_are_a_few_megabytes() -> None:
