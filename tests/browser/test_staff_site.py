@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 from apps.chain.models import Address, UnmatchedTransfer
 from apps.console.staff.forms import FORMS
 from apps.core import clock
+from apps.core.models import RowFailure
 from apps.core.staff.pages import Queue
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.test_staff_requests import enter, member
@@ -61,6 +62,16 @@ def pages(cast: Cast) -> list[str]:
         block_number=1,
         reason=UGLY,
         detected_at=clock.real_now(),
+    )
+    RowFailure.objects.get_or_create(
+        job="payments.expire_due",
+        row_id="a-row",
+        defaults={
+            "tries": 3,
+            "error": UGLY,
+            "since": clock.real_now(),
+            "not_before": clock.real_now(),
+        },
     )
     return [*found, f"chain/unmatchedtransfer/{stray.pk}/resolve/"]
 
