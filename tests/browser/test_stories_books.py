@@ -9,7 +9,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
 from apps.core import clock
@@ -62,7 +61,6 @@ def sold(world: Cast) -> str:
     return str(kept["id"])
 
 
-@pytest.mark.whole  # invitation, statement, report, files and refusals each have shorter tests
 def test_a_bookkeeper_reads_the_month_and_can_not_send_money(
     world: Cast, open_page: OpenPage, server: str, settings: Any, tmp_path: Path
 ) -> None:
