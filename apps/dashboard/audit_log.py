@@ -42,7 +42,7 @@ def index(request: PageRequest) -> HttpResponse:
     rows = audit.entries(request.access.store_id, **filters)
     context = {
         "window": window(rows, request.GET, filters),
-        "given": filters,
+        "filters": filters,
         "nouns": _NOUNS.items(),
         "is_filtered": any(filters.values()),
     }

@@ -146,6 +146,6 @@ def ask_about_form(
     context = {
         "title": ACTS[page_of(request.path)],
         "rows": [(name, value) for name, value in rows if value],
-        "given": entries,
+        "entries": entries,
     }
     return show_asking(request, "dashboard/confirm.html", context, act, form_of_code)

@@ -12,7 +12,7 @@ def index(request: PageRequest) -> HttpResponse:
     access = request.access
     context = {
         "is_platform": access.store.is_platform,
-        "asked": latest_request(access),
+        "access_request": latest_request(access),
         "has_agents": has_agents(access),
     }
     return show(request, "dashboard/settings/features.html", context)

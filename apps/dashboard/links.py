@@ -67,7 +67,7 @@ def _shown(link: PaymentLink, tally: LinkTally, now: datetime) -> dict[str, obje
         "url": link_url(link),
         "state": SOLD_OUT if is_gone else state,
         "tally": tally,
-        "left": max(link.stock - tally.taken, 0) if link.stock is not None else None,
+        "stock_left": max(link.stock - tally.taken, 0) if link.stock is not None else None,
         "has_most": link.max_cents is not None and link.max_cents < AMOUNT_CENTS_MAX,
     }
 
@@ -270,7 +270,6 @@ def _values(link: PaymentLink) -> dict[str, str]:
 def _form(request: PageRequest, form: LinkForm, link: PaymentLink | None = None) -> HttpResponse:
     context = {
         "form": form,
-        "given": form.values,
         "errors": form.common_errors,
         "link": link,
         "currencies": Currency.choices,

@@ -65,7 +65,7 @@ def consent(request: PageRequest) -> HttpResponse:
         status = status_of(refusal)
     stores = oauth.stores_for(request.person, query_read.scopes)
     context = {
-        "wanted": query_read,
+        "authorization": query_read,
         "errors": errors,
         "scopes": [(scope, MEANINGS[scope]) for scope in query_read.scopes],
         "stores": stores,

@@ -20,7 +20,7 @@ def revoke(request: PageRequest, family: str) -> HttpResponse:
     at = clock.real_now()
     grant = oauth_grants.find(request.access, family, at)
     if request.method == "GET":
-        return show(request, "dashboard/oauth_grants/revoke.html", {"one": grant})
+        return show(request, "dashboard/oauth_grants/revoke.html", {"grant": grant})
     oauth_grants.revoke(request.access, grant, at)
     messages.success(request, f"{grant.application.name}’s access has been revoked.")
     return go("oauth_grants")

@@ -109,7 +109,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "invoice_name": formatted_number(invoice) if invoice else "",
         "customer": invoice.customer if invoice else None,
         "at_link": link_payment_of(payment),
-        "told": facts,
+        "facts": facts,
         "order": order_of(payment),
         "amounts": _amounts(facts, whole.splits),
         "paid": _paid(payment, received),

@@ -113,7 +113,7 @@ def index(request: PageRequest) -> HttpResponse:
     symbols = dict(
         Asset.objects.filter(pk__in=[fee.asset_id for fee in fees]).values_list("pk", "coin_symbol")
     )
-    context = {"told": summary, "earned": [(fee, symbols[fee.asset_id]) for fee in fees]}
+    context = {"summary": summary, "earned": [(fee, symbols[fee.asset_id]) for fee in fees]}
     return show(request, "dashboard/platforms/overview.html", context)
 
 
@@ -128,7 +128,11 @@ def ask(request: PageRequest) -> HttpResponse:
 
 
 def _ask(request: PageRequest, form: Form) -> HttpResponse:
-    context = {"asked": latest_request(request.access), "form": form, "errors": form.common_errors}
+    context = {
+        "access_request": latest_request(request.access),
+        "form": form,
+        "errors": form.common_errors,
+    }
     return show(request, "dashboard/platforms/ask.html", context, status=form.status)
 
 

@@ -28,7 +28,7 @@ def index(request: PageRequest) -> HttpResponse:
     )
     context = {
         "window": window(request_log.entries(request.access, **filters), request.GET, filters),
-        "given": filters,
+        "filters": filters,
         "is_filtered": any(filters.values()),
         "statuses": _STATUSES.items(),
         "methods": _METHODS,

@@ -21,7 +21,7 @@ def index(request: PageRequest) -> HttpResponse:
     return show(
         request,
         "dashboard/security/sessions.html",
-        {"rows": devices, "others": sum(not is_here for _, _, is_here in devices)},
+        {"rows": devices, "other_count": sum(not is_here for _, _, is_here in devices)},
     )
 
 

@@ -342,5 +342,5 @@ def close(request: PageRequest) -> HttpResponse:
             )
             return go("home")
     obstacles = closing.closing_obstacles(request.access.store)
-    context = {"form": form, "errors": form.common_errors, "left": obstacles}
+    context = {"form": form, "errors": form.common_errors, "blockers": obstacles}
     return show(request, "dashboard/settings/close.html", context, status=form.status)

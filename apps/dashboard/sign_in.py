@@ -224,7 +224,7 @@ def _form(
         "next_query": urlencode({"next": next_url(request)}),
         "form": form,
         "errors": form.common_errors,
-        "shown": details or SignInDetails(),
+        "details": details or SignInDetails(),
         "may_sign_up": sign_up.is_open(),
     }
     response = render(request, f"dashboard/sign_in/{step}.html", context, status=form.status)

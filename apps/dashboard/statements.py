@@ -140,7 +140,7 @@ def index(request: PageRequest) -> HttpResponse:
         ),
         "by_coin": [] if is_one else by_coin,
         "total": _total([item for item, _ in by_coin]),
-        "others": [
+        "other_coins": [
             (item, assets[item.asset_id])
             for item in sums
             if item.asset_id not in shown_assets and item.entries

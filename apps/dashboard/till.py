@@ -83,7 +83,6 @@ def index(request: PageRequest) -> HttpResponse:
 def _till(request: PageRequest, form: SaleForm, till: Till) -> HttpResponse:
     context = {
         "form": form,
-        "given": form.values,
         "errors": form.common_errors,
         "till": till,
         "tips": [(str(bps), decimal_from_atomic(bps, 2)) for bps in till.tip_bps],
@@ -163,7 +162,6 @@ def settings(request: PageRequest) -> HttpResponse:
 def _settings(request: PageRequest, form: TillForm) -> HttpResponse:
     context = {
         "form": form,
-        "given": form.values,
         "errors": form.common_errors,
         "currencies": Currency.choices,
         "tips_max": TIPS_MAX,

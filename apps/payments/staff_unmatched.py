@@ -91,7 +91,7 @@ class UnmatchedTransferAdmin(Rated):
             "opts": self.opts,
             "list_name": self.list_name,
             "row": row,
-            "asked": _asked(row),
+            "request_facts": _asked(row),
             "sections": [_of_payment(payment)],
             "corrections": _corrections(row, payment),
             "outcomes": UnmatchedTransfer.Outcome.choices,

@@ -134,7 +134,7 @@ def balance(site: AdminSite, request: HttpRequest) -> HttpResponse:
     context = {
         **site.each_context(request),
         "title": "Trial balance",
-        "told": table,
+        "table": table,
         "is_sealed": is_sealed,
     }
     return TemplateResponse(request, "admin/trial_balance.html", context)
@@ -152,7 +152,7 @@ def search(site: AdminSite, request: HttpRequest) -> HttpResponse:
     context = {
         **site.each_context(request),
         "title": "Search",
-        "found": result,
+        "result": result,
         "query": result.term.text,
     }
     return TemplateResponse(request, "admin/search.html", context)

@@ -338,7 +338,7 @@ class Queue(ReadOnly):
             "opts": self.opts,
             "list_name": self.list_name,
             "row": row,
-            "asked": [
+            "request_facts": [
                 (name, value)
                 for name, value in [*self.decision_facts(row), *self.more_facts(row)]
                 if value not in (None, "")

@@ -156,7 +156,6 @@ def _form(
 ) -> HttpResponse:
     context = {
         "form": form,
-        "given": form.values,
         "errors": form.common_errors,
         "customer": customer,
     }

@@ -282,7 +282,6 @@ def _form(
 ) -> HttpResponse:
     context = {
         "form": form,
-        "given": form.values,
         "totals": totals,
         "currency": form.values["currency"],
         "errors": form.common_errors,

@@ -192,7 +192,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _form(request: PageRequest, form: ProductForm, product: Product | None = None) -> HttpResponse:
-    context = {"form": form, "given": form.values, "errors": form.common_errors, "product": product}
+    context = {"form": form, "errors": form.common_errors, "product": product}
     return show(request, "dashboard/products/form.html", context, status=form.status)
 
 
@@ -235,7 +235,6 @@ def _price_form(request: PageRequest, product: Product, form: PriceForm) -> Http
     context = {
         "product": product,
         "form": form,
-        "given": form.values,
         "errors": form.common_errors,
         "currencies": Currency.choices,
         "intervals": _INTERVALS,

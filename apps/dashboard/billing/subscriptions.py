@@ -67,7 +67,7 @@ def index(request: PageRequest) -> HttpResponse:
             request, page.rows, {name: value for name, value in filters.items() if value}
         ),
         "window": page,
-        "asked": filters,
+        "filters": filters,
         "of": email_of(request.access, filters["customer"]) if filters["customer"] else "",
         "tabs": [
             {
@@ -262,7 +262,6 @@ def _form(
     prices += _archived(subscription, {price.pk for price in prices})
     context = {
         "form": form,
-        "given": form.values,
         "errors": form.common_errors,
         "is_new": is_new,
         "subscription": subscription,

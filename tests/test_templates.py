@@ -1,0 +1,45 @@
+"""What a value is called in a template is a noun, as in Python: `payment`, `row`, `line`."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.template.base import Lexer, TokenType
+
+ROOT = Path(__file__).resolve().parents[1]
+SUFFIXES = (".html", ".txt")
+TAGS = (TokenType.VAR, TokenType.BLOCK)
+# Emails that wait to be sent keep the names that they were written with, so `what` stays.
+NO_NOUNS = frozenset({
+    *("one", "ones", "told", "given", "asked", "wanted", "made", "found", "said", "named", "meant"),
+    *("taken", "kept", "left", "known", "shown", "seen", "called", "looked"),
+    *("ours", "theirs", "mine", "others", "those", "whose"),
+})  # fmt: skip
+QUOTED = re.compile(r'"[^"]*"|\'[^\']*\'')
+# A name on its own or before its first dot: neither an attribute nor a filter.
+NAME = re.compile(r"(?<![\w.|:-])[a-z_]\w*")
+
+
+def names_in(template: str) -> Iterator[str]:
+    """What its tags and variables bind or read."""
+    for token in Lexer(template).tokenize():
+        if token.token_type in TAGS:
+            yield from NAME.findall(QUOTED.sub('""', token.contents))
+
+
+def test_names_are_found_where_they_are_bound_and_read() -> None:
+    template = (
+        '{% for one, name in told.rows %}{{ made|default:"asked" }}'
+        '{% include "left.html" with given=row.found %}{% endfor %} shown'
+    )
+    assert NO_NOUNS.intersection(names_in(template)) == {"one", "told", "made", "given"}
+
+
+def test_values_of_templates_are_nouns() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sorted((ROOT / "templates").rglob("*"))
+        if path.suffix in SUFFIXES
+        for name in sorted(NO_NOUNS.intersection(names_in(path.read_text())))
+    ]
+    assert wrong == []
