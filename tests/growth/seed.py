@@ -1,0 +1,161 @@
+"""A database of its own, filled to so many payments with everything that belongs to them:
+addresses, deposits, entries, events, deliveries, requests, refunds, payouts, invoices; many stores.
+
+`with town(16_000) as place: place.grow(2_000); …; place.grow(16_000)`. Nothing is due: what
+has come to rest, over a year, and what waits for its time grows, and nothing else.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection, transaction
+
+from apps.core import acting, buckets
+from apps.core.db import tenancy
+from apps.ledger import posting
+from dev import embedded, template_database
+from tests.cast import Shop
+from tests.growth import world
+from tests.growth.copies import FIRST_ID, OF_STORES, Copier, ask, keys_of, tables
+from tests.growth.world import World
+
+DATABASE = "tillgate_growth"
+PAYMENTS_PER_STORE = 150
+SETTLED_PER_WAITING = 5  # copies of what has come to rest for one of what waits
+PAYMENTS_PER_COPY = 12
+DAYS = 363
+
+
+def copies_of(payments: int) -> int:
+    return max(1, payments // PAYMENTS_PER_COPY)
+
+
+class Town:
+    """The stores. `shop` is the first and has two of five payments; `world` is who is in it."""
+
+    def __init__(self, place: World, copier: Copier, copies_max: int) -> None:
+        self.world = place
+        self.shop: Shop = place.shop
+        self._copier = copier
+        self._copies_max = copies_max
+        self._numbers = {part: set[int]() for part in copier.parts}
+
+    @property
+    def payments(self) -> int:
+        return int(ask("SELECT count(*) FROM payments_payment")[0][0])
+
+    def grow(self, payments: int) -> None:
+        """Until there are about so many payments, spread over the year; then what PostgreSQL knows
+        of its tables is brought up to date."""
+        stores = max(3, payments // PAYMENTS_PER_STORE)
+        copies = copies_of(payments)
+        # Evenly over the year: those that are missing come between those that are there.
+        step = max(1, self._copies_max // copies)
+        self._add("store", range(1, stores), stores)
+        self._add("settled", range(step, copies * step + 1, step), stores)
+        self._add("waiting", range(1, copies // SETTLED_PER_WAITING + 1), stores)
+        self._copier.advance_sequences()
+        self._fold()
+        ask("VACUUM ANALYZE")
+
+    def _add(self, part: str, numbers: range, stores: int) -> None:
+        missing = [number for number in numbers if number not in self._numbers[part]]
+        self._numbers[part].update(missing)
+        self._copier.copy(part, missing, stores)
+
+    def _fold(self) -> None:
+        """Balances are folded, as the job would have done all year; what was written is sealed."""
+        ask("SET session_replication_role = replica")
+        ask(
+            "UPDATE ledger_account a SET checkpoint_xid = pg_snapshot_xmin(pg_current_snapshot()),"
+            " checkpoint_atomic = coalesce((SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE"
+            " e.account_id = a.id), 0)"
+        )
+        ask(
+            "UPDATE billing_invoicecounter c SET last_number = (SELECT max(number) FROM"
+            " billing_invoice i WHERE i.store_id = c.store_id AND i.mode = c.mode)"
+        )
+        ask("SET session_replication_role = origin")
+
+
+@contextmanager
+def town(payments_max: int) -> Iterator[Town]:
+    """A database of its own on the test server, dropped afterwards; the connection is back at the
+    tests' own then. Nothing is rolled back in it."""
+    before = connection.settings_dict["NAME"]
+    _create(before)
+    _connect_to(DATABASE)
+    try:
+        with acting.acting(acting.Actor()), tenancy.within(tenancy.NOBODY):
+            yield _found(copies_of(payments_max))
+    finally:
+        posting._known.clear()
+        _connect_to(before)
+        ask(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+        buckets.client().flushdb()
+
+
+def _found(copies_max: int) -> Town:
+    """The parts that are copied: the store, what has come to rest, what waits."""
+    known = [table for table in tables().values() if not table.is_shared]
+    for table in known:
+        for column in table.columns:
+            if column.sequence:
+                ask("SELECT setval(%s, %s)", column.sequence, FIRST_ID)
+    with transaction.atomic():
+        place = world.open_store()
+    opened = keys_of(known)
+    world.trade(place)
+    world.rest()
+    settled = keys_of(known)
+    world.wait(place)
+    world.rest()
+    waiting = keys_of(known)
+    parts = {
+        "store": _of_store(place, waiting),
+        "settled": _added(opened, settled),
+        "waiting": _added(settled, waiting),
+    }
+    copier = Copier(str(place.shop.store.pk), parts, DAYS / copies_max)
+    return Town(place, copier, copies_max)
+
+
+def _added(before: dict[str, set[str]], after: dict[str, set[str]]) -> dict[str, set[str]]:
+    return {name: keys - before[name] for name, keys in after.items() if name not in OF_STORES}
+
+
+def _of_store(place: World, keys: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The first store's rows; not the platform's, nor the service's accounts."""
+    store_id = str(place.shop.store.pk)
+    found: dict[str, set[str]] = {}
+    for name, table in tables().items():
+        if name not in OF_STORES or not keys.get(name):
+            continue
+        if name == "stores_store":
+            found[name] = {store_id}
+        elif name == "stores_user":
+            found[name] = {str(place.shop.owner.pk)}
+        else:
+            rows: list[tuple[Any, ...]] = ask(
+                f"SELECT {table.key.name}::text FROM {name} WHERE store_id = %s",
+                store_id,
+            )
+            found[name] = {key for (key,) in rows}
+    return found
+
+
+def _create(template: str) -> None:
+    """From the migrated template when there is one; else from the tests' own database, which takes
+    no connection meanwhile."""
+    data = embedded.var_folder(embedded.TEST) / "postgres"
+    if template_database.for_tests(data):
+        template = template_database.DATABASE
+    _connect_to("postgres")
+    ask(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+    ask(f"CREATE DATABASE {DATABASE} TEMPLATE {template}")
+
+
+def _connect_to(name: str) -> None:
+    connection.close()
+    connection.settings_dict["NAME"] = name
