@@ -6,7 +6,6 @@ sealed by core.crypto.
 
 import json
 import secrets
-import uuid
 from binascii import unhexlify
 from collections.abc import Sequence
 from datetime import timedelta
@@ -27,6 +26,7 @@ from apps.access.oauth_models import (
     RefreshToken,
 )
 from apps.core import clock, crypto
+from apps.core.ids import IdField
 from apps.core.models import Owned
 from apps.stores.models import User
 
@@ -244,7 +244,7 @@ class SignIn(models.Model):
     """One signed-in browser of a person. Ended by hand, by age, or when the person's
     `session_version` moves on."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     began_at = models.DateTimeField()
     seen_at = models.DateTimeField()

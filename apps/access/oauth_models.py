@@ -20,6 +20,7 @@ from oauth2_provider.models import (
     AbstractRefreshToken,
 )
 
+from apps.core.ids import IdField
 from apps.core.messages.fields import split_url
 from apps.core.models import Mode
 from apps.stores.models import Store, User
@@ -39,7 +40,7 @@ def _without_port(uri: str) -> SplitResult | None:
 class Application(AbstractApplication):  # type: ignore[misc]  # oauth2_provider has no types
     """A merchant's app. An inactive one gets no codes and its tokens are refused."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     user = models.ForeignKey(
         User, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )

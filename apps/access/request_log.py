@@ -10,7 +10,6 @@ import json
 import os
 import threading
 import time
-import uuid
 from collections import deque
 from datetime import datetime
 from typing import Any
@@ -23,6 +22,7 @@ from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Value, Wh
 from apps.access.access import Access
 from apps.access.models import RequestEntry
 from apps.core.db import tenancy
+from apps.core.ids import new_id
 from apps.core.messages.fields import is_uuid
 
 log = structlog.get_logger(__name__)
@@ -73,7 +73,7 @@ _lock = threading.Lock()
 def note(access: Access, at: datetime, **call: Any) -> None:
     """Remember one call; `call` has the columns that say what was asked and answered."""
     row = {
-        "id": uuid.uuid4(),
+        "id": new_id(),
         "store_id": access.store_id,
         "mode": access.mode,
         "created_at": at,

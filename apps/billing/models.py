@@ -4,11 +4,10 @@ The database numbers invoices without gaps, locks what was finalized, and bills 
 period_key). Cents are hundredths of the major unit in every currency.
 """
 
-import uuid
-
 from django.db import models
 from django.db.models.functions import Lower
 
+from apps.core.ids import IdField
 from apps.core.models import Formed, once_per_form
 from apps.stores.models import Currency
 
@@ -172,7 +171,7 @@ class Subscription(Formed):
 class SubscriptionItem(models.Model):
     """An add-on of a subscription, billed in the same cycle as its anchor."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     subscription = models.ForeignKey(Subscription, on_delete=models.PROTECT, related_name="add_ons")
     price = models.ForeignKey(Price, on_delete=models.PROTECT, related_name="+")
     quantity = models.PositiveIntegerField()
@@ -318,7 +317,7 @@ class Invoice(Formed):
 class InvoiceLine(models.Model):
     """A line of an invoice, in order of `position`."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     invoice = models.ForeignKey(Invoice, on_delete=models.CASCADE, related_name="lines")
     description = models.CharField(max_length=500)
     quantity = models.PositiveIntegerField()

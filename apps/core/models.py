@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from django import forms
 from django.db import models
 
+from apps.core.ids import IdField
+
 if TYPE_CHECKING:
     IntegerColumn = models.Field[int, int]
     OptionalIntegerColumn = models.Field[int | None, int | None]
@@ -80,7 +82,7 @@ class OwnedQuerySet(WithoutSecrets):
 class Owned(models.Model):
     """A row that belongs to one store in one mode."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     mode = models.CharField(max_length=4, choices=Mode.choices)
     created_at = models.DateTimeField()
@@ -123,7 +125,7 @@ class OutgoingMail(models.Model):
         FAILED = "failed"
         DROPPED = "dropped"  # the person had enough of them that day
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     key = models.CharField(max_length=200, unique=True)
     to = models.EmailField(max_length=254)
     mailbox = models.CharField(

@@ -4,12 +4,11 @@ A link with a stock never has more payments that are open or completed than piec
 a piece from its creation on, and gives it back when it ends unpaid (services.buy).
 """
 
-import uuid
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
 
+from apps.core.ids import IdField
 from apps.core.models import Formed, once_per_form
 from apps.payments.models import Payment
 from apps.stores.models import Currency
@@ -99,7 +98,7 @@ class LinkPayment(models.Model):
 class Till(models.Model):
     """How a store takes payments in person. A store without a row has the defaults."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     store = models.OneToOneField("stores.Store", on_delete=models.PROTECT, related_name="+")
     currency = models.CharField(max_length=3, choices=Currency.choices)
     tip_bps = ArrayField(

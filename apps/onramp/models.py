@@ -5,12 +5,11 @@ A session's `status` moves once, from pending. One without a `url` isn't open ye
 nobody.
 """
 
-import uuid
-
 from django.conf import settings
 from django.db import models
 
 from apps.core import money
+from apps.core.ids import IdField
 from apps.core.models import AtomicField, Mode, Owned
 
 
@@ -111,7 +110,7 @@ class Credential(models.Model):
     """A network's key and webhook secret for one mode, of one store or (without one) of all.
     Sealed; nobody reads them back."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     provider = models.CharField(max_length=20)
     mode = models.CharField(max_length=4, choices=Mode.choices)
     store = models.ForeignKey(

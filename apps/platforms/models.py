@@ -5,10 +5,9 @@ A live destination that came by a link has a confirmation: what the business's c
 it, and what they did.
 """
 
-import uuid
-
 from django.db import models
 
+from apps.core.ids import IdField
 from apps.core.models import Owned
 
 
@@ -20,7 +19,7 @@ class AccessRequest(models.Model):
         APPROVED = "approved"
         REJECTED = "rejected"
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.PENDING)
     reason = models.CharField(max_length=2000, null=True)

@@ -19,6 +19,7 @@ from django.db import transaction
 from apps.core import crypto
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
+from apps.core.ids import new_id
 from apps.core.staff import roles
 from apps.core.staff.roles import StaffOperation
 from apps.stores import audit
@@ -107,7 +108,7 @@ def ask(kind: RequestKind, wish: Proposal, staff: User, at: datetime) -> StaffRe
             {"wanted": wish.facts, "before": kind.before(wish.facts), "lines": wish.lines}
         )
         row = StaffRequest(
-            id=uuid.uuid4(),
+            id=new_id(),
             kind=kind.name,
             target_id=wish.target_id,
             name=wish.name[:200],

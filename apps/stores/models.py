@@ -3,7 +3,6 @@
 A store's settings decide about its payments; both modes share them.
 """
 
-import uuid
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 
 from apps.core import emails
+from apps.core.ids import IdField
 from apps.core.staff.roles import StaffRole
 from apps.stores.notification_models import Notification as Notification  # a model of this app
 from apps.stores.notification_models import NotificationChoice as NotificationChoice
@@ -51,7 +51,7 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """A person, known by email address. Addresses are compared by their canonical form alone."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     email = models.EmailField(max_length=254)
     email_key = models.CharField(max_length=400, unique=True, editable=False)  # emails.canonical
     name = models.CharField(max_length=100, blank=True)
@@ -143,7 +143,7 @@ class AuthorizationProvider(models.TextChoices):
 class Store(models.Model):
     """A merchant account. A sub-merchant is a store with a `platform`."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     name = models.CharField(max_length=100)
     country = models.CharField(max_length=2, blank=True)
     created_at = models.DateTimeField()
@@ -276,7 +276,7 @@ class Verification(models.Model):
         APPROVED = "approved"
         REJECTED = "rejected"
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.PENDING)
     business_legal_name = models.CharField(max_length=200)
@@ -394,7 +394,7 @@ class Invitation(models.Model):
     """An offer by e-mail to join a store. Only the hash of its token is kept; a new letter makes a
     new token."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="+")
     email = models.EmailField(max_length=254)
     role = models.CharField(max_length=10, choices=Role.choices)

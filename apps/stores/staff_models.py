@@ -1,10 +1,10 @@
 """What one member of staff asked for and another decides: bound to exactly what was asked, decided
 once, never changed afterwards."""
 
-import uuid
-
 from django.conf import settings
 from django.db import models
+
+from apps.core.ids import IdField
 
 
 class StaffRequest(models.Model):
@@ -17,7 +17,7 @@ class StaffRequest(models.Model):
         REJECTED = "rejected"  # by whoever asked, too
         EXPIRED = "expired"
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     kind = models.CharField(max_length=20)
     target_id = models.CharField(max_length=100)
     name = models.CharField(max_length=200)

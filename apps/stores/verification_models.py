@@ -1,9 +1,9 @@
 """Documents of a business's verification: what a store has uploaded, and which submission they went
 with."""
 
-import uuid
-
 from django.db import models
+
+from apps.core.ids import IdField
 
 
 class VerificationDocument(models.Model):
@@ -15,7 +15,7 @@ class VerificationDocument(models.Model):
         JPEG = "jpeg", "JPEG"
         PNG = "png", "PNG"
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     verification = models.ForeignKey(
         "stores.Verification", null=True, on_delete=models.PROTECT, related_name="+"

@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 
 from apps.core import jobs
 from apps.core.db import sql
+from apps.core.ids import new_id
 from apps.core.messages.documents import Document
 from apps.webhooks.catalogue import FANS_OUT
 
@@ -32,7 +33,7 @@ RECORD_CTE = """webhook_event AS (
 ), webhook_delivery AS (
     INSERT INTO webhooks_delivery (id, store_id, mode, created_at, event_id, endpoint_id, status,
         attempts, next_attempt_at, is_test)
-    SELECT gen_random_uuid(), e.store_id, %(event_mode)s::text, e.created_at, e.id, p.id,
+    SELECT uuidv7(), e.store_id, %(event_mode)s::text, e.created_at, e.id, p.id,
            CASE p.status WHEN 'active' THEN 'pending' ELSE 'ignored' END, 0,
            CASE p.status WHEN 'active' THEN e.created_at END, false
     FROM webhook_event e JOIN webhooks_endpoint p ON p.store_id = e.store_id
@@ -57,10 +58,10 @@ def record_parameters(
 ) -> dict[str, object]:
     """The parameters of RECORD_CTE; `at` is store time. `platform_id` counts only for events that
     platforms hear of."""
-    copies = [{"id": str(uuid.uuid4()), "store_id": str(store_id)}]
+    copies = [{"id": str(new_id()), "store_id": str(store_id)}]
     if platform_id is not None and type.startswith(FANS_OUT):
         copies.append(
-            {"id": str(uuid.uuid4()), "store_id": str(platform_id), "account_id": str(store_id)}
+            {"id": str(new_id()), "store_id": str(platform_id), "account_id": str(store_id)}
         )
     return {
         "event_copies": Jsonb(copies),

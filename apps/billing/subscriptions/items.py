@@ -15,6 +15,7 @@ from apps.billing.invoices.totals import totals_of
 from apps.billing.models import Price, Subscription, SubscriptionItem
 from apps.billing.requests import ITEMS_MAX, ItemRequest, SubscriptionChanges, SubscriptionRequest
 from apps.billing.services.references import named_price
+from apps.core.ids import new_id
 from apps.core.messages.fields import Invalid
 
 
@@ -121,7 +122,7 @@ def put_lines(row: Subscription, lines: list[SubscriptionLine]) -> None:
     SubscriptionItem.objects.filter(subscription=row).exclude(pk__in=item_ids).delete()
     for position, line in enumerate(lines[1 : ITEMS_MAX + 1], start=1):
         SubscriptionItem.objects.update_or_create(
-            pk=line.item_id or uuid.uuid4(),
+            pk=line.item_id or new_id(),
             defaults={
                 "subscription": row,
                 "price": line.price,

@@ -1,13 +1,12 @@
 """What leaves on the chains: hot wallets, holds, outgoing transactions and the bytes that were
 signed for them."""
 
-import uuid
-
 from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.chain.reasons import Reason
+from apps.core.ids import IdField
 from apps.core.models import AtomicField
 
 
@@ -93,7 +92,7 @@ class OutgoingTransaction(models.Model):
         SWEEP = "sweep"  # it is on its way from deposit addresses
         NETWORK = "network"  # gas is dearer than the ceiling, or the chain can't tell
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     mode = models.CharField(max_length=4)
     # For whom; null is the service itself. Its index is outgoing_by_store.
     store = models.ForeignKey(

@@ -1,11 +1,10 @@
 """What was read of the chains: our addresses, blocks, the deposits found in them, and transfers
 nobody claimed."""
 
-import uuid
-
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
+from apps.core.ids import IdField
 from apps.core.models import AtomicField
 
 
@@ -86,7 +85,7 @@ class Deposit(models.Model):
         FAILED = "failed"
         UNMATCHED = "unmatched"
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="deposits")

@@ -32,7 +32,7 @@ INSERT INTO chain_deposit (id, chain_id, asset_id, address_id, tx_hash, log_inde
     amount_atomic, block_number, block_hash,
     mined_at, status, handled_status, required_confirmations, detected_at, is_lost, is_simulated,
         simulated_confirmations)
-SELECT gen_random_uuid(), %(chain)s, one.asset, one.address, one.tx_hash, one.log_index, one.sender,
+SELECT uuidv7(), %(chain)s, one.asset, one.address, one.tx_hash, one.log_index, one.sender,
     one.amount, %(number)s, %(hash)s,
     %(mined_at)s, 'confirming', '', %(required)s, %(at)s, false, false, 0
 FROM unnest(%(assets)s::text[], %(addresses)s::text[], %(tx_hashes)s::text[],

@@ -1,11 +1,10 @@
 """What goes back or leaves because of payments: refunds, returned transfers and withdrawals."""
 
-import uuid
-
 from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
+from apps.core.ids import IdField
 from apps.core.models import AtomicField, Owned
 from apps.payments.models.payments import Payment
 
@@ -140,7 +139,7 @@ class Withdrawal(models.Model):
         REJECTED = "rejected"
         FAILED = "failed"  # it couldn't be sent, and is earnings again
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     reference = models.CharField(max_length=100, unique=True)
     mode = models.CharField(max_length=4)
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")

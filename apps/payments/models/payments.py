@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models.fields.json import KT
 from django.db.models.functions import Left, Lower
 
+from apps.core.ids import IdField
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.stores.models import Currency
 
@@ -177,7 +178,7 @@ class PaymentAddress(models.Model):
     """Where one asset pays an intent. `required_atomic` is the total the customer sends, fee
     included."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = IdField()
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="addresses")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     address = models.OneToOneField("chain.Address", on_delete=models.PROTECT, related_name="+")

@@ -26,6 +26,7 @@ from apps.core.db import sql
 from apps.core.db.constraints import constraint_of
 from apps.core.errors import Coded, RefusalKind
 from apps.core.idempotency import insert_once
+from apps.core.ids import new_id
 from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
@@ -130,7 +131,7 @@ def _payment(
     if fees.service + (fees.platform or 0) >= 1:
         raise FeesTakeAll
     return Payment(
-        id=id or uuid.uuid4(),
+        id=id or new_id(),
         store=store,
         mode=access.mode,
         created_at=at,
@@ -236,7 +237,7 @@ WITH made AS (
 ), history AS (
     INSERT INTO payments_paymentevent (id, payment_id, event_type, from_status, to_status, payload,
         created_at)
-    SELECT gen_random_uuid(), made.id, '{CREATED_EVENT}', NULL, '{PENDING}', '{{}}', %(created_at)s
+    SELECT uuidv7(), made.id, '{CREATED_EVENT}', NULL, '{PENDING}', '{{}}', %(created_at)s
         FROM made
 ), {webhooks.RECORD_CTE}
 SELECT EXISTS (SELECT 1 FROM made), ARRAY(SELECT id FROM webhook_delivery)

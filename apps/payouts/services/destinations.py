@@ -19,6 +19,7 @@ from apps.core import clock, crypto
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, NotFound
 from apps.core.evm import is_address
+from apps.core.ids import new_id
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Network, Payout
@@ -145,7 +146,7 @@ def add_bank(
         raise HolderMissing
     if not (is_iban(number) if currency in IBAN_CURRENCIES else _ACCOUNT.fullmatch(number)):
         raise NotAnAccount
-    row_id = uuid.uuid4()
+    row_id = new_id()
     sealed = crypto.encrypt(number, Destination(pk=row_id).account_place)
     return _save(
         store,
