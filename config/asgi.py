@@ -20,8 +20,10 @@ from config import memory
 from config.door import Door, Headers, Scope  # its lanes are settings
 
 # Whoever waits for a row or a turn in a thread of the web server is told 503 after this long.
+# Behind a pooler the settings of its role say so.
 LOCK_TIMEOUT = "8s"
-settings.DATABASES["default"]["OPTIONS"]["options"] += f" -c lock_timeout={LOCK_TIMEOUT}"
+if not settings.DATABASE_POOLER:
+    settings.DATABASES["default"]["OPTIONS"]["options"] += f" -c lock_timeout={LOCK_TIMEOUT}"
 _threaded = get_wsgi_application()
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.core import published_secrets
-from config import refusals
+from config import databases, refusals
 from config.reader import Reader
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -96,10 +96,24 @@ APPROVAL_KEYS: list[str] = [
 DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
 PUBLIC_URL: str = (env.str("PUBLIC_URL", "") or "http://localhost:8000").rstrip("/")
 DATABASE_URL: str = env.str("DATABASE_URL", "")
-# Whether DATABASE_URL is a pooler that hands out a connection for a transaction.
+# Whether DATABASE_URL is a pooler that hands out a connection for a transaction; PostgreSQL itself,
+# for what needs a connection for longer; and whether statements are prepared, which a pooler must
+# know how to follow.
 DATABASE_POOLER: bool = env.bool("DATABASE_POOLER", False)
+DATABASE_DIRECT_URL: str = env.str("DATABASE_DIRECT_URL", "")
+DATABASE_URL, DATABASE_POOLER = databases.address_of(
+    databases.Address(DATABASE_URL, DATABASE_POOLER), DATABASE_DIRECT_URL
+)
+DATABASE_PREPARED_STATEMENTS: bool = env.bool("DATABASE_PREPARED_STATEMENTS", not DATABASE_POOLER)
+# A server that follows PostgreSQL and is asked for what may be some seconds old, and how far it may
+# be behind.
+DATABASE_REPLICA_URL: str = env.str("DATABASE_REPLICA_URL", "")
+DATABASE_REPLICA_LAG_SECONDS_MAX: float = env.float("DATABASE_REPLICA_LAG_SECONDS_MAX", 5.0)
 REDIS_URL: str = env.str("REDIS_URL", "")
 METRICS_TOKEN: str = secret("METRICS_TOKEN")
+# Where a process that serves no pages tells Prometheus its figures; 0: nowhere.
+METRICS_PORT: int = env.int("METRICS_PORT", 0)
+METRICS_HOST: str = env.str("METRICS_HOST", "127.0.0.1")
 ALLOWED_HOSTS: list[str] = env.list(
     "ALLOWED_HOSTS",
     default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))],

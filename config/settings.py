@@ -5,6 +5,7 @@ import os
 from typing import Any
 from urllib.parse import urlsplit
 
+from config import databases
 from config.environment import *  # noqa: F403  # each of them is a setting
 from config.environment import (
     ADMIN_URL,
@@ -12,6 +13,7 @@ from config.environment import (
     BASE_DIR,
     DASHBOARD_URL,
     DATABASE_POOLER,
+    DATABASE_PREPARED_STATEMENTS,
     DATABASE_URL,
     EMAIL_BACKEND,
     IS_PRODUCTION,
@@ -119,30 +121,12 @@ TEMPLATES = [
     }
 ]
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db_url_config(DATABASE_URL) if DATABASE_URL else {}
+    "default": databases.database(
+        env.db_url_config(DATABASE_URL) if DATABASE_URL else {},
+        is_pooled=DATABASE_POOLER,
+        is_prepared=DATABASE_PREPARED_STATEMENTS,
+    )
 }
-DATABASES["default"] |= {
-    "ENGINE": "apps.core.db.postgresql",
-    "CONN_MAX_AGE": None,
-    "CONN_HEALTH_CHECKS": True,
-}
-# Statements of core.sql are planned once per connection, for any values: PostgreSQL would else plan
-# the larger ones each time (measured: a third of the time that creating a payment takes there).
-# Django's own cursors never prepare.
-_OPTIONS = DATABASES["default"].get("OPTIONS", {})
-if DATABASE_POOLER:
-    # A plan belongs to a connection, and so do its settings: behind a pooler each transaction may
-    # have another.
-    DATABASES["default"]["OPTIONS"] = {**_OPTIONS, "prepare_threshold": None}
-else:
-    DATABASES["default"]["OPTIONS"] = {
-        **_OPTIONS,
-        "prepare_threshold": 2,
-        "options": f"{_OPTIONS.get('options', '')} -c plan_cache_mode=force_generic_plan".strip(),
-    }
-# Cursors that outlive their transaction belong to a connection too: long results are read by
-# apps.core.db.streams.
-DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",

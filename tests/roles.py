@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 import psycopg
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 
@@ -18,8 +19,12 @@ from apps.payments.services import test_wallet
 
 @contextlib.contextmanager
 def acting_as(role: str) -> Iterator[None]:
-    """This connection may do what the role may; afterwards what it could before."""
+    """This connection may do what the role may; afterwards what it could before. Behind a pooler a
+    transaction has a connection, and nothing else has."""
     connection.ensure_connection()
+    if settings.DATABASE_POOLER and not connection.in_atomic_block:
+        yield
+        return
     with connection.connection.cursor() as cursor:
         before, _ = cursor.execute(
             "SELECT current_setting('role'), set_config('role', %s, false)", [role]

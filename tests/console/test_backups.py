@@ -151,7 +151,7 @@ def test_what_is_refused_before_anything_is_read(
         capsys, "backup", backups, "--no-encryption", "--with-key-file"
     )
     settings.DATABASE_POOLER = True
-    assert "instead of a pooler" in refused(capsys, "backup", backups, "--no-encryption")
+    assert "DATABASE_DIRECT_URL" in refused(capsys, "backup", backups, "--no-encryption")
     assert not backups.exists()
 
 

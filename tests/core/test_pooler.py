@@ -1,26 +1,20 @@
 """Behind a real PgBouncer in transaction mode: turns have one holder, long lists are whole, and
 nobody's settings are another's."""
 
-import getpass
 import os
-import shutil
-import socket
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.db import connection
 
-from dev import bootstrap
+from apps.audit.grants import ROLES
+from dev import pooler as pooler_program
 
 pytestmark = [pytest.mark.pooler, pytest.mark.django_db]
 ROOT = Path(__file__).parents[2]
-POOL = 5
 BEGIN = """
 import threading, time
 import django; django.setup()
@@ -43,89 +37,45 @@ def ask(text):
 """
 
 
-class Pooler:
-    """PgBouncer before the test's database, with fewer connections than it has clients."""
+class Pooled:
+    """Processes of ours on the test's database, behind a pooler that has fewer connections than
+    they have threads."""
 
-    def __init__(self, folder: Path) -> None:
-        parts = urlsplit(os.environ["DATABASE_URL"])
-        host = str(parse_qs(parts.query).get("host", [parts.hostname])[0])
-        name = connection.settings_dict["NAME"]
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        user = parts.username or getpass.getuser()
-        lines = [
-            "[databases]",
-            (
-                f"{name} = host={host} port={parts.port or 5432} user={user} dbname={name}"
-                " connect_query='SET synchronous_commit TO on'"
-            ),
-            "[pgbouncer]",
-            f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any",
-            f"pool_mode = transaction\ndefault_pool_size = {POOL}\nmax_client_conn = 200",
-            "client_login_timeout = 10\nserver_login_retry = 1",
-        ]
-        file = folder / "pgbouncer.ini"
-        file.write_text("\n".join(lines) + "\n")
-        # It refuses to be root; the server's own user may open the server's socket.
-        as_somebody = (
-            ["-u", (Path(host) / f".s.PGSQL.{parts.port or 5432}").owner()]
-            if os.geteuid() == 0
-            else []
+    def __init__(self) -> None:
+        # The tests' server doesn't wait for its disk; that it does is what must never be lost.
+        self.pooler = pooler_program.Pooler(
+            os.environ["DATABASE_URL"], ROLES, first="SET synchronous_commit TO on"
         )
-        self.log = (folder / "log").open("w+")
-        self.process = subprocess.Popen(
-            [str(bootstrap.pgbouncer()), *as_somebody, str(file)], stdout=self.log, stderr=self.log
-        )
-        self.url = f"postgresql://{user}@127.0.0.1:{port}/{name}"
-        self._wait(port)
-
-    def _wait(self, port: int) -> None:
-        deadline = time.monotonic() + 20
-        while True:
-            with socket.socket() as client:
-                if client.connect_ex(("127.0.0.1", port)) == 0:
-                    return
-            assert time.monotonic() < deadline and self.process.poll() is None, Path(
-                self.log.name
-            ).read_text()
-
-    def run(self, script: str) -> str:
-        """What a process of ours prints whose database is the pooler."""
-        environment = {
+        self.environment = {
             **os.environ,
-            "DATABASE_URL": self.url,
-            "DATABASE_POOLER": "true",
+            **self.pooler.environment(connection.settings_dict["NAME"]),
             "TILLGATE_ENV": "test",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
         }
-        environment["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        command = [sys.executable, "-c", BEGIN + script]
+
+    def run(self, script: str, *, before: str = "", **environment: str) -> str:
+        """What a process of ours prints whose database is the pooler."""
         done = subprocess.run(
-            command,
+            [sys.executable, "-c", before + BEGIN + script],
             cwd=ROOT,
-            env=environment,
+            env=self.environment | environment,
             capture_output=True,
             text=True,
             timeout=120,
             check=False,
         )
-        assert done.returncode == 0, done.stderr + Path(self.log.name).read_text()
+        assert done.returncode == 0, done.stderr + self.pooler.log.read_text()
         return done.stdout.strip()
 
 
 @pytest.fixture(scope="module")
-def pooler(django_db_setup: None) -> Iterator[Pooler]:
-    folder = Path(tempfile.mkdtemp(prefix="pooler-"))
-    folder.chmod(0o755)
-    found = Pooler(folder)
-    yield found
-    found.process.terminate()
-    found.process.wait(20)
-    found.log.close()
-    shutil.rmtree(folder)
+def pooler(django_db_setup: None) -> Iterator[Pooled]:
+    pooled = Pooled()
+    yield pooled
+    pooled.pooler.stop()
 
 
-def test_a_turn_has_one_holder_and_is_free_afterwards(pooler: Pooler) -> None:
+def test_a_turn_has_one_holder_and_is_free_afterwards(pooler: Pooled) -> None:
     told = pooler.run("""
 from apps.core.db import locks
 inside, most, turns = [], [], []
@@ -150,7 +100,7 @@ print(max(most), len(turns) > 1, again, ask("SELECT count(*) FROM core_lease WHE
     assert told == "1 True False [(0,)] [(0,)]"
 
 
-def test_no_later_client_stops_waiting_for_the_disk(pooler: Pooler) -> None:
+def test_no_later_client_stops_waiting_for_the_disk(pooler: Pooled) -> None:
     told = pooler.run("""
 from apps.core.clock import real_now
 from apps.webhooks.delivery import queue
@@ -160,7 +110,7 @@ print(sorted(set(together(lambda _: ask("SHOW synchronous_commit")[0][0], 24))))
     assert told == "['on']"
 
 
-def test_what_webhooks_record_does_not_wait_for_the_disk(pooler: Pooler) -> None:
+def test_what_webhooks_record_does_not_wait_for_the_disk(pooler: Pooled) -> None:
     told = pooler.run("""
 from apps.webhooks.delivery import queue
 print(queue._rows("SELECT current_setting('synchronous_commit')", {}),
@@ -169,7 +119,7 @@ print(queue._rows("SELECT current_setting('synchronous_commit')", {}),
     assert told == "[('off',)] [('on',)]"
 
 
-def test_long_lists_are_whole_beside_others(pooler: Pooler) -> None:
+def test_long_lists_are_whole_beside_others(pooler: Pooled) -> None:
     told = pooler.run("""
 from apps.assets.models import Rate
 from apps.core.db import streams
@@ -188,7 +138,7 @@ print(sorted(set(map(str, together(work, 16)))))
     assert told == "['3000', 'True']"
 
 
-def test_the_statements_of_every_request_work_from_any_connection(pooler: Pooler) -> None:
+def test_the_statements_of_every_request_work_from_any_connection(pooler: Pooled) -> None:
     told = pooler.run("""
 from apps.assets.selectors import with_chains
 found = together(lambda _: [len(with_chains(["ETH", "SETH"])) for _ in range(10)], 12)
@@ -197,7 +147,51 @@ print(set(sum(found, [])))
     assert told == "{2}"
 
 
-def test_rows_are_walked_and_their_failures_kept(pooler: Pooler) -> None:
+@pytest.mark.skipif(not pooler_program.prepares(), reason="PgBouncer prepares from 1.21")
+def test_statements_stay_prepared_where_the_pooler_follows_them(pooler: Pooled) -> None:
+    script = """
+from apps.assets.selectors import with_chains
+together(lambda _: [with_chains(["ETH", "SETH"]) for _ in range(10)], 12)
+print(ask("SELECT count(*) > 0 FROM pg_prepared_statements"))
+"""
+    assert pooler.run(script) == "[(True,)]"
+
+
+def test_without_that_no_statement_is_prepared(pooler: Pooled) -> None:
+    script = """
+from apps.assets.selectors import with_chains
+together(lambda _: [with_chains(["ETH", "SETH"]) for _ in range(10)], 12)
+print(connection.settings_dict["OPTIONS"]["prepare_threshold"])
+"""
+    assert pooler.run(script, DATABASE_PREPARED_STATEMENTS="") == "None"
+
+
+def test_the_web_server_starts(pooler: Pooled) -> None:
+    """What a pooler would refuse isn't sent to it when a connection begins."""
+    told = pooler.run("""
+import config.asgi
+from django.conf import settings
+print(settings.DATABASES["default"]["OPTIONS"].get("options"), ask("SELECT 1"))
+""")
+    assert told == "None [(1,)]"
+
+
+def test_what_needs_a_connection_of_its_own_passes_by_the_pooler(pooler: Pooled) -> None:
+    direct = os.environ["DATABASE_URL"]
+    script = """
+from config import environment
+print(environment.DATABASE_URL, environment.DATABASE_POOLER)
+"""
+    for command, expected in (
+        ("watch_chains", f"{direct} False"),
+        ("treasury", f"{pooler.environment['DATABASE_URL']} True"),
+    ):
+        arguments = f"import sys; sys.argv = ['manage.py', {command!r}]"
+        assert pooler.run(script, before=arguments, DATABASE_DIRECT_URL=direct) == expected
+        assert pooler.run(script, before=arguments) == f"{pooler.environment['DATABASE_URL']} True"
+
+
+def test_rows_are_walked_and_their_failures_kept(pooler: Pooled) -> None:
     told = pooler.run("""
 from apps.assets.models import Chain
 from apps.core.models import RowFailure
@@ -215,7 +209,7 @@ print(len(seen), RowFailure.objects.filter(job="tests.pooled").delete()[0])
     assert told == "5 1"
 
 
-def test_a_scope_goes_with_its_statement_and_stays_on_no_connection(pooler: Pooler) -> None:
+def test_a_scope_goes_with_its_statement_and_stays_on_no_connection(pooler: Pooled) -> None:
     told = pooler.run("""
 from django.db import transaction
 from apps.core.db import tenancy

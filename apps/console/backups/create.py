@@ -74,8 +74,8 @@ def _check(seal: Seal, *, with_key_file: bool) -> None:
     seal.check()
     if settings.DATABASE_POOLER:
         raise BackupError(
-            "A backup needs a direct connection to PostgreSQL: set DATABASE_URL to the "
-            "server instead of a pooler, and remove DATABASE_POOLER"
+            "A backup needs a direct connection to PostgreSQL: set DATABASE_DIRECT_URL to the "
+            "server behind the pooler"
         )
     if with_key_file and seal.kind == sealing.NONE:
         raise BackupError("The key file is only copied into an encrypted backup")

@@ -86,8 +86,8 @@ def _check(manifest: Manifest, seal: Seal, replace: str, at_key_file: Path | Non
     seal.check()
     if settings.DATABASE_POOLER:
         raise BackupError(
-            "A restore needs a direct connection to PostgreSQL: set DATABASE_URL to the "
-            "server instead of a pooler, and remove DATABASE_POOLER"
+            "A restore needs a direct connection to PostgreSQL: set DATABASE_DIRECT_URL to the "
+            "server behind the pooler"
         )
     _check_release(manifest)
     _check_database(replace)

@@ -1,0 +1,113 @@
+"""PgBouncer in transaction mode before an embedded PostgreSQL: for the tests of a pooler, and for
+every test when TEST_POOLER is set.
+
+Its clients are the roles of PostgreSQL, without passwords; each has few connections, so that two
+transactions of a client rarely meet the same one by chance.
+"""
+
+import getpass
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from dev import bootstrap
+
+POOL = 5
+START_SECONDS = 20.0
+# From here on it follows which client has prepared what.
+PREPARES_FROM = (1, 21)
+PREPARED_MAX = 200
+
+
+@cache
+def version() -> tuple[int, int]:
+    """Of the program that is there; (0, 0) without one."""
+    program = bootstrap.pgbouncer()
+    if program is None:
+        return (0, 0)
+    run = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"PgBouncer (\d+)\.(\d+)", run.stdout)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def prepares() -> bool:
+    """Whether statements may be prepared through it."""
+    return version() >= PREPARES_FROM
+
+
+class Pooler:
+    """One PgBouncer before the server of an address, for each of its databases and `roles`."""
+
+    def __init__(
+        self, url: str, roles: Iterable[str] = (), *, pool: int = POOL, first: str = "SELECT 1"
+    ) -> None:
+        """`first` is what each connection to the server is told before anybody has it."""
+        parts = urlsplit(url)
+        host = str(parse_qs(parts.query).get("host", [parts.hostname])[0])
+        port = parts.port or 5432
+        self.user = parts.username or getpass.getuser()
+        self.folder = Path(tempfile.mkdtemp(prefix="pooler-"))
+        self.folder.chmod(0o755)
+        self.port = _free_port()
+        users = self.folder / "users.txt"
+        users.write_text("".join(f'"{name}" ""\n' for name in {self.user, *roles}))
+        prepared = f"max_prepared_statements = {PREPARED_MAX}\n" if prepares() else ""
+        file = self.folder / "pgbouncer.ini"
+        file.write_text(
+            f"[databases]\n* = host={host} port={port} connect_query='{first}'\n"
+            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {self.port}\n"
+            f"unix_socket_dir =\nauth_type = trust\nauth_file = {users}\n"
+            f"pool_mode = transaction\ndefault_pool_size = {pool}\nmax_client_conn = 500\n"
+            f"client_login_timeout = 10\nserver_login_retry = 1\n{prepared}"
+        )
+        self.log = self.folder / "log"
+        # It refuses to be root; the server's own user may open the server's socket.
+        owner = ["-u", (Path(host) / f".s.PGSQL.{port}").owner()] if os.geteuid() == 0 else []
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [str(bootstrap.pgbouncer()), *owner, str(file)], stdout=log, stderr=log
+            )
+        _wait_for(self._is_listening, self.process, self.log)
+
+    def url(self, database: str, role: str = "") -> str:
+        user = role or self.user
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}?sslmode=disable"
+
+    def environment(self, database: str) -> dict[str, str]:
+        """What a process is told that comes in through it."""
+        return {
+            "DATABASE_URL": self.url(database),
+            "DATABASE_POOLER": "true",
+            "DATABASE_PREPARED_STATEMENTS": str(prepares()).lower(),
+        }
+
+    def _is_listening(self) -> bool:
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        shutil.rmtree(self.folder)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(is_ready: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not is_ready():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"PgBouncer didn't start:\n{log.read_text()}")
+        time.sleep(0.02)
