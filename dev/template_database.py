@@ -31,6 +31,7 @@ SOURCES = (
     "apps/core/db/first_tables.py",
     "apps/audit/grants.*",
     "apps/audit/policies.*",
+    "apps/audit/role_settings.py",
     "config/settings.py",
     "requirements/base.txt",
 )

@@ -142,4 +142,6 @@ def _one_snapshot() -> Iterator[None]:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            # Of every row there is: as long as that takes.
+            cursor.execute("SET LOCAL statement_timeout = 0")
         yield

@@ -15,6 +15,7 @@ from django.db import connection
 
 from apps.core import money
 from apps.core.db.streams import rows_of
+from apps.core.db.timeouts import long_statements
 from apps.reports.models import Report
 
 
@@ -135,7 +136,7 @@ SELECT e.asset_id, s.atomic_decimals, CASE WHEN m.at >= %(starts)s THEN m.kind E
 def asset_sums(extent: Extent) -> list[AssetSums]:
     """Every asset that the store ever had an entry in, in the order of the assets."""
     by_asset: dict[str, AssetSums] = {}
-    with connection.cursor() as cursor:
+    with long_statements(), connection.cursor() as cursor:
         cursor.execute(_SUMS, extent.arguments())
         for asset_id, decimals, kind, movements, entries, *amounts in cursor.fetchall():
             sums = by_asset.setdefault(asset_id, AssetSums(asset_id, decimals))

@@ -10,7 +10,9 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db import connection, models, transaction
+from django.db import connection, models
+
+from apps.core.db.timeouts import long_statements
 
 IN_MEMORY_BYTES = 4_000_000
 FETCH = 1000
@@ -28,7 +30,7 @@ def rows_of(statement: str, values: Mapping[str, Any]) -> Iterator[tuple[Any, ..
 def _copy(statement: str, values: Mapping[str, Any], file: Any) -> int:
     name = f"rows_{uuid.uuid4().hex}"
     parts = 0
-    with transaction.atomic(), connection.cursor() as cursor:
+    with long_statements(), connection.cursor() as cursor:
         cursor.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}", values)
         while True:
             cursor.execute(f"FETCH {FETCH} FROM {name}")

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 
-from apps.audit import grants, policies
+from apps.audit import grants, policies, role_settings
 
 
 class Command(migrate.Command):
@@ -25,3 +25,7 @@ class Command(migrate.Command):
             self.stdout.write(
                 f"policies: of {changed} tables changed" if changed else "policies: up to date"
             )
+        try:
+            role_settings.apply()
+        except role_settings.NotPermitted as error:
+            self.stderr.write(f"timeouts: as a role that may change roles, run:\n{error}")
