@@ -1,5 +1,5 @@
-"""Asks the web process beside it whether it is ready: exit 0 or 1. Standard library only, for a
-container's health check."""
+"""Asks the web process beside it whether it can answer requests: exit 0 or 1. Standard library
+only, for a container's health check."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 from urllib.parse import urlsplit
 
-ADDRESS = "http://127.0.0.1:8000/readyz"
+ADDRESS = "http://127.0.0.1:8000/readyz/web"
 
 
 def main() -> int:

@@ -23,7 +23,7 @@ class Lane:
 LANES = (
     # Whoever watches over the processes hears that this one lives even while a database hangs.
     Lane("alive", 1, r"/healthz$"),
-    Lane("ready", 1, r"/(?:readyz|metrics)$"),
+    Lane("ready", 1, r"/(?:readyz(?:/web|/chains)?|metrics)$"),
     # One more than may wait: it tells the next caller that the outcome isn't known yet.
     Lane("settlements", settings.X402_WAITING_MAX + 1, r"/api/v2/x402/settle$"),
     Lane(

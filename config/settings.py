@@ -255,7 +255,12 @@ SECURE_HSTS_PRELOAD = IS_PRODUCTION
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY_HOPS else None
 SECURE_SSL_REDIRECT = IS_PRODUCTION
 # What asks from beside us, without TLS: probes, and the proxy before it has a certificate.
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$", r"^internal/domain-allowed$"]
+SECURE_REDIRECT_EXEMPT = [
+    r"^healthz$",
+    r"^readyz(/web|/chains)?$",
+    r"^metrics$",
+    r"^internal/domain-allowed$",
+]
 X_FRAME_OPTIONS = "DENY"
 # auth.E003: an address is unique without regard to case, by a constraint. urls.W003: route names
 # hold their path. otp_webauthn.E031: outside production this machine is an address without TLS.

@@ -1,8 +1,12 @@
-"""/healthz: the process answers. /readyz: what it needs is there. /metrics: Prometheus, for those
-who hold the token."""
+"""/healthz: the process answers. /readyz: what the service needs is there; below it, what this
+process needs and how the chains are. /metrics: Prometheus, for those who hold the token.
+
+Only /readyz/web decides where requests go: what it asks for is what every request needs, so that
+Redis or one chain that is away takes no process out.
+"""
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from pkgutil import iter_modules
@@ -49,8 +53,22 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """One entry per part; 503 when one isn't ready."""
-    parts = {name: _ask(check) for name, check in _CHECKS.items()}
+    """The whole service: one entry per part; 503 when one isn't ready."""
+    return _tell(_CHECKS)
+
+
+def readyz_web(request: HttpRequest) -> HttpResponse:
+    """Whether this process can answer requests: for load balancers and for readiness probes."""
+    return _tell(("database", "migrations"))
+
+
+def readyz_chains(request: HttpRequest) -> HttpResponse:
+    """Whether every chain is being read."""
+    return _tell(("chain_watcher",))
+
+
+def _tell(names: Iterable[str]) -> HttpResponse:
+    parts = {name: _ask(_CHECKS[name]) for name in names}
     is_ready = all(part.ready for part in parts.values())
     headers = {} if is_ready else {"Retry-After": "5"}
     return JsonResponse(to_builtins(parts), status=200 if is_ready else 503, headers=headers)

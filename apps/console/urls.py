@@ -7,6 +7,8 @@ from apps.console import health, mailbox, status
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    path("readyz/web", health.readyz_web),
+    path("readyz/chains", health.readyz_chains),
     path("metrics", health.metrics),
     path("status", status.page, name="status"),
     path("dev/mailbox", mailbox.index, name="dev_mailbox"),

@@ -1,14 +1,55 @@
 """What a process says of itself to whoever decides where requests go."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 
 from apps.console import health
+from apps.core import buckets
+
+
+@pytest.fixture
+def without_redis(settings: Any) -> Iterator[None]:
+    settings.REDIS_URL = "redis://127.0.0.1:9"
+    buckets.client.cache_clear()
+    yield
+    buckets.client.cache_clear()
+
+
+def told(api: Client, path: str) -> tuple[int, dict[str, bool]]:
+    answer = api.get(path)
+    return answer.status_code, {name: part["ready"] for name, part in answer.json().items()}
+
+
+def test_without_redis_a_process_serves_and_the_service_is_not_whole(
+    client: Client, db: None, without_redis: None
+) -> None:
+    assert told(client, "/readyz/web") == (200, {"database": True, "migrations": True})
+    status, parts = told(client, "/readyz")
+    assert (status, parts["redis"], parts["database"]) == (503, False, True)
+    assert set(parts) == {"database", "redis", "migrations", "chain_watcher"}
+
+
+def test_a_chain_that_nobody_reads_takes_no_process_out(
+    client: Client, db: None, settings: Any
+) -> None:
+    settings.CHAIN_URLS = {"base": ["http://127.0.0.1:9"]}
+    assert told(client, "/readyz/chains") == (503, {"chain_watcher": False})
+    assert told(client, "/readyz")[0] == 503
+    assert told(client, "/readyz/web")[0] == client.get("/healthz").status_code == 200
+
+
+def test_a_process_that_is_ahead_of_its_database_takes_no_requests(
+    client: Client, db: None
+) -> None:
+    MigrationRecorder.Migration.objects.filter(app="ledger").delete()
+    assert told(client, "/readyz/web") == (503, {"database": True, "migrations": False})
 
 
 def pending(rf: RequestFactory) -> Any:

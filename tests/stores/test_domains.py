@@ -200,6 +200,7 @@ def test_links_of_payments_lead_to_the_domain(served: Store, bakery: Shop) -> No
         "/oauth/authorize",
         "/healthz",
         "/readyz",
+        "/readyz/web",
         "/metrics",
         "/status",
         "/internal/domain-allowed?domain=x",

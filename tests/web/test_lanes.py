@@ -11,6 +11,8 @@ UUID = "00000000-0000-4000-8000-000000000000"
 WAITING = {
     "/healthz": "alive",
     "/readyz": "ready",
+    "/readyz/web": "ready",
+    "/readyz/chains": "ready",
     "/metrics": "ready",
     "/api/v2/x402/settle": "settlements",
     f"/api/v2/payments/{UUID}/invoice": "documents",
