@@ -94,6 +94,39 @@ def test_every_stage_is_readable_by_everybody(stage: str, shop: Shop, open_page:
         assert overflow(page) <= 0, name
 
 
+LONG_NAME = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk"
+LONG_EMAIL = f"{'very.' * 8}long@{'sub.' * 6}example.com"
+
+
+@pytest.mark.parametrize("stage", ["pay", "overpaid"])
+def test_long_names_and_addresses_stay_inside_a_phone(
+    stage: str, shop: Shop, open_page: OpenPage
+) -> None:
+    shop.store.name = LONG_NAME
+    shop.store.support_email = LONG_EMAIL
+    shop.store.save()
+    made = order(shop)
+    for scenario, more in STAGES[stage][0]:
+        make.simulated(shop.test, made["id"], scenario, **more)
+    page = open_page(f"/pay/{made['reference']}", width=390, height=844)
+    expect(page.get_by_role("heading", level=2, name=STAGES[stage][2])).to_be_visible()
+    assert overflow(page) <= 0
+
+
+def test_a_long_label_stands_beside_the_time_that_is_left(shop: Shop, open_page: OpenPage) -> None:
+    made = order(shop, expires_in=86_400)
+    make.simulated(shop.test, made["id"], "underpaid")
+    page = open_page(f"/pay/{made['reference']}?lang=de", width=390, height=844)
+    words = page.evaluate(
+        "() => { const range = document.createRange();"
+        " range.selectNodeContents(document.querySelector('.bill h1 > .label'));"
+        " return range.getBoundingClientRect().right }"
+    )
+    box = page.locator(".time-left").bounding_box()
+    assert box is not None
+    assert words <= box["x"]
+
+
 def test_an_expired_payment_says_what_to_do(shop: Shop, open_page: OpenPage) -> None:
     made = order(shop)
     make.advance(shop.test, 90_000)

@@ -43,6 +43,7 @@ def test_coins_keep_every_place_and_no_grouping() -> None:
     [
         (-5, "0 seconds"),
         (59, "59 seconds"),
+        (60, "1 minute"),
         (61, "1 minute 1 second"),
         (100, "1 minute 40 seconds"),
         (120, "2 minutes"),

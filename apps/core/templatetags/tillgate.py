@@ -333,8 +333,8 @@ def span(seconds: int) -> str:
     elif seconds >= 120:
         parts = [(minutes, _MINUTES)]
     else:
-        return " ".join([*([_MINUTES % minutes] if minutes else []), _SECONDS % (seconds % 60)])
-    return " ".join(words % number for number, words in parts if number)
+        parts = [(minutes, _MINUTES), (seconds % 60, _SECONDS)]
+    return " ".join(words % number for number, words in parts if number) or _SECONDS % 0
 
 
 @register.filter
