@@ -97,6 +97,27 @@ class Page:
         return self.write if method == "POST" and self.write else self.permission
 
 
+def form(
+    path: str,
+    name: str,
+    view: View,
+    permission: str = roles.VIEW,
+    write: str = "",
+    *,
+    stepup: bool = False,
+    is_act: bool = False,
+) -> Page:
+    """A page that is also sent back: with its form, or its question."""
+    return Page(path, name, view, permission, write, ("GET", "POST"), stepup, is_act)
+
+
+def button(
+    path: str, name: str, view: View, permission: str = roles.VIEW, *, is_act: bool = False
+) -> Page:
+    """What is only pressed, on another page."""
+    return Page(path, name, view, permission, methods=("POST",), is_act=is_act)
+
+
 def door(page: Page) -> View:
     """The view of a page, behind everything that is asked first."""
 
