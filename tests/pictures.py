@@ -84,8 +84,8 @@ class Walk:
             if number in (0, len(self.looks) - 1):
                 page.evaluate(AXE)
                 self.complaints += [
-                    f"{here}: {one['id']} {one['nodes'][0]['target']}"
-                    for one in page.evaluate(JUDGED, WCAG)
+                    f"{here}: {violation['id']} {violation['nodes'][0]['target']}"
+                    for violation in page.evaluate(JUDGED, WCAG)
                 ]
             tall = min(page.evaluate("document.documentElement.scrollHeight"), HEIGHT_MAX)
             page.set_viewport_size({"width": width, "height": max(tall, HEIGHT)})
@@ -164,24 +164,25 @@ def open_store(name: str, email: str) -> dict[str, Any]:
     return result
 
 
-def fill_with_ugly_data(base: str, key: str) -> None:
-    """A bit of everything that the API makes, in the longest and most foreign words that it
-    takes."""
-    api = requests.Session()
-    api.auth = (key, "")
+class Filler:
+    """Asks the API for what its store is to have; what is refused is printed and left out."""
 
-    def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
-        answer = api.post(f"{base}/api/v2{path}", json=body, timeout=60)
+    def __init__(self, base: str, key: str) -> None:
+        self.base = base
+        self.api = requests.Session()
+        self.api.auth = (key, "")
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        answer = self.api.post(f"{self.base}/api/v2{path}", json=body, timeout=60)
         if answer.status_code >= 400:
             print(f"  {path}: {answer.status_code} {answer.text[:160]}")
             return {}
-        made: dict[str, Any] = answer.json()
-        return made
+        record: dict[str, Any] = answer.json()
+        return record
 
-    scenarios = ["exact", "underpaid", "overpaid", "exact", "exact", None, "failed", "exact"]
-    for number, scenario in enumerate(scenarios):
+    def add_payment(self, number: int, scenario: str | None) -> None:
         words = UGLY[number % len(UGLY)]
-        payment = post(
+        payment = self.post(
             "/payments",
             {
                 "payment_intent": {
@@ -195,57 +196,68 @@ def fill_with_ugly_data(base: str, key: str) -> None:
             },
         )
         if scenario and payment:
-            post(f"/payments/{payment['id']}/simulated_payments", {"scenario": scenario})
-    for number, words in enumerate(UGLY):
-        customer = post(
-            "/billing/customers",
-            {
-                "customer": {
-                    "email": f"{'very.' * 10}long{number}@{'sub.' * 8}example.com",
-                    "name": words[:120],
-                }
-            },
+            self.post(f"/payments/{payment['id']}/simulated_payments", {"scenario": scenario})
+
+    def add_billing(self, number: int, words: str) -> None:
+        email = f"{'very.' * 10}long{number}@{'sub.' * 8}example.com"
+        customer = self.post(
+            "/billing/customers", {"customer": {"email": email, "name": words[:120]}}
         )
-        product = post(
+        product = self.post(
             "/billing/products", {"product": {"name": words[:100], "description": words}}
         )
         if not product or not customer:
-            continue
-        post(
+            return
+        self.post(
             f"/billing/products/{product['id']}/prices",
             {"price": {"unit_amount_cents": 99999999, "currency": "EUR", "interval": "monthly"}},
         )
-        invoice = post(
+        item = {"description": words, "quantity": 999, "unit_amount_cents": 123456}
+        invoice = self.post(
             "/billing/invoices",
             {
                 "invoice": {
                     "customer_id": customer["id"],
                     "currency": "EUR",
-                    "line_items": [
-                        {"description": words, "quantity": 999, "unit_amount_cents": 123456}
-                    ],
+                    "line_items": [item],
                 }
             },
         )
         if invoice:
-            post(f"/billing/invoices/{invoice['id']}/finalize", {})
-    path = "/".join(["webhooks"] * 12)
-    post(
-        "/webhook_endpoints",
-        {
-            "webhook_endpoint": {
-                "url": f"{base}/{path}",
-                "subscribed_events": ["payment_intent.completed"],
-            }
-        },
-    )
+            self.post(f"/billing/invoices/{invoice['id']}/finalize", {})
+
+    def add_endpoint(self) -> None:
+        path = "/".join(["webhooks"] * 12)
+        self.post(
+            "/webhook_endpoints",
+            {
+                "webhook_endpoint": {
+                    "url": f"{self.base}/{path}",
+                    "subscribed_events": ["payment_intent.completed"],
+                }
+            },
+        )
+
+
+def fill_with_ugly_data(base: str, key: str) -> None:
+    """A bit of everything that the API makes, in the longest and most foreign words that it
+    takes."""
+    filler = Filler(base, key)
+    scenarios = ["exact", "underpaid", "overpaid", "exact", "exact", None, "failed", "exact"]
+    for number, scenario in enumerate(scenarios):
+        filler.add_payment(number, scenario)
+    for number, words in enumerate(UGLY):
+        filler.add_billing(number, words)
+    filler.add_endpoint()
 
 
 def sheets(folder: Path) -> Iterator[Path]:
     """Six pictures on one, so that a person sees many pages at a glance."""
     from PIL import Image, ImageDraw
 
-    for look in sorted(one for one in folder.iterdir() if one.is_dir() and one.name != "sheets"):
+    for look in sorted(
+        path for path in folder.iterdir() if path.is_dir() and path.name != "sheets"
+    ):
         pictures = sorted(look.glob("*.png"))
         for begin in range(0, len(pictures), 6):
             sheet = Image.new("RGB", (1920, 1500), "gray")
@@ -335,7 +347,9 @@ def main() -> None:
     parser.add_argument("--stores", default="demo,empty,ugly", help="also: staff")
     parser.add_argument("--looks", default="", help="such as 390-light,1280-dark")
     options = parser.parse_args()
-    looks = [(int(one.split("-")[0]), one.split("-")[1]) for one in options.looks.split(",") if one]
+    looks = [
+        (int(look.split("-")[0]), look.split("-")[1]) for look in options.looks.split(",") if look
+    ]
     demo = json.loads((embedded.var_folder(embedded.DEMO) / "demo.json").read_text())
     folder = bootstrap.ROOT / "var" / "pictures"
     walk = Walk(folder, looks or LOOKS, options.only)
@@ -343,7 +357,7 @@ def main() -> None:
     stores = options.stores.split(",")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=bootstrap.chromium(), args=FLAGS)
-        dashboards(walk, browser, demo, [one for one in stores if one != "staff"])
+        dashboards(walk, browser, demo, [store for store in stores if store != "staff"])
         if "staff" in stores:
             staff_site(walk, browser, demo)
         browser.close()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from django.apps import apps
 
 from tests.core.test_jobs import storeys
-from tests.test_house import ROOT, sources
+from tests.house.files import ROOT, sources
 
 BOOKS = ("ledger_account", "ledger_entry", "ledger_movement")
 COINS = ("assets_asset", "assets_chain")

@@ -22,7 +22,7 @@ from apps.webhooks.models import Endpoint
 from tests import make
 from tests.access.test_rights import HOOK, app_with, code_in, key_with, send
 from tests.cast import Api, Cast, person
-from tests.contract.test_oauth import BACK, App
+from tests.contract.oauth.apps import BACK, App
 from tests.dashboard.browse import Browser, next_code
 
 THIEF = "0x52908400098527886E0F7030069857D2E4169EE7"

@@ -20,20 +20,11 @@ from apps.payouts.services import batches, schedules
 from apps.payouts.services.destinations import add_wallet
 from apps.stores.models import Invitation, Member, Role, Store, User
 from tests import make
+from tests.access.matrix.asking import outcome, signed_in, told
+from tests.access.matrix.conftest import made, world
+from tests.access.matrix.lines import ADDRESS, APART, LINES, OTHER, Line
+from tests.access.matrix.world import World
 from tests.access.test_cooling import links, weekly
-from tests.access.test_matrix import (
-    ADDRESS,
-    APART,
-    LINES,
-    OTHER,
-    Line,
-    World,
-    made,
-    outcome,
-    signed_in,
-    told,
-    world,
-)
 from tests.cast import PASSWORD, Cast, person
 from tests.dashboard.browse import Browser, code_of, hidden_fields, next_code
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from tests.cast import Cast
-from tests.contract.test_oauth import VERIFIER, App
+from tests.contract.oauth.apps import VERIFIER, App
 
 FORM = "application/x-www-form-urlencoded"
 

@@ -14,7 +14,7 @@ from django.test.testcases import LiveServerThread
 
 from apps.access.models import AccessToken, AgentCredential, Application, Grant, RefreshToken
 from tests.cast import Cast, assemble
-from tests.contract.test_oauth import BACK, VERIFIER, App, works
+from tests.contract.oauth.apps import BACK, VERIFIER, App, works
 
 pytestmark = pytest.mark.django_db
 

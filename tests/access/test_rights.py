@@ -16,7 +16,7 @@ from apps.swaps.models import AutoSwap, Swap
 from apps.webhooks.models import Endpoint
 from tests import make
 from tests.cast import Api, Cast, person
-from tests.contract.test_oauth import BACK, App
+from tests.contract.oauth.apps import BACK, App
 from tests.dashboard.browse import Browser, code_of, next_code, text
 
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"

@@ -1,7 +1,7 @@
 """A create endpoint as it is usually written, to measure ours against."""
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -39,6 +39,38 @@ class Body(serializers.Serializer[Any]):
     metadata = serializers.DictField(child=serializers.CharField(), default=dict)
     line_items = Item(many=True, default=list)
     customer_pays_fee = serializers.BooleanField(default=False)
+
+
+def offer_ways(payment: Payment, at: datetime) -> list[PaymentAddress]:
+    """An address for each coin that the store accepts."""
+    ways = []
+    accepted_assets = AcceptedAsset.objects.filter(store=payment.store, mode="live")
+    for position, accepted in enumerate(accepted_assets.select_related("asset__chain")):
+        asset = accepted.asset
+        (index,) = addresses.next_indexes(1)
+        rate = Rate.objects.get(asset=asset, currency=payment.settlement_currency)
+        address = Address.objects.create(
+            address=addresses.derive("live", index), mode="live", index=index, created_at=at
+        )
+        ways.append(
+            PaymentAddress.objects.create(
+                payment=payment,
+                asset=asset,
+                address=address,
+                position=position,
+                exchange_rate=rate.rate,
+                required_atomic=money.atomic_for_cents(
+                    payment.settlement_amount_cents,
+                    rate.rate,
+                    asset.atomic_decimals,
+                    asset.display_decimals,
+                ),
+                rate_source=rate.source,
+                required_confirmations=asset.chain.required_confirmations,
+                created_at=at,
+            )
+        )
+    return ways
 
 
 class Plain(APIView):
@@ -79,35 +111,7 @@ class Plain(APIView):
                 metadata=data["metadata"],
                 line_items=[dict(item) for item in data["line_items"]],
             )
-            ways = []
-            for position, accepted in enumerate(
-                AcceptedAsset.objects.filter(store=store, mode="live").select_related(
-                    "asset__chain"
-                )
-            ):
-                asset, (index,) = accepted.asset, addresses.next_indexes(1)
-                rate = Rate.objects.get(asset=asset, currency=data["currency"])
-                address = Address.objects.create(
-                    address=addresses.derive("live", index), mode="live", index=index, created_at=at
-                )
-                ways.append(
-                    PaymentAddress.objects.create(
-                        payment=payment,
-                        asset=asset,
-                        address=address,
-                        position=position,
-                        exchange_rate=rate.rate,
-                        required_atomic=money.atomic_for_cents(
-                            payment.settlement_amount_cents,
-                            rate.rate,
-                            asset.atomic_decimals,
-                            asset.display_decimals,
-                        ),
-                        rate_source=rate.source,
-                        required_confirmations=asset.chain.required_confirmations,
-                        created_at=at,
-                    )
-                )
+            ways = offer_ways(payment, at)
             PaymentEvent.objects.create(
                 payment=payment,
                 event_type="payment_intent.created",

@@ -15,7 +15,7 @@ from tests.browser.conftest import OpenPage, shoot
 from tests.browser.looks import views
 from tests.browser.test_dashboard import fine, sign_in
 from tests.cast import Cast
-from tests.dashboard.test_attention import endpoint_in_error, late
+from tests.dashboard.attention.makers import endpoint_in_error, late
 
 UGLY = "Ωmega مرحبا " + "Donaudampfschifffahrtsgesellschaftskapitän" * 3
 

@@ -12,7 +12,7 @@ from apps.core import mail, mailbox
 from tests.browser.conftest import OpenPage, overflow, shoot
 from tests.browser.test_dashboard import code_of, fine, fine_again, sign_in
 from tests.cast import Cast, person
-from tests.contract.test_oauth import App
+from tests.contract.oauth.apps import App
 
 
 @pytest.fixture

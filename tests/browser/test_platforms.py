@@ -18,7 +18,7 @@ from tests.browser.test_dashboard import code_of, fine, sign_in
 from tests.cast import Api, Cast
 from tests.dashboard.browse import next_code
 from tests.platforms.conftest import platform_of
-from tests.platforms.test_live_destinations import code_in, stop_in
+from tests.platforms.destinations.makers import code_in, stop_in
 
 LOOKS = [("desktop", 1280, False), ("phone-dark", 390, True)]
 

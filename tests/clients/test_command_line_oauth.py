@@ -5,6 +5,7 @@ import json
 import subprocess
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -17,7 +18,7 @@ from apps.core import clock
 from tests.access.test_oauth import _django_db_helper, committed, site
 from tests.cast import Cast
 from tests.clients import wheel
-from tests.contract.test_oauth import App
+from tests.contract.oauth.apps import App
 
 __all__ = ["_django_db_helper", "committed", "site"]
 SECONDS = 120
@@ -36,9 +37,50 @@ def address(site: str, settings: Any) -> str:
     return site
 
 
-def test_a_person_lets_the_command_line_in(
-    committed: Cast, address: str, program: Path, tmp_path: Path
-) -> None:
+@dataclass(frozen=True)
+class CommandLine:
+    """The program of somebody who has a home of their own."""
+
+    program: Path
+    address: str
+    home: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"HOME": str(self.home), "PATH": "/usr/bin:/bin", "BROWSER": "true"}
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.program, *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+    def log_in(self, app: App, scope: str) -> tuple[subprocess.Popen[str], dict[str, str]]:
+        """The program while it waits for the browser, and what it asked the browser to open."""
+        options = ("--url", self.address, "login", "--oauth")
+        process = subprocess.Popen(
+            [self.program, *options, "--client-id", app.client_id, "--scope", scope],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        threading.Timer(SECONDS, process.kill).start()
+        assert process.stderr is not None
+        process.stderr.readline()
+        return process, dict(parse_qsl(urlsplit(process.stderr.readline().strip()).query))
+
+
+@pytest.fixture
+def tillgate(program: Path, address: str, tmp_path: Path) -> CommandLine:
+    return CommandLine(program, address, tmp_path)
+
+
+def test_a_person_lets_the_command_line_in(committed: Cast, tillgate: CommandLine) -> None:
     app = App(committed, confidential=False)
     loopback = {
         "oauth_application": {
@@ -46,69 +88,35 @@ def test_a_person_lets_the_command_line_in(
             "scopes": ["payments:read", "offline_access"],
         }
     }
-    assert (
-        app.alice.client.patch(
-            f"/api/v2/merchants/oauth_apps/{app.id}", loopback, content_type="application/json"
-        ).status_code
-        == 200
+    changed = app.alice.client.patch(
+        f"/api/v2/merchants/oauth_apps/{app.id}", loopback, content_type="application/json"
     )
-    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "BROWSER": "true"}
-
-    def tillgate(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [program, *arguments]
-        return subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
-
-    asked = (
-        "--url",
-        address,
-        "login",
-        "--oauth",
-        "--client-id",
-        app.client_id,
-        "--scope",
-        "payments:read offline_access",
-    )
-    process = subprocess.Popen(
-        [program, *asked],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    threading.Timer(SECONDS, process.kill).start()
-    assert process.stderr is not None
-    process.stderr.readline()
-    query = dict(parse_qsl(urlsplit(process.stderr.readline().strip()).query))
+    assert changed.status_code == 200
+    process, query = tillgate.log_in(app, "payments:read offline_access")
     back = query["redirect_uri"]
     assert back.startswith("http://127.0.0.1:") and query["code_challenge_method"] == "S256"
     # Another page of the browser can call the address as well, and is no answer.
-    assert (
-        requests.get(
-            back, params={"code": "evil", "state": "guess", "iss": "x"}, timeout=10
-        ).status_code
-        == 404
-    )
+    guess = {"code": "evil", "state": "guess", "iss": "x"}
+    assert requests.get(back, params=guess, timeout=10).status_code == 404
     decision = {**query, "store_id": str(app.store.pk), "decision": "allow"}
     decided = app.alice.client.post(
         "/api/v2/oauth/authorize", decision, content_type="application/json"
     )
     assert decided.status_code == 200, decided.content
     assert requests.get(decided.json()["redirect_to"], timeout=10).status_code == 200
-    told, errors = process.communicate(timeout=SECONDS)
+    output, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, errors
-    assert "(test mode)" in told
+    assert "(test mode)" in output
 
-    file = tmp_path / ".config" / "tillgate" / "profiles.json"
+    file = tillgate.home / ".config" / "tillgate" / "profiles.json"
     saved = json.loads(file.read_text())
     first = saved["default"]["api_key"]
-    assert first.startswith("svco_") and first not in told + errors
-    assert tillgate("payments", "list").returncode == 0
+    assert first.startswith("svco_") and first not in output + errors
+    assert tillgate.run("payments", "list").returncode == 0
 
     saved["default"]["expires_at"] = time.time() + 10
     file.write_text(json.dumps(saved))
-    assert tillgate("payments", "list").returncode == 0
+    assert tillgate.run("payments", "list").returncode == 0
     assert json.loads(file.read_text())["default"]["api_key"] != first
 
     AccessToken.objects.update(revoked_at=clock.real_now())
@@ -116,44 +124,22 @@ def test_a_person_lets_the_command_line_in(
     ended = json.loads(file.read_text())
     ended["default"]["expires_at"] = 0
     file.write_text(json.dumps(ended))
-    again = tillgate("payments", "list")
+    again = tillgate.run("payments", "list")
     assert again.returncode == 3 and "tillgate login" in again.stderr
 
-    assert tillgate("logout").returncode == 0
+    assert tillgate.run("logout").returncode == 0
     assert not AccessToken.objects.filter(revoked_at=None).exists()
 
 
-def test_a_refusal_ends_it(committed: Cast, address: str, program: Path, tmp_path: Path) -> None:
-    app = App(committed, confidential=False)
-    asked = (
-        "--url",
-        address,
-        "login",
-        "--oauth",
-        "--client-id",
-        app.client_id,
-        "--scope",
-        "payments:read",
-    )
-    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "BROWSER": "true"}
-    process = subprocess.Popen(
-        [program, *asked],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    threading.Timer(SECONDS, process.kill).start()
-    assert process.stderr is not None
-    process.stderr.readline()
-    query = dict(parse_qsl(urlsplit(process.stderr.readline().strip()).query))
-    told = {
+def test_a_refusal_ends_it(committed: Cast, address: str, tillgate: CommandLine) -> None:
+    process, query = tillgate.log_in(App(committed, confidential=False), "payments:read")
+    refusal = {
         "error": "access_denied",
         "error_description": "Not today",
         "state": query["state"],
         "iss": address,
     }
-    requests.get(query["redirect_uri"], params=told, timeout=10)
+    requests.get(query["redirect_uri"], params=refusal, timeout=10)
     _, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 3 and "Not today" in errors
-    assert not (tmp_path / ".config").exists()
+    assert not (tillgate.home / ".config").exists()

@@ -11,7 +11,7 @@ from apps.ledger.models import Movement
 from apps.stores.models import StaffRequest
 from tests import make
 from tests.cast import Cast
-from tests.console.test_staff_home import person_of, reviewed, statements
+from tests.console.staff.pages import person_of, reviewed, statements
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import next_code, text
 from tests.stores.wishes import WISHES, asked_for

@@ -14,7 +14,7 @@ from apps.core import buckets
 from tests import make
 from tests.billing import records as billing
 from tests.cast import PASSWORD, Api, Cast, Shop, person
-from tests.contract.test_oauth import App
+from tests.contract.oauth.apps import App
 from tests.dashboard.browse import Browser
 
 BODY = {"payment_intent": {"amount": "1.00", "currency": "EUR"}}

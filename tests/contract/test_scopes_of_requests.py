@@ -236,7 +236,7 @@ PUBLIC_PATHS: dict[str, tuple[str, Callable[[Cast], str]] | str] = {
     "oauth/token": "of an app, whose tokens are under no policy",
     "oauth/revoke": "of an app, whose tokens are under no policy",
     "oauth/userinfo": "of a person",
-    "oauth/agent_credentials": "narrowed to the token's store: tests/contract/test_oauth",
+    "oauth/agent_credentials": "narrowed to the token's store: tests/contract/oauth",
 }
 
 
@@ -337,7 +337,7 @@ NO_LINK = {
         " platform"
     ),
     "destination": (
-        "tests/platforms/test_live_destinations: one row that a signed link names, then its store"
+        "tests/platforms/destinations: one row that a signed link names, then its store"
         " and platform"
     ),
     "destination_send": "as destination",

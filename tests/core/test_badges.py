@@ -14,7 +14,7 @@ from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
 from apps.payments.models import Payment, Refund
 from apps.payouts.models import Payout
 from apps.swaps.models import Swap
-from tests.test_house import ROOT, sources
+from tests.house.files import ROOT, sources
 
 MODELS: dict[str, Any] = {
     "payment": Payment,

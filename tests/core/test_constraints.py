@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from apps.core.db.constraints import constraint_of, refused_by
 from apps.stores.models import User
 from apps.stores.services import EmailTaken, create_user
-from tests.test_house import sources
+from tests.house.files import sources
 
 
 @pytest.mark.django_db

@@ -17,7 +17,7 @@ from apps.payouts.services import batches
 from apps.webhooks.services import deliveries
 from config.celery import PERIODIC, app
 from config.followers import FOLLOWERS, JOBS_BY_MODE
-from tests.test_house import ROOT, sources
+from tests.house.files import ROOT, sources
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from apps.core import clock
 from apps.dashboard.oauth import MEANINGS
 from apps.stores.models import Member, Role
 from tests.cast import Api, Cast, person
-from tests.contract.test_oauth import App, works
+from tests.contract.oauth.apps import App, works
 from tests.dashboard.browse import Browser, text
 
 FORM = {

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from apps.access import request_log, second_factor
-from apps.access.models import AccessToken, ApiKey, RequestEntry
+from apps.access import request_log
+from apps.access.models import AccessToken, RequestEntry
 from apps.core import buckets, clock
-from apps.core.models import Mode
 from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
-from apps.payments.models import Payment
 from apps.payouts.models import ApprovalRule, PayoutApproval
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
@@ -32,7 +30,7 @@ from apps.webhooks.services.endpoints import register_endpoint
 from tests import whole
 from tests.billing import records as billing
 from tests.cast import Api, Cast, assemble, person
-from tests.contract.test_oauth import App
+from tests.contract.oauth.apps import App
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link
 from tests.make import (
@@ -41,7 +39,6 @@ from tests.make import (
     late_deposit,
     payment,
     payout,
-    simulated,
     store_coins,
     stray_transfer,
     swapped,
@@ -390,130 +387,3 @@ def test_a_part_that_the_role_does_not_allow_sends_the_browser_home(cast: Cast) 
     answer = Browser(joined(cast, Role.VIEWER)).get("payments/new", headers={"HX-Request": "true"})
     assert answer.status_code == 403
     assert answer.headers["HX-Redirect"] == "/dashboard/"
-
-
-def test_a_person_without_a_store_is_told_so_and_can_still_secure_the_account(db: None) -> None:
-    browser = Browser(person("dora"))
-    assert browser.get().status_code == 403
-    assert browser.get("security").status_code == 200
-    assert browser.get("security/authenticator").status_code == 200
-
-
-def test_a_new_session_begins_in_test_mode_under_its_banner(cast: Cast) -> None:
-    browser = Browser(cast.alice)
-    assert 'class="test-banner"' in browser.get().content.decode()
-    browser.switch("live")
-    assert 'class="test-banner"' not in browser.get().content.decode()
-    assert browser.client.session["mode"] == Mode.LIVE
-
-
-def test_the_mode_switch_knows_two_modes(cast: Cast) -> None:
-    assert Browser(cast.alice).post("mode", mode="both").status_code == 404
-
-
-def title(browser: Browser) -> str:
-    return text(browser.get()).partition("<title>")[2].partition("</title>")[0]
-
-
-def test_a_person_with_two_stores_switches_between_them(cast: Cast) -> None:
-    Member.objects.create(
-        store=cast.strangers.store, user=cast.alice, role=Role.VIEWER, created_at=clock.real_now()
-    )
-    browser = Browser(cast.alice)
-    assert "Home · Alice&#x27;s Bakery (test)" in title(browser)
-    assert (
-        browser.post("store", store_id=str(cast.strangers.store.pk)).headers["Location"]
-        == "/dashboard/"
-    )
-    assert "Home · Charlie&#x27;s (test)" in title(browser)
-    assert browser.get("payments/new").status_code == 403
-
-
-def test_nobody_switches_to_a_store_of_others(cast: Cast) -> None:
-    browser = Browser(cast.bob)
-    assert browser.post("store", store_id=str(cast.strangers.store.pk)).status_code == 404
-    assert browser.post("store", store_id="nonsense").status_code == 404
-
-
-def test_a_session_of_a_viewer_cannot_write_through_the_api_either(cast: Cast) -> None:
-    viewer = Browser(joined(cast, Role.VIEWER))
-    body = {"payment_intent": {"amount": "1.00", "currency": "EUR"}}
-    assert viewer.client.get("/api/v2/payments").status_code == 200
-    assert (
-        viewer.client.post("/api/v2/payments", body, content_type="application/json").status_code
-        == 403
-    )
-
-
-def test_removing_a_member_closes_the_dashboard_at_once(cast: Cast) -> None:
-    browser = Browser(cast.bob)
-    assert browser.get("payments").status_code == 200
-    Member.objects.filter(user=cast.bob).delete()
-    assert browser.get("payments").status_code == 403
-
-
-def test_a_session_that_asks_for_too_much_at_once_is_told_to_wait(cast: Cast) -> None:
-    browser = Browser(cast.alice)
-    assert browser.get("team").status_code == 200
-    for _ in range(10):  # on a busy machine the bucket fills again meanwhile
-        while not buckets.take(
-            "dashboard", "live", str(browser.client.session.session_key)
-        ).is_limited:
-            pass
-        answer = browser.get("team")
-        if answer.status_code == 429:
-            break
-    assert answer.status_code == 429
-    assert (
-        answer.headers["RateLimit-Policy"] == '"dashboard";q=600;w=60'
-        and int(answer.headers["Retry-After"]) >= 1
-    )
-
-
-def test_the_first_page_says_the_next_step_until_everything_is_done(cast: Cast) -> None:
-    browser = Browser(cast.alice)
-    assert '<li class="next" aria-current="step">' in text(browser.get())
-    first = browser.get().context["next_step"]
-    assert first.title == "Take a test payment"
-    simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
-    assert browser.get().context["next_step"].title != "Take a test payment"
-
-
-def test_a_key_counts_as_connected_with_its_first_call(cast: Cast) -> None:
-    assert cast.bakery.secrets["test"]
-    step = next(
-        one
-        for one in Browser(cast.alice).get().context["steps"]
-        if one.title == "Make your first API call"
-    )
-    assert (step.is_done, step.action, step.url) == (False, "View API keys", "/dashboard/api-keys")
-    ApiKey.objects.filter(store=cast.bakery.store).update(last_used_at=clock.real_now())
-    assert next(
-        one
-        for one in Browser(cast.alice).get().context["steps"]
-        if one.title == "Make your first API call"
-    ).is_done
-
-
-def test_who_was_paid_live_is_told_to_protect_the_sign_in_and_nothing_else(cast: Cast) -> None:
-    Payment.objects.filter(pk=payment(cast.bakery.live)["id"]).update(status="completed")
-    shown = text(Browser(cast.alice).get())
-    assert "Get ready to accept payments" not in shown and "Protect your sign-in." in shown
-    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    assert "Protect your sign-in" not in text(Browser(cast.alice).get())
-
-
-def test_the_first_page_shows_what_a_store_has_and_what_it_is_worth(cast: Cast) -> None:
-    simulated(cast.bakery.test, payment(cast.bakery.test, amount="100.00")["id"])
-    answer = Browser(cast.alice).get()
-    (holding,) = answer.context["holdings"].rows
-    assert holding.asset.pk == "SETH"
-    assert holding.balance.available_atomic > 0
-    assert 9_800 < holding.available_cents < 10_000
-    assert answer.context["holdings"].available_cents == holding.available_cents
-
-
-def test_the_team_page_lists_members_and_what_roles_may_do(cast: Cast) -> None:
-    shown = Browser(cast.bob).get("team").content.decode()
-    assert cast.alice.email in shown and cast.bob.email in shown
-    assert cast.charlie.email not in shown

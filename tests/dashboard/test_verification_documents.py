@@ -18,7 +18,7 @@ from apps.stores import verification_documents as documents
 from apps.stores.models import AuditEntry, Member, Role, Verification, VerificationDocument
 from tests import make
 from tests.cast import Cast, person
-from tests.console.test_staff_home import statements
+from tests.console.staff.pages import statements
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.test_verification import submitted

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from apps.chain.sending import reservations
 from apps.ledger import keys
-from tests.test_house import ROOT, sources
+from tests.house.files import ROOT, sources
 
 NAMES = {one.name for one in vars(keys).values() if isinstance(one, keys.Key)}
 # Those that may not import the ledger's, and texts that only look like a key of a movement.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from apps.payments import states
 from apps.payments.states import PaymentDecision, PaymentProgress, decide
-from tests.test_house import ROOT, sources
+from tests.house.files import ROOT, sources
 
 NOTHING = PaymentProgress(
     confirmed=Fraction(0),

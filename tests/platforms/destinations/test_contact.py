@@ -1,258 +1,38 @@
-"""In live mode an onboarding link proves nobody: what it names waits, and the business's contact
-alone can stop or hurry it."""
-
-import re
-from datetime import timedelta
-from typing import Any
+"""Who the contact of a business is, and how they stop a destination or make it usable at once."""
 
 import pytest
-import time_machine
 from django.conf import settings
-from django.core import mail as django_mail
 from django.test import Client
 
-from apps.core import buckets, clock, mail
-from apps.payouts.models import Destination, Payout, Schedule
-from apps.payouts.services import runs
+from apps.core import buckets, clock
+from apps.payouts.models import Destination
 from apps.platforms.models import DestinationConfirmation
 from apps.platforms.services import confirmations
-from apps.platforms.services.verifications import approve_verification, reject_verification
+from apps.platforms.services.verifications import reject_verification
 from apps.stores.models import AuditEntry, Member, Role, Store, Verification
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import person
-from tests.dashboard.browse import Browser, next_code
-from tests.platforms.makers import VERIFICATION, Platform, Sub, refusal
-
-WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
-OTHER = "0x8617E340B3D01FA5F11F306F4090FD50E238070D"
-CONTACT = VERIFICATION["contact_email"]
-WAITS = re.compile(r"This destination can be used from 20")
-
-
-def approve(merchant: Sub) -> None:
-    approve_verification(Verification.objects.get(store_id=merchant.id, status="pending"))
-
-
-def verified(platform: Platform, **fields: Any) -> Sub:
-    """A sub-merchant whose details, and contact, a person has approved; with live coins."""
-    merchant = platform.sub(kyc=False)
-    assert platform.attest(merchant.id, **fields).status_code == 201
-    approve(merchant)
-    make.store_coins(merchant.store, "ETH", 10**18)
-    return merchant
-
-
-def minted(
-    platform: Platform, merchant: Sub, purpose: str = "payout_destination", **fields: Any
-) -> str:
-    body = {"purpose": purpose, "return_url": "https://shop.example/back", **fields}
-    answer = platform.live.post(f"/platform/accounts/{merchant.id}/onboarding_links", body)
-    assert answer.status_code == 201, answer.content
-    return str(answer.json()["token"])
-
-
-def name(token: str, address: str = WALLET) -> Any:
-    return Client().post(
-        f"/onboarding/{token}/payout", {"kind": "wallet", "network": "ethereum", "address": address}
-    )
-
-
-def named(platform: Platform, merchant: Sub, address: str = WALLET) -> str:
-    """A wallet named through a fresh link: the path of its page."""
-    answer = name(minted(platform, merchant), address)
-    assert answer.status_code == 303, answer.content
-    return str(answer["Location"])
-
-
-def letters() -> list[Any]:
-    mail.send_due()
-    return [one for one in django_mail.outbox if "payout destination" in one.subject]
-
-
-def code_in(letter: Any) -> str:
-    return re.search(r"^ +(\d{4} \d{4})$", letter.body, re.M).group(1)  # type: ignore[union-attr]
-
-
-def stop_in(letter: Any) -> str:
-    return re.search(r"/onboarding/stop/\S+", letter.body).group()  # type: ignore[union-attr]
-
-
-def text(answer: Any) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
-
-
-def wrong(code: str) -> str:
-    return f"{(int(code.replace(' ', '')) + 1) % 10**8:08d}"
-
-
-def later(**span: float) -> Any:
-    return time_machine.travel(clock.real_now() + timedelta(**span), tick=True)
-
-
-def pay(merchant: Sub, key: str = "k", **to: str) -> Any:
-    return merchant.live.post(
-        "/payouts", {"asset_id": "ETH", "amount_atomic": str(10**17), **to}, key=key
-    )
-
-
-def saved(merchant: Sub) -> Destination:
-    found: Destination = Destination.objects.get(store_id=merchant.id)
-    return found
-
-
-def refused_for_now(merchant: Sub) -> None:
-    """Nothing goes there by any way that a platform has."""
-    where = str(saved(merchant).pk)
-    for to in ({"destination_address": WALLET}, {"crypto_payout_detail_id": where}):
-        answer = pay(merchant, key=str(to), **to)
-        assert (
-            answer.status_code == 422 and "This destination can be used" in answer.content.decode()
-        ), answer.content
-    raw = {
-        "payout_schedule": {"asset_id": "ETH", "frequency": "daily", "destination_address": WALLET}
-    }
-    answer = merchant.live.post("/payout_schedules", raw)
-    assert (
-        answer.status_code == 422 and "This destination can be used" in answer.content.decode()
-    ), answer.content
-    assert not Payout.objects.filter(store_id=merchant.id).exists()
-
-
-# --- what waits ---
-
-
-def test_a_platform_that_opens_its_own_link_gains_nothing_before_the_contact_could_stop_it(
-    platform: Platform,
-) -> None:
-    merchant = verified(platform)
-    page = named(platform, merchant)
-    (letter,) = letters()
-    assert letter.to == [CONTACT] and WALLET in letter.body and "Alice's Bakery" in letter.body
-    refused_for_now(merchant)
-    seen = text(Client().get(page))
-    assert "It becomes active on" in seen and "o•••@bakery.example" in seen
-    assert code_in(letter) not in seen and code_in(letter).replace(" ", "") not in seen
-    with later(hours=23):
-        refused_for_now(merchant)
-    with later(hours=25):
-        assert pay(merchant, destination_address=WALLET).status_code == 201
-        assert "The waiting period is over" in text(Client().get(page))
-
-
-def test_a_schedule_that_a_platform_makes_to_it_pays_nothing_yet(platform: Platform) -> None:
-    merchant = verified(platform)
-    named(platform, merchant)
-    body = {
-        "asset_id": "ETH",
-        "frequency": "daily",
-        "crypto_payout_detail_id": str(saved(merchant).pk),
-    }
-    schedule = merchant.live.post("/payout_schedules", {"payout_schedule": body}).json()
-    Schedule.objects.update(next_payout_at=clock.real_now())
-    assert runs.run_schedules() == 1
-    assert not Payout.objects.filter(store_id=merchant.id).exists()
-    assert WAITS.match(Schedule.objects.get().last_failure)
-    answer = merchant.live.post(f"/payout_schedules/{schedule['id']}/run", {})
-    assert answer.status_code == 422 and WAITS.search(answer.content.decode())
-
-
-def test_a_platforms_people_who_act_for_it_gain_no_more(platform: Platform) -> None:
-    """A session of the platform's owner, with a code for each act."""
-    merchant = verified(platform)
-    named(platform, merchant)
-    owner = Browser(platform.shop.owner).prove()
-    owner.switch("live")
-    for address, statuses in ((WALLET, {422}), (OTHER, {403, 422})):
-        raw = {"asset_id": "ETH", "destination_address": address}
-        for path, body in (
-            ("payouts", {**raw, "amount_atomic": "1" + "0" * 17}),
-            ("payout_schedules", {"payout_schedule": {**raw, "frequency": "daily"}}),
-        ):
-            headers = {
-                "X-Service-Account": merchant.id,
-                "X-OTP-Code": next_code(platform.shop.owner),
-                "Idempotency-Key": address,
-            }
-            answer = owner.client.post(
-                f"/api/v2/{path}", body, content_type="application/json", headers=headers
-            )
-            assert answer.status_code in statuses, answer.content
-    owner.post(
-        "payouts/destinations/wallet",
-        network="ethereum",
-        address=OTHER,
-        headers={"X-Service-Account": merchant.id},
-    )
-    assert saved(merchant).address == WALLET.lower(), "the page is about the platform's own store"
-    assert not Payout.objects.exists() and not Schedule.objects.exists()
-
-
-@pytest.mark.parametrize(("hours", "waits"), [(48, 48), (1, 1), (0, 24)])
-def test_it_waits_as_long_as_the_accounts_setting_says_and_never_not_at_all(
-    platform: Platform, hours: int, waits: int
-) -> None:
-    change_store(platform.store, cooling_hours=0)
-    merchant = verified(platform)
-    change_store(merchant.store, cooling_hours=hours)
-    named(platform, merchant)
-    until = saved(merchant).usable_from
-    assert until is not None and abs(until - clock.real_now() - timedelta(hours=waits)) < timedelta(
-        minutes=1
-    )
-    assert len(letters()) == 1
-
-
-def test_a_platform_changes_no_waiting_time_of_its_account(platform: Platform) -> None:
-    merchant = verified(platform)
-    for api in (merchant.live, platform.live):
-        api.patch(
-            f"/platform/accounts/{merchant.id}", {"account": {"cooling_hours": 0, "name": "Other"}}
-        )
-    assert merchant.store.cooling_hours == 24
-
-
-def test_test_mode_waits_for_nothing_and_writes_to_nobody(platform: Platform) -> None:
-    merchant = verified(platform)
-    token = platform.mint(merchant.id, purpose="payout_destination").json()["token"]
-    answer = Client().post(
-        f"/onboarding/{token}/payout", {"kind": "wallet", "network": "sepolia", "address": WALLET}
-    )
-    assert (answer.status_code, answer["Location"]) == (303, "https://shop.example/back")
-    assert (
-        saved(merchant).usable_from is None
-        and not DestinationConfirmation.objects.exists()
-        and not letters()
-    )
-
-
-def test_a_bank_account_waits_too(platform: Platform) -> None:
-    merchant = verified(platform)
-    sent = {
-        "kind": "bank",
-        "currency": "EUR",
-        "holder": "Corner Shop",
-        "account": "DE89 3704 0044 0532 0130 00",
-    }
-    assert (
-        Client().post(f"/onboarding/{minted(platform, merchant)}/payout", sent).status_code == 303
-    )
-    (letter,) = letters()
-    assert "EUR account ending in 3000" in letter.body and "DE89" not in letter.body
-    Destination.objects.update(verified_at=clock.real_now())
-    answer = merchant.live.post(
-        "/payouts",
-        {
-            "asset_id": "ETH_USDC",
-            "amount_atomic": "1",
-            "fiat_payout_detail_id": str(saved(merchant).pk),
-        },
-        key="k",
-    )
-    assert answer.status_code == 422 and WAITS.search(answer.content.decode()), answer.content
-
-
-# --- the contact stops it ---
+from tests.platforms.destinations.makers import (
+    CONTACT,
+    OTHER,
+    WALLET,
+    approve,
+    code_in,
+    later,
+    letters,
+    minted,
+    name,
+    named,
+    pay,
+    refused_for_now,
+    saved,
+    stop_in,
+    text,
+    verified,
+    wrong,
+)
+from tests.platforms.makers import VERIFICATION, Platform, refusal
 
 
 def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> None:
@@ -363,7 +143,7 @@ def test_a_code_confirms_nothing_but_what_it_was_sent_for(platform: Platform) ->
     merchant = verified(platform)
     first = named(platform, merchant)
     second = named(platform, merchant, OTHER)
-    code, _ = (code_in(one) for one in letters())
+    code, _ = (code_in(letter) for letter in letters())
     assert Client().post(second, {"code": code}).status_code == 422
     Destination.objects.filter(address=WALLET.lower()).update(address="0x" + "ab" * 20)
     assert Client().post(first, {"code": code}).status_code == 422, (
@@ -439,7 +219,7 @@ def test_details_sent_later_change_no_contact_before_they_are_approved(platform:
     page = named(platform, merchant)
     with later(minutes=2):
         Client().post(f"{page}/send")
-        assert [one.to for one in letters()] == [[CONTACT], [CONTACT]]
+        assert [letter.to for letter in letters()] == [[CONTACT], [CONTACT]]
 
 
 def test_an_account_without_a_contact_on_record_is_paid_nowhere_new(platform: Platform) -> None:

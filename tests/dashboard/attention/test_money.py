@@ -12,8 +12,8 @@ from apps.payouts.services import moves
 from apps.stores.models import Role
 from tests import make
 from tests.cast import Cast
+from tests.dashboard.attention.makers import only, told
 from tests.dashboard.browse import Browser, text
-from tests.dashboard.test_attention import only, told
 from tests.dashboard.test_search import joined
 
 pytestmark = pytest.mark.django_db

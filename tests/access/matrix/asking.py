@@ -1,0 +1,92 @@
+"""An attempt at an operation, and the refusal of rights that comes back."""
+
+from typing import Any
+
+from django.contrib.messages import get_messages
+from django.db import transaction
+from django.test import Client
+
+from apps.access import sessions
+from apps.core import buckets, clock
+from apps.stores.models import User
+from tests.access.matrix.lines import Line
+from tests.access.matrix.world import World
+from tests.dashboard.browse import Browser, text
+
+REFUSALS = {
+    "authentication_required",
+    "login_required",
+    "insufficient_scope",
+    "role_forbidden",
+    "credential_forbidden",
+    "mfa_required",
+    "otp_required",
+    "platform_cannot_issue_credentials",
+    "not_a_platform",
+    "invalid_api_key",
+}
+
+
+def outcome(answer: Any) -> str:
+    """The refusal of rights that came back, or that it went past them."""
+    if answer.status_code in (301, 302, 303):
+        where = answer["Location"]
+        if "/dashboard/confirm?" in where:
+            return "otp_required"
+        if "/dashboard/sign-in" in where:
+            return "authentication_required"
+        notes = " ".join(str(note) for note in get_messages(answer.wsgi_request))
+        return "mfa_required" if "Set up two-factor authentication first" in notes else "passed"
+    if answer.headers.get("Content-Type", "").startswith("text/html"):
+        shown = text(answer)
+        if "Set up two-factor authentication first" in shown:
+            return "mfa_required"
+        if answer.status_code == 403:
+            return "role_forbidden"
+        return "otp_required" if answer.context and answer.context.get("asks_code") else "passed"
+    error = (
+        answer.json().get("error") if answer.content and isinstance(answer.json(), dict) else None
+    )
+    code = error.get("code") if isinstance(error, dict) else error
+    if code == "invalid_scope" or (
+        code == "invalid_request" and "must be a store of yours" in str(answer.json())
+    ):
+        return "role_forbidden"
+    return code if code in REFUSALS else "passed"
+
+
+def ask(world: World, line: Line, mode: str, client: Client, **headers: str) -> str:
+    """One attempt, of which nothing stays."""
+    buckets.client().flushdb()
+    client.cookies.pop("messages", None)  # of the attempt before
+    path = world.fill(line.path, mode)
+    body = world.fill(line.body, mode)
+    with transaction.atomic():
+        if line.door == "page":
+            answer = client.post(f"/dashboard/{path}", body or {})
+        else:
+            sent = {**headers, **({"Idempotency-Key": "one"} if line.method == "POST" else {})}
+            options = {} if body is None else {"data": body, "content_type": "application/json"}
+            answer = getattr(client, line.method.lower())(
+                f"/api/v2/{path}", headers=sent, **options
+            )
+        transaction.set_rollback(True)
+    return outcome(answer)
+
+
+def signed_in(world: World, user: User, mode: str, *, is_recent: bool) -> Client:
+    browser = Browser(user)
+    session = browser.client.session
+    session[sessions.STORE_KEY] = str(world.store.pk)
+    session[sessions.MODE_KEY] = mode
+    if is_recent:
+        session[sessions.PROOF_KEY] = {
+            "at": clock.real_now().isoformat(),
+            "store_id": str(world.store.pk),
+        }
+    session.save()
+    return browser.client
+
+
+def told(line: Line, *how: object) -> str:
+    return f"{line.row.name} at {line.door} {line.method} {line.path}: {', '.join(map(str, how))}"

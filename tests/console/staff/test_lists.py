@@ -1,0 +1,108 @@
+"""Lists of the staff site: six columns, one order, and no more questions for more rows."""
+
+import pytest
+from django.contrib import admin
+
+from apps.console.staff.groups import GROUPS
+from apps.core.staff.labels import LABELS
+from apps.core.staff.lists import amount_text
+from tests import make
+from tests.cast import Cast
+from tests.console.staff.pages import dead, reviewed, statements, words
+from tests.dashboard.browse import Browser, text
+from tests.make import paid
+
+admin.autodiscover()
+
+LISTS = {
+    f"{model._meta.app_label}/{model._meta.model_name}": page_admin
+    for model, page_admin in admin.site._registry.items()
+}
+
+
+def test_every_list_has_its_group_and_every_line_of_the_table_is_a_list() -> None:
+    listed = [name for names in GROUPS.values() for name in names]
+    assert len(set(listed)) == len(listed)
+    assert set(listed) == {model._meta.label for model in admin.site._registry}
+    assert set(LABELS) <= set(listed)
+
+
+@pytest.mark.parametrize("page", LISTS)
+def test_a_list_has_six_columns_one_order_and_no_filter_that_asks_for_values(page: str) -> None:
+    page_admin = LISTS[page]
+    assert len(page_admin.list_display) <= 6 and tuple(page_admin.sortable_by) == ()
+    for column in page_admin.list_filter:
+        if isinstance(column, str):
+            field = page_admin.model._meta.get_field(column)
+            blank = [value for value, _ in field.choices or () if value == ""]
+            assert (
+                field.is_relation
+                or (field.choices and not blank)
+                or field.get_internal_type() == "BooleanField"
+            ), column
+
+
+def test_a_list_counts_no_further_than_its_cap_and_asks_no_more_for_more(
+    finance: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = "/admin/core/rowfailure/"
+    dead(2)
+    finance.get(page)
+    few = statements(lambda: finance.get(page))
+    dead(40)
+    assert statements(lambda: finance.get(page)) == few
+    monkeypatch.setattr("apps.core.staff.lists.COUNTED_MAX", 20)
+    monkeypatch.setattr("apps.core.staff.lists.CappedPaginator.capped_at", 20)
+    assert "First 20 row failures: search or filter to see others" in " ".join(
+        text(finance.get(page)).split()
+    )
+
+
+def test_lists_of_payments_and_payouts_ask_no_more_for_more(cast: Cast, finance: Browser) -> None:
+    def look() -> None:
+        for page in (
+            "payments/payment",
+            "payouts/payout",
+            "chain/deposit",
+            "ledger/account",
+            "ledger/movement",
+        ):
+            assert finance.get(f"/admin/{page}/").status_code == 200
+
+    paid(cast.bakery.test)
+    reviewed(cast, 1)
+    look()
+    few = statements(look)
+    paid(cast.bakery.test)
+    reviewed(cast, 3)
+    assert statements(look) == few
+
+
+def test_an_amount_is_told_in_coins_and_money_and_a_time_with_its_zone(
+    cast: Cast, finance: Browser
+) -> None:
+    reviewed(cast, 1)
+    shown = text(finance.get("/admin/payouts/payout/"))
+    assert (
+        "0.01 ETH" in shown
+        and "≈ €" in shown
+        and "UTC" in shown
+        and "10000000000000000" not in shown
+    )
+
+
+def test_a_record_and_the_way_to_it_are_named_as_people_name_them(
+    cast: Cast, finance: Browser
+) -> None:
+    made = make.payment(cast.bakery.test)
+    page = f"/admin/payments/payment/{made['id']}"
+    for path, last in ((f"{page}/change/", ""), (f"{page}/history/", " › History")):
+        shown = words(finance.get(path))
+        assert f"Home › Payments › Payment {made['reference']}{last}" in shown
+        assert "Payment object" not in shown
+    assert "Home › Business verifications" in words(finance.get("/admin/stores/verification/"))
+
+
+def test_amounts_have_separators() -> None:
+    assert amount_text(1_000_000_500_000, 6) == "1,000,000.5"
+    assert amount_text(-5 * 10**17, 18) == "-0.5"

@@ -1,0 +1,81 @@
+"""What makes a person needed, and what the page says then."""
+
+from io import StringIO
+from typing import Any
+
+from django.core.management import call_command
+from django.db import transaction
+
+from apps.assets.models import Asset
+from apps.chain.models import Deposit
+from apps.chain.simulated import put
+from apps.core import clock
+from apps.payments.models import Payment
+from apps.payments.selectors import addresses_of
+from apps.payments.services.settle import settle_payment
+from apps.webhooks.models import Endpoint
+from apps.webhooks.requests import EndpointRequest
+from apps.webhooks.services.endpoints import register_endpoint
+from tests import make
+from tests.cast import Cast
+from tests.dashboard.browse import Browser
+
+DAY = 86_400
+
+
+def told(browser: Browser) -> list[str]:
+    return [line.notice.title for line in browser.get("attention").context["lines"]]
+
+
+def only(browser: Browser) -> Any:
+    (line,) = browser.get("attention").context["lines"]
+    return line
+
+
+def books_are_right() -> None:
+    out = StringIO()
+    try:
+        call_command("verify_ledger", stdout=out)
+    except SystemExit:
+        raise AssertionError(out.getvalue()) from None
+
+
+def late(cast: Cast) -> tuple[str, str]:
+    made = make.payment(cast.bakery.test, expires_in=300, title="Rye")
+    make.advance(cast.bakery.test, 400)
+    return made["id"], make.late_deposit(made["id"])
+
+
+def arrives(
+    payment: dict[str, Any], asset_id: str = "", *, sender: str = "", share: int = 1
+) -> Deposit:
+    """A confirmed deposit at the payment's first address, of its coin or another."""
+    row = Payment.objects.select_related("store").get(pk=payment["id"])
+    entry = addresses_of(row)[0]
+    asset = Asset.objects.get(pk=asset_id) if asset_id else entry.asset
+    amount = entry.required_atomic * share
+    needed = entry.required_confirmations
+    at = clock.now(row.store, row.mode)
+    with transaction.atomic():
+        deposit, _ = put(
+            entry.address,
+            asset,
+            "arrived",
+            amount_atomic=amount,
+            confirmations=needed,
+            status="confirmed",
+            at=at,
+        )
+        if sender:
+            Deposit.objects.filter(pk=deposit.pk).update(from_address=sender)
+    settle_payment(row.pk)
+    return deposit
+
+
+def endpoint_in_error(cast: Cast) -> Endpoint:
+    asked = EndpointRequest(
+        url="https://1.1.1.1/hook", subscribed_events=["payment_intent.completed"]
+    )
+    made = register_endpoint(cast.bakery.access(), asked).endpoint
+    Endpoint.objects.filter(pk=made.pk).update(status="error", disabled_at=clock.real_now())
+    return made

@@ -1,0 +1,179 @@
+"""Payments and refunds that need a person: each kind comes about, is resolved where its button
+leads, and is gone."""
+
+from apps.assets.models import Asset
+from apps.chain.addresses import ZERO_ADDRESS
+from apps.chain.models import OutgoingTransaction
+from apps.core import clock
+from apps.core.machine import Step
+from apps.core.money import cents_from_text
+from apps.ledger.models import Movement
+from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
+from apps.payments.services import hold
+from apps.payments.states import REFUND_MACHINE
+from apps.stores.models import AuditEntry
+from apps.stores.services import change_store
+from tests import make
+from tests.cast import Cast
+from tests.dashboard.attention.makers import DAY, arrives, books_are_right, late, only, told
+from tests.dashboard.browse import Browser, text
+from tests.dashboard.test_refunds import confirmed, reviewed
+
+
+def test_a_late_deposit_is_accepted_by_its_button(cast: Cast) -> None:
+    payment, deposit = late(cast)
+    browser = Browser(cast.alice).prove()
+    line = only(browser)
+    assert (line.notice.title, line.notice.action) == (
+        "Deposit arrived after the payment ended",
+        "Accept deposit",
+    )
+    assert line.notice.detail.startswith("Rye · ") and line.notice.amount == "€10.00"
+    assert (
+        browser.get("").context["inbox"].count == 1
+        and "1<span" in browser.get("payments").content.decode()
+    )
+    assert browser.get(line.notice.url).status_code == 200
+    assert browser.post(line.notice.url).status_code == 303
+    assert told(browser) == []
+    assert (
+        PaymentEvent.objects.filter(payment=payment, event_type="late_deposit.accepted").count()
+        == 1
+    )
+    assert Movement.objects.filter(kind="late_deposit_accepted").count() == 1
+    assert AuditEntry.objects.filter(action="late_deposit.accepted").count() == 1
+    assert LateDeposit.objects.get(deposit=deposit).store_id == cast.bakery.store.pk
+    books_are_right()
+
+
+def test_a_late_deposit_that_is_sent_back_is_gone_too(cast: Cast) -> None:
+    payment, _ = late(cast)
+    answer = cast.bakery.test.post(
+        f"/payments/{payment}/refunds",
+        {"refund": {"destination_address": make.fresh_address()}},
+        key="back",
+    )
+    assert answer.status_code == 201, answer.content
+    assert Refund.objects.get().is_from_held
+    assert told(Browser(cast.alice)) == []
+    books_are_right()
+
+
+def test_an_overpayment_is_refunded_from_its_button(cast: Cast) -> None:
+    made = make.simulated(
+        cast.bakery.test, make.payment(cast.bakery.test, title="Rye")["id"], "overpaid"
+    )
+    assert made["state_reason"] == "completed_overpaid"
+    browser = Browser(cast.alice)
+    line = only(browser)
+    assert (line.notice.title, line.notice.action) == ("Customer overpaid", "Refund difference")
+    excess = cents_from_text(line.notice.amount.removeprefix("€"))
+    assert 0 < excess < 1000
+    assert line.notice.detail == f"Rye · €{(1000 + excess) / 100:.2f} received, €10.00 due"
+    assert line.notice.url.startswith(f"/dashboard/payments/{made['id']}/refund?")
+    assert (
+        f'value="{line.notice.amount.removeprefix("€")}"'
+        in browser.get(line.notice.url).content.decode()
+    )
+    confirmed(browser, made, reviewed(browser, made, amount="0.0001"))
+    assert Refund.objects.count() == 1 and told(browser) == []
+    books_are_right()
+    make.advance(cast.bakery.test, 61)
+    assert told(browser) == []
+
+
+def test_an_overpayment_that_is_left_alone_is_shown_for_a_month(cast: Cast) -> None:
+    make.simulated(cast.bakery.test, make.payment(cast.bakery.test)["id"], "overpaid")
+    assert told(Browser(cast.alice)) == ["Customer overpaid"]
+    make.advance(cast.bakery.test, 31 * DAY)
+    assert told(Browser(cast.alice)) == []
+
+
+def test_a_rejected_payment_of_an_unknown_sender_is_refunded_to_an_address_that_is_named(
+    cast: Cast,
+) -> None:
+    change_store(cast.bakery.store, accept_overpayments=False)
+    made = make.payment(cast.bakery.test, title="Rye")
+    arrives(made, sender=ZERO_ADDRESS, share=2)
+    browser = Browser(cast.alice)
+    line = only(browser)
+    assert "unknown sender" in line.notice.title and line.notice.action == "Issue refund"
+    review = reviewed(browser, made, destination_address=make.fresh_address())
+    confirmed(browser, made, review)
+    assert Refund.objects.count() == 1 and told(browser) == []
+    books_are_right()
+
+
+def test_a_rejected_card_payment_waits_for_the_merchants_address(cast: Cast) -> None:
+    change_store(cast.bakery.store, accept_overpayments=False)
+    made = make.payment(cast.bakery.test, title="Rye")
+    arrives(made, sender=ZERO_ADDRESS, share=2)
+    hold.flag_card_refund(Payment.objects.get(pk=made["id"]))
+    browser = Browser(cast.alice)
+    line = only(browser)
+    assert (line.notice.title, line.notice.action) == (
+        "Card payment needs a refund",
+        "Issue refund",
+    )
+    confirmed(browser, made, reviewed(browser, made, destination_address=make.fresh_address()))
+    assert told(browser) == []
+
+
+def test_a_refund_that_failed_is_made_again(cast: Cast) -> None:
+    make.store_coins(cast.bakery.store, "SETH", 10**18)
+    made = make.paid(cast.bakery.test, title="Rye")
+    browser = Browser(cast.alice)
+    confirmed(browser, made, reviewed(browser, made))
+    row = Refund.objects.get()
+    assert told(browser) == []
+    REFUND_MACHINE.change_status(row, Step("failed"), at=clock.real_now())
+    line = only(browser)
+    assert (line.notice.title, line.notice.url) == (
+        "Refund failed",
+        f"/dashboard/payments/{made['id']}/refund",
+    )
+    Refund.objects.filter(pk=row.pk).update(status="submitted")
+    assert told(browser) == []
+
+
+def test_coins_that_an_address_was_not_made_for_are_told(cast: Cast) -> None:
+    made = make.payment(cast.bakery.test, title="Rye")
+    Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
+    arrives(made, "USDC_SETH")
+    browser = Browser(cast.alice)
+    line = only(browser)
+    assert (line.notice.title, line.notice.action) == (
+        "Unexpected coins arrived",
+        "Review transfer",
+    )
+    assert "USDC" in line.notice.detail and "Rye" in text(browser.get(line.notice.url))
+    assert told(Browser(cast.charlie)) == []
+    make.advance(cast.bakery.test, 31 * DAY)
+    assert told(browser) != [], "it is somebody's money"
+
+
+def test_a_refund_whose_outcome_is_unclear_is_told(cast: Cast) -> None:
+    made = make.paid(cast.bakery.test)
+    make.store_coins(cast.bakery.store, "SETH", 10**18)
+    confirmed(Browser(cast.alice), made, reviewed(Browser(cast.alice), made))
+    refund = Refund.objects.select_related("asset").get()
+    sending = OutgoingTransaction.objects.create(
+        store=cast.bakery.store,
+        mode="test",
+        chain_id=refund.asset.chain_id,
+        asset=refund.asset,
+        purpose="refund",
+        reference=str(refund.pk),
+        to_address=refund.destination_address,
+        amount_atomic=refund.amount_atomic,
+        status="review",
+        requested_at=clock.real_now(),
+    )
+    browser = Browser(cast.alice)
+    line = only(browser)
+    assert (line.notice.title, browser.get(line.notice.url).headers["Location"]) == (
+        "Refund is under review",
+        f"/dashboard/payments/{made['id']}",
+    )
+    OutgoingTransaction.objects.filter(pk=sending.pk).update(status="failed")
+    assert told(browser) == []

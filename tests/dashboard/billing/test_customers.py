@@ -1,0 +1,86 @@
+"""Customers as a merchant adds, finds, bills and deletes them, without a script."""
+
+from apps.billing.models import Customer, Invoice, Subscription
+from apps.core import clock
+from apps.stores.models import Member, Role
+from tests.billing import records as billing
+from tests.cast import Cast, person
+from tests.dashboard.billing.forms import EMAIL, acts_of, draft_form, new, rows_of
+from tests.dashboard.browse import Browser, text
+
+
+def test_a_customer_is_added_found_edited_and_deleted(cast: Cast, browser: Browser) -> None:
+    made = new(
+        browser, "customers/new", email=EMAIL, name="=Ann", line1="Ringstr. 1", city="Berlin"
+    )
+    customer = Customer.objects.get(email=EMAIL)
+    assert made.headers["Location"] == f"/dashboard/customers/{customer.pk}"
+    assert customer.address == {"line1": "Ringstr. 1", "city": "Berlin"} and customer.phone is None
+    assert "Ringstr. 1" in text(browser.get(f"customers/{customer.pk}"))
+    assert "A customer with this email already exists." in text(
+        new(browser, "customers/new", email=EMAIL.upper())
+    )
+    assert EMAIL in text(browser.get("customers?q=ANN@")) and EMAIL not in text(
+        browser.get("customers?q=nobody")
+    )
+    assert rows_of(browser.get("customers.csv"))[1][:2] == [EMAIL, "'=Ann"]
+
+    Customer.objects.filter(pk=customer.pk).update(address={"line1": "Ringstr. 1", "vat": "DE1"})
+    browser.post(f"customers/{customer.pk}/edit", email=EMAIL, name="Ann", line1="", country="DE")
+    customer.refresh_from_db()
+    assert (customer.name, customer.address) == ("Ann", {"country": "DE", "vat": "DE1"})
+
+    running = billing.subscribe(cast.bakery.test, customer_id=str(customer.pk))
+    assert "1 subscription ends now" in text(browser.get(f"customers/{customer.pk}/delete"))
+    browser.post(f"customers/{customer.pk}/delete")
+    assert Subscription.objects.get(pk=running["id"]).status == "canceled"
+    assert browser.get("customers").context["table"].rows == []
+    gone = text(browser.get(f"customers/{customer.pk}"))
+    assert "can’t be billed anymore" in gone
+    assert browser.get(f"customers/{customer.pk}/edit").status_code == 404
+    assert acts_of(cast) == ["customer.created", "customer.changed", "customer.deleted"]
+
+
+def test_only_who_may_bill_sees_the_link_to_a_customers_own_page(
+    cast: Cast, browser: Browser
+) -> None:
+    made = billing.customer(cast.bakery.test)
+    viewer = person("viewer")
+    Member.objects.create(
+        store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now()
+    )
+    path = f"customers/{made['id']}"
+    assert "/portal/" in text(browser.get(path))
+    shown = text(Browser(viewer).get(path))
+    assert "/portal/" not in shown and "New invoice" not in shown and made["email"] in shown
+
+
+def test_somebody_new_is_added_where_they_are_billed(cast: Cast, browser: Browser) -> None:
+    refused = new(browser, "invoices/new", **draft_form(save="1"))
+    assert (
+        refused.status_code == 422
+        and f"<span>Add <bdi>{EMAIL}</bdi> and save the draft</span>" in text(refused)
+        and "Bread" in text(refused)
+    )
+    made = new(browser, "invoices/new", **draft_form(add_customer="1", customer_name="Ann"))
+    row = Invoice.objects.select_related("customer").get()
+    assert made.headers["Location"] == f"/dashboard/invoices/{row.pk}" and (
+        row.customer.email,
+        row.customer.name,
+    ) == (EMAIL, "Ann")
+    sent = {
+        "email": "ben@example.com",
+        "price": [billing.price(cast.bakery.test)["id"]],
+        "quantity": ["1"],
+        "trial_days": "7",
+    }
+    assert "and start the subscription" in text(new(browser, "subscriptions/new", **sent))
+    new(browser, "subscriptions/new", **sent, add_customer="1")
+    assert Subscription.objects.get().customer.email == "ben@example.com"
+    browser.post(f"customers/{row.customer_id}/delete")
+    again = new(browser, "invoices/new", **draft_form(save="1"))
+    assert again.status_code == 422 and "add_customer" not in text(again)
+    bad = new(browser, "invoices/new", **draft_form(email="nobody", add_customer="1"))
+    assert bad.status_code == 422 and "Email is not a valid address." in text(bad)
+    chosen = f"subscriptions/new?price={Subscription.objects.get().price_id}"
+    assert f'value="{Subscription.objects.get().price_id}" selected' in text(browser.get(chosen))

@@ -1,0 +1,107 @@
+"""Forms of what is sold: payments, payment links and the point of sale."""
+
+from tests.dashboard.forms.broken import Broken, at
+from tests.links.makers import made_link
+
+LINK = {
+    "title": "Mug",
+    "kind": "fixed",
+    "amount": "12",
+    "currency": "EUR",
+    "email": "no",
+    "name": "no",
+}
+
+SELLING = (
+    Broken(
+        "payment_create",
+        at("payments/new"),
+        {"amount": "10", "currency": "EUR", "expires_in": "5"},
+        "expires_in",
+        "Choose one of the offered values.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "title": ""},
+        "title",
+        "The title can't be blank.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "amount": ""},
+        "amount",
+        "The amount is required.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "kind": "free"},
+        "kind",
+        "Choose one of the offered values.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "kind": "chosen", "suggested": "1, 2, 3, 4, 5"},
+        "suggested",
+        "Each suggested amount has too many items (maximum is 4).",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "stock": "1.5"},
+        "stock",
+        "The quantity must be a whole number.",
+    ),
+    Broken(
+        "link_create",
+        at("payment-links/new"),
+        {**LINK, "ends": "2020-01-01"},
+        "ends",
+        "The end date must be in the future.",
+    ),
+    Broken(
+        "link_edit",
+        lambda world: f"payment-links/{made_link(world.cast.bakery).pk}/edit",
+        {**LINK, "success_url": "x"},
+        "success_url",
+        "The address must be a valid URL.",
+    ),
+    Broken(
+        "till",
+        at("point-of-sale"),
+        {"amount": "", "currency": "EUR"},
+        "amount",
+        "The amount is required.",
+    ),
+    Broken(
+        "till",
+        at("point-of-sale"),
+        {"amount": "10", "currency": "EUR", "tip": "9999"},
+        "tip_amount",
+        "Choose one of the offered values.",
+    ),
+    Broken(
+        "till",
+        at("point-of-sale"),
+        {"amount": "10.50", "currency": "JPY"},
+        "amount",
+        "The amount must be a whole number in JPY.",
+    ),
+    Broken(
+        "till_settings",
+        at("point-of-sale/settings"),
+        {"currency": "EUR", "tips": "5, much"},
+        "tips",
+        "Each tip must be a number such as 12.50.",
+    ),
+    Broken(
+        "till_settings",
+        at("point-of-sale/settings"),
+        {"currency": "EUR", "tips": "101"},
+        "tips",
+        "Each tip must be at most 100 percent.",
+    ),
+)

@@ -1,0 +1,69 @@
+"""Who may know whom: apps, libraries, the web, and what is outside."""
+
+import ast
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from tests.house.files import ROOT, sources
+
+
+def test_no_app_imports_upward() -> None:
+    run = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+
+
+HTTP = (
+    "apps/core/http.py",
+    "apps/core/local_chain.py",
+    "apps/core/net.py",
+    "apps/core/posting.py",
+)
+
+
+def test_outbound_http_is_in_one_place() -> None:
+    libraries = re.compile(
+        r"^\s*(import|from) (requests|httpx|urllib3|urllib\.request|aiohttp|apps\.core\.http)\b",
+        re.M,
+    )
+    for path in sources("apps"):
+        name = str(path.relative_to(ROOT))
+        if (
+            path.suffix == ".py"
+            and name not in HTTP
+            and "/providers/" not in name
+            and "/demo" not in name
+        ):
+            assert not libraries.search(path.read_text()), name
+
+
+def test_what_production_imports_is_what_production_installs() -> None:
+    """Packages of the tests are there when tests run, and missing in the image."""
+    brings = metadata.packages_distributions()
+    pinned = set(
+        re.findall(
+            r"^([a-z0-9][a-z0-9._-]*)==", (ROOT / "requirements" / "base.txt").read_text(), re.M
+        )
+    )
+    local = {"dev/embedded.py", "dev/pytest_services.py"}
+    for path in sources("apps", "config"):
+        if path.suffix != ".py" or str(path.relative_to(ROOT)) in local:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += (
+                [node.module]
+                if isinstance(node, ast.ImportFrom) and node.module and not node.level
+                else []
+            )
+            for name in {name.partition(".")[0] for name in names} & set(brings):
+                packages = {re.sub(r"[-_.]+", "-", package).lower() for package in brings[name]}
+                assert packages & pinned, f"{path.relative_to(ROOT)} imports {name}"

@@ -1,0 +1,53 @@
+"""Files, functions, lines and dicts of anything stay small."""
+
+import ast
+import re
+
+from tests.house.files import PYTHON, ROOT, sources
+
+LINES_MAX = 500
+FUNCTION_LINES_MAX = 70
+TEMPLATE_COLUMNS_MAX = 120
+
+
+def test_files_and_functions_stay_short() -> None:
+    wrong = []
+    for path in PYTHON:
+        text = path.read_text()
+        name = path.relative_to(ROOT)
+        lines = len(text.splitlines())
+        if lines > LINES_MAX:
+            wrong.append(f"{name}: {lines} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                assert node.end_lineno is not None
+                if node.end_lineno - node.lineno >= FUNCTION_LINES_MAX:
+                    wrong.append(f"{name}: {node.name} has {node.end_lineno - node.lineno} lines")
+    assert wrong == []
+
+
+def test_templates_wrap_at_120_columns() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sources("templates")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > TEMPLATE_COLUMNS_MAX
+    ]
+    assert wrong == []
+
+
+# What JSON schemas, free-form objects and other people's interfaces are made of, each with its
+# reason at its line. Going down is welcome.
+ANY_DICTS_MAX = 5
+
+
+def test_dicts_of_anything_become_fewer() -> None:
+    """mypy sees nothing of what stands in one: a class, a TypedDict or a Mapping[str, object] says
+    more."""
+    found = [
+        path
+        for path in sources("apps")
+        if path.suffix == ".py"
+        for _ in re.findall(r"dict\[str, Any\]", path.read_text())
+    ]
+    assert len(found) <= ANY_DICTS_MAX

@@ -1,0 +1,88 @@
+"""The rule itself: who turns it on, loosens it, and when that counts."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+
+from apps.access.operations import RoleForbids, WrongCredential
+from apps.audit import verify
+from apps.core import clock
+from apps.payouts.models import ApprovalRule
+from apps.payouts.services import approval_rules
+from apps.payouts.services.approval_rules import TooFewPeople, change_rule
+from apps.stores.models import Member, Role, Store
+from tests import make
+from tests.cast import Cast, person
+from tests.payouts.approvals.acts import letters
+from tests.payouts.two_people import LITTLE, MUCH, Two, two_people
+
+
+def test_one_person_alone_cannot_turn_it_on(cast: Cast) -> None:
+    with pytest.raises(TooFewPeople, match="Invite an owner or admin first"):
+        change_rule(cast.bakery.owner_access(), 100_00)
+    Member.objects.create(
+        store=cast.bakery.store, user=cast.charlie, role=Role.ADMIN, created_at=clock.real_now()
+    )
+    type(cast.charlie).objects.filter(pk=cast.charlie.pk).update(is_active=False)
+    with pytest.raises(TooFewPeople):
+        change_rule(cast.bakery.owner_access(), 100_00)
+    assert not ApprovalRule.objects.exists()
+
+
+def test_only_owners_change_it_and_each_mode_has_its_own(two: Two) -> None:
+    with pytest.raises(RoleForbids):
+        change_rule(two.as_adam(), None)
+    with pytest.raises(WrongCredential):
+        change_rule(two.key_access(), None)
+    assert ApprovalRule.objects.get().mode == "test"
+    make.store_coins(two.cast.bakery.store, "ETH", 10**18)
+    assert make.payout(two.cast.bakery.live, MUCH, asset_id="ETH")["status"] == "pending"
+
+
+def test_a_stricter_rule_counts_at_once_and_a_looser_one_when_it_has_cooled(cast: Cast) -> None:
+    two = two_people(cast, "live", "ETH")
+    change_rule(two.as_alice(), 50_00)
+    assert make.payout(two.key, LITTLE, asset_id="ETH")["status"] == "requires_review"
+    change_rule(two.as_alice(), None)
+    assert make.payout(two.key, LITTLE, asset_id="ETH")["status"] == "requires_review"
+    told = [whom for whom, subject in letters() if "need a second person" in subject]
+    assert told == [cast.alice.email] * 3, "of each change"
+    with time_machine.travel(clock.real_now() + timedelta(hours=25)):
+        made = make.payout(two.key, MUCH, asset_id="ETH")
+        assert made["status"] == "pending"
+    assert [
+        finding.invariant
+        for finding in verify.findings()
+        if finding.invariant == "payouts_approved"
+    ] == []
+
+
+def test_an_owner_stops_a_looser_rule_by_the_letters_link(cast: Cast) -> None:
+    two = two_people(cast, "live", "ETH")
+    rule = change_rule(two.as_alice(), 10_000_00)
+    assert rule.next_from is not None and approval_rules.stop_change(rule.pk, rule.next_from)
+    rule.refresh_from_db()
+    assert (rule.above_cents, rule.next_above_cents, rule.next_from) == (100_00, None, None)
+
+
+def test_another_currency_of_the_store_does_not_loosen_the_rule(two: Two) -> None:
+    Store.objects.filter(pk=two.cast.bakery.store.pk).update(settlement_currency="GBP")
+    change_rule(two.as_alice(), 60_00)
+    assert (ApprovalRule.objects.get().currency, ApprovalRule.objects.get().above_cents) == (
+        "EUR",
+        60_00,
+    )
+    assert make.payout(two.key, LITTLE)["status"] == "requires_review"
+
+
+def test_the_last_approvers_going_is_foreseen(two: Two) -> None:
+    assert approval_rules.leaves_too_few(Member.objects.get(user=two.adam))
+    third = person("olga")
+    Member.objects.create(
+        store=two.cast.bakery.store, user=third, role=Role.ADMIN, created_at=clock.real_now()
+    )
+    assert not approval_rules.leaves_too_few(Member.objects.get(user=two.adam))
+    assert not approval_rules.leaves_too_few(
+        Member(store=two.cast.bakery.store, user=two.cast.bob, role=Role.DEVELOPER)
+    )
