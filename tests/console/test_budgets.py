@@ -120,7 +120,7 @@ STARTS = {
         ),
         HEAVY | CELERY | REDIS | DOORS,
         1000,
-        9999,
+        1173,
     ),
 }
 REPORT = """
