@@ -44,6 +44,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/payments/net.py": ("assets_asset",),
         "apps/payments/proceeds.py": (*COINS, "chain_deposit"),
         "apps/platforms/services/overview.py": ("assets_asset", *BOOKS),
+        "apps/swaps/services/auto.py": ("payments_payment",),
         "apps/reports/bookings.py": (
             "assets_asset",
             *BOOKS,

@@ -170,6 +170,17 @@ class Payment(Owned):
                 condition=models.Q(state_reason="completed_overpaid", refund_state="none"),
                 name="payment_overpaid",
             ),
+            # What an automatic swap may be due for, and what has one under way.
+            models.Index(
+                fields=["store", "mode", "completed_at"],
+                condition=models.Q(status="completed", auto_swap_status__isnull=True),
+                name="payment_unswapped",
+            ),
+            models.Index(
+                fields=["completed_at"],
+                condition=models.Q(auto_swap_status="pending"),
+                name="payment_swapping",
+            ),
             BrinIndex(fields=["created_at"], name="payment_by_age"),
         ]
 

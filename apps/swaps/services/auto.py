@@ -11,14 +11,15 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.db import transaction
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from apps.access import cooling, operations
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock
+from apps.core.db.sql import Statement
 from apps.core.errors import Failure, Flat
-from apps.core.rows import Job
+from apps.core.rows import PAUSED_SQL, Job
 from apps.ledger.selectors import payment_split
 from apps.payments.models import Payment
 from apps.payments.services.auto_swap import COMPLETED, FAILED, PENDING, SKIPPED, note_auto_swap
@@ -35,6 +36,23 @@ TARGETS = {"live": ("ETH_USDC", "ETH_USDT"), "test": ("SETH_USDC", "USDC_SETH", 
 CALLER = "auto_swap"
 PATIENCE = timedelta(hours=1)
 JOB = Job("swaps.auto_swap", limit=200, in_transaction=False)
+DUE_MAX = 5_000
+# From the few stores that want it, each with its next payments: what it costs depends on them and
+# on what is due, never on how many payments there are. A payment leaves the index
+# `payment_unswapped` as soon as it shows how far its swap is.
+_DUE = Statement(f"""
+SELECT due.id FROM swaps_autoswap s CROSS JOIN LATERAL (
+    SELECT p.id, p.completed_at, row_number() OVER (ORDER BY p.completed_at) AS turn
+    FROM payments_payment p
+    WHERE p.store_id = s.store_id AND p.mode = s.mode AND p.completed_at >= s.since
+      AND p.status = 'completed' AND p.auto_swap_status IS NULL
+      AND p.id::text NOT IN ({PAUSED_SQL})
+    ORDER BY p.completed_at LIMIT %(of_store)s
+) AS due
+WHERE s.target_asset_id IS NOT NULL AND (s.mode = %(mode)s OR %(mode)s = '')
+    AND (s.store_id = %(store_id)s::uuid OR %(store_id)s::uuid IS NULL)
+ORDER BY due.turn, due.completed_at LIMIT %(limit)s
+""")  # noqa: S608  # our own text
 
 
 class NotATarget(Flat):
@@ -126,29 +144,41 @@ def stop_auto_swap(id: uuid.UUID, until: datetime) -> bool:
 def swap_completed_payments(store_id: uuid.UUID | None = None, *, mode: str = "") -> int:
     """The sweep (of a mode): begin what is due and show what has ended; how many payments there
     were."""
-    waiting = _waiting(store_id)
-    return JOB.walk(waiting.filter(mode=mode) if mode else waiting, _follow, mode=mode)
+    mode = mode if store_id is None else "test"
+    begun = JOB.walk(_begun(store_id, mode), _follow, mode=f"{mode}+" if mode else "+")
+    return begun + JOB.walk(_due(store_id, mode), _follow, mode=mode)
 
 
-def _waiting(store_id: uuid.UUID | None) -> "QuerySet[Payment]":
-    """Completed payments that no swap was begun for though their store wants it, and those whose
-    swap isn't shown as ended."""
+def _begun(store_id: uuid.UUID | None, mode: str) -> "QuerySet[Payment]":
+    """Payments whose swap isn't shown as ended."""
+    rows = Payment.objects.filter(auto_swap_status=PENDING)
+    rows = rows.filter(mode=mode) if mode else rows
+    return _with_target(rows if store_id is None else rows.filter(store_id=store_id))
+
+
+def _due(store_id: uuid.UUID | None, mode: str) -> "QuerySet[Payment]":
+    """Completed payments that no swap was begun for though their store wants it."""
+    ids = _DUE.rows(
+        store_id=store_id,
+        mode=mode,
+        job=JOB.name,
+        now=clock.real_now(),
+        of_store=JOB.limit + 1,
+        limit=DUE_MAX,
+    )
+    rows = Payment.objects.filter(pk__in=[payment_id for (payment_id,) in ids])
+    return _with_target(rows.filter(status=Payment.Status.COMPLETED, auto_swap_status__isnull=True))
+
+
+def _with_target(rows: "QuerySet[Payment]") -> "QuerySet[Payment]":
     choices = AutoSwap.objects.filter(
         store=OuterRef("store"), mode=OuterRef("mode"), target_asset__isnull=False
     )
-    rows = Payment.objects.annotate(
-        swap_since=Subquery(choices.values("since")[:1]),
-        swap_target_id=Subquery(choices.values("target_asset_id")[:1]),
-    )
-    new = Q(
-        auto_swap_status=None, status=Payment.Status.COMPLETED, completed_at__gte=F("swap_since")
-    )
-    rows = (
-        rows.filter(new | Q(auto_swap_status=PENDING))
+    return (
+        rows.annotate(swap_target_id=Subquery(choices.values("target_asset_id")[:1]))
         .select_related("store")
         .order_by("completed_at")
     )
-    return rows if store_id is None else rows.filter(store_id=store_id, mode="test")
 
 
 def _follow(payment: Payment) -> None:
@@ -213,11 +243,13 @@ def _begin(
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     """A payment is swapped when it completes; swaps that ended are shown with the next step."""
-    moments = _waiting(store_id).values_list("completed_at", flat=True)
-    return min(
-        (moment for moment in moments if moment is not None and (after is None or moment > after)),
-        default=None,
-    )
+    moments = [
+        moment
+        for rows in (_begun(store_id, "test"), _due(store_id, "test"))
+        for moment in rows.values_list("completed_at", flat=True)
+        if moment is not None and (after is None or moment > after)
+    ]
+    return min(moments, default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
