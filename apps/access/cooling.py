@@ -14,6 +14,7 @@ from django.db import transaction
 
 from apps.access import letters, operations
 from apps.access.access import Access
+from apps.access.models import CoolingSettings
 from apps.access.operations import Operation
 from apps.core import clock
 from apps.core.errors import Flat, NotFound
@@ -21,6 +22,7 @@ from apps.core.messages.fields import is_uuid
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Store
+from apps.stores.settings import lock_settings, write_settings
 
 HOURS_MAX = 72
 HOURS_DEFAULT = 24
@@ -47,15 +49,15 @@ class NotHours(Flat):
     message = f"Choose from 0 to {HOURS_MAX} hours"
 
 
-def hours_of(store: Store, at: datetime) -> int:
-    """The store's cooling time now."""
+def hours_of(cooling: CoolingSettings, at: datetime) -> int:
+    """A store's cooling time now."""
     if (
-        store.cooling_hours_next is not None
-        and store.cooling_hours_next_from is not None
-        and store.cooling_hours_next_from <= at
+        cooling.cooling_hours_next is not None
+        and cooling.cooling_hours_next_from is not None
+        and cooling.cooling_hours_next_from <= at
     ):
-        return store.cooling_hours_next
-    return store.cooling_hours
+        return cooling.cooling_hours_next
+    return cooling.cooling_hours
 
 
 def usable_from(access: Access | None, operation: Operation, mode: str) -> datetime | None:
@@ -63,14 +65,14 @@ def usable_from(access: Access | None, operation: Operation, mode: str) -> datet
     if access is None or access.user is None or not operation.cools or mode != Mode.LIVE:
         return None
     at = clock.real_now()
-    hours = hours_of(Store.objects.get(pk=access.store_id), at)
+    hours = hours_of(CoolingSettings.of(access.store), at)
     return at + timedelta(hours=hours) if hours else None
 
 
 def link_usable_from(store: Store, at: datetime) -> datetime:
     """When what came by an onboarding link can be used. A link proves nobody: where people wait for
     nothing, it waits as long as usual."""
-    return at + timedelta(hours=hours_of(store, at) or HOURS_DEFAULT)
+    return at + timedelta(hours=hours_of(CoolingSettings.of(store), at) or HOURS_DEFAULT)
 
 
 def tell(
@@ -101,7 +103,7 @@ def read(token: str) -> tuple[str, uuid.UUID, datetime]:
 # --- the time itself ------------------------------------------------------------------------------
 
 
-def change_hours(access: Access, hours: int) -> Store:
+def change_hours(access: Access, hours: int) -> None:
     """A longer time counts at once, a shorter one when the present one has passed. Raises NotHours,
     or what operations.check does."""
     operations.check(access, operations.COOLING_CHANGE)
@@ -109,16 +111,16 @@ def change_hours(access: Access, hours: int) -> Store:
         raise NotHours
     at = clock.real_now()
     with transaction.atomic():
-        store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
-        present = hours_of(store, at)
+        store = lock_settings(access.store_id)
+        present = hours_of(CoolingSettings.of(store), at)
         if hours == present:
-            return _keep(store, present, None, None)
+            _keep(store, present, None, None)
+            return
         until = at + timedelta(hours=present) if hours < present else None
-        change = (
+        if until is None:
             _keep(store, hours, None, None)
-            if until is None
-            else _keep(store, present, hours, until)
-        )
+        else:
+            _keep(store, present, hours, until)
         tell(
             access,
             operations.COOLING_CHANGE,
@@ -133,23 +135,28 @@ def change_hours(access: Access, hours: int) -> Store:
             name=store.name,
             details={"hours": [present, hours]},
         )
-    return change
 
 
 def stop_change(store_id: uuid.UUID, until: datetime) -> bool:
     """The time stays as it is; False when it has changed already, or was never to."""
     with transaction.atomic():
         store = Store.objects.select_for_update(no_key=True).filter(pk=store_id).first()
-        if store is None or store.cooling_hours_next_from != until or until <= clock.real_now():
+        if store is None or until <= clock.real_now():
             return False
-        _keep(store, store.cooling_hours, None, None)
+        present = CoolingSettings.of(store)
+        if present.cooling_hours_next_from != until:
+            return False
+        _keep(store, present.cooling_hours, None, None)
         audit.record("store.cooling_kept", store=store, target=store, name=store.name)
     return True
 
 
-def _keep(store: Store, hours: int, later: int | None, since: datetime | None) -> Store:
-    store.cooling_hours = hours
-    store.cooling_hours_next = later
-    store.cooling_hours_next_from = since
-    store.save(update_fields=["cooling_hours", "cooling_hours_next", "cooling_hours_next_from"])
-    return store
+def _keep(store: Store, hours: int, later: int | None, since: datetime | None) -> None:
+    write_settings(
+        store,
+        {
+            "cooling_hours": hours,
+            "cooling_hours_next": later,
+            "cooling_hours_next_from": since,
+        },
+    )

@@ -17,6 +17,7 @@ from django.db import models
 from django_otp.models import Device, ThrottlingMixin
 from django_otp.oath import TOTP
 
+from apps.access.cooling_models import CoolingSettings
 from apps.access.oauth_models import (
     AccessToken,
     Application,
@@ -35,6 +36,7 @@ __all__ = [
     "AgentCredential",
     "ApiKey",
     "Application",
+    "CoolingSettings",
     "DeviceGrant",
     "Grant",
     "IDToken",

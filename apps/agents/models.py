@@ -7,6 +7,8 @@ cap; the database refuses more.
 
 from django.db import models
 
+from apps.agents.settings_models import AgentSettings as AgentSettings  # a model of this app
+from apps.agents.settings_models import AuthorizationProvider as AuthorizationProvider
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
 
 

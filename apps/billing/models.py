@@ -7,6 +7,7 @@ period_key). Cents are hundredths of the major unit in every currency.
 from django.db import models
 from django.db.models.functions import Lower
 
+from apps.billing.settings_models import InvoiceSettings as InvoiceSettings  # a model of this app
 from apps.core.ids import IdField
 from apps.core.models import Formed, once_per_form
 from apps.stores.models import Currency

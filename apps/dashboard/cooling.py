@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.access import cooling, operations
+from apps.access.models import CoolingSettings
 from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.web.forms import Form
@@ -80,8 +81,8 @@ def hours(request: PageRequest) -> HttpResponse:
     form = HoursForm.from_post(request.POST)
     if request.method == "POST":
 
-        def keep() -> object:
-            return cooling.change_hours(request.access, form.hours)
+        def keep() -> None:
+            cooling.change_hours(request.access, form.hours)
 
         try:
             confirmation = confirming.ask_about_form(
@@ -96,17 +97,16 @@ def hours(request: PageRequest) -> HttpResponse:
             return go("settings_cooling")
         except Refusals as refusal:
             form.refuse(refusal)
-    store = request.access.store
     at = clock.real_now()
-    store.refresh_from_db()
-    present = cooling.hours_of(store, at)
-    next_from = store.cooling_hours_next_from
+    current = CoolingSettings.of(request.access.store)
+    present = cooling.hours_of(current, at)
+    next_from = current.cooling_hours_next_from
     context = {
         "form": form,
         "hours": form.values["hours"] or present,
         "present": present,
         "most": cooling.HOURS_MAX,
-        "next": store.cooling_hours_next,
+        "next": current.cooling_hours_next,
         "next_from": next_from if next_from is not None and next_from > at else None,
         "errors": form.common_errors,
         "may_change": roles.may(request.member.role, roles.OWN),

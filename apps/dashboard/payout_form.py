@@ -35,14 +35,13 @@ from apps.dashboard.reviews import (
 from apps.ledger.selectors import balances
 from apps.payments.services.worth import fiat_text, fiat_typed
 from apps.payouts import selectors, states
-from apps.payouts.models import Destination, Payout
+from apps.payouts.models import Destination, Payout, PayoutSettings, PaysNetworkFee
 from apps.payouts.requests import PayoutRequest, target_of
 from apps.payouts.services.create import create_payout, foresee_payout, is_new_target
 from apps.payouts.services.destinations import lookalike_of, title
 from apps.payouts.services.offer import PayoutOffer, check_affordable, offer_of
 from apps.payouts.services.orders import PayoutOrder
 from apps.payouts.services.quote import quote_payout
-from apps.stores.models import PaysNetworkFee
 
 FIAT = "fiat"
 
@@ -272,7 +271,8 @@ def _facts(request: PageRequest, payout_request: PayoutRequest, order: PayoutOrd
             Fact("Arrives in the bank, about", fiat(quote.fiat.cents, quote.fiat.currency)),
             Fact("Off-ramp fee, about", fiat(quote.fee.cents, quote.fee.currency)),
         ]
-    if request.access.store.payout_network_fee != PaysNetworkFee.MERCHANT:
+    settings = PayoutSettings.of(request.access.store)
+    if settings.payout_network_fee != PaysNetworkFee.MERCHANT:
         return [*facts, Fact("Network fee", "Paid by us")]
     fee = costs.fee(order.amount.asset)
     if fee is None:
@@ -306,7 +306,7 @@ def _cautions(request: PageRequest, order: PayoutOrder) -> list[Caution]:
     )
     looked_at = (
         "We'll review the payout before it's sent."
-        if request.access.store.review_new_destinations
+        if PayoutSettings.of(request.access.store).review_new_destinations
         else ""
     )
     return [

@@ -12,6 +12,7 @@ from django.db import models
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.payouts.approval_models import ApprovalRule, PayoutApproval
 from apps.payouts.batch_models import PayoutBatch, PayoutBatchLine
+from apps.payouts.settings_models import PayoutSettings, PaysNetworkFee
 
 __all__ = [
     "ApprovalRule",
@@ -22,7 +23,9 @@ __all__ = [
     "PayoutApproval",
     "PayoutBatch",
     "PayoutBatchLine",
+    "PayoutSettings",
     "PayoutTransition",
+    "PaysNetworkFee",
     "Schedule",
     "ScheduleRun",
     "StorePayoutCap",

@@ -9,13 +9,24 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
+from django.db import transaction
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.core.staff import lists, roles
+from apps.core.staff.labels import field_label
 from apps.core.staff.pages import Part, ReadOnly, Switches, SwitchForm
 from apps.stores import staffing
 from apps.stores.models import AuditEntry, Member, Store, User
+from apps.stores.settings import (
+    columns_of,
+    model_of,
+    rows_of,
+    settings_models,
+    values_of,
+    write_settings,
+)
 
 
 class Members(Part):
@@ -68,8 +79,35 @@ class UserAdmin(Switches):
         obj.save(update_fields=[name for name in form.changed_data if name != "reason"])
 
 
+def _all_columns() -> list[str]:
+    """Of the store, and of its settings."""
+    further = [name for model in settings_models() for name in columns_of(model)]
+    return [*(field.name for field in Store._meta.fields), *further]
+
+
+class StoreForm(SwitchForm):
+    """The store's own columns with those of its settings, which StoreAdmin adds as fields."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        columns = [name for name in self.base_fields if model_of(name) is not None]
+        self.initial = {**values_of(self.instance, columns), **self.initial}
+
+    def clean(self) -> None:
+        super().clean()
+        cleaned = self.cleaned_data
+        for model in settings_models():
+            typed = {name: cleaned[name] for name in columns_of(model) if name in cleaned}
+            row = model(store=self.instance, **typed)
+            try:
+                row.clean_fields(exclude={field.name for field in model._meta.fields} - {*typed})
+            except forms.ValidationError as refusal:
+                self.add_error(None, refusal)
+
+
 @admin.register(Store)
 class StoreAdmin(Switches):
+    form = StoreForm
     operation = roles.STORE_SETTINGS
     list_display = ["label", "place", "of_platform", "verified", "created", "dispatch"]
     list_filter = ["is_platform", "settlement_currency"]
@@ -101,6 +139,53 @@ class StoreAdmin(Switches):
         "support_email",
         "remove_service_branding",
     )
+
+    def get_form(
+        self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        typed = self.switches if self.has_change_permission(request, obj) else ()
+        fields = {
+            name: self._input(request, model._meta.get_field(name))
+            for model in settings_models()
+            for name in columns_of(model)
+            if name in self.switches
+        }
+        form = type(self.form.__name__, (self.form,), fields)
+        labels = {name: field_label(name, is_typed=name in typed) for name in _all_columns()}
+        return super().get_form(request, obj, change, **{"form": form, "labels": labels, **kwargs})
+
+    def _input(self, request: HttpRequest, column: Any) -> Any:
+        label = field_label(column.name, is_typed=True)
+        return self.formfield_for_dbfield(column, request, label=label)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        further = [
+            name
+            for model in settings_models()
+            for name in columns_of(model)
+            if name not in self.switches
+        ]
+        return [*super().get_readonly_fields(request, obj), *further]
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """The store with its settings beside it, whose columns are shown as its own are."""
+        store = super().get_object(request, object_id, from_field)
+        if store is not None:
+            store.companions = rows_of(store)
+            for row in store.companions:
+                for name in columns_of(type(row)):
+                    setattr(store, name, getattr(row, name))
+        return store
+
+    def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
+        typed = {
+            name: form.cleaned_data[name]
+            for name in form.changed_data
+            if model_of(name) is not None
+        }
+        with transaction.atomic():
+            super().save_model(request, obj, form, change)
+            write_settings(obj, typed)
 
     @admin.display(description="Cards and agents")
     def dispatch(self, row: Store) -> str:

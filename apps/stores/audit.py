@@ -50,7 +50,13 @@ def record(
 
 def changes(row: Model, values: Mapping[str, object]) -> dict[str, list[object]]:
     """What `values` change about the row, for `details`: column -> [before, after]."""
-    before = {column: getattr(row, column) for column in values}
+    return differences({column: getattr(row, column) for column in values}, values)
+
+
+def differences(
+    before: Mapping[str, object], values: Mapping[str, object]
+) -> dict[str, list[object]]:
+    """The same, of what is known of it `before`."""
     return {
         column: [_plain(before[column]), _plain(value)]
         for column, value in values.items()

@@ -6,14 +6,25 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db.models import BooleanField
+
 from apps.core.staff import roles
 from apps.stores import four_eyes
 from apps.stores.four_eyes import Facts, Proposal, RequestKind, StaffRequestRefused
 from apps.stores.models import StaffRequest, Store, User
 from apps.stores.services import change_store_for
+from apps.stores.settings import lock_settings, model_of, settings_models, values_of
 
-_SWITCHES = ("card_funding_live", "card_funding_test", "x402_dispatch")
-COLUMNS = (*_SWITCHES, "authorization_provider", "authorization_url", "authorization_policy")
+_OF_STORE = ("card_funding_live", "card_funding_test")
+
+
+def dispatch_columns() -> list[str]:
+    """What takes two, of the store and of every app's settings."""
+    return [*_OF_STORE, *(column for model in settings_models() for column in model.takes_two)]
+
+
+def _is_switch(column: str) -> bool:
+    return isinstance((model_of(column) or Store)._meta.get_field(column), BooleanField)
 
 
 def request_dispatch(
@@ -23,17 +34,16 @@ def request_dispatch(
 
     Raises StaffForbidden, or what four_eyes.ask raises.
     """
-    differences = {
-        column: value for column, value in changes.items() if getattr(store, column) != value
-    }
+    before = values_of(store, list(changes))
+    differences = {column: value for column, value in changes.items() if before[column] != value}
     if not differences:
         raise StaffRequestRefused("Nothing of it would change")
-    if all(column in _SWITCHES and value is False for column, value in differences.items()):
+    if all(_is_switch(column) and value is False for column, value in differences.items()):
         roles.check(staff, roles.DISPATCH_OFF)
         change_store_for(store, reason, differences)
         return None
     lines = [
-        (_label(column), _text(getattr(store, column)), _text(value))
+        (_label(column), _text(before[column]), _text(value))
         for column, value in differences.items()
     ]
     wish = Proposal(
@@ -57,8 +67,7 @@ def _text(value: object) -> str:
 
 
 def _before(facts: Facts) -> Facts:
-    store = Store.objects.select_for_update().get(pk=facts["store"])
-    return {column: getattr(store, column) for column in COLUMNS}
+    return values_of(lock_settings(facts["store"]), dispatch_columns())
 
 
 def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:

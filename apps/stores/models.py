@@ -125,21 +125,6 @@ class Currency(models.TextChoices):
     NOK = "NOK", "Norwegian Krone"
 
 
-class PaysNetworkFee(models.TextChoices):
-    """Who bears the gas of a payout."""
-
-    SERVICE = "service"
-    MERCHANT = "merchant"
-
-
-class AuthorizationProvider(models.TextChoices):
-    """Who is asked before an agent acts."""
-
-    NONE = "none"
-    POLICY = "policy"
-    HTTP = "http"
-
-
 class Store(models.Model):
     """A merchant account. A sub-merchant is a store with a `platform`."""
 
@@ -203,27 +188,11 @@ class Store(models.Model):
         null=True, blank=True
     )  # while the clock is being moved: to which offset
 
-    # What staff decide about money that leaves, cards, agents and invoices.
-    payout_network_fee = models.CharField(
-        max_length=8, choices=PaysNetworkFee.choices, default=PaysNetworkFee.SERVICE
-    )
-    payout_review_threshold_cents = models.BigIntegerField(null=True, blank=True)
-    review_new_destinations = models.BooleanField(default=False)
-    platform_may_pay_out = models.BooleanField(default=False)
-    # How long what people name in live mode cools; a shorter time that is to come
-    # (apps.access.cooling).
-    cooling_hours = models.PositiveSmallIntegerField(default=24, db_default=24)
-    cooling_hours_next = models.PositiveSmallIntegerField(null=True, blank=True)
-    cooling_hours_next_from = models.DateTimeField(null=True, blank=True)
+    # Whether its payments can be paid by card. Every answer about a payment says so, so it is read
+    # with the store; all else that upper apps decide about a store is in rows of theirs
+    # (apps.stores.settings).
     card_funding_live = models.BooleanField(default=False)
     card_funding_test = models.BooleanField(default=False)
-    authorization_provider = models.CharField(
-        max_length=8, choices=AuthorizationProvider.choices, default=AuthorizationProvider.NONE
-    )
-    authorization_url = models.URLField(max_length=2048, blank=True)
-    authorization_policy = models.JSONField(default=dict, blank=True)
-    x402_dispatch = models.BooleanField(default=False)
-    invoice_due_days = models.PositiveSmallIntegerField(default=7)
 
     class Meta:
         constraints = [
@@ -241,11 +210,6 @@ class Store(models.Model):
             models.CheckConstraint(
                 condition=models.Q(test_offset_seconds__gte=-31 * 86_400),
                 name="store_clock_a_month_behind",
-            ),
-            models.CheckConstraint(
-                condition=models.Q(cooling_hours__lte=72)
-                & (models.Q(cooling_hours_next=None) | models.Q(cooling_hours_next__lte=72)),
-                name="store_cooling_is_short",
             ),
             models.UniqueConstraint(
                 fields=["checkout_domain"],

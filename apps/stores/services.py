@@ -19,6 +19,7 @@ from apps.core.staff.roles import ALL_ROLES
 from apps.stores import audit, notices
 from apps.stores.models import Currency, Member, Role, Store, User
 from apps.stores.requests import StoreDetails, StoreRequest
+from apps.stores.settings import values_of, write_settings
 
 PASSWORD_LENGTH_MAX = 1024
 ORIGINS_MAX = 20
@@ -92,17 +93,15 @@ def create_store(owner: User, request: StoreRequest, *, is_kyc_confirmed: bool =
 
 
 def change_store(store: Store, **changes: Any) -> Store:
-    """Set columns that have been checked by the caller."""
+    """Set columns of the store and of its settings, which have been checked by the caller."""
     return change_store_for(store, "", changes)
 
 
 def change_store_for(store: Store, reason: str, changes: Mapping[str, Any]) -> Store:
     """The same by staff, who say why."""
-    differences = audit.changes(store, changes)
+    differences = audit.differences(values_of(store, list(changes)), changes)
     with transaction.atomic():
-        for column, value in changes.items():
-            setattr(store, column, value)
-        store.save(update_fields=list(changes))
+        write_settings(store, changes)
         if differences:
             audit.record(
                 "store.changed",

@@ -8,7 +8,7 @@ import msgspec
 from apps.access.access import ACT, Access
 from apps.access.services import authenticate, create_agent_credential
 from apps.agents.documents.x402 import requirements_document
-from apps.agents.models import Mandate, PaymentOffer
+from apps.agents.models import AgentSettings, AuthorizationProvider, Mandate, PaymentOffer
 from apps.agents.requests.mandates import MandateRequest, SettlementRequest
 from apps.agents.requests.x402 import (
     VERSION,
@@ -27,7 +27,7 @@ from apps.chain.keys.secp256k1 import SigningKey
 from apps.chain.sending.authorizations import Authorization, digest
 from apps.core import clock
 from apps.core.published_secrets import CHAIN_KEYS
-from apps.stores.models import AuthorizationProvider, Store, User
+from apps.stores.models import Store, User
 from apps.stores.services import change_store
 
 COIN = "SETH"
@@ -52,7 +52,7 @@ def seed_mandates(store: Store, merchant: User) -> None:
     is seeded."""
     if Mandate.objects.visible_to(Access.for_session(merchant, store, "test", proof=ACT)).exists():
         return
-    provider = store.authorization_provider
+    provider = AgentSettings.of(store).authorization_provider
     change_store(store, authorization_provider=AuthorizationProvider.POLICY)
     _, secret = create_agent_credential(store, "test", name="Research agent")
     access = authenticate(secret, for_agents=True)

@@ -11,6 +11,7 @@ from django.core import mail as django_mail
 
 from apps.access import cooling
 from apps.access.access import Access
+from apps.access.models import CoolingSettings
 from apps.assets.models import Asset
 from apps.core import clock, mail
 from apps.core.errors import Flat
@@ -19,7 +20,7 @@ from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest, Wa
 from apps.payouts.services import batches, runs, schedules
 from apps.payouts.services.create import create_payout
 from apps.payouts.services.destinations import NotSaved, add_wallet
-from apps.stores.models import Member, Role, Store
+from apps.stores.models import Member, Role
 from apps.swaps.models import AutoSwap
 from apps.swaps.services.auto import set_auto_swap
 from tests import make
@@ -219,7 +220,7 @@ def test_the_dashboard_says_from_when_and_offers_to_stop(cast: Cast, owner: Acce
 
 
 def hours(cast: Cast) -> int:
-    return cooling.hours_of(Store.objects.get(pk=cast.bakery.store.pk), clock.real_now())
+    return cooling.hours_of(CoolingSettings.of(cast.bakery.store), clock.real_now())
 
 
 def test_a_longer_time_counts_at_once_and_a_shorter_one_after_the_present_one(

@@ -18,7 +18,8 @@ from apps.payouts.models import Schedule
 from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services import batches, schedules
 from apps.payouts.services.destinations import add_wallet
-from apps.stores.models import Invitation, Member, Role, Store, User
+from apps.stores.models import Invitation, Member, Role, User
+from apps.stores.settings import write_settings
 from tests import make
 from tests.access.matrix.asking import outcome, signed_in, told
 from tests.access.matrix.conftest import made, world
@@ -174,7 +175,7 @@ def test_keys_and_operators_write_to_nobody(cast: Cast) -> None:
 
 
 def test_without_a_waiting_time_the_owners_are_told_all_the_same(cast: Cast) -> None:
-    Store.objects.filter(pk=cast.bakery.store.pk).update(cooling_hours=0)
+    write_settings(cast.bakery.store, {"cooling_hours": 0})
     saved = add_wallet(
         cast.bakery.store, "live", "ethereum", ADDRESS, by=cast.bakery.owner_access("live")
     )

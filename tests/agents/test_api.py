@@ -15,7 +15,7 @@ from apps.assets.models import Asset
 from apps.audit import verify
 from apps.payouts.models import Payout
 from apps.payouts.services.caps import set_store_cap
-from apps.stores.models import Store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.cast import Api, Cast, Shop
 
@@ -25,7 +25,7 @@ TO = "0x52908400098527886E0F7030069857D2E4169EE7"
 @pytest.fixture
 def shop(cast: Cast) -> Shop:
     """A store whose agents may refund and change tokens."""
-    Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
+    write_settings(cast.bakery.store, {"authorization_provider": "policy"})
     return cast.bakery
 
 
@@ -140,7 +140,7 @@ def test_a_refund_goes_to_who_paid_and_only_with_a_provider(shop: Shop) -> None:
         payer.lower(),
         str(10**14),
     )
-    Store.objects.filter(pk=shop.store.pk).update(authorization_provider="none")
+    write_settings(shop.store, {"authorization_provider": "none"})
     assert refusal(
         agent(shop).post(f"/agentic/payments/{made['id']}/refunds", {"amount": "0.0001"}, key="l")
     ) == (403, "mandate_required")
@@ -290,8 +290,9 @@ def test_an_outside_policy_service_is_asked_and_its_silence_is_no_yes(
     shop: Shop, httpserver: Any, settings: Any
 ) -> None:
     settings.WEBHOOK_ALLOW_HOSTS = ["127.0.0.1", "localhost"]
-    Store.objects.filter(pk=shop.store.pk).update(
-        authorization_provider="http", authorization_url=httpserver.url_for("/allow")
+    write_settings(
+        shop.store,
+        {"authorization_provider": "http", "authorization_url": httpserver.url_for("/allow")},
     )
     answers = iter(({"result": {"allow": True}}, {"result": {"allow": "true"}}, {"result": True}))
     httpserver.expect_request("/allow", method="POST").respond_with_handler(
@@ -305,7 +306,7 @@ def test_an_outside_policy_service_is_asked_and_its_silence_is_no_yes(
         {"amount": "10.00", "currency": "EUR"},
         "test",
     )
-    Store.objects.filter(pk=shop.store.pk).update(authorization_url="http://127.0.0.1:9/nobody")
+    write_settings(shop.store, {"authorization_url": "http://127.0.0.1:9/nobody"})
     silent = ask(agent(shop))
     assert refusal(silent) == (503, "authorization_unavailable") and silent.headers["Retry-After"]
 
@@ -326,8 +327,9 @@ def test_only_a_readable_true_allows(
     answer: str, expected: tuple[int, str], shop: Shop, httpserver: Any, settings: Any
 ) -> None:
     settings.WEBHOOK_ALLOW_HOSTS = ["127.0.0.1", "localhost"]
-    Store.objects.filter(pk=shop.store.pk).update(
-        authorization_provider="http", authorization_url=httpserver.url_for("/allow")
+    write_settings(
+        shop.store,
+        {"authorization_provider": "http", "authorization_url": httpserver.url_for("/allow")},
     )
     httpserver.expect_request("/allow").respond_with_data(answer)
     assert refusal(ask(agent(shop))) == expected
@@ -358,7 +360,7 @@ def test_a_stores_rules_decide_about_mandates(
             agent(shop).post("/agentic/mandates", {**sent, "mandate_ref": "first"}).status_code
             == 201
         )
-    Store.objects.filter(pk=shop.store.pk).update(authorization_policy=rules)
+    write_settings(shop.store, {"authorization_policy": rules})
     assert (
         agent(shop).post("/agentic/mandates", {**sent, "mandate_ref": "books"}).status_code
         == status

@@ -16,7 +16,7 @@ from apps.agents.services.mandates import create_mandate, expire_mandates, revok
 from apps.agents.services.settle import create_settlement
 from apps.core.errors import Coded
 from apps.ledger.selectors import balances
-from apps.stores.models import Store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.cast import Cast, person, shop_of
 
@@ -41,7 +41,7 @@ def test_nothing_is_drawn_once_a_mandate_has_ended(
 ) -> None:
     with django_db_blocker.unblock():
         shop = shop_of(person("alice"), "Ends")
-        Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+        write_settings(shop.store, {"authorization_provider": "policy"})
         make.paid(shop.test, amount="100.00")
         before = balances(shop.store.pk, "test")["SETH"].available_atomic
         access = authenticate(shop.secrets["test_agent"], for_agents=True)
@@ -87,7 +87,7 @@ def test_nothing_is_drawn_once_a_mandate_has_ended(
 
 
 def test_a_mandate_has_ended_at_the_very_moment_of_its_end(cast: Cast) -> None:
-    Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
+    write_settings(cast.bakery.store, {"authorization_provider": "policy"})
     access = authenticate(cast.bakery.secrets["test_agent"], for_agents=True)
     mandate, _ = create_mandate(
         access, MandateRequest(asset_id="SETH", total_cap_atomic=1, mandate_ref="books"), None

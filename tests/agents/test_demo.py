@@ -4,7 +4,7 @@ it."""
 import pytest
 from eth_account import Account
 
-from apps.agents.models import Mandate, Settlement, SignedPayment
+from apps.agents.models import AgentSettings, Mandate, Settlement, SignedPayment
 from apps.core.published_secrets import CHAIN_KEYS
 from dev.demo import agents
 from tests import make
@@ -39,8 +39,8 @@ def test_the_demo_has_mandates_of_every_status_and_a_payment_over_x402_once(
         "image search": ("revoked", 9),
         "trial": ("active", 5),
     }
-    shop.store.refresh_from_db()
-    assert (Settlement.objects.count(), shop.store.authorization_provider) == (6, "none")
+    provider = AgentSettings.of(shop.store).authorization_provider
+    assert (Settlement.objects.count(), provider) == (6, "none")
     signed = SignedPayment.objects.get()
     assert (signed.status, signed.offer.payment.status) == ("settled", "completed")
     assert "market research" in text(owner.get("agents/mandates")) and agents.TITLE in text(

@@ -10,7 +10,7 @@ from apps.agents.models import Mandate, Settlement
 from apps.agents.services.dispatch import advance_settlements
 from apps.chain.models import OutgoingTransaction
 from apps.ledger.selectors import account_balance, balances
-from apps.stores.models import Store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.auditing import found_of
 from tests.cast import Api, Cast, Shop
@@ -23,9 +23,7 @@ COINS = 10**18
 def bakery(cast: Cast) -> Shop:
     """A store that dispatches, with live coins and an envelope of a thousand."""
     shop = cast.bakery
-    Store.objects.filter(pk=shop.store.pk).update(
-        authorization_provider="policy", x402_dispatch=True
-    )
+    write_settings(shop.store, {"authorization_provider": "policy", "x402_dispatch": True})
     make._correct("ETH", "available", shop.store.pk, COINS, make.clerk())
     made = agent(shop).post(
         "/agentic/mandates", {"asset_id": "ETH", "total_cap_atomic": "1000", "mandate_ref": "books"}

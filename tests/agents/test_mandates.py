@@ -15,7 +15,7 @@ from apps.agents.services.mandates import create_mandate
 from apps.agents.services.settle import create_settlement
 from apps.core.errors import Coded
 from apps.ledger.selectors import balances
-from apps.stores.models import Store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.cast import Api, Cast, Shop, person, shop_of
 
@@ -25,7 +25,7 @@ PAY_TO = "0x52908400098527886E0F7030069857D2E4169EE7"
 @pytest.fixture
 def bakery(cast: Cast) -> Shop:
     """A store whose agents may ask for mandates, with test coins to spend."""
-    Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
+    write_settings(cast.bakery.store, {"authorization_provider": "policy"})
     make.paid(cast.bakery.test, amount="100.00")
     return cast.bakery
 
@@ -205,7 +205,7 @@ def test_fifty_draws_at_once_take_a_tenth_each_and_no_more(
 ) -> None:
     with django_db_blocker.unblock():
         shop = shop_of(person("alice"), "Draws")
-        Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+        write_settings(shop.store, {"authorization_provider": "policy"})
         make.paid(shop.test, amount="100.00")
         before = available(shop)
         access = authenticate(shop.secrets["test_agent"], for_agents=True)

@@ -40,12 +40,12 @@ def seed() -> tuple[Any, list[str]]:
     from apps.access.services import authenticate
     from apps.agents.requests.mandates import MandateRequest
     from apps.agents.services.mandates import create_mandate
-    from apps.stores.models import Store
+    from apps.stores.settings import write_settings
     from tests import make
     from tests.cast import assemble
 
     shop = assemble().bakery
-    Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+    write_settings(shop.store, {"authorization_provider": "policy"})
     make.store_coins(shop.store, ASSET, 10**18)
     access = authenticate(shop.secrets["test_agent"], for_agents=True)
     refs = [f"bench-{number}" for number in range(MANY)]

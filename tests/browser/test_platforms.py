@@ -12,6 +12,7 @@ from apps.core import mail
 from apps.platforms.services.verifications import approve_verification
 from apps.stores.models import Store, Verification
 from apps.stores.services import change_store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.test_dashboard import code_of, fine, sign_in
@@ -169,7 +170,7 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
 def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
 ) -> None:
-    Store.objects.filter(pk=world.bakery.store.pk).update(authorization_provider="policy")
+    write_settings(world.bakery.store, {"authorization_provider": "policy"})
     make.store_coins(world.bakery.store, "SETH", 10**18)
     agent = Api(world.bakery.secrets["test_agent"])
     agent.post(

@@ -36,9 +36,10 @@ from apps.payouts.models import PayoutApproval
 from apps.payouts.services.approval_decisions import approve, digest_of
 from apps.payouts.services.approval_rules import change_rule
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.models import Member, Role, Store
+from apps.stores.models import Member, Role
 from apps.stores.seals import seal_lines
 from apps.stores.services import change_store
+from apps.stores.settings import write_settings
 from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.auditing import found_of
@@ -81,7 +82,7 @@ def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
             platform_fee_fraction=Decimal("0.02"),
             kyc_confirmed_at=clock.real_now(),
         )
-        Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+        write_settings(shop.store, {"authorization_provider": "policy"})
         make.paid(cast.strangers.test)
         _sell(shop)
         _bill(shop)

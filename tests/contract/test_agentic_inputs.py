@@ -9,7 +9,7 @@ import pytest
 from apps.access.services import create_agent_credential
 from apps.agents.models import Mandate, Settlement
 from apps.ledger.selectors import balances
-from apps.stores.models import Store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.cast import Api, Cast, Shop
 
@@ -22,7 +22,7 @@ TO = "0x52908400098527886E0F7030069857D2E4169EE7"
 def shop(cast: Cast) -> Iterator[Shop]:
     """A store with coins and a mandate of a thousand units; nothing is ever drawn by what is
     refused."""
-    Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
+    write_settings(cast.bakery.store, {"authorization_provider": "policy"})
     make.paid(cast.bakery.test, amount="100.00")
     assert mandate(agent(cast.bakery)).status_code == 201
     before = balances(cast.bakery.store.pk, "test")["SETH"].available_atomic

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from apps.stores.settings import write_settings
 from apps.webhooks.models import Endpoint
 from tests.cast import Api, Shop
 
@@ -63,8 +64,7 @@ def test_one_that_was_stored_before_breaks_no_list(bakery: Shop) -> None:
 
 @pytest.mark.parametrize("number", BAD)
 def test_an_agents_requirements_hold_no_such_number(bakery: Shop, number: str) -> None:
-    bakery.store.authorization_provider = "policy"
-    bakery.store.save()
+    write_settings(bakery.store, {"authorization_provider": "policy"})
     agent = Api(bakery.secrets["test_agent"])
     wanted = {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "m"}
     assert agent.post("/agentic/mandates", wanted, key="m").status_code == 201

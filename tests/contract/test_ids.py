@@ -12,7 +12,7 @@ from apps.access.scopes import ALL
 from apps.api.plumbing.routes import PUBLIC
 from apps.api.urls import ROUTES
 from apps.assets.models import Asset
-from apps.stores.models import Store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.billing import records
 from tests.cast import Api, Cast, Shop
@@ -162,8 +162,8 @@ def call(api: Api, path: str, method: str) -> tuple[int, bytes]:
 @pytest.fixture
 def world(cast: Cast) -> Cast:
     """Both stores are platforms whose agents may do everything."""
-    stores = [cast.bakery.store.pk, cast.strangers.store.pk]
-    Store.objects.filter(pk__in=stores).update(is_platform=True, authorization_provider="policy")
+    for shop in (cast.bakery, cast.strangers):
+        write_settings(shop.store, {"is_platform": True, "authorization_provider": "policy"})
     Asset.objects.filter(pk="ETH_USDC").update(contract_address="0x" + "02" * 20, is_active=True)
     return cast
 

@@ -38,6 +38,7 @@ from apps.payouts.services.runs import run_schedules
 from apps.stores.domains import check_due
 from apps.stores.models import Store
 from apps.stores.services import change_store
+from apps.stores.settings import write_settings
 from apps.swaps.models import Swap
 from apps.swaps.services.auto import set_auto_swap, swap_completed_payments
 from apps.swaps.services.progress import advance_swaps, book_approvals
@@ -227,9 +228,7 @@ def paying_out_by_schedule(shop: Shop) -> Loop:
 
 
 def _envelopes(shop: Shop) -> None:
-    Store.objects.filter(pk=shop.store.pk).update(
-        authorization_provider="policy", x402_dispatch=True
-    )
+    write_settings(shop.store, {"authorization_provider": "policy", "x402_dispatch": True})
     make.store_coins(shop.store, "SETH", 10**18)
     agent = type(shop.test)(shop.secrets["test_agent"])
     for name in ("a", "b"):

@@ -6,7 +6,7 @@ import pytest
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentPayoutCap, Mandate
 from apps.assets.models import Asset
-from apps.stores.models import Store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.cast import Api, Cast
 from tests.dashboard.browse import Browser, text
@@ -14,7 +14,7 @@ from tests.dashboard.browse import Browser, text
 
 @pytest.fixture
 def agent(cast: Cast) -> Api:
-    Store.objects.filter(pk=cast.bakery.store.pk).update(authorization_provider="policy")
+    write_settings(cast.bakery.store, {"authorization_provider": "policy"})
     answer = Browser(cast.alice).post(
         "agents/new",
         name="Research bot",

@@ -13,6 +13,7 @@ from apps.payouts.services.progress import advance_payout
 from apps.reports.services.generate import generate_due
 from apps.stores.models import Store
 from apps.stores.services import change_store
+from apps.stores.settings import write_settings
 from apps.swaps.services.progress import advance_swaps
 from apps.webhooks.models import Delivery
 from tests import make
@@ -317,7 +318,7 @@ def platforms(tell: Recorder, shop: Shop, api: Api) -> None:
 
 
 def agents(tell: Recorder, shop: Shop) -> None:
-    Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+    write_settings(shop.store, {"authorization_provider": "policy"})
     make.paid(shop.test, amount="500.00")
     api = Api(shop.secrets["test_agent"])
     for name in ("account", "balances", "exchange_rates", "tokens", "payout_limits"):

@@ -20,9 +20,9 @@ def open_envelope(shop: Any) -> None:
     from apps.agents.requests.mandates import MandateRequest
     from apps.agents.services.mandates import create_mandate
     from apps.assets.models import Asset
-    from apps.stores.models import Store
+    from apps.stores.settings import write_settings
 
-    Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+    write_settings(shop.store, {"authorization_provider": "policy"})
     Asset.objects.filter(pk=TOKEN).update(eip712_name="USD Coin", eip712_version="1")
     access = authenticate(shop.secrets["test_agent"], for_agents=True)
     create_mandate(
@@ -78,7 +78,7 @@ def _draw(facts: dict[str, Any], wish: dict[str, Any], key: str) -> str:
         request = SettlementRequest(
             asset_id=COIN, amount_atomic=wish["amount"], mandate_ref=ENVELOPE, pay_to=wish["to"]
         )
-        settlement = settle._unsaved(access, request, key)
+        settlement = settle._unsaved(access, request, key, is_sending=True)
         settlement.is_dispatched = True
         once(rows, lambda: settle._draw(settlement))
     return str(rows.get().status)

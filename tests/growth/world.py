@@ -29,10 +29,10 @@ from apps.payments.seals import seal_payments
 from apps.payments.services.reconcile import reconcile_due
 from apps.payments.services.settle import settle_payment
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.models import Store
 from apps.stores.notification_models import Notification
 from apps.stores.seals import LOOKED_BACK, seal_lines
 from apps.stores.services import change_store
+from apps.stores.settings import write_settings
 from apps.swaps.services.progress import advance_swaps
 from apps.webhooks.models import Delivery
 from tests import make
@@ -64,7 +64,7 @@ def open_store() -> World:
         platform_fee_fraction=Decimal("0.02"),
         kyc_confirmed_at=clock.real_now(),
     )
-    Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+    write_settings(shop.store, {"authorization_provider": "policy"})
     endpoint = {"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS}
     for api in (shop.test, shop.live):
         assert api.post("/webhook_endpoints", {"webhook_endpoint": endpoint}).status_code == 201

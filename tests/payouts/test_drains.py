@@ -24,7 +24,7 @@ from apps.payments.services.refund_progress import advance_refunds
 from apps.payouts.models import Payout, ScheduleRun
 from apps.payouts.services.progress import advance_payouts
 from apps.payouts.services.runs import run_schedules
-from apps.stores.models import Store
+from apps.stores.settings import write_settings
 from apps.swaps.models import Swap
 from apps.swaps.services.progress import advance_swaps
 from tests import make
@@ -41,7 +41,7 @@ NO = (403, 409, 422)
 def world(committed: Cast) -> Iterator[Cast]:
     """A store with a coin to spend in five ways; what it owes to payers is a tenth each."""
     shop = committed.bakery
-    Store.objects.filter(pk=shop.store.pk).update(authorization_provider="policy")
+    write_settings(shop.store, {"authorization_provider": "policy"})
     token = Asset.objects.filter(pk="USDC_SETH")
     before = token.values("contract_address", "is_active").get()
     token.update(contract_address="0x" + "01" * 20, is_active=True)

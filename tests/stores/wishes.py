@@ -21,8 +21,9 @@ from apps.payouts.models import Payout
 from apps.payouts.services import review
 from apps.stores import dispatch, four_eyes, staffing
 from apps.stores.four_eyes import RequestKind
-from apps.stores.models import AuditEntry, StaffRequest, Store, User
+from apps.stores.models import AuditEntry, StaffRequest, User
 from apps.stores.services import change_store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.cast import Cast
 
@@ -113,9 +114,7 @@ def _dispatch(cast: Cast) -> Wish:
         lambda: AuditEntry.objects.filter(
             store_id=store.pk, details__x402_dispatch=[False, True]
         ).count(),
-        lambda: Store.objects.filter(pk=store.pk).update(
-            authorization_url="https://elsewhere.example"
-        ),
+        lambda: write_settings(store, {"authorization_url": "https://elsewhere.example"}),
     )
 
 

@@ -8,12 +8,11 @@ from msgspec import Meta
 
 from apps.access.access import Access
 from apps.access.models import AgentCredential
-from apps.agents.models import Mandate, Settlement
+from apps.agents.models import AgentSettings, AuthorizationProvider, Mandate, Settlement
 from apps.assets.models import Asset, Rate
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.messages.documents import Day, Decimals, Digits, Document, FreeForm, Id, Time
-from apps.stores.models import AuthorizationProvider
 
 MandateStatus = Annotated[str, Meta(extra_json_schema={"enum": Mandate.Status.values})]
 SettlementStatus = Annotated[str, Meta(extra_json_schema={"enum": Settlement.Status.values})]
@@ -212,7 +211,7 @@ def context_document(
     access: Access, agent: AgentCredential, accepted_count: int, per_minute: int
 ) -> AgentContextDocument:
     store = access.store
-    provider = access.store.authorization_provider
+    provider = AgentSettings.of(access.store).authorization_provider
     return AgentContextDocument(
         store=AgentStoreDocument(
             id=str(store.pk), name=store.name, kyc_confirmed=store.kyc_confirmed_at is not None

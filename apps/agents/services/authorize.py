@@ -9,9 +9,10 @@ from django.utils.module_loading import import_string
 
 from apps.access.access import Access
 from apps.access.models import AgentCredential
+from apps.agents.models import AgentSettings, AuthorizationProvider
 from apps.agents.providers.base import Authorizer, Details, Envelope, ProviderError, Question
 from apps.core.errors import Coded, RefusalKind
-from apps.stores.models import AuthorizationProvider, Store
+from apps.stores.models import Store
 
 log = structlog.get_logger(__name__)
 RETRY_SECONDS = 10
@@ -36,17 +37,18 @@ class AuthorizationUnavailable(Coded):
 
 
 def has_provider(store: Store) -> bool:
-    return store.authorization_provider != AuthorizationProvider.NONE
+    return AgentSettings.of(store).authorization_provider != AuthorizationProvider.NONE
 
 
 def provider_of(store: Store) -> Authorizer | None:
     """The store's provider; None when it has none."""
-    if not has_provider(store):
+    chosen = AgentSettings.of(store)
+    if chosen.authorization_provider == AuthorizationProvider.NONE:
         return None
-    adapter = import_string(settings.AUTHORIZERS[store.authorization_provider])
-    has_rules = store.authorization_provider == AuthorizationProvider.POLICY
+    adapter = import_string(settings.AUTHORIZERS[chosen.authorization_provider])
+    has_rules = chosen.authorization_provider == AuthorizationProvider.POLICY
     return cast(
-        Authorizer, adapter(store.authorization_policy if has_rules else store.authorization_url)
+        Authorizer, adapter(chosen.authorization_policy if has_rules else chosen.authorization_url)
     )
 
 

@@ -12,7 +12,7 @@ from django.db.models import QuerySet, Sum
 from apps.access import operations
 from apps.access.access import Access
 from apps.agents import states
-from apps.agents.models import Mandate, MandateStep
+from apps.agents.models import AgentSettings, Mandate, MandateStep
 from apps.agents.providers.base import Authorizer, Envelope, MandateDetails, Question
 from apps.agents.requests.mandates import MandateRequest
 from apps.agents.services import authorize
@@ -109,7 +109,7 @@ def _unsaved(access: Access, request: MandateRequest, asset: Asset) -> Mandate:
         scope=request.scope,
         total_cap_atomic=request.total_cap_atomic,
         per_call_cap_atomic=request.per_call_cap_atomic,
-        authorization_provider=access.store.authorization_provider,
+        authorization_provider=AgentSettings.of(access.store).authorization_provider,
         expires_at=at + timedelta(seconds=request.expires_in_seconds),
     )
 

@@ -7,6 +7,7 @@ day.
 """
 
 import secrets
+import uuid
 from datetime import datetime
 
 from django.db import IntegrityError
@@ -14,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from apps.access import operations
 from apps.access.access import Access
-from apps.agents.models import Mandate, Settlement
+from apps.agents.models import AuthorizationProvider, Mandate, Settlement
 from apps.agents.requests.mandates import SettlementRequest
 from apps.agents.services import authorize
 from apps.agents.services.mandates import change_status, find_mandate, status_at
@@ -38,6 +39,13 @@ _KEYS = Statement(
     "SELECT id FROM agents_settlement WHERE credential_id = %(credential_id)s AND idempotency_key ="
     " %(key)s"
 )
+# The same with what staff have set, in one question.
+_START = Statement("""
+SELECT (SELECT id FROM agents_settlement WHERE credential_id = %(credential_id)s
+        AND idempotency_key = %(key)s),
+    coalesce(s.authorization_provider, 'none'), coalesce(s.x402_dispatch, false)
+FROM (VALUES (1)) AS one LEFT JOIN agents_agentsettings s ON s.store_id = %(store_id)s
+""")
 _INSERT = Statement(f"""
 WITH made AS (
     INSERT INTO agents_settlement ({", ".join(_COLUMNS)})
@@ -90,11 +98,10 @@ def create_settlement(
     Raises MandateRequired, MandateNotFound, AssetMismatch, NonceReused, SpendCapExceeded,
     InsufficientForSettlement, or what a wrong asset raises.
     """
-    _check_may(access)
-    earlier = _earlier(access, key)
+    earlier, is_sending = _start(access, key)
     if earlier is not None:
         return earlier, False
-    settlement = _unsaved(access, request, key)
+    settlement = _unsaved(access, request, key, is_sending=is_sending)
     try:
         return make_once(lambda: _earlier(access, key), lambda: _draw(settlement))
     except InsufficientBalance:
@@ -110,8 +117,7 @@ def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: objec
     whether they may, then the settlement of a key that was used, then the asset before what follows
     the amount. Raises what create_settlement does, or the refusal.
     """
-    _check_may(access)
-    earlier = _earlier(access, key)
+    earlier, _ = _start(access, key)
     if earlier is not None:
         return earlier
     if isinstance(asset_id, str) and refusal.field not in ("amount_atomic", "asset_id"):
@@ -119,25 +125,38 @@ def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: objec
     raise refusal
 
 
-def _check_may(access: Access) -> None:
+def _start(access: Access, key: str) -> tuple[Settlement | None, bool]:
+    """The settlement that the key has made, and whether the store's draws are sent on the chain.
+    Raises what operations.check does, or MandateRequired."""
     operations.check(access, operations.SETTLEMENT)
-    if not authorize.has_provider(access.store):
+    ((settlement_id, provider, is_sending),) = _START.rows(
+        credential_id=access.credential_id, key=key, store_id=access.store_id
+    )
+    if provider == AuthorizationProvider.NONE:
         raise authorize.MandateRequired
+    return None if settlement_id is None else _settlement(settlement_id), is_sending
 
 
 def _earlier(access: Access, key: str) -> Settlement | None:
     """The settlement that the key has made."""
     rows = _KEYS.rows(credential_id=access.credential_id, key=key)
-    return Settlement.objects.select_related("mandate").get(pk=rows[0][0]) if rows else None
+    return _settlement(rows[0][0]) if rows else None
 
 
-def _unsaved(access: Access, request: SettlementRequest, key: str) -> Settlement:
+def _settlement(settlement_id: uuid.UUID) -> Settlement:
+    settlement: Settlement = Settlement.objects.select_related("mandate").get(pk=settlement_id)
+    return settlement
+
+
+def _unsaved(
+    access: Access, request: SettlementRequest, key: str, *, is_sending: bool
+) -> Settlement:
     require_active(access.mode, request.asset_id)
     mandate = find_mandate(access, request.mandate_ref)
     if mandate.asset_id != request.asset_id:
         raise AssetMismatch
     at = access.now()
-    is_dispatched = access.store.x402_dispatch and access.is_live and request.amount_atomic > 0
+    is_dispatched = is_sending and access.is_live and request.amount_atomic > 0
     return Settlement(
         store=access.store,
         mode=access.mode,

@@ -9,6 +9,7 @@ from apps.agents.documents.agents import (
     ExchangeRatesDocument,
     rate_document,
 )
+from apps.agents.models import AgentSettings
 from apps.agents.providers.base import Envelope, TokenDetails
 from apps.agents.requests.payments import TokenChange
 from apps.agents.services import authorize
@@ -83,9 +84,8 @@ def change_token(
         set_accepted(access, asset.pk, change.active)
     except LastAsset as refusal:
         raise AssetChangeRejected(str(refusal)) from None
-    return AgentTokenChangeDocument(
-        asset_id=asset.pk, active=change.active, provider=access.store.authorization_provider
-    )
+    provider = AgentSettings.of(access.store).authorization_provider
+    return AgentTokenChangeDocument(asset_id=asset.pk, active=change.active, provider=provider)
 
 
 def exchange_rates(

@@ -18,7 +18,7 @@ from apps.billing.invoices.drafts import put_lines
 from apps.billing.invoices.lifecycle import finalize_locked, settle_locked
 from apps.billing.invoices.payment_intents import settle_invoices
 from apps.billing.invoices.totals import totals_of
-from apps.billing.models import Invoice, Subscription
+from apps.billing.models import Invoice, InvoiceSettings, Subscription
 from apps.billing.periods import due_at, next_reminder, period_end
 from apps.billing.requests import LineRequest
 from apps.billing.selectors import with_parts
@@ -173,7 +173,7 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
         None,
         None,
     )
-    due = due_at(at, start, close, subscription.store.invoice_due_days)
+    due = due_at(at, start, close, InvoiceSettings.of(subscription.store).invoice_due_days)
     invoice = Invoice.objects.create(
         store=subscription.store,
         mode=subscription.mode,

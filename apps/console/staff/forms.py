@@ -11,6 +11,7 @@ from django import forms
 from django.conf import settings
 
 from apps.access import lost_factor
+from apps.agents.models import AuthorizationProvider
 from apps.agents.requests.policies import PolicyRules
 from apps.assets.models import Asset
 from apps.core import money
@@ -26,7 +27,8 @@ from apps.payments.models import Withdrawal
 from apps.payments.selectors import by_reference
 from apps.payments.services import corrections, withdrawals
 from apps.stores import dispatch, staffing
-from apps.stores.models import AuthorizationProvider, StaffRequest, Store, User
+from apps.stores.models import StaffRequest, Store, User
+from apps.stores.settings import values_of
 
 _COINS = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,30})?", re.ASCII)
 
@@ -170,7 +172,7 @@ class DispatchForm(AskForm):
         text = preset.get("store", "")
         store = Store.objects.filter(pk=text).first() if is_uuid(text) else None
         if store is not None:
-            self.initial.update({column: getattr(store, column) for column in dispatch.COLUMNS})
+            self.initial.update(values_of(store, dispatch.dispatch_columns()))
 
     def clean_store(self) -> Store:
         return _store_of(self.cleaned_data["store"].strip())
@@ -183,7 +185,7 @@ class DispatchForm(AskForm):
         return dict(msgspec.to_builtins(rules))
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:
-        changes = {column: self.cleaned_data[column] for column in dispatch.COLUMNS}
+        changes = {column: self.cleaned_data[column] for column in dispatch.dispatch_columns()}
         return dispatch.request_dispatch(
             self.cleaned_data["store"], changes, self.reason, staff, at
         )

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from django.db import models
@@ -18,7 +19,7 @@ _CURRENCIES = {
     "minimum_fiat_cents": "minimum_fiat_currency",
     "paid_fee_cents": "fiat_currency",
     "paid_fiat_amount_cents": "fiat_currency",
-    "payout_review_threshold_cents": "settlement_currency",
+    "payout_review_threshold_cents": "store.settlement_currency",
     "settlement_amount_cents": "settlement_currency",
 }
 # Where its coin is, when it isn't in `asset`; "" where it is that of the chain, which fees are in.
@@ -60,7 +61,10 @@ def shown(row: Any, name: str) -> Any:
 
 
 def _money(row: Any, name: str, cents: int) -> str:
-    currency = getattr(row, _CURRENCIES.get(name, "currency"), "")
+    try:
+        currency = attrgetter(_CURRENCIES.get(name, "currency"))(row)
+    except AttributeError:
+        currency = ""
     return fiat(cents, currency) if currency else money.text_from_cents(cents)
 
 

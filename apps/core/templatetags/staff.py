@@ -5,8 +5,10 @@ from typing import Any
 
 from django import template
 from django.contrib.admin.helpers import AdminReadonlyField, Fieldset
+from django.contrib.admin.utils import display_for_field
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import BooleanField, ForeignKey, JSONField, Model
+from django.template.defaultfilters import linebreaksbr
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 
@@ -38,27 +40,34 @@ def staff_lines(fieldset: Fieldset) -> RecordLines:
 
 def _is_empty(field: AdminReadonlyField) -> bool:
     """Of a column. What a page works out itself always says something."""
-    column = _column(field)
-    return column is not None and getattr(field.form.instance, column.name) in (None, "", [], {})
+    row, column = _column(field)
+    return column is not None and getattr(row, column.name) in (None, "", [], {})
 
 
-def _column(field: AdminReadonlyField) -> Any:
-    try:
-        return field.form.instance._meta.get_field(field.field["name"])
-    except FieldDoesNotExist:
-        return None
+def _column(field: AdminReadonlyField) -> tuple[Any, Any]:
+    """Whose column it is: the record's, or that of a row beside it (`companions`)."""
+    record = field.form.instance
+    for row in (record, *getattr(record, "companions", ())):
+        try:
+            return row, row._meta.get_field(field.field["name"])
+        except FieldDoesNotExist:
+            continue
+    return record, None
 
 
 @register.filter
 def staff_value(field: AdminReadonlyField) -> Any:
     """What a record has in a field, in people's units. Switches, and what isn't a column, are as
     the site shows them."""
-    column = _column(field)
-    if column is None or isinstance(column, (BooleanField, JSONField)) or _is_empty(field):
+    row, column = _column(field)
+    if column is None or _is_empty(field):
         return field.contents()
+    if isinstance(column, (BooleanField, JSONField)):
+        value = getattr(row, column.name)
+        return linebreaksbr(display_for_field(value, column, field.empty_value_display))
     if isinstance(column, ForeignKey):
-        return _link(getattr(field.form.instance, column.name))
-    return shown(field.form.instance, column.name)
+        return _link(getattr(row, column.name))
+    return shown(row, column.name)
 
 
 def _link(other: Model) -> str:

@@ -15,7 +15,7 @@ from apps.billing.invoices.drafts import (
     update_invoice,
 )
 from apps.billing.invoices.totals import Totals
-from apps.billing.models import Customer, Invoice
+from apps.billing.models import Customer, Invoice, InvoiceSettings
 from apps.billing.requests import LINES_MAX, InvoiceChanges, InvoiceRequest
 from apps.billing.selectors import active_customers
 from apps.billing.states import DRAFT
@@ -176,7 +176,7 @@ class InvoiceForm(BillingForm):
 def create(request: PageRequest) -> HttpResponse:
     access = request.access
     if request.method == "GET":
-        due = access.now() + timedelta(days=access.store.invoice_due_days)
+        due = access.now() + timedelta(days=InvoiceSettings.of(access.store).invoice_due_days)
         usual = {
             "currency": access.store.settlement_currency,
             "due": due.date().isoformat(),

@@ -5,10 +5,12 @@ from django.db.models import F
 
 from apps.access.access import Access
 from apps.core import clock
+from apps.core.db import tenancy
 from apps.core.errors import Coded, RefusalKind
 from apps.core.models import Viewer
-from apps.payouts.models import Destination
+from apps.payouts.models import Destination, PayoutSettings
 from apps.payouts.services.destinations import check_usable
+from apps.stores.models import Store
 
 
 class PlatformMayNotNameIt(Coded):
@@ -24,7 +26,7 @@ def check_named_by_platform(viewer: Viewer, address: str) -> None:
     Raises PlatformMayNotNameIt or cooling.StillCooling.
     """
     platform = viewer.platform if isinstance(viewer, Access) else None
-    if platform is None or platform.platform_may_pay_out:
+    if platform is None or _may_pay_out(platform):
         return
     saved = Destination.objects.visible_to(viewer).filter(
         kind=Destination.Kind.WALLET, removed_at=None, address=address
@@ -35,3 +37,8 @@ def check_named_by_platform(viewer: Viewer, address: str) -> None:
     if first is None:
         raise PlatformMayNotNameIt
     check_usable(first, clock.real_now())
+
+
+def _may_pay_out(platform: Store) -> bool:
+    with tenancy.also([platform]):
+        return PayoutSettings.of(platform).platform_may_pay_out

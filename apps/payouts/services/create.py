@@ -30,7 +30,7 @@ from apps.core.money import Amount, Fiat
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payouts import states
-from apps.payouts.models import Payout, PayoutTransition
+from apps.payouts.models import Payout, PayoutSettings, PayoutTransition, PaysNetworkFee
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress
 from apps.payouts.services import approvals, moves
 from apps.payouts.services.approvals import WAITING, Maker, Wish, in_words, judge
@@ -38,7 +38,7 @@ from apps.payouts.services.caps import Cap, check_caps
 from apps.payouts.services.destinations import check_known, is_new_address, title
 from apps.payouts.services.offramp import offramp_name
 from apps.payouts.services.orders import PayoutOrder, Target, order_of, refuse_unread
-from apps.stores.models import PaysNetworkFee, Store
+from apps.stores.models import Store
 
 # What staff have set and what happened before, in one question.
 _FACTS = Statement("""
@@ -50,10 +50,12 @@ SELECT c.per_tx_atomic, c.daily_atomic,
         AND p.destination_address = %(address)s AND p.created_at > %(since)s
             AND (p.failed_gas_atomic > 0 OR p.failed_gas_due_atomic > 0)),
        CASE WHEN r.next_from <= %(at)s THEN r.next_above_cents ELSE r.above_cents
-           END, coalesce(r.currency, '')
+           END, coalesce(r.currency, ''),
+       s.payout_network_fee, s.payout_review_threshold_cents, s.review_new_destinations
 FROM (VALUES (1)) AS one LEFT JOIN payouts_storepayoutcap c ON c.store_id = %(store_id)s
     AND c.asset_id = %(asset_id)s
 LEFT JOIN payouts_approvalrule r ON r.store_id = %(store_id)s AND r.mode = %(mode)s
+LEFT JOIN payouts_payoutsettings s ON s.store_id = %(store_id)s
 """)
 DAY = timedelta(days=1)
 
@@ -189,6 +191,7 @@ class _Facts:
     is_stopped: bool
     failures: int
     above: Fiat | None  # from which worth on a second person approves
+    chosen: PayoutSettings  # by staff
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,7 @@ def _place(
         "address": order.target.address,
         "at": at,
     }
-    ((per_tx, daily, is_stopped, failed, above_cents, currency),) = _FACTS.rows(
+    ((per_tx, daily, is_stopped, failed, above_cents, currency, *columns),) = _FACTS.rows(
         **fields, since=at - DAY
     )
     of_store = Cap(None if per_tx is None else int(per_tx), None if daily is None else int(daily))
@@ -227,6 +230,7 @@ def _place(
         is_stopped,
         failed,
         None if above_cents is None else Fiat(above_cents, currency),
+        _chosen(store, *columns),
     )
     make = partial(_make, viewer, store, order, facts, _Asker(maker, caller, key), at)
     try:
@@ -265,7 +269,8 @@ def _make(
         destination=saved,
         destination_address=target.address,
         is_simulated=False if viewer.mode == "live" else None,
-        bears_network_fee=bank is None and store.payout_network_fee == PaysNetworkFee.MERCHANT,
+        bears_network_fee=bank is None
+        and facts.chosen.payout_network_fee == PaysNetworkFee.MERCHANT,
         provider=offramp_name(viewer.mode) if bank is not None else "",
         fiat_currency=None if bank is None else bank.currency,
         agent_credential_id=order.agent_credential_id,
@@ -276,19 +281,25 @@ def _make(
         idempotency_key=asker.key,
     )
     insert(payout)
-    _begin(viewer, store, order, payout, at, is_stopped=facts.is_stopped)
+    _begin(viewer, order, payout, at, facts)
     return payout
 
 
-def _begin(
-    viewer: Viewer,
-    store: Store,
-    order: PayoutOrder,
-    payout: Payout,
-    at: datetime,
-    *,
-    is_stopped: bool,
-) -> None:
+def _chosen(
+    store: Store, network_fee: str | None, threshold_cents: int | None, reviews_new: bool | None
+) -> PayoutSettings:
+    """The store's as one statement read them; without a row the defaults."""
+    if network_fee is None or reviews_new is None:
+        return PayoutSettings(store=store)
+    return PayoutSettings(
+        store=store,
+        payout_network_fee=network_fee,
+        payout_review_threshold_cents=threshold_cents,
+        review_new_destinations=reviews_new,
+    )
+
+
+def _begin(viewer: Viewer, order: PayoutOrder, payout: Payout, at: datetime, facts: _Facts) -> None:
     """Its history and its reserved coins, and on to the sending unless somebody has to look
     first."""
     insert(PayoutTransition(payout=payout, to_status=Payout.Status.PENDING, at=at))
@@ -303,7 +314,11 @@ def _begin(
             at=at,
         )
         return
-    reason = states.ASSET_STOPPED if is_stopped else _review_reason(viewer, store, order, at)
+    reason = (
+        states.ASSET_STOPPED
+        if facts.is_stopped
+        else _review_reason(viewer, facts.chosen, order, at)
+    )
     if reason:
         moves.move(payout, Payout.Status.REQUIRES_REVIEW, at, reason, review_reason=reason)
     else:
@@ -321,17 +336,18 @@ def reason_for_review(payout: Payout, at: datetime) -> str:
     address = payout.destination_address
     target = Target(payout.destination, Address(address) if address is not None else None)
     order = PayoutOrder(Amount(payout.asset, payout.amount_atomic), target, payout.rail)
-    return _review_reason(payout, payout.store, order, at)
+    return _review_reason(payout, PayoutSettings.of(payout.store), order, at)
 
 
-def _review_reason(viewer: Viewer, store: Store, order: PayoutOrder, at: datetime) -> str:
+def _review_reason(viewer: Viewer, chosen: PayoutSettings, order: PayoutOrder, at: datetime) -> str:
     """Why a person should look first; empty when nobody needs to."""
-    limit = store.payout_review_threshold_cents
+    limit = chosen.payout_review_threshold_cents
+    currency = chosen.store.settlement_currency
     if limit is not None:
-        price = price_of(order.amount.asset, store.settlement_currency, clock.real_now())
-        if price is None or price.worth(order.amount) > Fiat(limit, store.settlement_currency):
+        price = price_of(order.amount.asset, currency, clock.real_now())
+        if price is None or price.worth(order.amount) > Fiat(limit, currency):
             return states.ABOVE_THRESHOLD
-    if store.review_new_destinations and is_new_target(viewer, order.target, at):
+    if chosen.review_new_destinations and is_new_target(viewer, order.target, at):
         return states.NEW_DESTINATION
     return ""
 

@@ -20,12 +20,11 @@ from apps.core.money import Amount, Price
 from apps.ledger.selectors import balances
 from apps.payments.services.worth import Most
 from apps.payouts import selectors
-from apps.payouts.models import Destination, Payout
+from apps.payouts.models import Destination, Payout, PayoutSettings, PaysNetworkFee
 from apps.payouts.services.caps import daily_spent, store_cap
 from apps.payouts.services.create import Insufficient
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.payouts.services.orders import NotEligible, check_eligible, network_minimum
-from apps.stores.models import PaysNetworkFee
 
 DESTINATIONS_MAX = 100
 RECENT_MAX = 200
@@ -72,7 +71,7 @@ def offer_of(access: Access, asset: Asset) -> PayoutOffer:
     if asset.mode == Mode.LIVE:
         costs.look(asset.chain)
     available = Amount(asset, 0 if balance is None else balance.available_atomic)
-    bears_fee = store.payout_network_fee == PaysNetworkFee.MERCHANT
+    bears_fee = PayoutSettings.of(store).payout_network_fee == PaysNetworkFee.MERCHANT
     fee = costs.known_fee(asset) if bears_fee else None
     return PayoutOffer(
         available=available,

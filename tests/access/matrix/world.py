@@ -18,6 +18,7 @@ from apps.payouts.services.approval_decisions import digest_of
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
 from apps.stores.models import Invitation, Member, Role, Store, User
+from apps.stores.settings import write_settings
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
@@ -188,7 +189,8 @@ def one_of_everything() -> World:
     at = clock.real_now()
     for number, pk in enumerate(("ETH_USDC", "USDC_SETH"), 1):
         Asset.objects.filter(pk=pk).update(contract_address=f"0x{number:040x}", is_active=True)
-    Store.objects.filter(pk=store.pk).update(is_platform=True, authorization_provider="policy")
+    Store.objects.filter(pk=store.pk).update(is_platform=True)
+    write_settings(store, {"authorization_provider": "policy"})
     store.refresh_from_db()
     app = App(cast)
     people: dict[tuple[str, bool], User] = {}

@@ -17,6 +17,7 @@ from apps.payouts.services import batches, runs, schedules
 from apps.payouts.services.approval_decisions import reject
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.models import AuditEntry, Store
+from apps.stores.settings import write_settings
 from tests import make
 from tests.access.matrix.world import token_of
 from tests.cast import Api, Cast, person, shop_of, signed_in
@@ -111,7 +112,7 @@ def test_a_person_an_agent_and_an_app_wait_too(two: Two) -> None:
 
 def test_a_platform_that_acts_waits_for_the_sub_merchants_people(two: Two) -> None:
     platform = shop_of(person("paula"), "Paula's")
-    Store.objects.filter(pk=platform.store.pk).update(is_platform=True, platform_may_pay_out=True)
+    write_settings(platform.store, {"is_platform": True, "platform_may_pay_out": True})
     Store.objects.filter(pk=two.cast.bakery.store.pk).update(platform=platform.store)
     platform.store.refresh_from_db()
     by = signed_in(platform.owner, platform.store)

@@ -8,9 +8,10 @@ from django.db import transaction
 
 from apps.access import scopes
 from apps.access.services import create_agent_credential, create_api_key
+from apps.agents.models import AuthorizationProvider
 from apps.assets.services import accept_all_active
 from apps.stores.command import OperatorCommand, Result, fraction
-from apps.stores.models import AuthorizationProvider, Store, User
+from apps.stores.models import Store, User
 from apps.stores.requests import StoreRequest
 from apps.stores.services import change_store, create_store, create_user
 

@@ -9,10 +9,12 @@ from django.core.validators import URLValidator
 from django.db import transaction
 from django.db.models import TextChoices
 
+from apps.agents.models import AgentSettings, AuthorizationProvider
 from apps.core import clock
+from apps.payouts.models import PaysNetworkFee
 from apps.payouts.services.caps import set_store_cap
 from apps.stores.command import OperatorCommand, Result, fraction, store_named
-from apps.stores.models import AuthorizationProvider, Currency, PaysNetworkFee
+from apps.stores.models import Currency
 from apps.stores.services import change_store
 
 
@@ -161,7 +163,7 @@ class Command(OperatorCommand[ChangesResult]):
     def run(self, **options: Any) -> ChangesResult:
         store = store_named(options["store"])
         changes: dict[str, object] = {}
-        policy: Mapping[str, object] = store.authorization_policy
+        policy: Mapping[str, object] = AgentSettings.of(store).authorization_policy
         caps: list[tuple[str, str, int | None]] = []
         for pair in options["pairs"]:
             key, separator, text = pair.partition("=")

@@ -1,0 +1,22 @@
+"""How long what a store's people name in live mode cools before it can be used."""
+
+from django.db import models
+
+from apps.stores.settings_models import StoreSettings
+
+
+class CoolingSettings(StoreSettings):
+    """`cooling_hours` counts until `cooling_hours_next_from`, where a shorter time is to come."""
+
+    cooling_hours = models.PositiveSmallIntegerField(default=24, db_default=24)
+    cooling_hours_next = models.PositiveSmallIntegerField(null=True, blank=True)
+    cooling_hours_next_from = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(cooling_hours__lte=72)
+                & (models.Q(cooling_hours_next=None) | models.Q(cooling_hours_next__lte=72)),
+                name="cooling_is_short",
+            )
+        ]

@@ -1,0 +1,34 @@
+"""What staff have set about a store's agents: who is asked before one acts, and whether its draws
+are sent."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from apps.stores.settings_models import StoreSettings
+
+
+class AuthorizationProvider(models.TextChoices):
+    """Who is asked before an agent acts."""
+
+    NONE = "none"
+    POLICY = "policy"
+    HTTP = "http"
+
+
+class AgentSettings(StoreSettings):
+    """`authorization_policy` has the rules of POLICY, `authorization_url` is whom HTTP asks."""
+
+    x402_dispatch = models.BooleanField(default=False)
+    authorization_provider = models.CharField(
+        max_length=8, choices=AuthorizationProvider.choices, default=AuthorizationProvider.NONE
+    )
+    authorization_url = models.URLField(max_length=2048, blank=True)
+    authorization_policy = models.JSONField(default=dict, blank=True)
+
+    takes_two: ClassVar[tuple[str, ...]] = (
+        "x402_dispatch",
+        "authorization_provider",
+        "authorization_url",
+        "authorization_policy",
+    )

@@ -1,0 +1,11 @@
+"""What staff have set about a store's invoices."""
+
+from django.db import models
+
+from apps.stores.settings_models import StoreSettings
+
+
+class InvoiceSettings(StoreSettings):
+    """When an invoice is due, unless it says so itself."""
+
+    invoice_due_days = models.PositiveSmallIntegerField(default=7)

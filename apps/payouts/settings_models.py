@@ -1,0 +1,25 @@
+"""What staff have set about a store's payouts, apart from its caps."""
+
+from django.db import models
+
+from apps.stores.settings_models import StoreSettings
+
+
+class PaysNetworkFee(models.TextChoices):
+    """Who bears the gas of a payout."""
+
+    SERVICE = "service"
+    MERCHANT = "merchant"
+
+
+class PayoutSettings(StoreSettings):
+    """A threshold, in cents of the settlement currency, is the worth above which staff look at a
+    payout first; null: at none."""
+
+    payout_network_fee = models.CharField(
+        max_length=8, choices=PaysNetworkFee.choices, default=PaysNetworkFee.SERVICE
+    )
+    payout_review_threshold_cents = models.BigIntegerField(null=True, blank=True)
+    review_new_destinations = models.BooleanField(default=False)
+    # Of a platform: whether it may pay out a sub-merchant's coins to any address.
+    platform_may_pay_out = models.BooleanField(default=False)

@@ -1,0 +1,77 @@
+"""The settings of a store wherever they are kept: each app's in a row of its own.
+
+This app knows no column of the others: it finds their rows by what they derive from.
+"""
+
+import uuid
+from collections.abc import Mapping
+from functools import cache
+
+from django.apps import apps
+from django.db import transaction
+
+from apps.stores.models import Store
+from apps.stores.settings_models import StoreSettings
+
+
+@cache
+def settings_models() -> tuple[type[StoreSettings], ...]:
+    """In the order in which the apps are installed."""
+    return tuple(model for model in apps.get_models() if issubclass(model, StoreSettings))
+
+
+def columns_of(model: type[StoreSettings]) -> list[str]:
+    return [field.name for field in model._meta.fields if not field.primary_key]
+
+
+@cache
+def _models_by_column() -> Mapping[str, type[StoreSettings]]:
+    return {column: model for model in settings_models() for column in columns_of(model)}
+
+
+def model_of(column: str) -> type[StoreSettings] | None:
+    """Whose setting a column is; None for a column of the store itself."""
+    return _models_by_column().get(column)
+
+
+def rows_of(store: Store) -> list[StoreSettings]:
+    """Every app's row of a store, with the defaults where there is none."""
+    return [model.of(store) for model in settings_models()]
+
+
+def write_settings(store: Store, changes: Mapping[str, object]) -> None:
+    """Set columns that have been checked by the caller, of the store and of its settings."""
+    by_model: dict[type[StoreSettings] | None, dict[str, object]] = {}
+    for column, value in changes.items():
+        by_model.setdefault(model_of(column), {})[column] = value
+
+    with transaction.atomic():
+        own = by_model.pop(None, {})
+        for column, value in own.items():
+            setattr(store, column, value)
+        store.save(update_fields=list(own))
+        if by_model:
+            lock_settings(store.pk)
+        for model, values in by_model.items():
+            if model is not None:
+                model._default_manager.update_or_create(store=store, defaults=values)
+
+
+def lock_settings(store_id: uuid.UUID) -> Store:
+    """Whoever writes settings of the store waits for this transaction."""
+    return Store.objects.select_for_update(no_key=True).get(pk=store_id)
+
+
+def values_of(store: Store, columns: list[str]) -> Mapping[str, object]:
+    """What columns of the store and of its settings are now."""
+    rows: dict[type[StoreSettings], StoreSettings] = {}
+    values = {}
+    for column in columns:
+        model = model_of(column)
+        if model is None:
+            values[column] = getattr(store, column)
+            continue
+        if model not in rows:
+            rows[model] = model.of(store)
+        values[column] = getattr(rows[model], column)
+    return values
