@@ -19,12 +19,12 @@ class AuthorizationProvider(models.TextChoices):
 class AgentSettings(StoreSettings):
     """`authorization_policy` has the rules of POLICY, `authorization_url` is whom HTTP asks."""
 
-    x402_dispatch = models.BooleanField(default=False)
     authorization_provider = models.CharField(
         max_length=8, choices=AuthorizationProvider.choices, default=AuthorizationProvider.NONE
     )
     authorization_url = models.URLField(max_length=2048, blank=True)
     authorization_policy = models.JSONField(default=dict, blank=True)
+    x402_dispatch = models.BooleanField(default=False)
 
     takes_two: ClassVar[tuple[str, ...]] = (
         "x402_dispatch",
