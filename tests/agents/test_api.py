@@ -446,3 +446,8 @@ def _use(settings: Any, httpserver: Any) -> None:
         **settings.PROVIDERS,
         "market": {"live": [{"BACKEND": backend, "OPTIONS": options}]},
     }
+
+
+def test_a_store_without_settings_of_agents_has_no_provider(cast: Cast) -> None:
+    answer = agent(cast.bakery).get("/agentic/account").json()
+    assert answer["authorization"] == {"provider": "none", "mandates": False}
