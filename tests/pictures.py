@@ -29,7 +29,7 @@ from django_otp.oath import totp
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from dev import bootstrap, embedded
-from tests.browser.judging import AXE, FLAGS, JUDGED, WCAG
+from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
 
 LOOKS = [(width, scheme) for width in (390, 1280, 1920) for scheme in ("light", "dark")]
 HEIGHT = 800
@@ -76,9 +76,7 @@ class Walk:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             page.evaluate(PAINTED)
             here = f"{name} at {width} {scheme}"
-            wide = page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
+            wide = page.evaluate(OVERFLOW)
             if wide > 0:
                 self.complaints.append(f"{here}: {wide} px too wide")
             if number in (0, len(self.looks) - 1):

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from dev import bootstrap
 from tests.browser import looks
-from tests.browser.judging import AXE, FLAGS, JUDGED, WCAG
+from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
 from tests.cast import Cast, assemble
 from tests.whole import IS_WHOLE
 
@@ -175,9 +175,7 @@ def barriers_again(page: Page) -> list[str]:
 
 
 def overflow(page: Page) -> int:
-    """How many pixels the page is wider than its window."""
+    """How many pixels the page, or a part of it that must not scroll, is too wide."""
     arrived(page)
-    width: int = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
+    width: int = page.evaluate(OVERFLOW)
     return width

@@ -1,4 +1,4 @@
-"""How Chromium is started for tests, and what axe is asked of a page."""
+"""How Chromium is started for tests, what axe is asked of a page, and when it is too wide."""
 
 from pathlib import Path
 
@@ -13,6 +13,12 @@ FLAGS = [
     # the shops of the tests stand on this machine too
     "--disable-features=LocalNetworkAccessChecks",
 ]
+# How many pixels a page, or a table whose rows are cards on a phone, is wider than what shows it.
+OVERFLOW = """() => {
+    const cards = matchMedia("(max-width: 40rem)").matches ? ".table-wrap:has(> .stacks)" : "none";
+    const boxes = [document.documentElement, ...document.querySelectorAll(cards)];
+    return Math.max(...boxes.map(box => box.scrollWidth - box.clientWidth));
+}"""
 AXE = (Path(__file__).parent / "axe-4.14.1.min.js").read_text()
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Every rule is asked; what passes is neither described nor brought here, which took more than the
