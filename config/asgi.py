@@ -1,5 +1,5 @@
-"""What the web server runs: the application behind its door, with what it begins with taken out of
-the garbage collector's sight.
+"""What the web server runs: the application behind its gateway, with what it begins with taken out
+of the garbage collector's sight.
 
 A collection looks at every object that is alive, and most of those are modules that stay for ever:
 requests would pay for that again and again. Afterwards it runs a tenth as often; a request leaves
@@ -17,7 +17,7 @@ from django.conf import settings
 from django.urls import get_resolver
 
 from config import memory
-from config.door import Door, Headers, Scope  # its lanes are settings
+from config.gateway import Gateway, Headers, Scope  # its lanes are settings
 
 # Whoever waits for a row or a turn in a thread of the web server is told 503 after this long.
 # Behind a pooler the settings of its role say so.
@@ -43,7 +43,7 @@ def _headers_of(scope: Scope) -> Headers:
 
 
 memory.share_heaps()
-application = Door(_threaded, _headers_of)
+application = Gateway(_threaded, _headers_of)
 get_resolver().url_patterns  # noqa: B018  # all routes and what they load, which stays
 memory.settle()
 gc.set_threshold(7_000, 10, 10)

@@ -19,7 +19,7 @@ from config.environment import REDIS_URL, VAR_DIR
 from config.followers import JOBS_BY_MODE
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Checking every route and page at each start would load all doors into the workers; CI and
+# Checking every route and page at each start would load all views into the workers; CI and
 # `manage.py check` do that.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 

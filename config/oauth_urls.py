@@ -1,4 +1,4 @@
-"""The OAuth server outside of /api: the same doors, but a browser that asks for /oauth/authorize
+"""The OAuth server outside of /api: the same views, but a browser that asks for /oauth/authorize
 meets the consent page."""
 
 from django.http import HttpRequest, HttpResponseBase

@@ -1,4 +1,4 @@
-"""The mounts: each door has its own table of routes."""
+"""The mounts: each interface has its own table of routes."""
 
 from django.contrib import admin
 from django.urls import include, path

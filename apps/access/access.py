@@ -1,5 +1,5 @@
-"""Who asks, what they may do, and in which store and mode: the one thing that every door hands to a
-service."""
+"""Who asks, what they may do, and in which store and mode: the one thing that every interface hands
+to a service."""
 
 import uuid
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Access:
     )
     role: str | None = None  # of the person behind a session, or who let the app in; a key has none
     proof: str = (
-        ""  # RECENT or ACT, as far as the door has seen it; services decide whether it is enough
+        ""  # RECENT or ACT, as far as the view has seen it; services decide whether it is enough
     )
 
     @property

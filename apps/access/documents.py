@@ -1,4 +1,4 @@
-"""API keys, OAuth apps and what OAuth answers, as every door tells them."""
+"""API keys, OAuth apps and what OAuth answers, as every interface shows them."""
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict

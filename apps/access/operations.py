@@ -1,8 +1,8 @@
 """THE table of operations: what moves money or opens a way for it, who may do it, and what they
 show first.
 
-A service asks `check` with the access at hand; no door decides. An operation that isn't a row here
-is refused by a test of the house.
+A service asks `check` with the access at hand; no view decides. An operation that isn't a row here
+is refused by a test.
 """
 
 from dataclasses import dataclass, replace

@@ -1,5 +1,5 @@
 """What is asked for with an API key, an OAuth app and an app's agent: the same classes for every
-door."""
+interface."""
 
 from typing import Annotated
 

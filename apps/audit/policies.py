@@ -32,7 +32,7 @@ _ONCE = re.compile(r"\( SELECT (\(NULLIF\(.*?\)\)::\w+\[\]) AS \"nullif\"\)::\w+
 _PLATFORM = _ONCE.sub(r"\1", _STORE.replace("store_id", "platform_id"))
 RULES = {
     "own": f"(({_STORE} AND {_MODE}) OR {_EVERYONE})",
-    "house": f"((((store_id IS NULL) OR {_STORE}) AND {_MODE}) OR {_EVERYONE})",
+    "service": f"((((store_id IS NULL) OR {_STORE}) AND {_MODE}) OR {_EVERYONE})",
     "books": f"((((store_id IS NULL) OR {_TOLD}) AND {_MODE}) OR {_EVERYONE})",
     "shared": f"((({_STORE} OR {_PLATFORM}) AND {_MODE}) OR {_EVERYONE})",
     "told": f"(({_TOLD} AND {_MODE}) OR {_EVERYONE})",

@@ -1,4 +1,4 @@
-"""Reads of billing. A door begins with `visible_to`; a list loads what its documents show in a few
+"""Reads of billing. A view begins with `visible_to`; a list loads what its documents show in a few
 queries."""
 
 from collections.abc import Iterable

@@ -1,4 +1,5 @@
-"""Who acts in this request, command or job: said once by its door, read by whatever writes it down.
+"""Who acts in this request, command or job: said once by its entry point, read by whatever writes
+it down.
 
 Nobody said so: the service itself, on its own account.
 """
@@ -53,5 +54,5 @@ def acting(actor: Actor) -> Iterator[None]:
 
 
 def become(kind: str, id: object = "", name: str = "") -> None:
-    """The door has learnt who it is; the address stays."""
+    """The entry point has learned who it is; the address stays."""
     _actor.set(Actor(kind, str(id or ""), name, _actor.get().address))

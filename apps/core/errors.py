@@ -1,4 +1,4 @@
-"""Failures that a caller is told about. The class is the shape of the answer; the door turns it
+"""Failures that a caller is told about. The class is the shape of the answer; the view turns it
 into JSON.
 
 Flat: {error: text}. Coded: {error: {message, code}}. Listed: {errors: [text]}.
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 
 class RefusalKind(Enum):
-    """What kind of refusal it is. Which status that is on the web is the doors' business
+    """What kind of refusal it is. Which status that is on the web is the views' business
     (apps.core.web.refusals)."""
 
     INVALID = auto()  # understood, and against a rule

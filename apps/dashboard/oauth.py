@@ -13,7 +13,7 @@ from apps.core import buckets
 from apps.core.errors import Failure
 from apps.core.web.middleware import client_address
 from apps.core.web.refusals import status_of
-from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, door, sentences
+from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, sentences, view_of
 
 MEANINGS = {
     scopes.PROFILE: "See your name and email address",
@@ -107,7 +107,7 @@ def _take_token(request: PageRequest) -> HttpResponse | None:
     return response
 
 
-consent_page = door(
+consent_page = view_of(
     Page(
         "oauth/authorize", "oauth_consent", consent, SIGNED_IN, methods=("GET", "POST"), stepup=True
     )

@@ -49,7 +49,7 @@ def index(request: PageRequest) -> HttpResponse:
 
 def template(request: HttpRequest) -> StreamingHttpResponse:
     """A file to begin with."""
-    access = request.access  # type: ignore[attr-defined]  # the page's door put it there
+    access = request.access  # type: ignore[attr-defined]  # the page's view put it there
     assets = active_assets(access.mode)
     rows = [(asset.pk, "1.5", _EXAMPLE_ADDRESS, "Your reference") for asset in assets[:1]]
     answer = StreamingHttpResponse(

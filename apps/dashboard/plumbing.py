@@ -91,7 +91,7 @@ class Page:
     renders: str = ""
 
     def route(self) -> URLPattern:
-        return path(self.path, door(self), name=self.name)
+        return path(self.path, view_of(self), name=self.name)
 
     def needs(self, method: str) -> str:
         return self.write if method == "POST" and self.write else self.permission
@@ -118,7 +118,7 @@ def button(
     return Page(path, name, view, permission, methods=("POST",), is_act=is_act)
 
 
-def door(page: Page) -> View:
+def view_of(page: Page) -> View:
     """The view of a page, behind everything that is asked first."""
 
     @wraps(page.view)

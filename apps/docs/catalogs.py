@@ -50,7 +50,7 @@ class Code(NamedTuple):
 
 
 def codes() -> list[Code]:
-    """Every code, once per status and sentence. Classes of doors are known once their routes are
+    """Every code, once per status and sentence. Classes of views are known once their routes are
     loaded."""
     entries = {Code(*entry) for entry in RAISED} | {
         Code(entry, 422, _UNSAID) for entry in OF_FIELDS

@@ -1,4 +1,4 @@
-"""Reads of links. A door begins with `visible_to`; a list's figures come in one query, however long
+"""Reads of links. A view begins with `visible_to`; a list's figures come in one query, however long
 it is."""
 
 from collections.abc import Iterable

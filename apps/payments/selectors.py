@@ -1,4 +1,4 @@
-"""Reads of payments. A door begins with `visible_to`; lists and figures are made in few queries
+"""Reads of payments. A view begins with `visible_to`; lists and figures are made in few queries
 however many rows there are."""
 
 import re

@@ -1,4 +1,4 @@
-"""A payout, a quote and a schedule as every door tells them."""
+"""A payout, a quote and a schedule as every interface shows them."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Reads of payouts: a door begins with `visible_to`; what of a store's test coins is simulated."""
+"""Reads of payouts: a view begins with `visible_to`; what of a store's test coins is simulated."""
 
 from django.db import models
 from django.db.models import Sum

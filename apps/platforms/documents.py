@@ -1,4 +1,4 @@
-"""Accounts, verifications, links, requests and rows of payments, as every door tells them."""
+"""Accounts, verifications, links, requests and rows of payments, as every interface shows them."""
 
 from datetime import datetime
 from typing import Annotated

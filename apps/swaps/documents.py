@@ -1,4 +1,4 @@
-"""A swap and a quote, as every door tells them."""
+"""A swap and a quote, as every interface shows them."""
 
 from apps.core import money
 from apps.core.clock import iso

@@ -1,4 +1,4 @@
-"""What is asked for with a swap and its quote: the same class for every door.
+"""What is asked for with a swap and its quote: the same class for every interface.
 
 `SwapBody` is a swap as the API's callers write it; everybody else makes a `SwapRequest`.
 """

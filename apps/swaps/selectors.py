@@ -1,4 +1,4 @@
-"""Reads of swaps: a door begins with `visible_to`; the swaps of a payment, and what they brought
+"""Reads of swaps: a view begins with `visible_to`; the swaps of a payment, and what they brought
 beside their estimates."""
 
 from django.db import models

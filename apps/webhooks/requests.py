@@ -1,5 +1,5 @@
 """What is asked for with an endpoint, a test delivery and a redelivery: the same classes for every
-door.
+interface.
 
 What only the store knows (which hosts, which events) is checked by the service, and told together
 with what couldn't be read.

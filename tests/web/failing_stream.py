@@ -7,7 +7,7 @@ import django
 
 django.setup()
 
-from config.door import PIECE_BYTES, Door  # noqa: E402  # its lanes are settings
+from config.gateway import PIECE_BYTES, Gateway  # noqa: E402  # its lanes are settings
 
 LINE = b"x" * 1023 + b"\n"
 
@@ -33,4 +33,4 @@ def _answer(environ: dict[str, Any], start: Callable[..., Any]) -> Stream:
     return Stream(environ["PATH_INFO"])
 
 
-application = Door(_answer, lambda scope: [])
+application = Gateway(_answer, lambda scope: [])

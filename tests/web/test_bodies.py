@@ -3,7 +3,7 @@ long."""
 
 import pytest
 
-from config.door import BODY_BYTES_MAX, BODY_SECONDS
+from config.gateway import BODY_BYTES_MAX, BODY_SECONDS
 from tests.cast import Cast, Shop
 from tests.web.wire import Web, bearer
 

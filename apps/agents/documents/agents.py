@@ -1,5 +1,5 @@
-"""What agents are told, by every door: mandates, draws, limits, coins, rates, figures. Amounts are
-strings of atomic units."""
+"""What agents are told, by every interface: mandates, draws, limits, coins, rates, figures. Amounts
+are strings of atomic units."""
 
 from collections.abc import Sequence
 from typing import Annotated

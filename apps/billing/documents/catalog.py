@@ -1,4 +1,4 @@
-"""Products and prices as every door tells them."""
+"""Products and prices as every interface shows them."""
 
 from collections.abc import Iterable
 from typing import Annotated

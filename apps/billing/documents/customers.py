@@ -1,4 +1,4 @@
-"""Customers as every door tells them."""
+"""Customers as every interface shows them."""
 
 from apps.billing.models import Customer
 from apps.core.clock import iso

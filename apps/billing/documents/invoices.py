@@ -1,4 +1,4 @@
-"""Invoices as every door and their events tell them, and as their customers see them."""
+"""Invoices as every interface and their events show them, and as their customers see them."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -75,7 +75,7 @@ class HostedInvoiceLine(Document, frozen=True, kw_only=True):
 
 
 class HostedInvoice(Document, frozen=True, kw_only=True):
-    """What the customer may see of it; a door adds `payment`. Never ids of the store's records, nor
+    """What the customer may see of it; a view adds `payment`. Never ids of the store's records, nor
     metadata."""
 
     public_token: str

@@ -1,5 +1,5 @@
-"""Subscriptions as every door and their events tell them. Callers fetch with the selectors, which
-load what is shown."""
+"""Subscriptions as every interface and their events show them. Callers fetch with the selectors,
+which load what is shown."""
 
 from typing import Annotated
 

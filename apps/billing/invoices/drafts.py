@@ -56,7 +56,7 @@ def create_invoice(
 
 
 def check_draft(invoice: Invoice) -> None:
-    """Raises OnlyDraftsEdited. A door asks before it reads what to change: the contract tells it
+    """Raises OnlyDraftsEdited. A view asks before it reads what to change: the contract tells it
     first."""
     if invoice.status != DRAFT:
         raise OnlyDraftsEdited

@@ -146,7 +146,7 @@ def _changeable(subscription: Subscription) -> Subscription:
 
 
 def check_changeable(subscription: Subscription) -> None:
-    """Raises SubscriptionCanceled. A door asks before it reads what to change: the contract tells
+    """Raises SubscriptionCanceled. A view asks before it reads what to change: the contract tells
     it first."""
     if subscription.status == CANCELED:
         raise SubscriptionCanceled

@@ -75,7 +75,7 @@ _LAST = Statement("SELECT coalesce(max(id), 0) FROM ledger_movement")
 _SLACK = timedelta(hours=1)
 
 
-class Room:
+class Headroom:
     """What each store may still send in a batch. Made under the wallet's lock, so that nothing is
     signed between."""
 

@@ -24,7 +24,7 @@ from apps.chain.reasons import Reason, Refusal, because
 from apps.chain.sending import approvals, balances, fees, gas, holds, hot_wallets, lanes, limits
 from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS, Promised
 from apps.chain.sending.candidates import signed, signed_candidate, unsigned
-from apps.chain.sending.caps import Room
+from apps.chain.sending.caps import Headroom
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.gas import Gas
 from apps.chain.states import IN_FLIGHT, OUTGOING, TAKES_NO_TOKENS
@@ -188,7 +188,7 @@ class ChainSigner:
         self, rows: Sequence[OutgoingTransaction], at: datetime
     ) -> list[OutgoingTransaction]:
         """What is above a cap waits for a person, and for no coins before."""
-        room = Room(rows, at)
+        room = Headroom(rows, at)
         within = []
         for row in rows:
             reason = room.refusal(row)
@@ -336,7 +336,7 @@ class ChainSigner:
             balances.promised(self.chain.pk, self.key.address, facts.nonce),
             offer.max_fee_wei,
         )
-        room = Room(rows, at)
+        room = Headroom(rows, at)
         chosen = []
         short = []
         above = []

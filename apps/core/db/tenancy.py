@@ -1,7 +1,7 @@
 """Whose rows PostgreSQL shows to what runs now: the stores and modes that the database's own
 policies let through.
 
-A door says it once it knows who asks; before that nobody's rows are shown. apps.core.db.postgresql
+A view says it once it knows who asks; before that nobody's rows are shown. apps.core.db.postgresql
 tells the connection before the next statement, so what an earlier request left on it never counts.
 Policies are for the web's role; others see every row.
 """

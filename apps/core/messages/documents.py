@@ -1,5 +1,5 @@
-"""What is answered, as one frozen class per document: its type, what every door reads of it, and
-its schema.
+"""What is answered, as one frozen class per document: its type, what every interface reads of it,
+and its schema.
 
 The API encodes it as it stands: fields in the order of declaration, null where there is nothing,
 `UNSET` left out.
@@ -28,7 +28,7 @@ Part = Callable[[type[Struct]], Schema]
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """What every door answers."""
+    """What every interface answers."""
 
 
 class PageFigures(Document, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Input taken literally: nothing is coerced. A field checks one value, names itself in the refusal
 and knows its JSON schema.
 
-A broken rule is an `Invalid`; the door chooses the shape it is told in.
+A broken rule is an `Invalid`; the view chooses the shape it is told in.
 """
 
 import re

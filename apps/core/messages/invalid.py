@@ -1,7 +1,7 @@
 """A broken rule: which field, which rule, and the figures of the rule. THE table has the sentence
 of each.
 
-Code asks for `field` and `rule` and never reads the sentence; doors say `text` in the shape that
+Code asks for `field` and `rule` and never reads the sentence; views say `text` in the shape that
 the contract wants.
 """
 

@@ -84,7 +84,7 @@ class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:
-        """An object as it came in JSON, whose text a door has found storable. Raises Invalid."""
+        """An object as it came in JSON, whose text a view has found storable. Raises Invalid."""
         if isinstance(value, dict):
             content = _sent(value)
             try:

@@ -60,7 +60,7 @@ def button(
                 return
             action(self, request, rows)
 
-        run.operation = operation  # type: ignore[attr-defined]  # read by get_actions, and by a test of the house
+        run.operation = operation  # type: ignore[attr-defined]  # read by get_actions, and by a test
         return run
 
     return decorate

@@ -1,7 +1,7 @@
 """THE table of what members of staff may do, by role, and what takes two of them.
 
 The staff site and the services ask it. A page or button of the site that isn't a row here is found
-by a test of the house.
+by a test.
 """
 
 from dataclasses import dataclass

@@ -229,7 +229,7 @@ def zone() -> str:
 
 @register.filter
 def moment(value: datetime | str | None) -> str:
-    """Day and minute in the reader's zone, which a door activates (UTC without one); the second in
+    """Day and minute in the reader's zone, which a view activates (UTC without one); the second in
     UTC is in its title."""
     if not value:
         return ""

@@ -1,4 +1,4 @@
-"""THE table of what each kind of refusal is on the web. Doors alone ask it: no domain app knows a
+"""THE table of what each kind of refusal is on the web. Views alone ask it: no domain app knows a
 status or a header."""
 
 from collections.abc import Mapping

@@ -80,7 +80,7 @@ class BrandingDocument(Document, frozen=True, kw_only=True):
 
 
 class CheckoutFacts(Document, frozen=True, kw_only=True):
-    """The body of GET /checkout/{reference} but for `onramp`, which a door adds."""
+    """The body of GET /checkout/{reference} but for `onramp`, which a view adds."""
 
     token: str
     payment_intent_id: Id

@@ -1,4 +1,4 @@
-"""The detail view of an intent, as far as payments know it; a door adds what higher apps have done
+"""The detail view of an intent, as far as payments know it; a view adds what higher apps have done
 with it."""
 
 from datetime import datetime

@@ -44,7 +44,7 @@ class ReconciliationDocument(Document, frozen=True, kw_only=True):
 def reconciliation_document(
     payment: Payment, received: list[Received], *, is_balanced: bool
 ) -> ReconciliationDocument:
-    """Without a swap: a door that knows of one replaces the two figures of it."""
+    """Without a swap: a view that knows of one replaces the two figures of it."""
     main = main_asset(received) or received[0]
     decimals = main.address.asset.atomic_decimals
     is_checked = payment.reconciled_at is not None

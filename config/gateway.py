@@ -1,4 +1,4 @@
-"""The web server's door: ASGI outside, Django's WSGI handler in threads inside.
+"""The web server's gateway: ASGI outside, Django's WSGI handler in threads inside.
 
 A whole body is read on the event loop, with a deadline and a limit, before a thread is taken;
 header values keep their bytes. Each request runs in a thread of its lane (config/lanes.py), and one
@@ -84,7 +84,7 @@ class _Body:
         self.size = 0
 
 
-class Door:
+class Gateway:
     """One per process. `headers_of` says what an answer of the application to a request would carry
     besides."""
 
