@@ -34,8 +34,8 @@ def version() -> tuple[int, int]:
     if program is None:
         return (0, 0)
     run = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    found = re.search(r"PgBouncer (\d+)\.(\d+)", run.stdout)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.search(r"PgBouncer (\d+)\.(\d+)", run.stdout)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def prepares() -> bool:
