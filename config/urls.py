@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from config.hosts import front
 
@@ -9,7 +10,9 @@ admin.autodiscover()
 urlpatterns = [
     path("api/v2/", include("apps.api.urls")),
     path("", include("apps.docs.urls")),
+    path("dashboard", RedirectView.as_view(pattern_name="dashboard:home", query_string=True)),
     path("dashboard/", include("apps.dashboard.urls")),
+    path("admin", RedirectView.as_view(pattern_name="admin:index", query_string=True)),
     path("admin/", admin.site.urls),
     path("", front, name="front"),
     path("", include("config.oauth_urls")),

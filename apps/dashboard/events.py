@@ -13,6 +13,7 @@ from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.webhooks import selectors, signing
 from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.reasons import failure_words
 from apps.webhooks.services import deliveries
 
 # Made anew for each attempt with the signing secret, and not kept.
@@ -30,6 +31,11 @@ class ShownAttempt:
     duration_ms: int | None
     error: str | None
     answer: str | None
+
+    @property
+    def failure(self) -> str:
+        """The error in words."""
+        return failure_words(self.error)
 
 
 def index(request: PageRequest) -> HttpResponse:

@@ -8,15 +8,20 @@ from apps.access import new_browsers
 from apps.access.browsers import device_of
 from apps.core import clock
 from apps.core.db import tenancy
+from apps.core.errors import NotFound
 
 
 def end(request: HttpRequest, token: str) -> HttpResponse:
     """Opening the link changes nothing; the button on its page does, once."""
-    row = new_browsers.read(token)
+    try:
+        row = new_browsers.read(token)
+    except NotFound:
+        context = {"days": new_browsers.LINK_LASTS.days}
+        return render(request, "dashboard/security/new_sign_in_over.html", context, status=404)
     is_ended = row.ended_at is not None
     if request.method == "POST":
         with tenancy.everyone("a letter's link names what it stops"):
             new_browsers.end(row, clock.real_now())
         is_ended = True
-    context = {"sign_in": row, "device": device_of(row.browser), "is_ended": is_ended}
-    return render(request, "dashboard/security/new_sign_in.html", context)
+    details = {"sign_in": row, "device": device_of(row.browser), "is_ended": is_ended}
+    return render(request, "dashboard/security/new_sign_in.html", details)

@@ -398,11 +398,7 @@ def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[TimelineStep]:
     for delivery in deliveries:
         tone, words = _DELIVERED.get(Delivery.Status(delivery.status), (WAIT, "Webhook pending"))
         parts = [
-            (
-                f"HTTP {delivery.response_status}"
-                if delivery.response_status
-                else (delivery.error or "").replace("_", " ")
-            ),
+            (f"HTTP {delivery.response_status}" if delivery.response_status else delivery.failure),
             f"{delivery.duration_ms} ms" if delivery.duration_ms is not None else "",
             f"attempt {delivery.attempts}" if delivery.attempts > 1 else "",
             delivery.endpoint.url[:60],

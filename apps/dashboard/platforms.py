@@ -11,6 +11,7 @@ from django.utils import timezone
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import money
+from apps.core.templatetags.tillgate import percentage
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
 from apps.dashboard import days
@@ -318,4 +319,4 @@ def index_payments(request: PageRequest) -> HttpResponse:
 
 
 def _percent(fraction: Decimal | None) -> str:
-    return "" if fraction is None else f"{money.percentage_text(fraction)}%"
+    return "" if fraction is None else percentage(money.percentage_text(fraction))

@@ -27,6 +27,8 @@ CATALOGS: dict[str, Callable[[], str]] = {"errors": errors, "events": events}
 _CATALOG = re.compile(r"\[\[(\w+)\]\]")
 # A link of the changelog to a file that isn't served.
 _ELSEWHERE = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
+_VERSION = re.compile(r"^## \[([^\]]+)\]", re.MULTILINE)
+_NOTHING_NEW = re.compile(r"^## \[Unreleased\]\s+(?=## |\Z)", re.MULTILINE)
 DEMO = "http://localhost:8000"
 
 
@@ -64,8 +66,15 @@ def _sources() -> Iterator[Source]:
         entry = tree.DocsEntry(f"reference/{group.slug}", group.title)
         yield _source("API reference", entry, page_of(group, description))
     yield _source("API reference", tree.OBJECTS, objects(description))
-    changes = _ELSEWHERE.sub(r"\1", (settings.BASE_DIR / "CHANGELOG.md").read_text())
-    yield _source("Look up", tree.CHANGELOG, changes)
+    changelog = (settings.BASE_DIR / "CHANGELOG.md").read_text()
+    yield _source("Look up", tree.CHANGELOG, changes_of(changelog))
+
+
+def changes_of(changelog: str) -> str:
+    """The file as it is served: versions are named without brackets, and what isn't released yet
+    is left out while there is nothing."""
+    served = _ELSEWHERE.sub(r"\1", changelog)
+    return _VERSION.sub(r"## \1", _NOTHING_NEW.sub("", served))
 
 
 def _source(section: str, entry: tree.DocsEntry, markdown: str) -> Source:

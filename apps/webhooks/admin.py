@@ -52,4 +52,4 @@ class DeliveryAdmin(ReadOnly):
 
     @admin.display(description="Last response")
     def answer(self, row: Delivery) -> str | None:
-        return row.error or (str(row.response_status) if row.response_status else None)
+        return row.failure or (str(row.response_status) if row.response_status else None)

@@ -22,6 +22,6 @@ BADGES: Badges = {
         "active": (GOOD, _("Active")),
         "enabled": (GOOD, _("Active")),
         "disabled": (QUIET, _("Disabled")),
-        "error": (BAD, _("Turned off after failures")),
+        "error": (BAD, _("Disabled after failures")),
     },
 }

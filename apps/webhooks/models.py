@@ -9,6 +9,7 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.core.models import Owned
+from apps.webhooks.reasons import failure_words
 
 
 class Event(Owned):
@@ -148,6 +149,11 @@ class Delivery(Owned):
             models.Index(fields=["endpoint", "-created_at"]),
             BrinIndex(fields=["created_at"], name="delivery_by_age"),
         ]
+
+    @property
+    def failure(self) -> str:
+        """The error in words."""
+        return failure_words(self.error)
 
 
 class Attempt(models.Model):

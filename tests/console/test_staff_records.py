@@ -78,3 +78,10 @@ def test_parts_of_a_record_are_not_taken_for_new_ones(clerk: Browser, cast: Cast
     assert 'class="form-row has_original"' in page
     assert 'class="form-row"' not in page.partition('id="events-group"')[2]
     assert "object (" not in page
+
+
+def test_network_fees_are_in_the_coin_that_people_know(clerk: Browser, cast: Cast) -> None:
+    make.store_coins(cast.bakery.store, "SETH", 10**18)
+    row = make.payout(cast.bakery.test, 10**16)
+    page = words(clerk.get(f"/admin/payouts/payout/{row['id']}/change/"))
+    assert "Network fees of failed attempts: 0 ETH" in page

@@ -350,3 +350,15 @@ def test_nothing_is_sent_again_to_an_endpoint_that_is_off(cast: Cast) -> None:
         "again."
         not in text(browser.get(f"webhooks/{endpoint.pk}")).split("<main")[1].split("Deliveries")[0]
     )
+
+
+def test_why_a_delivery_got_no_answer_is_said_in_words_with_its_code(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    payment(cast.bakery.test)
+    delivery = Delivery.objects.get()
+    Delivery.objects.update(status="failed", error="name_not_resolved", attempts=10)
+    code = 'Host name not found <code class="small muted">name_not_resolved</code>'
+    page = f"webhooks/{delivery.endpoint_id}"
+    assert code in text(browser.get(page))
+    assert code in text(browser.get(f"{page}/deliveries/{delivery.pk}"))

@@ -42,11 +42,13 @@ PLACES = [
     ("/api/v2/payments", 401, {API}),
     ("/docs", 200, {API}),
     ("/oauth/userinfo", 401, {API}),
+    ("/dashboard", 302, {DASH}),
     ("/dashboard/payments", 302, {DASH}),
     ("/dashboard/forgot", 200, {DASH}),
     ("/dashboard/sign-in", 200, {DASH, ADMIN}),
     ("/dashboard/security", 302, {DASH, ADMIN}),
     ("/oauth/authorize", 302, {DASH}),
+    ("/admin", 302, {ADMIN}),
     ("/admin/", 302, {ADMIN}),
     ("/embed.js", 200, {SHOP, "also.example"}),
     ("/healthz", 200, {SHOP, API, DASH, ADMIN, "also.example"}),
@@ -202,3 +204,9 @@ def start(**given: str) -> "subprocess.CompletedProcess[str]":
         check=False,
         cwd=os.getcwd(),
     )
+
+
+@pytest.mark.parametrize("path", ["/dashboard", "/admin"])
+def test_a_home_without_its_slash_leads_to_the_home(db: None, path: str) -> None:
+    answer = Client().get(f"{path}?range=7")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"{path}/?range=7")

@@ -64,7 +64,10 @@ def test_a_made_up_or_old_link_opens_nothing(cast: Cast) -> None:
     assert Browser().get(f"sign-ins/{token}").status_code == 200
     assert Browser().get(f"sign-ins/{token}x").status_code == 404
     with time_machine.travel(clock.real_now() + timedelta(days=8), tick=True):
-        assert Browser().get(f"sign-ins/{token}").status_code == 404
+        expired = Browser().get(f"sign-ins/{token}")
+    assert expired.status_code == 404
+    assert "This link no longer works" in text(expired) and "for 7 days" in text(expired)
+    assert "/dashboard/security/sessions" in text(expired) and "/dashboard/forgot" in text(expired)
 
 
 def test_a_browser_that_wasnt_used_for_a_year_is_forgotten(cast: Cast) -> None:

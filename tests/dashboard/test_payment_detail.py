@@ -81,7 +81,7 @@ def test_the_timeline_is_one_and_newest_first(cast: Cast) -> None:
     moments = [one.at for one in answer.context["timeline"].steps]
     assert moments == sorted(moments, reverse=True)
     shown = text(answer)
-    assert "connection refused · 12 ms · attempt 3" in shown and "connection_refused" not in shown
+    assert "Connection refused · 12 ms · attempt 3" in shown and "connection_refused" not in shown
     assert detail(api, made["id"])["transaction"]["tx_hash"] in shown
 
 

@@ -133,7 +133,7 @@ def test_checkout_settings_that_make_no_sense_are_refused(
 
 def test_tolerances_and_the_fee_are_shown_but_not_a_merchants_to_change(cast: Cast) -> None:
     shown = text(Browser(cast.alice).get("settings"))
-    assert "From 0.5% under to 1% over" in shown and "1.00%" in shown
+    assert "From 0.5% under to 1% over" in shown and "Otherwise 1% is deducted" in shown
     Browser(cast.alice).post(
         "settings", **CHECKOUT, underpayment_tolerance_bps="9000", fee_fraction="0"
     )

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import resolve
 
 from apps.docs import tree
+from apps.docs.drawing import changes_of
 from apps.docs.site import index_file, page, site
 
 INDEX_BYTES_MAX = 60 * 1024
@@ -168,6 +169,27 @@ def test_the_image_holds_what_is_drawn() -> None:
     )
     for name in ("docs/guide", "docs/reference", "CHANGELOG.md", "locale"):
         assert f"COPY {name} " in dockerfile and f"!{name}\n" in ignored
+
+
+@pytest.mark.parametrize(
+    ("changelog", "served"),
+    [
+        (
+            "## [Unreleased]\n\n- New\n\n## [1.0] - today\n",
+            "## Unreleased\n\n- New\n\n## 1.0 - today\n",
+        ),
+        ("## [Unreleased]\n\n## [1.0] - today\n", "## 1.0 - today\n"),
+        ("# Changes\n\n## [Unreleased]\n", "# Changes\n\n"),
+        (
+            "See [the guide](guide.md) and [it](https://a.example)",
+            "See the guide and [it](https://a.example)",
+        ),
+    ],
+)
+def test_the_changelog_is_served_without_what_only_the_file_means(
+    changelog: str, served: str
+) -> None:
+    assert changes_of(changelog) == served
 
 
 def test_links_into_the_dashboard_lead_to_a_page(read: dict[str, Reader]) -> None:

@@ -105,3 +105,11 @@ def test_the_warning_comes_in_good_time(bakery: Shop, lifetime: int, warned: int
     assert "left to pay." not in words(made)
     make.advance(bakery.test, 40)
     assert "left to pay." in words(made)
+
+
+def test_a_failed_transaction_says_what_happened_and_what_to_do(bakery: Shop) -> None:
+    made = make.payment(bakery.test)
+    sentence = "This transaction failed, so nothing was paid with it. Check your wallet"
+    assert sentence not in words(made)
+    make.simulated(bakery.test, made["id"], "failed")
+    assert sentence in words(made)

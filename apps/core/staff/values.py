@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from apps.core import money
 from apps.core.countries import country_name
 from apps.core.staff.lists import amount_text
-from apps.core.templatetags.tillgate import fiat, moment
+from apps.core.templatetags.tillgate import fiat, moment, percentage
 
 # Where the currency of a field is, when it isn't in `currency`.
 _CURRENCIES = {
@@ -49,9 +49,9 @@ def shown(row: Any, name: str) -> Any:
     if name.endswith("_atomic"):
         return _coins(row, name, int(value))
     if name.endswith("_bps"):
-        return f"{money.percentage_from_bps(int(value))}%"
+        return percentage(money.percentage_from_bps(int(value)))
     if name.endswith("_fraction"):
-        return f"{money.percentage_text(Decimal(value))}%"
+        return percentage(money.percentage_text(Decimal(value)))
     if name in _COUNTRIES:
         return country_name(str(value))
     if isinstance(value, datetime):
@@ -85,8 +85,14 @@ def _coins(row: Any, name: str, atomic: int) -> SafeString | str:
 
 
 def _gas_symbol(row: Any) -> str:
+    """The native coin's, as people call it: the chain's own symbol tells test networks apart."""
     chain = row.chain if hasattr(row, "chain") else row.asset.chain
-    return "" if chain is None else str(chain.symbol)
+    if chain is None:
+        return ""
+    return (
+        chain.assets.filter(contract_address=None).values_list("coin_symbol", flat=True).first()
+        or ""
+    )
 
 
 def named(row: models.Model) -> str:

@@ -159,6 +159,14 @@ def percent(permille: int) -> str:
 
 
 @register.filter
+def percentage(points: str) -> str:
+    """`2.00` as 2% and `1.25` as 1.25%, in the reader's form."""
+    locale = _locale()
+    pattern = locale.percent_formats[None].pattern.replace("0", "0.######", 1)
+    return format_percent(f"{points}e-2", pattern, locale=locale)
+
+
+@register.filter
 def decimal_mark(number: str) -> str:
     """A plain number (`0.0138`) as it is shown: with the reader's decimal mark, and still every
     digit."""
