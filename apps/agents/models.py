@@ -71,16 +71,29 @@ class Mandate(Owned):
         return self.total_cap_atomic - self.spent_atomic
 
 
-class MandateStep(models.Model):
-    """One change of a mandate's status."""
+class StatusStep(models.Model):
+    """One change of a status."""
 
-    mandate = models.ForeignKey(Mandate, on_delete=models.PROTECT, related_name="steps")
     from_status = models.CharField(max_length=9, null=True)
     to_status = models.CharField(max_length=9)
     at = models.DateTimeField()
 
     class Meta:
+        abstract = True
         ordering = ["id"]
+
+
+class NotedStep(StatusStep):
+    """One that says why."""
+
+    note = models.CharField(max_length=200, blank=True)
+
+    class Meta(StatusStep.Meta):
+        abstract = True
+
+
+class MandateStep(StatusStep):
+    mandate = models.ForeignKey(Mandate, on_delete=models.PROTECT, related_name="steps")
 
 
 class Settlement(Owned):
@@ -131,17 +144,8 @@ class Settlement(Owned):
         ]
 
 
-class SettlementStep(models.Model):
-    """One change of a settlement's status."""
-
+class SettlementStep(NotedStep):
     settlement = models.ForeignKey(Settlement, on_delete=models.PROTECT, related_name="steps")
-    from_status = models.CharField(max_length=9, null=True)
-    to_status = models.CharField(max_length=9)
-    at = models.DateTimeField()
-    note = models.CharField(max_length=200, blank=True)
-
-    class Meta:
-        ordering = ["id"]
 
 
 class AgentPayoutCap(models.Model):
@@ -237,14 +241,5 @@ class SignedPayment(Owned):
         ]
 
 
-class SignedPaymentStep(models.Model):
-    """One change of a signed payment's status."""
-
+class SignedPaymentStep(NotedStep):
     signed = models.ForeignKey(SignedPayment, on_delete=models.PROTECT, related_name="steps")
-    from_status = models.CharField(max_length=9, null=True)
-    to_status = models.CharField(max_length=9)
-    at = models.DateTimeField()
-    note = models.CharField(max_length=200, blank=True)
-
-    class Meta:
-        ordering = ["id"]

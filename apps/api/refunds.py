@@ -5,8 +5,8 @@ from rest_framework.response import Response
 
 from apps.api.payments import PaymentView
 from apps.payments.documents.refund import RefundDocument, refund_document
-from apps.payments.models import Refund
 from apps.payments.requests import RefundRequest
+from apps.payments.selectors import refunds_of
 from apps.payments.services.refund import request_refund
 
 
@@ -22,14 +22,8 @@ class Refunds(PaymentView):
     statuses = {"POST": 201}
 
     def get(self, request: Request, id: str) -> Response:
-        rows = (
-            Refund.objects.visible_to(self.access)
-            .filter(payment=self.payment(id))
-            .select_related("asset__chain")
-        )
-        return Response(
-            [refund_document(refund) for refund in rows.order_by("-created_at", "-part")]
-        )
+        refunds = refunds_of(self.access, self.payment(id))
+        return Response([refund_document(refund) for refund in refunds])
 
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)

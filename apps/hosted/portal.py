@@ -138,12 +138,7 @@ def keep(request: HttpRequest, reference: str, customer: Customer, id: str) -> H
 @public_page("checkout")
 def ask_again(request: HttpRequest, reference: str) -> HttpResponse:
     """A new link for an old one, to the address the old one was for."""
-    try:
-        customer = customer_behind(reference)
-    except LinkExpired as expired:
-        customer = expired.customer
-    if customer is None:
-        raise Http404
+    customer = _customer_of_any_age(reference)
     emails.portal_link(customer)
     return _own(
         render(
@@ -155,13 +150,18 @@ def ask_again(request: HttpRequest, reference: str) -> HttpResponse:
 @require_safe
 @public_page("checkout")
 def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
+    return sheet(_customer_of_any_age(reference).store)
+
+
+def _customer_of_any_age(reference: str) -> Customer:
+    """Whose link it is, also when it has expired."""
     try:
         customer = customer_behind(reference)
     except LinkExpired as expired:
-        customer = expired.customer
+        return expired.customer
     if customer is None:
         raise Http404
-    return sheet(customer.store)
+    return customer
 
 
 def _frame(token: str, customer: Customer) -> Context:

@@ -5,11 +5,11 @@ PostgreSQL enforces it (sql/functions.sql): append-only, balanced, one mode, gua
 below zero.
 """
 
-from django.conf import settings
 from django.db import models
 
 from apps.core.models import AtomicField, Mode
 from apps.ledger import chart
+from apps.stores.person_fields import optional_person
 
 
 class Account(models.Model):
@@ -61,13 +61,7 @@ class Movement(models.Model):
     mode = models.CharField(max_length=4, choices=Mode.choices)
     reference = models.UUIDField(null=True)
     reason = models.TextField(blank=True, default="")
-    staff_user = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_index=False,
-    )
+    staff_user = optional_person()
     at = models.DateTimeField()
 
     class Meta:

@@ -357,6 +357,12 @@ def refunds_visible_to(viewer: Viewer) -> "models.QuerySet[Refund]":
     return rows.order_by("-created_at", "-id")
 
 
+def refunds_of(viewer: Viewer, payment: Payment) -> "models.QuerySet[Refund]":
+    """Of one payment, newest first."""
+    rows: models.QuerySet[Refund] = Refund.objects.visible_to(viewer).filter(payment=payment)
+    return rows.select_related("asset__chain").order_by("-created_at", "-part")
+
+
 def search_refunds(rows: "models.QuerySet[Refund]", text: str) -> "models.QuerySet[Refund]":
     """Refunds whose id, transaction or address it is, or whose payment's reference, order or title
     says it."""

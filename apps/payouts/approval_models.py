@@ -5,11 +5,11 @@ The database refuses an approver who is the maker, a second decision, and a payo
 without its approval.
 """
 
-from django.conf import settings
 from django.db import models
 
 from apps.core.models import Owned
 from apps.stores.models import Currency
+from apps.stores.person_fields import optional_person
 
 
 class ApprovalRule(Owned):
@@ -54,25 +54,13 @@ class PayoutApproval(Owned):
         EXPIRED = "expired"
 
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.WAITING)
-    maker = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_index=False,
-    )
+    maker = optional_person()
     made_by = models.CharField(max_length=300)  # what people know the maker by
     currency = models.CharField(max_length=3)
     worth_cents = models.BigIntegerField(null=True)
     above_cents = models.BigIntegerField()
     expires_at = models.DateTimeField()
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_index=False,
-    )
+    decided_by = optional_person()
     decided_at = models.DateTimeField(null=True)
     reason = models.CharField(max_length=200, blank=True)
 

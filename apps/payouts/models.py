@@ -5,7 +5,6 @@ A payout's status changes only through services.moves; `funds` says where its co
 books.
 """
 
-from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
@@ -13,6 +12,7 @@ from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.payouts.approval_models import ApprovalRule, PayoutApproval
 from apps.payouts.batch_models import PayoutBatch, PayoutBatchLine
 from apps.payouts.settings_models import PayoutSettings, PaysNetworkFee
+from apps.stores.person_fields import optional_person
 
 __all__ = [
     "ApprovalRule",
@@ -153,13 +153,7 @@ class Schedule(Owned):
         null=True, blank=True
     )  # it doesn't run before; null: at once
     # Who named its destination, or made the credential that did; null: nobody knows.
-    maker = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_index=False,
-    )
+    maker = optional_person()
     deleted_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
 
@@ -298,13 +292,7 @@ class Payout(Owned):
     updated_at = models.DateTimeField()
     agent_credential_id = models.UUIDField(null=True)
     # Who asked for it, or made the credential that did; null: nobody knows.
-    maker = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_index=False,
-    )
+    maker = optional_person()
     approval = models.ForeignKey(
         PayoutApproval, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from django.conf import settings
 from msgspec import Meta
+from msgspec.structs import asdict
 
 from apps.core import money
 from apps.core.clock import iso
@@ -216,21 +217,15 @@ def request_document(request: AccessRequest) -> PlatformAccessRequestDocument:
 
 
 def link_document(link: OnboardingLink, now: datetime) -> OnboardingLinkDocument:
-    return OnboardingLinkDocument(
-        id=str(link.pk),
-        account_id=str(link.account_id),
-        purpose=link.purpose,
-        return_url=link.return_url,
-        token_prefix=link.token_prefix,
-        expires_at=iso(link.expires_at),
-        completed_at=iso(link.completed_at),
-        created_at=iso(link.created_at),
-        status=link_status(link, now),
-    )
+    return OnboardingLinkDocument(**asdict(_link_fields(link)), status=link_status(link, now))
 
 
 def link_with_token(link: OnboardingLink, token: str) -> OnboardingLinkWithToken:
-    return OnboardingLinkWithToken(
+    return OnboardingLinkWithToken(**asdict(_link_fields(link)), token=token, url=link_url(token))
+
+
+def _link_fields(link: OnboardingLink) -> LinkFields:
+    return LinkFields(
         id=str(link.pk),
         account_id=str(link.account_id),
         purpose=link.purpose,
@@ -239,8 +234,6 @@ def link_with_token(link: OnboardingLink, token: str) -> OnboardingLinkWithToken
         expires_at=iso(link.expires_at),
         completed_at=iso(link.completed_at),
         created_at=iso(link.created_at),
-        token=token,
-        url=link_url(token),
     )
 
 

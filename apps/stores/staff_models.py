@@ -5,6 +5,7 @@ from django.conf import settings
 from django.db import models
 
 from apps.core.ids import IdField
+from apps.stores.person_fields import optional_person
 
 
 class StaffRequest(models.Model):
@@ -33,13 +34,7 @@ class StaffRequest(models.Model):
     )
     asked_at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_index=False,
-    )
+    decided_by = optional_person()
     decided_at = models.DateTimeField(null=True)
     decision_reason = models.CharField(max_length=500, blank=True)
 

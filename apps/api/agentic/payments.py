@@ -14,8 +14,8 @@ from apps.core.messages.documents import Data, Page
 from apps.core.messages.fields import Invalid
 from apps.payments.documents import parts
 from apps.payments.documents.refund import RefundDocument, refund_document
-from apps.payments.models import Payment, Refund
-from apps.payments.selectors import payments_visible_to
+from apps.payments.models import Payment
+from apps.payments.selectors import payments_visible_to, refunds_of
 from apps.payments.services.cancel import cancel_payment
 from apps.payments.snapshot import snapshot_of
 
@@ -101,14 +101,8 @@ class AgentRefunds(AgentPaymentView):
     statuses = {"POST": 201}
 
     def get(self, request: Request, id: str) -> Response:
-        rows = (
-            Refund.objects.visible_to(self.access)
-            .filter(payment=self.payment(id))
-            .select_related("asset__chain")
-        )
-        return Response(
-            Data(data=[refund_document(refund) for refund in rows.order_by("-created_at", "-part")])
-        )
+        refunds = refunds_of(self.access, self.payment(id))
+        return Response(Data(data=[refund_document(refund) for refund in refunds]))
 
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)

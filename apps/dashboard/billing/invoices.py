@@ -21,11 +21,11 @@ from apps.core import money
 from apps.core.db.outage import unavailable
 from apps.core.documents.drawings import NotDrawn
 from apps.core.messages.fields import is_uuid
-from apps.core.web.refusals import status_of
+from apps.dashboard.billing.acts import Act, attempt, find_act
 from apps.dashboard.billing.columns import INVOICES
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
+from apps.dashboard.plumbing import PageRequest, find, go, is_htmx, show
 
 _TABS = {
     "": "All",
@@ -132,7 +132,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
         "changes": changes,
         "was_sent": any(item.change == "sent" for item in changes),
-        "acts": [name for name, item in ACTS.items() if invoice.status in item.offered_in],
+        "acts": [name for name, item in ACTS.items() if item.is_offered(invoice)],
         "now": request.access.now(),
     }
     return show(request, "dashboard/invoices/detail.html", context)
@@ -166,16 +166,8 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     )
 
 
-@dataclass(frozen=True)
-class Act:
-    """What a button on an invoice's page leads to: its name and that of the button that does it,
-    the states in which it is offered, what is done, and what is said then."""
-
-    name: str
-    button: str
-    offered_in: tuple[str, ...]
-    do: Callable[[Access, Invoice, bool], object]
-    done: str
+def _offered_in(*statuses: str) -> Callable[[Invoice], bool]:
+    return lambda invoice: invoice.status in statuses
 
 
 def _finalize(access: Access, invoice: Invoice, is_sent: bool) -> object:
@@ -183,39 +175,39 @@ def _finalize(access: Access, invoice: Invoice, is_sent: bool) -> object:
     return states.send_invoice(access, row) if is_sent and row.status == OPEN else row
 
 
-ACTS: dict[str, Act] = {
+ACTS: dict[str, Act[Invoice]] = {
     "finalize": Act(
         "Finalize",
         "Finalize invoice",
-        (DRAFT,),
+        _offered_in(DRAFT),
         _finalize,
         "Invoice finalized. It can now be paid.",
     ),
     "send": Act(
         "Send",
         "Send email",
-        (OPEN,),
+        _offered_in(OPEN),
         lambda access, row, _: states.send_invoice(access, row),
         "The email is on its way.",
     ),
     "void": Act(
         "Void",
         "Void invoice",
-        (DRAFT, OPEN),
+        _offered_in(DRAFT, OPEN),
         lambda access, row, _: states.void_invoice(access, row),
         "Invoice voided.",
     ),
     "write-off": Act(
         "Write off",
         "Write off invoice",
-        (OPEN,),
+        _offered_in(OPEN),
         lambda access, row, _: states.mark_uncollectible(access, row),
         "Invoice written off.",
     ),
     "delete": Act(
         "Delete",
         "Delete draft",
-        (DRAFT,),
+        _offered_in(DRAFT),
         lambda access, row, _: drafts.delete_invoice(row),
         "Draft deleted.",
     ),
@@ -225,25 +217,15 @@ ACTS: dict[str, Act] = {
 def act(request: PageRequest, id: str, act: str) -> HttpResponse:
     """A page that says what will happen, then the act."""
     invoice = find_invoice(request, id)
-    chosen = ACTS.get(act)
-    if chosen is None:
-        raise Http404
-    errors: list[str] = []
-    status = 200
-    if request.method == "POST":
-        try:
-            chosen.do(request.access, invoice, request.POST.get("send") == "on")
-        except Refusals as refusal:
-            errors = sentences(refusal)
-            status = status_of(refusal)
-        else:
-            was_sent = (
-                act == "finalize" and invoice.total_cents and request.POST.get("send") == "on"
-            )
-            messages.success(
-                request, f"{chosen.done} The email is on its way." if was_sent else chosen.done
-            )
-            return go("invoices") if act == "delete" else go("invoice", invoice.pk)
+    chosen = find_act(ACTS, act)
+    is_to_send = request.POST.get("send") == "on"
+    outcome = attempt(request, chosen, invoice, has_option=is_to_send)
+    if outcome.is_done:
+        was_sent = act == "finalize" and invoice.total_cents and is_to_send
+        messages.success(
+            request, f"{chosen.done} The email is on its way." if was_sent else chosen.done
+        )
+        return go("invoices") if act == "delete" else go("invoice", invoice.pk)
     missing = e_invoice.missing_of_verified(invoice) if act == "finalize" else ""
     context = {
         "invoice": invoice,
@@ -251,7 +233,7 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         "act": act,
         "chosen": chosen,
         "is_danger": act not in ("finalize", "send"),
-        "errors": errors,
+        "errors": outcome.errors,
         "missing": missing,
     }
-    return show(request, "dashboard/invoices/act.html", context, status=status)
+    return show(request, "dashboard/invoices/act.html", context, status=outcome.status)

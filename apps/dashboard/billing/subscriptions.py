@@ -1,24 +1,23 @@
 """Subscriptions: the list, one with its cycles and what comes next, the form, and what can be done
 to it, each on a page of its own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import FileResponse, HttpResponse
 
-from apps.access.access import Access
 from apps.billing import selectors
 from apps.billing.models import Customer, Price, Subscription
 from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.billing.subscriptions import changes as services
 from apps.billing.subscriptions.upcoming import cycle_cents, outlook
-from apps.core.web.refusals import status_of
 from apps.dashboard import form_keys
+from apps.dashboard.billing.acts import Act, attempt, find_act
 from apps.dashboard.billing.columns import SUBSCRIPTIONS
 from apps.dashboard.billing.forms import (
     ADD,
@@ -30,7 +29,7 @@ from apps.dashboard.billing.forms import (
     whole,
 )
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 
 SHOWN = 12
 PRICES_MAX = 500
@@ -288,19 +287,7 @@ def _archived(subscription: Subscription | None, ids: set[Any]) -> list[Price]:
     ]
 
 
-@dataclass(frozen=True)
-class Act:
-    """What a button on a subscription's page leads to: its name and that of the button that does
-    it, whether it is offered, what is done, and what is said then."""
-
-    name: str
-    button: str
-    is_offered: Callable[[Subscription], bool]
-    do: Callable[[Access, Subscription, bool], object]
-    done: str
-
-
-ACTS: dict[str, Act] = {
+ACTS: dict[str, Act[Subscription]] = {
     "pause": Act(
         "Pause",
         "Pause subscription",
@@ -335,26 +322,18 @@ ACTS: dict[str, Act] = {
 def act(request: PageRequest, id: str, act: str) -> HttpResponse:
     """A page that says what will happen, then the act."""
     row = _find(request, id)
-    chosen = ACTS.get(act)
-    if chosen is None:
-        raise Http404
-    errors: list[str] = []
-    status = 200
-    if request.method == "POST":
-        try:
-            chosen.do(request.access, row, request.POST.get("when") == "period_end")
-        except Refusals as refusal:
-            errors = sentences(refusal)
-            status = status_of(refusal)
-        else:
-            messages.success(request, chosen.done)
-            return go("subscription", row.pk)
+    chosen = find_act(ACTS, act)
+    is_at_end = request.POST.get("when") == "period_end"
+    outcome = attempt(request, chosen, row, has_option=is_at_end)
+    if outcome.is_done:
+        messages.success(request, chosen.done)
+        return go("subscription", row.pk)
     context = {
         "subscription": row,
         "cents": cycle_cents(row),
         "act": act,
         "chosen": chosen,
-        "errors": errors,
+        "errors": outcome.errors,
         "may_end_later": row.status in (TRIALING, ACTIVE) and not row.cancel_at_period_end,
     }
-    return show(request, "dashboard/subscriptions/act.html", context, status=status)
+    return show(request, "dashboard/subscriptions/act.html", context, status=outcome.status)

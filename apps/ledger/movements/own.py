@@ -3,6 +3,7 @@ and corrections by staff."""
 
 import uuid
 from datetime import datetime
+from typing import Unpack
 
 from django.db import transaction
 
@@ -19,156 +20,67 @@ from apps.ledger.chart import (
     TREASURY,
     WITHDRAWAL_CLEARING,
 )
-from apps.ledger.movements.lines import gas
+from apps.ledger.movements.lines import PaidMove, ServiceMove, gas, gas_of, principal
 from apps.ledger.posting import EntryLine, Posted, Posting, post
 from apps.stores import audit
 
 
-def sweep_confirmed(
-    *,
-    mode: str,
-    asset_id: str,
-    tx_hash: str,
-    amount_atomic: int,
-    gas_asset_id: str,
-    gas_atomic: int,
-    at: datetime,
-) -> Posted:
+def sweep_confirmed(*, tx_hash: str, **of: Unpack[PaidMove]) -> Posted:
     """Deposits have been brought to the hot wallet; the deposit addresses paid the gas."""
-    lines = [
-        EntryLine(CUSTODY_DEPOSITS, asset_id, amount_atomic, "principal"),
-        EntryLine(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
-        *gas(gas_asset_id, gas_atomic, CUSTODY_DEPOSITS),
-    ]
-    return post(Posting(keys.SWEEP.of(tx_hash), "sweep_confirmed", mode, None, at, lines))
+    key = keys.SWEEP.of(tx_hash)
+    lines = [*principal(of, CUSTODY_HOT, CUSTODY_DEPOSITS), *gas_of(of, CUSTODY_DEPOSITS)]
+    return post(Posting(key, "sweep_confirmed", of["mode"], None, of["at"], lines))
 
 
-def sweep_gas_sent(
-    *, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, gas_atomic: int, at: datetime
-) -> Posted:
+def sweep_gas_sent(*, tx_hash: str, gas_atomic: int, **of: Unpack[ServiceMove]) -> Posted:
     """The hot wallet has sent a deposit address the gas for its sweep."""
+    key = keys.SWEEP_GAS.of(tx_hash)
     lines = [
-        EntryLine(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
-        EntryLine(CUSTODY_DEPOSITS, asset_id, -amount_atomic, "principal"),
-        *gas(asset_id, gas_atomic, CUSTODY_HOT),
+        *principal(of, CUSTODY_DEPOSITS, CUSTODY_HOT),
+        *gas(of["asset_id"], gas_atomic, CUSTODY_HOT),
     ]
-    return post(Posting(keys.SWEEP_GAS.of(tx_hash), "sweep_gas_sent", mode, None, at, lines))
+    return post(Posting(key, "sweep_gas_sent", of["mode"], None, of["at"], lines))
 
 
-def cold_transfer_sent(
-    *,
-    mode: str,
-    asset_id: str,
-    outgoing_id: uuid.UUID,
-    amount_atomic: int,
-    gas_asset_id: str,
-    gas_atomic: int,
-    at: datetime,
-) -> Posted:
+def cold_transfer_sent(*, outgoing_id: uuid.UUID, **of: Unpack[PaidMove]) -> Posted:
     """The hot wallet has sent coins to cold storage; nothing but gas when it was reverted. They are
     owed to whom they were before."""
-    lines = [
-        EntryLine(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
-        EntryLine(CUSTODY_COLD, asset_id, -amount_atomic, "principal"),
-        *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
-    ]
-    return post(
-        Posting(keys.COLD.of(outgoing_id), "cold_transfer_sent", mode, outgoing_id, at, lines)
-    )
+    key = keys.COLD.of(outgoing_id)
+    lines = [*principal(of, CUSTODY_COLD, CUSTODY_HOT), *gas_of(of, CUSTODY_HOT)]
+    return post(Posting(key, "cold_transfer_sent", of["mode"], outgoing_id, of["at"], lines))
 
 
 def cold_returned_key(tx_hash: str, asset_id: str) -> str:
     return keys.COLD_RETURNED.of(tx_hash, asset_id)
 
 
-def cold_returned(
-    *, mode: str, asset_id: str, tx_hash: str, amount_atomic: int, at: datetime
-) -> Posted:
+def cold_returned(*, tx_hash: str, **of: Unpack[ServiceMove]) -> Posted:
     """Coins have come back to the hot wallet from cold storage, whose owner paid the gas."""
-    lines = [
-        EntryLine(CUSTODY_COLD, asset_id, amount_atomic, "principal"),
-        EntryLine(CUSTODY_HOT, asset_id, -amount_atomic, "principal"),
-    ]
-    return post(
-        Posting(cold_returned_key(tx_hash, asset_id), "cold_returned", mode, None, at, lines)
-    )
+    key = cold_returned_key(tx_hash, of["asset_id"])
+    lines = principal(of, CUSTODY_HOT, CUSTODY_COLD)
+    return post(Posting(key, "cold_returned", of["mode"], None, of["at"], lines))
 
 
-def withdrawal_created(
-    *, mode: str, asset_id: str, withdrawal_id: uuid.UUID, amount_atomic: int, at: datetime
-) -> Posted:
+def withdrawal_created(*, withdrawal_id: uuid.UUID, **of: Unpack[ServiceMove]) -> Posted:
     """Earnings that the operator takes out are set aside."""
-    return post(
-        Posting(
-            keys.WITHDRAWAL.of(withdrawal_id),
-            "withdrawal_created",
-            mode,
-            withdrawal_id,
-            at,
-            _earned(asset_id, amount_atomic),
-        )
-    )
+    key = keys.WITHDRAWAL.of(withdrawal_id)
+    lines = principal(of, SERVICE_FEES, WITHDRAWAL_CLEARING)
+    return post(Posting(key, "withdrawal_created", of["mode"], withdrawal_id, of["at"], lines))
 
 
-def withdrawal_confirmed(
-    *,
-    mode: str,
-    asset_id: str,
-    withdrawal_id: uuid.UUID,
-    amount_atomic: int,
-    gas_asset_id: str,
-    gas_atomic: int,
-    at: datetime,
-) -> Posted:
+def withdrawal_confirmed(*, withdrawal_id: uuid.UUID, **of: Unpack[PaidMove]) -> Posted:
     """The operator has them, and their gas is paid."""
-    lines = [
-        EntryLine(WITHDRAWAL_CLEARING, asset_id, -amount_atomic, "principal"),
-        EntryLine(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
-        *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
-    ]
-    return post(
-        Posting(
-            keys.WITHDRAWAL_CONFIRMED.of(withdrawal_id),
-            "withdrawal_confirmed",
-            mode,
-            withdrawal_id,
-            at,
-            lines,
-        )
-    )
+    key = keys.WITHDRAWAL_CONFIRMED.of(withdrawal_id)
+    lines = [*principal(of, WITHDRAWAL_CLEARING, CUSTODY_HOT), *gas_of(of, CUSTODY_HOT)]
+    return post(Posting(key, "withdrawal_confirmed", of["mode"], withdrawal_id, of["at"], lines))
 
 
-def withdrawal_released(
-    *,
-    mode: str,
-    asset_id: str,
-    withdrawal_id: uuid.UUID,
-    amount_atomic: int,
-    gas_asset_id: str,
-    gas_atomic: int,
-    at: datetime,
-) -> Posted:
+def withdrawal_released(*, withdrawal_id: uuid.UUID, **of: Unpack[PaidMove]) -> Posted:
     """They could not be sent, and are earnings again. A transfer that the chain reverted has paid
     gas."""
-    lines = [*_earned(asset_id, -amount_atomic), *gas(gas_asset_id, gas_atomic, CUSTODY_HOT)]
-    return post(
-        Posting(
-            keys.WITHDRAWAL_RELEASED.of(withdrawal_id),
-            "withdrawal_released",
-            mode,
-            withdrawal_id,
-            at,
-            lines,
-        )
-    )
-
-
-def _earned(asset_id: str, amount_atomic: int) -> list[EntryLine]:
-    """Out of the earnings, below zero back into them."""
-    return [
-        EntryLine(SERVICE_FEES, asset_id, -amount_atomic, "principal"),
-        EntryLine(WITHDRAWAL_CLEARING, asset_id, amount_atomic, "principal"),
-    ]
+    key = keys.WITHDRAWAL_RELEASED.of(withdrawal_id)
+    lines = [*principal(of, WITHDRAWAL_CLEARING, SERVICE_FEES), *gas_of(of, CUSTODY_HOT)]
+    return post(Posting(key, "withdrawal_released", of["mode"], withdrawal_id, of["at"], lines))
 
 
 def mined_again(
@@ -196,33 +108,12 @@ def mined_again(
     )
 
 
-def test_payment_sent(
-    *,
-    mode: str,
-    asset_id: str,
-    test_payment_id: uuid.UUID,
-    amount_atomic: int,
-    gas_asset_id: str,
-    gas_atomic: int,
-    at: datetime,
-) -> Posted:
+def test_payment_sent(*, test_payment_id: uuid.UUID, **of: Unpack[PaidMove]) -> Posted:
     """The test wallet has paid a test intent out of the service's own float; nothing but gas when
     it was reverted."""
-    lines = [
-        EntryLine(TREASURY, asset_id, -amount_atomic, "principal"),
-        EntryLine(CUSTODY_HOT, asset_id, amount_atomic, "principal"),
-        *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
-    ]
-    return post(
-        Posting(
-            keys.TEST_PAYMENT.of(test_payment_id),
-            "test_payment_sent",
-            mode,
-            test_payment_id,
-            at,
-            lines,
-        )
-    )
+    key = keys.TEST_PAYMENT.of(test_payment_id)
+    lines = [*principal(of, TREASURY, CUSTODY_HOT), *gas_of(of, CUSTODY_HOT)]
+    return post(Posting(key, "test_payment_sent", of["mode"], test_payment_id, of["at"], lines))
 
 
 def correction_key(key: str) -> str:

@@ -14,22 +14,23 @@ from apps.ledger.chart import (
     OFFRAMP_CLEARING,
     RESERVED,
 )
-from apps.ledger.movements.lines import gas, store_move
+from apps.ledger.movements.lines import (
+    GasCharge,
+    ServiceMove,
+    StoreMove,
+    charged_gas,
+    gas,
+    principal,
+    store_move,
+)
 from apps.ledger.posting import EntryLine, Posted, Posting, post, post_many
 
 
-def payout_created(
-    *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
-    payout_id: uuid.UUID,
-    amount_atomic: int,
-    at: datetime,
-) -> Posted:
+def payout_created(*, payout_id: uuid.UUID, **of: Unpack[StoreMove]) -> Posted:
     """What is to be paid out is set aside."""
-    lines = store_move(store_id, asset_id, AVAILABLE, RESERVED, amount_atomic)
-    return post(Posting(keys.PAYOUT.of(payout_id), "payout_created", mode, payout_id, at, lines))
+    key = keys.PAYOUT.of(payout_id)
+    lines = store_move(of["store_id"], of["asset_id"], AVAILABLE, RESERVED, of["amount_atomic"])
+    return post(Posting(key, "payout_created", of["mode"], payout_id, of["at"], lines))
 
 
 class Confirmed(TypedDict):
@@ -78,20 +79,11 @@ def _confirmed(of: Confirmed) -> Posting:
     )
 
 
-def payout_released(
-    *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
-    payout_id: uuid.UUID,
-    amount_atomic: int,
-    at: datetime,
-) -> Posted:
+def payout_released(*, payout_id: uuid.UUID, **of: Unpack[StoreMove]) -> Posted:
     """A payout has failed for good: the coins can be spent again."""
-    lines = store_move(store_id, asset_id, RESERVED, AVAILABLE, amount_atomic)
-    return post(
-        Posting(keys.PAYOUT_RELEASED.of(payout_id), "payout_released", mode, payout_id, at, lines)
-    )
+    key = keys.PAYOUT_RELEASED.of(payout_id)
+    lines = store_move(of["store_id"], of["asset_id"], RESERVED, AVAILABLE, of["amount_atomic"])
+    return post(Posting(key, "payout_released", of["mode"], payout_id, of["at"], lines))
 
 
 def payout_gas_paid(
@@ -112,101 +104,32 @@ def payout_gas_paid(
 
 
 def payout_gas_charged(
-    *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
-    payout_id: uuid.UUID,
-    charged_before_atomic: int,
-    gas_atomic: int,
-    at: datetime,
+    *, payout_id: uuid.UUID, charged_before_atomic: int, **of: Unpack[GasCharge]
 ) -> Posted:
     """The store bears gas that an attempt of its payout cost in vain."""
-    lines = [
-        EntryLine(AVAILABLE, asset_id, -gas_atomic, "network_fee", store_id),
-        EntryLine(NETWORK_FEES, asset_id, gas_atomic, "network_fee"),
-    ]
-    return post(
-        Posting(
-            keys.PAYOUT_GAS_CHARGED.of(payout_id, charged_before_atomic),
-            "payout_gas_charged",
-            mode,
-            payout_id,
-            at,
-            lines,
-        )
-    )
+    key = keys.PAYOUT_GAS_CHARGED.of(payout_id, charged_before_atomic)
+    lines = charged_gas(of)
+    return post(Posting(key, "payout_gas_charged", of["mode"], payout_id, of["at"], lines))
 
 
-def payout_handed_over(
-    *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
-    payout_id: uuid.UUID,
-    attempt: int,
-    amount_atomic: int,
-    at: datetime,
-) -> Posted:
+def payout_handed_over(*, payout_id: uuid.UUID, attempt: int, **of: Unpack[StoreMove]) -> Posted:
     """The off-ramp has taken the order of a bank payout."""
-    lines = [
-        EntryLine(RESERVED, asset_id, -amount_atomic, "principal", store_id),
-        EntryLine(OFFRAMP_CLEARING, asset_id, amount_atomic, "principal"),
-    ]
-    return post(
-        Posting(
-            keys.PAYOUT_HANDED_OVER.of(payout_id, attempt),
-            "payout_handed_over",
-            mode,
-            payout_id,
-            at,
-            lines,
-        )
-    )
+    key = keys.PAYOUT_HANDED_OVER.of(payout_id, attempt)
+    lines = principal(of, RESERVED, OFFRAMP_CLEARING, of["store_id"])
+    return post(Posting(key, "payout_handed_over", of["mode"], payout_id, of["at"], lines))
 
 
-def payout_handed_back(
-    *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
-    payout_id: uuid.UUID,
-    attempt: int,
-    amount_atomic: int,
-    at: datetime,
-) -> Posted:
+def payout_handed_back(*, payout_id: uuid.UUID, attempt: int, **of: Unpack[StoreMove]) -> Posted:
     """The off-ramp has given up an order that it had taken."""
-    lines = [
-        EntryLine(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
-        EntryLine(RESERVED, asset_id, amount_atomic, "principal", store_id),
-    ]
-    return post(
-        Posting(
-            keys.PAYOUT_HANDED_BACK.of(payout_id, attempt),
-            "payout_handed_back",
-            mode,
-            payout_id,
-            at,
-            lines,
-        )
-    )
+    key = keys.PAYOUT_HANDED_BACK.of(payout_id, attempt)
+    lines = principal(of, OFFRAMP_CLEARING, RESERVED, of["store_id"])
+    return post(Posting(key, "payout_handed_back", of["mode"], payout_id, of["at"], lines))
 
 
 def payout_settled(
-    *,
-    mode: str,
-    asset_id: str,
-    payout_id: uuid.UUID,
-    amount_atomic: int,
-    is_simulated: bool,
-    at: datetime,
+    *, payout_id: uuid.UUID, is_simulated: bool, **of: Unpack[ServiceMove]
 ) -> Posted:
     """The bank has paid, and the coins have left for the off-ramp."""
-    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
-    lines = [
-        EntryLine(OFFRAMP_CLEARING, asset_id, -amount_atomic, "principal"),
-        EntryLine(custody, asset_id, amount_atomic, "principal"),
-    ]
-    return post(
-        Posting(keys.PAYOUT_SETTLED.of(payout_id), "payout_settled", mode, payout_id, at, lines)
-    )
+    key = keys.PAYOUT_SETTLED.of(payout_id)
+    lines = principal(of, OFFRAMP_CLEARING, CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT)
+    return post(Posting(key, "payout_settled", of["mode"], payout_id, of["at"], lines))

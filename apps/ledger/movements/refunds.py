@@ -3,155 +3,113 @@ platform's share of a refunded fee."""
 
 import uuid
 from datetime import datetime
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from django.db import transaction
 
 from apps.ledger import keys
 from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, CUSTODY_SIMULATED, HELD, RESERVED
-from apps.ledger.movements.lines import gas, store_move
+from apps.ledger.movements.lines import (
+    PaidStoreMove,
+    StoreMove,
+    gas,
+    gas_of,
+    principal,
+    store_move,
+)
 from apps.ledger.posting import EntryLine, Posted, Posting, locked_balance, post
 
 
 def refund_created(
     *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
     payment_id: uuid.UUID,
     refund_id: uuid.UUID,
-    amount_atomic: int,
     is_from_held: bool,
-    at: datetime,
+    **of: Unpack[StoreMove],
 ) -> Posted:
     """A refund is under way: a completed payment's comes from what is available, any other's from
     what is held."""
-    lines = store_move(
-        store_id, asset_id, HELD if is_from_held else AVAILABLE, RESERVED, amount_atomic
-    )
-    return post(Posting(keys.REFUND.of(refund_id), "refund_created", mode, payment_id, at, lines))
+    key = keys.REFUND.of(refund_id)
+    source = HELD if is_from_held else AVAILABLE
+    lines = store_move(of["store_id"], of["asset_id"], source, RESERVED, of["amount_atomic"])
+    return post(Posting(key, "refund_created", of["mode"], payment_id, of["at"], lines))
 
 
 def refund_confirmed(
     *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
     payment_id: uuid.UUID,
     refund_id: uuid.UUID,
-    amount_atomic: int,
-    gas_asset_id: str,
-    gas_atomic: int,
     is_simulated: bool,
-    at: datetime,
+    **of: Unpack[PaidStoreMove],
 ) -> Posted:
     """A refund is on the chain for good, and its gas is paid; a simulated one goes back out of the
     simulated coins."""
-    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
-    lines = [
-        EntryLine(RESERVED, asset_id, -amount_atomic, "principal", store_id),
-        EntryLine(custody, asset_id, amount_atomic, "principal"),
-        *gas(gas_asset_id, gas_atomic, custody),
-    ]
-    return post(
-        Posting(
-            keys.REFUND_CONFIRMED.of(refund_id), "refund_confirmed", mode, payment_id, at, lines
-        )
-    )
+    key = keys.REFUND_CONFIRMED.of(refund_id)
+    lines = _sent(of, is_simulated)
+    return post(Posting(key, "refund_confirmed", of["mode"], payment_id, of["at"], lines))
 
 
 def refund_released(
     *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
     payment_id: uuid.UUID,
     refund_id: uuid.UUID,
-    amount_atomic: int,
     is_to_held: bool,
-    at: datetime,
     gas_asset_id: str = "",
     gas_atomic: int = 0,
+    **of: Unpack[StoreMove],
 ) -> Posted:
     """A refund has failed for good: the coins go back to where they came from. One that the chain
     reverted has paid gas."""
-    lines = store_move(
-        store_id, asset_id, RESERVED, HELD if is_to_held else AVAILABLE, amount_atomic
-    )
+    key = keys.REFUND_RELEASED.of(refund_id)
+    target = HELD if is_to_held else AVAILABLE
+    lines = store_move(of["store_id"], of["asset_id"], RESERVED, target, of["amount_atomic"])
     lines += gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
-    return post(
-        Posting(keys.REFUND_RELEASED.of(refund_id), "refund_released", mode, payment_id, at, lines)
-    )
+    return post(Posting(key, "refund_released", of["mode"], payment_id, of["at"], lines))
 
 
-class Returned(TypedDict):
-    """An unmatched transfer on its way back, and the payment that it is held for. Its coins are set
-    aside as a refund's are."""
+class Returned(StoreMove):
+    """An unmatched transfer on its way back, and the payment that it is held for."""
 
-    store_id: uuid.UUID
-    mode: str
-    asset_id: str
     payment_id: uuid.UUID
     return_id: uuid.UUID
-    amount_atomic: int
-    at: datetime
+
+
+class PaidReturn(Returned, PaidStoreMove):
+    """The same on a chain, with its gas."""
 
 
 def transfer_return_created(**of: Unpack[Returned]) -> Posted:
-    """What an unmatched transfer brought is about to go back. It is no refund: nothing of the
-    payment goes."""
+    """What an unmatched transfer brought is about to go back; its coins are set aside as a refund's
+    are. It is no refund: nothing of the payment that it is held for goes."""
+    key = keys.REFUND.of(of["return_id"])
     lines = store_move(of["store_id"], of["asset_id"], HELD, RESERVED, of["amount_atomic"])
-    return post(
-        Posting(
-            keys.REFUND.of(of["return_id"]),
-            "transfer_return_created",
-            of["mode"],
-            of["payment_id"],
-            of["at"],
-            lines,
-        )
-    )
+    return post(_return_posting(key, "transfer_return_created", of, lines))
 
 
-def transfer_return_confirmed(
-    *, gas_asset_id: str, gas_atomic: int, is_simulated: bool, **of: Unpack[Returned]
-) -> Posted:
+def transfer_return_confirmed(*, is_simulated: bool, **of: Unpack[PaidReturn]) -> Posted:
     """It is on the chain for good, and its gas is paid."""
-    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
-    lines = [
-        EntryLine(RESERVED, of["asset_id"], -of["amount_atomic"], "principal", of["store_id"]),
-        EntryLine(custody, of["asset_id"], of["amount_atomic"], "principal"),
-        *gas(gas_asset_id, gas_atomic, custody),
-    ]
-    return post(
-        Posting(
-            keys.REFUND_CONFIRMED.of(of["return_id"]),
-            "transfer_return_confirmed",
-            of["mode"],
-            of["payment_id"],
-            of["at"],
-            lines,
-        )
-    )
+    key = keys.REFUND_CONFIRMED.of(of["return_id"])
+    lines = _sent(of, is_simulated)
+    return post(_return_posting(key, "transfer_return_confirmed", of, lines))
 
 
-def transfer_return_released(
-    *, gas_asset_id: str, gas_atomic: int, **of: Unpack[Returned]
-) -> Posted:
+def transfer_return_released(**of: Unpack[PaidReturn]) -> Posted:
     """It has failed for good: the coins are held again. One that the chain reverted has paid
     gas."""
+    key = keys.REFUND_RELEASED.of(of["return_id"])
     lines = store_move(of["store_id"], of["asset_id"], RESERVED, HELD, of["amount_atomic"])
-    lines += gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
-    return post(
-        Posting(
-            keys.REFUND_RELEASED.of(of["return_id"]),
-            "transfer_return_released",
-            of["mode"],
-            of["payment_id"],
-            of["at"],
-            lines,
-        )
-    )
+    lines += gas_of(of, CUSTODY_HOT)
+    return post(_return_posting(key, "transfer_return_released", of, lines))
+
+
+def _return_posting(key: str, kind: str, of: Returned, lines: list[EntryLine]) -> Posting:
+    return Posting(key, kind, of["mode"], of["payment_id"], of["at"], lines)
+
+
+def _sent(of: PaidStoreMove, is_simulated: bool) -> list[EntryLine]:
+    """What was set aside has left, and its gas is paid."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_HOT
+    return [*principal(of, RESERVED, custody, of["store_id"]), *gas_of(of, custody)]
 
 
 @transaction.atomic

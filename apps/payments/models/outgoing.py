@@ -7,6 +7,7 @@ from django.db import models
 from apps.core.ids import IdField
 from apps.core.models import AtomicField, Owned
 from apps.payments.models.payments import Payment
+from apps.stores.person_fields import optional_person
 
 
 class Refund(Owned):
@@ -151,13 +152,7 @@ class Withdrawal(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     requested_at = models.DateTimeField()
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_index=False,
-    )
+    decided_by = optional_person()
     decided_at = models.DateTimeField(null=True, blank=True)
     is_requested = models.BooleanField(
         default=False, db_default=False

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, TypedDict
 
 from apps.assets.selectors import native_asset_id
+from apps.chain.models import OutgoingTransaction
 from apps.core import jobs
 from apps.core.machine import Change, Noted
 from apps.ledger import movements
@@ -75,6 +76,18 @@ def booking(payout: Payout, at: datetime) -> PayoutBooking:
         "amount_atomic": payout.amount_atomic,
         "at": at,
     }
+
+
+def book_gas(payout: Payout, transaction: OutgoingTransaction, at: datetime) -> None:
+    """What a transaction cost that moved nothing of the store's."""
+    movements.payout_gas_paid(
+        mode=payout.mode,
+        asset_id=native_asset_id(payout.asset),
+        reference=transaction.reference,
+        payout_id=payout.pk,
+        gas_atomic=transaction.network_fee_atomic,
+        at=at,
+    )
 
 
 def fail(payout: Payout, code: str, reason: str, at: datetime, *, is_unclear: bool = False) -> None:

@@ -14,7 +14,6 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
 
-from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import sender
 from apps.core import clock
@@ -228,14 +227,7 @@ def _clear(payout: Payout, at: datetime) -> None:
     )
     moves.set_columns(payout, funds=_Funds.PAID)
     if transfer is not None:
-        movements.payout_gas_paid(
-            mode=payout.mode,
-            asset_id=native_asset_id(payout.asset),
-            reference=transfer.reference,
-            payout_id=payout.pk,
-            gas_atomic=transfer.network_fee_atomic,
-            at=at,
-        )
+        moves.book_gas(payout, transfer, at)
         sender.mark_handled(transfer)
 
 

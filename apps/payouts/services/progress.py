@@ -268,14 +268,7 @@ def _fail(payout: Payout, transfer: OutgoingTransaction, at: datetime) -> None:
         else Payout.FailureCode.UNKNOWN
     )
     if transfer.network_fee_atomic:
-        movements.payout_gas_paid(
-            mode=payout.mode,
-            asset_id=native_asset_id(payout.asset),
-            reference=transfer.reference,
-            payout_id=payout.pk,
-            gas_atomic=transfer.network_fee_atomic,
-            at=at,
-        )
+        moves.book_gas(payout, transfer, at)
         moves.set_columns(
             payout, failed_gas_due_atomic=payout.failed_gas_due_atomic + transfer.network_fee_atomic
         )
