@@ -88,8 +88,8 @@ def _divided(workers: int, checked: list[Check]) -> list[str]:
             lambda: [_check(title, [*YIELDING, *command]) for title, command in steps()]
         )
         failed = [] if _pytest(["-m", "alone", *_alone()]) == 0 else ["tests that run alone"]
-        # Whoever is free takes the next ones in their order, so that no worker goes back to what
-        # comes before.
+        # Whoever is free takes the next file in its order, so that no worker goes back to what
+        # comes before (decision 319).
         if _pytest(["-m", "not alone", "-n", str(workers), "--dist", "load"]):
             failed.append("tests")
         checked += checking.result()

@@ -18,7 +18,7 @@ from apps.core import acting, buckets
 from apps.core.db import tenancy
 from apps.stores.models import User
 from dev import embedded, template_database
-from tests import whole
+from tests import sharing, whole
 from tests.cast import Cast, Shop, assemble
 
 _find_static_files = WhiteNoiseMiddleware.add_files_from_finders
@@ -179,15 +179,14 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(COLLECTED_AFTER, 20, 100)
 
 
-# Tests of these folders share what is dear to start, so they come together.
-TOGETHER = ("tests/clients/",)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> sharing.FileByFile | None:
+    return sharing.FileByFile(config, log) if config.getoption("dist") == "load" else None
 
 
 def place_of(item: pytest.Item, place: dict[str, int]) -> int:
-    path = item.nodeid.split("::")[0]
-    folder = next((one for one in TOGETHER if path.startswith(one)), None)
+    folder = sharing.folder_of(item.nodeid)
     if folder is None:
-        return place.get(path, len(place))
+        return place.get(item.nodeid.partition("::")[0], len(place))
     return min((at for name, at in place.items() if name.startswith(folder)), default=len(place))
 
 
