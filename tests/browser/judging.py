@@ -11,7 +11,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     # the shops of the tests stand on this machine too
-    "--disable-features=LocalNetworkAccessChecks",
+    "--disable-features=LocalNetworkAccessChecks,SpareRendererForSitePerProcess",
 ]
 # How many pixels a page, or a table whose rows are cards on a phone, is wider than what shows it.
 OVERFLOW = """() => {
