@@ -1,4 +1,4 @@
-"""How this process reaches PostgreSQL: through a pooler or directly, and a replica beside it.
+"""How this process reaches PostgreSQL: through a pooler or directly.
 
 Through a pooler nothing is asked of a connection that outlives its transaction. Importing this
 connects to nothing.

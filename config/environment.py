@@ -105,15 +105,8 @@ DATABASE_URL, DATABASE_POOLER = databases.address_of(
     databases.Address(DATABASE_URL, DATABASE_POOLER), DATABASE_DIRECT_URL
 )
 DATABASE_PREPARED_STATEMENTS: bool = env.bool("DATABASE_PREPARED_STATEMENTS", not DATABASE_POOLER)
-# A server that follows PostgreSQL and is asked for what may be some seconds old, and how far it may
-# be behind.
-DATABASE_REPLICA_URL: str = env.str("DATABASE_REPLICA_URL", "")
-DATABASE_REPLICA_LAG_SECONDS_MAX: float = env.float("DATABASE_REPLICA_LAG_SECONDS_MAX", 5.0)
 REDIS_URL: str = env.str("REDIS_URL", "")
 METRICS_TOKEN: str = secret("METRICS_TOKEN")
-# Where a process that serves no pages tells Prometheus its figures; 0: nowhere.
-METRICS_PORT: int = env.int("METRICS_PORT", 0)
-METRICS_HOST: str = env.str("METRICS_HOST", "127.0.0.1")
 ALLOWED_HOSTS: list[str] = env.list(
     "ALLOWED_HOSTS",
     default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))],
