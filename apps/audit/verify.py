@@ -141,7 +141,12 @@ def _one_snapshot() -> Iterator[None]:
         return
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            # Nothing may come before it, so its scope comes after it.
+            connection.begin_telling()  # type: ignore[attr-defined]  # db.postgresql
+            try:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            finally:
+                connection.end_telling()  # type: ignore[attr-defined]  # db.postgresql
             # Of every row there is: as long as that takes.
             cursor.execute("SET LOCAL statement_timeout = 0")
         yield

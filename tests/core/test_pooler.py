@@ -13,7 +13,11 @@ from django.db import connection
 from apps.audit.grants import ROLES
 from dev import pooler as pooler_program
 
-pytestmark = [pytest.mark.pooler, pytest.mark.django_db]
+pytestmark = [
+    pytest.mark.pooler,
+    pytest.mark.django_db,
+    pytest.mark.skipif(bool(os.environ.get("TEST_POOLER")), reason="every test has one already"),
+]
 ROOT = Path(__file__).parents[2]
 BEGIN = """
 import threading, time
@@ -189,6 +193,16 @@ print(environment.DATABASE_URL, environment.DATABASE_POOLER)
         arguments = f"import sys; sys.argv = ['manage.py', {command!r}]"
         assert pooler.run(script, before=arguments, DATABASE_DIRECT_URL=direct) == expected
         assert pooler.run(script, before=arguments) == f"{pooler.environment['DATABASE_URL']} True"
+
+
+def test_the_ledger_is_verified_in_one_snapshot(pooler: Pooled) -> None:
+    told = pooler.run("""
+from apps.audit import verify
+from apps.core.db import tenancy
+with tenancy.everyone("the whole ledger"):
+    print(len(verify.verdicts()) > 20)
+""")
+    assert told == "True"
 
 
 def test_rows_are_walked_and_their_failures_kept(pooler: Pooled) -> None:

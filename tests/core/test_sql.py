@@ -2,6 +2,7 @@
 before it is used."""
 
 import pytest
+from django.conf import settings
 from django.db import connection, connections, transaction
 from django.db.utils import DatabaseError
 
@@ -33,6 +34,7 @@ def test_an_error_is_djangos() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.skipif(settings.DATABASE_POOLER, reason="of a connection that is one's own")
 def test_a_connection_that_the_server_closed_is_replaced_with_the_next_request() -> None:
     mine = connection.copy()
     mine.ensure_connection()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import DataError, connection, transaction
 from django.http import HttpRequest, StreamingHttpResponse
 from django.test import RequestFactory
@@ -58,6 +59,7 @@ def as_the_web() -> Iterator[None]:
         yield
 
 
+@pytest.mark.skipif(settings.DATABASE_POOLER, reason="of a connection that is one's own")
 def test_the_look_up_of_a_key_sets_store_and_mode_without_a_statement_more(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
