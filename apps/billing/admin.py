@@ -66,14 +66,14 @@ class ProductAdmin(ReadOnly):
 
 @admin.register(Customer)
 class CustomerAdmin(ReadOnly):
-    list_display = ["created", "shop", "address", "label", "deleted"]
+    list_display = ["created", "shop", "person", "label", "deleted"]
     list_filter = ["mode"]
     list_select_related = ["store"]
     search_fields = ["id", "^email", "store"]
     search_help_text = "Customer ID, or the beginning of an email address or a store's name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
-    address = lists.text("email", "Email")
+    person = lists.text("email", "Email")
     label = lists.text("name", "Name")
     deleted = lists.when("deleted_at", "Deleted")
     ordering = ["-created_at"]

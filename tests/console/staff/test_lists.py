@@ -42,6 +42,18 @@ def test_a_list_has_six_columns_one_order_and_no_filter_that_asks_for_values(pag
             ), column
 
 
+@pytest.mark.parametrize("page", LISTS)
+def test_no_column_that_is_made_up_has_the_name_of_a_field(page: str) -> None:
+    """Django would show the field."""
+    page_admin = LISTS[page]
+    fields = {field.name for field in page_admin.model._meta.get_fields()}
+    assert [
+        column
+        for column in page_admin.list_display
+        if isinstance(column, str) and hasattr(type(page_admin), column) and column in fields
+    ] == []
+
+
 def test_a_list_counts_no_further_than_its_cap_and_asks_no_more_for_more(
     finance: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
