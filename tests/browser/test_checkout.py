@@ -234,7 +234,8 @@ def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None
 def test_the_test_panel_plays_every_scenario(shop: Shop, open_page: OpenPage) -> None:
     page = open_page(f"/pay/{order(shop)['reference']}")
     press(page, "Failed")
-    expect(page.get_by_role("list", name="Transactions").get_by_text("Failed")).to_be_visible()
+    transactions = page.get_by_role("list", name="Transactions")
+    expect(transactions.get_by_text("Failed", exact=True)).to_be_visible()
     press(page, "Unconfirmed")
     expect(page.get_by_role("heading", name="Confirming your payment")).to_be_visible()
     press(page, "Confirm")

@@ -120,7 +120,7 @@ STARTS = {
         ),
         HEAVY | CELERY | REDIS | DOORS,
         1000,
-        1173,
+        1190,
     ),
 }
 REPORT = """

@@ -83,14 +83,18 @@ def transfer_return_created(**of: Unpack[Returned]) -> Posted:
     are. It is no refund: nothing of the payment that it is held for goes."""
     key = keys.REFUND.of(of["return_id"])
     lines = store_move(of["store_id"], of["asset_id"], HELD, RESERVED, of["amount_atomic"])
-    return post(_return_posting(key, "transfer_return_created", of, lines))
+    return post(
+        Posting(key, "transfer_return_created", of["mode"], of["payment_id"], of["at"], lines)
+    )
 
 
 def transfer_return_confirmed(*, is_simulated: bool, **of: Unpack[PaidReturn]) -> Posted:
     """It is on the chain for good, and its gas is paid."""
     key = keys.REFUND_CONFIRMED.of(of["return_id"])
     lines = _sent(of, is_simulated)
-    return post(_return_posting(key, "transfer_return_confirmed", of, lines))
+    return post(
+        Posting(key, "transfer_return_confirmed", of["mode"], of["payment_id"], of["at"], lines)
+    )
 
 
 def transfer_return_released(**of: Unpack[PaidReturn]) -> Posted:
@@ -99,11 +103,9 @@ def transfer_return_released(**of: Unpack[PaidReturn]) -> Posted:
     key = keys.REFUND_RELEASED.of(of["return_id"])
     lines = store_move(of["store_id"], of["asset_id"], RESERVED, HELD, of["amount_atomic"])
     lines += gas_of(of, CUSTODY_HOT)
-    return post(_return_posting(key, "transfer_return_released", of, lines))
-
-
-def _return_posting(key: str, kind: str, of: Returned, lines: list[EntryLine]) -> Posting:
-    return Posting(key, kind, of["mode"], of["payment_id"], of["at"], lines)
+    return post(
+        Posting(key, "transfer_return_released", of["mode"], of["payment_id"], of["at"], lines)
+    )
 
 
 def _sent(of: PaidStoreMove, is_simulated: bool) -> list[EntryLine]:
