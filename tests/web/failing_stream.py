@@ -1,4 +1,4 @@
-"""An answer that fails on its way, behind the door that the product has."""
+"""An answer that fails on its way, behind the gateway that the product has."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ LINE = b"x" * 1023 + b"\n"
 
 
 class Stream:
-    """More lines than the door holds back; `/broken` fails before the last of them."""
+    """More lines than the gateway holds back; `/broken` fails before the last of them."""
 
     streaming = True
 

@@ -3,6 +3,7 @@ for the whole."""
 
 import http.client
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -19,11 +20,12 @@ def port(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Ite
 
 
 def read(port: int, path: str) -> bytes:
-    client = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    client.request("GET", path)
-    answer = client.getresponse()
-    assert (answer.status, answer.getheader("transfer-encoding")) == (200, "chunked")
-    return answer.read()
+    # The server waits for connections that are open when it is told to stop.
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as client:
+        client.request("GET", path)
+        answer = client.getresponse()
+        assert (answer.status, answer.getheader("transfer-encoding")) == (200, "chunked")
+        return answer.read()
 
 
 def test_a_file_that_fails_is_no_file(port: int) -> None:
