@@ -16,6 +16,7 @@ from apps.assets.rates import refresh
 from apps.chain import selectors
 from apps.core import acting, buckets
 from apps.core.db import tenancy
+from apps.ledger import posting
 from apps.stores.models import User
 from dev import embedded, template_database
 from tests import sharing, whole
@@ -164,7 +165,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("commits")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    # What a test before this one committed may be gone, or in another database.
+    posting._known.clear()
     if not _committed and commits(item):
         _committed.append(item.nodeid)
 

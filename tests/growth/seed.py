@@ -86,6 +86,7 @@ def town(payments_max: int) -> Iterator[Town]:
     before = connection.settings_dict["NAME"]
     _create(before)
     _connect_to(DATABASE)
+    posting._known.clear()  # accounts of the tests' own database
     try:
         with acting.acting(acting.Actor()), tenancy.within(tenancy.NOBODY):
             yield _found(copies_of(payments_max))
