@@ -6,8 +6,8 @@ people.
 
 It signs in as the demo's merchant and staff, walks every page that a link leads to (one of each
 kind), and sees it in three widths, light and dark. Stores: the demo's own, one without anything,
-and one whose words are as long and as foreign as they may be. Pictures and sheets of six go to
-var/pictures.
+and one whose words are as long and as foreign as they may be. A picture that would show another
+page than was asked for is a complaint. Pictures and legible sheets of them go to var/pictures.
 """
 
 import argparse
@@ -34,8 +34,22 @@ from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
 LOOKS = [(width, scheme) for width in (390, 1280, 1920) for scheme in ("light", "dark")]
 HEIGHT = 800
 HEIGHT_MAX = 2400
-# A change of scheme reaches the text with the frame after the next.
-PAINTED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 60)))"
+SHEET = (1960, 1960)
+LABEL_HEIGHT = 16
+FOOT_HEIGHT = 24
+# A change of scheme is there when the ground has its color, and in a picture after two frames.
+IN_SCHEME = """scheme => {
+    const ground = getComputedStyle(document.documentElement).backgroundColor;
+    const [red, green, blue] = ground.match(/[\\d.]+/g).map(Number);
+    const isDark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
+    return matchMedia(`(prefers-color-scheme: ${scheme})`).matches
+        && isDark === (scheme === "dark");
+}"""
+PAINTED = """() => new Promise(
+    done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30)))
+)"""
+STEP_SECONDS = 30
+CONFIRM = "/dashboard/confirm"
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|(?<=/)[A-Z0-9]{16}(?=/|$)|(?<=/)\d+(?=/)")
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
 ARABIC = "قهوة عربية بالهيل والزعفران مع تمر المجهول الفاخر"
@@ -67,6 +81,7 @@ class Walk:
     folder: Path
     looks: list[tuple[int, str]]
     only: str
+    secret: str | None = None  # of the authenticator of whoever is signed in
     pictures: int = 0
     complaints: list[str] = field(default_factory=list)
 
@@ -74,19 +89,18 @@ class Walk:
         for number, (width, scheme) in enumerate(self.looks):
             page.set_viewport_size({"width": width, "height": HEIGHT})
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-            page.evaluate(PAINTED)
+            page.wait_for_function(IN_SCHEME, arg=scheme)
             here = f"{name} at {width} {scheme}"
             wide = page.evaluate(OVERFLOW)
             if wide > 0:
-                self.complaints.append(f"{here}: {wide} px too wide")
+                self.complain(f"{here}: {wide} px too wide")
             if number in (0, len(self.looks) - 1):
                 page.evaluate(AXE)
-                self.complaints += [
-                    f"{here}: {violation['id']} {violation['nodes'][0]['target']}"
-                    for violation in page.evaluate(JUDGED, WCAG)
-                ]
+                for violation in page.evaluate(JUDGED, WCAG):
+                    self.complain(f"{here}: {violation['id']} {violation['nodes'][0]['target']}")
             tall = min(page.evaluate("document.documentElement.scrollHeight"), HEIGHT_MAX)
             page.set_viewport_size({"width": width, "height": max(tall, HEIGHT)})
+            page.evaluate(PAINTED)
             path = self.folder / f"{width}-{scheme}" / f"{name}.png"
             path.parent.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=path)
@@ -96,22 +110,50 @@ class Walk:
         """See the page; the links that it has."""
         page.set_viewport_size({"width": self.looks[0][0], "height": HEIGHT})
         try:
-            answer = page.goto(url)
+            status = go(page, url)
+            if urlsplit(page.url).path == CONFIRM:
+                confirm(page, self.secret)
+                status = go(page, url)
         except Error as error:
             if "Download is starting" not in error.message and "ERR_ABORTED" not in error.message:
                 raise
             return []  # a file
-        status = answer.status if answer else 0
-        while status == 429:
-            time.sleep(5)
-            answer = page.goto(url)
-            status = answer.status if answer else 0
         if status >= 400:
-            self.complaints.append(f"{name}: {status} at {url}")
+            self.complain(f"{name}: {status} at {url}")
+        if urlsplit(page.url).path != urlsplit(url).path:
+            self.complain(f"{name}: no picture, {urlsplit(url).path} leads to {page.url}")
+            return []
         if self.only in name:
             self.see(page, name)
         hrefs: list[str] = page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)")
         return hrefs
+
+    def complain(self, words: str) -> None:
+        print(words, flush=True)
+        self.complaints.append(words)
+
+
+def go(page: Page, url: str) -> int:
+    """The status of the page, once whoever asks too fast is let in again."""
+    while True:
+        answer = page.goto(url)
+        status = answer.status if answer else 0
+        if status != 429:
+            return status
+        time.sleep(5)
+
+
+def confirm(page: Page, secret: str | None) -> None:
+    """Answer the page that asks for a fresh code. A code is taken once, so the next one is waited
+    for."""
+    if not secret:
+        raise SystemExit(f"{page.url} asks for a code, and there is no authenticator")
+    time.sleep(STEP_SECONDS - time.time() % STEP_SECONDS + 0.5)
+    page.locator("input[name=code]").fill(f"{totp(base64.b32decode(secret)):06d}")
+    with page.expect_navigation():
+        page.locator("input[name=code]").press("Enter")
+    if urlsplit(page.url).path == CONFIRM:
+        raise SystemExit(f"the code wasn't taken: {page.inner_text('main')[:300]}")
 
 
 def kind_of(path: str) -> str:
@@ -249,27 +291,47 @@ def fill_with_ugly_data(base: str, key: str) -> None:
     filler.add_endpoint()
 
 
-def sheets(folder: Path) -> Iterator[Path]:
-    """Six pictures on one, so that a person sees many pages at a glance."""
+def without_foot(picture: Any) -> Any:
+    """The picture without the rows at its end that are all alike."""
+    from PIL import ImageChops
+
+    width, height = picture.size
+    last = picture.crop((0, height - 1, width, height)).resize((width, height))
+    box = ImageChops.difference(picture, last).getbbox()
+    return picture.crop((0, 0, width, min(height, box[3] + FOOT_HEIGHT))) if box else picture
+
+
+def shelves(pictures: list[Path], columns: int, size: tuple[int, int]) -> Iterator[Any]:
+    """The pictures on sheets of this size, each below the last one where there is most room."""
     from PIL import Image, ImageDraw
 
-    for look in sorted(
-        path for path in folder.iterdir() if path.is_dir() and path.name != "sheets"
-    ):
-        pictures = sorted(look.glob("*.png"))
-        for begin in range(0, len(pictures), 6):
-            sheet = Image.new("RGB", (1920, 1500), "gray")
-            for number, path in enumerate(pictures[begin : begin + 6]):
-                with Image.open(path) as picture:
-                    picture.thumbnail((630, 720))
-                    left = 5 + (number % 3) * 640
-                    top = 20 + (number // 3) * 745
-                    sheet.paste(picture, (left, top))
-                    ImageDraw.Draw(sheet).text((left, top - 14), path.stem[:90], fill="white")
-            target = folder / "sheets" / f"{look.name}-{begin // 6:02d}.png"
-            target.parent.mkdir(exist_ok=True)
-            sheet.save(target)
-            yield target
+    width = size[0] // columns
+    sheet, feet = Image.new("RGB", size, "gray"), [0] * columns
+    for path in pictures:
+        with Image.open(path) as whole:
+            picture = without_foot(whole.convert("RGB"))
+        picture.thumbnail((width - 8, size[1] - LABEL_HEIGHT))
+        column = feet.index(min(feet))
+        if feet[column] + LABEL_HEIGHT + picture.height > size[1]:
+            yield sheet
+            sheet, feet, column = Image.new("RGB", size, "gray"), [0] * columns, 0
+        at = (column * width, feet[column])
+        ImageDraw.Draw(sheet).text((at[0] + 4, at[1] + 3), path.stem[:90], fill="white")
+        sheet.paste(picture, (at[0], at[1] + LABEL_HEIGHT))
+        feet[column] += LABEL_HEIGHT + picture.height
+    if any(feet):
+        yield sheet
+
+
+def sheets(folder: Path) -> Iterator[Path]:
+    """Many pictures on one, large enough that their words can be read."""
+    target = folder / "sheets"
+    target.mkdir(parents=True, exist_ok=True)
+    for look in sorted(path for path in folder.iterdir() if path.is_dir() and path != target):
+        columns = 5 if look.name.startswith("390-") else 2
+        for number, sheet in enumerate(shelves(sorted(look.glob("*.png")), columns, SHEET)):
+            sheet.save(target / f"{look.name}-{number:02d}.png")
+            yield target / f"{look.name}-{number:02d}.png"
 
 
 def store_called(page: Page, name: str) -> str:
@@ -293,6 +355,7 @@ def choose_store(page: Page, base: str, store_id: str) -> None:
 def dashboards(walk: Walk, browser: Browser, demo: dict[str, Any], stores: list[str]) -> None:
     base = demo["base_url"]
     merchant = demo["dashboard"]
+    walk.secret = merchant["totp_secret"]
     page = browser.new_context(locale="en-US").new_page()
     enter(page, base, merchant["email"], merchant["password"], merchant["totp_secret"])
     names = {"demo": demo["store"]["store"]["name"], "empty": "Empty store", "ugly": f"{LONG}"[:60]}
@@ -333,6 +396,7 @@ def staff_site(walk: Walk, browser: Browser, demo: dict[str, Any]) -> None:
     base = demo["base_url"]
     page = browser.new_context(locale="en-US").new_page()
     enter_as_staff(page, demo)
+    walk.secret = kept_secret().read_text()
     crawl(walk, page, f"{base}/admin/", "/admin/", "staff")
     print(f"staff: {walk.pictures} pictures, {len(walk.complaints)} complaints", flush=True)
 
