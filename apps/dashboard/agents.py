@@ -13,6 +13,7 @@ from apps.access.models import AgentCredential
 from apps.agents.models import AgentPayoutCap, Mandate, Settlement
 from apps.agents.services.mandates import revoke_mandate, status_at
 from apps.agents.services.payouts import set_cap
+from apps.agents.settings_models import AuthorizationProvider
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
@@ -23,6 +24,11 @@ from apps.dashboard.keys import taken_over
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 
+_AUTHORIZED_BY = {
+    AuthorizationProvider.NONE: "Nobody",
+    AuthorizationProvider.POLICY: "Your store’s rules for agents",
+    AuthorizationProvider.HTTP: "Your authorization server",
+}
 PER_TX = "per_tx"
 DAILY = "daily"
 _NAME = Text(100, required=True, shortest=1, trim=True)
@@ -260,6 +266,7 @@ def mandate(request: PageRequest, id: str) -> HttpResponse:
         "status": status,
         "page": page,
         "steps": list(row.steps.all()),
+        "provider": _AUTHORIZED_BY[AuthorizationProvider(row.authorization_provider)],
         "is_lasting": status in ("active", "exhausted"),
     }
     return show(request, "dashboard/agents/mandate.html", context)

@@ -18,10 +18,14 @@ def end(request: HttpRequest, token: str) -> HttpResponse:
     except NotFound:
         context = {"days": new_browsers.LINK_LASTS.days}
         return render(request, "dashboard/security/new_sign_in_over.html", context, status=404)
-    is_ended = row.ended_at is not None
+    was_ended = row.ended_at is not None
     if request.method == "POST":
         with tenancy.everyone("a letter's link names what it stops"):
             new_browsers.end(row, clock.real_now())
-        is_ended = True
-    details = {"sign_in": row, "device": device_of(row.browser), "is_ended": is_ended}
+    details = {
+        "sign_in": row,
+        "device": device_of(row.browser),
+        "is_ended": was_ended or request.method == "POST",
+        "was_ended": was_ended,
+    }
     return render(request, "dashboard/security/new_sign_in.html", details)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import money
+from apps.core.countries import countries
 from apps.core.templatetags.tillgate import percentage
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
@@ -111,10 +112,8 @@ def index(request: PageRequest) -> HttpResponse:
     chosen = days_of(request.GET.get("from"), request.GET.get("to"), days.today(access), zone)
     summary = overview(access, chosen)
     fees = summary.platform_fee_earned
-    symbols = dict(
-        Asset.objects.filter(pk__in=[fee.asset_id for fee in fees]).values_list("pk", "coin_symbol")
-    )
-    context = {"summary": summary, "earned": [(fee, symbols[fee.asset_id]) for fee in fees]}
+    assets = Asset.objects.select_related("chain").in_bulk([fee.asset_id for fee in fees])
+    context = {"summary": summary, "earned": [(fee, assets[fee.asset_id]) for fee in fees]}
     return show(request, "dashboard/platforms/overview.html", context)
 
 
@@ -171,7 +170,12 @@ def create_account(request: PageRequest) -> HttpResponse:
 
 def _account_form(request: PageRequest, form: Form) -> HttpResponse:
     default_fee = _percent(request.access.store.platform_fee_fraction)
-    context = {"form": form, "errors": form.common_errors, "default_fee": default_fee}
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "default_fee": default_fee,
+        "countries": countries(),
+    }
     return show(request, "dashboard/platforms/create.html", context, status=form.status)
 
 
@@ -266,7 +270,12 @@ def attest(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _attest_form(request: PageRequest, account: Store, form: Form) -> HttpResponse:
-    context = {"account": account, "form": form, "errors": form.common_errors}
+    context = {
+        "account": account,
+        "form": form,
+        "errors": form.common_errors,
+        "countries": countries(),
+    }
     return show(request, "dashboard/platforms/attest.html", context, status=form.status)
 
 

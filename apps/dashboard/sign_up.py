@@ -12,6 +12,7 @@ from apps.access import sign_up
 from apps.access.sessions import MODE_KEY, STORE_KEY
 from apps.assets import opening
 from apps.core import clock
+from apps.core.countries import countries
 from apps.core.errors import NotFound
 from apps.core.models import Mode
 from apps.core.web.forms import Form
@@ -142,6 +143,7 @@ def another_store(request: PageRequest) -> HttpResponse:
         "form": form,
         "errors": form.common_errors,
         "currencies": Currency.choices,
+        "countries": countries(),
         "may_open": sign_up.may_open(request.person),
     }
     return show(request, "dashboard/sign_up/another.html", context, status=form.status)
@@ -166,6 +168,7 @@ def _page(
         "errors": form.common_errors,
         "email": email or sign_up.awaited(request.session),
         "currencies": Currency.choices,
+        "countries": countries(),
         "is_closed": sign_up.is_closed(),
     }
     response = render(

@@ -121,9 +121,9 @@ def test_a_revoked_mandate_is_not_drawn_on(cast: Cast, agent: Api) -> None:
         {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"},
     ).json()
     browser = Browser(cast.alice)
-    assert "books" in text(browser.get("agents/mandates")) and "Revoke mandate" in text(
-        browser.get(f"agents/mandates/{made['id']}")
-    )
+    page = text(browser.get(f"agents/mandates/{made['id']}"))
+    assert "books" in text(browser.get("agents/mandates")) and "Revoke mandate" in page
+    assert "Your store’s rules for agents" in page
     browser.post(f"agents/mandates/{made['id']}/revoke")
     assert Mandate.objects.get().status == "revoked" and "Revoked" in text(
         browser.get(f"agents/mandates/{made['id']}")

@@ -52,6 +52,9 @@ def test_the_link_ends_that_session_without_signing_in(cast: Cast) -> None:
     done = visitor.post(found.group())
     assert "Session ended" in text(done) and "/dashboard/forgot" in done.content.decode()
     assert (here.get().status_code, there.get().status_code) == (200, 302)
+    again = visitor.get(found.group())
+    assert "This session has already ended" in text(again) and "was signed out on" in text(again)
+    assert "/dashboard/forgot" in again.content.decode()
     visitor.post(found.group())
     assert AuditEntry.objects.filter(action="session.ended").count() == 1
     signed_in(cast.alice, CHROME)

@@ -40,6 +40,13 @@ NOT_TAXED = "O"
 _NOT_TAXED_CODE = "VATEX-EU-O"
 _NOT_TAXED_REASON = "Not subject to VAT"
 _TERMS = {OPEN: "Pay online: {url}", PAID: "Paid.", UNCOLLECTIBLE: "Closed, not paid."}
+_TAX_RATE_MISSING = (
+    "It has no tax rate. Set one before you finalize an invoice; enter 0 if no tax is due."
+)
+_TAX_NUMBER_MISSING = (
+    "It charges tax, but your VAT or tax number is missing: it comes with the verification of your"
+    " business."
+)
 _TEST_NOTE = "Test invoice: no real money was asked for or moved."
 # Where the prefix of a country's VAT numbers isn't its code.
 _VAT_PREFIXES = {"GR": "EL"}
@@ -109,9 +116,7 @@ def _missing(invoice: Invoice, seller: Seller) -> str:
     if not invoice.lines.all():
         return "The invoice has no lines."
     if _category(invoice, seller) is None:
-        return (
-            "Whether tax is owed is not said: set a tax rate, which may be 0, before you finalize."
-        )
+        return _TAX_NUMBER_MISSING if invoice.tax_rate_bps else _TAX_RATE_MISSING
     return ""
 
 

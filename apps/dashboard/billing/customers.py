@@ -13,6 +13,7 @@ from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
 from apps.billing.services.portal import portal_url
 from apps.billing.subscriptions.upcoming import cycle_cents
+from apps.core.countries import countries, country_code
 from apps.dashboard import form_keys
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
 from apps.dashboard.billing.forms import BillingForm
@@ -106,6 +107,13 @@ class CustomerForm(BillingForm):
         return {**self.filled(*_FIELDS), "address": {**address, **self.other_fields} or None}
 
     @property
+    def countries(self) -> list[tuple[str, str]]:
+        """What to choose from, and what an API wrote that is none of them."""
+        written = self.values["country"]
+        known = countries()
+        return known if not written or written in dict(known) else [(written, written), *known]
+
+    @property
     def address(self) -> list[tuple[str, str, str]]:
         return [(name, label, self.values[name]) for name, label in ADDRESS.items()]
 
@@ -146,9 +154,11 @@ def _lines(address: Mapping[str, object]) -> list[tuple[str, object]]:
 
 
 def _shown(address: Mapping[str, object]) -> dict[str, str]:
-    return {
+    fields = {
         name: str(address[name]) for name in ADDRESS if isinstance(address.get(name), (str, int))
     }
+    country = fields.get("country", "")
+    return {**fields, "country": country_code(country) or country}
 
 
 def _form(

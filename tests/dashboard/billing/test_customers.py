@@ -41,6 +41,17 @@ def test_a_customer_is_added_found_edited_and_deleted(cast: Cast, browser: Brows
     assert acts_of(cast) == ["customer.created", "customer.changed", "customer.deleted"]
 
 
+def test_a_country_is_chosen_and_what_an_api_wrote_stays(cast: Cast, browser: Browser) -> None:
+    made = billing.customer(cast.bakery.test)
+    for written, chosen in (("DE", "DE"), ("germany", "DE"), ("Atlantis", "Atlantis")):
+        Customer.objects.filter(pk=made["id"]).update(address={"country": written})
+        page = browser.get(f"customers/{made['id']}/edit").content.decode()
+        assert f'<option value="{chosen}" selected>' in page
+        assert '<option value="FR" >France</option>' in page
+        browser.post(f"customers/{made['id']}/edit", email=made["email"], country=chosen)
+        assert Customer.objects.get(pk=made["id"]).address == {"country": chosen}
+
+
 def test_only_who_may_bill_sees_the_link_to_a_customers_own_page(
     cast: Cast, browser: Browser
 ) -> None:
