@@ -36,7 +36,10 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments:
             return _pytest(arguments)
-        checked = [_check("migrations", [*MANAGE, "makemigrations", "--check", "--dry-run"])]
+        checked = [
+            _check("migrations", [*MANAGE, "makemigrations", "--check", "--dry-run"]),
+            _check("migration rules", [*MANAGE, "lint_migrations"]),
+        ]
         if workers == 1:
             failed = [] if _pytest([]) == 0 else ["tests"]
             checked += [_check(*step) for step in steps()]

@@ -1,17 +1,47 @@
 """`migrate`, and then grants and policies: whoever makes a table says in the same run who may do
-what with which of its rows."""
+what with which of its rows.
 
+A migration that doesn't get its lock in time is rolled back and tried again, so that it never
+stands in the way of requests for longer than its lock_timeout (decision 334).
+"""
+
+import time
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
+from django.db import OperationalError
+from django.db.migrations import Migration
+from psycopg.errors import LockNotAvailable
 
 from apps.audit import grants, policies, role_settings
 
+LOCK_TRIES = 10
+# The pause doubles: about four minutes in all, with the five seconds that each try waits.
+LOCK_PAUSE_SECONDS = 1.0
+LOCK_PAUSE_SECONDS_MAX = 60.0
+
 
 class Command(migrate.Command):
+    _running: Migration | None = None
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--lock-tries",
+            type=int,
+            default=LOCK_TRIES,
+            help="How often a migration is tried whose lock_timeout runs out.",
+        )
+        parser.add_argument(
+            "--lock-pause",
+            type=float,
+            default=LOCK_PAUSE_SECONDS,
+            help="Seconds before the second try; they double with each.",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        super().handle(*args, **options)
+        self._migrate(args, options)
         if options["plan"] or options["check_unapplied"]:
             return
         try:
@@ -29,3 +59,41 @@ class Command(migrate.Command):
             role_settings.apply()
         except role_settings.NotPermitted as error:
             self.stderr.write(f"timeouts: as a role that may change roles, run:\n{error}")
+
+    def _migrate(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """All migrations; the one that waits for a lock in vain is tried again, after those that
+        are applied already."""
+        pause_seconds = options["lock_pause"]
+        for attempt in range(1, options["lock_tries"] + 1):
+            try:
+                super().handle(*args, **options)
+                return
+            except OperationalError as error:
+                if not isinstance(error.__cause__, LockNotAvailable) or self._running is None:
+                    raise
+                title = f"{self._running.app_label} {self._running.name}"
+                if not self._running.atomic:
+                    raise CommandError(
+                        f"{title}: another transaction held a lock for too long. It isn't tried"
+                        " again, as it doesn't run in a transaction: see Upgrades in"
+                        " docs/operators.md."
+                    ) from None
+                if attempt == options["lock_tries"]:
+                    raise CommandError(
+                        f"{title}: another transaction still holds a lock that it needs, after"
+                        f" {attempt} tries. Nothing of it is applied. Run migrate again when less"
+                        " is going on."
+                    ) from None
+            self.stderr.write(
+                f"{title}: another transaction holds a lock that it needs; try {attempt + 1} of"
+                f" {options['lock_tries']} in {pause_seconds:g} s"
+            )
+            time.sleep(pause_seconds)
+            pause_seconds = min(2 * pause_seconds, LOCK_PAUSE_SECONDS_MAX)
+
+    def migration_progress_callback(
+        self, action: str, migration: Migration | None = None, fake: bool = False
+    ) -> None:
+        if action in ("apply_start", "unapply_start"):
+            self._running = migration
+        super().migration_progress_callback(action, migration, fake)

@@ -1,0 +1,222 @@
+"""What a migration may do while the previous release still runs: judged by squawk, which parses the
+SQL as PostgreSQL does, for every migration after those of `BASE` (decision 334).
+
+A step that old code can't live with (contract) names the release that stopped using it, in
+`unused_since = "0.2.0"` of the migration; that release must stand in the changelog.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.db import connection
+from django.db.migrations import Migration
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.state import ProjectState
+
+ROOT = Path(__file__).resolve().parent.parent
+SQUAWK = Path(sys.prefix) / "bin" / "squawk"
+POSTGRES = "18.0"
+# The last migration of each app that was there before the rules were; an app that isn't listed is
+# judged from its first.
+BASE = {
+    "access": "0008",
+    "agents": "0004",
+    "assets": "0003",
+    "billing": "0011",
+    "chain": "0021",
+    "core": "0010",
+    "ledger": "0007",
+    "links": "0003",
+    "onramp": "0002",
+    "payments": "0024",
+    "payouts": "0015",
+    "platforms": "0002",
+    "reports": "0002",
+    "stores": "0026",
+    "swaps": "0002",
+    "webhooks": "0008",
+}
+# Of squawk's rules, those that this house decides otherwise: types are Django's, constraints are
+# dropped to be widened, and how long a statement may take is a setting of the operator's (an index
+# of a large table takes hours).
+LEFT_OUT = (
+    "ban-char-field",
+    "ban-drop-constraint",
+    "prefer-bigint-over-int",
+    "prefer-bigint-over-smallint",
+    "prefer-identity",
+    "prefer-robust-stmts",
+    "prefer-text-field",
+    "prefer-timestamptz",
+    "require-statement-timeout",
+)
+# What breaks the previous release, which runs beside the new one during an upgrade.
+CONTRACT = {
+    "adding-not-nullable-field",
+    "adding-required-field",
+    "ban-drop-column",
+    "ban-drop-default",
+    "ban-drop-table",
+    "changing-column-type",
+    "renaming-column",
+    "renaming-table",
+}
+HOW = {
+    "adding-foreign-key-constraint": "add the column first; then the constraint with NOT VALID, and"
+    " VALIDATE it in the next migration",
+    "adding-not-nullable-field": "set it in the release after the one that always writes it",
+    "adding-required-field": "give it db_default, or null=True until all rows have a value",
+    "ban-drop-column": "stop using it in one release, drop it in the next",
+    "ban-drop-default": "old code writes no such column: give it db_default beside its default",
+    "ban-drop-table": "stop using it in one release, drop it in the next",
+    "changing-column-type": "add a column of the new type, write both, read the new one, drop the"
+    " old one in the next release",
+    "constraint-missing-not-valid": "AddConstraintNotValid, and ValidateConstraint in the next"
+    " migration",
+    "disallowed-unique-constraint": "build the unique index with AddIndexConcurrently or RunSQL"
+    " first, then ADD CONSTRAINT … USING INDEX",
+    "renaming-column": "add a column of the new name, write both, drop the old one in the next"
+    " release",
+    "renaming-table": "keep the table's name with db_table",
+    "require-concurrent-index-creation": "AddIndexConcurrently in a migration with atomic = False",
+    "require-concurrent-index-deletion": "RemoveIndexConcurrently in a migration with atomic ="
+    " False",
+    "require-lock-timeout": "begin with RunSQL(\"SET LOCAL lock_timeout = '5s'\", RunSQL.noop)",
+}
+# PostgreSQL checks no row for a reference of a column that it adds without values.
+_EMPTY_REFERENCE = re.compile(r'ADD COLUMN "\w+" [\w()]+ NULL CONSTRAINT "\w+" REFERENCES')
+_CREATED = re.compile(r'^CREATE TABLE "(\w+)"', re.MULTILINE)
+_CHANGED = re.compile(r'(?:^ALTER TABLE | ON )"(\w+)"')
+_TYPE = re.compile(r'^ALTER TABLE "(\w+)" ALTER COLUMN "(\w+)" TYPE varchar\((\d+)\)')
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule refuses, at a statement of a migration."""
+
+    migration: str
+    rule: str
+    statement: str
+    why: str
+
+    def __str__(self) -> str:
+        advice = f"\n    instead: {HOW[self.rule]}" if self.rule in HOW else ""
+        return f"{self.migration}: {self.rule}: {self.why}\n    {self.statement[:200]}{advice}"
+
+
+def refused() -> list[Finding]:
+    """What the rules refuse in the migrations after `BASE`."""
+    loader = MigrationLoader(None)
+    findings = []
+    for migration in _judged(loader):
+        state = loader.project_state((migration.app_label, migration.name), at_end=False)
+        findings += refused_of(migration, state)
+    return findings
+
+
+def _judged(loader: MigrationLoader) -> Iterable[Migration]:
+    """In the order of their names; squashed ones that replace others are the base."""
+    for (app, name), migration in sorted(loader.disk_migrations.items()):
+        is_ours = type(migration).__module__.startswith("apps.")
+        if is_ours and not migration.replaces and name[:4] > BASE.get(app, "0000"):
+            yield migration
+
+
+def refused_of(migration: Migration, state: ProjectState) -> list[Finding]:
+    """What the rules refuse in one migration, which begins from the state of the models."""
+    title = f"{migration.app_label} {migration.name}"
+    release = getattr(migration, "unused_since", "")
+    findings = []
+    if release and release not in releases():
+        why = "This release isn't in CHANGELOG.md: it isn't out."
+        findings.append(Finding(title, "unused-since", release, why))
+    sql = _sql_of(migration, state.clone())
+    if not migration.atomic:
+        for statement in _outside_of_indexes(sql):
+            why = "Without a transaction only indexes are built and dropped, CONCURRENTLY."
+            findings.append(Finding(title, "not-atomic", statement, why))
+    created = set(_CREATED.findall(sql))
+    for finding in _judged_sql(title, sql, is_atomic=migration.atomic):
+        is_expected = finding.rule in CONTRACT and bool(release)
+        if not (is_expected or _is_harmless(finding, created) or _is_wider(finding, state)):
+            findings.append(finding)
+    return findings
+
+
+def _outside_of_indexes(sql: str) -> list[str]:
+    """The statements that aren't about an index that is built or dropped while others write."""
+    statements = (statement.strip() for statement in sql.split(";"))
+    return [
+        statement[:200]
+        for statement in statements
+        if re.sub(r"^--.*$", "", statement, flags=re.MULTILINE).strip()
+        and " INDEX CONCURRENTLY " not in statement
+    ]
+
+
+def _is_harmless(finding: Finding, created: set[str]) -> bool:
+    """Whether nobody waits: the table is of this migration, the column has no values yet, or the
+    lock lets others read and write while it is waited for."""
+    if finding.rule == "require-lock-timeout":
+        return " INDEX CONCURRENTLY " in finding.statement
+    if finding.rule == "adding-foreign-key-constraint" and _EMPTY_REFERENCE.search(
+        finding.statement
+    ):
+        return True
+    table = _CHANGED.search(finding.statement)
+    return table is not None and table[1] in created
+
+
+def _is_wider(finding: Finding, state: ProjectState) -> bool:
+    """Whether a text may only get longer, which rewrites nothing and breaks no code."""
+    change = _TYPE.match(finding.statement)
+    if finding.rule != "changing-column-type" or change is None:
+        return False
+    table, column, length = change.groups()
+    for model in state.apps.get_models():
+        if model._meta.db_table == table:
+            known = next(field for field in model._meta.fields if field.column == column)
+            return known.max_length is not None and known.max_length <= int(length)
+    return False
+
+
+def releases() -> set[str]:
+    """The releases that are out, by the changelog."""
+    return set(
+        re.findall(r"^## \[(\d[^\]]*)\]", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    )
+
+
+def _sql_of(migration: Migration, state: ProjectState) -> str:
+    """The statements that a migration would run; what Python does in one isn't seen."""
+    with connection.schema_editor(collect_sql=True, atomic=migration.atomic) as editor:
+        migration.apply(state, editor, collect_sql=True)
+    return "\n".join(editor.collected_sql)
+
+
+def _judged_sql(title: str, sql: str, *, is_atomic: bool) -> list[Finding]:
+    """What squawk says of a migration's SQL."""
+    command = [
+        str(SQUAWK),
+        "--pg-version",
+        POSTGRES,
+        "--reporter",
+        "json",
+        *(["--assume-in-transaction"] if is_atomic else []),
+        *(f"--exclude={rule}" for rule in LEFT_OUT),
+        "--stdin-filepath",
+        "migration.sql",
+    ]
+    run = subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
+    if run.returncode not in (0, 1) or not run.stdout.strip():
+        raise RuntimeError(f"squawk failed: {run.stderr.strip() or run.returncode}")
+    lines = sql.splitlines()
+    return [
+        Finding(title, finding["rule_name"], lines[finding["line"]].strip(), finding["message"])
+        for finding in json.loads(run.stdout)
+    ]

@@ -1,0 +1,121 @@
+"""A migration that would wait for another transaction gives up, lets requests pass, and tries
+again."""
+
+import threading
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+
+pytestmark = pytest.mark.django_db
+MIGRATION = """
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    atomic = {atomic}
+    operations = [
+        migrations.RunSQL("SET lock_timeout = '100ms'", migrations.RunSQL.noop),
+        migrations.RunSQL("{sql}", migrations.RunSQL.noop),
+    ]
+"""
+LOCK = "LOCK TABLE core_outgoingmail IN ACCESS EXCLUSIVE MODE"
+
+
+class Release(StringIO):
+    """What is told to the operator; the other transaction ends with the first line of it."""
+
+    def __init__(
+        self, blocker: "psycopg.Connection[tuple[object, ...]]", *, is_final: bool
+    ) -> None:
+        super().__init__()
+        self.blocker = blocker
+        self.is_final = is_final
+
+    def write(self, text: str) -> int:
+        if self.is_final:
+            self.blocker.rollback()
+        return super().write(text)
+
+
+@pytest.fixture
+def blocker() -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
+    """Another transaction, which is writing to the table."""
+    parameters = connection.get_connection_params()
+    address = {
+        key: parameters[key]
+        for key in ("host", "port", "dbname", "user", "password")
+        if key in parameters
+    }
+    with psycopg.connect(**address) as other:
+        other.execute("LOCK TABLE core_outgoingmail IN ROW EXCLUSIVE MODE")
+        yield other
+        other.rollback()
+
+
+def migration_of_dev(
+    path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch, *, atomic: bool
+) -> None:
+    """A migration for the app `dev`, which has none."""
+    package = path / f"migrations_for_{threading.get_ident()}_{atomic}"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "0001_locks.py").write_text(MIGRATION.format(atomic=atomic, sql=LOCK))
+    monkeypatch.syspath_prepend(str(path))
+    settings.MIGRATION_MODULES = {"dev": package.name}
+
+
+def is_applied() -> bool:
+    return ("dev", "0001_locks") in MigrationRecorder(connection).applied_migrations()
+
+
+def test_it_is_tried_again_until_the_other_transaction_is_over(
+    tmp_path: Path,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    blocker: "psycopg.Connection[tuple[object, ...]]",
+) -> None:
+    migration_of_dev(tmp_path, settings, monkeypatch, atomic=True)
+    told = Release(blocker, is_final=True)
+    call_command("migrate", "dev", verbosity=0, lock_pause=0.01, stderr=told)
+    assert is_applied()
+    (line,) = told.getvalue().splitlines()
+    assert line == (
+        "dev 0001_locks: another transaction holds a lock that it needs; try 2 of 10 in 0.01 s"
+    )
+
+
+def test_it_gives_up_in_the_end_and_nothing_of_it_is_applied(
+    tmp_path: Path,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    blocker: "psycopg.Connection[tuple[object, ...]]",
+) -> None:
+    migration_of_dev(tmp_path, settings, monkeypatch, atomic=True)
+    told = Release(blocker, is_final=False)
+    with pytest.raises(CommandError, match=r"dev 0001_locks: .* after 3 tries. Nothing of it is"):
+        call_command("migrate", "dev", verbosity=0, lock_tries=3, lock_pause=0.01, stderr=told)
+    assert [line[-9:] for line in told.getvalue().splitlines()] == ["in 0.01 s", "in 0.02 s"]
+    assert not is_applied()
+
+
+def test_one_without_a_transaction_isnt_tried_again(
+    tmp_path: Path,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    blocker: "psycopg.Connection[tuple[object, ...]]",
+) -> None:
+    migration_of_dev(tmp_path, settings, monkeypatch, atomic=False)
+    told = Release(blocker, is_final=False)
+    with (
+        pytest.raises(CommandError, match="It isn't tried again"),
+        transaction.atomic(),
+    ):
+        call_command("migrate", "dev", verbosity=0, lock_pause=0.01, stderr=told)
+    assert told.getvalue() == ""

@@ -1,0 +1,171 @@
+"""What a migration may do while the previous release runs: each rule refuses what would stop it,
+and what stops nothing passes."""
+
+import pytest
+from django.db import migrations, models
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
+
+from dev import migration_rules
+
+pytestmark = pytest.mark.django_db
+LOCK_TIMEOUT = migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop)
+SHORT_WORD = models.Index(fields=["reference"], name="rules_test")
+NOT_EMPTY = models.CheckConstraint(condition=~models.Q(reference=""), name="rules_test")
+UNIQUE = models.UniqueConstraint(fields=["reference"], name="rules_test")
+
+
+@pytest.fixture(scope="module")
+def payments() -> ProjectState:
+    """The models as the newest migrations have them."""
+    return MigrationLoader(None).project_state()
+
+
+def rules(
+    state: ProjectState,
+    *operations: Operation,
+    atomic: bool = True,
+    unused_since: str = "",
+    app: str = "payments",
+) -> set[str]:
+    """The names of the rules that refuse a migration with these operations."""
+    attributes = {"operations": list(operations), "atomic": atomic, "unused_since": unused_since}
+    migration = type("Migration", (migrations.Migration,), attributes)("9999_test", app)
+    return {finding.rule for finding in migration_rules.refused_of(migration, state.clone())}
+
+
+def raw(sql: str) -> Operation:
+    return migrations.RunSQL(sql, migrations.RunSQL.noop)
+
+
+def with_field(field: models.Field, name: str = "note") -> Operation:  # type: ignore[type-arg]
+    return migrations.AddField("payment", name, field)
+
+
+@pytest.mark.parametrize(
+    ("operation", "rule"),
+    [
+        (migrations.AddIndex("payment", SHORT_WORD), "require-concurrent-index-creation"),
+        (migrations.AddConstraint("payment", NOT_EMPTY), "constraint-missing-not-valid"),
+        (migrations.AddConstraint("payment", UNIQUE), "disallowed-unique-constraint"),
+        (migrations.RemoveField("payment", "reference"), "ban-drop-column"),
+        (migrations.RenameField("payment", "reference", "code"), "renaming-column"),
+        (migrations.DeleteModel("testpayment"), "ban-drop-table"),
+        (migrations.AlterModelTable("payment", "bill"), "renaming-table"),
+        (
+            migrations.AlterField("payment", "reference", models.CharField(max_length=2)),
+            "changing-column-type",
+        ),
+        (with_field(models.CharField(max_length=9, default="")), "ban-drop-default"),
+        (
+            raw('ALTER TABLE payments_payment ADD COLUMN "note" text NOT NULL'),
+            "adding-required-field",
+        ),
+        (
+            raw('ALTER TABLE payments_payment ALTER COLUMN "reference" SET NOT NULL'),
+            "adding-not-nullable-field",
+        ),
+        (raw('DROP INDEX "payment_unswapped"'), "require-concurrent-index-deletion"),
+        (
+            raw("CREATE INDEX CONCURRENTLY rules_test ON payments_payment (reference)"),
+            "ban-concurrent-index-creation-in-transaction",
+        ),
+        (
+            raw(
+                "ALTER TABLE payments_payment ADD CONSTRAINT rules_test FOREIGN KEY (store_id)"
+                " REFERENCES stores_store (id)"
+            ),
+            "adding-foreign-key-constraint",
+        ),
+        (
+            raw(
+                "ALTER TABLE payments_payment ADD CONSTRAINT rules_test CHECK (true) NOT VALID;"
+                "ALTER TABLE payments_payment VALIDATE CONSTRAINT rules_test"
+            ),
+            "constraint-missing-not-valid",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_would_stop_the_service_is_refused(
+    payments: ProjectState, operation: Operation, rule: str
+) -> None:
+    assert rule in rules(payments, LOCK_TIMEOUT, operation)
+
+
+def test_a_migration_that_may_wait_for_a_lock_says_for_how_long(payments: ProjectState) -> None:
+    operation = with_field(models.CharField(max_length=9, null=True))
+    assert rules(payments, operation) == {"require-lock-timeout"}
+    assert rules(payments, LOCK_TIMEOUT, operation) == set()
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        with_field(models.CharField(max_length=9, default="", db_default="")),
+        with_field(
+            models.ForeignKey(
+                "stores.Store",
+                null=True,
+                on_delete=models.PROTECT,
+                db_index=False,
+                related_name="+",
+            ),
+            "other_store",
+        ),
+        migrations.AlterField("payment", "status", models.CharField(max_length=255)),
+        raw("ALTER TABLE payments_payment ADD CONSTRAINT rules_test CHECK (true) NOT VALID"),
+        raw("ALTER TABLE payments_payment VALIDATE CONSTRAINT rules_test"),
+        raw("ALTER TABLE payments_payment DROP CONSTRAINT rules_test"),
+        migrations.CreateModel(
+            "note",
+            [
+                ("id", models.UUIDField(primary_key=True)),
+                ("text", models.CharField(max_length=9, unique=True)),
+                (
+                    "store",
+                    models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+"),
+                ),
+            ],
+            options={"indexes": [models.Index(fields=["text"], name="rules_test")]},
+        ),
+    ],
+)
+def test_what_stops_nothing_passes(payments: ProjectState, operation: Operation) -> None:
+    assert rules(payments, LOCK_TIMEOUT, operation) == set()
+
+
+def test_only_indexes_are_built_without_a_transaction(payments: ProjectState) -> None:
+    index = raw("CREATE INDEX CONCURRENTLY rules_test ON payments_payment (reference)")
+    assert rules(payments, index, atomic=False) == set()
+    column = raw('ALTER TABLE payments_payment ADD COLUMN "note" text')
+    assert "not-atomic" in rules(payments, column, atomic=False)
+
+
+def test_a_release_that_is_out_may_have_stopped_using_a_column(payments: ProjectState) -> None:
+    operation = migrations.RemoveField("payment", "reference")
+    released = sorted(migration_rules.releases())[0]
+    assert rules(payments, LOCK_TIMEOUT, operation, unused_since=released) == set()
+    assert rules(payments, LOCK_TIMEOUT, operation, unused_since="99.0.0") == {"unused-since"}
+    # What blocks others does so whatever release it is.
+    index = migrations.AddIndex("payment", SHORT_WORD)
+    assert rules(payments, LOCK_TIMEOUT, index, unused_since=released) == {
+        "require-concurrent-index-creation"
+    }
+
+
+def test_a_finding_says_what_to_do_instead(payments: ProjectState) -> None:
+    operations = [LOCK_TIMEOUT, migrations.RemoveField("payment", "reference")]
+    attributes = {"operations": operations}
+    migration = type("Migration", (migrations.Migration,), attributes)("9999_test", "payments")
+    (finding,) = migration_rules.refused_of(migration, payments.clone())
+    assert str(finding).startswith("payments 9999_test: ban-drop-column: ")
+    assert 'DROP COLUMN "reference"' in str(finding)
+    assert str(finding).endswith("instead: stop using it in one release, drop it in the next")
+
+
+def test_the_base_names_migrations_that_exist() -> None:
+    names = MigrationLoader(None).disk_migrations
+    for app, number in migration_rules.BASE.items():
+        assert any(key[0] == app and key[1].startswith(number) for key in names), app
