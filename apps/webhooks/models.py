@@ -161,7 +161,7 @@ class Attempt(models.Model):
     arrived stands there alone."""
 
     delivery = models.ForeignKey(
-        Delivery, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
+        Delivery, on_delete=models.DO_NOTHING, related_name="+", db_index=False, db_constraint=False
     )
     number = models.PositiveSmallIntegerField()
     at = models.DateTimeField()

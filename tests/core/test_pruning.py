@@ -13,7 +13,7 @@ from apps.core import clock, mail
 from apps.core.db.pruning import prune
 from apps.core.models import OutgoingMail
 from apps.webhooks import pruning as webhook_pruning
-from apps.webhooks.models import Delivery, Event
+from apps.webhooks.models import Attempt, Delivery, Event
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
@@ -44,8 +44,10 @@ def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) ->
     ended = Delivery.objects.first()
     assert ended is not None
     Delivery.objects.filter(pk=ended.pk).update(status=Delivery.Status.DELIVERED)
+    for delivery in Delivery.objects.all():
+        Attempt.objects.create(delivery=delivery, number=1, at=clock.real_now(), duration_ms=20)
     assert webhook_pruning.prune_all(later(89)) == {"attempts": 0, "deliveries": 0, "events": 0}
-    assert webhook_pruning.prune_all(later(91)) == {"attempts": 0, "deliveries": 1, "events": 1}
+    assert webhook_pruning.prune_all(later(91)) == {"attempts": 1, "deliveries": 1, "events": 1}
     assert Delivery.objects.get().event_id == Event.objects.get().pk != ended.event_id
 
 

@@ -12,6 +12,7 @@ from decimal import Decimal
 from django.db.models import F
 
 from apps.access import request_log
+from apps.agents.models import Mandate
 from apps.assets.models import Asset
 from apps.assets.rates import refresh
 from apps.chain.models import (
@@ -28,6 +29,7 @@ from apps.payments.models import PaymentAddress
 from apps.payments.seals import seal_payments
 from apps.payments.services.reconcile import reconcile_due
 from apps.payments.services.settle import settle_payment
+from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.notification_models import Notification
 from apps.stores.seals import LOOKED_BACK, seal_lines
@@ -230,6 +232,8 @@ def rest() -> None:
     )
     OutgoingMail.objects.update(status="sent", attempts=1, sent_at=at)
     Notification.objects.filter(told_at=None).update(told_at=at)
+    Mandate.objects.update(expires_at=at + timedelta(days=500))
+    book_sweeps()
     reconcile_due()
     seal_lines(at - 2 * LOOKED_BACK)
     seal_payments(at)
