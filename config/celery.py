@@ -143,9 +143,9 @@ PERIODIC: dict[str, float] = {
     "stores.tell_notifications": 15 * SECOND,
     "payments.tell_completed": MINUTE,
     "stores.expire_staff_requests": 10 * MINUTE,
-    "access.prune": 60 * MINUTE,
-    "webhooks.prune": 60 * MINUTE,
-    "core.prune": 60 * MINUTE,
+    "access.prune": 10 * MINUTE,
+    "webhooks.prune": 10 * MINUTE,
+    "core.prune": 10 * MINUTE,
 }
 
 

@@ -38,7 +38,7 @@ OTHER_LOOPS = {
     ),
     "apps/core/documents/drawings.py:draw_due": "a drawing has a claim and attempts of its own",
     "apps/core/documents/drawings.py:forget": "deletes one batch of files, which can be drawn anew",
-    "apps/core/db/pruning.py:prune": "deletes in batches, one statement each",
+    "apps/core/db/pruning.py:prune_in_turns": "deletes in batches, one statement each",
     "apps/stores/seals.py:seal_lines": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:seal_payments": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:_horizon": "waits for others to commit, and walks no rows",

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from apps.access.models import AccessToken, Grant, RefreshToken, RequestEntry
-from apps.core.db.pruning import prune
+from apps.core.db.pruning import prune_in_turns
 from apps.stores import notifications, verification_documents
 
 
@@ -14,15 +14,14 @@ def prune_all(now: datetime) -> dict[str, int]:
     """How many rows of each kind went. An expired token is refused whether or not its row is
     there."""
     ended = now - timedelta(days=settings.OAUTH_KEPT_DAYS)
-    return {
-        "request_entries": prune(
-            RequestEntry.objects.filter(
-                created_at__lt=now - timedelta(days=settings.REQUEST_LOG_DAYS)
-            )
-        ),
-        "oauth_codes": prune(Grant.objects.filter(expires__lt=ended)),
-        "oauth_access_tokens": prune(AccessToken.objects.filter(expires__lt=ended)),
-        "notifications": notifications.forget(now),
-        "verification_documents": verification_documents.forget(now),
-        "oauth_refresh_tokens": prune(RefreshToken.objects.filter(expires_at__lt=ended)),
-    }
+    logged = now - timedelta(days=settings.REQUEST_LOG_DAYS)
+    counts = prune_in_turns(
+        {
+            "request_entries": RequestEntry.objects.filter(created_at__lt=logged),
+            "oauth_codes": Grant.objects.filter(expires__lt=ended),
+            "oauth_access_tokens": AccessToken.objects.filter(expires__lt=ended),
+            "notifications": notifications.of_long_ago(now),
+            "oauth_refresh_tokens": RefreshToken.objects.filter(expires_at__lt=ended),
+        }
+    )
+    return {**counts, "verification_documents": verification_documents.forget(now)}

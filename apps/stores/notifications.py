@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from django.core import signing
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.core import clock, jobs, mail
-from apps.core.db.pruning import prune
 from apps.core.errors import NotFound
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Mode
@@ -252,6 +252,6 @@ def mark_read(member: Member, mode: str) -> None:
     Member.objects.filter(pk=member.pk).update(**{column: clock.real_now()})
 
 
-def forget(now: datetime) -> int:
-    """Delete what is a year old; how many."""
-    return prune(Notification.objects.filter(created_at__lt=now - KEPT).exclude(told_at=None))
+def of_long_ago(now: datetime) -> "QuerySet[Notification]":
+    """What was told a year ago, and is to be forgotten."""
+    return Notification.objects.filter(created_at__lt=now - KEPT).exclude(told_at=None)

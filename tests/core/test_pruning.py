@@ -10,7 +10,7 @@ from apps.access import pruning as access_pruning
 from apps.access import request_log
 from apps.access.models import AccessToken, Application, Grant, RefreshToken, RequestEntry
 from apps.core import clock, mail
-from apps.core.db.pruning import prune
+from apps.core.db.pruning import prune, prune_in_turns
 from apps.core.models import OutgoingMail
 from apps.webhooks import pruning as webhook_pruning
 from apps.webhooks.models import Attempt, Delivery, Event
@@ -88,13 +88,25 @@ def test_letters_go_after_their_days_and_what_waits_stays(db: None) -> None:
     assert OutgoingMail.objects.get().key == "waits"
 
 
-@pytest.mark.parametrize(("batches", "left"), [(1, 3), (2, 1), (9, 0)])
-def test_a_run_deletes_no_more_than_its_batches(bakery: Shop, batches: int, left: int) -> None:
+@pytest.mark.parametrize(("seconds", "left"), [(0, 3), (60, 0)])
+def test_a_run_goes_on_while_rows_remain_and_it_has_time(
+    bakery: Shop, seconds: float, left: int
+) -> None:
     for _ in range(5):
         bakery.test.get("/payments")
     request_log.flush()
-    assert prune(RequestEntry.objects.all(), batch=2, batches=batches) == 5 - left
+    assert prune(RequestEntry.objects.all(), batch=2, seconds=seconds) == 5 - left
     assert RequestEntry.objects.count() == left
+
+
+def test_a_kind_with_many_rows_keeps_no_other_waiting(bakery: Shop) -> None:
+    for _ in range(5):
+        bakery.test.get("/payments")
+    make.payment(bakery.test)
+    request_log.flush()
+    kinds = {"request_entries": RequestEntry.objects.all(), "events": Event.objects.all()}
+
+    assert prune_in_turns(kinds, batch=2, seconds=0) == {"request_entries": 2, "events": 1}
 
 
 def test_the_command_tells_what_went(bakery: Shop, capsys: pytest.CaptureFixture[str]) -> None:

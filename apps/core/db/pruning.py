@@ -1,27 +1,46 @@
 """Deleting what was kept long enough: in batches, each a transaction of its own, so that nothing
-else waits for long."""
+else waits for long. A run goes on while rows remain and it has time."""
 
+import time
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import models, transaction
 
 BATCH = 2_000
-BATCHES_MAX = 50
+SECONDS_MAX = 30.0  # a worker that prunes does nothing else meanwhile
 
 
-def prune(rows: "models.QuerySet[Any]", *, batch: int = BATCH, batches: int = BATCHES_MAX) -> int:
-    """Delete at most `batches` times `batch` of these rows; how many. What another transaction
-    holds is left for the next run."""
-    deleted = 0
-    for _ in range(batches):
-        with transaction.atomic():
-            ids = list(
-                rows.order_by()
-                .select_for_update(of=("self",), skip_locked=True)
-                .values_list("pk", flat=True)[:batch]
-            )
-            rows.model._default_manager.filter(pk__in=ids).delete()
-        deleted += len(ids)
-        if len(ids) < batch:
+def prune(rows: "models.QuerySet[Any]", *, batch: int = BATCH, seconds: float = SECONDS_MAX) -> int:
+    """Delete these rows; how many. What another transaction holds is left for the next run."""
+    return prune_in_turns({"rows": rows}, batch=batch, seconds=seconds)["rows"]
+
+
+def prune_in_turns(
+    kinds: "Mapping[str, models.QuerySet[Any]]",
+    *,
+    batch: int = BATCH,
+    seconds: float = SECONDS_MAX,
+) -> dict[str, int]:
+    """The same for rows of several kinds, a batch of each in turn, so that none keeps the others
+    waiting. Each gets a batch, whatever the time."""
+    began = time.monotonic()
+    counts = dict.fromkeys(kinds, 0)
+    is_full = True
+    while is_full:
+        is_full = False
+        for name, rows in kinds.items():
+            count = _delete(rows, batch)
+            counts[name] += count
+            is_full = is_full or count == batch
+        if time.monotonic() - began >= seconds:
             break
-    return deleted
+    return counts
+
+
+def _delete(rows: "models.QuerySet[Any]", batch: int) -> int:
+    with transaction.atomic():
+        free = rows.order_by().select_for_update(of=("self",), skip_locked=True)
+        ids = list(free.values_list("pk", flat=True)[:batch])
+        rows.model._default_manager.filter(pk__in=ids).delete()
+    return len(ids)

@@ -1,4 +1,4 @@
-"""`prune`: what the hourly jobs delete, deleted now."""
+"""`prune`: what periodic jobs delete, deleted now."""
 
 from typing import Any
 
