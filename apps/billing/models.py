@@ -162,6 +162,11 @@ class Subscription(Formed):
                 name="subscription_due",
             ),
             models.Index(
+                fields=["store", "next_step_at"],
+                condition=models.Q(next_step_at__isnull=False, mode="test"),
+                name="subscription_due_in_test",
+            ),
+            models.Index(
                 fields=["store", "mode", "-updated_at"],
                 condition=models.Q(status="past_due"),
                 name="subscription_past_due",
@@ -301,6 +306,11 @@ class Invoice(Formed):
                 fields=["next_letter_at"],
                 condition=models.Q(next_letter_at__isnull=False),
                 name="invoice_letter_due",
+            ),
+            models.Index(
+                fields=["store", "next_letter_at"],
+                condition=models.Q(next_letter_at__isnull=False, mode="test"),
+                name="invoice_letter_due_in_test",
             ),
             models.Index(
                 fields=["store", "mode", "due_at"],

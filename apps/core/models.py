@@ -232,8 +232,8 @@ class RowFailure(models.Model):
 
 
 class RowTurn(models.Model):
-    """The row at which a job's last run stopped when there were more than it took: the next goes on
-    after it."""
+    """What a job remembers from run to run: the row at which the last one stopped when there were
+    more than it took, how far it has read (core.marks), the minimum that it went by."""
 
     job = models.CharField(max_length=60, primary_key=True)
     row_id = models.CharField(max_length=64, db_collation="C")

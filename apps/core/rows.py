@@ -97,6 +97,14 @@ class Job:
             key=Cast("row_id", output_field=getattr(key, "target_field", key))
         ).values("key")
 
+    def again(self) -> list[str]:
+        """Rows that failed and whose pause is over: for a job that finds its rows by what is
+        new."""
+        failures = RowFailure.objects.filter(
+            job=self.name, dead_at=None, not_before__lte=real_now()
+        )
+        return list(failures.order_by("not_before").values_list("row_id", flat=True)[: self.limit])
+
     def pause_after(self, tries: int) -> timedelta:
         """Twice as long each time, up to an hour."""
         doubled = settings.ROW_PAUSE_SECONDS * 2 ** min(tries - 1, 20)

@@ -199,6 +199,24 @@ def booked_deposits(payment_id: uuid.UUID) -> dict[str, int]:
         return {asset_id: int(amount) for asset_id, amount in cursor.fetchall()}
 
 
+_MOVED = """
+WITH added AS (SELECT id, kind, reference FROM ledger_movement WHERE id > %s ORDER BY id LIMIT %s)
+SELECT coalesce(max(id), 0),
+    array_agg(DISTINCT reference) FILTER (WHERE kind = ANY (%s) AND reference IS NOT NULL)
+FROM added
+"""
+MOVEMENTS_AT_ONCE = 50_000
+
+
+def moved_since(place: int, kinds: Iterable[str]) -> tuple[int, list[uuid.UUID]]:
+    """Of the movements after that one, the last that was read (0 when there is none), and for whom
+    those of these kinds are."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVED, [place, MOVEMENTS_AT_ONCE, list(kinds)])
+        newest, references = cursor.fetchone()
+    return int(newest), references or []
+
+
 def is_posted(keys: Iterable[str]) -> bool:
     """Whether any of these keys has a movement."""
     return Movement.objects.filter(key__in=list(keys)).exists()

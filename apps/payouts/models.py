@@ -370,6 +370,11 @@ class Payout(Owned):
             ),
             BrinIndex(fields=["created_at"], name="payout_by_age"),
             models.Index(
+                fields=["mode", "created_at"],
+                condition=models.Q(status__in=["pending", "retrying"]),
+                name="payout_waiting",
+            ),
+            models.Index(
                 fields=["store", "mode", "destination_address"],
                 condition=models.Q(failed_gas_atomic__gt=0) | models.Q(failed_gas_due_atomic__gt=0),
                 name="payout_failed_in_vain",

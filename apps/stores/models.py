@@ -225,6 +225,11 @@ class Store(models.Model):
         indexes = [
             models.Index(fields=["name"], name="store_by_name"),
             models.Index(fields=["-created_at"], name="store_newest"),
+            models.Index(
+                fields=["id"],
+                condition=models.Q(test_offset_seconds__gt=0),
+                name="store_with_clock_ahead",
+            ),
         ]
 
     def __str__(self) -> str:

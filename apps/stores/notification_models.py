@@ -1,6 +1,7 @@
 """What a store's people should hear of, and how each of them wants to hear of it."""
 
 from django.conf import settings
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.core.models import Owned
@@ -25,6 +26,7 @@ class Notification(Owned):
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="notification_of_store"),
+            BrinIndex(fields=["created_at"], name="notification_by_age"),
             models.Index(
                 fields=["created_at"],
                 condition=models.Q(told_at=None),

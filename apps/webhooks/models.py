@@ -171,4 +171,7 @@ class Attempt(models.Model):
     duration_ms = models.PositiveIntegerField()
 
     class Meta:
-        indexes = [models.Index(fields=["delivery", "-at"], name="attempt_of_delivery")]
+        indexes = [
+            models.Index(fields=["delivery", "-at"], name="attempt_of_delivery"),
+            BrinIndex(fields=["at"], name="attempt_by_age"),
+        ]

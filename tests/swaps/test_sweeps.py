@@ -128,6 +128,23 @@ def test_what_is_small_simulated_watched_or_not_yet_booked_stays(
     assert sweeper.sweep_due() == sweeper.Swept()
 
 
+def test_an_address_is_asked_about_again_once_more_arrives_there(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
+    place.fund_hot(1)
+    settings.SWEEP_MINIMUMS = ["SETH=0.03"]
+    address = paid_in(place, bakery, "SETH", "50.00")
+    assert sweeper.sweep_due() == sweeper.Swept()
+    assert not Deposit.objects.get(address=address).is_unswept
+
+    place.chain.pay(address, 2 * 10**16)
+    place.work()
+    settle_deposits()
+
+    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
+    assert OutgoingTransaction.objects.get(purpose="sweep").amount_atomic > 3 * 10**16
+
+
 def test_a_refund_under_way_is_paid_from_the_hot_wallet_while_its_deposit_is_swept(
     place: Venue, bakery: Shop
 ) -> None:

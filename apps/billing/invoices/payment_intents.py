@@ -21,8 +21,10 @@ from apps.billing.selectors import by_token, last_payment
 from apps.billing.states import OPEN
 from apps.core import clock
 from apps.core.errors import Flat, RefusalKind
+from apps.core.marks import Mark
 from apps.core.money import text_from_cents
 from apps.core.rows import Job
+from apps.ledger.selectors import moved_since
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, Refund
 from apps.payments.requests import PaymentRequest
@@ -30,6 +32,9 @@ from apps.payments.services.create import AccountClosed, create_payment
 from apps.payments.services.expire import expire_if_due
 
 JOB = Job("billing.settle_invoices", limit=500)
+MARK = Mark("billing.settle_invoices:read")
+# Movements after which an intent that has been counted brings more, or less.
+_CHANGING = ("late_deposit_accepted", "refund_confirmed")
 PAYABLE = (states.PENDING, states.PROCESSING)
 
 
@@ -105,23 +110,35 @@ def settle_invoices(
 ) -> int:
     """Count what ended, was accepted late or refunded: of these intents, a store's test mode, or of
     all; how many invoices there were."""
-    ids = None if payment_ids is None else list(payment_ids)
-    return JOB.each(lambda: _to_settle(ids, store_id), _settle)
+    if payment_ids is None and store_id is None:
+        return _settle_all()
+    links = InvoicePayment.objects.all()
+    if payment_ids is not None:
+        links = links.filter(payment_id__in=list(payment_ids))
+    if store_id is not None:
+        links = links.filter(invoice__store_id=store_id, invoice__mode="test")
+    return JOB.each(lambda: _invoices_of(_ended(links), *_changed(links)), _settle)
 
 
-def _to_settle(
-    payment_ids: list[uuid.UUID | str] | None, store_id: uuid.UUID | None
-) -> list[uuid.UUID]:
+def _settle_all() -> int:
+    """What ended is found by itself. What was accepted late or refunded has been booked since the
+    last run, whose place is kept; what failed comes again after its pause."""
+    newest, payment_ids = moved_since(MARK.place(), _CHANGING)
+    of_these = InvoicePayment.objects.filter(payment_id__in=payment_ids)
+    again = InvoicePayment.objects.filter(invoice_id__in=JOB.again())
+    changed = _invoices_of(*_changed(of_these))
+    invoice_ids = list(dict.fromkeys(_invoices_of(_ended(), again) + changed))
+    done = JOB.each(lambda: invoice_ids, _settle)
+    if newest and done == len(invoice_ids) and len(changed) < JOB.limit:
+        MARK.move(newest)
+    return done
+
+
+def _invoices_of(*queries: "QuerySet[InvoicePayment]") -> list[uuid.UUID]:
     invoice_ids: dict[uuid.UUID, None] = {}
-    for rows in (_ended(), _accepted_late(), _with_new_refunds()):
-        rows = rows.exclude(invoice_id__in=JOB.paused(Invoice))
-        if payment_ids is not None:
-            rows = rows.filter(payment_id__in=payment_ids)
-        if store_id is not None:
-            rows = rows.filter(invoice__store_id=store_id, invoice__mode="test")
-        invoice_ids |= dict.fromkeys(
-            rows.order_by("id").values_list("invoice_id", flat=True)[: JOB.limit]
-        )
+    for links in queries:
+        ready = links.exclude(invoice_id__in=JOB.paused(Invoice)).order_by("id")
+        invoice_ids |= dict.fromkeys(ready.values_list("invoice_id", flat=True)[: JOB.limit])
     return list(invoice_ids)
 
 
@@ -130,28 +147,26 @@ def _settle(invoice_id: uuid.UUID) -> None:
     settle_locked(invoice, clock.now(invoice.store, invoice.mode))
 
 
-def _ended() -> "QuerySet[InvoicePayment]":
-    return InvoicePayment.objects.filter(counted_at=None, payment__status__in=states.TERMINAL)
+def _ended(links: "QuerySet[InvoicePayment] | None" = None) -> "QuerySet[InvoicePayment]":
+    of_these = InvoicePayment.objects.all() if links is None else links
+    return of_these.filter(counted_at=None, payment__status__in=states.TERMINAL)
 
 
-def _accepted_late() -> "QuerySet[InvoicePayment]":
-    """Looked for from the late deposits, of which there are few."""
+def _changed(
+    links: "QuerySet[InvoicePayment]",
+) -> "tuple[QuerySet[InvoicePayment], QuerySet[InvoicePayment]]":
+    """Of these, those with a deposit that was accepted late, and counted ones with a refund, that
+    weren't seen."""
     accepted = LateDeposit.objects.filter(
         payment_id=OuterRef("payment_id"), accepted_at__isnull=False
     )
-    is_new = Q(late_seen_at=None) | Exists(
-        accepted.filter(accepted_at__gt=OuterRef("late_seen_at"))
-    )
-    late = LateDeposit.objects.filter(accepted_at__isnull=False).values("payment_id")
-    return InvoicePayment.objects.filter(is_new, payment_id__in=late)
-
-
-def _with_new_refunds() -> "QuerySet[InvoicePayment]":
-    """Counted ones with a refund that wasn't seen: looked for from the refunds, of which there are
-    few."""
-    refunded = Refund.objects.filter(status=Refund.Status.CONFIRMED).values("payment_id")
-    is_new = Q(refund_seen_at=None) | Q(refund_seen_at__lt=F("payment__updated_at"))
+    newer = accepted.filter(accepted_at__gt=OuterRef("late_seen_at"))
+    is_new_refund = Q(refund_seen_at=None) | Q(refund_seen_at__lt=F("payment__updated_at"))
     brought = Q(counted_cents__gt=0) | Q(late_cents__gt=0)
-    return InvoicePayment.objects.filter(
-        is_new, brought, payment_id__in=refunded, payment__status=states.REFUNDED
+    refunds = Refund.objects.filter(
+        payment_id=OuterRef("payment_id"), status=Refund.Status.CONFIRMED
+    )
+    return (
+        links.filter(Q(late_seen_at=None) | Exists(newer), Exists(accepted)),
+        links.filter(is_new_refund, brought, Exists(refunds), payment__status=states.REFUNDED),
     )

@@ -26,10 +26,12 @@ JOB = Job("billing.send_reminders", limit=2000)
 
 def send_reminders() -> int:
     """The sweep over every store, the longest due first; how many invoices were looked at."""
-    rows = Invoice.objects.filter(
-        clock.is_due("next_letter_at", clock.real_now()), store__deleted_at=None
-    ).order_by("next_letter_at")
-    return JOB.walk(rows.values_list("pk", flat=True), remind)
+    rows = Invoice.objects.filter(store__deleted_at=None).order_by("next_letter_at")
+    due, due_ahead = clock.is_due_apart("next_letter_at", rows, clock.real_now())
+    return sum(
+        JOB.walk(rows.filter(part).values_list("pk", flat=True), remind, mode=name)
+        for name, part in (("", due), ("ahead", due_ahead))
+    )
 
 
 def remind(invoice_id: uuid.UUID) -> None:

@@ -107,6 +107,9 @@ class Deposit(models.Model):
     confirmed_at = models.DateTimeField(null=True, blank=True)
     failed_at = models.DateTimeField(null=True, blank=True)
     is_lost = models.BooleanField(default=False)  # a reorg took it away after it was credited
+    is_unswept = models.BooleanField(
+        default=True, db_default=True
+    )  # what is left at its address may be worth a sweep
 
     is_simulated = models.BooleanField(default=False)
     simulated_reference = models.CharField(max_length=255, null=True, blank=True)
@@ -147,6 +150,17 @@ class Deposit(models.Model):
             ),
             models.Index(fields=["chain", "block_number"], name="deposit_by_block"),
             models.Index(fields=["address"]),
+            models.Index(
+                fields=["chain", "asset", "address"],
+                condition=models.Q(
+                    is_unswept=True,
+                    is_simulated=False,
+                    is_lost=False,
+                    status="confirmed",
+                    handled_status="confirmed",
+                ),
+                name="deposit_unswept",
+            ),
             models.Index(fields=["from_address", "asset"], name="deposit_by_payer"),
             BrinIndex(fields=["detected_at"], name="deposit_by_age"),
         ]

@@ -23,7 +23,8 @@ from apps.chain.reasons import Reason
 from apps.chain.sending import balances, fees, hot_wallets, lanes, sender
 from apps.chain.sending.balances import NATIVE_GAS
 from apps.core import clock
-from apps.core.db.sql import Arguments
+from apps.core.db.sql import Value
+from apps.core.models import RowTurn
 from apps.core.money import atomic_from_decimal
 from apps.core.rows import PAUSED_SQL, Job
 
@@ -39,27 +40,49 @@ WORTH_TIMES = 20
 _Purpose = OutgoingTransaction.Purpose
 _Status = OutgoingTransaction.Status
 
-_CANDIDATES = f"""
-SELECT a.address, d.amount - coalesce(o.amount, 0) FROM (
-    SELECT address_id, sum(amount_atomic) AS amount FROM chain_deposit
+# What is left at the addresses of an asset: of all, or of those where it may be worth a sweep. A
+# deposit may be until what is left at its address was found to be less.
+_LEFT = """
+SELECT a.address, a.native_chain_id, a.watch_balance_until, d.amount - coalesce(o.amount, 0)
+    AS amount, EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
+        AND t.status IN ('requested', 'signed', 'submitted', 'review')
+        AND (t.purpose = 'sweep' AND t.from_address = a.address OR t.purpose = 'sweep_gas'
+            AND t.to_address = a.address)) AS is_under_way
+FROM (SELECT DISTINCT address_id FROM chain_deposit
     WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_simulated AND NOT is_lost
-      AND status = 'confirmed' AND handled_status = 'confirmed' GROUP BY address_id
-) d JOIN chain_address a ON a.address = d.address_id AND a.mode = %(mode)s LEFT JOIN (
-    SELECT from_address, sum(CASE WHEN status <> 'failed' AND asset_id = %(asset)s
+      AND status = 'confirmed' AND handled_status = 'confirmed' {which}) held
+JOIN chain_address a ON a.address = held.address_id AND a.mode = %(mode)s
+CROSS JOIN LATERAL (SELECT sum(amount_atomic) AS amount FROM chain_deposit
+    WHERE address_id = a.address AND chain_id = %(chain)s AND asset_id = %(asset)s
+      AND NOT is_simulated AND NOT is_lost AND status = 'confirmed'
+      AND handled_status = 'confirmed') d
+CROSS JOIN LATERAL (SELECT sum(CASE WHEN status <> 'failed' AND asset_id = %(asset)s
         THEN amount_atomic ELSE 0 END
                              + CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END) AS amount
-    FROM chain_outgoingtransaction WHERE chain_id = %(chain)s AND purpose = 'sweep'
-        GROUP BY from_address
-) o ON o.from_address = a.address
-WHERE d.amount - coalesce(o.amount, 0) >= %(least)s AND a.address NOT IN ({PAUSED_SQL})
-  AND (%(is_wanted)s OR a.native_chain_id IS NULL OR a.watch_balance_until IS NULL
-      OR a.watch_balance_until <= %(at)s)
-  AND NOT EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
-                  AND t.status IN ('requested', 'signed', 'submitted', 'review')
-                  AND (t.purpose = 'sweep' AND t.from_address = a.address OR t.purpose = 'sweep_gas'
-                      AND t.to_address = a.address))
-ORDER BY d.amount - coalesce(o.amount, 0) DESC LIMIT %(limit)s
+    FROM chain_outgoingtransaction
+    WHERE chain_id = %(chain)s AND from_address = a.address AND purpose = 'sweep') o
+"""
+_UNSWEPT = _LEFT.format(which="AND is_unswept")
+_CANDIDATES = f"""
+SELECT address, amount FROM ({{addresses}}) rest
+WHERE amount >= %(least)s AND NOT is_under_way AND address NOT IN ({PAUSED_SQL})
+  AND (%(is_wanted)s OR native_chain_id IS NULL OR watch_balance_until IS NULL
+      OR watch_balance_until <= %(at)s)
+ORDER BY amount DESC LIMIT %(limit)s
 """  # noqa: S608  # our own text
+_SET_ASIDE = f"""
+UPDATE chain_deposit SET is_unswept = false WHERE id IN (
+    SELECT d.id FROM ({_UNSWEPT}) rest JOIN chain_deposit d ON d.address_id = rest.address
+    WHERE rest.amount < %(least)s AND NOT rest.is_under_way AND d.chain_id = %(chain)s
+      AND d.asset_id = %(asset)s AND d.is_unswept AND d.status = 'confirmed'
+      AND d.handled_status = 'confirmed' LIMIT %(limit)s)
+"""  # noqa: S608  # our own text
+_LOOK_AGAIN = f"""
+UPDATE chain_deposit d SET is_unswept = true FROM ({_LEFT.format(which="")}) rest
+WHERE rest.amount >= %(least)s AND d.address_id = rest.address AND d.chain_id = %(chain)s
+  AND d.asset_id = %(asset)s AND NOT d.is_unswept
+"""  # noqa: S608  # our own text
+SET_ASIDE_AT_ONCE = 5_000
 
 
 @dataclass
@@ -157,6 +180,8 @@ class _ChainSweep:
         short = lanes.short_of(self.chain.pk)
         for asset in self._sweepable(short):
             least = threshold(asset)
+            if least is not None:
+                self._set_aside(asset, least, at)
             worth = (
                 []
                 if least is None
@@ -194,21 +219,36 @@ class _ChainSweep:
     def _candidates(
         self, asset: Asset, least: int, at: datetime, *, is_wanted: bool = False
     ) -> list[tuple[str, int]]:
-        arguments: Arguments = {
+        addresses = _LEFT.format(which="") if is_wanted else _UNSWEPT
+        arguments = self._arguments(asset, least, at) | {"is_wanted": is_wanted, "limit": JOB.limit}
+        with connection.cursor() as cursor:
+            cursor.execute(_CANDIDATES.format(addresses=addresses), arguments)
+            return [(address, int(remainder)) for address, remainder in cursor.fetchall()]
+
+    def _set_aside(self, asset: Asset, least: int, at: datetime) -> None:
+        """Deposits at whose addresses less is left than is worth a sweep aren't asked about until
+        another one arrives there, or the minimum is lowered."""
+        values = self._arguments(asset, least, at) | {"limit": SET_ASIDE_AT_ONCE}
+        turn = f"{JOB.name}:{asset.pk}"
+        before = RowTurn.objects.filter(job=turn).values_list("row_id", flat=True).first()
+        with connection.cursor() as cursor:
+            if before is not None and least < int(before):
+                cursor.execute(_LOOK_AGAIN, values)
+            cursor.execute(_SET_ASIDE, values)
+        if before != str(least):
+            RowTurn.objects.update_or_create(job=turn, defaults={"row_id": str(least)})
+
+    def _arguments(self, asset: Asset, least: int, at: datetime) -> dict[str, Value]:
+        return {
             "chain": self.chain.pk,
             "asset": asset.pk,
             "mode": self.chain.mode,
             "is_native": asset.is_native,
-            "is_wanted": is_wanted,
             "least": least,
             "at": at,
-            "limit": JOB.limit,
             "job": JOB.name,
             "now": at,
         }
-        with connection.cursor() as cursor:
-            cursor.execute(_CANDIDATES, arguments)
-            return [(address, int(remainder)) for address, remainder in cursor.fetchall()]
 
     def _sweep_native(self, holding: _Found, fee_wei: int, at: datetime) -> None:
         gas = HEADROOM * NATIVE_GAS * fee_wei

@@ -13,7 +13,13 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from prometheus_client import Counter
 
-from apps.chain.models import Block, HotWallet, OutgoingTransaction, UndoneTransaction
+from apps.chain.models import (
+    Block,
+    Deposit,
+    HotWallet,
+    OutgoingTransaction,
+    UndoneTransaction,
+)
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
 from apps.chain.states import MINED, OUTGOING
@@ -161,6 +167,8 @@ def _reopen(snapshot: OutgoingTransaction, at: datetime) -> None:
                 row, Step(_Status.SUBMITTED), at=at, **because(None), finished_at=None, **changes
             )
         row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
+        if row.purpose == _SWEEP:
+            Deposit.objects.filter(address=row.from_address).update(is_unswept=True)
         audit.record(
             "outgoing.undone",
             target=row,

@@ -181,6 +181,16 @@ class Payment(Owned):
                 condition=models.Q(auto_swap_status="pending"),
                 name="payment_swapping",
             ),
+            models.Index(
+                fields=["store", "expires_at"],
+                condition=models.Q(status__in=["pending", "processing"], mode="test"),
+                name="payment_open_in_test",
+            ),
+            models.Index(
+                fields=["mode"],
+                condition=models.Q(reconciliation_status="disputed"),
+                name="payment_disputed",
+            ),
             BrinIndex(fields=["created_at"], name="payment_by_age"),
         ]
 

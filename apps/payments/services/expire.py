@@ -2,10 +2,10 @@
 completes it."""
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce, Greatest
 
 from apps.chain.sending import costs
@@ -24,19 +24,13 @@ def expire_due() -> int:
     were."""
     costs.remember("live")
     real = clock.real_now()
-    due = Payment.objects.filter(status__in=OPEN).filter(_is_due(real)).order_by("expires_at")
-    return JOB.walk(due.values_list("pk", flat=True), settle_payment)
-
-
-def _is_due(real: datetime) -> Q:
-    """Past its deadline by the store's own time: test stores may be ahead of the machine."""
-    ahead = ExpressionWrapper(
-        Value(real) + F("store__test_offset_seconds") * Value(timedelta(seconds=1)),
-        output_field=DateTimeField(),
+    is_free = Q(held_open_until=None) | clock.is_due("held_open_until", real)
+    rows = Payment.objects.filter(is_free, status__in=OPEN).order_by("expires_at")
+    due, due_ahead = clock.is_due_apart("expires_at", rows, real)
+    return sum(
+        JOB.walk(rows.filter(part).values_list("pk", flat=True), settle_payment, mode=name)
+        for name, part in (("", due), ("ahead", due_ahead))
     )
-    is_past = Q(mode="live", expires_at__lte=real) | Q(mode="test", expires_at__lte=ahead)
-    is_held = Q(mode="live", held_open_until__gt=real) | Q(mode="test", held_open_until__gt=ahead)
-    return is_past & (Q(held_open_until=None) | ~is_held)
 
 
 def expire_if_due(payment: Payment) -> Payment:
