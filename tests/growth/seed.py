@@ -73,8 +73,8 @@ class Town:
             " e.account_id = a.id), 0)"
         )
         ask(
-            "UPDATE billing_invoicecounter c SET last_number = (SELECT max(number) FROM"
-            " billing_invoice i WHERE i.store_id = c.store_id AND i.mode = c.mode)"
+            "UPDATE billing_invoicecounter c SET last_number = coalesce((SELECT max(number)"
+            " FROM billing_invoice i WHERE i.store_id = c.store_id AND i.mode = c.mode), 0)"
         )
         ask("SET session_replication_role = origin")
 

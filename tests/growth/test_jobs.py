@@ -2,25 +2,18 @@
 periodic job, figure, probe or claim reads more of the database."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.test import override_settings
-from django.utils import timezone
 
-from apps.chain.metrics import ChainCollector
-from apps.chain.models import HotWallet
-from apps.chain.sending import sweeper
-from apps.console import health
-from apps.console.figures import Figures
 from apps.core.db import tenancy
 from apps.payments.models import Payment
-from apps.webhooks.delivery import queue
-from config.celery import PERIODIC, app
-from config.followers import JOBS_BY_MODE
+from config.celery import PERIODIC
 from tests.growth.buffers import reading
 from tests.growth.seed import Town, town
+from tests.growth.work import work
 
 FEW = 2_000
 MANY = 8 * FEW
@@ -30,39 +23,6 @@ BUFFERS_SPARE = 12
 # Old rows are found by the ranges of a BRIN index, each 128 pages; the copies of either size begin
 # with their oldest rows.
 PRUNING_SPARE = 8 * 128
-
-
-def _job(name: str, mode: str) -> Callable[[], object]:
-    return lambda: app.tasks[name].run(**({"mode": mode} if mode else {}))
-
-
-def _claim() -> None:
-    queue.tidy(timezone.now())
-    queue.claim(timezone.now(), 50)
-
-
-def _sweep() -> None:
-    """What the job asks before it asks a node."""
-    for wallet in HotWallet.objects.select_related("chain"):
-        sweeper._ChainSweep(wallet, None, sweeper.Swept()).run(timezone.now())  # type: ignore[arg-type]  # nothing is found
-
-
-def work() -> dict[str, Callable[[], object]]:
-    """Everything that runs by itself, by its name: a new job is in the table."""
-    app.loader.import_default_modules()
-    jobs = {
-        f"{name}:{mode}" if mode else name: _job(name, mode)
-        for name in PERIODIC
-        for mode in (("live", "test") if name in JOBS_BY_MODE else ("",))
-    }
-    others: dict[str, Callable[[], object]] = {
-        "figures": lambda: list(Figures().collect()),
-        "figures of chains": lambda: list(ChainCollector().collect()),
-        "readiness": lambda: [check() for check in health._CHECKS.values()],
-        "webhooks claim": _claim,
-        "sweep": _sweep,
-    }
-    return jobs | others
 
 
 def measured() -> dict[tuple[str, str], int]:

@@ -1,0 +1,120 @@
+"""What grows with the number of payments: requests, pages, jobs and the audit at several sizes.
+
+    .venv/bin/python -m tests.bench.growth [--payments 60000 1000000]
+
+A database of its own is filled to each size in turn (tests/growth). Buffers are exact; milliseconds
+are the shorter of two runs in this process, without the statements being counted.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.bench.harness import bench_database, print_table
+
+SIZES = (60_000,)
+# A page of a store that has two of five payments, by what its readers ask for.
+REQUESTS = {
+    "GET /payments": "/payments",
+    "GET /payments, page 100": "/payments?page=100",
+    "GET /payments, completed": "/payments?status=completed",
+    "GET /payments, processing": "/payments?status=processing",
+    "GET /payments, one day": "/payments?created_at_gte=2026-11-01&created_at_lte=2026-11-02",
+    "GET /payments, by a part of the reference": "/payments?reference=ZZQQ",
+    "GET /payments, by order": "/payments?order_id=A-1001",
+    "GET /payments/summary": "/payments/summary",
+    "GET /balances": "/balances",
+    "GET /payouts": "/payouts",
+    "GET /billing/invoices": "/billing/invoices",
+    "GET /billing/customers": "/billing/customers",
+    "GET /webhook_endpoints": "/webhook_endpoints",
+    "GET /events": "/events",
+    "GET /request_log": "/request_log",
+}
+SLOWEST_INVARIANTS = 8
+
+
+@dataclass(frozen=True)
+class Cost:
+    milliseconds: float
+    buffers: int | None
+
+    def __str__(self) -> str:
+        read = "" if self.buffers is None else f" / {self.buffers:,}"
+        return f"{self.milliseconds:,.1f}{read}"
+
+
+def main(sizes: Iterable[int]) -> None:
+    with bench_database():
+        from tests.growth.seed import town
+
+        columns: dict[int, dict[str, Cost]] = {}
+        with town(max(sizes)) as place:
+            for size in sorted(sizes):
+                began = time.monotonic()
+                place.grow(size)
+                print(
+                    f"{place.payments:,} payments in {time.monotonic() - began:.0f} s", flush=True
+                )
+                columns[place.payments] = _requests(place.shop.test) | _work() | _audit()
+        names = dict.fromkeys(name for costs in columns.values() for name in costs)
+        head = ["ms / buffers", *(f"{size:,} payments" for size in columns)]
+        rows = [[name, *(str(costs.get(name, "")) for costs in columns.values())] for name in names]
+        print_table(head, rows)
+
+
+def _requests(api: Any) -> dict[str, Cost]:
+    def get(path: str) -> Callable[[], object]:
+        def run() -> None:
+            answer = api.client.get(f"/api/v2{path}", headers=api.headers)
+            if answer.status_code != 200:
+                raise SystemExit(f"{path}: {answer.status_code} {answer.content[:200]!r}")
+
+        return run
+
+    return {name: _cost(get(path)) for name, path in REQUESTS.items()}
+
+
+def _work() -> dict[str, Cost]:
+    """What runs by itself, once whatever was due is done."""
+    from django.test import override_settings
+
+    from apps.core.db import tenancy
+    from tests.growth.work import work
+
+    with (
+        tenancy.everyone("what runs by itself sees all rows"),
+        override_settings(CHAIN_URLS={}),
+    ):
+        return {f"job {name}": _cost(run) for name, run in work().items()}
+
+
+def _audit() -> dict[str, Cost]:
+    from apps.audit import verify
+
+    verdicts = verify.verdicts()
+    milliseconds = {verdict.name: verdict.took.total_seconds() * 1000 for verdict in verdicts}
+    slowest = sorted(milliseconds, key=lambda name: -milliseconds[name])[:SLOWEST_INVARIANTS]
+    costs = {"verify_ledger": Cost(sum(milliseconds.values()), None)}
+    return costs | {f"verify_ledger, {name}": Cost(milliseconds[name], None) for name in slowest}
+
+
+def _cost(run: Callable[[], object]) -> Cost:
+    from tests.growth.buffers import reading
+
+    times = []
+    for _ in range(2):
+        began = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - began)
+    with reading() as read:
+        run()
+    return Cost(min(times) * 1000, sum(read.buffers.values()))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--payments", type=int, nargs="+", default=list(SIZES))
+    main(parser.parse_args().payments)
