@@ -1,8 +1,9 @@
 """How far a job has read a table that only grows, so that a run reads what is new and not all there
 ever was.
 
-Rows are numbered before they are committed: a mark moves to a number only once every transaction
-that could have drawn a lower one has ended. Until then what follows the old place is read again.
+Rows are numbered before they are committed: the place moves to a number only in a run that began
+when every transaction that could have drawn a lower one had ended. Until then what follows the old
+place is read again.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,26 @@ from django.db import connection
 
 from apps.core.models import RowTurn
 
-_NOW = "SELECT pg_current_xact_id()::text, pg_snapshot_xmin(pg_current_snapshot())::text"
+
+@dataclass(frozen=True)
+class Reading:
+    """A run's: it reads what follows `place`, and keeps how far it came once that is dealt with."""
+
+    name: str
+    place: int
+    candidate: int  # up to which an earlier run read
+    transaction_id: int  # none that follows it drew a number up to the candidate
+    has_settled: bool  # before this run: it sees everything up to the candidate
+
+    def end(self, newest: int) -> None:
+        """What was committed up to this number has been read and dealt with."""
+        place = self.candidate if self.has_settled else self.place
+        candidate, transaction_id = self.candidate, self.transaction_id
+        if newest > place >= candidate:
+            candidate, transaction_id = newest, _ask("SELECT pg_current_xact_id()::text")
+        text = f"{place}:{candidate}:{transaction_id}"
+        if (place, candidate) != (self.place, self.candidate):
+            RowTurn.objects.update_or_create(job=self.name, defaults={"row_id": text})
 
 
 @dataclass(frozen=True)
@@ -20,28 +40,17 @@ class Mark:
 
     name: str
 
-    def place(self) -> int:
-        """The number up to which everything was read."""
-        return self._read()[0]
-
-    def move(self, newest: int) -> None:
-        """What was committed up to this number has been read. One that hasn't settled stays what it
-        is: the next run asks again."""
-        place, candidate, transaction_id = self._read()
-        with connection.cursor() as cursor:
-            cursor.execute(_NOW)
-            own, oldest_running = (int(text) for text in cursor.fetchone())
-        if candidate > place and transaction_id < oldest_running:
-            place = candidate
-        if newest > place >= candidate:
-            candidate, transaction_id = newest, own
-        RowTurn.objects.update_or_create(
-            job=self.name, defaults={"row_id": f"{place}:{candidate}:{transaction_id}"}
-        )
-
-    def _read(self) -> tuple[int, int, int]:
+    def begin(self) -> Reading:
+        """Before anything is read."""
         text = RowTurn.objects.filter(job=self.name).values_list("row_id", flat=True).first()
-        if text is None:
-            return 0, 0, 0
-        place, candidate, transaction_id = (int(part) for part in text.split(":"))
-        return place, candidate, transaction_id
+        place, candidate, transaction_id = (int(part) for part in (text or "0:0:0").split(":"))
+        has_settled = candidate > place and transaction_id < _ask(
+            "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
+        )
+        return Reading(self.name, place, candidate, transaction_id, has_settled)
+
+
+def _ask(statement: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return int(cursor.fetchone()[0])

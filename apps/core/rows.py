@@ -60,14 +60,21 @@ class Job:
     is_vital: bool = False
     raises: tuple[type[Exception], ...] = ()
 
-    def walk(self, rows: "QuerySet[Any]", act: Callable[[Any], object], *, mode: str = "") -> int:
+    def walk(
+        self,
+        rows: "QuerySet[Any]",
+        act: Callable[[Any], object],
+        *,
+        mode: str = "",
+        seconds_max: float = RUN_SECONDS_MAX,
+    ) -> int:
         """Do `act` to each of these rows that isn't paused, at most `limit`; how many were tried.
 
         Rows come in their order while they all fit; of more, each run takes those that follow the
         last one's. Runs of one `mode` have their own place for that. `act` gets what the query
         brings: ids or instances.
         """
-        with self._ending(mode) as run:
+        with self._ending(mode, seconds_max) as run:
             batch, run.is_part = self._batch(self.ready(rows), run.turn)
             run.over(batch, act, _id_of)
         return run.done
@@ -124,9 +131,9 @@ class Job:
         return batch + list(in_turn.filter(turn__lte=last)[: self.limit - len(batch)]), True
 
     @contextmanager
-    def _ending(self, mode: str = "") -> "Iterator[_Run]":
+    def _ending(self, mode: str = "", seconds_max: float = RUN_SECONDS_MAX) -> "Iterator[_Run]":
         """A run, which a database that has gone ends with one line in the log."""
-        run = _Run(self, mode)
+        run = _Run(self, mode, seconds_max)
         try:
             yield run
         except DatabaseError as error:
@@ -138,8 +145,9 @@ class Job:
 
 
 class _Run:
-    def __init__(self, job: Job, mode: str) -> None:
+    def __init__(self, job: Job, mode: str, seconds_max: float) -> None:
         self.job = job
+        self.seconds_max = seconds_max
         self.done = 0
         self.is_part = False
         self.turn = f"{job.name}:{mode}" if mode else job.name
@@ -153,7 +161,7 @@ class _Run:
         for row in batch:
             self._try(row, id_of(row), act, failed_before)
             self.done += 1
-            if time.monotonic() - began > RUN_SECONDS_MAX:
+            if time.monotonic() - began > self.seconds_max:
                 break
         if self.done and (self.is_part or self.done < len(batch)):
             RowTurn.objects.update_or_create(

@@ -36,12 +36,12 @@ def fold_long_tails(tail_max: int = TAIL_MAX) -> int:
     A transaction that runs for long holds the boundary back: then tails stay, balances stay right,
     and the run that follows the account's next entry folds them.
     """
-    place = MARK.place()
-    newest = _newest(place)
-    account_ids = _long_tails(tail_max, place, newest)
+    reading = MARK.begin()
+    newest = _newest(reading.place)
+    account_ids = _long_tails(tail_max, reading.place, newest)
     folded = JOB.each(lambda: account_ids, _fold)
-    if newest > place and folded == len(account_ids) < JOB.limit:
-        MARK.move(newest)
+    if folded == len(account_ids) < JOB.limit:
+        reading.end(newest)
     return folded
 
 

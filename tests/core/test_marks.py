@@ -1,7 +1,8 @@
-"""A mark moves past a number only once nobody can commit a lower one any more."""
+"""A mark moves past a number only in a run that sees everything up to it."""
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -21,18 +22,9 @@ def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
         RowTurn.objects.filter(job=MARK.name).delete()
 
 
-def test_a_mark_begins_at_nothing_and_follows_what_was_read(committed: None) -> None:
-    assert MARK.place() == 0
-    MARK.move(10)
-    assert MARK.place() == 0, "nobody has looked again yet whether it has settled"
-    MARK.move(12)
-
-    assert MARK.place() == 10
-    MARK.move(12)
-    assert MARK.place() == 12
-
-
-def test_a_mark_waits_for_whoever_may_still_commit_a_lower_number(committed: None) -> None:
+@contextmanager
+def writing() -> Iterator[None]:
+    """Another transaction that writes, and commits at the end."""
     has_drawn = threading.Event()
     may_commit = threading.Event()
 
@@ -46,11 +38,40 @@ def test_a_mark_waits_for_whoever_may_still_commit_a_lower_number(committed: Non
     writer = threading.Thread(target=write)
     writer.start()
     assert has_drawn.wait(30)
-    for _ in range(3):
-        MARK.move(10)
-    assert MARK.place() == 0
+    yield
     may_commit.set()
     writer.join()
-    MARK.move(11)
 
-    assert MARK.place() == 10
+
+def test_a_mark_begins_at_nothing_and_follows_what_was_read(committed: None) -> None:
+    assert MARK.begin().place == 0
+    MARK.begin().end(10)
+    assert MARK.begin().place == 0, "nobody has looked again yet whether it has settled"
+    MARK.begin().end(12)
+
+    assert MARK.begin().place == 10
+    MARK.begin().end(12)
+    assert MARK.begin().place == 12
+
+
+def test_a_mark_waits_for_whoever_may_still_commit_a_lower_number(committed: None) -> None:
+    with writing():
+        for _ in range(3):
+            MARK.begin().end(10)
+        assert MARK.begin().place == 0
+    MARK.begin().end(11)
+
+    assert MARK.begin().place == 10
+
+
+def test_a_lower_number_that_is_committed_while_a_run_reads_is_read_by_the_next(
+    committed: None,
+) -> None:
+    with writing():
+        MARK.begin().end(10)
+        reading = MARK.begin()
+    reading.end(11)
+
+    assert MARK.begin().place == 0
+    MARK.begin().end(11)
+    assert MARK.begin().place == 10

@@ -123,14 +123,15 @@ def settle_invoices(
 def _settle_all() -> int:
     """What ended is found by itself. What was accepted late or refunded has been booked since the
     last run, whose place is kept; what failed comes again after its pause."""
-    newest, payment_ids = moved_since(MARK.place(), _CHANGING)
+    reading = MARK.begin()
+    newest, payment_ids = moved_since(reading.place, _CHANGING)
     of_these = InvoicePayment.objects.filter(payment_id__in=payment_ids)
     again = InvoicePayment.objects.filter(invoice_id__in=JOB.again())
     changed = _invoices_of(*_changed(of_these))
     invoice_ids = list(dict.fromkeys(_invoices_of(_ended(), again) + changed))
     done = JOB.each(lambda: invoice_ids, _settle)
-    if newest and done == len(invoice_ids) and len(changed) < JOB.limit:
-        MARK.move(newest)
+    if done == len(invoice_ids) and len(changed) < JOB.limit:
+        reading.end(newest)
     return done
 
 

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from apps.chain.sending import costs
 from apps.core import clock
-from apps.core.rows import Job
+from apps.core.rows import RUN_SECONDS_MAX, Job
 from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.services.settle import settle_payment
@@ -28,7 +28,12 @@ def expire_due() -> int:
     rows = Payment.objects.filter(is_free, status__in=OPEN).order_by("expires_at")
     due, due_ahead = clock.is_due_apart("expires_at", rows, real)
     return sum(
-        JOB.walk(rows.filter(part).values_list("pk", flat=True), settle_payment, mode=name)
+        JOB.walk(
+            rows.filter(part).values_list("pk", flat=True),
+            settle_payment,
+            mode=name,
+            seconds_max=RUN_SECONDS_MAX / 2,
+        )
         for name, part in (("", due), ("ahead", due_ahead))
     )
 
