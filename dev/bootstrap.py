@@ -21,6 +21,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from dev import charts
 from dev.running import Stop, last_line, run, say
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -116,6 +117,7 @@ def _set_up(command: str) -> None:
         chains.append(("local chain", _has_anvil, _install_anvil))
         chains.append(("exchange for the local chain", _has_exchange, _install_exchange))
     if command == "test":
+        packages.append(("Helm", charts.is_installed, lambda: charts.install(_uv_index())))
         machine.append(("browser", lambda: bool(chromium()), _install_chromium))
         machine.append(
             (

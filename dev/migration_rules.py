@@ -180,8 +180,8 @@ def _is_wider(finding: Finding, state: ProjectState) -> bool:
     table, column, length = change.groups()
     for model in state.apps.get_models():
         if model._meta.db_table == table:
-            known = next(field for field in model._meta.fields if field.column == column)
-            return known.max_length is not None and known.max_length <= int(length)
+            field = next(row for row in model._meta.fields if row.column == column)
+            return field.max_length is not None and field.max_length <= int(length)
     return False
 
 

@@ -43,6 +43,8 @@ def test_the_committed_files_name_no_package_index() -> None:
     for name in (
         "requirements/base.txt",
         "requirements/dev.txt",
+        "requirements/charts.txt",
+        "dev/charts.py",
         "dev/bootstrap.py",
         "Dockerfile",
         ".ci/run",

@@ -28,7 +28,12 @@ class Command(BaseCommand):
             "--metrics-port",
             type=int,
             default=0,
-            help="serve Prometheus metrics on this port of 127.0.0.1",
+            help="serve Prometheus metrics on this port",
+        )
+        parser.add_argument(
+            "--metrics-address",
+            default="127.0.0.1",
+            help="address that they are served on",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,7 +45,7 @@ class Command(BaseCommand):
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
         if options["metrics_port"]:
-            start_http_server(options["metrics_port"], addr="127.0.0.1")
+            start_http_server(options["metrics_port"], addr=options["metrics_address"])
         local_chains.introduce()
         chains = [chain for chain, urls in settings.CHAIN_URLS.items() if urls]
         if not chains:

@@ -1,0 +1,56 @@
+"""Renders and judges a chart: a request on standard input, the answer on standard output, both
+JSON. Run by dev/charts.py in the environment that has Helm; nothing imports it."""
+
+import json
+import sys
+
+import helm_python
+import kubernetes_validate
+import yaml
+
+# The newest and the oldest release of Kubernetes that the chart is for.
+VERSIONS = ("1.29", "1.37")
+# Objects of operators, whose schemas Kubernetes doesn't have.
+FOREIGN = ("keda.sh/", "monitoring.coreos.com/")
+
+
+def main() -> None:
+    request = json.load(sys.stdin)
+    values = request["values"]
+    answer = {"refusal": "", "objects": [], "notes": "", "lint": [], "invalid": []}
+    try:
+        with helm_python.Chart.load(request["chart"]) as chart:
+            chart.validate_schema(values)
+            files = chart.render(values, name="pay", namespace="payments")
+    except helm_python.HelmError as error:
+        answer["refusal"] = str(error)
+        json.dump(answer, sys.stdout)
+        return
+    for name, text in sorted(files.items()):
+        if name.endswith("NOTES.txt"):
+            answer["notes"] = text
+        else:
+            answer["objects"] += [found for found in yaml.safe_load_all(text) if found]
+    for found in answer["objects"]:
+        answer["invalid"] += _refused(found)
+    # Severity 1 is advice: an icon.
+    report = helm_python.lint(request["chart"], values, strict=True)
+    answer["lint"] = [line["error"] for line in report["messages"] if line["severity"] > 1]
+    json.dump(answer, sys.stdout)
+
+
+def _refused(found: dict) -> list[str]:
+    if found["apiVersion"].startswith(FOREIGN):
+        return []
+    title = f"{found['kind']} {found['metadata']['name']}"
+    refused = []
+    for version in VERSIONS:
+        try:
+            kubernetes_validate.validate(found, version, strict=True)
+        except Exception as error:
+            refused.append(f"{title} in {version}: {getattr(error, 'message', error)}")
+    return refused
+
+
+if __name__ == "__main__":
+    main()
