@@ -30,6 +30,7 @@ TEMPLATES = (
     "500.html",
     "503.html",
     "hosted/**/*.html",
+    "parts/*.html",
     "email/_customer.*",
     "email/_invoice_facts.html",
     "email/_layout.*",
@@ -37,8 +38,8 @@ TEMPLATES = (
     "email/payment_receipt.*",
     "email/portal_link.*",
     "email/subscription_*.*",
-    "pdf/billing_invoice.html",
-    "pdf/invoice.html",
+    "pdf/*invoice.html",
+    "pdf/_*_head.html",
     "pdf/_test.css",
 )
 PYTHON = (

@@ -139,6 +139,7 @@ def _context(invoice: Invoice, *, is_receipt: bool) -> Mapping[str, object]:
     drawn = read_logo(store)
     return {
         "invoice": invoice,
+        "is_live": invoice.is_live,
         "is_receipt": is_receipt,
         "number": formatted_number(invoice),
         "lines": invoice.lines.all(),

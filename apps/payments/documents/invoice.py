@@ -71,6 +71,7 @@ def _context(payment: Payment) -> dict[str, object]:
     refunded = document.financials.refunded_amount if document.financials is not None else "0"
     return {
         "payment": payment,
+        "is_live": payment.is_live,
         "document": document,
         "words": _words(payment, received),
         "is_paid": payment.status == Payment.Status.COMPLETED,

@@ -1,0 +1,46 @@
+"""What the dashboard's pages are put together from: a table, and what stands in its place while
+there are no rows.
+
+Tags that wrap what a template has between them: once a table, so that its rows cost nothing more.
+"""
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from apps.core.templatetags.tillgate import icon
+
+register = template.Library()
+
+# What a heading of a table may end in -> its cell.
+_HEADINGS = {
+    "": '<th scope="col">{}</th>',
+    "number": '<th scope="col" class="number">{}</th>',
+    "hidden": '<th scope="col"><span class="visually-hidden">{}</span></th>',
+}
+
+
+@register.simple_block_tag
+def table(content: SafeString, *headings: str) -> SafeString:
+    """A table of the rows between the tags, which a phone shows one below the other. A heading is
+    its words; `Fee:number` stands above figures, and `Actions:hidden` is for screen readers."""
+    parts = (heading.partition(":") for heading in headings)
+    heads = ((SafeString(_HEADINGS[kind]), words) for words, _, kind in parts)
+    return format_html(
+        '<div class="table-wrap"><table class="table stacks"><thead><tr>{}</tr></thead>'
+        "<tbody>{}</tbody></table></div>",
+        format_html_join("", "{}", ((format_html(cell, words),) for cell, words in heads)),
+        content,
+    )
+
+
+@register.simple_block_tag
+def empty_state(content: SafeString, icon_name: str, *, role: str = "") -> SafeString:
+    """The card that says why there is nothing yet, and what to do about it. With the role `status`
+    it is announced: a search that found nothing."""
+    return format_html(
+        '<div class="card"><div class="empty"{}>{}{}</div></div>',
+        format_html(' role="{}"', role) if role else "",
+        icon(icon_name, 32),
+        content,
+    )
