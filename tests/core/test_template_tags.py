@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from django.template import Context, Template
 from django.utils import translation
 from django.utils.html import strip_tags
 
@@ -143,3 +144,30 @@ def test_an_address_in_fours_is_copied_whole_and_escaped() -> None:
     assert re.sub(r"<[^>]+>", "", drawn) == address
     assert re.findall(r"<b>(\w+)</b>", drawn) == ["0x8d09", "Ed0e"] and drawn.count("<span>") == 8
     assert "<img" not in tillgate.in_fours("<img onerror=1>")
+
+
+def test_a_table_has_its_headings_and_the_rows_between_the_tags() -> None:
+    page = Template(
+        '{% load components %}{% table "Coin" "Fee:number" "Actions:hidden" last %}'
+        "{% for row in rows %}<tr><td>{{ row }}</td></tr>{% endfor %}{% endtable %}"
+    )
+    assert page.render(Context({"rows": ["<b>"], "last": "<i>"})) == (
+        '<div class="table-wrap"><table class="table stacks"><thead><tr><th scope="col">Coin</th>'
+        '<th scope="col" class="number">Fee</th>'
+        '<th scope="col"><span class="visually-hidden">Actions</span></th>'
+        '<th scope="col">&lt;i&gt;</th></tr></thead>'
+        "<tbody><tr><td>&lt;b&gt;</td></tr></tbody></table></div>"
+    )
+
+
+def test_an_empty_state_is_announced_where_a_search_found_nothing() -> None:
+    state = (
+        '{% load components %}{% empty_state "key" ROLE %}<h2>{{ title }}</h2>{% endempty_state %}'
+    )
+    plain, status = (
+        Template(state.replace("ROLE", role)).render(Context({"title": "<b>"}))
+        for role in ("", 'role="status"')
+    )
+    assert plain.startswith('<div class="card"><div class="empty"><svg')
+    assert plain.endswith("<h2>&lt;b&gt;</h2></div></div>")
+    assert status.startswith('<div class="card"><div class="empty" role="status"><svg')
