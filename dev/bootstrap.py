@@ -6,6 +6,7 @@ those of the machine.
 """
 
 import ctypes
+import functools
 import glob
 import hashlib
 import importlib.util
@@ -30,6 +31,7 @@ REQUIREMENTS = ROOT / "requirements" / "dev.txt"
 TOOLS = ROOT / ".tools"
 STAMP = VENV / ".tillgate-requirements"
 PYTHON = (3, 11)
+DEBIAN_PYTHON = "/usr/bin/python3.11"
 WITH_CHAINS = ("demo", "test")
 # Set for the Python that takes over, so that it does not ask everything again.
 HANDED_OVER = "TILLGATE_HANDED_OVER"
@@ -198,16 +200,31 @@ def _pip(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return run(*command, env={"PYTHONPATH": str(wheel)} if wheel else None)
 
 
+@functools.cache
 def _python() -> str:
-    if sys.version_info[:2] == PYTHON:
-        return sys.executable
-    other = shutil.which("python3.11")
-    if other is None:
+    """The Python that the environment is made from: one that was built with optimizations where
+    there is one. Everything takes a quarter less time with it (decision 320)."""
+    candidates = [sys.executable] if sys.version_info[:2] == PYTHON else []
+    on_path = shutil.which("python3.11")
+    candidates += [path for path in (on_path, DEBIAN_PYTHON) if path and Path(path).exists()]
+    if not candidates:
         raise Stop(
             f"Python 3.11 is needed, this is {platform.python_version()}. Run: sudo apt-get install"
             " python3.11 python3.11-venv"
         )
-    return other
+
+    return next(filter(_is_optimized, candidates), candidates[0])
+
+
+def _is_optimized(python: str) -> bool:
+    """Whether it was built with profiles, and can make environments: Debian keeps ensurepip
+    apart."""
+    lines = (
+        "import ensurepip, sysconfig, venv;"
+        " print('--enable-optimizations' in (sysconfig.get_config_var('CONFIG_ARGS') or ''))"
+    )
+    finished = run(python, "-c", lines)
+    return not finished.returncode and finished.stdout.strip() == "True"
 
 
 def _requirements_hash() -> str:

@@ -1,8 +1,10 @@
 """What the set-up works out before it installs anything."""
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,39 @@ def test_what_a_command_imports_is_compiled_for_the_next_one_whatever_the_shell_
     assert list(tmp_path.rglob("settings.*.pyc")), (
         "config/settings.py is compiled anew at every start"
     )
+
+
+def python_that_says(folder: Path, name: str, answer: str) -> str:
+    """A program in the place of an interpreter: what it says of how it was built."""
+    program = folder / name
+    program.write_text(f"#!/bin/sh\n{answer}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """The Python that is chosen when these are there: the one that runs, the one on the path, and
+    Debian's."""
+
+    def choose(runs: str, on_path: str, debian: str) -> str:
+        monkeypatch.setattr(sys, "executable", runs)
+        monkeypatch.setattr(shutil, "which", lambda _: on_path)
+        monkeypatch.setattr(bootstrap, "DEBIAN_PYTHON", debian)
+        bootstrap._python.cache_clear()
+        return bootstrap._python()
+
+    yield choose
+    bootstrap._python.cache_clear()
+
+
+def test_the_environment_is_made_from_a_python_that_was_built_to_be_fast(
+    tmp_path: Path, found: Callable[..., str]
+) -> None:
+    slow = python_that_says(tmp_path, "slow", "echo False")
+    fast = python_that_says(tmp_path, "fast", "echo True")
+    without_venv = python_that_says(tmp_path, "without", "echo True; exit 1")
+    missing = str(tmp_path / "nothing")
+    assert found(fast, slow, slow) == fast
+    assert found(slow, slow, fast) == fast
+    assert found(slow, without_venv, missing) == slow
