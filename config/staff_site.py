@@ -1,13 +1,15 @@
 """The staff site: for staff whose session has shown a second factor. Its sign-in is the
 dashboard's."""
 
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.admin import AdminSite, ModelAdmin
-from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
@@ -17,7 +19,7 @@ from apps.core import clock
 from apps.core.acting import ActorKind, become
 from apps.core.db import tenancy
 from apps.core.staff import roles
-from apps.core.staff.labels import LABELS
+from apps.core.staff.labels import LABELS, record_names, sentence
 from apps.core.staff.pages import ReadOnly, may, typed_reason
 from apps.stores import audit
 from apps.stores.models import Store, User
@@ -56,7 +58,7 @@ def _record(action: str, obj: Any, message: Any, reason: str) -> None:
 
 
 def _named(model: dict[str, Any], name: str) -> dict[str, Any]:
-    return {**model, "name": LABELS.get(name, model["name"])}
+    return {**model, "name": sentence(LABELS.get(name) or record_names(model["model"]._meta))}
 
 
 # Where the dashboard is, seen from here: nothing on the same host.
@@ -94,6 +96,29 @@ class StaffSite(AdminSite):
             url for url in super().get_urls() if getattr(url, "name", "") != "view_on_site"
         ]  # which leads to pages of records that libraries would have
         return [*own, *django]
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        """Who may not do something, or looks for what isn't there, is told so by a page of the
+        site; the product's own pages of errors speak to customers."""
+
+        @wraps(view)
+        def answered(request: HttpRequest, *args: Any, **options: Any) -> Any:
+            try:
+                return view(request, *args, **options)
+            except PermissionDenied:
+                return self._problem(
+                    request, "Your staff role doesn't allow this", "forbidden", 403
+                )
+            except Http404:
+                return self._problem(request, "Page not found", "missing", 404)
+
+        return super().admin_view(answered, cacheable)
+
+    def _problem(
+        self, request: HttpRequest, title: str, template: str, status: int
+    ) -> HttpResponse:
+        context = {**self.each_context(request), "title": title}
+        return render(request, f"admin/{template}.html", context, status=status)
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

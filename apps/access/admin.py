@@ -88,6 +88,7 @@ class RequestEntryAdmin(ReadOnly):
     def call(self, row: RequestEntry) -> str:
         return format_html('{} <bdi class="code">{}</bdi>', row.method, row.path)
 
+    @lists.number
     @admin.display(description="Duration")
     def took(self, row: RequestEntry) -> str:
         return f"{row.duration_ms} ms"
@@ -95,11 +96,13 @@ class RequestEntryAdmin(ReadOnly):
 
 @admin.register(SecondFactor)
 class SecondFactorAdmin(ReadOnly):
-    list_display = ["user", "confirmed", "created", "throttling_failure_count", "loss"]
+    list_display = ["user", "finished", "created", "failures", "loss"]
     list_select_related = ["user"]
     search_fields = ["user__email_key"]
     search_help_text = "The beginning of an email address"
+    finished = lists.flag("confirmed", "Confirmed")
     created = lists.when("created_at", "Set up")
+    failures = lists.figure("throttling_failure_count", "Failed attempts")
     exclude = ["sealed_key", "sealed_backup_codes", "last_step"]
 
     @admin.display(description="Lost device")

@@ -13,7 +13,7 @@ class AuthorizationProvider(models.TextChoices):
 
     NONE = "none"
     POLICY = "policy"
-    HTTP = "http"
+    HTTP = "http", "HTTP"
 
 
 class AgentSettings(StoreSettings):

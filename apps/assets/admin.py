@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from apps.assets.models import AcceptedAsset, Chain, Rate
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import ReadOnly, Switches, button
+from apps.core.staff.values import number_text
 from apps.core.templatetags.tillgate import moment
 from apps.stores.models import Currency
 
@@ -49,18 +50,20 @@ class AcceptedAssetAdmin(ReadOnly):
 
 @admin.register(Rate)
 class RateAdmin(ReadOnly):
-    list_display = ["asset", "per_coin", "source", "told_at", "valid"]
+    list_display = ["asset", "per_coin", "origin", "told_at", "valid"]
     list_filter = [lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))]
     list_select_related = ["asset"]
     search_fields = ["asset"]
     search_help_text = "Asset"
     ordering = ["asset", "currency"]
+    origin = lists.words("source", "Source")
     told_at = lists.when("as_of", "As of")
 
+    @lists.number
     @admin.display(description="Rate")
     def per_coin(self, row: Rate) -> str:
-        return f"1 {row.asset.coin_symbol} = {row.rate.normalize():f} {row.currency}"
+        return f"1 {row.asset.coin_symbol} = {number_text(row.rate)} {row.currency}"
 
     @admin.display(description="Valid until")
     def valid(self, row: Rate) -> str:
-        return "always" if row.is_always_current else moment(row.valid_until)
+        return "Always" if row.is_always_current else moment(row.valid_until)

@@ -31,8 +31,8 @@ class Chain(models.Model):
 
 
 class TokenStandard(models.TextChoices):
-    NATIVE = "Native"
-    ERC20 = "ERC20"
+    NATIVE = "Native", "Native"
+    ERC20 = "ERC20", "ERC-20"
 
 
 class Asset(models.Model):

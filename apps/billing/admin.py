@@ -38,11 +38,13 @@ class SubscriptionChangesInline(Part):
 class Lines(Part):
     model = InvoiceLine
     fields = ["position", "description", "quantity", "unit_amount_cents", "amount_cents"]
+    list_select_related = ["invoice"]
 
 
 class InvoicePaymentsInline(Part):
     model = InvoicePayment
     fields = ["created_at", "payment", "counted_cents", "counted_at", "refunded_cents"]
+    list_select_related = ["invoice", "payment"]
 
 
 class InvoiceChangesInline(Part):
@@ -52,7 +54,7 @@ class InvoiceChangesInline(Part):
 
 @admin.register(Product)
 class ProductAdmin(ReadOnly):
-    list_display = ["created", "shop", "label", "active"]
+    list_display = ["created", "shop", "label", "sold"]
     list_filter = ["mode", "active"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
@@ -60,6 +62,7 @@ class ProductAdmin(ReadOnly):
     created = lists.when("created_at", "Created")
     shop = lists.store()
     label = lists.text("name", "Name")
+    sold = lists.flag("active", "Active")
     ordering = ["-created_at"]
     inlines = [PricesInline]
 

@@ -115,7 +115,7 @@ class Subscription(Formed):
     class Status(models.TextChoices):
         TRIALING = "trialing"
         ACTIVE = "active"
-        PAST_DUE = "past_due"
+        PAST_DUE = "past_due", "Past due"
         PAUSED = "paused"
         CANCELED = "canceled"
 

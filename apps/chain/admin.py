@@ -38,7 +38,7 @@ class AssetAdmin(Switches):
         "to_banks",
     ]
     asset = lists.text("id", "Asset")
-    decimals = lists.text("atomic_decimals", "Decimals on the chain")
+    decimals = lists.figure("atomic_decimals", "Decimals on the chain")
     offered = lists.flag("is_active", "Active")
     to_banks = lists.flag("is_fiat_eligible", "Can be paid out to a bank")
     list_filter = ["chain", "is_active"]

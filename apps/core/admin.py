@@ -14,12 +14,13 @@ from apps.core.templatetags.tillgate import moment
 
 @admin.register(OutgoingMail)
 class OutgoingMailAdmin(ReadOnly):
-    list_display = ("created", "template", "recipient", "error", "sent_time", "state")
+    list_display = ("created", "letter", "recipient", "error", "sent_time", "state")
     list_filter = ("status",)
     search_fields = ("id", "mailbox", "key")
     search_help_text = "Email address"
     ordering = ("-created_at",)
     created = lists.when("created_at", "Created")
+    letter = lists.words("template", "Email")
     recipient = lists.text("to", "To")
     sent_time = lists.when("sent_at", "Sent")
     state = lists.status("mail")

@@ -7,7 +7,6 @@ from django.contrib import admin
 from django.db.models import F, Func, QuerySet
 from django.http import HttpRequest
 
-from apps.core import money
 from apps.core.models import AtomicField
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
@@ -22,23 +21,26 @@ class EntryLines(Part):
 
 @admin.register(Account)
 class AccountAdmin(ReadOnly):
-    list_display = ["kind", "shop", "asset", "mode", "balance"]
+    list_display = ["account", "shop", "asset", "which_mode", "balance"]
     list_filter = ["mode", "kind", "asset"]
     list_select_related = ["asset", "store"]
     search_fields = ["store"]
     search_help_text = "Store ID, or the beginning of a store's name"
     fields = ["kind", "asset", "mode", "store", "is_guarded", "balance"]
+    account = lists.words("kind", "Account")
     shop = lists.store(description="Owner")
+    which_mode = lists.mode()
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Account]":
         of_it = Func(F("pk"), function="ledger_balance", output_field=AtomicField())
         rows: QuerySet[Account] = super().get_queryset(request)
         return rows.annotate(balance_now=of_it)
 
+    @lists.number
     @admin.display(description="Balance")
     def balance(self, account: Any) -> str:
         return (
-            f"{money.decimal_from_atomic(account.balance_now, account.asset.atomic_decimals)}"
+            f"{lists.amount_text(account.balance_now, account.asset.atomic_decimals)}"
             f" {account.asset.coin_symbol}"
         )
 
@@ -53,6 +55,6 @@ class MovementAdmin(ReadOnly):
     ordering = ["-id"]
     booked = lists.when("at", "Booked")
     movement = lists.words("kind", "Movement")
-    shown_key = lists.text("key", "Key")
+    shown_key = lists.clipped("key", "Key")
     why = lists.text("reason", "Reason")
     inlines = [EntryLines]

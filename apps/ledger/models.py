@@ -49,7 +49,7 @@ class Account(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.asset_id} {self.mode}"
+        return f"{self.kind.replace('_', ' ').capitalize()}, {self.asset_id}, {self.mode}"
 
 
 class Movement(models.Model):

@@ -94,7 +94,7 @@ class SessionChange(models.Model):
         CALLBACK = "callback"
         POLL = "poll"
         CLOCK = "clock"
-        CARD_PAGE = "card_page"
+        CARD_PAGE = "card_page", "Card page"
 
     session = models.ForeignKey(FundingSession, on_delete=models.PROTECT, related_name="changes")
     from_status = models.CharField(max_length=7, null=True)
@@ -148,7 +148,7 @@ class Callback(models.Model):
 
     class Verdict(models.TextChoices):
         APPLIED = "applied"
-        NO_CHANGE = "no_change"
+        NO_CHANGE = "no_change", "No change"
         REFUSED = "refused"
         UNKNOWN = "unknown"
 

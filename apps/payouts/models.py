@@ -224,12 +224,12 @@ class Payout(Owned):
         CONFIRMED = "confirmed"
         FAILED = "failed"
         RETRYING = "retrying"
-        REQUIRES_REVIEW = "requires_review"
+        REQUIRES_REVIEW = "requires_review", "Requires review"
 
     class Rail(models.TextChoices):
         CRYPTO = "crypto"
-        FIAT_MANUAL = "fiat_manual"
-        FIAT_AUTOSWAP = "fiat_autoswap"
+        FIAT_MANUAL = "fiat_manual", "Bank, manual"
+        FIAT_AUTOSWAP = "fiat_autoswap", "Bank, auto-swap"
 
     class Funds(models.TextChoices):
         RESERVED = "reserved"
@@ -238,9 +238,9 @@ class Payout(Owned):
         RETURNED = "returned"
 
     class FailureCode(models.TextChoices):
-        INSUFFICIENT_FUNDS = "insufficient_funds"
-        DESTINATION_INVALID = "destination_invalid"
-        TEMPORARILY_UNAVAILABLE = "temporarily_unavailable"
+        INSUFFICIENT_FUNDS = "insufficient_funds", "Insufficient funds"
+        DESTINATION_INVALID = "destination_invalid", "Invalid destination"
+        TEMPORARILY_UNAVAILABLE = "temporarily_unavailable", "Temporarily unavailable"
         UNKNOWN = "unknown"
 
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.PENDING)

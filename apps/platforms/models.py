@@ -47,8 +47,8 @@ class OnboardingLink(Owned):
 
     class Purpose(models.TextChoices):
         ONBOARDING = "onboarding"
-        KYB = "kyb"
-        PAYOUT_DESTINATION = "payout_destination"
+        KYB = "kyb", "KYB"
+        PAYOUT_DESTINATION = "payout_destination", "Payout destination"
 
     account = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     purpose = models.CharField(max_length=18, choices=Purpose.choices)

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.core.staff import lists, roles
-from apps.core.staff.labels import field_label
+from apps.core.staff.labels import HELP_TEXTS, field_label
 from apps.core.staff.pages import Part, ReadOnly, Switches, SwitchForm
 from apps.stores import staffing
 from apps.stores.models import AuditEntry, Member, Store, User
@@ -156,7 +156,8 @@ class StoreAdmin(Switches):
 
     def _input(self, request: HttpRequest, column: Any) -> Any:
         label = field_label(column.name, is_typed=True)
-        return self.formfield_for_dbfield(column, request, label=label)
+        help_text = HELP_TEXTS.get(column.name, "")
+        return self.formfield_for_dbfield(column, request, label=label, help_text=help_text)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         further = [

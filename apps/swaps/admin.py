@@ -3,7 +3,6 @@
 from django.contrib import admin
 
 from apps.assets.staff_worth import Rated
-from apps.core import money
 from apps.core.staff import lists
 from apps.core.staff.pages import Part
 from apps.swaps.models import Swap, SwapStep
@@ -30,6 +29,7 @@ class SwapAdmin(Rated):
     ordering = ["-created_at"]
     inlines = [Steps]
 
+    @lists.number
     @admin.display(description="Bought")
     def bought(self, row: Swap) -> str | None:
         amount = row.actual_buy_amount_atomic
@@ -37,5 +37,5 @@ class SwapAdmin(Rated):
         return (
             None
             if amount is None
-            else f"{money.decimal_from_atomic(amount, asset.atomic_decimals)} {asset.coin_symbol}"
+            else f"{lists.amount_text(amount, asset.atomic_decimals)} {asset.coin_symbol}"
         )

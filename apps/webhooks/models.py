@@ -47,12 +47,12 @@ class Endpoint(Owned):
         ERROR = "error"
 
     class Platform(models.TextChoices):
-        WOOCOMMERCE = "woocommerce"
-        PRESTASHOP = "prestashop"
+        WOOCOMMERCE = "woocommerce", "WooCommerce"
+        PRESTASHOP = "prestashop", "PrestaShop"
         SHOPIFY = "shopify"
         MAGENTO = "magento"
         CUSTOM = "custom"
-        N8N = "n8n"
+        N8N = "n8n", "n8n"
 
     url = models.CharField(max_length=2048)
     host = models.GeneratedField(

@@ -44,7 +44,7 @@ def test_no_field_is_called_like_its_column(model: Any) -> None:
 def test_a_payment_shows_money_and_leaves_out_what_is_empty(clerk: Browser, cast: Cast) -> None:
     payment = Payment.objects.get(pk=make.payment(cast.bakery.test, amount="18.50")["id"])
     page = words(clerk.get(f"/admin/payments/payment/{payment.pk}/change/"))
-    assert "Amount: €18.50" in page
+    assert "Amount €18.50" in page
     assert "Settlement amount cents" not in page
     assert re.search(r"\d+ empty fields", page)
 
@@ -52,9 +52,9 @@ def test_a_payment_shows_money_and_leaves_out_what_is_empty(clerk: Browser, cast
 def test_a_store_is_edited_in_units_that_the_page_names(clerk: Browser, cast: Cast) -> None:
     Store.objects.filter(pk=cast.bakery.store.pk).update(country="DE")
     page = words(clerk.get(f"/admin/stores/store/{cast.bakery.store.pk}/change/"))
-    assert "Business verified:" in page
-    assert "Payouts are reviewed above (cents):" in page
-    assert "Country: Germany" in page
+    assert "Business verified" in page
+    assert "Payouts are reviewed above (cents)" in page
+    assert "Country Germany" in page
 
 
 def test_no_record_leads_to_a_page_of_a_library(clerk: Browser, cast: Cast) -> None:
@@ -84,4 +84,4 @@ def test_network_fees_are_in_the_coin_that_people_know(clerk: Browser, cast: Cas
     make.store_coins(cast.bakery.store, "SETH", 10**18)
     row = make.payout(cast.bakery.test, 10**16)
     page = words(clerk.get(f"/admin/payouts/payout/{row['id']}/change/"))
-    assert "Network fees of failed attempts: 0 ETH" in page
+    assert "Network fees of failed attempts 0 ETH" in page

@@ -78,14 +78,14 @@ class OutgoingTransaction(models.Model):
         REFUND = "refund"
         PAYOUT = "payout"
         SETTLEMENT = "settlement"
-        TEST_PAYMENT = "test_payment"
+        TEST_PAYMENT = "test_payment", "Test payment"
         SWAP = "swap"
         APPROVAL = "approval"  # lets the exchange take the tokens of a swap; moves nothing
         SWEEP = "sweep"  # the only one that leaves a deposit address
-        SWEEP_GAS = "sweep_gas"
-        COLD = "cold"  # to cold storage
+        SWEEP_GAS = "sweep_gas", "Gas for a sweep"
+        COLD = "cold", "Cold storage"
         WITHDRAWAL = "withdrawal"  # the operator's earnings
-        X402 = "x402"  # carries out what a payer has signed; moves nothing of ours
+        X402 = "x402", "x402"  # carries out what a payer has signed; moves nothing of ours
 
     class WaitsFor(models.TextChoices):
         FUNDS = "funds"  # the hot wallet is short of it

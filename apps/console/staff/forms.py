@@ -18,6 +18,7 @@ from apps.core import money
 from apps.core.evm import checksummed
 from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.models import Mode
+from apps.core.staff.labels import field_label
 from apps.core.staff.roles import StaffRole, roles_of
 from apps.ledger.chart import CHART, TREASURY
 from apps.onramp.models import Credential
@@ -44,6 +45,8 @@ class AskForm(forms.Form):
             widget=forms.Textarea(attrs={"rows": 3}),
             help_text=("Saved with the request."),
         )
+        for name, field in self.fields.items():
+            field.label = field.label or field_label(name)
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | Withdrawal | None:
         """None when it needed nobody else and is done. Raises a Failure."""
@@ -69,8 +72,14 @@ def _person_of(text: str) -> User:
 
 
 class CorrectionForm(AskForm):
-    asset = forms.ModelChoiceField(Asset.objects.select_related("chain").order_by("pk"))
-    account = forms.ChoiceField(choices=[(kind, kind) for kind in sorted(set(CHART) - {TREASURY})])
+    asset = forms.ModelChoiceField(
+        Asset.objects.select_related("chain").order_by("pk"), empty_label="Choose an asset"
+    )
+    account = forms.ChoiceField(
+        choices=[
+            (kind, kind.replace("_", " ").capitalize()) for kind in sorted(set(CHART) - {TREASURY})
+        ]
+    )
     amount = forms.CharField(
         help_text=(
             "In coins. A positive amount is a credit, a negative one a debit. Custody "
@@ -83,7 +92,7 @@ class CorrectionForm(AskForm):
     payment = forms.CharField(
         required=False,
         help_text=(
-            "Reference of the payment that the coins are held for; required for the account held."
+            "Reference of the payment that the coins are held for; required for the account Held."
         ),
     )
 
@@ -139,7 +148,7 @@ class FactorForm(AskForm):
 
 
 class RolesForm(AskForm):
-    email = forms.CharField(help_text="The account must exist; the command staff creates one.")
+    email = forms.CharField(help_text="The account must exist: manage.py staff creates one.")
     roles = forms.MultipleChoiceField(
         choices=StaffRole.choices, required=False, widget=forms.CheckboxSelectMultiple
     )
@@ -159,13 +168,18 @@ class RolesForm(AskForm):
 
 
 class DispatchForm(AskForm):
-    store = forms.CharField(help_text="Store ID.")
+    store = forms.CharField(help_text="ID of the store.")
     card_funding_live = forms.BooleanField(required=False)
     card_funding_test = forms.BooleanField(required=False)
     x402_dispatch = forms.BooleanField(required=False, label="Send agents' draws on the chain")
     authorization_provider = forms.ChoiceField(choices=AuthorizationProvider.choices)
     authorization_url = forms.URLField(required=False, max_length=2048, assume_scheme="https")
-    authorization_policy = forms.JSONField(required=False)
+    authorization_policy = forms.JSONField(
+        required=False,
+        initial=dict,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="Rules as JSON, for the provider Policy. A rule that is left out allows.",
+    )
 
     def __init__(self, *args: Any, preset: dict[str, str], **options: Any) -> None:
         super().__init__(*args, preset=preset, **options)
@@ -194,7 +208,9 @@ class DispatchForm(AskForm):
 class CardNetworkForm(AskForm):
     provider = forms.ChoiceField()
     mode = forms.ChoiceField(choices=Mode.choices)
-    store = forms.CharField(required=False, help_text="Store ID. Leave empty for all stores.")
+    store = forms.CharField(
+        required=False, help_text="ID of the store. Leave empty for all stores."
+    )
     is_active = forms.BooleanField(required=False, initial=True, label="Active")
     api_key = forms.CharField(
         required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"})
@@ -262,12 +278,16 @@ class CardNetworkForm(AskForm):
 class WithdrawalForm(AskForm):
     """Earnings to one of the operator's addresses."""
 
-    asset = forms.ModelChoiceField(Asset.objects.select_related("chain").order_by("pk"))
+    asset = forms.ModelChoiceField(
+        Asset.objects.select_related("chain").order_by("pk"), empty_label="Choose an asset"
+    )
     amount = forms.CharField(help_text="In coins.")
-    to_address = forms.ChoiceField(label="To", help_text="Must be one of WITHDRAWAL_ADDRESSES.")
+    to_address = forms.ChoiceField(
+        label="To", help_text="The setting WITHDRAWAL_ADDRESSES lists the addresses."
+    )
     reference = forms.CharField(
         max_length=100,
-        help_text=("Unique name of the withdrawal, for example 2026-11. It is made once."),
+        help_text=("Unique name of the withdrawal, such as 2026-11. Each name is used once."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:

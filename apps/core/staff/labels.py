@@ -1,6 +1,11 @@
 """What people call the records of the staff site and their fields, where the names in the code
 aren't it."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from django.db.models.options import Options
+
 LABELS: dict[str, str] = {
     "stores.User": "People",
     "stores.Verification": "Business verifications",
@@ -24,6 +29,30 @@ LABELS: dict[str, str] = {
     "agents.AgentPayoutCap": "Payout limits of agents",
 }
 
+# What one of them is called, and several, where the code's own words aren't what people say.
+RECORD_NAMES: dict[str, tuple[str, str]] = {
+    "stores.User": ("person", "people"),
+    "stores.Verification": ("business verification", "business verifications"),
+    "stores.AuditEntry": ("audit log entry", "audit log entries"),
+    "onramp.FundingSession": ("card payment", "card payments"),
+    "onramp.Credential": ("network", "networks"),
+    "payouts.StorePayoutCap": ("payout limit", "payout limits"),
+    "payments.Withdrawal": ("withdrawal of earnings", "withdrawals of earnings"),
+    "chain.HotWallet": ("wallet", "wallets"),
+    "chain.UnknownTransaction": ("unexplained transaction", "unexplained transactions"),
+    "assets.AcceptedAsset": ("asset of a store", "assets of stores"),
+    "assets.Rate": ("exchange rate", "exchange rates"),
+    "core.OutgoingMail": ("email", "emails"),
+    "core.RowFailure": ("failing job", "failing jobs"),
+    "webhooks.Delivery": ("webhook delivery", "webhook deliveries"),
+    "access.ApiKey": ("API key", "API keys"),
+    "access.Application": ("app", "apps"),
+    "access.RequestEntry": ("request", "requests"),
+    "platforms.AccessRequest": ("platform access request", "platform access requests"),
+    "platforms.DestinationConfirmation": ("confirmation", "confirmations"),
+    "agents.AgentPayoutCap": ("payout limit", "payout limits"),
+}
+
 # What a field of a record is called, where its own name isn't what people say. Units are in the
 # value: money, coins, percent.
 FIELD_LABELS: dict[str, str] = {
@@ -39,6 +68,8 @@ FIELD_LABELS: dict[str, str] = {
     "amount_cents": "Amount",
     "amount_paid_cents": "Amount paid",
     "anchor_day": "Billing day",
+    "answered_at": "Answered",
+    "api_key": "API key",
     "api_key_hint": "API key",
     "api_version": "API version",
     "as_of": "Quoted",
@@ -252,8 +283,8 @@ FIELD_LABELS: dict[str, str] = {
     "unit_amount_cents": "Unit price",
     "updated_at": "Updated",
     "url": "URL",
-    "valid_after": "Valid after (Unix time)",
-    "valid_before": "Valid before (Unix time)",
+    "valid_after": "Valid after",
+    "valid_before": "Valid before",
     "value_atomic": "Amount (atomic units)",
     "verified_at": "Verified",
     "voided_at": "Voided",
@@ -264,6 +295,22 @@ FIELD_LABELS: dict[str, str] = {
     "worth_cents": "Value when created",
     "x402_dispatch": "Payments over x402 are sent",
 }
+# What a field that is typed in needs to say beside its name.
+HELP_TEXTS: dict[str, str] = {
+    "customer_pays_fee": "Adds the fee to what customers pay instead of deducting it.",
+    "fee_fraction": "Share of each payment that the service keeps.",
+    "invoice_due_days": "For invoices that don't set a due date.",
+    "kyc_confirmed_at": "UTC, such as 2026-11-23 14:30. Empty while the business isn't verified.",
+    "min_withdrawal_atomic": "Smallest payout of this asset.",
+    "payout_review_threshold_cents": (
+        "In the settlement currency. Payouts above it wait for staff; when empty, none does."
+    ),
+    "platform_fee_fraction": "Share of each payment that the store's platform keeps.",
+    "platform_may_pay_out": "Of a platform: it may pay out its accounts' coins to any address.",
+    "position": "Order among the assets that customers choose from; the lowest comes first.",
+    "required_confirmations": "Blocks until a deposit counts as confirmed.",
+    "support_email": "Shown to customers.",
+}
 # A field that is typed in says in what.
 _TYPED_IN = {
     "_atomic": " (atomic units)",
@@ -271,6 +318,21 @@ _TYPED_IN = {
     "_cents": " (cents)",
     "_fraction": " (fraction: 0.01 is 1%)",
 }
+
+
+def record_name(options: "Options[Any]") -> str:
+    names = RECORD_NAMES.get(options.label)
+    return names[0] if names else str(options.verbose_name)
+
+
+def record_names(options: "Options[Any]") -> str:
+    names = RECORD_NAMES.get(options.label)
+    return names[1] if names else str(options.verbose_name_plural)
+
+
+def sentence(words: str) -> str:
+    """As a sentence begins: `API keys` stays as it is."""
+    return words[:1].upper() + words[1:]
 
 
 def field_label(name: str, *, is_typed: bool = False) -> str:

@@ -57,6 +57,12 @@ def _column(show: Column, description: str) -> Column:
     return admin.display(description=description, empty_value=NOTHING)(show)
 
 
+def number(show: Column) -> Column:
+    """A column of figures: they stand in line, at the end of their cell."""
+    show.is_number = True  # type: ignore[attr-defined]  # read by staff_rows
+    return show
+
+
 def when(path: str, description: str) -> Column:
     """A time with its zone."""
     return _column(lambda _, row: moment(_at(row, path)) or None, description)
@@ -121,6 +127,16 @@ def text(path: str, description: str) -> Column:
     return _column(show, description)
 
 
+def clipped(path: str, description: str) -> Column:
+    """A long name of ours on one line; the whole is in its title."""
+
+    def show(_: Any, row: Any) -> SafeString | None:
+        value = _at(row, path)
+        return format_html('<bdi class="code clip" title="{0}">{0}</bdi>', value) if value else None
+
+    return _column(show, description)
+
+
 def coins(path: str = "amount_atomic", asset: str = "asset", description: str = "Amount") -> Column:
     """With the coin's symbol, and about what it is worth where the row knows (`rate_now`,
     `rate_currency`)."""
@@ -134,7 +150,7 @@ def coins(path: str = "amount_atomic", asset: str = "asset", description: str = 
             format_html("{} atomic units", value) if coin is None else worth(int(value), coin, row)
         )
 
-    return _column(show, description)
+    return number(_column(show, description))
 
 
 def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
@@ -158,9 +174,19 @@ def worth(atomic: int, coin: Any, row: Any) -> SafeString:
     )
 
 
+def yes_or_no(value: bool) -> SafeString | str:
+    """A no is seldom bad news: it is only quieter than a yes."""
+    return "Yes" if value else format_html('<span class="no">{}</span>', "No")
+
+
+def figure(path: str, description: str) -> Column:
+    """A plain number."""
+    return number(_column(lambda _, row: _at(row, path), description))
+
+
 def flag(path: str, description: str) -> Column:
-    """A check mark, or a cross."""
-    return admin.display(description=description, boolean=True)(lambda _, row: _at(row, path))
+    """Yes or no."""
+    return _column(lambda _, row: yes_or_no(bool(_at(row, path))), description)
 
 
 def words(path: str, description: str) -> Column:
@@ -174,7 +200,9 @@ def country(path: str = "country", description: str = "Country") -> Column:
 
 def price(path: str, currency: str, description: str = "Amount") -> Column:
     """Fiat."""
-    return _column(lambda _, row: fiat(int(_at(row, path)), _at(row, currency)), description)
+    return number(
+        _column(lambda _, row: fiat(int(_at(row, path)), _at(row, currency)), description)
+    )
 
 
 # --- filters --------------------------------------------------------------------------------------

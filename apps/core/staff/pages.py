@@ -21,7 +21,14 @@ from django.utils.html import format_html
 
 from apps.core.errors import Failure
 from apps.core.staff import roles
-from apps.core.staff.labels import LABELS, field_label
+from apps.core.staff.labels import (
+    HELP_TEXTS,
+    LABELS,
+    field_label,
+    record_name,
+    record_names,
+    sentence,
+)
 from apps.core.staff.lists import CappedPaginator, found_by
 from apps.core.staff.roles import StaffMember, StaffOperation
 from apps.core.staff.values import shown
@@ -74,7 +81,8 @@ def typed_reason(request: HttpRequest) -> str:
 class ReasonForm(ActionForm):
     """Beside the buttons of a list."""
 
-    reason = forms.CharField(required=False, max_length=REASON_MAX)
+    action = forms.ChoiceField(label="Action")
+    reason = forms.CharField(label="Reason", required=False, max_length=REASON_MAX)
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,9 @@ class ReadOnly(_ModelAdmin):
     ) -> Any:
         typed = self.switches if self.has_change_permission(request, obj) else ()
         labels = _labels(self.model, typed)
-        return super().get_form(request, obj, change, **{"labels": labels, **kwargs})
+        return super().get_form(
+            request, obj, change, **{"labels": labels, "help_texts": HELP_TEXTS, **kwargs}
+        )
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         page = super().get_changelist_instance(request)
@@ -121,8 +131,7 @@ class ReadOnly(_ModelAdmin):
     @property
     def list_name(self) -> str:
         """What people call the list of these records."""
-        name = LABELS.get(self.opts.label, str(self.opts.verbose_name_plural))
-        return name[:1].upper() + name[1:]
+        return sentence(LABELS.get(self.opts.label) or record_names(self.opts))
 
     def changeform_view(
         self,
@@ -154,6 +163,19 @@ class ReadOnly(_ModelAdmin):
     ) -> tuple[Any, bool]:
         typed = search_term.replace("\x00", "").strip()[:200]
         return (found_by(queryset, self.search_fields, typed) if typed else queryset), False
+
+    def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> Any:
+        return super().get_action_choices(request, [("", "Choose an action"), *default_choices])
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        messages.success(request, f"{sentence(record_name(self.opts))} saved: {obj}")
+        return self.response_post_save_change(request, obj)
+
+    def _get_obj_does_not_exist_redirect(
+        self, request: HttpRequest, options: Any, object_id: str
+    ) -> HttpResponse:
+        """Django would lead to the first page, with a message there."""
+        raise Http404
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return may(request, roles.READ)
@@ -192,6 +214,11 @@ class Part(_TabularInline):
     operation: StaffOperation | None = None
     extra = 0
     can_delete = False
+    empty_value_display = "—"
+    list_select_related: Sequence[str] = ()  # what its values are shown with
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related(*self.list_select_related)
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
         return super().get_formset(request, obj, **{"labels": _labels(self.model), **kwargs})
@@ -334,7 +361,7 @@ class Queue(ReadOnly):
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Review {self.opts.verbose_name} of {getattr(row, 'store', row)}",
+            "title": f"Review {record_name(self.opts)} of {getattr(row, 'store', row)}",
             "opts": self.opts,
             "list_name": self.list_name,
             "row": row,

@@ -1,17 +1,20 @@
 """What staff read of a record: money, coins, percent, times with their zone, countries by name."""
 
-from datetime import datetime
+import json
+import re
+from collections.abc import Sequence
+from datetime import MAXYEAR, UTC, datetime
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
 from django.db import models
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.core import money
 from apps.core.countries import country_name
-from apps.core.staff.lists import amount_text
+from apps.core.staff.lists import amount_text, yes_or_no
 from apps.core.templatetags.tillgate import fiat, moment, percentage
 
 # Where the currency of a field is, when it isn't in `currency`.
@@ -36,6 +39,30 @@ _COINS = {
     "sell_amount_atomic": "source_asset",
 }
 GAS_DECIMALS = 18
+_UNIX_TIMES = ("valid_after", "valid_before")
+# Columns whose values are names of ours without labels.
+_CODED = frozenset(
+    {
+        "action",
+        "change",
+        "event_type",
+        "from_status",
+        "handled_status",
+        "kind",
+        "last_skip_reason",
+        "mode",
+        "needs_attention",
+        "purpose",
+        "role",
+        "source",
+        "state_reason",
+        "status",
+        "template",
+        "to_status",
+    }
+)
+_CODED_ENDS = ("_kind", "_status", "_type")
+_CODE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _COUNTRIES = ("country", "business_country")
 
 
@@ -55,16 +82,63 @@ def shown(row: Any, name: str) -> Any:
     if name in _COUNTRIES:
         return country_name(str(value))
     if isinstance(value, datetime):
-        return moment(value)
+        return _time(name, value)
+    if isinstance(value, bool):
+        return yes_or_no(value)
+    if isinstance(value, list | dict):
+        return _structure(value)
+    if name in _UNIX_TIMES:
+        return moment(datetime.fromtimestamp(int(value), UTC))
+    if isinstance(value, Decimal):
+        return number_text(value)
     words = getattr(row, f"get_{name}_display", None)
-    return words() if words is not None else value
+    return in_words(name, str(words()) if words is not None else value)
+
+
+def number_text(number: Decimal) -> str:
+    """With separators, and no more places than it has: a rate is stored with eighteen."""
+    whole, point, places = f"{number:f}".partition(".")
+    places = places.rstrip("0")
+    return f"{int(whole):,}{point if places else ''}{places}"
+
+
+def in_words(name: str, value: Any) -> Any:
+    """A name of ours (`completed_exact`), as a sentence begins; what others named stays as it
+    is."""
+    is_coded = name in _CODED or name.endswith(_CODED_ENDS)
+    if is_coded and isinstance(value, str) and _CODE.fullmatch(value):
+        return value.replace("_", " ").capitalize()
+    return value
+
+
+def _time(name: str, value: datetime) -> str:
+    """The end of time stands for what doesn't end."""
+    if value.year == MAXYEAR:
+        return "Always" if name.startswith("valid") else "Never"
+    return moment(value)
+
+
+def _structure(value: list[object] | dict[str, object]) -> SafeString:
+    """Scopes, event types, metadata: values side by side, or names with values."""
+    if isinstance(value, list):
+        items = format_html_join("", "<li>{}</li>", ((_leaf(item),) for item in value))
+        return format_html('<ul class="list">{}</ul>', items)
+    pairs = ((name, _leaf(item)) for name, item in value.items())
+    lines = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", pairs)
+    return format_html('<dl class="fields">{}</dl>', lines)
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, bool):
+        return yes_or_no(value)
+    if isinstance(value, list | dict):
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+        return format_html('<pre class="code">{}</pre>', text) if value else "—"
+    return "—" if value in (None, "") else value
 
 
 def _money(row: Any, name: str, cents: int) -> str:
-    try:
-        currency = attrgetter(_CURRENCIES.get(name, "currency"))(row)
-    except AttributeError:
-        currency = ""
+    currency = _first(row, (_CURRENCIES.get(name, "currency"), "invoice.currency")) or ""
     return fiat(cents, currency) if currency else money.text_from_cents(cents)
 
 
@@ -72,7 +146,7 @@ def _coins(row: Any, name: str, atomic: int) -> SafeString | str:
     if _COINS.get(name) == "":
         symbol, decimals = _gas_symbol(row), GAS_DECIMALS
     else:
-        coin = getattr(row, _COINS.get(name, "asset"), None)
+        coin = _first(row, (_COINS.get(name, "asset"), "offer.asset"))
         symbol, decimals = (coin.coin_symbol, coin.atomic_decimals) if coin is not None else ("", 0)
     if not symbol:
         return f"{atomic} atomic units"
@@ -82,6 +156,16 @@ def _coins(row: Any, name: str, atomic: int) -> SafeString | str:
     return format_html(
         '<bdi class="amount">{}</bdi> <span class="worth">{} atomic units</span>', amount, atomic
     )
+
+
+def _first(row: Any, paths: Sequence[str]) -> Any:
+    """The row's own, or that of what it belongs to."""
+    for path in paths:
+        try:
+            return attrgetter(path)(row)
+        except AttributeError:
+            continue
+    return None
 
 
 def _gas_symbol(row: Any) -> str:

@@ -1,41 +1,144 @@
-"""How records of the staff site are shown."""
+"""How lists and records of the staff site are shown."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, TypedDict
 
 from django import template
 from django.contrib.admin.helpers import AdminReadonlyField, Fieldset
-from django.contrib.admin.utils import display_for_field
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import FieldDoesNotExist
-from django.db.models import BooleanField, ForeignKey, JSONField, Model
-from django.template.defaultfilters import linebreaksbr
+from django.db.models import DecimalField, ForeignKey, IntegerField, Model
 from django.urls import NoReverseMatch, reverse
-from django.utils.html import format_html
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timesince
 
+from apps.core.staff import labels
+from apps.core.staff.labels import field_label
 from apps.core.staff.values import named, shown
 
 register = template.Library()
 
 
+# What stands for nothing in a cell; a phone leaves such a line out.
+_BLANK = re.compile(r"<t[dh][^>]*>[—-]?</t[dh]>")
+
+
+class Header(TypedDict):
+    """What of Django's own is shown."""
+
+    text: str
+    class_attrib: SafeString
+
+
+@dataclass(frozen=True)
+class ListColumn:
+    text: str
+    label: str
+    attributes: SafeString
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class ListTable:
+    columns: list[ListColumn]
+    rows: list[SafeString]
+
+
+@register.simple_tag
+def staff_rows(page: ChangeList, headers: Sequence[Header], results: Sequence[Any]) -> ListTable:
+    """Django's cells, with what a phone needs beside them, and numbers in line."""
+    columns = [
+        _list_column(page, str(name), header)
+        for name, header in zip(page.list_display, headers, strict=True)
+    ]
+    return ListTable(columns, [_list_row(columns, list(result)) for result in results])
+
+
+def _list_column(page: ChangeList, name: str, header: Header) -> ListColumn:
+    is_column = not hasattr(page.model_admin, name)
+    is_number = _is_number(page, name)
+    kind = mark_safe(' class="number"') if is_number else header["class_attrib"]
+    text = field_label(name) if is_column else header["text"]
+    if name == "action_checkbox":
+        return ListColumn(text, "", kind, is_number)
+    label = conditional_escape(text[:1].upper() + text[1:])
+    return ListColumn(label, label, kind, is_number)
+
+
+def _is_number(page: ChangeList, name: str) -> bool:
+    method = getattr(page.model_admin, name, None)
+    if method is not None:
+        return bool(getattr(method, "is_number", False))
+    return isinstance(page.model._meta.get_field(name), IntegerField | DecimalField)
+
+
+def _list_row(columns: list[ListColumn], cells: list[str]) -> SafeString:
+    last = len(cells) - 1
+    return mark_safe(  # noqa: S308  Django's own cells, and labels that are escaped
+        "".join(
+            _list_cell(column, cell, is_last=number == last)
+            for number, (column, cell) in enumerate(zip(columns, cells, strict=True))
+        )
+    )
+
+
+def _list_cell(column: ListColumn, cell: str, *, is_last: bool) -> str:
+    kinds = "number " if column.is_number else ""
+    if _BLANK.fullmatch(cell):
+        kinds += "blank "
+    if is_last and ('class="badge' in cell or "<a " in cell):
+        kinds += "beside "  # on a phone: beside what the row is called
+    return cell.replace(' class="', f' data-label="{column.label}" class="{kinds}', 1)
+
+
+@register.filter
+def figure_class(name: str) -> str:
+    """Of a column of a record's parts: amounts and counts stand in line."""
+    return "number" if name.endswith(("_cents", "_atomic", "_count", "quantity")) else ""
+
+
+register.filter("record_name", labels.record_name)
+register.filter("record_names", labels.record_names)
+
+
+@register.filter
+def age(since: datetime, now: datetime) -> str:
+    """In the units of Django's timesince, which calls what began just now `0 minutes`."""
+    return "less than a minute" if (now - since).total_seconds() < 60 else timesince(since, now)
+
+
 @dataclass(frozen=True)
 class RecordLines:
-    """The fields of a record: those that say something, and the names of the others."""
+    """The fields of a record: those that are typed in, those that say something, and the names of
+    the others."""
 
+    typed: list[Any]
     known: list[Any]
     empty: list[str]
 
 
 @register.simple_tag
 def staff_lines(fieldset: Fieldset) -> RecordLines:
-    filled: list[Any] = []
-    empty: list[str] = []
+    lines = RecordLines([], [], [])
     for line in fieldset:
         field: Any = next(iter(line))
-        if field.is_readonly and _is_empty(field):
-            empty.append(field.field["label"])
+        if not field.is_readonly:
+            lines.typed.append((line, field))
+        elif _is_empty(field):
+            lines.empty.append(field.field["label"])
         else:
-            filled.append((line, field))
-    return RecordLines(filled, empty)
+            lines.known.append((line, field))
+    return lines
+
+
+@register.filter
+def bare(label: str) -> SafeString:
+    """A label without the colon that Django ends it with."""
+    return mark_safe(label.replace(":</label>", "</label>"))  # noqa: S308  Django's own label
 
 
 def _is_empty(field: AdminReadonlyField) -> bool:
@@ -57,14 +160,13 @@ def _column(field: AdminReadonlyField) -> tuple[Any, Any]:
 
 @register.filter
 def staff_value(field: AdminReadonlyField) -> Any:
-    """What a record has in a field, in people's units. Switches, and what isn't a column, are as
-    the site shows them."""
+    """What a record has in a field, in people's units. What isn't a column is as the site shows
+    it."""
     row, column = _column(field)
-    if column is None or _is_empty(field):
+    if column is None:
         return field.contents()
-    if isinstance(column, (BooleanField, JSONField)):
-        value = getattr(row, column.name)
-        return linebreaksbr(display_for_field(value, column, field.empty_value_display))
+    if _is_empty(field):
+        return field.empty_value_display
     if isinstance(column, ForeignKey):
         return _link(getattr(row, column.name))
     return shown(row, column.name)

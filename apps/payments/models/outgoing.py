@@ -21,9 +21,9 @@ class Refund(Owned):
         FAILED = "failed"
 
     class Reason(models.TextChoices):
-        MERCHANT_REQUESTED = "merchant_requested"
-        FAILED_UNDERPAID = "failed_underpaid"
-        FAILED_OVERPAID = "failed_overpaid"
+        MERCHANT_REQUESTED = "merchant_requested", "Requested by the merchant"
+        FAILED_UNDERPAID = "failed_underpaid", "Failed, underpaid"
+        FAILED_OVERPAID = "failed_overpaid", "Failed, overpaid"
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")

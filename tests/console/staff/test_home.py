@@ -67,9 +67,9 @@ def test_an_empty_list_says_why_it_is_empty(finance: Browser) -> None:
         "payments/payment/": "Nothing in the last 7 days.",
         "payments/payment/?days=all": "Nothing matches.",
         "stores/verification/": "Nothing needs a decision.",
-        "core/rowfailure/": "No row failures yet.",
+        "core/rowfailure/": "No failing jobs yet.",
         "core/rowfailure/?q=nothing": "Nothing matches.",
-        "webhooks/delivery/?days=all": "0 deliveries",
+        "webhooks/delivery/?days=all": "0 webhook deliveries",
     }
     for page, words in lists.items():
         assert words in text(finance.get(f"/admin/{page}")), page

@@ -65,7 +65,7 @@ def test_a_list_counts_no_further_than_its_cap_and_asks_no_more_for_more(
     assert statements(lambda: finance.get(page)) == few
     monkeypatch.setattr("apps.core.staff.lists.COUNTED_MAX", 20)
     monkeypatch.setattr("apps.core.staff.lists.CappedPaginator.capped_at", 20)
-    assert "First 20 row failures: search or filter to see others" in " ".join(
+    assert "First 20 failing jobs: search or filter to see others" in " ".join(
         text(finance.get(page)).split()
     )
 
