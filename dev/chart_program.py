@@ -30,23 +30,23 @@ def main() -> None:
         if name.endswith("NOTES.txt"):
             answer["notes"] = text
         else:
-            answer["objects"] += [found for found in yaml.safe_load_all(text) if found]
-    for found in answer["objects"]:
-        answer["invalid"] += _refused(found)
+            answer["objects"] += [entry for entry in yaml.safe_load_all(text) if entry]
+    for entry in answer["objects"]:
+        answer["invalid"] += _refused(entry)
     # Severity 1 is advice: an icon.
     report = helm_python.lint(request["chart"], values, strict=True)
     answer["lint"] = [line["error"] for line in report["messages"] if line["severity"] > 1]
     json.dump(answer, sys.stdout)
 
 
-def _refused(found: dict) -> list[str]:
-    if found["apiVersion"].startswith(FOREIGN):
+def _refused(entry: dict) -> list[str]:
+    if entry["apiVersion"].startswith(FOREIGN):
         return []
-    title = f"{found['kind']} {found['metadata']['name']}"
+    title = f"{entry['kind']} {entry['metadata']['name']}"
     refused = []
     for version in VERSIONS:
         try:
-            kubernetes_validate.validate(found, version, strict=True)
+            kubernetes_validate.validate(entry, version, strict=True)
         except Exception as error:
             refused.append(f"{title} in {version}: {getattr(error, 'message', error)}")
     return refused

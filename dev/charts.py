@@ -48,7 +48,8 @@ def install(index: dict[str, str]) -> None:
     uv = Path(sys.prefix) / "bin" / "uv"
     if not uv.exists():
         uv = ROOT / ".venv" / "bin" / "uv"
-    run(str(uv), "venv", "--quiet", "--clear", "--python", "3.11", str(FOLDER))
+    python = str(uv.with_name("python"))
+    run(str(uv), "venv", "--quiet", "--clear", "--python", python, str(FOLDER))
     finished = run(
         *(str(uv), "pip", "install", "--quiet", "--require-hashes"),
         *("--python", str(FOLDER / "bin" / "python"), "-r", str(LOCK)),

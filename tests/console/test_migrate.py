@@ -1,7 +1,6 @@
 """A migration that would wait for another transaction gives up, lets requests pass, and tries
 again."""
 
-import threading
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -9,19 +8,20 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.contrib.postgres.operations import AddIndexConcurrently
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import connection, migrations, models
 from django.db.migrations.recorder import MigrationRecorder
 
-pytestmark = pytest.mark.django_db
+from apps.console.management.commands.migrate import Command
+
 MIGRATION = """
 from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    atomic = {atomic}
     operations = [
-        migrations.RunSQL("SET lock_timeout = '100ms'", migrations.RunSQL.noop),
+        migrations.RunSQL("SET LOCAL lock_timeout = '100ms'", migrations.RunSQL.noop),
         migrations.RunSQL("{sql}", migrations.RunSQL.noop),
     ]
 """
@@ -59,14 +59,12 @@ def blocker() -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
         other.rollback()
 
 
-def migration_of_dev(
-    path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch, *, atomic: bool
-) -> None:
+def migration_of_dev(path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A migration for the app `dev`, which has none."""
-    package = path / f"migrations_for_{threading.get_ident()}_{atomic}"
+    package = path / f"migrations_of_{path.name}"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "0001_locks.py").write_text(MIGRATION.format(atomic=atomic, sql=LOCK))
+    (package / "0001_locks.py").write_text(MIGRATION.format(sql=LOCK))
     monkeypatch.syspath_prepend(str(path))
     settings.MIGRATION_MODULES = {"dev": package.name}
 
@@ -75,13 +73,14 @@ def is_applied() -> bool:
     return ("dev", "0001_locks") in MigrationRecorder(connection).applied_migrations()
 
 
+@pytest.mark.django_db
 def test_it_is_tried_again_until_the_other_transaction_is_over(
     tmp_path: Path,
     settings: Any,
     monkeypatch: pytest.MonkeyPatch,
     blocker: "psycopg.Connection[tuple[object, ...]]",
 ) -> None:
-    migration_of_dev(tmp_path, settings, monkeypatch, atomic=True)
+    migration_of_dev(tmp_path, settings, monkeypatch)
     told = Release(blocker, is_final=True)
     call_command("migrate", "dev", verbosity=0, lock_pause=0.01, stderr=told)
     assert is_applied()
@@ -91,13 +90,14 @@ def test_it_is_tried_again_until_the_other_transaction_is_over(
     )
 
 
+@pytest.mark.django_db
 def test_it_gives_up_in_the_end_and_nothing_of_it_is_applied(
     tmp_path: Path,
     settings: Any,
     monkeypatch: pytest.MonkeyPatch,
     blocker: "psycopg.Connection[tuple[object, ...]]",
 ) -> None:
-    migration_of_dev(tmp_path, settings, monkeypatch, atomic=True)
+    migration_of_dev(tmp_path, settings, monkeypatch)
     told = Release(blocker, is_final=False)
     with pytest.raises(CommandError, match=r"dev 0001_locks: .* after 3 tries. Nothing of it is"):
         call_command("migrate", "dev", verbosity=0, lock_tries=3, lock_pause=0.01, stderr=told)
@@ -105,17 +105,31 @@ def test_it_gives_up_in_the_end_and_nothing_of_it_is_applied(
     assert not is_applied()
 
 
-def test_one_without_a_transaction_isnt_tried_again(
-    tmp_path: Path,
-    settings: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    blocker: "psycopg.Connection[tuple[object, ...]]",
+@pytest.fixture
+def leftover(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
+    """An index that was being built when its migration was interrupted; PostgreSQL drops one that
+    is in use only outside of a transaction."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("CREATE INDEX leftover_test ON core_outgoingmail (status)")
+        yield "leftover_test"
+        cursor.execute("DROP INDEX IF EXISTS leftover_test")
+
+
+def test_what_an_interrupted_migration_has_left_is_dropped_before_it_begins_anew(
+    leftover: str,
 ) -> None:
-    migration_of_dev(tmp_path, settings, monkeypatch, atomic=False)
-    told = Release(blocker, is_final=False)
-    with (
-        pytest.raises(CommandError, match="It isn't tried again"),
-        transaction.atomic(),
-    ):
-        call_command("migrate", "dev", verbosity=0, lock_pause=0.01, stderr=told)
-    assert told.getvalue() == ""
+    index = models.Index(fields=["status"], name=leftover)
+    attributes = {"operations": [AddIndexConcurrently("outgoingmail", index)], "atomic": False}
+    migration = type("Migration", (migrations.Migration,), attributes)("9999_test", "core")
+    told = StringIO()
+    command = Command(stderr=told)
+    command.verbosity = 0
+    with connection.cursor() as cursor:
+        find = "SELECT count(*) FROM pg_class WHERE relname = %s"
+        command.migration_progress_callback("apply_start", migration, fake=True)
+        cursor.execute(find, [leftover])
+        assert cursor.fetchone() == (1,)
+        command.migration_progress_callback("apply_start", migration)
+        cursor.execute(find, [leftover])
+        assert cursor.fetchone() == (0,)
+    assert told.getvalue() == ("leftover_test: dropped, as an interrupted migration had left it\n")

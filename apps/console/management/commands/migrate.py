@@ -2,15 +2,17 @@
 what with which of its rows.
 
 A migration that doesn't get its lock in time is rolled back and tried again, so that it never
-stands in the way of requests for longer than its lock_timeout (decision 334).
+stands in the way of requests for longer than its lock_timeout; one whose indexes were being built
+when it was interrupted begins anew (decision 334).
 """
 
 import time
 from typing import Any
 
+from django.contrib.postgres.operations import AddIndexConcurrently
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.db.migrations import Migration
 from psycopg.errors import LockNotAvailable
 
@@ -72,12 +74,6 @@ class Command(migrate.Command):
                 if not isinstance(error.__cause__, LockNotAvailable) or self._running is None:
                     raise
                 title = f"{self._running.app_label} {self._running.name}"
-                if not self._running.atomic:
-                    raise CommandError(
-                        f"{title}: another transaction held a lock for too long. It isn't tried"
-                        " again, as it doesn't run in a transaction: see Upgrades in"
-                        " docs/operators.md."
-                    ) from None
                 if attempt == options["lock_tries"]:
                     raise CommandError(
                         f"{title}: another transaction still holds a lock that it needs, after"
@@ -96,4 +92,22 @@ class Command(migrate.Command):
     ) -> None:
         if action in ("apply_start", "unapply_start"):
             self._running = migration
+        if action == "apply_start" and migration is not None and not fake:
+            self._drop_leftovers(migration)
         super().migration_progress_callback(action, migration, fake)
+
+    def _drop_leftovers(self, migration: Migration) -> None:
+        """Indexes that are built without a transaction stay, most of them unusable, when building
+        is interrupted; the migration begins anew."""
+        names = [
+            operation.index.name
+            for operation in migration.operations
+            if isinstance(operation, AddIndexConcurrently)
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT relname FROM pg_class WHERE relkind = 'i' AND relname = ANY (%s)", [names]
+            )
+            for (name,) in cursor.fetchall():
+                cursor.execute(f"DROP INDEX CONCURRENTLY {connection.ops.quote_name(name)}")
+                self.stderr.write(f"{name}: dropped, as an interrupted migration had left it")
