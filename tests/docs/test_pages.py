@@ -130,6 +130,19 @@ def test_tabs_need_no_script() -> None:
     )
 
 
+def test_every_tab_of_every_page_shows_its_panel() -> None:
+    every = [page(entry.slug) for section in tree.GUIDE for entry in section.entries]
+    groups = [
+        group
+        for document in every
+        if document is not None
+        for group in re.findall(r'<fieldset class="code-tabs">.*?</fieldset>', document.html, re.S)
+    ]
+    most = max(group.count('class="tab-panel"') for group in groups)
+    css = (settings.BASE_DIR / "static/css/docs.css").read_text()
+    assert all(f".tab-panel:nth-of-type({number})" in css for number in range(1, most + 1))
+
+
 def test_a_page_with_code_takes_a_key_and_others_do_not() -> None:
     assert b'id="docs-key"' in Client().get("/docs/quickstart").content
     assert b'id="docs-key"' not in Client().get("/docs/limits").content
