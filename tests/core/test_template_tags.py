@@ -171,3 +171,15 @@ def test_an_empty_state_is_announced_where_a_search_found_nothing() -> None:
     assert plain.startswith('<div class="card"><div class="empty"><svg')
     assert plain.endswith("<h2>&lt;b&gt;</h2></div></div>")
     assert status.startswith('<div class="card"><div class="empty" role="status"><svg')
+
+
+def test_each_line_of_a_text_keeps_its_own_order_in_a_language_that_runs_left() -> None:
+    with translation.override("ar"):
+        assert tillgate.isolated_lines("Thank you.\nBye.") == (
+            "\u2068Thank you.\u2069\n\u2068Bye.\u2069"
+        )
+    assert tillgate.isolated_lines("Thank you.\nBye.") == "Thank you.\nBye."
+
+
+def test_a_number_is_not_broken_at_its_hyphen() -> None:
+    assert tillgate.unbroken("<INV-0005>") == '<bdi class="whole">&lt;INV-0005&gt;</bdi>'

@@ -8,7 +8,8 @@ import pytest
 from pypdf import PdfReader
 from pytest_httpserver import HTTPServer
 
-from apps.stores.models import Store
+from apps.core import clock
+from apps.stores.models import Store, Verification
 from tests.cast import Api, Cast, Shop
 from tests.dashboard.browse import Browser
 from tests.make import advance, paid, payment, simulated
@@ -42,6 +43,22 @@ def test_an_unpaid_intent_has_an_invoice_that_says_so_and_where_to_pay(bakery: S
     for one in made["payment_addresses"]:
         assert one["address"] in text and one["crypto_amount"] in text
     assert "no real money" in text
+
+
+def test_the_country_of_the_merchant_is_named(bakery: Shop) -> None:
+    at = clock.real_now()
+    Verification.objects.create(
+        store=bakery.store,
+        status="approved",
+        business_legal_name="Alice's Bakery Ltd",
+        business_country="DE",
+        tax_id="DE123456789",
+        created_at=at,
+        submitted_at=at,
+        updated_at=at,
+    )
+    text = words(invoice(bakery.test, payment(bakery.test)))
+    assert "Alice's Bakery Ltd Germany DE123456789" in text
 
 
 def test_an_invoice_speaks_the_language_in_which_the_store_writes_to_customers(

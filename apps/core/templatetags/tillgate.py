@@ -114,6 +114,19 @@ def isolated(text: str) -> str:
     return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
 
 
+@register.filter(is_safe=True)
+def isolated_lines(text: str) -> str:
+    """The same for text of several lines: what isolates ends with its line."""
+    return "\n".join(isolated(line) for line in text.splitlines())
+
+
+@register.filter
+def unbroken(text: str) -> SafeString:
+    """A number such as INV-0005 moves to the next line as a whole; only one that is longer than a
+    line breaks."""
+    return format_html('<bdi class="whole">{}</bdi>', text)
+
+
 @register.filter
 def count(number: int) -> str:
     """A whole number with the reader's separators."""

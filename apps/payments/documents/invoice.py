@@ -16,6 +16,7 @@ from django.utils.translation import gettext, gettext_noop
 from msgspec.structs import asdict
 
 from apps.core import money, regions
+from apps.core.countries import country_name
 from apps.core.documents import drawings
 from apps.core.rows import Job
 from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
@@ -77,6 +78,7 @@ def _context(payment: Payment) -> dict[str, object]:
         "is_paid": payment.status == Payment.Status.COMPLETED,
         "merchant": store.brand_name or store.name,
         "legal": document.merchant,
+        "country_name": country_name(document.merchant.country or ""),
         "logo": _logo(payment),
         "colour": colour(store.primary_color) or "#0a6b4c",
         "is_service_shown": not store.remove_service_branding,
