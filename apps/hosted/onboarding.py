@@ -44,7 +44,7 @@ class BusinessForm(Form):
 
     names = VerificationRequest.__struct_fields__
     labels = {
-        "business_legal_name": _("Business legal name"),
+        "business_legal_name": _("Legal business name"),
         "business_country": _("Business country"),
         "registration_number": _("Registration number"),
         "tax_id": _("Tax number"),
@@ -146,7 +146,8 @@ def _unusable(
     request: HttpRequest, refusal: onboarding.Unusable | onboarding.OutOfScope
 ) -> HttpResponse:
     context = {
-        "sentence": sentences(refusal)[0],
+        # A link that has ended needs no more than its heading says.
+        "sentence": sentences(refusal)[0] if isinstance(refusal, onboarding.OutOfScope) else "",
         "code": refusal.machine_code,
         "is_expired": refusal.kind is RefusalKind.GONE,
     }

@@ -99,6 +99,7 @@ def test_it_says_what_was_paid_to_whom_when_and_how(bakery: Shop) -> None:
         ):
             assert told in text, told
         assert "TEST: no real money" in text
+    assert f"{tx_hash}\nReference: {made['reference']}" in letter.body
     assert "Guji <b>coffee</b>" in letter.body and "Guji &lt;b&gt;coffee&lt;/b&gt;" in html
     assert "Your receipt is on its way" in page(made["reference"], receipt="sent")
 

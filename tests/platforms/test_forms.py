@@ -118,7 +118,7 @@ def test_a_link_and_an_attestation_are_refused_at_their_inputs(
 @pytest.mark.parametrize(
     ("fields", "name", "sentence"),
     [
-        ({"business_legal_name": " "}, "business_legal_name", "Business legal name is required."),
+        ({"business_legal_name": " "}, "business_legal_name", "Legal business name is required."),
         ({"business_country": ""}, "business_country", "Business country is required."),
         (
             {"business_website": "my_shop"},

@@ -136,7 +136,10 @@ def test_a_link_expires_by_the_platforms_test_clock(platform: Platform) -> None:
 @pytest.mark.parametrize("token", ["nosuchtoken", "svcob_" + "a" * 40, "%00", "svcob_"])
 def test_a_token_that_was_never_minted_is_unusable(db: None, token: str) -> None:
     refusal(Api().get(f"/platform/onboarding_links/{token}"), 404, "onboarding_link_unusable")
-    assert Client().get(f"/onboarding/{token}").status_code == 404
+    page_of_nothing = Client().get(f"/onboarding/{token}")
+    assert page_of_nothing.status_code == 404
+    title = page_of_nothing.content.decode().partition("<title>")[2].partition("</title>")[0]
+    assert " ".join(title.split()) in {"This link can't be used", "Page not found"}
 
 
 def test_wrong_tokens_are_limited_and_right_ones_are_not(platform: Platform) -> None:
