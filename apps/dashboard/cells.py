@@ -14,16 +14,19 @@ from apps.billing.models import Customer
 from apps.core.coin_badges import coin_badge
 from apps.core.templatetags.tillgate import crypto_short, fiat, moment
 
-NONE = mark_safe('<span class="muted">–</span>')  # ours alone
+NONE = mark_safe('<span class="muted nothing">–</span>')  # ours alone
 NAME_SHOWN = 60
 BESIDE_SHOWN = 24
 
 
-def name(page: str, id: object, text: str, below: str = "") -> SafeString:
+def name(
+    page: str, id: object, text: str, below: str = "", *, is_reference: bool = False
+) -> SafeString:
     """What a row is called, as a link to its page, with a line below."""
     line = format_html('<br><span class="small muted">{}</span>', below) if below else ""
     url = reverse(f"dashboard:{page}", args=[str(id)])
-    return format_html('<a class="row-link" href="{}"><bdi>{}</bdi></a>{}', url, _short(text), line)
+    kind = "row-link mono" if is_reference else "row-link"
+    return format_html('<a class="{}" href="{}"><bdi>{}</bdi></a>{}', kind, url, _short(text), line)
 
 
 def link(page: str, id: object, text: str) -> SafeString:

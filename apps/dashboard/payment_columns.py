@@ -42,7 +42,7 @@ def _name(line: PaymentLine) -> SafeString:
     payment = line.payment
     order = format_html("order {}", cells.cut(payment.order_id)) if payment.order_id else ""
     if not payment.title:
-        return cells.name("payment", payment.pk, payment.reference, order)
+        return cells.name("payment", payment.pk, payment.reference, order, is_reference=True)
     below = format_html(
         '<span class="dotted"><span class="mono">{}</span>{}</span>',
         payment.reference,

@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.contrib import messages
 from django.http import HttpResponse
 
+from apps.assets.models import Chain
 from apps.chain.addresses import checksummed
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
@@ -98,9 +99,11 @@ def _wallet_form(request: PageRequest, form: Form, lookalike: str = "") -> HttpR
 
 
 def _networks(request: PageRequest) -> list[tuple[str, str]]:
+    """Named as everywhere else on the dashboard."""
     is_test = {Network.SEPOLIA}
+    names = dict(Chain.objects.values_list("pk", "name"))
     return [
-        (network.value, str(network.label))
+        (network.value, names.get(network.value, str(network.label)))
         for network in Network
         if (network in is_test) != request.access.is_live
     ]

@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import money
-from apps.core.countries import countries
+from apps.core.countries import countries, country_name
 from apps.core.templatetags.tillgate import percentage
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
@@ -212,6 +212,7 @@ def _account(request: PageRequest, account: Store, form: Form) -> HttpResponse:
         "account": selectors.described_account(access, account),
         "form": form,
         "default_fee": _percent(access.store.platform_fee_fraction),
+        "country": country_name(account.country),
         "contact": confirmations.contact_of(account),
         "verification": Verification.objects.filter(store=account).order_by("-created_at").first(),
         "links": [
