@@ -110,8 +110,10 @@ class CustomerForm(BillingForm):
     def countries(self) -> list[tuple[str, str]]:
         """What to choose from, and what an API wrote that is none of them."""
         written = self.values["country"]
-        known = countries()
-        return known if not written or written in dict(known) else [(written, written), *known]
+        choices = countries()
+        return (
+            choices if not written or written in dict(choices) else [(written, written), *choices]
+        )
 
     @property
     def address(self) -> list[tuple[str, str, str]]:
