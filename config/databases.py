@@ -25,7 +25,7 @@ PREPARED_FROM_USE = 2
 ONE_PLAN = "-c plan_cache_mode=force_generic_plan"
 
 
-class Address(NamedTuple):
+class DatabaseAddress(NamedTuple):
     """Where PostgreSQL is, and whether a pooler stands between."""
 
     url: str
@@ -33,15 +33,15 @@ class Address(NamedTuple):
 
 
 def address_of(
-    pooled: Address, direct_url: str, arguments: Sequence[str] = tuple(sys.argv)
-) -> Address:
+    pooled: DatabaseAddress, direct_url: str, arguments: Sequence[str] = tuple(sys.argv)
+) -> DatabaseAddress:
     """The address of this process: the direct one for the commands above, where there is one."""
     is_direct = (
         len(arguments) > 1
         and Path(arguments[0]).name == "manage.py"
         and arguments[1] in DIRECT_COMMANDS
     )
-    return Address(direct_url, is_pooled=False) if is_direct and direct_url else pooled
+    return DatabaseAddress(direct_url, is_pooled=False) if is_direct and direct_url else pooled
 
 
 def database(config: dict[str, Any], *, is_pooled: bool, is_prepared: bool) -> dict[str, Any]:

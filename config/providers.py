@@ -46,7 +46,7 @@ _SWAP_BACKENDS = {
 _OFFRAMP_BACKENDS = {
     # Where the sandbox takes coins to: nobody has its key.
     "sandbox": {
-        "BACKEND": "apps.payouts.providers.sandbox.Sandbox",
+        "BACKEND": "apps.payouts.providers.sandbox.OfframpSandbox",
         "OPTIONS": {"deposit_address": "0x5a4db0c5000000000000000000000000000ba4c0"},
     },
     "http": {
@@ -69,10 +69,10 @@ _MARKET_BACKENDS: dict[str, dict[str, Any]] = {
 _ONRAMPER = "apps.onramp.providers.onramper.Onramper"
 _CARD_BACKENDS = {
     ("sandbox", "live"): {
-        "BACKEND": "apps.onramp.providers.sandbox.Sandbox",
+        "BACKEND": "apps.onramp.providers.sandbox.CardSandbox",
         "OPTIONS": {"delivers": not IS_PRODUCTION},
     },
-    ("sandbox", "test"): {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {}},
+    ("sandbox", "test"): {"BACKEND": "apps.onramp.providers.sandbox.CardSandbox", "OPTIONS": {}},
     ("onramper", "live"): {
         "BACKEND": _ONRAMPER,
         "OPTIONS": {"base_url": ONRAMPER_URL, "quote_seconds": CARD_DEADLINE_SECONDS},
@@ -131,7 +131,7 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
             _OFFRAMP_BACKENDS[OFFRAMP_PROVIDER],
             *(backend for name, backend in _OFFRAMP_BACKENDS.items() if name != OFFRAMP_PROVIDER),
         ],
-        "test": [{"BACKEND": "apps.payouts.providers.sandbox.Sandbox", "OPTIONS": {}}],
+        "test": [{"BACKEND": "apps.payouts.providers.sandbox.OfframpSandbox", "OPTIONS": {}}],
     },
     # Public figures, the same for everybody; the first answers.
     "market": {"live": [_MARKET_BACKENDS["coingecko" if IS_PRODUCTION else "fixed"]]},

@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dev import charts, package_index
-from dev.running import Stop, last_line, run, say
+from dev.running import SetupStop, last_line, run, say
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -79,7 +79,7 @@ def hand_over(command: str) -> None:
         return
     try:
         _set_up(command)
-    except Stop as stop:
+    except SetupStop as stop:
         sys.exit(f"\nSet-up stopped: {stop}")
     if not in_venv:
         python = str(VENV / "bin" / "python")
@@ -175,7 +175,7 @@ def _make_venv() -> None:
         finished = run(python, "-m", "venv", str(VENV))
         if finished.returncode:
             shutil.rmtree(VENV, ignore_errors=True)
-            raise Stop(
+            raise SetupStop(
                 "python3 -m venv does not work here. Run:"
                 f" {refused or 'sudo apt-get install python3-venv'}"
             )
@@ -208,7 +208,7 @@ def _python() -> str:
     on_path = shutil.which("python3.11")
     candidates += [path for path in (on_path, DEBIAN_PYTHON) if path and Path(path).exists()]
     if not candidates:
-        raise Stop(
+        raise SetupStop(
             f"Python 3.11 is needed, this is {platform.python_version()}. Run: sudo apt-get install"
             " python3.11 python3.11-venv"
         )
@@ -259,7 +259,7 @@ def _install_requirements() -> None:
     if not uv.exists() or finished.returncode:
         finished = _pip("install", "--quiet", "--require-hashes", "-r", str(REQUIREMENTS))
     if finished.returncode:
-        raise Stop(
+        raise SetupStop(
             f"the Python packages could not be installed ({last_line(finished)}). Run: {python}"
             f" -m pip install -r {REQUIREMENTS}"
         )
@@ -322,12 +322,12 @@ def _missing_pdf_packages() -> list[str]:
 def _install_pdf_libraries() -> None:
     missing = _missing_pdf_packages()
     if refused := _apt(*missing):
-        raise Stop(f"PDF documents need {', '.join(missing)}. Run: {refused}")
+        raise SetupStop(f"PDF documents need {', '.join(missing)}. Run: {refused}")
 
 
 def _install_asian_fonts() -> None:
     if refused := _apt(ASIAN_FONT_PACKAGE):
-        raise Stop(
+        raise SetupStop(
             f"The tests draw Japanese PDF documents with {ASIAN_FONT_PACKAGE}. Run: {refused}"
         )
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 
-class Stop(Exception):
+class SetupStop(Exception):
     """The set-up can't go on; the message is the line for the person."""
 
 

@@ -11,6 +11,7 @@ from django.core import signing
 from django.db import transaction
 
 from apps.access import sign_in
+from apps.access.invitations import BadAddress
 from apps.core import emails, mail
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, NotFound
@@ -21,11 +22,6 @@ from apps.stores.services import EmailTaken, sign_out_everywhere
 
 LIFETIME = timedelta(days=1)
 _SALT = "apps.access.email_change"
-
-
-class BadAddress(Flat):
-    field = "email"
-    message = "That is not an email address"
 
 
 class SameAddress(Flat):

@@ -65,7 +65,7 @@ class TooManyLetters(Flat):
     message = "This address has had many letters today. Try again tomorrow."
 
 
-class BadName(Flat):
+class BadPersonName(Flat):
     field = "name"
     message = "A name has at most 100 characters, and none that can't be stored"
 
@@ -213,9 +213,9 @@ def accept_as_new(invitation: Invitation, *, name: str, password: str, at: datet
     try:
         check_storable(name)
     except Invalid:
-        raise BadName from None
+        raise BadPersonName from None
     if len(name) > 100:
-        raise BadName
+        raise BadPersonName
     with transaction.atomic():
         check_password(password, User(email=invitation.email, name=name))
         user = create_user(invitation.email, password, name=name)

@@ -97,7 +97,7 @@ class _CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]  # oauthlib has 
     _code_challenge_methods = {"S256": code_challenge_method_s256}
 
 
-class _Tokens(BearerToken):  # type: ignore[misc]  # oauthlib has no types
+class _BearerTokens(BearerToken):  # type: ignore[misc]  # oauthlib has no types
     def create_token(self, request: Any, refresh_token: bool = False, **options: Any) -> Any:
         return super().create_token(
             request, refresh_token=refresh_token and has_refresh(request), **options
@@ -109,7 +109,7 @@ def _server() -> Any:
     validator = Validator()
     server = WebApplicationServer(validator)
     grant = _CodeGrant(validator)
-    tokens = _Tokens(validator, new_access_token, lifetime_seconds, new_refresh_token)
+    tokens = _BearerTokens(validator, new_access_token, lifetime_seconds, new_refresh_token)
     server.response_types["code"] = server.grant_types["authorization_code"] = grant
     server._default_token_type = tokens
     return server

@@ -56,7 +56,7 @@ class NotTaken(Flat):
     message = "That passkey was not taken. Try again, or use another way."
 
 
-class BadName(Flat):
+class BadPasskeyName(Flat):
     field = "name"
     message = f"A name has 1 to {NAME_LENGTH_MAX} characters"
 
@@ -197,7 +197,7 @@ def _name(name: str) -> str:
     try:
         check_storable(name)
     except Invalid:
-        raise BadName from None
+        raise BadPasskeyName from None
     if not 1 <= len(name) <= NAME_LENGTH_MAX:
-        raise BadName
+        raise BadPasskeyName
     return name

@@ -18,7 +18,7 @@ from apps.stores.models import User
 from apps.stores.services import change_password
 
 
-class _Tokens(PasswordResetTokenGenerator):
+class _ResetTokens(PasswordResetTokenGenerator):
     """Of the password, the address, the last sign-in and the sessions' version: each of them ends a
     token."""
 
@@ -28,7 +28,7 @@ class _Tokens(PasswordResetTokenGenerator):
         return f"{super()._make_hash_value(user, timestamp)}{user.session_version}"
 
 
-_tokens = _Tokens()
+_tokens = _ResetTokens()
 
 
 def ask(email: str, address: str) -> None:

@@ -55,7 +55,7 @@ class TooManyEmails(Flat):
     message = "This address has received too many emails today. Try again tomorrow."
 
 
-class WrongCode(Flat):
+class WrongEmailCode(Flat):
     field = "code"
     message = "That code is wrong or has expired. Check your email, or request a new code."
 
@@ -104,7 +104,7 @@ def prove(session: MutableMapping[str, Any], code: str, address: str, at: dateti
     """The code from the email. Raises WrongCode, TooManyAttempts or Closed."""
     pending = session.get(_CODE_KEY) if is_open() else None
     if not pending:
-        raise WrongCode
+        raise WrongEmailCode
     sign_in.count_attempt(f"sign-up-code:{emails.canonical(pending['email'])}", address)
     session[_CODE_KEY] = pending = {**pending, "tries": pending["tries"] + 1}
     is_late = at - datetime.fromisoformat(pending["at"]) > CODE_LIFETIME
@@ -112,7 +112,7 @@ def prove(session: MutableMapping[str, Any], code: str, address: str, at: dateti
         _digest(pending["email"], "".join(code.split())), pending["digest"]
     )
     if is_late or pending["tries"] > CODE_TRIES or not is_right:
-        raise WrongCode
+        raise WrongEmailCode
     del session[_CODE_KEY]
     session[_PROOF_KEY] = {"email": pending["email"], "at": at.isoformat()}
 

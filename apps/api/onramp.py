@@ -79,7 +79,7 @@ class OnrampSessions(ApiView):
         return Response(session_document(session), status=201)
 
 
-class CallbackBody(Struct, frozen=True, kw_only=True):
+class OnrampCallbackBody(Struct, frozen=True, kw_only=True):
     """As Onramper tells it; more may stand there."""
 
     status: str
@@ -96,7 +96,7 @@ class OnrampCallback(ApiView):
     """What a network tells about a card payment, signed by it."""
 
     missing = NotFound()
-    bodies = {"POST": CallbackBody}
+    bodies = {"POST": OnrampCallbackBody}
     answers = {"POST": CallbackRead}
     further = {"POST": {401: Refused("It isn't signed by the network")}}
 

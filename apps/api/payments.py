@@ -10,10 +10,10 @@ from rest_framework.response import Response
 
 from apps.api import composed
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Days, Paged, PerPage, choice, described
+from apps.api.plumbing.queries import DayRange, Paged, PerPage, choice, described
 from apps.api.plumbing.views import ApiView
 from apps.core.errors import Coded, Failure
-from apps.core.messages.documents import Day, Page
+from apps.core.messages.documents import Day, ListPage
 from apps.core.messages.fields import Invalid
 from apps.payments import selectors
 from apps.payments.documents import parts, summary
@@ -45,7 +45,7 @@ class Payments(ApiView):
     """Create a payment intent, or list them newest first."""
 
     query = PaymentFilters
-    answers = {"GET": Page[parts.PaymentIntentRow], "POST": parts.PaymentIntentDocument}
+    answers = {"GET": ListPage[parts.PaymentIntentRow], "POST": parts.PaymentIntentDocument}
     bodies = {"POST": PaymentRequest}
     wrapper = "payment_intent"
     statuses = {"POST": 201}
@@ -101,11 +101,11 @@ class PaymentEvents(PaymentView):
 class Summary(ApiView):
     """Counts, volume and a day-by-day series of a range."""
 
-    query = Days
+    query = DayRange
     answers = {"GET": summary.PaymentSummaryDocument}
 
     def get(self, request: Request) -> Response:
-        days = Days.read(request.query_params)
+        days = DayRange.read(request.query_params)
         return Response(summary.summary(self.access, days.first, days.last, self.access.now()))
 
 

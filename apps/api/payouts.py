@@ -34,7 +34,7 @@ class PayoutFilters(Paged, frozen=True, kw_only=True):
     asset_id: str | None = None
 
 
-class CallbackBody(Body, frozen=True, kw_only=True):
+class OfframpCallbackBody(Body, frozen=True, kw_only=True):
     """What an off-ramp signs; its adapter reads it."""
 
     id: Annotated[str, by(Text(100))]
@@ -137,7 +137,7 @@ class RetryPayout(ApiView):
 class OfframpCallbacks(ApiView):
     """An off-ramp says that something has changed; signed with `Offramp-Signature`."""
 
-    bodies = {"POST": CallbackBody}
+    bodies = {"POST": OfframpCallbackBody}
     answers = {"POST": CallbackTaken}
     further = {"POST": {401: Refused("It isn't signed by the off-ramp")}}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from apps.assets.models import AcceptedAsset, Asset, Chain, Rate, TokenStandard
 from apps.core.db import sql
-from apps.core.money import Price
+from apps.core.money import CoinPrice
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ def current_rate(asset_id: str, currency: str, now: datetime) -> Rate | None:
     return Rate.objects.filter(asset_id=asset_id, currency=currency, valid_until__gt=now).first()
 
 
-def price_of(asset: Asset, currency: str, now: datetime) -> Price[Asset] | None:
+def price_of(asset: Asset, currency: str, now: datetime) -> CoinPrice[Asset] | None:
     """What a coin is worth now; None when there is no rate or it is too old."""
     rate = current_rate(asset.pk, currency, now)
-    return None if rate is None else Price(asset, rate.rate, currency)
+    return None if rate is None else CoinPrice(asset, rate.rate, currency)
 
 
 def native_asset_id(asset: Asset) -> str:

@@ -26,21 +26,21 @@ from apps.core.db import tenancy
 CHAIN_LAG_SECONDS_MAX = 300
 
 
-class Part(Struct, frozen=True, kw_only=True):
+class PartHealth(Struct, frozen=True, kw_only=True):
     ready: bool
 
 
-class Failed(Part, frozen=True, kw_only=True):
+class Failed(PartHealth, frozen=True, kw_only=True):
     """The kind of the error, and nothing of its text: everybody may ask."""
 
     error: str
 
 
-class Migrations(Part, frozen=True, kw_only=True):
+class Migrations(PartHealth, frozen=True, kw_only=True):
     pending: int
 
 
-class Chains(Part, frozen=True, kw_only=True):
+class Chains(PartHealth, frozen=True, kw_only=True):
     """How far each chain's watcher is behind (null: it has read nothing yet), and the chains whose
     nodes nobody has named."""
 
@@ -74,24 +74,24 @@ def _tell(names: Iterable[str]) -> HttpResponse:
     return JsonResponse(to_builtins(parts), status=200 if is_ready else 503, headers=headers)
 
 
-def _ask(check: Callable[[], Part]) -> Part:
+def _ask(check: Callable[[], PartHealth]) -> PartHealth:
     try:
         return check()
     except Exception as error:  # whatever is wrong with it, it isn't ready
         return Failed(ready=False, error=type(error).__name__)
 
 
-def _database() -> Part:
+def _database() -> PartHealth:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    return Part(ready=True)
+    return PartHealth(ready=True)
 
 
-def _redis() -> Part:
-    return Part(ready=bool(buckets.client().ping()))
+def _redis() -> PartHealth:
+    return PartHealth(ready=bool(buckets.client().ping()))
 
 
-def _migrations() -> Part:
+def _migrations() -> PartHealth:
     pending = len(_shipped_migrations() - set(MigrationRecorder(connection).applied_migrations()))
     return Migrations(ready=pending == 0, pending=pending)
 
@@ -107,7 +107,7 @@ def _shipped_migrations() -> frozenset[tuple[str, str]]:
     return frozenset((label, name) for label, name in files if name[0] not in "_~")
 
 
-def _chains() -> Part:
+def _chains() -> PartHealth:
     lags = {chain: lag_seconds(chain) for chain, urls in settings.CHAIN_URLS.items() if urls}
     unread = chains_without_node()
     is_ready = not unread and all(
@@ -116,7 +116,7 @@ def _chains() -> Part:
     return Chains(ready=is_ready, lag_seconds=lags, without_node=unread)
 
 
-_CHECKS: dict[str, Callable[[], Part]] = {
+_CHECKS: dict[str, Callable[[], PartHealth]] = {
     "database": _database,
     "redis": _redis,
     "migrations": _migrations,

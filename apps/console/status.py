@@ -58,7 +58,7 @@ class Component:
 
 
 @dataclass(frozen=True)
-class Report:
+class StatusReport:
     at: datetime
     components: tuple[Component, ...]
 
@@ -68,7 +68,7 @@ class Report:
 
 
 _lock = threading.Lock()
-_kept: tuple[float, Report] | None = None
+_kept: tuple[float, StatusReport] | None = None
 
 
 def page(request: HttpRequest) -> HttpResponse:
@@ -79,7 +79,7 @@ def page(request: HttpRequest) -> HttpResponse:
     return answer
 
 
-def current() -> Report:
+def current() -> StatusReport:
     """A report of the last seconds; whoever comes while it is made anew is given the one before."""
     global _kept
     cached = _kept
@@ -97,7 +97,7 @@ def forget() -> None:
     _kept = None
 
 
-def _make(at: datetime) -> Report:
+def _make(at: datetime) -> StatusReport:
     try:
         with tenancy.everyone("states of the whole service"):
             components = [_api(at), _checkout(at), _webhooks(at), *_chains(at), _mail(at)]
@@ -107,7 +107,7 @@ def _make(at: datetime) -> Report:
             Component(_("API"), State.DOWN),
             Component(_("Everything else"), State.UNKNOWN),
         ]
-    return Report(at, tuple(components))
+    return StatusReport(at, tuple(components))
 
 
 def _api(at: datetime) -> Component:

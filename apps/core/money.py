@@ -114,7 +114,7 @@ class Amount(Generic[CoinT]):
 
 
 @dataclass(frozen=True, slots=True)
-class Price(Generic[CoinT]):
+class CoinPrice(Generic[CoinT]):
     """What a coin of an asset is worth in a currency."""
 
     asset: CoinT
@@ -135,7 +135,7 @@ class Price(Generic[CoinT]):
 
 
 def exchanged(
-    sold: Amount[CoinT], price: Price[CoinT], bought: Price[CoinT], spread_bps: Bps = Bps(0)
+    sold: Amount[CoinT], price: CoinPrice[CoinT], bought: CoinPrice[CoinT], spread_bps: Bps = Bps(0)
 ) -> Amount[CoinT]:
     """What an amount buys of another asset at two prices in one currency, less a spread; rounded
     down to the atomic unit.

@@ -7,7 +7,7 @@ from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import money
 from apps.core.messages.fields import Invalid
-from apps.core.money import Amount, Price
+from apps.core.money import Amount, CoinPrice
 from apps.core.templatetags.tillgate import fiat
 from apps.ledger.selectors import balances
 
@@ -43,7 +43,7 @@ def atomic_typed(text: str, asset: Asset) -> int:
     return amount
 
 
-def rate_words(price: Price[Asset]) -> str:
+def rate_words(price: CoinPrice[Asset]) -> str:
     """`1 ETH = €1,800.00`. What a tiny coin is worth is said of as many as are worth a cent."""
     for coins in (1, 1_000, 1_000_000):
         worth = price.worth(Amount(price.asset, coins * 10**price.asset.atomic_decimals))

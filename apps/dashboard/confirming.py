@@ -28,7 +28,7 @@ class LookedAtAnother(Invalid):
     """The code came with another act than the page had shown."""
 
 
-class CodeForm(Form):
+class ConfirmationForm(Form):
     """What a page is answered with that asks for a code: the box that says what was compared, and a
     code or passkey.
 
@@ -50,13 +50,13 @@ def is_open(request: PageRequest, act: str) -> bool:
     return stepup.is_fresh(request.session, request.person, clock.real_now(), act)
 
 
-def ask(request: PageRequest, act: str) -> CodeForm | None:
+def ask(request: PageRequest, act: str) -> ConfirmationForm | None:
     """None lets the act go on: nothing is asked, or the right answer came with it. Else the page is
     shown (again)."""
     if is_open(request, act):
         _open(request)
         return None
-    form = CodeForm.from_post(request.POST)
+    form = ConfirmationForm.from_post(request.POST)
     at = clock.real_now()
     code = form.values["code"]
     passkey = form.secret_values["passkey"]
@@ -92,11 +92,11 @@ def show_asking(
     template: str,
     context: Mapping[str, object],
     act: str,
-    form: CodeForm | None = None,
+    form: ConfirmationForm | None = None,
 ) -> HttpResponse:
     """A page with what dashboard/_code.html needs: whether a code is asked for, what for, and what
     a passkey is asked."""
-    form = form or CodeForm({})
+    form = form or ConfirmationForm({})
     asks_code = not is_open(request, act)
     has_passkey = asks_code and passkeys.of(request.person).exists()
     asking = {

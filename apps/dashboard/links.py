@@ -131,7 +131,7 @@ def button(request: PageRequest, id: str) -> HttpResponse:
     return show(request, "dashboard/links/button.html", context)
 
 
-class LinkForm(Form):
+class PaymentLinkForm(Form):
     """`kind` is who names the amount: FIXED the store, CHOSEN the customer."""
 
     names = (
@@ -215,8 +215,8 @@ def create(request: PageRequest) -> HttpResponse:
             "email": "no",
             "name": "no",
         }
-        return _form(request, LinkForm(usual | form_keys.new()))
-    form = LinkForm.from_post(request.POST)
+        return _form(request, PaymentLinkForm(usual | form_keys.new()))
+    form = PaymentLinkForm.from_post(request.POST)
     try:
         link = links.create_link(request.access, form.request(), form_key=form_keys.of(form.values))
     except Refusals as refusal:
@@ -228,8 +228,8 @@ def create(request: PageRequest) -> HttpResponse:
 def edit(request: PageRequest, id: str) -> HttpResponse:
     link = _find(request, id)
     if request.method == "GET":
-        return _form(request, LinkForm(_values(link)), link)
-    form = LinkForm.from_post(request.POST)
+        return _form(request, PaymentLinkForm(_values(link)), link)
+    form = PaymentLinkForm.from_post(request.POST)
     try:
         order = form.request()
         # A day that was left as it stood stays the moment that it is, whatever the clock of who
@@ -267,7 +267,9 @@ def _values(link: PaymentLink) -> dict[str, str]:
     }
 
 
-def _form(request: PageRequest, form: LinkForm, link: PaymentLink | None = None) -> HttpResponse:
+def _form(
+    request: PageRequest, form: PaymentLinkForm, link: PaymentLink | None = None
+) -> HttpResponse:
     context = {
         "form": form,
         "errors": form.common_errors,

@@ -55,6 +55,15 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Tab:
+    """A link above a list that narrows it."""
+
+    name: str
+    query: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
 class Table:
     """A page of a list as its templates take it. `parameters` are the filters in its addresses."""
 

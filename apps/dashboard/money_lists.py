@@ -19,7 +19,7 @@ from apps.assets.selectors import active_assets, daily_rates, with_chains
 from apps.core import money
 from apps.core.money import Fiat
 from apps.dashboard.filters import Filters
-from apps.dashboard.lists import Listing
+from apps.dashboard.lists import Listing, Tab
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 
 Row = TypeVar("Row", bound=Model)
@@ -108,13 +108,6 @@ def _sum(asset: Asset, rows: Sequence[Worth]) -> Sum:
         worth,
         all(row_summed.fiat is not None for row_summed in rows),
     )
-
-
-@dataclass(frozen=True)
-class Tab:
-    name: str
-    query: str
-    is_current: bool
 
 
 def list_page(

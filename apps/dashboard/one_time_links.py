@@ -17,7 +17,7 @@ _FEE = {"customer": True, "store": False, "": None}
 LIFETIMES = {"900": "15 minutes", "3600": "1 hour", "21600": "6 hours", "86400": "24 hours"}
 
 
-class LinkForm(Form):
+class OneTimeLinkForm(Form):
     names = (
         "amount",
         "currency",
@@ -63,8 +63,8 @@ def create(request: PageRequest) -> HttpResponse:
             "expires_in": str(EXPIRES_IN_DEFAULT),
             **form_keys.new(),
         }
-        return _form(request, LinkForm(opened))
-    form = LinkForm(request.POST.dict())
+        return _form(request, OneTimeLinkForm(opened))
+    form = OneTimeLinkForm(request.POST.dict())
     try:
         payment, _ = create_payment(request.access, form.request(request.access.mode), form.key)
     except Refusals as refusal:
@@ -81,7 +81,7 @@ def show_link(request: PageRequest, id: str) -> HttpResponse:
     )
 
 
-def _form(request: PageRequest, form: LinkForm) -> HttpResponse:
+def _form(request: PageRequest, form: OneTimeLinkForm) -> HttpResponse:
     context = {
         "form": form,
         "errors": form.common_errors,

@@ -14,7 +14,7 @@ from apps.assets.models import Asset
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.selectors import invoice_of
 from apps.core import money
-from apps.core.money import Price
+from apps.core.money import CoinPrice
 from apps.core.web.refusals import status_of
 from apps.dashboard import refunds
 from apps.dashboard.coins import rate_words
@@ -141,7 +141,7 @@ def _paid(payment: Payment, received: "list[selectors.Received]") -> list[Paid]:
     result = []
     for item in received:
         if item.received_atomic:
-            price = Price(
+            price = CoinPrice(
                 item.address.asset, item.address.exchange_rate, payment.settlement_currency
             )
             result.append(

@@ -17,6 +17,7 @@ from apps.core.messages.fields import is_uuid
 from apps.dashboard import days
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.filters import Filters, days_of, searched
+from apps.dashboard.lists import Tab
 from apps.dashboard.payment_columns import PAYMENTS
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 from apps.links.selectors import payments_by_email
@@ -41,7 +42,7 @@ _SUM = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class PaymentFilters(Filters):
+class PaymentListFilters(Filters):
     """`coin` is a symbol, on whatever network."""
 
     network: str = ""
@@ -52,7 +53,7 @@ class PaymentFilters(Filters):
     NAMES = {**Filters.NAMES, "least": "min", "most": "max"}
 
     @classmethod
-    def of_assets(cls, query: QueryDict, assets: Sequence[Asset]) -> "PaymentFilters":
+    def of_assets(cls, query: QueryDict, assets: Sequence[Asset]) -> "PaymentListFilters":
         def told(name: str, is_meant: "re.Pattern[str] | frozenset[str]") -> str:
             text = query.get(name, "").strip()
             is_grouped = (
@@ -122,7 +123,7 @@ def _cents(amount: str) -> int | None:
 
 def index(request: PageRequest) -> HttpResponse:
     assets = active_assets(request.access.mode)
-    filters = PaymentFilters.of_assets(request.GET, assets)
+    filters = PaymentListFilters.of_assets(request.GET, assets)
     rows = filters.rows(request, assets)
     number = _page_number(request.GET.get("page", ""))
     page_rows = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
@@ -159,25 +160,18 @@ def export(request: PageRequest) -> FileResponse:
     """The filtered list as CSV, newest first, every amount a plain decimal."""
     assets = active_assets(request.access.mode)
     return PAYMENTS.csv(
-        request, PaymentFilters.of_assets(request.GET, assets).rows(request, assets)
+        request, PaymentListFilters.of_assets(request.GET, assets).rows(request, assets)
     )
 
 
-@dataclass(frozen=True)
-class Tab:
-    name: str
-    query: str
-    is_current: bool
-
-
-def _tabs(filters: PaymentFilters) -> list[Tab]:
+def _tabs(filters: PaymentListFilters) -> list[Tab]:
     return [
         Tab(name, filters.query(status=status), status == filters.status)
         for status, name in _TABS.items()
     ]
 
 
-def _presets(filters: PaymentFilters, today: date) -> list[Tab]:
+def _presets(filters: PaymentListFilters, today: date) -> list[Tab]:
     """Ranges of days that end today, and the month before."""
     month = today.replace(day=1)
     before = month - timedelta(days=1)
@@ -196,7 +190,7 @@ def _presets(filters: PaymentFilters, today: date) -> list[Tab]:
     ]
 
 
-def _chips(request: PageRequest, filters: PaymentFilters, assets: Sequence[Asset]) -> list[Tab]:
+def _chips(request: PageRequest, filters: PaymentListFilters, assets: Sequence[Asset]) -> list[Tab]:
     """What narrows the list beside its tab and its search, each with the address without it."""
     words = {
         "coin": f"Coin: {filters.coin}",

@@ -18,7 +18,7 @@ from apps.core.documents import spreadsheet
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
-from apps.dashboard.confirming import CodeForm
+from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
@@ -108,7 +108,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
             request.access, batch, request.person, agreed, is_compared=is_compared
         )
     except Refusals as refusal:
-        return _page(request, batch, CodeForm.from_post(request.POST).refuse(refusal))
+        return _page(request, batch, ConfirmationForm.from_post(request.POST).refuse(refusal))
     stepup.spend(request.session)
     batch.refresh_from_db()
     waits = "Some addresses are new, so payouts start later. We emailed owners a link to stop them."
@@ -192,7 +192,9 @@ def _act(request: PageRequest, batch: PayoutBatch) -> str:
     return confirming.act_of(request, batch.digest)
 
 
-def _page(request: PageRequest, batch: PayoutBatch, code: CodeForm | None = None) -> HttpResponse:
+def _page(
+    request: PageRequest, batch: PayoutBatch, code: ConfirmationForm | None = None
+) -> HttpResponse:
     choice = request.GET.get("lines", "")
     choice = choice if choice in _FILTERS else ""
     rows = _lines(batch)
@@ -235,7 +237,7 @@ def _page(request: PageRequest, batch: PayoutBatch, code: CodeForm | None = None
     template = "dashboard/payout_batches/detail.html"
     if may_release:
         return confirming.show_asking(request, template, context, _act(request, batch), code)
-    refused = code or CodeForm({})
+    refused = code or ConfirmationForm({})
     return show(
         request, template, {**context, "errors": refused.common_errors}, status=refused.status
     )

@@ -12,7 +12,7 @@ from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.payouts import selectors
-from apps.payouts.models import Destination, Network
+from apps.payouts.models import Destination, WalletNetwork
 from apps.payouts.services.destinations import (
     add_bank,
     add_wallet,
@@ -100,11 +100,11 @@ def _wallet_form(request: PageRequest, form: Form, lookalike: str = "") -> HttpR
 
 def _networks(request: PageRequest) -> list[tuple[str, str]]:
     """Named as everywhere else on the dashboard."""
-    is_test = {Network.SEPOLIA}
+    is_test = {WalletNetwork.SEPOLIA}
     names = dict(Chain.objects.values_list("pk", "name"))
     return [
         (network.value, names.get(network.value, str(network.label)))
-        for network in Network
+        for network in WalletNetwork
         if (network in is_test) != request.access.is_live
     ]
 

@@ -21,7 +21,7 @@ from apps.core.templatetags.tillgate import fiat
 from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import Spendable, atomic_typed, rate_words, spendable
-from apps.dashboard.confirming import CodeForm
+from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.dashboard.reviews import (
     Caution,
@@ -190,13 +190,13 @@ def _done(payout: Payout) -> str:
 
 def _answered(
     request: PageRequest, form: PayoutForm, payout_request: PayoutRequest, order: PayoutOrder
-) -> CodeForm | None:
+) -> ConfirmationForm | None:
     """None once this very payout was agreed to, its address compared and a code given; else what
     the review says.
 
     Raises AgreedToAnother.
     """
-    code = CodeForm.from_post(request.POST)
+    code = ConfirmationForm.from_post(request.POST)
     agreed = form.values["agreed"]
     if not agreed:
         return code
@@ -212,7 +212,7 @@ def _review(
     form: PayoutForm,
     payout_request: PayoutRequest,
     order: PayoutOrder,
-    code: CodeForm,
+    code: ConfirmationForm,
 ) -> HttpResponse:
     """What leaves, where to, what it costs, and that it can't be called back."""
     target = order.target

@@ -15,7 +15,7 @@ from apps.core.errors import Listed
 from apps.core.messages.fields import FiatAmount, Invalid
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
-from apps.dashboard.confirming import CodeForm
+from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors
 from apps.payouts.models import Schedule
@@ -255,7 +255,7 @@ def run(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _run_page(
-    request: PageRequest, schedule: Schedule, code: CodeForm | None = None
+    request: PageRequest, schedule: Schedule, code: ConfirmationForm | None = None
 ) -> HttpResponse:
     context = {"schedule": schedule, "to": _to(schedule)}
     act = _run_act(request, schedule)

@@ -66,7 +66,7 @@ class AccountChangesForm(Form):
         return AccountChanges.read({**self.sent, "name": self.values["name"]})
 
 
-class LinkForm(Form):
+class OnboardingLinkForm(Form):
     names = ("purpose", "return_url", "expires_in")
     labels = {"return_url": "The return URL", "expires_in": "The expiration"}
 
@@ -79,7 +79,7 @@ class LinkForm(Form):
         )
 
 
-class VerificationForm(Form):
+class AccountVerificationForm(Form):
     names = VerificationRequest.__struct_fields__
     labels = {
         "business_legal_name": "Registered name",
@@ -233,8 +233,8 @@ def create_link(request: PageRequest, id: str) -> HttpResponse:
     account = selectors.find_account(access, id)
     if request.method == "GET":
         lifetime = int(onboarding.LIFETIME_DEFAULT.total_seconds())
-        return _link_form(request, account, LinkForm({"expires_in": str(lifetime)}))
-    form = LinkForm(request.POST.dict())
+        return _link_form(request, account, OnboardingLinkForm({"expires_in": str(lifetime)}))
+    form = OnboardingLinkForm(request.POST.dict())
     try:
         account = onboarding.account_for_link(access, id)
         link, token = onboarding.mint_link(access, account, form.request(access.mode))
@@ -260,8 +260,8 @@ def attest(request: PageRequest, id: str) -> HttpResponse:
     account = selectors.find_account(_only_platforms(request), id)
     if request.method == "GET":
         defaults = {"business_legal_name": account.name, "business_country": account.country}
-        return _attest_form(request, account, VerificationForm(defaults))
-    form = VerificationForm(request.POST.dict())
+        return _attest_form(request, account, AccountVerificationForm(defaults))
+    form = AccountVerificationForm(request.POST.dict())
     try:
         verifications.submit_verification(account, form.request())
     except Refusals as refusal:

@@ -20,12 +20,12 @@ from apps.billing.selectors import invoice_of
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.messages.fields import Invalid
-from apps.core.money import Amount, Bps, Price
+from apps.core.money import Amount, Bps, CoinPrice
 from apps.core.templatetags.tillgate import fiat
 from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import rate_words
-from apps.dashboard.confirming import CodeForm
+from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.dashboard.reviews import Caution, Fact, Review, ReviewTransfer, coins, review_page
 from apps.ledger.selectors import balances
@@ -212,7 +212,7 @@ def _reviewed(
         answer = request_refund(request.access, payment, refund_request, form.key, agreed=agreed)
     except FiguresChanged as refusal:
         return _review(
-            request, form, refund_request, CodeForm.from_post(request.POST).refuse(refusal)
+            request, form, refund_request, ConfirmationForm.from_post(request.POST).refuse(refusal)
         )
     if answer.is_other:
         messages.error(request, "Another refund was already in progress. Nothing more was sent.")
@@ -221,7 +221,9 @@ def _reviewed(
     return go("payment", payment.pk)
 
 
-def _ask(request: PageRequest, form: RefundForm, refund_request: RefundRequest) -> CodeForm | None:
+def _ask(
+    request: PageRequest, form: RefundForm, refund_request: RefundRequest
+) -> ConfirmationForm | None:
     """A code for the figures that were looked at. Other figures are told before it is taken."""
     agreed = form.values["agreed"]
     act = _act(request, form, agreed)
@@ -241,7 +243,7 @@ def _review(
     request: PageRequest,
     form: RefundForm,
     refund_request: RefundRequest,
-    code: CodeForm | None = None,
+    code: ConfirmationForm | None = None,
 ) -> HttpResponse:
     """What would leave, where to, and what can't be done any more afterwards."""
     payment = form.payment
@@ -322,7 +324,7 @@ class Afterwards:
         ]
 
 
-def _with_worth(price: Price[Asset], atomic: int) -> SafeString:
+def _with_worth(price: CoinPrice[Asset], atomic: int) -> SafeString:
     worth = price.worth(Amount(price.asset, atomic))
     return format_html(
         '{} <span class="muted">({})</span>',
@@ -346,13 +348,13 @@ def _transfer(share: Share, form: RefundForm) -> ReviewTransfer:
     )
 
 
-def _prices(refundable: Refundable) -> list[tuple[str, Price[Asset]]]:
+def _prices(refundable: Refundable) -> list[tuple[str, CoinPrice[Asset]]]:
     """Both rates, by what people call them; today's is missing where nobody knows it."""
     today = [("today's rate", refundable.current)] if refundable.current is not None else []
     return [("the payment's rate", refundable.locked), *today]
 
 
-def _at_rate(price: Price[Asset], amount: Amount[Asset]) -> SafeString:
+def _at_rate(price: CoinPrice[Asset], amount: Amount[Asset]) -> SafeString:
     worth = price.worth(amount)
     return format_html(
         '{} <span class="muted">({})</span>', fiat(worth.cents, worth.currency), rate_words(price)

@@ -14,7 +14,7 @@ from apps.assets.models import Asset
 from apps.core.errors import Flat
 from apps.core.templatetags.tillgate import crypto
 from apps.dashboard import confirming
-from apps.dashboard.confirming import CodeForm
+from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.plumbing import PageRequest
 
 
@@ -83,7 +83,7 @@ def review_page(
     review: Review,
     values: Mapping[str, str],
     act: str,
-    code: CodeForm | None = None,
+    code: ConfirmationForm | None = None,
 ) -> HttpResponse:
     """`sent` is the form, which comes along; `code` says what was wrong about the last answer."""
     again = {name: value for name, value in values.items() if name not in ("agreed", "compared")}

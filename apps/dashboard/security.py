@@ -37,7 +37,7 @@ class EnrolForm(Form):
     secrets = ("password",)
 
 
-class PasswordForm(Form):
+class ChangePasswordForm(Form):
     names = ("old", "new")
     secrets = ("old", "new")
     inputs = {"password": "new"}
@@ -124,8 +124,8 @@ def _proof(request: PageRequest) -> str:
 
 def password(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, "password", PasswordForm({}))
-    form = PasswordForm.from_post(request.POST)
+        return _form(request, "password", ChangePasswordForm({}))
+    form = ChangePasswordForm.from_post(request.POST)
     try:
         sign_in.by_password(
             request.person.email, form.secret_values["old"], client_address(request)
@@ -183,14 +183,14 @@ def _picture(request: PageRequest, form: Form) -> HttpResponse:
     return show(request, "dashboard/security/enrol.html", context, status=form.status)
 
 
-class CloseForm(Form):
+class CloseAccountForm(Form):
     names = ("password",)
     secrets = ("password",)
 
 
 def close(request: PageRequest) -> HttpResponse:
     """The account itself; with it goes the session."""
-    form = CloseForm.from_post(request.POST)
+    form = CloseAccountForm.from_post(request.POST)
     if request.method == "POST":
         typed = form.secret_values["password"]
         address = client_address(request)

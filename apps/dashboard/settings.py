@@ -322,13 +322,13 @@ def _legibility(store: Store) -> Legibility | None:
     )
 
 
-class CloseForm(Form):
+class CloseStoreForm(Form):
     names = ("name",)
 
 
 def close(request: PageRequest) -> HttpResponse:
     """The last page of a store: its name is typed, and from then on it is only read."""
-    form = CloseForm.from_post(request.POST)
+    form = CloseStoreForm.from_post(request.POST)
     if request.method == "POST":
         try:
             closing.close_store(request.access, form.values["name"])

@@ -29,12 +29,12 @@ _CODE_WAIT = timedelta(minutes=10)
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-class PasswordForm(Form):
+class SignInForm(Form):
     names = ("email", "password")
     secrets = ("password",)
 
 
-class CodeForm(Form):
+class SignInCodeForm(Form):
     """`passkey` answers instead of a code; what is wrong with it is said above."""
 
     names = ("code",)
@@ -56,8 +56,8 @@ def password(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         if request.user.is_authenticated:
             return HttpResponseRedirect(next_url(request))
-        return _form(request, "password", PasswordForm({}))
-    form = PasswordForm.from_post(request.POST)
+        return _form(request, "password", SignInForm({}))
+    form = SignInForm.from_post(request.POST)
     try:
         typed = form.secret_values["password"]
         user, factor = sign_in.by_password(
@@ -86,10 +86,10 @@ def code(request: HttpRequest) -> HttpResponse:
         return _form(
             request,
             "code",
-            CodeForm({}),
+            SignInCodeForm({}),
             details=SignInDetails(passkey_options=_options(request, user)),
         )
-    form = CodeForm.from_post(request.POST)
+    form = SignInCodeForm.from_post(request.POST)
     try:
         factor = _taken(request, user, form)
     except Failure as refusal:
@@ -125,7 +125,7 @@ def _passkey_form(request: HttpRequest, refusal: Failure | None = None) -> HttpR
     )
 
 
-def _taken(request: HttpRequest, user: User, form: CodeForm) -> Any:
+def _taken(request: HttpRequest, user: User, form: SignInCodeForm) -> Any:
     """The code or passkey with which the person has answered. Raises what either raises."""
     code = form.values["code"]
     passkey = form.secret_values["passkey"]
@@ -149,8 +149,8 @@ def confirm(request: PageRequest) -> HttpResponse:
     if second_factor.confirmed(request.person) is None:
         return HttpResponseRedirect(next_url(request))
     if request.method == "GET":
-        return _form(request, "stepup", CodeForm({}), details=_named(request))
-    form = CodeForm.from_post(request.POST)
+        return _form(request, "stepup", SignInCodeForm({}), details=_named(request))
+    form = SignInCodeForm.from_post(request.POST)
     try:
         factor = _taken(request, request.person, form)
     except Failure as refusal:

@@ -29,11 +29,11 @@ class AddressForm(Form):
     labels = {"email": "The email address"}
 
 
-class CodeForm(Form):
+class EmailCodeForm(Form):
     names = ("code",)
 
 
-class StoreForm(Form):
+class NewStoreForm(Form):
     names: tuple[str, ...] = ("name", "country", "settlement_currency")
     labels: ClassVar[Mapping[str, str]] = {
         "name": "The store name",
@@ -45,12 +45,12 @@ class StoreForm(Form):
         return StoreRequest.read(self.sent)
 
 
-class SignUpForm(StoreForm):
+class SignUpForm(NewStoreForm):
     """The first store and its owner."""
 
     names = ("name", "person_name", "password", "country", "settlement_currency")
     secrets = ("password",)
-    labels = {**StoreForm.labels, "person_name": "Your name", "password": "The password"}
+    labels = {**NewStoreForm.labels, "person_name": "Your name", "password": "The password"}
 
     def person(self) -> PersonRequest:
         """Raises Invalid."""
@@ -75,7 +75,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 
 
 def code(request: HttpRequest) -> HttpResponse:
-    form = CodeForm(request.POST.dict())
+    form = EmailCodeForm(request.POST.dict())
     if not sign_up.awaited(request.session):
         return go("sign_up")
     if request.method == "GET":
@@ -127,7 +127,7 @@ def _first_store(request: HttpRequest, email: str) -> HttpResponse:
 
 def another_store(request: PageRequest) -> HttpResponse:
     """One more store of somebody who has signed in."""
-    form = StoreForm(
+    form = NewStoreForm(
         request.POST.dict() if request.method == "POST" else {"settlement_currency": Currency.EUR}
     )
     if request.method == "POST":

@@ -21,7 +21,7 @@ from apps.core.messages.fields import Invalid
 from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import Spendable, atomic_typed, spendable
-from apps.dashboard.confirming import CodeForm
+from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import SWAPS
 from apps.dashboard.money_lists import Worth, list_page, worths_of
@@ -144,7 +144,7 @@ def create(request: PageRequest) -> HttpResponse:
         )
     except RateMoved as refusal:
         return _review(
-            request, form, swap_request, CodeForm.from_post(request.POST).refuse(refusal)
+            request, form, swap_request, ConfirmationForm.from_post(request.POST).refuse(refusal)
         )
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
@@ -152,7 +152,9 @@ def create(request: PageRequest) -> HttpResponse:
     return go("swap", swap.pk)
 
 
-def _ask(request: PageRequest, form: SwapForm, swap_request: SwapRequest) -> CodeForm | None:
+def _ask(
+    request: PageRequest, form: SwapForm, swap_request: SwapRequest
+) -> ConfirmationForm | None:
     """A code for the figures that were looked at. What would be refused is, before it is taken."""
     act = _act(request, form, swap_request, form.least_atomic)
     if not confirming.is_open(request, act):
@@ -166,7 +168,10 @@ def _act(request: PageRequest, form: SwapForm, swap_request: SwapRequest, least_
 
 
 def _review(
-    request: PageRequest, form: SwapForm, swap_request: SwapRequest, code: CodeForm | None = None
+    request: PageRequest,
+    form: SwapForm,
+    swap_request: SwapRequest,
+    code: ConfirmationForm | None = None,
 ) -> HttpResponse:
     """What would be sold, what it is expected to bring, and the least that is taken for it."""
     quote: SwapEstimate = quote_swap(request.access, swap_request)

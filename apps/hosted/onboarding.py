@@ -25,7 +25,7 @@ from apps.core.web.forms import Form, sentences
 from apps.core.web.middleware import client_address
 from apps.core.web.refusals import status_of
 from apps.hosted.plumbing import Context, host_shown
-from apps.payouts.models import Network
+from apps.payouts.models import WalletNetwork
 from apps.platforms.models import OnboardingLink
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services import confirmations, onboarding
@@ -244,7 +244,7 @@ def _payout(
     chains = {
         asset.chain_id: asset.chain.name
         for asset in active_assets(link.mode)
-        if asset.chain_id in Network.values
+        if asset.chain_id in WalletNetwork.values
     }
     context = {
         "networks": sorted(chains.items()),

@@ -17,7 +17,6 @@ from apps.stores.person_fields import optional_person
 __all__ = [
     "ApprovalRule",
     "Destination",
-    "Network",
     "OfframpCallback",
     "Payout",
     "PayoutApproval",
@@ -29,10 +28,11 @@ __all__ = [
     "Schedule",
     "ScheduleRun",
     "StorePayoutCap",
+    "WalletNetwork",
 ]
 
 
-class Network(models.TextChoices):
+class WalletNetwork(models.TextChoices):
     """The networks that a saved wallet may be on. No asset is on the last one yet."""
 
     ETHEREUM = "ethereum", "Ethereum"
@@ -53,7 +53,7 @@ class Destination(Owned):
 
     kind = models.CharField(max_length=6, choices=Kind.choices)
     label = models.CharField(max_length=100, blank=True)
-    network = models.CharField(max_length=10, choices=Network.choices, blank=True)
+    network = models.CharField(max_length=10, choices=WalletNetwork.choices, blank=True)
     address = models.CharField(max_length=42, blank=True, db_collation="C")
     currency = models.CharField(max_length=3, blank=True)
     holder = models.CharField(max_length=200, blank=True)

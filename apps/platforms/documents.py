@@ -13,7 +13,7 @@ from apps.core.messages.documents import Day, Decimals, Digits, Document, Id, Ti
 from apps.payments.models import Payment
 from apps.platforms.models import AccessRequest, OnboardingLink
 from apps.platforms.requests import VerificationRequest
-from apps.platforms.selectors import AccountView
+from apps.platforms.selectors import AccountSummary
 from apps.stores.models import Store, Verification
 
 VerificationStatus = Annotated[str, Meta(extra_json_schema={"enum": Verification.Status.values})]
@@ -159,7 +159,7 @@ class PlatformPayment(Document, frozen=True, kw_only=True):
     account: AccountNamed
 
 
-def account_document(account: AccountView) -> PlatformAccountDocument:
+def account_document(account: AccountSummary) -> PlatformAccountDocument:
     store = account.store
     return PlatformAccountDocument(
         id=str(store.pk),

@@ -34,7 +34,7 @@ class AccountNotFound(Coded):
 
 
 @dataclass(frozen=True)
-class AccountView:
+class AccountSummary:
     """A sub-merchant with what is told of it; `has_destination` is of the mode that was asked
     in."""
 
@@ -60,7 +60,7 @@ def find_account(access: Access, account_id: str) -> Store:
     return account
 
 
-def described(access: Access, stores: Iterable[Store]) -> list[AccountView]:
+def described(access: Access, stores: Iterable[Store]) -> list[AccountSummary]:
     """The accounts with what is known of each, in three queries however many there are."""
     rows = list(stores)
     ids = [row.pk for row in rows]
@@ -72,7 +72,7 @@ def described(access: Access, stores: Iterable[Store]) -> list[AccountView]:
         )
     default = access.store.platform_fee_fraction
     return [
-        AccountView(
+        AccountSummary(
             store=row,
             fee=default if row.platform_fee_fraction is None else row.platform_fee_fraction,
             verification_status="approved"
@@ -84,7 +84,7 @@ def described(access: Access, stores: Iterable[Store]) -> list[AccountView]:
     ]
 
 
-def described_account(access: Access, store: Store) -> AccountView:
+def described_account(access: Access, store: Store) -> AccountSummary:
     return described(access, [store])[0]
 
 

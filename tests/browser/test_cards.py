@@ -108,7 +108,7 @@ def chain(settings: Any) -> Iterator[LocalChain]:
     local = LocalChain(anvil)
     settings.CHAIN_URLS = {"sepolia": [local.url]}
     settings.CHAIN_START_BLOCKS = {"sepolia": 0}
-    entry = {"BACKEND": "apps.onramp.providers.sandbox.Sandbox", "OPTIONS": {"delivers": True}}
+    entry = {"BACKEND": "apps.onramp.providers.sandbox.CardSandbox", "OPTIONS": {"delivers": True}}
     settings.PROVIDERS = {
         **settings.PROVIDERS,
         "onramp": {**settings.PROVIDERS["onramp"], "test": [entry]},

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.console import status
-from apps.console.status import Component, Report, State
+from apps.console.status import Component, State, StatusReport
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 
 LOOKS: dict[str, dict[str, Any]] = {
@@ -16,7 +16,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 AT = datetime(2026, 11, 21, 9, 14, tzinfo=UTC)
 SEEN_LATE = "Incoming payments are seen late. None are lost."
-REPORT = Report(
+REPORT = StatusReport(
     AT,
     (
         Component("API", State.OPERATIONAL),

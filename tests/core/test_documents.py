@@ -5,7 +5,7 @@ from typing import Literal
 from jsonschema import Draft202012Validator
 from msgspec import UNSET, UnsetType, to_builtins
 
-from apps.core.messages.documents import Document, Page, PageFigures, fields_of, schema_of
+from apps.core.messages.documents import Document, ListPage, PageFigures, fields_of, schema_of
 from tests.described import closed
 
 
@@ -37,12 +37,12 @@ def test_what_is_encoded_has_the_shape_told() -> None:
 
 
 def test_a_page_is_told_with_its_figures() -> None:
-    page = Page(
+    page = ListPage(
         data=[Crumb(name="a")], meta=PageFigures(page=1, per_page=25, total=1, total_pages=1)
     )
-    assert takes(Page[Crumb], to_builtins(page))
-    assert not takes(Page[Crumb], {"data": [CRUMB]})
-    assert not takes(Page[Cake], to_builtins(page))
+    assert takes(ListPage[Crumb], to_builtins(page))
+    assert not takes(ListPage[Crumb], {"data": [CRUMB]})
+    assert not takes(ListPage[Cake], to_builtins(page))
 
 
 def test_a_list_and_a_choice_of_documents_are_told() -> None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from apps.core.money import Amount, AssetId, Bps, Fiat, Price, Unit, UnitMismatch, exchanged
+from apps.core.money import Amount, AssetId, Bps, CoinPrice, Fiat, Unit, UnitMismatch, exchanged
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ MIXED: list[Callable[[], object]] = [
     lambda: Amount(ETH, 1) - Amount(USDC, 1),
     lambda: Amount(ETH, 1) <= Amount(USDC, 1),
     lambda: Amount(ETH, 1) > Amount(USDC, 1),
-    lambda: Price(ETH, Decimal(2000), "USD").worth(Amount(USDC, 1)),
+    lambda: CoinPrice(ETH, Decimal(2000), "USD").worth(Amount(USDC, 1)),
     lambda: exchanged(
-        Amount(ETH, 1), Price(USDC, Decimal(1), "USD"), Price(ETH, Decimal(2000), "USD")
+        Amount(ETH, 1), CoinPrice(USDC, Decimal(1), "USD"), CoinPrice(ETH, Decimal(2000), "USD")
     ),
     lambda: exchanged(
-        Amount(ETH, 1), Price(ETH, Decimal(2000), "USD"), Price(USDC, Decimal(1), "EUR")
+        Amount(ETH, 1), CoinPrice(ETH, Decimal(2000), "USD"), CoinPrice(USDC, Decimal(1), "EUR")
     ),
 ]
 
@@ -62,7 +62,7 @@ def test_whatever_mixes_two_units_is_refused(mix: Callable[[], object]) -> None:
 
 
 def test_a_price_says_what_an_amount_is_worth_half_even_to_the_cent() -> None:
-    price = Price(USDC, Decimal("1.5"), "EUR")
+    price = CoinPrice(USDC, Decimal("1.5"), "EUR")
     assert [price.worth(Amount(USDC, atomic)) for atomic in (10_000, 30_000, 1_000_000)] == [
         Fiat(2, "EUR"),
         Fiat(4, "EUR"),
@@ -72,8 +72,8 @@ def test_a_price_says_what_an_amount_is_worth_half_even_to_the_cent() -> None:
 
 def test_what_an_exchange_brings_is_rounded_down_and_less_the_spread() -> None:
     sold = Amount(ETH, 10**18)
-    price = Price(ETH, Decimal(2000), "USD")
-    bought = Price(USDC, Decimal(3), "USD")
+    price = CoinPrice(ETH, Decimal(2000), "USD")
+    bought = CoinPrice(USDC, Decimal(3), "USD")
     assert exchanged(sold, price, bought) == Amount(USDC, 666_666_666)
     assert exchanged(sold, price, bought, Bps(50)) == Amount(USDC, 663_333_333)
     assert Amount(USDC, 999).after_slippage(Bps(100)) == Amount(USDC, 989)

@@ -21,7 +21,7 @@ from apps.onramp.providers.base import (
     QuoteRequest,
 )
 from apps.onramp.providers.onramper import Onramper
-from apps.onramp.providers.sandbox import Sandbox
+from apps.onramp.providers.sandbox import CardSandbox
 from tests.onramp.cards import SECRET
 from tests.onramp.network import Stand, signed
 
@@ -39,7 +39,7 @@ def stand(httpserver: HTTPServer) -> Stand:
 @pytest.fixture(params=["sandbox", "onramper"])
 def network(request: pytest.FixtureRequest, stand: Stand) -> OnrampProvider:
     if request.param == "sandbox":
-        return Sandbox(mode="test")
+        return CardSandbox(mode="test")
     return Onramper(
         mode="test", api_key="pk_test_x", webhook_secret=SECRET, base_url=stand.url, quote_seconds=5
     )

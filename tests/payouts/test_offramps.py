@@ -27,7 +27,7 @@ from apps.payouts.providers.base import (
     ProviderError,
 )
 from apps.payouts.providers.http import HttpOfframp
-from apps.payouts.providers.sandbox import Sandbox
+from apps.payouts.providers.sandbox import OfframpSandbox
 from apps.payouts.services.progress import advance_payouts
 from tests import make
 from tests.cast import Shop
@@ -101,7 +101,7 @@ def order() -> OfframpOrder:
 
 @pytest.fixture(params=["sandbox", "http"])
 def adapter(request: pytest.FixtureRequest, http: HttpOfframp) -> Offramp:
-    return Sandbox() if request.param == "sandbox" else http
+    return OfframpSandbox() if request.param == "sandbox" else http
 
 
 class TestEveryAdapter:

@@ -10,7 +10,7 @@ from apps.api.agentic.plumbing import AgentView
 from apps.api.composed import PaymentIntentDetail, payment_detail
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, PerPage
-from apps.core.messages.documents import Data, Page
+from apps.core.messages.documents import Data, ListPage
 from apps.core.messages.fields import Invalid
 from apps.payments.documents import parts
 from apps.payments.documents.refund import RefundDocument, refund_document
@@ -32,7 +32,7 @@ class AgentPaymentView(AgentView):
         return self.find(self.own(), id)
 
 
-class PaymentFilters(Paged, frozen=True, kw_only=True):
+class AgentPaymentFilters(Paged, frozen=True, kw_only=True):
     reference: str | None = None
     per_page: PerPage = 10
 
@@ -46,10 +46,10 @@ class AgentPayments(AgentPaymentView):
         "currency": "invalid_currency",
         "metadata": "invalid_metadata",
     }
-    query = PaymentFilters
+    query = AgentPaymentFilters
     bodies = {"POST": AgentPayment}
     wrapper = "payment_intent"
-    answers = {"GET": Page[parts.PaymentIntentRow], "POST": parts.PaymentIntentDocument}
+    answers = {"GET": ListPage[parts.PaymentIntentRow], "POST": parts.PaymentIntentDocument}
     statuses = {"POST": 201}
 
     def post(self, request: Request) -> Response:
@@ -63,7 +63,7 @@ class AgentPayments(AgentPaymentView):
         )
 
     def get(self, request: Request) -> Response:
-        filters = PaymentFilters.read(request.query_params)
+        filters = AgentPaymentFilters.read(request.query_params)
         rows = self.own()
         reference = filters.reference
         if reference:

@@ -13,7 +13,7 @@ from apps.billing.documents.customers import CustomerDocument, customer_document
 from apps.billing.models import Customer
 from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
-from apps.core.messages.documents import Page
+from apps.core.messages.documents import ListPage
 
 
 class CustomerFilters(Paged, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class Customers(CustomerView):
 
     query = CustomerFilters
     bodies = {"POST": CustomerRequest}
-    answers = {"GET": Page[CustomerDocument], "POST": CustomerDocument}
+    answers = {"GET": ListPage[CustomerDocument], "POST": CustomerDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:

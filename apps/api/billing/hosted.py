@@ -11,7 +11,7 @@ from apps.billing.models import Invoice
 from apps.billing.selectors import by_token
 
 
-class HostedInvoice(ApiView):
+class HostedInvoiceView(ApiView):
     """The invoice as its customer sees it, with its latest payment."""
 
     missing = InvoiceNotFound()

@@ -5,16 +5,17 @@ from typing import Annotated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.billing.plumbing import BillingView, InvoiceNotFound
+from apps.api.billing.plumbing import BillingView
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, choice
 from apps.billing import selectors
 from apps.billing.documents.invoices import InvoiceDocument, invoice_document
 from apps.billing.invoices import drafts as drafts
 from apps.billing.invoices import lifecycle
+from apps.billing.invoices.payment_intents import InvoiceNotFound
 from apps.billing.models import Invoice
 from apps.billing.requests import InvoiceChanges, InvoiceRequest
-from apps.core.messages.documents import Id, Page
+from apps.core.messages.documents import Id, ListPage
 
 
 class InvoiceFilters(Paged, frozen=True, kw_only=True):
@@ -37,7 +38,7 @@ class Invoices(InvoiceView):
 
     query = InvoiceFilters
     bodies = {"POST": InvoiceRequest}
-    answers = {"GET": Page[InvoiceDocument], "POST": InvoiceDocument}
+    answers = {"GET": ListPage[InvoiceDocument], "POST": InvoiceDocument}
     statuses = {"POST": 201}
 
     def get(self, request: Request) -> Response:

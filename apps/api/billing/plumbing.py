@@ -27,10 +27,5 @@ class SubscriptionNotFound(Flat):
     message = "Subscription not found"
 
 
-class InvoiceNotFound(Flat):
-    kind = RefusalKind.NOT_FOUND
-    message = "Invoice not found"
-
-
 class BillingView(ApiView):
     shape: ClassVar[type[Failure]] = Listed

@@ -55,7 +55,7 @@ ROUTES = [
     ),
     Route(
         "billing/invoice/<str:token>",
-        hosted.HostedInvoice,
+        hosted.HostedInvoiceView,
         {"GET": PUBLIC},
         budget={"GET": PUBLIC_LINK},
         cors=GET,

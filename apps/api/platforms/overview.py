@@ -8,8 +8,8 @@ from rest_framework.response import Response
 
 from apps.api.platforms.plumbing import PlatformView
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Days, Paged, choice
-from apps.core.messages.documents import Id, Page
+from apps.api.plumbing.queries import DayRange, Paged, choice
+from apps.core.messages.documents import Id, ListPage
 from apps.payments.models import Payment
 from apps.platforms.documents import PlatformOverviewDocument, PlatformPayment, payment_row
 from apps.platforms.selectors import filtered_payments, payments_of_platform
@@ -21,14 +21,14 @@ class PlatformPaymentFilters(Paged, frozen=True, kw_only=True):
     status: Annotated[str, choice(Payment.Status.values)] | None = None
 
 
-class Overview(PlatformView):
+class PlatformOverviewView(PlatformView):
     """Merchants, volume and fees of a range of days."""
 
-    query = Days
+    query = DayRange
     answers = {"GET": PlatformOverviewDocument}
 
     def get(self, request: Request) -> Response:
-        query = Days.read(request.query_params)
+        query = DayRange.read(request.query_params)
         days = days_of(query.first, query.last, self.access.now().date())
         return Response(overview(self.access, days))
 
@@ -37,7 +37,7 @@ class PlatformPayments(PlatformView):
     """The payments of the sub-merchants, newest first."""
 
     query = PlatformPaymentFilters
-    answers = {"GET": Page[PlatformPayment]}
+    answers = {"GET": ListPage[PlatformPayment]}
 
     def get(self, request: Request) -> Response:
         filters = PlatformPaymentFilters.read(request.query_params)

@@ -28,7 +28,7 @@ ROUTES = [
     _route("accounts/<str:id>/verification", accounts.Verifications, {"POST": WRITE}),
     _route("accounts/<str:id>/onboarding_links", links.Links, {"POST": WRITE}),
     _route("accounts/<str:id>/onboarding_links/<str:link_id>", links.LinkById, {"GET": READ}),
-    _route("overview", overview.Overview, {"GET": READ}),
+    _route("overview", overview.PlatformOverviewView, {"GET": READ}),
     _route("payments", overview.PlatformPayments, {"GET": READ}),
     Route(
         "platform/onboarding_links/<str:token>",

@@ -7,7 +7,7 @@ from apps.api.plumbing.refusals import AnyError, AnyErrors, BlockedOrNot
 from apps.core.messages.documents import (
     Data,
     Feed,
-    Page,
+    ListPage,
     Paginated,
     fields_of,
     is_document,
@@ -20,7 +20,7 @@ _CHOICES: dict[Any, str] = {
     AnyErrors: "AnyErrors",
     BlockedOrNot: "ErrorMaybeWithBlockers",
 }
-_LISTS = {Page: "Page", Paginated: "Page", Data: "List", Feed: "Feed"}
+_LISTS = {ListPage: "Page", Paginated: "Page", Data: "List", Feed: "Feed"}
 _classes: dict[str, object] = {}  # name -> the class described by it
 
 

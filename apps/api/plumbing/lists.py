@@ -7,7 +7,7 @@ from typing import TypeVar
 from django.db import models
 
 from apps.api.plumbing.queries import Fed, Paged
-from apps.core.messages.documents import Feed, Page, PageFigures, Paginated
+from apps.core.messages.documents import Feed, ListPage, PageFigures, Paginated
 from apps.core.messages.fields import is_uuid
 
 Item = TypeVar("Item")
@@ -16,13 +16,15 @@ Row = TypeVar("Row", bound=models.Model)
 Read = Callable[[int, int], tuple[list[Row], int]]
 
 
-def page(query: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Page[Item]:
+def page(
+    query: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
+) -> ListPage[Item]:
     return page_by(query, _reader(rows), document)
 
 
-def page_by(query: Paged, read: "Read[Row]", document: Callable[[Row], Item]) -> Page[Item]:
+def page_by(query: Paged, read: "Read[Row]", document: Callable[[Row], Item]) -> ListPage[Item]:
     items, figures = _read(query, read, document)
-    return Page(data=items, meta=figures)
+    return ListPage(data=items, meta=figures)
 
 
 def paginated(

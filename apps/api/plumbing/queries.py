@@ -64,7 +64,7 @@ class Fed(Query, frozen=True, kw_only=True):
         return {**super()._values(parameters), "per_page": min(max(1, size), PER_PAGE_MAX)}
 
 
-class Days(Query, frozen=True, kw_only=True):
+class DayRange(Query, frozen=True, kw_only=True):
     """A range of days."""
 
     first: Day | None = field(name="from", default=None)

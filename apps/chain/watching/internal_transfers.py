@@ -63,7 +63,7 @@ class BalanceWatch:
             changed, sent_counts(self._nodes, changed, head.hash), strict=True
         ):
             before = checks.get(address)
-            search = _Search(self._nodes, self._facts, address, before)
+            search = _BalanceSearch(self._nodes, self._facts, address, before)
             if count == (before.sent_count if before else 0) + len(search.swept(head.number)):
                 self._explain(
                     search, head.number, at
@@ -97,7 +97,7 @@ class BalanceWatch:
         self._last = None if until is None else (until, address)
         return [address for _, address in rows]
 
-    def _explain(self, search: "_Search", number: int, at: datetime) -> None:
+    def _explain(self, search: "_BalanceSearch", number: int, at: datetime) -> None:
         """Find what came in since the last look and isn't known yet, block by block."""
         address = search.address
         for _ in range(FINDS_MAX):
@@ -126,7 +126,7 @@ class BalanceWatch:
                 return
 
 
-class _Search:
+class _BalanceSearch:
     """What an address holds beyond what is known, at any block since the last look."""
 
     def __init__(

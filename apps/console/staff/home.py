@@ -59,7 +59,7 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class Fact:
+class HealthFact:
     """How one part of the machine is: in a color, in words, and since when or as of when."""
 
     name: str
@@ -216,22 +216,22 @@ def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money:
     return Waiting(name, len(times), times[0] if times else None, url, is_money)
 
 
-def health(now: datetime) -> list[Fact]:
+def health(now: datetime) -> list[HealthFact]:
     """Chains, what signs and sends, what is queued, and the books."""
     return [*_chains(now), *_sending(now), *_signed(now), _queued(), _seal(now), *_floats()]
 
 
-def _chains(now: datetime) -> Iterator[Fact]:
+def _chains(now: datetime) -> Iterator[HealthFact]:
     heads = {head.chain_id: head for head in Head.objects.all()}
     for chain in Chain.objects.filter(
         pk__in=[name for name, urls in settings.CHAIN_URLS.items() if urls]
     ).order_by("mode", "name"):
         head = heads.get(chain.pk)
         if head is None:
-            yield Fact(f"{chain.name} watcher", WAIT, "No blocks read yet")
+            yield HealthFact(f"{chain.name} watcher", WAIT, "No blocks read yet")
             continue
         is_late = head.synced_at < now - READ_LATE
-        yield Fact(
+        yield HealthFact(
             f"{chain.name} watcher",
             BAD if is_late else GOOD,
             f"Block {head.number:,}",
@@ -239,7 +239,7 @@ def _chains(now: datetime) -> Iterator[Fact]:
         )
 
 
-def _sending(now: datetime) -> Iterator[Fact]:
+def _sending(now: datetime) -> Iterator[HealthFact]:
     """The signer is known by its work: what waits for it and for nothing else is old when it is
     down."""
     waiting = OutgoingTransaction.objects.filter(
@@ -247,9 +247,9 @@ def _sending(now: datetime) -> Iterator[Fact]:
     )
     since = waiting.order_by("requested_at").values_list("requested_at", flat=True).first()
     if since is None:
-        yield Fact("Signer", GOOD, "No transactions to sign")
+        yield HealthFact("Signer", GOOD, "No transactions to sign")
     else:
-        yield Fact(
+        yield HealthFact(
             "Signer", BAD if since < now - SENT_LATE else GOOD, "Oldest unsigned transaction", since
         )
     open_holds = holds.open_holds()
@@ -259,7 +259,7 @@ def _sending(now: datetime) -> Iterator[Fact]:
         if open_holds
         else "Not on hold"
     )
-    yield Fact(
+    yield HealthFact(
         "Sending",
         BAD if open_holds else GOOD,
         words,
@@ -268,7 +268,7 @@ def _sending(now: datetime) -> Iterator[Fact]:
     )
 
 
-def _signed(now: datetime) -> Iterator[Fact]:
+def _signed(now: datetime) -> Iterator[HealthFact]:
     """What has left in a day, beside the amount from which somebody is called."""
     page = reverse("admin:chain_outgoingtransaction_changelist") + "?days=1"
     for outgoing in outflow.by_asset(Mode.LIVE, now):
@@ -279,7 +279,7 @@ def _signed(now: datetime) -> Iterator[Fact]:
         is_above = outgoing.day_atomic > outgoing.alarm_atomic
         is_near = outgoing.day_atomic * 100 >= outgoing.alarm_atomic * NEAR_PERCENT
         tone = BAD if is_above else WAIT if is_near else GOOD
-        yield Fact(
+        yield HealthFact(
             f"Signing limit, {_name(outgoing.asset)}",
             tone,
             f"{spent} of {alarm} {outgoing.asset.coin_symbol} signed in 24 hours",
@@ -287,19 +287,19 @@ def _signed(now: datetime) -> Iterator[Fact]:
         )
 
 
-def _queued() -> Fact:
+def _queued() -> HealthFact:
     """Beat and workers: what piles up in Redis isn't taken."""
     try:
         waiting = sum(int(buckets.client().llen(queue)) for queue in jobs.QUEUES)
     except buckets.unreachable():
-        return Fact("Workers", BAD, "Redis can't be reached")
+        return HealthFact("Workers", BAD, "Redis can't be reached")
     tone = GOOD if waiting < 1_000 else WAIT
-    return Fact(
+    return HealthFact(
         "Workers", tone, f"{waiting:,} job{pluralize(waiting)} queued", url=reverse("admin:jobs")
     )
 
 
-def _seal(now: datetime) -> Fact:
+def _seal(now: datetime) -> HealthFact:
     """The audit log is sealed by a periodic job: a seal that grows old says that beat doesn't
     run."""
     sealed = AuditSeal.objects.order_by("-number").values_list("sealed_at", flat=True).first()
@@ -311,10 +311,10 @@ def _seal(now: datetime) -> Fact:
         .first()
     )
     if sealed is None:
-        return Fact(
+        return HealthFact(
             "Scheduler", GOOD if written is None else BAD, "The audit log has no seal yet", written
         )
-    return Fact(
+    return HealthFact(
         "Scheduler",
         BAD if written is not None and sealed < written else GOOD,
         "Audit log last sealed",
@@ -322,7 +322,7 @@ def _seal(now: datetime) -> Fact:
     )
 
 
-def _floats() -> Iterator[Fact]:
+def _floats() -> Iterator[HealthFact]:
     """What the hot wallets hold by the books, beside the float that stays in them."""
     floats = {
         asset: -amount
@@ -336,7 +336,7 @@ def _floats() -> Iterator[Fact]:
         words = f"{_coins(amount, asset)} {asset.coin_symbol}"
         if floor:
             words += f" of {_coins(floor, asset)} to keep"
-        yield Fact(
+        yield HealthFact(
             f"Hot wallet, {_name(asset)}",
             BAD if amount < 0 else WAIT if amount < floor else GOOD,
             words,

@@ -38,7 +38,7 @@ class PageFigures(Document, frozen=True, kw_only=True):
     total_pages: int
 
 
-class Page(Document, Generic[Item], frozen=True, kw_only=True):
+class ListPage(Document, Generic[Item], frozen=True, kw_only=True):
     """One page of a list."""
 
     data: list[Item]

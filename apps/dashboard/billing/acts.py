@@ -26,7 +26,7 @@ class Act(Generic[RowT]):
     done: str
 
 
-class Attempt(NamedTuple):
+class ActOutcome(NamedTuple):
     """Whether the act was done; if not, what was wrong and the status of the page that says it."""
 
     is_done: bool
@@ -41,12 +41,12 @@ def find_act(acts: Mapping[str, Act[RowT]], name: str) -> Act[RowT]:
     return act
 
 
-def attempt(request: PageRequest, act: Act[RowT], row: RowT, *, has_option: bool) -> Attempt:
+def attempt(request: PageRequest, act: Act[RowT], row: RowT, *, has_option: bool) -> ActOutcome:
     """Only a press does it: the page that asks is read first."""
     if request.method != "POST":
-        return Attempt(False, [], 200)
+        return ActOutcome(False, [], 200)
     try:
         act.do(request.access, row, has_option)
     except Refusals as refusal:
-        return Attempt(False, sentences(refusal), status_of(refusal))
-    return Attempt(True, [], 200)
+        return ActOutcome(False, sentences(refusal), status_of(refusal))
+    return ActOutcome(True, [], 200)

@@ -39,7 +39,7 @@ _TABS = {
 
 
 @dataclass(frozen=True)
-class Filters:
+class InvoiceListFilters:
     """What the address of the list asks for. What it can't mean is left out."""
 
     status: str = ""
@@ -48,7 +48,7 @@ class Filters:
     subscription: str = ""
 
     @classmethod
-    def of(cls, request: PageRequest) -> "Filters":
+    def of(cls, request: PageRequest) -> "InvoiceListFilters":
         values = {
             name: request.GET.get(name, "").strip()[:255]
             for name in ("status", "q", "customer", "subscription")
@@ -78,7 +78,7 @@ class Filters:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    filters = Filters.of(request)
+    filters = InvoiceListFilters.of(request)
     page = window(filters.rows(request.access), request.GET, filters.parameters())
     context = {
         "table": INVOICES.table(request, page.rows, filters.parameters()),
@@ -107,7 +107,9 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def export(request: PageRequest) -> FileResponse:
-    return INVOICES.csv(request, Filters.of(request).rows(request.access).prefetch_related(None))
+    return INVOICES.csv(
+        request, InvoiceListFilters.of(request).rows(request.access).prefetch_related(None)
+    )
 
 
 def find_invoice(request: PageRequest, id: str) -> Invoice:

@@ -39,14 +39,14 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Filters:
+class ProductListFilters:
     """What the address of the list asks for. What it can't mean is left out."""
 
     status: str
     q: str
 
     @classmethod
-    def of(cls, request: PageRequest) -> "Filters":
+    def of(cls, request: PageRequest) -> "ProductListFilters":
         status = request.GET.get("status", "")
         text = request.GET.get("q", "").strip()[:LENGTH_MAX]
         return cls(status if status in _TABS else "", text)
@@ -61,7 +61,7 @@ class Filters:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    filters = Filters.of(request)
+    filters = ProductListFilters.of(request)
     page = window(_rows(request, filters), request.GET, filters.parameters)
     context = {
         "table": PRODUCTS.table(request, page.rows, filters.parameters),
@@ -86,7 +86,7 @@ def index(request: PageRequest) -> HttpResponse:
     )
 
 
-def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Product]":
+def _rows(request: PageRequest, filters: ProductListFilters) -> "QuerySet[Product]":
     """What the address asks for."""
     rows = products_beginning(_products(request), filters.q)
     return rows.filter(active=filters.status == "active") if filters.status else rows
@@ -94,7 +94,7 @@ def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Product]":
 
 def export(request: PageRequest) -> FileResponse:
     """The filtered list as CSV, newest first."""
-    return PRODUCTS.csv(request, _rows(request, Filters.of(request)))
+    return PRODUCTS.csv(request, _rows(request, ProductListFilters.of(request)))
 
 
 def export_prices(request: PageRequest) -> FileResponse:

@@ -81,7 +81,7 @@ SERVICES = (
 
 
 @dataclass(frozen=True)
-class Sandbox:
+class CardSandbox:
     """`delivers`: whether coins are sent on the local chain once the card is charged."""
 
     mode: str

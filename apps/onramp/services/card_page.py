@@ -11,7 +11,7 @@ from apps.core.errors import ProviderError
 from apps.core.rows import Job
 from apps.onramp.models import FundingSession, SessionChange
 from apps.onramp.providers.base import EXPIRED, FAILED, PAID, PENDING, OnrampCoin, ProviderReport
-from apps.onramp.providers.sandbox import Sandbox
+from apps.onramp.providers.sandbox import CardSandbox
 from apps.onramp.services import progress
 from apps.onramp.services.networks import network_named
 
@@ -35,9 +35,13 @@ def finish(session: FundingSession, outcome: str) -> None:
         progress.ask_for_delivery(session)
 
 
-def _adapter(session: FundingSession) -> Sandbox | None:
+def _adapter(session: FundingSession) -> CardSandbox | None:
     network = network_named(session.store, session.mode, session.provider)
-    return network.adapter if network is not None and isinstance(network.adapter, Sandbox) else None
+    return (
+        network.adapter
+        if network is not None and isinstance(network.adapter, CardSandbox)
+        else None
+    )
 
 
 def deliver_due() -> None:

@@ -153,7 +153,7 @@ def _absolute(url: str | None) -> str | None:
 
 
 @dataclass
-class _Search:
+class _QuoteSearch:
     """The questions of one search and what has come back."""
 
     methods: list[PricedMethod] = field(default_factory=list)
@@ -208,9 +208,9 @@ def _cached(look: Callable[[], Any]) -> Any:
         return None
 
 
-def _search(payment: Payment, place: CustomerPlace, usable: list[Usable]) -> _Search:
+def _search(payment: Payment, place: CustomerPlace, usable: list[Usable]) -> _QuoteSearch:
     """QuoteRequest every network for its methods, then every method for its offers, all at once."""
-    search = _Search()
+    search = _QuoteSearch()
     real = clock.real_now()
     deadline = time.monotonic() + settings.CARD_DEADLINE_SECONDS
     waiting: dict[Future[Any], tuple[Usable, Method | None]] = {}
@@ -259,7 +259,7 @@ def _submit(name: str, call: Callable[..., Any], *arguments: Any) -> Future[Any]
     return pool.submit(call, *arguments)
 
 
-def _answer(future: Future[Any], provider: Usable, search: _Search) -> Any:
+def _answer(future: Future[Any], provider: Usable, search: _QuoteSearch) -> Any:
     """What a network said; one that fails, in whatever way, offers nothing."""
     try:
         return future.result()
@@ -300,7 +300,7 @@ def _ask(
 
 
 def _take(
-    search: _Search,
+    search: _QuoteSearch,
     payment: Payment,
     provider: Usable,
     method: Method,
@@ -349,7 +349,7 @@ def is_worth_offering(
     return is_fair and offer.crypto_atomic >= entry.required_atomic
 
 
-def _priced(payment: Payment, usable: list[Usable], search: _Search, provider: str) -> Priced:
+def _priced(payment: Payment, usable: list[Usable], search: _QuoteSearch, provider: str) -> Priced:
     entries = {provider.network.name: provider.entry for provider in usable}
     worth = {
         method.id: money.cents_for_atomic(

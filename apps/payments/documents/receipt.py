@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from apps.core.countries import country_name
-from apps.core.money import Amount, Fiat, Price
+from apps.core.money import Amount, CoinPrice, Fiat
 from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
 from apps.payments.documents.order import PaymentOrder, order_of
 from apps.payments.documents.parts import hosted_url
@@ -98,7 +98,9 @@ def coins_paid(payment: Payment, received: list[Received]) -> list[CoinsPaid]:
 
 def _coins(payment: Payment, intake: Received, transaction: TransactionDocument) -> CoinsPaid:
     asset = intake.address.asset
-    price = Price(intake.address.asset, intake.address.exchange_rate, payment.settlement_currency)
+    price = CoinPrice(
+        intake.address.asset, intake.address.exchange_rate, payment.settlement_currency
+    )
     coins = 0
     worth = 0
     for coins in (1, 1_000, 1_000_000):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from apps.assets.models import Asset
 from apps.assets.selectors import valued
 from apps.core import clock
-from apps.core.money import Amount, Price
+from apps.core.money import Amount, CoinPrice
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
 from apps.payments.services.refund_shares import refundable_amounts
@@ -25,8 +25,8 @@ class Refundable:
     it is worth now."""
 
     remaining: Amount[Asset]
-    locked: Price[Asset]
-    current: Price[Asset] | None
+    locked: CoinPrice[Asset]
+    current: CoinPrice[Asset] | None
 
     @property
     def asset(self) -> Asset:
@@ -70,7 +70,7 @@ def refundable(payment: Payment, received: list[Received]) -> list[Refundable]:
         if asset.pk not in remaining:
             continue
         now = rates.get(asset.pk)
-        locked = Price(asset, intake.address.exchange_rate, currency)
-        current = None if now is None else Price(asset, now, currency)
+        locked = CoinPrice(asset, intake.address.exchange_rate, currency)
+        current = None if now is None else CoinPrice(asset, now, currency)
         options.append(Refundable(Amount(asset, remaining[asset.pk]), locked, current))
     return options

@@ -10,7 +10,7 @@ from apps.assets.models import Asset
 from apps.core import money
 from apps.core.errors import Flat
 from apps.core.messages.fields import FiatAmount, Invalid
-from apps.core.money import BASIS_POINTS, CENTS, Amount, Bps, Fiat, Price
+from apps.core.money import BASIS_POINTS, CENTS, Amount, Bps, CoinPrice, Fiat
 from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 
 _TYPED = FiatAmount()
@@ -29,7 +29,7 @@ class Most:
     fiat."""
 
     amount: Amount[Asset]
-    price: Price[Asset]
+    price: CoinPrice[Asset]
 
     @property
     def fiat(self) -> Fiat:

@@ -37,7 +37,7 @@ SENT_BACK = 9005
 NO_ANSWER = 9006
 
 
-class Sandbox:
+class OfframpSandbox:
     name = "sandbox"
     poll_seconds = 0
 

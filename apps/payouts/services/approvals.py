@@ -18,7 +18,7 @@ from apps.assets.selectors import valued
 from apps.core import clock, mail
 from apps.core.db import locks
 from apps.core.models import Viewer
-from apps.core.money import Amount, Fiat, Price
+from apps.core.money import Amount, CoinPrice, Fiat
 from apps.payouts.models import Payout, PayoutApproval, Schedule
 from apps.payouts.services import approval_rules
 from apps.stores import profile
@@ -119,7 +119,7 @@ def worth_of(atomic: Mapping[str, int], currency: str) -> Fiat | None:
     for asset, rate in valued(atomic, currency, clock.real_now()):
         if rate is None:
             return None
-        total += Price(asset, rate, currency).worth(Amount(asset, atomic[asset.pk]))
+        total += CoinPrice(asset, rate, currency).worth(Amount(asset, atomic[asset.pk]))
     return total
 
 

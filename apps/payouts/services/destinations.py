@@ -22,7 +22,7 @@ from apps.core.evm import is_address
 from apps.core.ids import new_id
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
-from apps.payouts.models import Destination, Network, Payout
+from apps.payouts.models import Destination, Payout, WalletNetwork
 from apps.stores import audit
 from apps.stores.models import Currency, Store
 
@@ -81,10 +81,10 @@ class HolderMissing(Flat):
 def network_named(text: str) -> str:
     """A network's name in any case, or the symbol of its chain. Raises UnknownNetwork."""
     name = text.strip().lower()
-    if name in Network.values:
+    if name in WalletNetwork.values:
         return name
     chain_id = (
-        Asset.objects.filter(chain__symbol__iexact=name, chain__in=Network.values)
+        Asset.objects.filter(chain__symbol__iexact=name, chain__in=WalletNetwork.values)
         .values_list("chain", flat=True)
         .first()
     )

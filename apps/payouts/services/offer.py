@@ -16,7 +16,7 @@ from apps.chain.sending import costs
 from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.models import Mode
-from apps.core.money import Amount, Price
+from apps.core.money import Amount, CoinPrice
 from apps.ledger.selectors import balances
 from apps.payments.services.worth import Most
 from apps.payouts import selectors
@@ -48,7 +48,7 @@ class PayoutOffer:
 
     available: Amount[Asset]
     maximum: Amount[Asset]
-    price: Price[Asset] | None
+    price: CoinPrice[Asset] | None
     minimum: Amount[Asset]
     bank_minimum: Amount[Asset] | None
     bears_fee: bool

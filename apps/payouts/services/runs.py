@@ -56,7 +56,7 @@ class RunRefused(Coded):
 
 
 @dataclass(frozen=True)
-class _Owner:
+class _ScheduleOwner:
     """Whose schedule it is, as the services below ask for it."""
 
     store_id: uuid.UUID
@@ -204,7 +204,7 @@ def _pay(schedule: Schedule, run: ScheduleRun, amount: Amount[Asset], at: dateti
             if schedule.swap_target_asset_id is not None
             else Payout.Rail.FIAT_MANUAL
         )
-    owner = _Owner(schedule.store_id, schedule.mode)
+    owner = _ScheduleOwner(schedule.store_id, schedule.mode)
     order = PayoutOrder(amount, target, rail, schedule=schedule)
     try:
         with transaction.atomic():
@@ -260,7 +260,7 @@ def _begin_swap(run: ScheduleRun) -> Ran:
     if run.swap_id is None:
         try:
             swap, _ = create_swap(
-                _Owner(schedule.store_id, schedule.mode),
+                _ScheduleOwner(schedule.store_id, schedule.mode),
                 SwapRequest(
                     schedule.asset_id, str(schedule.swap_target_asset_id), run.amount_atomic or 0
                 ),

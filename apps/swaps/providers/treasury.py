@@ -15,7 +15,7 @@ from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.db import locks
 from apps.core.errors import ErrorCode, ProviderError
-from apps.core.money import Amount, Bps, Fiat, Price
+from apps.core.money import Amount, Bps, CoinPrice, Fiat
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
 from apps.ledger.selectors import account_balance
 from apps.swaps.providers.base import FAILED, FILLED, WAITING, NoRoute, SwapOrder, SwapOutcome
@@ -133,5 +133,5 @@ class Treasury:
         locks.hold_in_transaction(locks.Turn.TREASURY, asset.pk)
 
 
-def _price(rate: Rate, asset: Asset) -> Price[Asset]:
-    return Price(asset, rate.rate, rate.currency)
+def _price(rate: Rate, asset: Asset) -> CoinPrice[Asset]:
+    return CoinPrice(asset, rate.rate, rate.currency)

@@ -61,7 +61,7 @@ class NotATarget(Flat):
 
 
 @dataclass(frozen=True)
-class _Owner:
+class _PaymentOwner:
     """Whose payment it is, as the services below ask for it."""
 
     store_id: uuid.UUID
@@ -221,7 +221,7 @@ def _begin(
     payment: Payment, target_id: str, asset_id: str, amount_atomic: int, at: datetime
 ) -> Swap | str | None:
     """The swap, or why there is none; None when it should be tried again."""
-    owner = _Owner(payment.store_id, payment.mode)
+    owner = _PaymentOwner(payment.store_id, payment.mode)
     try:
         swap, _ = create_swap(
             owner,

@@ -11,7 +11,7 @@ from apps.assets.rates import COMPARED
 from apps.assets.selectors import valued
 from apps.core.db import locks
 from apps.core.models import Mode
-from apps.core.money import CENTS, Amount, Fiat, Price
+from apps.core.money import CENTS, Amount, CoinPrice, Fiat
 from apps.swaps.models import Swap
 from apps.swaps.providers.treasury import Treasury
 from apps.swaps.services.quote import DayLimitReached, QuoteUnavailable, SwapEstimate
@@ -52,7 +52,7 @@ def check_day(
     for asset, rate in valued(sold, COMPARED, real):
         if rate is None:
             raise QuoteUnavailable(retry_after=5)
-        total += Price(asset, rate, COMPARED).worth(Amount(asset, sold[asset.pk]))
+        total += CoinPrice(asset, rate, COMPARED).worth(Amount(asset, sold[asset.pk]))
     if total > Fiat(settings.SWAP_STORE_DAY_USD * CENTS, COMPARED):
         raise DayLimitReached
 

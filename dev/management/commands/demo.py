@@ -53,7 +53,7 @@ _LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 T = TypeVar("T")
 
 
-class SignInDetails(Result, frozen=True, kw_only=True):
+class DemoSignIn(Result, frozen=True, kw_only=True):
     """Where somebody signs in, and as whom."""
 
     url: str
@@ -61,7 +61,7 @@ class SignInDetails(Result, frozen=True, kw_only=True):
     password: str
 
 
-class Merchant(SignInDetails, frozen=True, kw_only=True):
+class Merchant(DemoSignIn, frozen=True, kw_only=True):
     totp_secret: str
 
 
@@ -79,7 +79,7 @@ class DemoDocument(Result, frozen=True, kw_only=True):
 
     base_url: str
     dashboard: Merchant
-    admin: SignInDetails
+    admin: DemoSignIn
     store: StoreResult
     chains: dict[str, LocalChain]
     mailbox: str
@@ -327,7 +327,7 @@ def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> 
     return DemoDocument(
         base_url=base_url,
         dashboard=Merchant(url=f"{base_url}/dashboard/", **people.MERCHANT),
-        admin=SignInDetails(url=f"{base_url}/admin/", **people.STAFF),
+        admin=DemoSignIn(url=f"{base_url}/admin/", **people.STAFF),
         store=credentials,
         chains=chains,
         mailbox=str(settings.EMAIL_FILE_PATH),

@@ -29,7 +29,7 @@ class RolesResult(Result, frozen=True, kw_only=True):
     roles: list[str]
 
 
-class StaffMember(Result, frozen=True, kw_only=True):
+class StaffMemberResult(Result, frozen=True, kw_only=True):
     email: str
     active: bool
     roles: list[str]
@@ -38,7 +38,7 @@ class StaffMember(Result, frozen=True, kw_only=True):
 class StaffResult(Result, frozen=True, kw_only=True):
     """Who is staff, and what waits for a second one of them."""
 
-    staff: list[StaffMember]
+    staff: list[StaffMemberResult]
     waiting: list[StaffRequestResult]
 
 
@@ -83,7 +83,7 @@ class Command(OperatorCommand[StaffResult | RolesResult | StaffRequestResult]):
         people = User.objects.filter(is_staff=True).order_by("email")
         return StaffResult(
             staff=[
-                StaffMember(
+                StaffMemberResult(
                     email=person.email, active=person.is_active, roles=sorted(roles_of(person))
                 )
                 for person in people
