@@ -45,5 +45,5 @@ def _headers_of(scope: Scope) -> Headers:
 memory.share_heaps()
 application = Gateway(_threaded, _headers_of)
 get_resolver().url_patterns  # noqa: B018  # all routes and what they load, which stays
-memory.settle()
+memory.freeze_loaded()
 gc.set_threshold(7_000, 10, 10)

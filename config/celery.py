@@ -95,7 +95,7 @@ def _share_memory_with_children(**_: Any) -> None:
     """What the worker has loaded is in the memory of each child, and stays one copy while neither
     writes to it."""
     memory.share_heaps()
-    memory.settle()
+    memory.freeze_loaded()
 
 
 SECOND = 1.0

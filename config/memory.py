@@ -17,7 +17,7 @@ def share_heaps() -> None:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, ARENAS_MAX)
 
 
-def settle() -> None:
+def freeze_loaded() -> None:
     """Once a process has loaded what it runs: out of the garbage collector's sight, and nothing
     kept that is free.
 

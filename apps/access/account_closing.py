@@ -12,7 +12,7 @@ from apps.access import sign_in, team
 from apps.access.models import SecondFactor, SignIn
 from apps.core import acting
 from apps.core.errors import Flat, RefusalKind
-from apps.stores import audit, notices
+from apps.stores import account_emails, audit
 from apps.stores.models import Member, NotificationChoice, Role, User
 from apps.stores.services import sign_out_everywhere
 
@@ -46,7 +46,7 @@ def close_account(user: User, password: str, address: str) -> None:
             raise StaffStay
         if owned_alone(fresh):
             raise OwnsStores
-        notices.tell(fresh, "Your account was closed")
+        account_emails.tell(fresh, "Your account was closed")
         acting.become(acting.ActorKind.PERSON, fresh.pk)
         for member in Member.objects.filter(user=fresh, store__deleted_at=None).select_related(
             "store"

@@ -16,7 +16,7 @@ from apps.core import emails, mail
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, NotFound
 from apps.core.messages.fields import Invalid, is_uuid
-from apps.stores import audit, notices
+from apps.stores import account_emails, audit
 from apps.stores.models import User
 from apps.stores.services import EmailTaken, sign_out_everywhere
 
@@ -73,5 +73,5 @@ def finish(token: str) -> User:
             user.save(update_fields=["email"])
         sign_out_everywhere(user)
         audit.record("email.changed", target=user, name=new, details={"email": [old, new]})
-        notices.tell(user, f"Your email address was changed to {new}", to=old)
+        account_emails.tell(user, f"Your email address was changed to {new}", to=old)
     return user

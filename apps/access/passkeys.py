@@ -22,7 +22,7 @@ from apps.access import second_factor, sign_in
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.messages.fields import Invalid, check_storable, is_deeper
-from apps.stores import audit, notices
+from apps.stores import account_emails, audit
 from apps.stores.models import User
 
 NAME_LENGTH_MAX = 60
@@ -93,7 +93,7 @@ def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -
             passkey.name = name
             passkey.save(update_fields=["name"])
             audit.record("passkey.added", target=passkey, name=name)
-            notices.tell(user, f"A passkey was added: {name}")
+            account_emails.tell(user, f"A passkey was added: {name}")
     except (*ceremonies.REFUSED, Invalid, *_MALFORMED):
         raise NotAdded from None
     return passkey
@@ -149,7 +149,7 @@ def remove(passkey: Any) -> None:
     """It opens nothing any more."""
     with transaction.atomic():
         audit.record("passkey.removed", target=passkey, name=passkey.name)
-        notices.tell(passkey.user, f"A passkey was removed: {passkey.name}")
+        account_emails.tell(passkey.user, f"A passkey was removed: {passkey.name}")
         passkey.delete()
 
 

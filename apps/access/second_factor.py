@@ -16,7 +16,7 @@ from django_otp_webauthn.models import WebAuthnCredential
 from apps.access.models import SecondFactor
 from apps.core import clock, crypto
 from apps.core.errors import Flat
-from apps.stores import audit, notices
+from apps.stores import account_emails, audit
 from apps.stores.models import User
 from apps.stores.services import sign_out_everywhere
 
@@ -78,7 +78,7 @@ def confirm(user: User, code: str) -> list[str]:
         codes = _new_backup_codes(factor)
         sign_out_everywhere(user)
         audit.record("second_factor.set_up", target=user, name=user.email)
-        notices.tell(user, "An authenticator app was set up")
+        account_emails.tell(user, "An authenticator app was set up")
     return codes
 
 
@@ -108,7 +108,7 @@ def take_off(user: User) -> None:
         SecondFactor.objects.filter(user=user).delete()
         sign_out_everywhere(user)
         audit.record("second_factor.removed", target=user, name=user.email)
-        notices.tell(user, "Your authenticator app was removed")
+        account_emails.tell(user, "Your authenticator app was removed")
 
 
 def verify(user: User, factor: SecondFactor, code: str) -> None:
@@ -118,7 +118,9 @@ def verify(user: User, factor: SecondFactor, code: str) -> None:
     before = factor.throttling_failure_count
     factor.refresh_from_db(fields=["throttling_failure_count"])
     if before != factor.throttling_failure_count == WRONG_CODES_TOLD:
-        notices.tell(user, f"{WRONG_CODES_TOLD} wrong codes in a row were entered for your account")
+        account_emails.tell(
+            user, f"{WRONG_CODES_TOLD} wrong codes in a row were entered for your account"
+        )
     raise WrongCode
 
 

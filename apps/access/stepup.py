@@ -61,7 +61,7 @@ class CodeCheckUnavailable(Coded):
     message = "Codes can't be checked right now"
 
 
-def act_of(*parts: object) -> str:
+def act_digest(*parts: object) -> str:
     """The digest of an act: who for, what, how much, where to."""
     return hashlib.sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()
 

@@ -4,7 +4,7 @@ credentials."""
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.composed import CheckoutDocument, checkout_document
+from apps.api.composites import CheckoutDocument, checkout_document
 from apps.api.plumbing.views import ApiView
 from apps.core.errors import Flat, RefusalKind
 from apps.payments.models import Payment

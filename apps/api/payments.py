@@ -8,7 +8,7 @@ from msgspec import field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api import composed
+from apps.api import composites
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import DayRange, Paged, PerPage, choice, described
 from apps.api.plumbing.views import ApiView
@@ -83,10 +83,12 @@ class PaymentView(ApiView):
 class PaymentById(PaymentView):
     """Everything there is to know about an intent."""
 
-    answers = {"GET": composed.PaymentIntentDetail}
+    answers = {"GET": composites.PaymentIntentDetail}
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(composed.payment_detail(find_snapshot(self.access, self.access.store, id)))
+        return Response(
+            composites.payment_detail(find_snapshot(self.access, self.access.store, id))
+        )
 
 
 class PaymentEvents(PaymentView):
@@ -115,7 +117,7 @@ class Reconciliation(PaymentView):
     answers = {"GET": ReconciliationDocument}
 
     def get(self, request: Request, id: str) -> Response:
-        return Response(composed.reconciliation_of(self.payment(id)))
+        return Response(composites.reconciliation_of(self.payment(id)))
 
 
 class SimulatedPayments(PaymentView):
@@ -125,7 +127,7 @@ class SimulatedPayments(PaymentView):
     wrapper = "simulated_payment"
     wrapper_is_optional = True
     bodies = {"POST": SimulationRequest}
-    answers = {"POST": composed.PaymentSimulated}
+    answers = {"POST": composites.PaymentSimulated}
     statuses = {"POST": 201}
 
     def refusal(self, refusal: Invalid) -> Failure:
@@ -137,7 +139,7 @@ class SimulatedPayments(PaymentView):
         payment = self.payment(id)
         order = self.read(request, SimulationRequest)
         payment, deposit = simulate.simulate_deposit(self.access, payment, order)
-        return Response(composed.simulated_payment(snapshot_of(payment), deposit), status=201)
+        return Response(composites.simulated_payment(snapshot_of(payment), deposit), status=201)
 
 
 class TestPayments(PaymentView):

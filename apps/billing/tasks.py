@@ -15,7 +15,7 @@ def run_cycles() -> None:
 
 @shared_task(name="billing.settle_invoices")
 def settle_invoices(payment_ids: Sequence[str] | None = None) -> None:
-    payment_intents.settle_invoices(payment_ids)
+    payment_intents.update_paid_amounts(payment_ids)
 
 
 @shared_task(name="documents.prepare_invoices")

@@ -300,7 +300,7 @@ def rate_text(rate: Decimal) -> str:
     return format(rate.quantize(Decimal(1).scaleb(-18), context=WIDE), "f")
 
 
-def rate_told(value: object) -> Decimal | None:
+def read_rate(value: object) -> Decimal | None:
     """A rate in somebody else's JSON (int, Decimal or plain text); None for what is no positive,
     believable number."""
     if isinstance(value, str) and not _PLAIN_NUMBER.fullmatch(value):
@@ -311,21 +311,21 @@ def rate_told(value: object) -> Decimal | None:
     return rate if rate.is_finite() and RATE_MIN <= rate <= RATE_MAX else None
 
 
-def cents_told(value: object) -> int | None:
+def read_cents(value: object) -> int | None:
     """An amount of money in somebody else's JSON, half-even to the cent; None for what is no
     number, or a negative one."""
-    number = _told(value)
+    number = _read_number(value)
     return None if number is None else round(Fraction(number) * CENTS)
 
 
-def atomic_told(value: object, atomic_decimals: int) -> int | None:
+def read_atomic(value: object, atomic_decimals: int) -> int | None:
     """Coins in somebody else's JSON, rounded down to the atomic unit; None for what is no number,
     or a negative one."""
-    number = _told(value)
+    number = _read_number(value)
     return None if number is None else int((Fraction(number) * 10**atomic_decimals).__floor__())
 
 
-def _told(value: object) -> Decimal | None:
+def _read_number(value: object) -> Decimal | None:
     if isinstance(value, str) and not _PLAIN_NUMBER.fullmatch(value):
         return None
     if isinstance(value, bool) or not isinstance(value, int | Decimal | str):

@@ -202,7 +202,7 @@ class _Run:
     @transaction.atomic
     def _count(self, row_id: str, error: Exception) -> RowFailure:
         at = real_now()
-        text = _told(error)
+        text = _error_text(error)
         failure, is_new = RowFailure.objects.select_for_update().get_or_create(
             job=self.job.name,
             row_id=row_id,
@@ -253,7 +253,7 @@ def is_outage(error: BaseException) -> bool:
     return bool(state.startswith(_OUTAGES) or state == _READ_ONLY)
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """Class and place, and the sentence where it is our own: one of PostgreSQL's or a library's may
     quote the row."""
     texts = [type(error).__name__]

@@ -64,7 +64,7 @@ PERSONAL = (
 )
 
 
-def act_of(url: str) -> tuple[str, bool]:
+def act_at(url: str) -> tuple[str, bool]:
     """What is done at the address, and whether it is done to the chosen store (else to the person's
     account)."""
     name = page_of(url)

@@ -9,14 +9,16 @@ from django.utils.html import format_html
 
 from apps.core import clock, money
 from apps.core.templatetags.tillgate import count, day
-from apps.dashboard import cells
+from apps.dashboard import list_cells
 from apps.dashboard.lists import Column
 
 Get = Callable[[Any], Any]
 
 
 def text_column(key: str, label: str, get: Get, *, is_default: bool = True) -> Column:
-    return Column(key, label, lambda row: cells.words(get(row)), {key: get}, is_default=is_default)
+    return Column(
+        key, label, lambda row: list_cells.words(get(row)), {key: get}, is_default=is_default
+    )
 
 
 def number_column(key: str, label: str, get: Get, *, is_default: bool = True) -> Column:
@@ -38,7 +40,7 @@ def cents_column(
     csv: Mapping[str, Get] = {
         key: lambda row: "" if cents(row) is None else money.text_from_cents(cents(row))
     }
-    cell = lambda row: cells.cents(cents(row), currency(row))  # noqa: E731
+    cell = lambda row: list_cells.cents(cents(row), currency(row))  # noqa: E731
     return Column(key, label, cell, csv, is_number=True, is_default=is_default, on_phone=on_phone)
 
 
@@ -54,7 +56,12 @@ def time_column(
     """`name` is what the file calls it."""
     csv = {name: lambda row: clock.iso(get(row))}
     return Column(
-        key, label, lambda row: cells.time(get(row)), csv, is_default=is_default, on_phone=on_phone
+        key,
+        label,
+        lambda row: list_cells.time(get(row)),
+        csv,
+        is_default=is_default,
+        on_phone=on_phone,
     )
 
 
@@ -71,7 +78,9 @@ def day_column(
 
     def cell(row: Any) -> str:
         at = get(row)
-        return cells.NONE if at is None else format_html('<span class="muted">{}</span>', day(at))
+        return (
+            list_cells.NONE if at is None else format_html('<span class="muted">{}</span>', day(at))
+        )
 
     return Column(
         key,

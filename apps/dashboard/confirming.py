@@ -40,9 +40,9 @@ class ConfirmationForm(Form):
     secrets = ("passkey",)
 
 
-def act_of(request: PageRequest, *parts: object) -> str:
+def page_act(request: PageRequest, *parts: object) -> str:
     """What is done here: on this page, in this store and mode, with these figures and addresses."""
-    return stepup.act_of(request.path, request.access.store_id, request.access.mode, *parts)
+    return stepup.act_digest(request.path, request.access.store_id, request.access.mode, *parts)
 
 
 def is_open(request: PageRequest, act: str) -> bool:
@@ -128,7 +128,7 @@ def ask_about_form(
         if name not in _ANSWER
         for value in values
     )
-    act = act_of(request, entries)
+    act = page_act(request, entries)
     stepup.spend(request.session)
     if is_open(request, act):
         _open(request)

@@ -49,7 +49,7 @@ def steps_of(access: Access, person: User) -> list[GoLiveStep]:
         ]
 
 
-def _settled(access: Access, mode: str) -> bool:
+def _has_paid(access: Access, mode: str) -> bool:
     paid = [Payment.Status.COMPLETED, Payment.Status.REFUNDED]
     return Payment.objects.filter(store_id=access.store_id, mode=mode, status__in=paid).exists()
 
@@ -62,7 +62,7 @@ def _test_payment(access: Access) -> GoLiveStep:
         "Create a test payment",
         reverse("dashboard:payment_create"),
         roles.PAY,
-        _settled(access, Mode.TEST),
+        _has_paid(access, Mode.TEST),
     )
 
 
@@ -169,5 +169,5 @@ def _live_payment(access: Access) -> GoLiveStep:
         "Create a live payment",
         reverse("dashboard:payment_create") if access.is_live else "",
         roles.PAY,
-        _settled(access, Mode.LIVE),
+        _has_paid(access, Mode.LIVE),
     )

@@ -18,9 +18,9 @@ from apps.access.access import Access
 from apps.assets.attention import stopped_assets
 from apps.billing import attention as billing
 from apps.chain.attention import delayed_wallets, sendings_in_review
-from apps.core import clock, kept
-from apps.dashboard import notices
-from apps.dashboard.notices import Notice
+from apps.core import clock, value_cache
+from apps.dashboard import inbox_rows
+from apps.dashboard.inbox_rows import Notice
 from apps.payments import attention as payments
 from apps.payouts import attention as payouts
 from apps.stores import roles
@@ -54,51 +54,66 @@ class InboxKind:
 
 
 KINDS = (
-    InboxKind("late_deposit", payments.late_deposits, notices.of_late_deposit, roles.MOVE_MONEY),
+    InboxKind("late_deposit", payments.late_deposits, inbox_rows.of_late_deposit, roles.MOVE_MONEY),
     InboxKind(
-        "flagged_payment", payments.flagged_payments, notices.of_flagged_payment, roles.MOVE_MONEY
+        "flagged_payment",
+        payments.flagged_payments,
+        inbox_rows.of_flagged_payment,
+        roles.MOVE_MONEY,
     ),
     InboxKind(
         "unreturned_payment",
         payments.unreturned_payments,
-        notices.of_unreturned_payment,
+        inbox_rows.of_unreturned_payment,
         roles.MOVE_MONEY,
     ),
     InboxKind(
         "overpaid_payment",
         _since(payments.overpaid_payments),
-        notices.of_overpaid_payment,
+        inbox_rows.of_overpaid_payment,
         roles.MOVE_MONEY,
     ),
     InboxKind(
-        "failed_refund", _since(payments.failed_refunds), notices.of_failed_refund, roles.MOVE_MONEY
+        "failed_refund",
+        _since(payments.failed_refunds),
+        inbox_rows.of_failed_refund,
+        roles.MOVE_MONEY,
     ),
     InboxKind(
         "unmatched_transfer",
         payments.unmatched_transfers,
-        notices.of_unmatched_transfer,
+        inbox_rows.of_unmatched_transfer,
         roles.MOVE_MONEY,
     ),
-    InboxKind("sending_in_review", sendings_in_review, notices.of_sending, roles.VIEW),
-    InboxKind("approval", payouts.open_approvals, notices.of_approval, roles.MOVE_MONEY),
-    InboxKind("failed_payout", payouts.failed_payouts, notices.of_failed_payout, roles.MOVE_MONEY),
+    InboxKind("sending_in_review", sendings_in_review, inbox_rows.of_sending, roles.VIEW),
+    InboxKind("approval", payouts.open_approvals, inbox_rows.of_approval, roles.MOVE_MONEY),
+    InboxKind(
+        "failed_payout", payouts.failed_payouts, inbox_rows.of_failed_payout, roles.MOVE_MONEY
+    ),
     InboxKind(
         "returned_payout",
         _since(payouts.returned_payouts),
-        notices.of_returned_payout,
+        inbox_rows.of_returned_payout,
         roles.MOVE_MONEY,
     ),
-    InboxKind("payout_in_review", payouts.payouts_in_review, notices.of_payout, roles.VIEW),
-    InboxKind("bank_account", payouts.bank_accounts_waiting, notices.of_bank_account, roles.MANAGE),
-    InboxKind("verification", rejected_verifications, notices.of_verification, roles.MANAGE),
-    InboxKind("stopped_asset", stopped_assets, notices.of_stopped_asset, roles.VIEW),
-    InboxKind("delayed_payouts", _delayed, notices.of_delayed_wallet, roles.VIEW),
-    InboxKind("flagged_invoice", _since(billing.flagged_invoices), notices.of_invoice, roles.VIEW),
+    InboxKind("payout_in_review", payouts.payouts_in_review, inbox_rows.of_payout, roles.VIEW),
     InboxKind(
-        "past_due_subscription", billing.past_due_subscriptions, notices.of_subscription, roles.VIEW
+        "bank_account", payouts.bank_accounts_waiting, inbox_rows.of_bank_account, roles.MANAGE
+    ),
+    InboxKind("verification", rejected_verifications, inbox_rows.of_verification, roles.MANAGE),
+    InboxKind("stopped_asset", stopped_assets, inbox_rows.of_stopped_asset, roles.VIEW),
+    InboxKind("delayed_payouts", _delayed, inbox_rows.of_delayed_wallet, roles.VIEW),
+    InboxKind(
+        "flagged_invoice", _since(billing.flagged_invoices), inbox_rows.of_invoice, roles.VIEW
     ),
     InboxKind(
-        "failing_endpoint", failing_endpoints, notices.of_endpoint, roles.DEVELOP, roles.INSPECT
+        "past_due_subscription",
+        billing.past_due_subscriptions,
+        inbox_rows.of_subscription,
+        roles.VIEW,
+    ),
+    InboxKind(
+        "failing_endpoint", failing_endpoints, inbox_rows.of_endpoint, roles.DEVELOP, roles.INSPECT
     ),
 )
 
@@ -145,17 +160,17 @@ class Inbox:
         """The number beside Home, empty without one: on pages that show no rows it may be
         KEPT_SECONDS old."""
         if "counts" not in self.__dict__:
-            badge = kept.get(self._key)
+            badge = value_cache.get(self._key)
             if isinstance(badge, str):
                 return badge
         return _badge(self.counts)
 
     def forget(self) -> None:
         """What this person has just done may have resolved something."""
-        kept.forget(self._key)
+        value_cache.forget(self._key)
 
     def _keep(self, counts: Counter[str]) -> None:
-        kept.put(self._key, _badge(counts), KEPT_SECONDS)
+        value_cache.put(self._key, _badge(counts), KEPT_SECONDS)
 
     @property
     def _key(self) -> str:

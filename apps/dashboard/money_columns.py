@@ -12,7 +12,7 @@ from apps.chain.addresses import checksummed
 from apps.core import clock, money
 from apps.core.money import Fiat
 from apps.core.templatetags.tillgate import badge, fiat, shorten
-from apps.dashboard import cells
+from apps.dashboard import list_cells
 from apps.dashboard.lists import Column, Listing, listing
 from apps.dashboard.money_lists import Worth, worth_at, worths_of
 from apps.dashboard.plumbing import PageRequest
@@ -50,7 +50,7 @@ def _value() -> Column:
         "value",
         "Value",
         lambda line: (
-            cells.NONE if line.worth is None else fiat(line.worth.cents, line.worth.currency)
+            list_cells.NONE if line.worth is None else fiat(line.worth.cents, line.worth.currency)
         ),
         {
             "value": lambda line: (
@@ -74,7 +74,7 @@ def _time(key: str, label: str, attribute: str, *, is_default: bool = False) -> 
     return Column(
         key,
         label,
-        lambda line: cells.time(getattr(line.row, attribute)),
+        lambda line: list_cells.time(getattr(line.row, attribute)),
         {attribute: lambda line: clock.iso(getattr(line.row, attribute))},
         is_default=is_default,
         on_phone=is_default,
@@ -85,7 +85,7 @@ def _hash() -> Column:
     return Column(
         "hash",
         "Transaction",
-        lambda line: _address(line.row.tx_hash) if line.row.tx_hash else cells.NONE,
+        lambda line: _address(line.row.tx_hash) if line.row.tx_hash else list_cells.NONE,
         {"tx_hash": lambda line: line.row.tx_hash or ""},
         is_default=False,
     )
@@ -105,7 +105,7 @@ def _coin(of: Callable[[Any], Asset]) -> Column:
     return Column(
         "coin",
         "Coin",
-        lambda line: cells.coin(of(line.row)),
+        lambda line: list_cells.coin(of(line.row)),
         {
             "coin": lambda line: of(line.row).coin_symbol,
             "network": lambda line: of(line.row).chain.name,
@@ -126,8 +126,8 @@ def read_payouts(
 
 def _payout(line: MoneyLine) -> SafeString:
     payout = line.row
-    amount = cells.amount(payout.amount_atomic, payout.asset)
-    return cells.row(
+    amount = list_cells.amount(payout.amount_atomic, payout.asset)
+    return list_cells.row(
         "payout",
         payout.pk,
         amount,
@@ -183,9 +183,9 @@ PAYOUTS = listing(
                 "fee",
                 "Network fee",
                 lambda line: (
-                    cells.amount(line.row.withheld_atomic, line.row.asset)
+                    list_cells.amount(line.row.withheld_atomic, line.row.asset)
                     if line.row.withheld_atomic
-                    else cells.NONE
+                    else list_cells.NONE
                 ),
                 {
                     "network_fee": lambda line: _text(
@@ -198,7 +198,7 @@ PAYOUTS = listing(
             Column(
                 "landed",
                 "Received by bank",
-                lambda line: cells.cents(
+                lambda line: list_cells.cents(
                     line.row.paid_fiat_amount_cents, line.row.fiat_currency or ""
                 ),
                 {
@@ -246,7 +246,7 @@ def read_refunds(
 
 def _refund(line: MoneyLine) -> SafeString:
     payment = line.row.payment
-    return cells.name(
+    return list_cells.name(
         "payment",
         payment.pk,
         payment.title or payment.reference,
@@ -271,7 +271,7 @@ REFUNDS = listing(
             Column(
                 "amount",
                 "Amount",
-                lambda line: cells.amount(line.row.amount_atomic, line.row.asset),
+                lambda line: list_cells.amount(line.row.amount_atomic, line.row.asset),
                 {
                     "amount": lambda line: _text(line.row.amount_atomic, line.row.asset),
                     "asset": lambda line: line.row.asset_id,
@@ -315,8 +315,8 @@ def read_swaps(
 
 def _sold(line: MoneyLine) -> SafeString:
     swap = line.row
-    amount = cells.amount(swap.sell_amount_atomic, swap.source_asset)
-    return cells.row(
+    amount = list_cells.amount(swap.sell_amount_atomic, swap.source_asset)
+    return list_cells.row(
         "swap", swap.pk, amount, "Automatic" if swap.is_automatic else swap.source_asset.chain.name
     )
 
@@ -324,12 +324,12 @@ def _sold(line: MoneyLine) -> SafeString:
 def _bought(line: MoneyLine) -> SafeString:
     swap = line.row
     if swap.actual_buy_amount_atomic is not None:
-        return cells.amount(swap.actual_buy_amount_atomic, swap.buy_asset)
+        return list_cells.amount(swap.actual_buy_amount_atomic, swap.buy_asset)
     if swap.status == Swap.Status.FAILED:
-        return cells.NONE
+        return list_cells.NONE
     return format_html(
         '<span class="muted">≈</span> {}',
-        cells.amount(swap.expected_buy_amount_atomic, swap.buy_asset),
+        list_cells.amount(swap.expected_buy_amount_atomic, swap.buy_asset),
     )
 
 

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from django.utils import timezone
 
 from apps.access.access import Access
-from apps.core import kept
+from apps.core import value_cache
 from apps.core.days import Days
 from apps.core.templatetags.tillgate import decimal_mark, fiat, percent
 from apps.dashboard import days
@@ -116,11 +116,11 @@ def _net(
     if count < KEPT_FROM:
         return net_cents(access, currency, now, before)
     key = f"overview:{access.store_id}:{access.mode}:{currency}:{now.first}:{now.last}:{now.zone}"
-    match kept.get(key):
+    match value_cache.get(key):
         case (int(gross), int(prior)):
             return gross, prior
     cents = net_cents(access, currency, now, before)
-    kept.put(key, cents, KEPT_SECONDS)
+    value_cache.put(key, cents, KEPT_SECONDS)
     return cents
 
 

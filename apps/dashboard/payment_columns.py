@@ -11,7 +11,7 @@ from apps.billing.models import Customer
 from apps.billing.selectors import customers_of
 from apps.core import clock, money
 from apps.core.templatetags.tillgate import badge
-from apps.dashboard import cells
+from apps.dashboard import list_cells
 from apps.dashboard.lists import Column, Listing, listing
 from apps.dashboard.plumbing import PageRequest
 from apps.payments.models import Payment
@@ -40,15 +40,15 @@ def read(
 
 def _name(line: PaymentLine) -> SafeString:
     payment = line.payment
-    order = format_html("order {}", cells.cut(payment.order_id)) if payment.order_id else ""
+    order = format_html("order {}", list_cells.cut(payment.order_id)) if payment.order_id else ""
     if not payment.title:
-        return cells.name("payment", payment.pk, payment.reference, order, is_reference=True)
+        return list_cells.name("payment", payment.pk, payment.reference, order, is_reference=True)
     below = format_html(
         '<span class="dotted"><span class="mono">{}</span>{}</span>',
         payment.reference,
         format_html("<span>{}</span>", order) if order else "",
     )
-    return cells.name("payment", payment.pk, payment.title, below)
+    return list_cells.name("payment", payment.pk, payment.title, below)
 
 
 def status(payment: Payment) -> SafeString:
@@ -65,11 +65,13 @@ def status(payment: Payment) -> SafeString:
 
 
 def _coin(line: PaymentLine) -> SafeString:
-    return cells.lines(cells.coin(coin.asset) for coin in line.takings.coins)
+    return list_cells.lines(list_cells.coin(coin.asset) for coin in line.takings.coins)
 
 
 def _received(line: PaymentLine) -> SafeString:
-    return cells.lines(cells.amount(coin.amount_atomic, coin.asset) for coin in line.takings.coins)
+    return list_cells.lines(
+        list_cells.amount(coin.amount_atomic, coin.asset) for coin in line.takings.coins
+    )
 
 
 def _fiat(amount_cents: int | None) -> str:
@@ -95,7 +97,7 @@ def _cents_column(key: str, label: str, attribute: str, *, is_default: bool) -> 
     return Column(
         key,
         label,
-        lambda line: cells.cents(
+        lambda line: list_cells.cents(
             getattr(line.takings, attribute), line.payment.settlement_currency
         ),
         {key: lambda line: _fiat(getattr(line.takings, attribute))},
@@ -108,7 +110,7 @@ def _time_column(key: str, label: str, attribute: str, *, is_default: bool = Fal
     return Column(
         key,
         label,
-        lambda line: cells.time(getattr(line.payment, attribute)),
+        lambda line: list_cells.time(getattr(line.payment, attribute)),
         {attribute: lambda line: clock.iso(getattr(line.payment, attribute))},
         is_default=is_default,
         on_phone=is_default,
@@ -132,7 +134,7 @@ PAYMENTS = listing(
             Column(
                 "amount",
                 "Amount",
-                lambda line: cells.cents(
+                lambda line: list_cells.cents(
                     line.payment.settlement_amount_cents, line.payment.settlement_currency
                 ),
                 {
@@ -158,7 +160,7 @@ PAYMENTS = listing(
             Column(
                 "customer",
                 "Customer",
-                lambda line: cells.customer(line.customer),
+                lambda line: list_cells.customer(line.customer),
                 {
                     "customer_email": lambda line: line.customer.email if line.customer else "",
                     "customer_name": lambda line: line.customer.name if line.customer else "",

@@ -189,7 +189,7 @@ def _lines(batch: PayoutBatch) -> Any:
 
 
 def _act(request: PageRequest, batch: PayoutBatch) -> str:
-    return confirming.act_of(request, batch.digest)
+    return confirming.page_act(request, batch.digest)
 
 
 def _page(

@@ -202,9 +202,9 @@ def _answered(
         return code
     if lookalike_of(request.access, order.target.address) and not code.values["compared"]:
         return code.refuse(NotCompared())
-    if agreed != stepup.act_of(payout_request):
+    if agreed != stepup.act_digest(payout_request):
         raise AgreedToAnother("agreed", "other_payout")
-    return confirming.ask(request, confirming.act_of(request, agreed, form.values["form_key"]))
+    return confirming.ask(request, confirming.page_act(request, agreed, form.values["form_key"]))
 
 
 def _review(
@@ -217,7 +217,7 @@ def _review(
     """What leaves, where to, what it costs, and that it can't be called back."""
     target = order.target
     saved = order.target.destination
-    agreed = stepup.act_of(payout_request)
+    agreed = stepup.act_digest(payout_request)
     lookalike = lookalike_of(request.access, target.address)
     review = Review(
         title="Confirm payout",
@@ -244,7 +244,7 @@ def _review(
         cautions=_cautions(request, order),
         lookalike=checksummed(lookalike) if lookalike else "",
     )
-    act = confirming.act_of(request, agreed, form.values["form_key"])
+    act = confirming.page_act(request, agreed, form.values["form_key"])
     return review_page(request, review, form.values, act, code)
 
 

@@ -157,7 +157,7 @@ def create(request: PageRequest) -> HttpResponse:
         return schedules.create_schedule(request.access, form.request())
 
     try:
-        confirmation = confirming.ask_about_form(request, _told(request, form), make)
+        confirmation = confirming.ask_about_form(request, _form_lines(request, form), make)
         if confirmation is not None:
             return confirmation
         schedule = make()
@@ -191,7 +191,9 @@ def change(request: PageRequest, id: str) -> HttpResponse:
         return schedules.update_schedule(request.access, schedule, form.request())
 
     try:
-        confirmation = confirming.ask_about_form(request, _told(request, form, schedule), keep)
+        confirmation = confirming.ask_about_form(
+            request, _form_lines(request, form, schedule), keep
+        )
         if confirmation is not None:
             return confirmation
         keep()
@@ -266,7 +268,7 @@ def _run_page(
 
 def _run_act(request: PageRequest, schedule: Schedule) -> str:
     """All that is available of an asset, to where the schedule pays now."""
-    return confirming.act_of(
+    return confirming.page_act(
         request,
         schedule.asset_id,
         schedule.swap_target_asset_id,
@@ -288,7 +290,7 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
     return go("payout_schedules")
 
 
-def _told(
+def _form_lines(
     request: PageRequest, form: Form, schedule: Schedule | None = None
 ) -> list[tuple[str, object]]:
     """The form as people read it."""

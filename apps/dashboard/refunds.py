@@ -236,7 +236,7 @@ def _ask(
 
 
 def _act(request: PageRequest, form: RefundForm, agreed: str) -> str:
-    return confirming.act_of(request, agreed, form.values["form_key"])
+    return confirming.page_act(request, agreed, form.values["form_key"])
 
 
 def _review(

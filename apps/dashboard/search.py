@@ -15,10 +15,10 @@ from apps.billing import search as billing
 from apps.core.db import tenancy
 from apps.core.models import Mode
 from apps.core.searching import LENGTH_MAX, Term
-from apps.dashboard import hits
-from apps.dashboard.hits import SearchHit
+from apps.dashboard import search_results
 from apps.dashboard.navigation import pages_of
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
+from apps.dashboard.search_results import SearchHit
 from apps.links import search as links
 from apps.payments.models import Payment
 from apps.payments.search import find_payments, find_refunds
@@ -54,25 +54,41 @@ class SearchGroup:
 
 
 GROUPS = (
-    SearchGroup("Payments", "banknotes", _payments, hits.of_payment, all_in="payments"),
-    SearchGroup("Payment links", "link", links.find_links, hits.of_link),
-    SearchGroup("Refunds", "arrow-uturn-left", find_refunds, hits.of_refund),
-    SearchGroup("Payouts", "arrow-up-right", find_payouts, hits.of_payout),
-    SearchGroup("Swaps", "arrows-right-left", find_swaps, hits.of_swap),
+    SearchGroup("Payments", "banknotes", _payments, search_results.of_payment, all_in="payments"),
+    SearchGroup("Payment links", "link", links.find_links, search_results.of_link),
+    SearchGroup("Refunds", "arrow-uturn-left", find_refunds, search_results.of_refund),
+    SearchGroup("Payouts", "arrow-up-right", find_payouts, search_results.of_payout),
+    SearchGroup("Swaps", "arrows-right-left", find_swaps, search_results.of_swap),
     SearchGroup(
-        "Customers", "user-group", billing.find_customers, hits.of_customer, all_in="customers"
+        "Customers",
+        "user-group",
+        billing.find_customers,
+        search_results.of_customer,
+        all_in="customers",
     ),
     SearchGroup(
-        "Invoices", "document-text", billing.find_invoices, hits.of_invoice, all_in="invoices"
+        "Invoices",
+        "document-text",
+        billing.find_invoices,
+        search_results.of_invoice,
+        all_in="invoices",
     ),
-    SearchGroup("Subscriptions", "arrow-path", billing.find_subscriptions, hits.of_subscription),
-    SearchGroup("Products", "cube", billing.find_products, hits.of_product),
-    SearchGroup("Team", "users", find_members, hits.of_member),
-    SearchGroup("Webhook endpoints", "bolt", find_endpoints, hits.of_endpoint, roles.INSPECT),
     SearchGroup(
-        "Webhook deliveries", "paper-airplane", find_deliveries, hits.of_delivery, roles.INSPECT
+        "Subscriptions", "arrow-path", billing.find_subscriptions, search_results.of_subscription
     ),
-    SearchGroup("API keys", "key", find_keys, hits.of_key, roles.INSPECT),
+    SearchGroup("Products", "cube", billing.find_products, search_results.of_product),
+    SearchGroup("Team", "users", find_members, search_results.of_member),
+    SearchGroup(
+        "Webhook endpoints", "bolt", find_endpoints, search_results.of_endpoint, roles.INSPECT
+    ),
+    SearchGroup(
+        "Webhook deliveries",
+        "paper-airplane",
+        find_deliveries,
+        search_results.of_delivery,
+        roles.INSPECT,
+    ),
+    SearchGroup("API keys", "key", find_keys, search_results.of_key, roles.INSPECT),
 )
 
 

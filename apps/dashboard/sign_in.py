@@ -20,7 +20,7 @@ from apps.core.errors import Failure
 from apps.core.web.forms import Form
 from apps.core.web.middleware import client_address
 from apps.core.web.refusals import headers_of
-from apps.dashboard.acts import act_of
+from apps.dashboard.acts import act_at
 from apps.dashboard.plumbing import PageRequest, go, next_url
 from apps.stores.models import User
 
@@ -163,7 +163,7 @@ def confirm(request: PageRequest) -> HttpResponse:
 
 def _named(request: PageRequest) -> SignInDetails:
     """What is confirmed, and in which store."""
-    act, is_stores = act_of(next_url(request))
+    act, is_stores = act_at(next_url(request))
     access = getattr(request, "access", None) if is_stores else None
     return SignInDetails(act, access, _options(request, request.person))
 

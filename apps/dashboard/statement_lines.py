@@ -18,7 +18,7 @@ from apps.chain.addresses import checksummed
 from apps.core import clock, money
 from apps.core.money import Fiat
 from apps.core.templatetags.tillgate import shorten
-from apps.dashboard.cells import cut
+from apps.dashboard.list_cells import cut
 from apps.dashboard.plumbing import PageRequest
 from apps.ledger.selectors import StoreAccount
 from apps.ledger.statements import StatementLine

@@ -164,7 +164,7 @@ def _ask(
 
 def _act(request: PageRequest, form: SwapForm, swap_request: SwapRequest, least_atomic: int) -> str:
     terms = (swap_request.source_asset_id, swap_request.buy_asset_id, swap_request.sell_atomic)
-    return confirming.act_of(request, terms, least_atomic, form.values["form_key"])
+    return confirming.page_act(request, terms, least_atomic, form.values["form_key"])
 
 
 def _review(

@@ -13,7 +13,6 @@ from apps.dashboard import (
     attention,
     audit_log,
     balances,
-    cooling,
     events,
     features,
     home,
@@ -56,6 +55,7 @@ from apps.dashboard import (
     till,
     transfers,
     verification,
+    waiting_period,
     webhook_endpoints,
     x402,
 )
@@ -359,8 +359,8 @@ PAGES = (
     form("team/<str:id>/role", "member_role", members.change_role, MANAGE, stepup=True),
     form("team/<str:id>/remove", "member_remove", members.remove, MANAGE, stepup=True),
     form("team/<str:id>/owner", "member_hand_over", members.hand_over, OWN, stepup=True),
-    form("stop/<str:token>", "stop", cooling.stop, EVERYBODY),
-    form("settings/cooling", "settings_cooling", cooling.hours, VIEW, OWN, is_act=True),
+    form("stop/<str:token>", "stop", waiting_period.stop, EVERYBODY),
+    form("settings/cooling", "settings_cooling", waiting_period.hours, VIEW, OWN, is_act=True),
     form("settings/approvals", "settings_approvals", approvals.rule, VIEW, OWN, is_act=True),
     form("join/<str:token>", "join", join.join, EVERYBODY),
     # Settings of the store.

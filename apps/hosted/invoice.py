@@ -102,14 +102,14 @@ def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
 @require_safe
 @public_page("checkout", renders="pdf")
 def invoice_pdf(request: HttpRequest, reference: str) -> HttpResponse:
-    return _file(request, files.invoice_pdf, "invoice", _settled(reference)[0])
+    return _file(request, files.invoice_pdf, "invoice", _current(reference)[0])
 
 
 @require_safe
 @public_page("checkout", renders="pdf")
 def receipt_pdf(request: HttpRequest, reference: str) -> HttpResponse:
     """404 until something was paid."""
-    invoice, _ = _settled(reference)
+    invoice, _ = _current(reference)
     if not files.has_receipt(invoice):
         raise Http404
     return _file(request, files.receipt_pdf, "receipt", invoice)
@@ -119,7 +119,7 @@ def receipt_pdf(request: HttpRequest, reference: str) -> HttpResponse:
 @public_page("checkout")
 def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
     """The e-invoice alone, as XML; 404 when something is missing for one."""
-    invoice, _ = _settled(reference)
+    invoice, _ = _current(reference)
     content = e_invoice.e_invoice_xml(invoice)
     if content is None:
         raise Http404
@@ -152,7 +152,7 @@ def _invoice(token: str) -> Invoice:
     return invoice
 
 
-def _settled(token: str) -> tuple[Invoice, Payment | None]:
+def _current(token: str) -> tuple[Invoice, Payment | None]:
     """The invoice with what its intents have brought until now, and the latest of them."""
     payment = shown_payment(_invoice(token))
     return _invoice(token), payment
@@ -161,7 +161,7 @@ def _settled(token: str) -> tuple[Invoice, Payment | None]:
 def _page(
     request: HttpRequest, token: str, *, problem: str = "", status: int = 200
 ) -> HttpResponse:
-    invoice, payment = _settled(token)
+    invoice, payment = _current(token)
     path = f"/invoice/{token}"
     languages.speak_to(request, invoice.customer)
     stage = _stage_of(invoice, payment)

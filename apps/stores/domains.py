@@ -115,9 +115,9 @@ def check_domain(store: Store, at: datetime) -> Store:
         return store
     try:
         with refused_by("store_domain_unique", _Taken):
-            return _settle(store, domain, problem, at)
+            return _record_check(store, domain, problem, at)
     except _Taken:
-        return _settle(store, domain, IN_USE, at)
+        return _record_check(store, domain, IN_USE, at)
 
 
 def may_check(store: Store, at: datetime) -> bool:
@@ -159,11 +159,11 @@ def _problem(store: Store, at: datetime) -> str:
     if holder is not None and resolver.has_text(*proof(holder)):
         return IN_USE
     if holder is not None:
-        _settle(holder, holder.checkout_domain, NOT_PROVED, at)
+        _record_check(holder, holder.checkout_domain, NOT_PROVED, at)
     return ""
 
 
-def _settle(store: Store, domain: str, problem: str, at: datetime) -> Store:
+def _record_check(store: Store, domain: str, problem: str, at: datetime) -> Store:
     with transaction.atomic():
         locked = Store.objects.select_for_update(no_key=True).get(pk=store.pk)
         store.refresh_from_db()

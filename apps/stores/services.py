@@ -16,7 +16,7 @@ from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.messages.fields import Invalid, check_storable
 from apps.core.staff.roles import ALL_ROLES
-from apps.stores import audit, notices
+from apps.stores import account_emails, audit
 from apps.stores.models import Currency, Member, Role, Store, User
 from apps.stores.requests import StoreDetails, StoreRequest
 from apps.stores.settings import values_of, write_settings
@@ -170,7 +170,7 @@ def change_password(user: User, password: str) -> None:
         user.save(update_fields=["password"])
         sign_out_everywhere(user)
         audit.record("password.changed", target=user, name=user.email)
-        notices.tell(user, "Your password was changed")
+        account_emails.tell(user, "Your password was changed")
 
 
 def check_password(password: str, user: User) -> None:

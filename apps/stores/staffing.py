@@ -11,7 +11,7 @@ from django.db.models import Q
 from apps.core.errors import Flat
 from apps.core.staff import roles as staff_roles
 from apps.core.staff.roles import StaffRole
-from apps.stores import audit, four_eyes, notices
+from apps.stores import account_emails, audit, four_eyes
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import sign_out_everywhere
@@ -76,7 +76,7 @@ def set_roles(person: User, roles: Collection[str], reason: str = "") -> User:
         audit.record(
             "staff.roles_changed", target=fresh, name=fresh.email, reason=reason, details=details
         )
-        notices.tell(fresh, f"Your staff roles are now: {_text(roles)}")
+        account_emails.tell(fresh, f"Your staff roles are now: {_text(roles)}")
     return fresh
 
 

@@ -10,7 +10,7 @@ from apps.core.clock import real_now
 from apps.webhooks import pruning
 from apps.webhooks.delivery import queue
 from apps.webhooks.delivery.dispatcher import dispatcher
-from apps.webhooks.services import notices
+from apps.webhooks.services import endpoint_emails
 
 
 @shared_task(name="webhooks.deliver")
@@ -24,12 +24,12 @@ def deliver(delivery_ids: Sequence[str] = ()) -> None:
 def deliver_due() -> None:
     queue.tidy(real_now())
     dispatcher.wake()
-    notices.tell_all()
+    endpoint_emails.tell_all()
 
 
 @shared_task(name="webhooks.tell_owners")
 def tell_owners(endpoint_ids: Sequence[str]) -> None:
-    notices.tell([uuid.UUID(endpoint_id) for endpoint_id in endpoint_ids])
+    endpoint_emails.tell([uuid.UUID(endpoint_id) for endpoint_id in endpoint_ids])
 
 
 @shared_task(name="webhooks.prune")

@@ -11,7 +11,7 @@ from apps.billing.invoices.lifecycle import (
     send_invoice,
     void_invoice,
 )
-from apps.billing.invoices.payment_intents import settle_invoices, start_payment
+from apps.billing.invoices.payment_intents import start_payment, update_paid_amounts
 from apps.billing.models import Customer, Product
 from apps.billing.requests import (
     CustomerRequest,
@@ -104,7 +104,7 @@ def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:
     )
     _, payment, _ = start_payment(str(paid.public_token))
     simulate_deposit(access, payment, SimulationRequest())
-    settle_invoices([payment.pk])
+    update_paid_amounts([payment.pk])
     void_invoice(access, finalize_invoice(access, create_invoice(access, _wish(ben, TRAINING))))
     mark_uncollectible(access, finalize_invoice(access, create_invoice(access, _wish(ben, BEANS))))
 

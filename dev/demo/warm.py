@@ -74,10 +74,10 @@ def _run(name: str, command: list[str], gate: int, output: int) -> None:
     status = 1
     try:
         Path("/proc/self/comm").write_text(f"tillgate {name}")  # its command line is its parent's
-        _settle_in(gate, output)
-        if environment := _environment_told(gate):
+        _detach(gate, output)
+        if environment := _read_environment(gate):
             os.environ.update(json.loads(environment))
-            _come_in_as_told()
+            _take_role()
             _execute(command)
         status = 0
     except SystemExit as end:
@@ -90,7 +90,7 @@ def _run(name: str, command: list[str], gate: int, output: int) -> None:
         os._exit(status)
 
 
-def _settle_in(gate: int, output: int) -> None:
+def _detach(gate: int, output: int) -> None:
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -104,13 +104,13 @@ def _settle_in(gate: int, output: int) -> None:
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # of this process it is a text stream
 
 
-def _environment_told(gate: int) -> bytes:
+def _read_environment(gate: int) -> bytes:
     """Empty when the parent ended instead of telling."""
     with os.fdopen(gate, "rb") as pipe:
         return pipe.read()
 
 
-def _come_in_as_told() -> None:
+def _take_role() -> None:
     """The settings were read before: the role is this process's own."""
     connections.settings["default"]["USER"] = urlsplit(os.environ["DATABASE_URL"]).username or ""
 

@@ -7,7 +7,7 @@ import pytest
 from django.core import mail as django_mail
 from django.db import transaction
 
-from apps.access import cooling, operations, second_factor
+from apps.access import operations, second_factor, waiting_period
 from apps.access.access import Access
 from apps.access.invitations import accept
 from apps.access.models import SecondFactor
@@ -25,7 +25,7 @@ from tests.access.matrix.asking import outcome, signed_in, told
 from tests.access.matrix.conftest import made, world
 from tests.access.matrix.lines import ADDRESS, APART, LINES, OTHER, Line
 from tests.access.matrix.world import World
-from tests.access.test_cooling import links, weekly
+from tests.access.test_waiting_period import links, weekly
 from tests.cast import PASSWORD, Cast, person
 from tests.dashboard.browse import Browser, code_of, hidden_fields, next_code
 
@@ -211,7 +211,7 @@ def test_a_list_to_known_addresses_is_told_when_it_is_sent(cast: Cast) -> None:
 
 
 def test_a_longer_waiting_time_is_told_too(cast: Cast) -> None:
-    cooling.change_hours(cast.bakery.owner_access("live"), 48)
+    waiting_period.change_hours(cast.bakery.owner_access("live"), 48)
     (letter,) = sent()
     assert (
         "From then on it is 48 hours, instead of 24" in letter.body

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.billing.invoices.payment_intents import settle_invoices
+from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.billing.models import InvoiceChange, InvoicePayment
 from apps.payments.models import Payment
 from apps.payments.services.late import accept_late_deposit
@@ -100,7 +100,7 @@ def test_a_full_payment_pays_it_and_is_told(bakery: Shop) -> None:
 def test_the_sweep_counts_a_payment_once_however_often_it_runs(bakery: Shop) -> None:
     sent = r.opened(bakery.test)
     make.simulated(bakery.test, start(sent)["payment_intent_id"])
-    assert [settle_invoices(), settle_invoices(), settle_invoices()] == [1, 0, 0]
+    assert [update_paid_amounts(), update_paid_amounts(), update_paid_amounts()] == [1, 0, 0]
     assert r.invoice(bakery.test, sent["id"])["amount_paid_cents"] == 1000
     assert (
         InvoiceChange.objects.filter(invoice_id=sent["id"], change="payment_counted").count() == 1
@@ -110,7 +110,7 @@ def test_the_sweep_counts_a_payment_once_however_often_it_runs(bakery: Shop) -> 
 def test_what_came_short_within_the_tolerance_counts_in_full(bakery: Shop) -> None:
     sent = r.opened(bakery.test)
     make.simulated(bakery.test, start(sent)["payment_intent_id"], None, settlement_amount="9.96")
-    settle_invoices()
+    update_paid_amounts()
     assert r.invoice(bakery.test, sent["id"])["amount_paid_cents"] == 1000
 
 
@@ -119,13 +119,13 @@ def test_several_intents_pay_an_invoice_in_parts(bakery: Shop) -> None:
     sent = r.opened(bakery.test)
     make.simulated(bakery.test, start(sent)["payment_intent_id"], None, settlement_amount="4.00")
     make.advance(bakery.test, 3601)
-    settle_invoices()
+    update_paid_amounts()
     part = r.invoice(bakery.test, sent["id"])
     assert (part["status"], part["amount_paid_cents"]) == ("open", 400)
     second = start(sent)
     assert second["settlement_amount_cents"] == 600
     make.simulated(bakery.test, second["payment_intent_id"])
-    settle_invoices()
+    update_paid_amounts()
     assert r.invoice(bakery.test, sent["id"])["status"] == "paid"
 
 
@@ -165,7 +165,7 @@ def test_what_completes_on_an_uncollectible_invoice_asks_for_attention(bakery: S
     made = start(sent)
     r.ok(r.act(bakery.test, sent["id"], "mark_uncollectible"))
     make.simulated(bakery.test, made["payment_intent_id"])
-    settle_invoices()
+    update_paid_amounts()
     now = r.invoice(bakery.test, sent["id"])
     assert (now["status"], now["amount_paid_cents"], now["needs_attention"]) == (
         "uncollectible",
@@ -187,11 +187,11 @@ def test_a_refund_leaves_it_paid_and_is_told_in_cents(bakery: Shop, amount: str 
     r.ok(bakery.test.post(f"/payments/{payment}/refunds", {"refund": body}, key="k"), 201)
     make.advance(bakery.test, 61)
     make.advance(bakery.test, 61)
-    settle_invoices()
+    update_paid_amounts()
     now = r.invoice(bakery.test, sent["id"])
     assert (now["status"], now["amount_paid_cents"], paid["status"]) == ("paid", 1000, "paid")
     assert now["refunded_cents"] == (180 if amount else 1000)
-    assert settle_invoices() == 0
+    assert update_paid_amounts() == 0
 
 
 def accepted_late(shop: Shop, made: dict[str, Any], cents: int | None = None) -> str:
@@ -205,7 +205,7 @@ def accepted_late(shop: Shop, made: dict[str, Any], cents: int | None = None) ->
         make.simulated(shop.test, payment_id, None, settlement_amount=amount, late=True)
         deposit_id = make.detail(shop.test, payment_id)["late_deposits"][0]["id"]
     accept_late_deposit(Payment.objects.get(pk=payment_id), deposit_id, shop.access().now())
-    settle_invoices()
+    update_paid_amounts()
     return payment_id
 
 
@@ -234,10 +234,10 @@ def test_a_refund_of_accepted_late_money_is_told_in_cents(bakery: Shop) -> None:
     r.ok(bakery.test.post(f"/payments/{payment_id}/refunds", {"refund": body}, key="k"), 201)
     for _ in range(2):
         make.advance(bakery.test, 61)
-    settle_invoices()
+    update_paid_amounts()
     now = r.invoice(bakery.test, made["id"])
     assert (now["status"], now["amount_paid_cents"], now["refunded_cents"]) == ("paid", 1000, 1000)
-    assert settle_invoices() == 0
+    assert update_paid_amounts() == 0
 
 
 def test_money_that_was_never_accepted_counts_nowhere_not_even_when_it_goes_back(
@@ -251,7 +251,7 @@ def test_money_that_was_never_accepted_counts_nowhere_not_even_when_it_goes_back
     r.ok(bakery.test.post(f"/payments/{payment_id}/refunds", {"refund": body}, key="k"), 201)
     for _ in range(2):
         make.advance(bakery.test, 61)
-    settle_invoices()
+    update_paid_amounts()
     now = r.invoice(bakery.test, made["id"])
     assert (now["status"], now["amount_paid_cents"], now["refunded_cents"]) == ("open", 0, 0)
     assert start(made)["settlement_amount_cents"] == 1000

@@ -77,7 +77,7 @@ class Story:
         answer = self.api.post("/test_clock/advance", {"to": iso(self.now)})
         self.now = when(r.ok(answer)["now"])
         if self.chance.random() < 0.3:  # the periodic jobs run beside the clock, and twice
-            for job in (cycle.run_cycles, payment_intents.settle_invoices, cycle.run_cycles):
+            for job in (cycle.run_cycles, payment_intents.update_paid_amounts, cycle.run_cycles):
                 job()
         for plain in self.pairs.values():
             plain.run_to(self.now)

@@ -5,7 +5,7 @@ import re
 
 from playwright.sync_api import expect
 
-from apps.billing.invoices.payment_intents import settle_invoices
+from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.core import clock
 from apps.stores.services import change_store
 from apps.webhooks.models import Endpoint
@@ -32,7 +32,7 @@ def troubled(world: Cast) -> None:
     made = billing.start_payment(sent["public_token"]).json()["payment"]
     billing.act(api, sent["id"], "mark_uncollectible")
     make.simulated(api, made["payment_intent_id"])
-    settle_invoices()
+    update_paid_amounts()
     change_store(world.bakery.store, payout_review_threshold_cents=0)
     make.payout(api, 10**15)
 

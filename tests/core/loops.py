@@ -13,7 +13,7 @@ from apps.agents.models import Mandate, Settlement
 from apps.agents.services.dispatch import advance_settlements
 from apps.agents.services.mandates import expire_mandates
 from apps.assets.models import Asset
-from apps.billing.invoices.payment_intents import settle_invoices
+from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.billing.invoices.reminders import send_reminders
 from apps.billing.models import Invoice, Subscription
 from apps.billing.subscriptions.cycle import run_cycles
@@ -44,7 +44,7 @@ from apps.swaps.services.auto import set_auto_swap, swap_completed_payments
 from apps.swaps.services.progress import advance_swaps, book_approvals
 from apps.webhooks.models import Endpoint
 from apps.webhooks.requests import EndpointRequest
-from apps.webhooks.services import notices
+from apps.webhooks.services import endpoint_emails
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
 from tests.billing import records
@@ -281,7 +281,7 @@ def counting_what_was_paid(shop: Shop) -> Loop:
             records.invoice(shop.test, str(invoice.pk))["public_token"]
         ).json()
         make.simulated(shop.test, started["payment"]["payment_intent_id"])
-    return Loop("billing.settle_invoices", settle_invoices, bad, good, _is(good, status="paid"))
+    return Loop("billing.settle_invoices", update_paid_amounts, bad, good, _is(good, status="paid"))
 
 
 def billing(shop: Shop) -> Loop:
@@ -340,7 +340,9 @@ def telling_owners(shop: Shop) -> Loop:
         )
     bad, good = Endpoint.objects.order_by("pk")
     Endpoint.objects.update(is_notice_due=True, disabled_at=clock.real_now())
-    return Loop("webhooks.tell_owners", notices.tell_all, bad, good, _is(good, is_notice_due=False))
+    return Loop(
+        "webhooks.tell_owners", endpoint_emails.tell_all, bad, good, _is(good, is_notice_due=False)
+    )
 
 
 def folding(shop: Shop) -> Loop:

@@ -15,7 +15,7 @@ from django.conf import settings
 from apps.access import recovery
 from apps.core import buckets, clock, mail
 from apps.core.models import OutgoingMail
-from apps.stores import notices
+from apps.stores import account_emails
 from tests.cast import Cast
 from tests.console.test_figures import told
 
@@ -110,5 +110,5 @@ def test_who_asks_for_reset_links_again_and_again_drops_no_notice_about_the_acco
     letters = OutgoingMail.objects.filter(to=cast.alice.email)
     assert (letters.filter(status="queued").count(), dropped()) == (10, 5)
     for _ in range(15):
-        notices.tell(cast.alice, "Your password was changed")
+        account_emails.tell(cast.alice, "Your password was changed")
     assert letters.filter(template="account_changed", status="queued").count() == 15

@@ -21,7 +21,7 @@ from apps.core.templatetags.tillgate import (
 )
 from apps.payments.documents import invoice
 from apps.payments.models import Payment
-from apps.stores import notices
+from apps.stores import account_emails
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser
@@ -115,7 +115,7 @@ def test_an_email_is_in_its_readers_form_and_not_in_that_of_whoever_causes_it(
 
     monkeypatch.setattr(mail, "_render", told)
     with regions.shown_in("de"):
-        notices.tell_owners(
-            cast.bakery.store, "x", notices.StaffDecision("A decision", "text", "/", "Open")
+        account_emails.tell_owners(
+            cast.bakery.store, "x", account_emails.StaffDecision("A decision", "text", "/", "Open")
         )
     assert set(shown) == {"€1,234.50"}

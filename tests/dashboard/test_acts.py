@@ -317,8 +317,8 @@ def test_what_would_be_refused_costs_no_code(rich: Cast, alice: Browser) -> None
 def test_a_passkey_is_asked_for_one_act(rich: Cast) -> None:
     session: dict[str, Any] = {}
     at = clock.real_now()
-    act = stepup.act_of("payout", 1)
-    for wanted, shown in (("", act), (act, ""), (stepup.act_of("payout", 2), act)):
+    act = stepup.act_digest("payout", 1)
+    for wanted, shown in (("", act), (act, ""), (stepup.act_digest("payout", 2), act)):
         passkeys.begin_asking(session, rich.alice, at, shown)
         with pytest.raises(passkeys.NotTaken):
             passkeys.take(session, rich.alice, answer="{}", address="1.2.3.4", at=at, act=wanted)

@@ -13,7 +13,7 @@ from apps.core import mail
 from apps.core.templatetags.tillgate import day, document_day, moment, plain_moment
 from apps.payments.documents import invoice
 from apps.payments.models import Payment
-from apps.stores import notices, profile
+from apps.stores import account_emails, profile
 from apps.stores.models import AuditEntry, User
 from tests import make
 from tests.cast import Cast
@@ -94,8 +94,8 @@ def test_an_email_tells_the_time_of_its_reader_and_not_of_who_caused_it(cast: Ca
     User.objects.filter(pk=cast.alice.pk).update(time_zone="Asia/Tokyo")
     cast.alice.refresh_from_db()
     with timezone.override("America/New_York"):
-        notices.tell(cast.alice, "Your password was changed")
-        notices.tell(cast.bob, "Your password was changed")
+        account_emails.tell(cast.alice, "Your password was changed")
+        account_emails.tell(cast.bob, "Your password was changed")
     mail.send_due()
     told = {one.to[0]: one.body for one in django_mail.outbox}
     assert re.search(r"\d\d:\d\d JST", told[cast.alice.email])

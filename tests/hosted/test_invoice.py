@@ -13,7 +13,7 @@ from pypdf import PdfReader
 
 from apps.billing.invoices.files import percent_text
 from apps.billing.invoices.parties import address_lines
-from apps.billing.invoices.payment_intents import settle_invoices
+from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.billing.models import InvoicePayment
 from apps.core.models import OutgoingMail
 from apps.payments.models import Payment
@@ -251,7 +251,7 @@ def test_a_refund_is_told_on_the_receipt(bakery: Shop) -> None:
     for _ in range(2):
         make.advance(bakery.test, 61)
     r.view(paid["public_token"])
-    settle_invoices()
+    update_paid_amounts()
     assert "has refunded €10.00" in page(made)
     assert "Paid, refunded" in text_of(file_of(made, "receipt"))
 
@@ -328,7 +328,7 @@ def test_a_late_deposit_that_the_merchant_accepts_pays_the_invoice_and_ends_an_i
     deposit_id = make.late_deposit(str(first.pk))
     assert r.invoice(bakery.test, made["id"])["amount_paid_cents"] == 0
     accept_late_deposit(first, deposit_id, bakery.access().now())
-    assert [settle_invoices() for _ in range(3)] == [
+    assert [update_paid_amounts() for _ in range(3)] == [
         1,
         1,
         0,

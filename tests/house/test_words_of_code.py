@@ -1,6 +1,7 @@
 """How values are called, and that each module says what it is."""
 
 import ast
+from collections import defaultdict
 
 from tests.house.files import PYTHON, ROOT, sources
 
@@ -52,3 +53,21 @@ def test_every_module_says_what_it_is() -> None:
         if not 1 <= lines <= 6:
             wrong.append(f"{path.relative_to(ROOT)}: a docstring of {lines} lines")
     assert wrong == []
+
+
+# Django and its commands find these by their names, and a payout's history is a table as well as a
+# part of its document.
+SHARED_NAMES = {"Command", "PayoutTransition"}
+
+
+def test_a_class_name_means_one_thing() -> None:
+    modules = defaultdict(list)
+    for path in PYTHON:
+        if "tests" in path.parts:
+            continue
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                modules[node.name].append(str(path.relative_to(ROOT)))
+    shared = {name: paths for name, paths in modules.items() if len(paths) > 1}
+    assert {name: shared[name] for name in shared.keys() - SHARED_NAMES} == {}
+    assert shared.keys() >= {"Command", "PayoutTransition"}

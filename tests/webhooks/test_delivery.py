@@ -21,7 +21,7 @@ from apps.webhooks.delivery import queue, sender
 from apps.webhooks.models import Delivery, Endpoint, Event
 from apps.webhooks.requests import ResendRequest
 from apps.webhooks.samples import sample
-from apps.webhooks.services import deliveries, endpoints, notices
+from apps.webhooks.services import deliveries, endpoint_emails, endpoints
 from tests.cast import Cast, Shop, shop_of
 from tests.webhooks.receivers import Receiver
 
@@ -166,8 +166,8 @@ def test_ten_attempts_in_all_then_the_endpoint_is_in_error_and_its_owners_are_to
     assert [one["headers"]["service-delivery-attempt"] for one in receiver.requests] == [
         str(n) for n in range(1, 11)
     ]
-    notices.tell_all()
-    notices.tell_owners(endpoint.pk)
+    endpoint_emails.tell_all()
+    endpoint_emails.tell_owners(endpoint.pk)
     send_mail_due()
     (letter,) = mail.outbox
     assert letter.to == [bakery.owner.email] and endpoint.url in letter.body

@@ -16,7 +16,7 @@ from apps.agents.providers.base import (
     TokenUnknown,
     UpstreamThrottled,
 )
-from apps.core import kept
+from apps.core import value_cache
 from apps.core.errors import Coded, NotFound, RefusalKind
 
 KEPT_SECONDS = 60
@@ -59,10 +59,10 @@ def market_data(query: str | None, currency: str | None) -> MarketFiguresDocumen
     if not _is_plain(asset_query) or not _is_plain(money):
         raise TokenNotFound
     key = f"market:json:{asset_query}:{money}"
-    figures = kept.get(key)
+    figures = value_cache.get(key)
     if not isinstance(figures, bytes):
         figures = _fetch(asset_query, money)
-        kept.put(key, figures, KEPT_SECONDS if figures != UNKNOWN else UNKNOWN_KEPT_SECONDS)
+        value_cache.put(key, figures, KEPT_SECONDS if figures != UNKNOWN else UNKNOWN_KEPT_SECONDS)
     if figures == UNKNOWN:
         raise TokenNotFound
     return msgspec.json.decode(figures, type=MarketFiguresDocument)

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from apps.agents.requests.payments import AgentPayment, AgentRefund, agent_payment
 from apps.agents.services.payments import create_payment, refund_payment, refuse_unread
 from apps.api.agentic.plumbing import AgentView
-from apps.api.composed import PaymentIntentDetail, payment_detail
+from apps.api.composites import PaymentIntentDetail, payment_detail
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, PerPage
 from apps.core.messages.documents import Data, ListPage

@@ -4,7 +4,7 @@ Public, from any origin."""
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.api.composed import InvoiceWithPayment, invoice_with_payment
+from apps.api.composites import InvoiceWithPayment, invoice_with_payment
 from apps.api.plumbing.views import ApiView
 from apps.billing.invoices.payment_intents import InvoiceNotFound, shown_payment, start_payment
 from apps.billing.models import Invoice

@@ -207,7 +207,7 @@ class ApiView(APIView):
         """This call, to the byte: the same one again needs no second code."""
         digest = hashlib.sha256(request._request.body).hexdigest()
         key = request.headers.get("Idempotency-Key", "")
-        return stepup.act_of(
+        return stepup.act_digest(
             request.path, request.method, self.access.store_id, self.access.mode, key, digest
         )
 

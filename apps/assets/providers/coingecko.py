@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from apps.assets.providers.base import Pair
 from apps.core.errors import ErrorCode, ProviderError
-from apps.core.money import rate_told
+from apps.core.money import read_rate
 from apps.core.net import get_json
 
 COINS = {"ETH": "ethereum", "USDC": "usd-coin", "USDT": "tether", "POL": "polygon-ecosystem-token"}
@@ -45,4 +45,4 @@ class CoinGecko:
 
 def _quote(answer: dict[str, object], coin: str, currency: str) -> Decimal | None:
     quotes = answer.get(coin)
-    return rate_told(quotes.get(currency)) if isinstance(quotes, dict) else None
+    return read_rate(quotes.get(currency)) if isinstance(quotes, dict) else None

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from apps.assets.providers.base import Pair
 from apps.core.errors import ErrorCode, ProviderError
-from apps.core.money import rate_inverted, rate_through, rate_told
+from apps.core.money import rate_inverted, rate_through, read_rate
 from apps.core.net import get_json
 
 # What is asked for -> what Kraken calls it in the answer: old assets carry X (coins) and Z (fiat)
@@ -64,7 +64,7 @@ class Kraken:
         ):
             raise ProviderError(ErrorCode.MALFORMED, "not the documented answer")
         closed = {
-            name: rate_told(ticker["c"][0])
+            name: read_rate(ticker["c"][0])
             for name, ticker in answer["result"].items()
             if isinstance(ticker, dict) and isinstance(ticker.get("c"), list) and ticker["c"]
         }

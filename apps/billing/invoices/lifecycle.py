@@ -132,7 +132,7 @@ def void_invoice(access: Access, invoice: Invoice) -> Invoice:
         row = locked_invoice(invoice.pk)
         if row.status == OPEN:
             _withdraw_payments(row, at)
-            settle_locked(row, at)
+            pay_if_covered(row, at)
         if row.status in _UNVOIDABLE:
             raise _UNVOIDABLE[row.status]
         if row.status in (DRAFT, OPEN):
@@ -158,14 +158,14 @@ def mark_uncollectible(access: Access, invoice: Invoice) -> Invoice:
     with transaction.atomic():
         row = locked_invoice(invoice.pk)
         if row.status == OPEN:
-            settle_locked(row, at)
+            pay_if_covered(row, at)
         if row.status == OPEN:
             _move(row, UNCOLLECTIBLE, at, uncollectible_at=at)
             audit_lines.note("invoice.written_off", row)
     return row
 
 
-def settle_locked(invoice: Invoice, at: datetime) -> None:
+def pay_if_covered(invoice: Invoice, at: datetime) -> None:
     """Count what its intents have brought; an open invoice that is covered is paid."""
     if (
         count_payments(invoice, at)

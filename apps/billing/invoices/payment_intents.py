@@ -13,7 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from apps.access.access import Access
 from apps.billing.documents.invoices import formatted_number, hosted_url
-from apps.billing.invoices.lifecycle import settle_locked
+from apps.billing.invoices.lifecycle import pay_if_covered
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.invoices.totals import smallest_cents
 from apps.billing.models import Invoice, InvoicePayment
@@ -59,7 +59,7 @@ def start_payment(token: str) -> tuple[Invoice, Payment, bool]:
         invoice = locked_invoice(public.pk)
         link = last_payment(invoice)
         payment = expire_if_due(link.payment) if link is not None else None
-        settle_locked(invoice, clock.now(invoice.store, invoice.mode))
+        pay_if_covered(invoice, clock.now(invoice.store, invoice.mode))
         if invoice.status != OPEN or invoice.store.deleted_at is not None:
             raise InvoiceNotPayable
         if payment is not None and payment.status in PAYABLE:
@@ -101,26 +101,26 @@ def shown_payment(invoice: Invoice) -> Payment | None:
         return None
     payment = expire_if_due(link.payment)
     if link.counted_at is None and payment.status in states.TERMINAL:
-        settle_invoices([payment.pk])
+        update_paid_amounts([payment.pk])
     return payment
 
 
-def settle_invoices(
+def update_paid_amounts(
     payment_ids: Iterable[uuid.UUID | str] | None = None, store_id: uuid.UUID | None = None
 ) -> int:
     """Count what ended, was accepted late or refunded: of these intents, a store's test mode, or of
     all; how many invoices there were."""
     if payment_ids is None and store_id is None:
-        return _settle_all()
+        return _update_all()
     links = InvoicePayment.objects.all()
     if payment_ids is not None:
         links = links.filter(payment_id__in=list(payment_ids))
     if store_id is not None:
         links = links.filter(invoice__store_id=store_id, invoice__mode="test")
-    return JOB.each(lambda: _invoices_of(_ended(links), *_changed(links)), _settle)
+    return JOB.each(lambda: _invoices_of(_ended(links), *_changed(links)), _update)
 
 
-def _settle_all() -> int:
+def _update_all() -> int:
     """What ended is found by itself. What was accepted late or refunded has been booked since the
     last run, whose place is kept; what failed comes again after its pause."""
     reading = MARK.begin()
@@ -129,7 +129,7 @@ def _settle_all() -> int:
     again = InvoicePayment.objects.filter(invoice_id__in=JOB.again())
     changed = _invoices_of(*_changed(of_these))
     invoice_ids = list(dict.fromkeys(_invoices_of(_ended(), again) + changed))
-    done = JOB.each(lambda: invoice_ids, _settle)
+    done = JOB.each(lambda: invoice_ids, _update)
     if done == len(invoice_ids) and len(changed) < JOB.limit:
         reading.end(newest)
     return done
@@ -143,9 +143,9 @@ def _invoices_of(*queries: "QuerySet[InvoicePayment]") -> list[uuid.UUID]:
     return list(invoice_ids)
 
 
-def _settle(invoice_id: uuid.UUID) -> None:
+def _update(invoice_id: uuid.UUID) -> None:
     invoice = locked_invoice(invoice_id)
-    settle_locked(invoice, clock.now(invoice.store, invoice.mode))
+    pay_if_covered(invoice, clock.now(invoice.store, invoice.mode))
 
 
 def _ended(links: "QuerySet[InvoicePayment] | None" = None) -> "QuerySet[InvoicePayment]":

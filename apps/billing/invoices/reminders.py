@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from apps.billing.invoices.lifecycle import settle_locked
+from apps.billing.invoices.lifecycle import pay_if_covered
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.models import Invoice
 from apps.billing.periods import next_reminder
@@ -47,7 +47,7 @@ def remind(invoice_id: uuid.UUID) -> None:
         at = clock.now(invoice.store, invoice.mode)
         if invoice.next_letter_at is None or invoice.next_letter_at > at:
             return
-        settle_locked(invoice, at)
+        pay_if_covered(invoice, at)
         if invoice.status != OPEN or invoice.due_at is None or invoice.finalized_at is None:
             return
         if not _is_paused(invoice):

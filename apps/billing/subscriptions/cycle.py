@@ -15,8 +15,8 @@ from django.db.models import Q, QuerySet
 
 from apps.billing import events
 from apps.billing.invoices.drafts import put_lines
-from apps.billing.invoices.lifecycle import finalize_locked, settle_locked
-from apps.billing.invoices.payment_intents import settle_invoices
+from apps.billing.invoices.lifecycle import finalize_locked, pay_if_covered
+from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.billing.invoices.totals import totals_of
 from apps.billing.models import Invoice, InvoiceSettings, Subscription
 from apps.billing.periods import due_at, next_reminder, period_end
@@ -215,7 +215,7 @@ def _judge(subscription: Subscription, at: datetime) -> None:
     )
     if invoice is None:
         return
-    settle_locked(invoice, at)
+    pay_if_covered(invoice, at)
     if invoice.status != OPEN:
         subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
         return
@@ -256,7 +256,7 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
     """What was paid before this moment counts first."""
-    settle_invoices(store_id=store_id)
+    update_paid_amounts(store_id=store_id)
     due = _of_store(store_id).filter(next_step_at__lte=now).order_by("next_step_at")
     for subscription_id in list(due.values_list("pk", flat=True)):
         advance_subscription(subscription_id)

@@ -35,13 +35,13 @@ class Transaction:
     @property
     def digest(self) -> bytes:
         """What the key signs."""
-        return keccak(_TYPE + rlp(self._told()))
+        return keccak(_TYPE + rlp(self._fields()))
 
     def signed(self, key: Signs) -> Signed:
-        raw = _TYPE + rlp([*self._told(), *key.sign(self.digest)])
+        raw = _TYPE + rlp([*self._fields(), *key.sign(self.digest)])
         return Signed("0x" + keccak(raw).hex(), "0x" + raw.hex())
 
-    def _told(self) -> list[Item]:
+    def _fields(self) -> list[Item]:
         fees: list[Item] = [self.priority_fee_wei, self.max_fee_wei, self.gas]
         call: list[Item] = [
             bytes.fromhex(self.to[2:]),

@@ -112,7 +112,7 @@ def same_as(row: OutgoingTransaction, address: str) -> UnknownTransaction | None
     return _alike(row, address).order_by("nonce").first()
 
 
-def settle(row: OutgoingTransaction, address: str, at: datetime, tx_hash: str = "") -> None:
+def explain(row: OutgoingTransaction, address: str, at: datetime, tx_hash: str = "") -> None:
     """A person has said what did it, or that those that did the same were something else."""
     rows = (
         _unsettled(row.chain_id, address).filter(tx_hash=tx_hash)

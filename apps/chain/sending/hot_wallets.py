@@ -178,7 +178,7 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
         raise ResolutionRefused("That transaction moves something else")
     nonce = int(transfer["nonce"], 16)
     with transaction.atomic():
-        history.settle(row, holder, at, tx_hash)
+        history.explain(row, holder, at, tx_hash)
         if (
             OutgoingTransaction.objects.filter(chain=row.chain_id, from_address=holder, nonce=nonce)
             .exclude(pk=row.pk)
@@ -214,7 +214,7 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
     what lost its nonce has failed."""
     with transaction.atomic():
         if row.nonce is None:
-            history.settle(row, HotWallet.objects.get(chain=row.chain_id).address, at)
+            history.explain(row, HotWallet.objects.get(chain=row.chain_id).address, at)
             _leave_review(
                 row,
                 _Status.REQUESTED,

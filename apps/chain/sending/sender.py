@@ -208,7 +208,7 @@ def _accepted(due: Sequence[SignedTransaction], nodes: Nodes) -> list[SignedTran
     again = [candidate for candidate in due if candidate.broadcast_at is not None]
     on_chain = _known(again, nodes)
     candidates = [candidate for candidate in due if candidate.pk not in on_chain]
-    answers = _told(
+    answers = _send_each(
         [("eth_sendRawTransaction", [candidate.raw]) for candidate in candidates], nodes
     )
     refused = {
@@ -233,7 +233,7 @@ def _accepted(due: Sequence[SignedTransaction], nodes: Nodes) -> list[SignedTran
     ]
 
 
-def _told(calls: Sequence[Call], nodes: Nodes) -> list[Any]:
+def _send_each(calls: Sequence[Call], nodes: Nodes) -> list[Any]:
     try:
         return nodes.each(calls)
     except RpcError as error:  # of all of them nothing is known
@@ -301,7 +301,7 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
             None,
         )
         if mined_receipt is not None:
-            _settle(row, mined_receipt, head - chain.required_confirmations + 1, wallet, at)
+            _finish(row, mined_receipt, head - chain.required_confirmations + 1, wallet, at)
         elif row.nonce is not None and row.nonce < used[row.from_address]:
             if row.from_address == wallet.address:
                 hot_wallets.halt(
@@ -324,7 +324,7 @@ def _in_flight(wallet: HotWallet, job: Job) -> list[OutgoingTransaction]:
     return [*own[:FOLLOW_MAX], *sweeps[:FOLLOW_MAX]]
 
 
-def _settle(
+def _finish(
     row: OutgoingTransaction, receipt: Any, newest_final: int, wallet: HotWallet, at: datetime
 ) -> None:
     number = int(receipt["blockNumber"], 16)

@@ -88,7 +88,7 @@ class Narrowing(Statement):
     def narrow(store: tenancy.OwnedStore, mode: str) -> None:
         """What it found; it's the request's scope from here on, which the server has."""
         tenancy.narrow(store, modes=[mode])
-        connections[DEFAULT_DB_ALIAS].has_told(tenancy.current())  # type: ignore[attr-defined]  # db.postgresql
+        connections[DEFAULT_DB_ALIAS].record_scope(tenancy.current())  # type: ignore[attr-defined]  # db.postgresql
 
 
 _INSERTS: dict[type[Model], tuple[list[Any], Statement]] = {}

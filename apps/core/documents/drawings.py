@@ -124,7 +124,7 @@ def _charge() -> None:
 def pdf_of(html: str, inside: pdf.Inside | None = None, *, owner: object = "") -> bytes:
     """The page as PDF. Raises NotDrawn when no worker has it in time, TooManyDrawings when
     its caller has had too many drawn."""
-    values = _told(inside)
+    values = _inside_values(inside)
     digest = _digest(html, values)
     content = _read(digest)
     if content is not None:
@@ -150,7 +150,7 @@ def pdf_of(html: str, inside: pdf.Inside | None = None, *, owner: object = "") -
 
 def prepare(html: str, inside: pdf.Inside | None = None, *, owner: object) -> None:
     """Have a page drawn that somebody will ask for. Nobody waits for it."""
-    values = _told(inside)
+    values = _inside_values(inside)
     digest = _digest(html, values)
     ahead = Drawing.objects.filter(owner=str(owner), is_awaited=False, drawn_at=None)
     if ahead.count() < AHEAD_MAX:
@@ -237,7 +237,7 @@ def _digest(html: str, values: InsideValues | None) -> str:
     return hashlib.sha256(repr((REVISION, html, values)).encode()).hexdigest()
 
 
-def _told(inside: pdf.Inside | None) -> InsideValues | None:
+def _inside_values(inside: pdf.Inside | None) -> InsideValues | None:
     if inside is None:
         return None
     vocabulary = inside.vocabulary

@@ -21,7 +21,7 @@ from apps.core.templatetags.tillgate import (
     document_period,
     fiat,
 )
-from apps.dashboard import cells
+from apps.dashboard import list_cells
 from apps.dashboard.columns import (
     cents_column,
     day_column,
@@ -64,7 +64,7 @@ def _customers(
 
 def _customer_name(line: CustomerLine) -> SafeString:
     customer = line.customer
-    return cells.name(
+    return list_cells.name(
         "customer",
         customer.pk,
         customer.name or customer.email,
@@ -140,18 +140,18 @@ def _products(
 
 
 def _product_name(line: ProductLine) -> SafeString:
-    return cells.name(
+    return list_cells.name(
         "product",
         line.product.pk,
         line.product.name,
-        cells.shortened(line.product.description or ""),
+        list_cells.shortened(line.product.description or ""),
     )
 
 
 def _pricing(line: ProductLine) -> SafeString:
     price = line.price
     if price is None:
-        return cells.NONE
+        return list_cells.NONE
     every = cycle_words(price.interval, price.interval_count)
     more = (
         format_html('<br><span class="small muted">+{} more</span>', line.prices - 1)
@@ -241,11 +241,11 @@ def _invoice_name(line: InvoiceRow) -> SafeString:
     who = invoice.customer.name or invoice.customer.email
     below = format_html(
         '<span class="phone-only"><bdi>{}</bdi>{}</span>{}',
-        who[: cells.NAME_SHOWN],
+        who[: list_cells.NAME_SHOWN],
         " · " if period else "",
         period,
     )
-    return cells.name("invoice", invoice.pk, formatted_number(invoice) or "Draft", below)
+    return list_cells.name("invoice", invoice.pk, formatted_number(invoice) or "Draft", below)
 
 
 def _invoice_status(line: InvoiceRow) -> SafeString:
@@ -257,7 +257,7 @@ def _invoice_status(line: InvoiceRow) -> SafeString:
     if invoice.refunded_cents:
         is_all = invoice.refunded_cents >= invoice.amount_paid_cents
         badges.append(badge("payment", "refunded" if is_all else "partially_refunded"))
-    return cells.words_apart(badges)
+    return list_cells.words_apart(badges)
 
 
 def _invoice_cents(
@@ -277,16 +277,18 @@ def _due(line: InvoiceRow) -> SafeString:
     """The day that the invoice itself names."""
     at = line.invoice.due_at
     return (
-        cells.NONE if at is None else format_html('<span class="muted">{}</span>', document_day(at))
+        list_cells.NONE
+        if at is None
+        else format_html('<span class="muted">{}</span>', document_day(at))
     )
 
 
 def _subscription_of(line: InvoiceRow) -> SafeString:
     invoice = line.invoice
     return (
-        cells.link("subscription", invoice.subscription_id, "View")
+        list_cells.link("subscription", invoice.subscription_id, "View")
         if invoice.subscription_id
-        else cells.NONE
+        else list_cells.NONE
     )
 
 
@@ -308,7 +310,7 @@ INVOICES = listing(
             Column(
                 "customer",
                 "Customer",
-                lambda line: cells.customer(line.invoice.customer),
+                lambda line: list_cells.customer(line.invoice.customer),
                 {
                     "customer_email": lambda line: line.invoice.customer.email,
                     "customer_name": lambda line: line.invoice.customer.name,
@@ -398,7 +400,7 @@ def _next(subscription: Subscription) -> SafeString:
     if subscription.cancel_at_period_end:
         return format_html('<span class="muted">ends {}</span>', day(subscription.cancel_at))
     return (
-        cells.NONE
+        list_cells.NONE
         if subscription.status == PAUSED
         else format_html('<span class="muted">{}</span>', day(subscription.next_billing_at))
     )
@@ -417,7 +419,7 @@ SUBSCRIPTIONS = listing(
             Column(
                 "customer",
                 "Customer",
-                lambda subscription: cells.name(
+                lambda subscription: list_cells.name(
                     "subscription",
                     subscription.pk,
                     subscription.customer.name or subscription.customer.email,

@@ -252,8 +252,8 @@ def _method(row: Row) -> Method | None:
 def _offer(row: Row, charge_cents: int, decimals: int) -> OnrampOffer | None:
     """A row with errors, or whose figures can't be read, is no offer."""
     ramp = _word(row.get("ramp"), 50)
-    crypto = money.atomic_told(row.get("payout"), decimals)
-    fees = [money.cents_told(row.get(name) or 0) for name in ("networkFee", "transactionFee")]
+    crypto = money.read_atomic(row.get("payout"), decimals)
+    fees = [money.read_cents(row.get(name) or 0) for name in ("networkFee", "transactionFee")]
     if not ramp or row.get("errors") or not crypto or None in fees:
         return None
     converted = charge_cents - sum(fee for fee in fees if fee is not None)
@@ -278,7 +278,7 @@ def _report(transaction: Row) -> ProviderReport | None:
         status=status,
         order_id=_word(transaction.get("partnerContext")),
         txid=_word(transaction.get("transactionId")) or None,
-        amount_cents=None if amount is None else money.cents_told(amount),
+        amount_cents=None if amount is None else money.read_cents(amount),
         currency=currency.upper() if isinstance(currency, str) else None,
         address=address.lower() if isinstance(address, str) else None,
     )

@@ -48,7 +48,7 @@ class HttpOfframp:
         answer = self._object(
             net.get_json(self._url("quotes"), params=parameters, headers=self._headers())
         )
-        rate = money.rate_told(answer.get("rate"))
+        rate = money.read_rate(answer.get("rate"))
         fiat = _cents(answer, "fiat_amount_cents")
         fee = _cents(answer, "fee_cents")
         if rate is None or fiat is None or fee is None:
@@ -119,7 +119,7 @@ class HttpOfframp:
             deposit_address=address.lower() if _ADDRESS.fullmatch(address) else "",
             fiat_cents=fiat,
             fee_cents=_cents(body, "fee_cents"),
-            rate=money.rate_told(body.get("rate")),
+            rate=money.read_rate(body.get("rate")),
             bank_reference=_text(body, "bank_reference"),
         )
 

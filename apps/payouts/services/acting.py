@@ -23,7 +23,7 @@ def check_named_by_platform(viewer: Viewer, address: str) -> None:
     """A raw address in lower case is a saved wallet's that has cooled, or staff let this platform
     pay out anywhere.
 
-    Raises PlatformMayNotNameIt or cooling.StillCooling.
+    Raises PlatformMayNotNameIt or waiting_period.StillWaiting.
     """
     platform = viewer.platform if isinstance(viewer, Access) else None
     if platform is None or _may_pay_out(platform):

@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from apps.access import cooling, operations
+from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Flat
@@ -91,7 +91,7 @@ def change_rule(access: Access, above_cents: int | None) -> ApprovalRule:
         present = _above_cents(rule, at)
         is_looser = present is not None and (above_cents is None or above_cents > present)
         until = (
-            cooling.usable_from(access, operations.APPROVAL_CHANGE, access.mode)
+            waiting_period.usable_from(access, operations.APPROVAL_CHANGE, access.mode)
             if is_looser
             else None
         )
@@ -107,7 +107,7 @@ def change_rule(access: Access, above_cents: int | None) -> ApprovalRule:
             rule.next_from = until
         rule.save()
         _note(rule, "store.payout_approval_changed", [present, above_cents])
-        cooling.tell(
+        waiting_period.tell(
             access,
             operations.APPROVAL_CHANGE,
             rule.pk,

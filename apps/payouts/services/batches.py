@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 
-from apps.access import cooling, operations
+from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import price_of
@@ -177,7 +177,7 @@ def release_batch(
     check_release(access, batch, digest, is_compared=is_compared)
     at = clock.now(batch.store, batch.mode)
     until = (
-        cooling.usable_from(access, operations.BATCH_RELEASE, batch.mode)
+        waiting_period.usable_from(access, operations.BATCH_RELEASE, batch.mode)
         if names_new(batch)
         else None
     )
@@ -200,7 +200,7 @@ def release_batch(
             name=f"{batch.filename}: {count} payouts",
         )
         summary = f"{batch.filename}: {count} payouts{', some to new addresses' if until else ''}"
-        cooling.tell(access, operations.BATCH_RELEASE, batch.pk, summary, until)
+        waiting_period.tell(access, operations.BATCH_RELEASE, batch.pk, summary, until)
         jobs.enqueue(JOB.name)
 
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from apps.access import cooling, operations
+from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.chain.addresses import check_recipient, checksummed
@@ -180,7 +180,7 @@ def _save(
     store: Store, mode: str, by: Access | None, usable_from: datetime | None, **columns: object
 ) -> Destination:
     at = clock.now(store, mode)
-    until = usable_from or cooling.usable_from(by, operations.DESTINATION_ADD, mode)
+    until = usable_from or waiting_period.usable_from(by, operations.DESTINATION_ADD, mode)
     label = str(columns.pop("label")).strip()[:LABEL_MAX]
     with refused_by("destination_wallet_once", AlreadySaved):
         destination: Destination = Destination.objects.create(
@@ -200,7 +200,9 @@ def _save(
             name=title(destination),
         )
         if by is not None:
-            cooling.tell(by, operations.DESTINATION_ADD, destination.pk, title(destination), until)
+            waiting_period.tell(
+                by, operations.DESTINATION_ADD, destination.pk, title(destination), until
+            )
     return destination
 
 
@@ -256,19 +258,19 @@ def stop_destination(id: uuid.UUID, until: datetime) -> bool:
 
 
 def check_usable(destination: Destination | None, at: datetime) -> None:
-    """Whether something can be sent there yet. Raises cooling.StillCooling."""
+    """Whether something can be sent there yet. Raises waiting_period.StillWaiting."""
     if (
         destination is not None
         and destination.usable_from is not None
         and destination.usable_from > at
     ):
-        raise cooling.StillCooling("This destination", destination.usable_from)
+        raise waiting_period.StillWaiting("This destination", destination.usable_from)
 
 
 def check_known(access: Access, address: str) -> None:
     """A raw address that a person names in live mode has been paid, or saved and cooled. Raises
     NotSaved."""
-    if cooling.usable_from(
+    if waiting_period.usable_from(
         access, operations.DESTINATION_ADD, access.mode
     ) is not None and not usable_addresses(access, {address}):
         raise NotSaved

@@ -18,7 +18,7 @@ from apps.ledger.chart import AVAILABLE
 from apps.ledger.posting import locked_balance
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutTransition
-from apps.payouts.services.notices import tell
+from apps.payouts.services.notifications import tell
 
 _Status = Payout.Status
 _Funds = Payout.Funds

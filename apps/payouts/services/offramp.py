@@ -183,12 +183,12 @@ def _look(payout: Payout, provider: Offramp, at: datetime) -> None:
         if fresh.status != _Status.SUBMITTED or fresh.attempts != payout.attempts:
             return
         if outcome.state == SETTLED:
-            _settle(fresh, outcome, at)
+            _confirm(fresh, outcome, at)
         else:
             _hand_back(fresh, outcome, at)
 
 
-def _settle(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
+def _confirm(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
     failpoint("payout.K7")
     moved = moves.move(
         payout,

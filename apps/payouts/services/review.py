@@ -20,7 +20,7 @@ from apps.ledger import movements
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
 from apps.payouts.services.offramp import PURPOSE, reference_of
-from apps.stores import audit, four_eyes, notices
+from apps.stores import account_emails, audit, four_eyes
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
@@ -256,7 +256,7 @@ def _tell(payout: Payout, outcome: str, text: str, at: datetime, reason: str = "
     title = f"A payout of {_amount(payout)} from {payout.store.name} {outcome}" + (
         "" if payout.is_live else " (test mode)"
     )
-    letter = notices.StaffDecision(
+    letter = account_emails.StaffDecision(
         title, text, f"/dashboard/payouts/{payout.pk}", "Open the payout", reason
     )
-    notices.tell_owners(payout.store, f"payout_review:{payout.pk}:{clock.iso(at)}", letter)
+    account_emails.tell_owners(payout.store, f"payout_review:{payout.pk}:{clock.iso(at)}", letter)

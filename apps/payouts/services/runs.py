@@ -12,7 +12,7 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
-from apps.access import cooling, operations
+from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import price_of
@@ -123,7 +123,9 @@ def run_by_hand(access: Access, schedule: Schedule) -> Ran:
             fresh = _locked(schedule.pk)
             at = clock.now(fresh.store, fresh.mode)
             if fresh.usable_from is not None and _is_cooling(fresh, at):
-                raise RunRefused(str(cooling.StillCooling("This schedule", fresh.usable_from)))
+                raise RunRefused(
+                    str(waiting_period.StillWaiting("This schedule", fresh.usable_from))
+                )
             run = ScheduleRun.objects.create(schedule=fresh, at=at)
             ran = _evaluate(fresh, run, at)
     except RunWithoutRate:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.access import cooling, operations
+from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.access.operations import Operation
 from apps.assets.models import Asset
@@ -62,7 +62,9 @@ def create_schedule(viewer: Access, request: ScheduleRequest) -> Schedule:
             minimum_fiat_currency="USD",
         )
         _apply(viewer, store, row, request, is_new=True)
-        row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CREATE, viewer.mode)
+        row.usable_from = waiting_period.usable_from(
+            viewer, operations.SCHEDULE_CREATE, viewer.mode
+        )
         row.maker_id = viewer.maker_id
         row.next_payout_at = _first_due(fields.get("next_payout_at"), row, at)
         row.anchor_day = row.next_payout_at.day
@@ -90,7 +92,9 @@ def update_schedule(viewer: Access, schedule: Schedule, request: ScheduleRequest
         _apply(viewer, store, row, request, is_new=False)
         is_other = request.names_destination
         if is_other:
-            row.usable_from = cooling.usable_from(viewer, operations.SCHEDULE_CHANGE, viewer.mode)
+            row.usable_from = waiting_period.usable_from(
+                viewer, operations.SCHEDULE_CHANGE, viewer.mode
+            )
             row.maker_id = viewer.maker_id
         if "next_payout_at" in fields:
             row.next_payout_at = _first_due(fields["next_payout_at"], row, at)
@@ -154,7 +158,9 @@ def _tell(access: Access, operation: Operation, row: Schedule, until: datetime |
         if row.destination is not None
         else checksummed(str(row.destination_address))
     )
-    cooling.tell(access, operation, row.pk, f"{row.asset_id}, {row.frequency}, to {to}", until)
+    waiting_period.tell(
+        access, operation, row.pk, f"{row.asset_id}, {row.frequency}, to {to}", until
+    )
 
 
 def _note(row: Schedule, action: str, fields: Mapping[str, Any]) -> None:

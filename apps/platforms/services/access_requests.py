@@ -10,7 +10,7 @@ from apps.core.machine import Step
 from apps.platforms.models import AccessRequest
 from apps.platforms.requests import PlatformAccess
 from apps.platforms.states import ACCESS_REQUEST, APPROVED, REJECTED
-from apps.stores import audit, notices
+from apps.stores import account_emails, audit
 from apps.stores.models import Store
 
 NO_REASON = "No reason was given"
@@ -70,7 +70,9 @@ def approve_access(request: AccessRequest, reason: str = "") -> AccessRequest:
         at = clock.real_now()
         ACCESS_REQUEST.change_locked(fresh, Step(APPROVED), at=at, reviewed_at=at)
         Store.objects.filter(pk=fresh.store_id).update(is_platform=True)
-        notices.tell_owners(fresh.store, f"platform_access:{fresh.pk}", _approved(fresh.store))
+        account_emails.tell_owners(
+            fresh.store, f"platform_access:{fresh.pk}", _approved(fresh.store)
+        )
         audit.record(
             "platform_access.approved",
             store=fresh.store_id,
@@ -90,7 +92,7 @@ def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
         ACCESS_REQUEST.change_locked(
             fresh, Step(REJECTED), at=at, reviewed_at=at, rejection_reason=explanation
         )
-        notices.tell_owners(
+        account_emails.tell_owners(
             fresh.store, f"platform_access:{fresh.pk}", _rejected(fresh.store, explanation)
         )
         audit.record(
@@ -103,19 +105,19 @@ def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
     return fresh
 
 
-def _approved(store: Store) -> notices.StaffDecision:
+def _approved(store: Store) -> account_emails.StaffDecision:
     text = (
         "It can open accounts for its merchants now. Keys that were made before don't reach them:"
         " create a new one."
     )
-    return notices.StaffDecision(
+    return account_emails.StaffDecision(
         f"{store.name} is a platform", text, "/dashboard/platform", "Open your platform"
     )
 
 
-def _rejected(store: Store, reason: str) -> notices.StaffDecision:
+def _rejected(store: Store, reason: str) -> account_emails.StaffDecision:
     text = "It stays as it is. You can ask again at any time."
-    return notices.StaffDecision(
+    return account_emails.StaffDecision(
         f"{store.name} did not become a platform", text, "/dashboard/platform", "Ask again", reason
     )
 

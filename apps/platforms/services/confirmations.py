@@ -16,7 +16,7 @@ from django.core import signing
 from django.db import transaction
 from django.utils.crypto import salted_hmac
 
-from apps.access import cooling
+from apps.access import waiting_period
 from apps.core import clock, emails, mail
 from apps.core.db import tenancy
 from apps.core.errors import Flat, NotFound
@@ -251,7 +251,7 @@ def _tell(row: DestinationConfirmation) -> bool:
     at = clock.real_now()
     code = str(secrets.randbelow(10**CODE_DIGITS)).zfill(CODE_DIGITS)
     if row.waits_until is None:
-        row.waits_until = cooling.link_usable_from(row.store, at)
+        row.waits_until = waiting_period.link_usable_from(row.store, at)
         Destination.objects.filter(pk=row.destination_id).update(usable_from=row.waits_until)
     row.contact, row.told_at, row.letters = contact, at, row.letters + 1
     row.code_hash = _hash(row, code)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from apps.access import cooling, credentials, operations
+from apps.access import credentials, operations, waiting_period
 from apps.access.access import Access
 from apps.assets.selectors import active_assets
 from apps.core import clock
@@ -193,7 +193,7 @@ def _name(link: OnboardingLink, save: Callable[[datetime | None], Destination]) 
     rows: list[DestinationConfirmation] = []
 
     def act() -> None:
-        saved = save(cooling.HELD if link.is_live else None)
+        saved = save(waiting_period.HELD if link.is_live else None)
         if link.is_live:
             rows.append(confirmations.begin(link, saved))
 

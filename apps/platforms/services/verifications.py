@@ -15,7 +15,7 @@ from apps.platforms.documents import verification_event
 from apps.platforms.requests import OwnVerificationRequest, VerificationRequest
 from apps.platforms.services import confirmations
 from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
-from apps.stores import audit, notices, verification_documents
+from apps.stores import account_emails, audit, verification_documents
 from apps.stores.models import Store, Verification
 from apps.stores.notifications import VERIFICATION as VERIFICATION_KIND
 from apps.stores.notifications import News, record
@@ -135,10 +135,12 @@ def _tell(verification: Verification, done: str, reason: str, at: datetime) -> N
     path = "/dashboard/verification"
     for mode in Mode.values:
         record(News(store.pk, mode, VERIFICATION_KIND, verification.pk, title, path, reason))
-    notices.tell_owners(store, f"verification:{verification.pk}", _letter(store, done, reason))
+    account_emails.tell_owners(
+        store, f"verification:{verification.pk}", _letter(store, done, reason)
+    )
 
 
-def _letter(store: Store, done: str, reason: str) -> notices.StaffDecision:
+def _letter(store: Store, done: str, reason: str) -> account_emails.StaffDecision:
     path = (
         "/dashboard/verification"
         if store.platform_id is None
@@ -146,10 +148,12 @@ def _letter(store: Store, done: str, reason: str) -> notices.StaffDecision:
     )
     if done == "approved":
         text = "We reviewed the business details and approved them."
-        return notices.StaffDecision(f"{store.name} is verified", text, path, "Open the dashboard")
+        return account_emails.StaffDecision(
+            f"{store.name} is verified", text, path, "Open the dashboard"
+        )
     text = (
         "We couldn't verify the business details as submitted. Update them and submit them again."
     )
-    return notices.StaffDecision(
+    return account_emails.StaffDecision(
         f"{store.name} could not be verified", text, path, "Open the dashboard", reason
     )

@@ -13,7 +13,7 @@ import structlog
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from apps.access import cooling, operations
+from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock
@@ -96,13 +96,13 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
         )
         before = setting.target_asset_id
         if before != target_asset_id:
-            until = cooling.usable_from(access, operation, access.mode)
+            until = waiting_period.usable_from(access, operation, access.mode)
             if until is not None or before is None:
                 setting.since = until or at
             setting.target_asset = target
             setting.save(update_fields=["since", "target_asset"])
             details = {"target": [before or "nothing", target_asset_id or "nothing"]}
-            cooling.tell(
+            waiting_period.tell(
                 access,
                 operation,
                 setting.pk,

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from apps.audit.grants import WEB
-from apps.core import kept
+from apps.core import value_cache
 from apps.core.db import tenancy
 from apps.dashboard.inbox import KIND_MAX, KINDS, Inbox
 from apps.payments.models import Payment
@@ -87,7 +87,7 @@ def test_pages_are_shown_while_nothing_can_be_kept(
         raise RedisConnectionError
 
     for name in ("get", "set", "delete"):
-        monkeypatch.setattr(kept.cache, name, away)
+        monkeypatch.setattr(value_cache.cache, name, away)
     assert browser.get("products").context["inbox"].badge == "1"
     assert browser.post("mode", mode="live").status_code == 302
 

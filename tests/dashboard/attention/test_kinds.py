@@ -3,7 +3,7 @@ button leads, and is gone."""
 
 from apps.access.models import ApiKey
 from apps.assets.models import AcceptedAsset
-from apps.billing.invoices.payment_intents import settle_invoices
+from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.core import clock
 from apps.payouts.services.destinations import add_bank, set_verified
 from apps.payouts.services.review import approve_payout
@@ -94,7 +94,7 @@ def test_an_invoice_that_was_written_off_and_paid_is_told_until_it_is_refunded(c
     made = billing.start_payment(sent["public_token"]).json()["payment"]
     billing.ok(billing.act(cast.bakery.test, sent["id"], "mark_uncollectible"))
     make.simulated(cast.bakery.test, made["payment_intent_id"])
-    settle_invoices()
+    update_paid_amounts()
     browser = Browser(cast.alice)
     line = only(browser)
     assert (line.notice.title, line.notice.amount) == ("Invoice was written off and paid", "€10.00")
@@ -104,7 +104,7 @@ def test_an_invoice_that_was_written_off_and_paid_is_told_until_it_is_refunded(c
     assert answer.status_code == 201, answer.content
     make.advance(cast.bakery.test, 61)
     make.advance(cast.bakery.test, 61)
-    settle_invoices()
+    update_paid_amounts()
     assert told(browser) == []
 
 

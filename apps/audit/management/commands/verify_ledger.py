@@ -67,8 +67,8 @@ class Command(OperatorCommand[AuditResult]):
         self.is_broken = any(verdict.findings for verdict in verdicts)
         return AuditResult(
             ok=not self.is_broken,
-            newest_seal=_told(seals.newest()),
-            newest_payment_seal=_told(payment_seals.newest()),
+            newest_seal=_seal_text(seals.newest()),
+            newest_payment_seal=_seal_text(payment_seals.newest()),
             invariants=[_invariant(verdict) for verdict in verdicts],
         )
 
@@ -101,5 +101,5 @@ def _invariant(verdict: Verdict) -> InvariantResult:
     )
 
 
-def _told(seal: object | None) -> str | None:
+def _seal_text(seal: object | None) -> str | None:
     return None if seal is None else str(seal)

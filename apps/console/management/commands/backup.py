@@ -71,7 +71,7 @@ class Command(OperatorCommand[BackupResult]):
         folder = Path(options["folder"])
         try:
             if options["verify"]:
-                return _told(folder, check.verify(folder))
+                return _result(folder, check.verify(folder))
             return _make(
                 folder, _seal(options), options["keep"], with_key_file=options["with_key_file"]
             )
@@ -95,11 +95,11 @@ def _make(parent: Path, seal: Seal, keep: int | None, *, with_key_file: bool) ->
     if keep is not None and keep < 1:
         raise CommandError("--keep must be 1 or more")
     folder = create.make(parent, seal, with_key_file=with_key_file)
-    result = _told(folder, check.verify(folder))
+    result = _result(folder, check.verify(folder))
     return result if keep is None else replace(result, deleted=check.prune(parent, keep))
 
 
-def _told(folder: Path, described: Manifest) -> BackupResult:
+def _result(folder: Path, described: Manifest) -> BackupResult:
     return BackupResult(
         backup=str(folder),
         made_at=described.made_at,

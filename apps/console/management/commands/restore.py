@@ -84,7 +84,7 @@ class Command(OperatorCommand[RestoreResult]):
         except BackupError as error:
             raise CommandError(str(error)) from None
         self.is_broken = bool(restored.findings)
-        return _told(restored)
+        return _result(restored)
 
     def words(self, result: RestoreResult) -> str:
         lines = [f"Restored as of {result.made_at}."]
@@ -98,7 +98,7 @@ class Command(OperatorCommand[RestoreResult]):
         return "\n".join(lines)
 
 
-def _told(restored: Restored) -> RestoreResult:
+def _result(restored: Restored) -> RestoreResult:
     return RestoreResult(
         made_at=restored.manifest.made_at,
         heads=restored.manifest.heads,

@@ -25,7 +25,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Knows which scope the server has from this connection, and tells it the one that is wanted
     with the next statement."""
 
-    _told: Scope | None = (
+    _server_scope: Scope | None = (
         NOBODY  # None when it isn't known: a rollback takes back what was set in its transaction
     )
     _tells_itself = False
@@ -38,29 +38,31 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return not poll.poll(0) or bool(super().is_usable())
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:  # as Django declares it
-        self._told = NOBODY
+        self._server_scope = NOBODY
         if self._in_scope not in self.execute_wrappers:
             self.execute_wrappers.insert(0, self._in_scope)
         return super().get_new_connection(conn_params)
 
     def begin_telling(self) -> None:
-        """Until `end_telling` a statement reads no owned row in a scope, and sets one; `has_told`
-        says which."""
+        """Until `end_telling` a statement reads no owned row in a scope, and sets one, which
+        `record_scope` says."""
         self._tells_itself = True
-        self._told = None
+        self._server_scope = None
 
     def end_telling(self) -> None:
         self._tells_itself = False
 
-    def has_told(self, scope: Scope) -> None:
+    def record_scope(self, scope: Scope) -> None:
         """The last statement set this scope. Behind a pooler it was the transaction's alone."""
-        self._told = None if settings.DATABASE_POOLER else scope
+        self._server_scope = None if settings.DATABASE_POOLER else scope
 
     def has_to_tell(self) -> bool:
         """Whether the next statement takes a scope with it, which only texts with their values in
         them can."""
         scope = tenancy.current()
-        return not (self._told is scope or self._told == scope or self._tells_itself)
+        return not (
+            self._server_scope is scope or self._server_scope == scope or self._tells_itself
+        )
 
     def _in_scope(
         self,
@@ -82,7 +84,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         scope = tenancy.current()
         cursor = context["cursor"].cursor
         tell = self._telling(scope)
-        self._told = None
+        self._server_scope = None
         if many or not isinstance(sql, str) or not isinstance(cursor, psycopg.ClientCursor):
             with self.wrap_database_errors:
                 self.connection.execute(tell)
@@ -97,7 +99,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 context,
             )
             cursor.nextset()
-        self._told = scope
+        self._server_scope = scope
         return answer
 
     def _telling(self, scope: Scope) -> str:
@@ -116,13 +118,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super()._commit()  # type: ignore[misc]  # the stubs leave it out
         finally:
             if settings.DATABASE_POOLER:
-                self._told = None
+                self._server_scope = None
 
     def _rollback(self) -> Any:
         try:
             return super()._rollback()  # type: ignore[misc]  # the stubs leave it out
         finally:
-            self._told = None
+            self._server_scope = None
 
     def _savepoint_rollback(self, sid: str) -> None:
         self.begin_telling()  # what is aborted takes no statement before this one

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.core import mail as django_mail
 
-from apps.access import cooling
+from apps.access import waiting_period
 from apps.access.access import Access
 from apps.access.models import CoolingSettings
 from apps.assets.models import Asset
@@ -73,7 +73,7 @@ def test_a_wallet_that_a_person_saves_is_paid_a_day_later(cast: Cast, owner: Acc
         hours=23
     ) < saved.usable_from - clock.real_now() <= timedelta(hours=24)
     for access in (owner, cast.bakery.access("live")):
-        with pytest.raises(cooling.StillCooling, match="This destination can be used from"):
+        with pytest.raises(waiting_period.StillWaiting, match="This destination can be used from"):
             create_payout(access, to(saved), "one", caller=access.caller)
     with later(25), pytest.raises(Flat, match="Insufficient available balance"):
         create_payout(owner, to(saved), "one", caller=owner.caller)
@@ -220,15 +220,15 @@ def test_the_dashboard_says_from_when_and_offers_to_stop(cast: Cast, owner: Acce
 
 
 def hours(cast: Cast) -> int:
-    return cooling.hours_of(CoolingSettings.of(cast.bakery.store), clock.real_now())
+    return waiting_period.hours_of(CoolingSettings.of(cast.bakery.store), clock.real_now())
 
 
 def test_a_longer_time_counts_at_once_and_a_shorter_one_after_the_present_one(
     cast: Cast, owner: Access
 ) -> None:
-    cooling.change_hours(owner, 48)
+    waiting_period.change_hours(owner, 48)
     assert hours(cast) == 48
-    cooling.change_hours(owner, 0)
+    waiting_period.change_hours(owner, 0)
     with later(47):
         assert hours(cast) == 48
     with later(49):
@@ -237,7 +237,7 @@ def test_a_longer_time_counts_at_once_and_a_shorter_one_after_the_present_one(
 
 
 def test_a_shorter_time_is_told_and_can_be_stopped(cast: Cast, owner: Access) -> None:
-    cooling.change_hours(owner, 1)
+    waiting_period.change_hours(owner, 1)
     ((whom, path),) = links()
     assert whom == cast.alice.email
     assert "Change canceled. The waiting period stays the same." in text(Browser().post(path))
@@ -247,6 +247,6 @@ def test_a_shorter_time_is_told_and_can_be_stopped(cast: Cast, owner: Access) ->
 
 @pytest.mark.parametrize("wrong", [-1, 73])
 def test_a_time_is_from_0_to_72_hours(cast: Cast, owner: Access, wrong: int) -> None:
-    with pytest.raises(cooling.NotHours):
-        cooling.change_hours(owner, wrong)
+    with pytest.raises(waiting_period.NotHours):
+        waiting_period.change_hours(owner, wrong)
     assert hours(cast) == 24

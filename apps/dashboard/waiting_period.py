@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from apps.access import cooling, operations
+from apps.access import operations, waiting_period
 from apps.access.models import CoolingSettings
 from apps.core import clock
 from apps.core.db import tenancy
@@ -45,7 +45,7 @@ STOPS: dict[str, tuple[Stop, str]] = {
         "Change canceled. The rule stays the same.",
     ),
     operations.COOLING_CHANGE.name: (
-        cooling.stop_change,
+        waiting_period.stop_change,
         "Change canceled. The waiting period stays the same.",
     ),
 }
@@ -60,13 +60,13 @@ class HoursForm(Form):
         """Raises NotHours."""
         text = self.values["hours"]
         if not (text.isascii() and text.isdigit() and len(text) < 4):
-            raise cooling.NotHours
+            raise waiting_period.NotHours
         return int(text)
 
 
 def stop(request: HttpRequest, token: str) -> HttpResponse:
     """Opening the link changes nothing; the button on its page does, once."""
-    name, target, until = cooling.read(token)
+    name, target, until = waiting_period.read(token)
     act, done = STOPS[name]
     context = {"does": _TITLES[name], "until": until, "is_over": until <= clock.real_now()}
     if request.method == "POST":
@@ -82,7 +82,7 @@ def hours(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
 
         def keep() -> None:
-            cooling.change_hours(request.access, form.hours)
+            waiting_period.change_hours(request.access, form.hours)
 
         try:
             confirmation = confirming.ask_about_form(
@@ -99,16 +99,16 @@ def hours(request: PageRequest) -> HttpResponse:
             form.refuse(refusal)
     at = clock.real_now()
     current = CoolingSettings.of(request.access.store)
-    present = cooling.hours_of(current, at)
+    present = waiting_period.hours_of(current, at)
     next_from = current.cooling_hours_next_from
     context = {
         "form": form,
         "hours": form.values["hours"] or present,
         "present": present,
-        "most": cooling.HOURS_MAX,
+        "most": waiting_period.HOURS_MAX,
         "next": current.cooling_hours_next,
         "next_from": next_from if next_from is not None and next_from > at else None,
         "errors": form.common_errors,
         "may_change": roles.may(request.member.role, roles.OWN),
     }
-    return show(request, "dashboard/settings/cooling.html", context, status=form.status)
+    return show(request, "dashboard/settings/waiting_period.html", context, status=form.status)

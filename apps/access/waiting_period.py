@@ -29,10 +29,10 @@ HOURS_DEFAULT = 24
 # Of what waits until somebody has been asked: every look at the time refuses it without knowing
 # that there is such a thing.
 HELD = datetime(9999, 12, 31, tzinfo=UTC)
-_SALT = "apps.access.cooling"
+_SALT = "apps.access.waiting_period"
 
 
-class StillCooling(Flat):
+class StillWaiting(Flat):
     """What was named is not used yet."""
 
     field = "destination"
