@@ -23,7 +23,7 @@ PROGRAM = Path(__file__).with_name("chart_program.py")
 
 
 @dataclass(frozen=True)
-class Rendered:
+class RenderedChart:
     """A chart with values: its objects, what `helm lint` says, and what the schemas of Kubernetes
     refuse; or why it isn't rendered."""
 
@@ -61,7 +61,7 @@ def install(index: dict[str, str]) -> None:
     STAMP.write_text(_digest())
 
 
-def render(chart: Path, values: dict[str, Any]) -> Rendered:
+def render(chart: Path, values: dict[str, Any]) -> RenderedChart:
     """The chart as release `pay` of the namespace `payments`."""
     request = {"chart": str(chart), "values": values}
     finished = subprocess.run(
@@ -71,4 +71,4 @@ def render(chart: Path, values: dict[str, Any]) -> Rendered:
         text=True,
         check=True,
     )
-    return Rendered(**json.loads(finished.stdout))
+    return RenderedChart(**json.loads(finished.stdout))

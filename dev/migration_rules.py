@@ -96,7 +96,7 @@ _TYPE = re.compile(r'^ALTER TABLE "(\w+)" ALTER COLUMN "(\w+)" TYPE varchar\((\d
 
 
 @dataclass(frozen=True)
-class Finding:
+class MigrationFinding:
     """What a rule refuses, at a statement of a migration."""
 
     migration: str
@@ -109,7 +109,7 @@ class Finding:
         return f"{self.migration}: {self.rule}: {self.why}\n    {self.statement[:200]}{advice}"
 
 
-def refused() -> list[Finding]:
+def refused() -> list[MigrationFinding]:
     """What the rules refuse in the migrations after `BASE`."""
     loader = MigrationLoader(None)
     findings = []
@@ -127,19 +127,19 @@ def _judged(loader: MigrationLoader) -> Iterable[Migration]:
             yield migration
 
 
-def refused_of(migration: Migration, state: ProjectState) -> list[Finding]:
+def refused_of(migration: Migration, state: ProjectState) -> list[MigrationFinding]:
     """What the rules refuse in one migration, which begins from the state of the models."""
     title = f"{migration.app_label} {migration.name}"
     release = getattr(migration, "unused_since", "")
     findings = []
     if release and release not in releases():
         why = "This release isn't in CHANGELOG.md: it isn't out."
-        findings.append(Finding(title, "unused-since", release, why))
+        findings.append(MigrationFinding(title, "unused-since", release, why))
     sql = _sql_of(migration, state.clone())
     if not migration.atomic:
         for statement in _outside_of_indexes(sql):
             why = "Without a transaction only indexes are built and dropped, CONCURRENTLY."
-            findings.append(Finding(title, "not-atomic", statement, why))
+            findings.append(MigrationFinding(title, "not-atomic", statement, why))
     created = set(_CREATED.findall(sql))
     for finding in _judged_sql(title, sql, is_atomic=migration.atomic):
         is_expected = finding.rule in CONTRACT and bool(release)
@@ -159,7 +159,7 @@ def _outside_of_indexes(sql: str) -> list[str]:
     ]
 
 
-def _is_harmless(finding: Finding, created: set[str]) -> bool:
+def _is_harmless(finding: MigrationFinding, created: set[str]) -> bool:
     """Whether nobody waits: the table is of this migration, the column has no values yet, or the
     lock lets others read and write while it is waited for."""
     if finding.rule == "require-lock-timeout":
@@ -172,7 +172,7 @@ def _is_harmless(finding: Finding, created: set[str]) -> bool:
     return table is not None and table[1] in created
 
 
-def _is_wider(finding: Finding, state: ProjectState) -> bool:
+def _is_wider(finding: MigrationFinding, state: ProjectState) -> bool:
     """Whether a text may only get longer, which rewrites nothing and breaks no code."""
     change = _TYPE.match(finding.statement)
     if finding.rule != "changing-column-type" or change is None:
@@ -199,7 +199,7 @@ def _sql_of(migration: Migration, state: ProjectState) -> str:
     return "\n".join(editor.collected_sql)
 
 
-def _judged_sql(title: str, sql: str, *, is_atomic: bool) -> list[Finding]:
+def _judged_sql(title: str, sql: str, *, is_atomic: bool) -> list[MigrationFinding]:
     """What squawk says of a migration's SQL."""
     command = [
         str(SQUAWK),
@@ -217,6 +217,8 @@ def _judged_sql(title: str, sql: str, *, is_atomic: bool) -> list[Finding]:
         raise RuntimeError(f"squawk failed: {run.stderr.strip() or run.returncode}")
     lines = sql.splitlines()
     return [
-        Finding(title, finding["rule_name"], lines[finding["line"]].strip(), finding["message"])
+        MigrationFinding(
+            title, finding["rule_name"], lines[finding["line"]].strip(), finding["message"]
+        )
         for finding in json.loads(run.stdout)
     ]

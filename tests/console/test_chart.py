@@ -12,7 +12,7 @@ import yaml
 
 from config import refusals
 from dev import charts
-from dev.charts import Rendered
+from dev.charts import RenderedChart
 
 ROOT = Path(__file__).resolve().parents[2]
 CHART = ROOT / "deploy/helm/tillgate"
@@ -50,22 +50,22 @@ FULL: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def least() -> Rendered:
+def least() -> RenderedChart:
     return charts.render(CHART, LEAST)
 
 
 @pytest.fixture(scope="module")
-def full() -> Rendered:
+def full() -> RenderedChart:
     return charts.render(CHART, FULL)
 
 
 @pytest.fixture(params=["least", "full"])
-def rendered(request: pytest.FixtureRequest) -> Rendered:
-    answer: Rendered = request.getfixturevalue(request.param)
+def rendered(request: pytest.FixtureRequest) -> RenderedChart:
+    answer: RenderedChart = request.getfixturevalue(request.param)
     return answer
 
 
-def kinds(rendered: Rendered, *names: str) -> dict[str, dict[str, Any]]:
+def kinds(rendered: RenderedChart, *names: str) -> dict[str, dict[str, Any]]:
     """The objects of these kinds, by the part of the service that they belong to."""
     return {
         found["metadata"]["name"].removeprefix("pay-"): found
@@ -74,7 +74,7 @@ def kinds(rendered: Rendered, *names: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def pods(rendered: Rendered) -> dict[str, dict[str, Any]]:
+def pods(rendered: RenderedChart) -> dict[str, dict[str, Any]]:
     """The pods of Tillgate's own processes."""
     workloads = kinds(rendered, "Deployment", "StatefulSet", "Job", "CronJob")
     return {
@@ -113,14 +113,14 @@ def schema() -> dict[str, Any]:
 
 
 @needs_helm
-def test_helm_and_kubernetes_accept_it(rendered: Rendered) -> None:
+def test_helm_and_kubernetes_accept_it(rendered: RenderedChart) -> None:
     assert rendered.refusal == ""
     assert rendered.lint == []
     assert rendered.invalid == []
 
 
 @needs_helm
-def test_every_process_of_compose_and_systemd_is_in_the_chart(full: Rendered) -> None:
+def test_every_process_of_compose_and_systemd_is_in_the_chart(full: RenderedChart) -> None:
     units = {
         path.stem.removeprefix("tillgate-")
         for path in (ROOT / "deploy/systemd").glob("tillgate-*.service")
@@ -129,7 +129,7 @@ def test_every_process_of_compose_and_systemd_is_in_the_chart(full: Rendered) ->
 
 
 @needs_helm
-def test_it_runs_what_compose_runs(least: Rendered, full: Rendered) -> None:
+def test_it_runs_what_compose_runs(least: RenderedChart, full: RenderedChart) -> None:
     for name, pod in pods(least).items():
         assert container(pod).get("args") == compose()[name].get("command"), name
     # Without the figures that a monitor asks for, and with the arguments of a nightly backup.
@@ -140,7 +140,7 @@ def test_it_runs_what_compose_runs(least: Rendered, full: Rendered) -> None:
 
 
 @needs_helm
-def test_each_process_knows_what_it_knows_in_compose(full: Rendered) -> None:
+def test_each_process_knows_what_it_knows_in_compose(full: RenderedChart) -> None:
     for name, pod in pods(full).items():
         known = [
             entry["secretRef"]["name"].removeprefix("tillgate-")
@@ -151,7 +151,7 @@ def test_each_process_knows_what_it_knows_in_compose(full: Rendered) -> None:
 
 
 @needs_helm
-def test_it_is_as_locked_down_as_compose(rendered: Rendered) -> None:
+def test_it_is_as_locked_down_as_compose(rendered: RenderedChart) -> None:
     for name, pod in pods(rendered).items():
         service, found = compose()[name], container(pod)
         assert found["securityContext"] == {
@@ -174,7 +174,7 @@ def test_it_is_as_locked_down_as_compose(rendered: Rendered) -> None:
 
 
 @needs_helm
-def test_files_are_in_the_bucket_or_in_a_claim(least: Rendered, full: Rendered) -> None:
+def test_files_are_in_the_bucket_or_in_a_claim(least: RenderedChart, full: RenderedChart) -> None:
     volumes = {volume["name"]: volume for volume in pods(least)["web"]["volumes"]}
     assert volumes == {name: {"name": name, "emptyDir": {}} for name in ("tmp", "run", "private")}
     shared = {
@@ -193,7 +193,7 @@ def test_files_are_in_the_bucket_or_in_a_claim(least: Rendered, full: Rendered) 
 
 
 @needs_helm
-def test_the_signer_runs_once_and_nobody_reaches_it(rendered: Rendered) -> None:
+def test_the_signer_runs_once_and_nobody_reaches_it(rendered: RenderedChart) -> None:
     (signer,) = kinds(rendered, "StatefulSet").values()
     assert signer["spec"]["replicas"] == 1
     found = container(pods(rendered)["signer"])
@@ -216,7 +216,7 @@ def test_the_signer_runs_once_and_nobody_reaches_it(rendered: Rendered) -> None:
 
 
 @needs_helm
-def test_only_web_and_what_is_scraped_is_reached(full: Rendered) -> None:
+def test_only_web_and_what_is_scraped_is_reached(full: RenderedChart) -> None:
     policies = kinds(full, "NetworkPolicy")
     assert set(policies) == {"closed", "web", "watcher", "pooler", "signer"}
     everything = policies["closed"]["spec"]
@@ -228,7 +228,7 @@ def test_only_web_and_what_is_scraped_is_reached(full: Rendered) -> None:
 
 
 @needs_helm
-def test_web_is_asked_by_three_probes_as_its_proxy_would(rendered: Rendered) -> None:
+def test_web_is_asked_by_three_probes_as_its_proxy_would(rendered: RenderedChart) -> None:
     found = container(pods(rendered)["web"])
     paths = {
         name: found[name]["httpGet"]["path"]
@@ -250,7 +250,7 @@ def test_web_is_asked_by_three_probes_as_its_proxy_would(rendered: Rendered) -> 
 
 
 @needs_helm
-def test_the_migration_runs_before_everything_as_the_owner(rendered: Rendered) -> None:
+def test_the_migration_runs_before_everything_as_the_owner(rendered: RenderedChart) -> None:
     (job,) = kinds(rendered, "Job").values()
     annotations = job["metadata"]["annotations"]
     assert annotations["helm.sh/hook"] == "pre-install,pre-upgrade"
@@ -263,7 +263,7 @@ def test_the_migration_runs_before_everything_as_the_owner(rendered: Rendered) -
 
 
 @needs_helm
-def test_what_is_evicted_is_one_at_a_time(rendered: Rendered) -> None:
+def test_what_is_evicted_is_one_at_a_time(rendered: RenderedChart) -> None:
     budgets = kinds(rendered, "PodDisruptionBudget")
     assert set(budgets) == set(kinds(rendered, "Deployment"))
     for name, budget in budgets.items():
@@ -273,7 +273,7 @@ def test_what_is_evicted_is_one_at_a_time(rendered: Rendered) -> None:
 
 
 @needs_helm
-def test_workers_follow_their_queues_and_web_its_processor(full: Rendered) -> None:
+def test_workers_follow_their_queues_and_web_its_processor(full: RenderedChart) -> None:
     scaled = kinds(full, "ScaledObject")
     for name, found in scaled.items():
         queue = container(pods(full)[name])["args"][5]
@@ -294,7 +294,7 @@ def test_a_worker_that_scales_without_keda_is_refused() -> None:
 
 
 @needs_helm
-def test_figures_are_scraped_with_the_token_of_the_secret(full: Rendered) -> None:
+def test_figures_are_scraped_with_the_token_of_the_secret(full: RenderedChart) -> None:
     monitors = kinds(full, "PodMonitor")
     assert set(monitors) == {"web", "watcher"}
     for name, monitor in monitors.items():
@@ -309,7 +309,9 @@ def test_figures_are_scraped_with_the_token_of_the_secret(full: Rendered) -> Non
 
 
 @needs_helm
-def test_a_pooler_serves_requests_when_there_is_one(least: Rendered, full: Rendered) -> None:
+def test_a_pooler_serves_requests_when_there_is_one(
+    least: RenderedChart, full: RenderedChart
+) -> None:
     text = kinds(full, "ConfigMap")["pooler"]["data"]["pgbouncer.ini"]
     assert "pool_mode = transaction" in text
     assert "max_prepared_statements = 200" in text
