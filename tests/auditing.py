@@ -8,7 +8,7 @@ from apps.audit.verify import Finding
 
 def found_of(*names: str) -> list[Finding]:
     """The breaches of the invariants with these names, as `verify.findings` lists them."""
-    some = [one for one in INVARIANTS if one.name in names]
-    assert {one.name for one in some} == set(names)
+    some = [item for item in INVARIANTS if item.name in names]
+    assert {item.name for item in some} == set(names)
     asked = parameters()
-    return [finding for one in some for finding in verify._ask(one, asked).findings]
+    return [finding for item in some for finding in verify._ask(item, asked).findings]

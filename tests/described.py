@@ -83,7 +83,7 @@ def closed(schema: Any) -> Any:
     """The same, but an object has the properties told and no others: what is answered is told,
     every field of it."""
     if isinstance(schema, list):
-        return [closed(one) for one in schema]
+        return [closed(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     made = {name: closed(value) for name, value in schema.items()}
@@ -93,4 +93,4 @@ def closed(schema: Any) -> Any:
 
 
 def _refusals(route: Route, method: str, door: Any) -> dict[int, Any]:
-    return {status: one.shape for status, one in refusals(door, route, method)}
+    return {status: refusal.shape for status, refusal in refusals(door, route, method)}

@@ -168,7 +168,9 @@ def funded(api: Api, amount: str = "1000.00") -> int:
     """Complete a test payment; what can be spent of the test coin then."""
     paid(api, amount=amount)
     entry = next(
-        one for one in api.get("/balances").json()["balances"] if one["asset_id"] == "SETH"
+        balance
+        for balance in api.get("/balances").json()["balances"]
+        if balance["asset_id"] == "SETH"
     )
     return int(entry["balance_atomic"])
 

@@ -52,11 +52,11 @@ class Demo:
     def a_sale(self) -> str:
         """The id of a completed payment that says what was bought."""
         sales = [
-            one
-            for one in self.api("GET", "/payments?per_page=100")["data"]
-            if one["status"] == "completed"
+            item
+            for item in self.api("GET", "/payments?per_page=100")["data"]
+            if item["status"] == "completed"
         ]
-        titled = [one for one in sales if one["title"]]
+        titled = [sale for sale in sales if sale["title"]]
         return str((titled or sales)[0]["id"])
 
     def an_order(self) -> str:

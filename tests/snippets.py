@@ -242,7 +242,7 @@ def _run_steps(
         wait_for(
             lambda: receivers[-1].text, lambda text: "payment_intent.completed" in text, SECONDS
         )
-    return "".join(one.text for one in (main, *receivers))
+    return "".join(item.text for item in (main, *receivers))
 
 
 def _started(block: Snippet, reader: Reader) -> Program:

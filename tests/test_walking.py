@@ -91,8 +91,10 @@ def called(function: ast.AST, module: str, tree: ast.Module) -> Iterator[tuple[s
 def runs(node: ast.AST) -> bool:
     """Whether a loop hands its rows to the runner."""
     return any(
-        isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in RUNS
-        for one in ast.walk(node)
+        isinstance(item, ast.Call)
+        and isinstance(item.func, ast.Attribute)
+        and item.func.attr in RUNS
+        for item in ast.walk(node)
     )
 
 
@@ -101,8 +103,8 @@ def acts(node: ast.AST, tree: ast.Module) -> bool:
     writes."""
     known = names_in(tree)
     own = functions_of(tree)
-    for one in ast.walk(node):
-        match one:
+    for item in ast.walk(node):
+        match item:
             case ast.Call(func=ast.Name(id=name)) if name in own or (
                 name in known and known[name][1]
             ):
@@ -214,7 +216,7 @@ def is_handed(frame: FrameType) -> bool:
     handed = [frame.f_locals.get(name) for name in named]
     if code.co_flags & inspect.CO_VARARGS:
         handed += frame.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
-    return any(isinstance(one, CARRIERS) for one in handed)
+    return any(isinstance(item, CARRIERS) for item in handed)
 
 
 @contextmanager
@@ -260,5 +262,5 @@ def test_the_way_from_the_payout_form_to_its_row_is_short(cast: Cast) -> None:
         sent = browser.post("payouts/new", **asked, code=code)
     assert sent.status_code == 303 and Payout.objects.count() == 1
     assert bodies[-1] == "apps/core/db/sql.py:insert"
-    files = {one.partition(":")[0] for one in bodies}
+    files = {body.partition(":")[0] for body in bodies}
     assert len(bodies) <= BODIES_MAX and len(files) <= FILES_MAX, "\n".join(bodies)

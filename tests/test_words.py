@@ -68,7 +68,7 @@ RETIRED = {
     r"(catalogue|licence|centre|cheque|grey|whilst|amongst|towards)s?": "the American spelling",
 }
 PATTERN = re.compile(
-    r"(?<![\w-])(?:" + "|".join(f"(?:{one})" for one in RETIRED) + r")(?![\w-])", re.IGNORECASE
+    r"(?<![\w-])(?:" + "|".join(f"(?:{item})" for item in RETIRED) + r")(?![\w-])", re.IGNORECASE
 )
 
 _HIDDEN = re.compile(
@@ -134,7 +134,7 @@ def retired_in(text: str) -> Iterator[tuple[int, str]]:
     """The line and the words, also where a sentence is wrapped within them."""
     flat = re.sub(r"\s", " ", text)
     wide = re.sub(r" +", " ", flat)
-    places = [at for at, one in enumerate(flat) if not (one == " " and flat[at - 1 : at] == " ")]
+    places = [at for at, item in enumerate(flat) if not (item == " " and flat[at - 1 : at] == " ")]
     for found in PATTERN.finditer(wide):
         yield text.count("\n", 0, places[found.start()]) + 1, found[0]
 

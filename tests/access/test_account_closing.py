@@ -34,13 +34,13 @@ def test_nothing_personal_stays_and_nothing_opens_any_more(cast: Cast) -> None:
     assert found.email == f"closed-{found.pk.hex}@account.invalid"
     for rows in (SecondFactor, SignIn, NotificationChoice, Member):
         assert not rows.objects.filter(user=found).exists(), rows
-    for one in (browser, other):
-        assert one.get("security").status_code == 302
+    for item in (browser, other):
+        assert item.get("security").status_code == 302
     assert Browser().post("sign-in", email=email, password=PASSWORD).status_code == 401
     entry = AuditEntry.objects.get(action="person.closed")
     assert (entry.actor_id, entry.actor_name, entry.target_name) == (str(found.pk), "", "")
     mail.send_due()
-    assert [one.to for one in django_mail.outbox if "closed" in one.subject] == [[email]]
+    assert [item.to for item in django_mail.outbox if "closed" in item.subject] == [[email]]
 
 
 def test_the_address_can_be_used_again(cast: Cast) -> None:

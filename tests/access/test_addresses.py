@@ -120,7 +120,7 @@ def test_twins_of_before_keep_their_sign_in(db: None) -> None:
         if email != "ſAM@example.com" and email != "ſam@example.com":
             assert User.objects.with_email(email) == user
     assert User.objects.with_email("SAM@EXAMPLE.COM") == made["Sam@example.com"]
-    known = {User.objects.with_email(one) for one in ("ſam@example.com", "ſAM@example.com")}
+    known = {User.objects.with_email(item) for item in ("ſam@example.com", "ſAM@example.com")}
     assert known <= {made["ſam@example.com"], made["ſAM@example.com"]}
 
 

@@ -215,7 +215,7 @@ def test_whoever_gives_themselves_a_way_is_heard_of(cast: Cast) -> None:
     answer = with_code(admin, "POST", "/api_keys", key_with("payouts:write", mode="live"))
     assert answer.status_code == 201
     mail.send_due()
-    (letter,) = [one for one in django_mail.outbox if "API key" in one.subject]
+    (letter,) = [item for item in django_mail.outbox if "API key" in item.subject]
     assert (
         letter.to == [cast.alice.email]
         and "payouts:write" in letter.body

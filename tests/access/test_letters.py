@@ -107,13 +107,13 @@ def test_those_whom_the_table_names_are_told_and_nobody_else(
     wrong = []
     for line in lines:
         found = written(world, line, "live")
-        if {one for one, template in found if template == "operation"} - {colleague} != (
+        if {item for item, template in found if template == "operation"} - {colleague} != (
             owners if line.row.letter else set()
         ):
             wrong.append(told(line, found))
-        if (colleague in {one for one, _ in found}) != (line.row.letter == TEAM):
+        if (colleague in {item for item, _ in found}) != (line.row.letter == TEAM):
             wrong.append(told(line, "the member", found))
-        if not line.row.letter and owners & {one for one, _ in found}:
+        if not line.row.letter and owners & {item for item, _ in found}:
             wrong.append(told(line, "an owner", found))
         if (
             line.row.has_mode
@@ -157,7 +157,7 @@ def test_the_owners_hear_who_has_joined_and_the_one_who_joined_does_not(cast: Ca
         expires_at=at,
     )
     accept(row, olga, at)
-    ((to, subject, body),) = [(one.to, one.subject, one.body) for one in sent()]
+    ((to, subject, body),) = [(item.to, item.subject, item.body) for item in sent()]
     assert to == [cast.alice.email] and subject == f"Join the team: {store.name}"
     assert f"{olga.email}, as owner, invited by {cast.alice.email}" in body
 

@@ -48,7 +48,7 @@ def code_of_payout(api: Api, path: str = "/payouts") -> str | None:
 
 def letters() -> list[Any]:
     mail.send_due()
-    return [one for one in django_mail.outbox if "has been reduced" in one.subject]
+    return [item for item in django_mail.outbox if "has been reduced" in item.subject]
 
 
 def demote(alice: Browser, bob: Member) -> None:

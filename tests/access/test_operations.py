@@ -103,11 +103,11 @@ def services() -> dict[str, dict[str, ast.FunctionDef]]:
 def calls_of(function: ast.FunctionDef) -> set[str]:
     """What a function calls, and the names of what it may hand on to be called."""
     handed = {
-        one.id
+        arg.id
         for node in ast.walk(function)
         if isinstance(node, ast.Call)
-        for one in node.args
-        if isinstance(one, ast.Name)
+        for arg in node.args
+        if isinstance(arg, ast.Name)
     }
     called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
     return called | (handed - WRITES)
@@ -119,7 +119,7 @@ def reach(module: str, name: str) -> set[str]:
     due = [name]
     while due:
         called = calls_of(services()[module][due.pop()])
-        due += [one for one in called - seen if one in services()[module]]
+        due += [item for item in called - seen if item in services()[module]]
         seen |= called
     return seen
 
@@ -130,8 +130,8 @@ def asks(module: str, name: str) -> bool:
 
 def writes(module: str, name: str) -> bool:
     return any(
-        one in WRITES or one.rpartition(".")[2] in WRITES or one.startswith("movements.")
-        for one in reach(module, name)
+        item in WRITES or item.rpartition(".")[2] in WRITES or item.startswith("movements.")
+        for item in reach(module, name)
     )
 
 
@@ -142,11 +142,11 @@ def uses(text: str) -> Iterator[tuple[str, str, ast.Call | None]]:
     modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            for one in node.names:
-                if one.name in services().get(node.module, {}):
-                    names[one.asname or one.name] = (node.module, one.name)
-                elif f"{node.module}.{one.name}" in services():
-                    modules[one.asname or one.name] = f"{node.module}.{one.name}"
+            for name in node.names:
+                if name.name in services().get(node.module, {}):
+                    names[name.asname or name.name] = (node.module, name.name)
+                elif f"{node.module}.{name.name}" in services():
+                    modules[name.asname or name.name] = f"{node.module}.{name.name}"
     for node in ast.walk(tree):
         function = node.func if isinstance(node, ast.Call) else node
         call = node if isinstance(node, ast.Call) else None
@@ -174,7 +174,7 @@ def short(module: str, name: str) -> str:
 
 def test_what_a_door_can_write_names_its_operation_or_stands_in_the_list_with_its_reason() -> None:
     reached = {(module, name) for module, name, _ in uses_of_doors()}
-    unasked = {short(*one) for one in reached if writes(*one) and not asks(*one)}
+    unasked = {short(*item) for item in reached if writes(*item) and not asks(*item)}
     assert unasked == set(ELSEWHERE)
 
 
@@ -183,8 +183,8 @@ def test_a_service_that_takes_who_asks_is_told_by_every_door() -> None:
     silent = []
     for module, name, call in uses_of_doors():
         arguments = services()[module][name].args
-        takes = {one.arg for one in (*arguments.args, *arguments.kwonlyargs)}
-        if call is not None and "by" in takes - {one.arg for one in call.keywords}:
+        takes = {item.arg for item in (*arguments.args, *arguments.kwonlyargs)}
+        if call is not None and "by" in takes - {keyword.arg for keyword in call.keywords}:
             silent.append(f"{module}.{name}")
     assert not silent
 

@@ -56,7 +56,9 @@ def later(hours: float) -> Any:
 def links() -> list[tuple[str, str]]:
     """To whom, and the path that stops it."""
     mail.send_due()
-    found = [(one.to[0], re.search(r"/dashboard/stop/\S+", one.body)) for one in django_mail.outbox]
+    found = [
+        (item.to[0], re.search(r"/dashboard/stop/\S+", item.body)) for item in django_mail.outbox
+    ]
     return [(whom, match.group()) for whom, match in found if match is not None]
 
 

@@ -48,7 +48,7 @@ class Payer:
             "validBefore:uint256",
             "nonce:bytes32",
         )
-        fields = [dict(zip(("name", "type"), one.split(":"), strict=True)) for one in names]
+        fields = [dict(zip(("name", "type"), name.split(":"), strict=True)) for name in names]
         message = {
             name: int(text) if name in ("value", "validAfter", "validBefore") else text
             for name, text in authorization.items()

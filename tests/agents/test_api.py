@@ -79,14 +79,14 @@ def test_a_payment_that_makes_no_sense_is_refused_with_the_code_of_its_field(
 def test_an_agent_sees_its_own_payments_and_nobody_elses(shop: Shop, cast: Cast) -> None:
     mine = ask(agent(shop)).json()
     theirs = make.payment(shop.test)
-    assert [one["id"] for one in agent(shop).get("/agentic/payments").json()["data"]] == [
+    assert [item["id"] for item in agent(shop).get("/agentic/payments").json()["data"]] == [
         mine["id"]
     ]
     assert refusal(agent(shop).get(f"/agentic/payments/{theirs['id']}")) == (404, "not_found")
     found = (
         agent(shop).get(f"/agentic/payments?reference={mine['reference'].lower()}").json()["data"]
     )
-    assert [one["id"] for one in found] == [mine["id"]]
+    assert [item["id"] for item in found] == [mine["id"]]
 
 
 def test_only_a_pending_payment_is_canceled(shop: Shop) -> None:
@@ -98,7 +98,7 @@ def test_only_a_pending_payment_is_canceled(shop: Shop) -> None:
         "payment_intent.canceled",
         "expired",
     )
-    assert [one for one in verify.findings() if one.invariant == "history_whole"] == []
+    assert [finding for finding in verify.findings() if finding.invariant == "history_whole"] == []
     for closed in (made, paid(shop)):
         assert refusal(agent(shop).post(f"/agentic/payments/{closed['id']}/cancel")) == (
             422,
@@ -153,8 +153,8 @@ def test_a_refund_goes_to_who_paid_and_only_with_a_provider(shop: Shop) -> None:
 def test_payout_limits_tell_caps_and_what_is_left_of_the_day(shop: Shop) -> None:
     limits = agent(shop).get("/agentic/payout_limits?asset_id=SETH").json()["limits"]
     assert [
-        (one["asset_id"], one["controls_configured"], one["daily_remaining_atomic"])
-        for one in limits
+        (limit["asset_id"], limit["controls_configured"], limit["daily_remaining_atomic"])
+        for limit in limits
     ] == [("SETH", False, None)]
     balance = make.funded(shop.test)
     set_store_cap(shop.store, "SETH", daily_atomic=balance // 2)
@@ -251,9 +251,9 @@ def test_balances_and_exchange_rates_are_the_services_own(shop: Shop) -> None:
         9900
     ] and "stablecoin_summary" not in told
     rates = agent(shop).get("/agentic/exchange_rates?currency=GBP").json()
-    assert [(one["asset_id"], one["rate"].rstrip("0").rstrip(".")) for one in rates["rates"]] == [
-        ("SETH", "1550")
-    ]
+    assert [
+        (rate["asset_id"], rate["rate"].rstrip("0").rstrip(".")) for rate in rates["rates"]
+    ] == [("SETH", "1550")]
     assert refusal(agent(shop).get("/agentic/exchange_rates?currency=gbp")) == (
         422,
         "unsupported_currency",
@@ -272,7 +272,7 @@ def test_a_token_is_accepted_or_not_but_the_last_one_stays(shop: Shop) -> None:
         "asset_change_rejected",
     )
     assert refusal(api.patch("/agentic/tokens/SETH", {"active": "yes"})) == (422, "invalid_active")
-    assert [one["asset_id"] for one in api.get("/agentic/tokens").json()["accepted"]] == ["SETH"]
+    assert [item["asset_id"] for item in api.get("/agentic/tokens").json()["accepted"]] == ["SETH"]
 
 
 @pytest.mark.parametrize("header", ["%%%", "bm90IGpzb24=", "WzFd"])

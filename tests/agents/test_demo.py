@@ -30,8 +30,8 @@ def test_the_demo_has_mandates_of_every_status_and_a_payment_over_x402_once(
     market.send()
     market.bury()
     spent = {
-        one.mandate_ref: (one.status, one.remaining_atomic // 10**12)
-        for one in Mandate.objects.all()
+        mandate.mandate_ref: (mandate.status, mandate.remaining_atomic // 10**12)
+        for mandate in Mandate.objects.all()
     }
     assert spent == {
         "market research": ("active", 17),
@@ -56,8 +56,8 @@ def test_the_demo_has_mandates_of_every_status_and_a_payment_over_x402_once(
     for noun, model in rows.items():
         pk = model.objects.order_by("pk").values_list("pk", flat=True)[0]
         shown = staff.get(f"/admin/agents/{noun}/"), staff.get(f"/admin/agents/{noun}/{pk}/change/")
-        assert [one.status_code for one in shown] == [200, 200] and not any(
-            signed.signature in text(one) for one in shown
+        assert [item.status_code for item in shown] == [200, 200] and not any(
+            signed.signature in text(item) for item in shown
         )
         assert staff.post(f"/admin/agents/{noun}/{pk}/change/", status="failed").status_code == 403
         assert [

@@ -161,4 +161,4 @@ def test_the_audit_finds(bakery: Shop, name: str) -> None:
 
 def of_agents() -> list[str]:
     """The invariants of agents that are broken."""
-    return [one.invariant for one in found_of(*CORRUPTIONS)]
+    return [item.invariant for item in found_of(*CORRUPTIONS)]

@@ -193,10 +193,11 @@ def test_a_draw_asks_the_database_six_times(bakery: Shop) -> None:
         create_settlement(
             access, SettlementRequest(asset_id="SETH", mandate_ref="books", amount_atomic=1), "k"
         )
-    told = [str(one["sql"]) for one in asked]
+    told = [str(item["sql"]) for item in asked]
     # Accounts are remembered once their transaction is over, which a test's never is.
     assert (
-        len([one for one in told if "SAVEPOINT" not in one and "ledger_account_id" not in one]) == 6
+        len([item for item in told if "SAVEPOINT" not in item and "ledger_account_id" not in item])
+        == 6
     ), told
 
 

@@ -52,9 +52,11 @@ def test_what_is_no_text_is_null_and_what_stands_beside_it_stays(name: str, wron
     told = msgspec.to_builtins(SignedPaymentRequest.read(body))
     assert told["paymentRequirements"][name] is None
     kept = {
-        one: text for one, text in told["paymentRequirements"].items() if one not in (name, "extra")
+        paymentRequirement: text
+        for paymentRequirement, text in told["paymentRequirements"].items()
+        if paymentRequirement not in (name, "extra")
     }
-    assert kept == {one: REQUIREMENTS[one] for one in kept} and len(kept) == 4
+    assert kept == {item: REQUIREMENTS[item] for item in kept} and len(kept) == 4
     assert told["paymentPayload"]["accepted"]["scheme"] == "exact"
 
 

@@ -117,7 +117,7 @@ def test_a_payment_key_can_read_what_is_supported_and_others_nothing(market: Mar
         "USD Coin",
         "1",
     )
-    assert [one.lower() for one in told["signers"]["eip155:*"]] == [market.hot]
+    assert [signer.lower() for signer in told["signers"]["eip155:*"]] == [market.hot]
     reader = market.shop.with_scopes("payments:read")
     publishable = Api(market.shop.secrets["test_publishable"])
     for api, code in ((reader, "insufficient_scope"), (publishable, "publishable_key_forbidden")):
@@ -125,7 +125,9 @@ def test_a_payment_key_can_read_what_is_supported_and_others_nothing(market: Mar
             api.get("/x402/supported"),
             *(api.post(f"/x402/{name}", {}) for name in ("requirements", "verify", "settle")),
         ]
-        assert {(one.status_code, one.json()["error"]["code"]) for one in refused} == {(403, code)}
+        assert {(item.status_code, item.json()["error"]["code"]) for item in refused} == {
+            (403, code)
+        }
 
 
 # --- what is settled ---

@@ -90,7 +90,7 @@ def test_a_rate_past_its_time_prices_nothing(
     sources(2000)
     rates.refresh()
     at = clock.real_now()
-    assert "ETH" in [one.asset.pk for one in accepted_priced(bakery.store.pk, "live", "USD", at)]
+    assert "ETH" in [item.asset.pk for item in accepted_priced(bakery.store.pk, "live", "USD", at)]
     later = at + timedelta(seconds=settings.RATE_MAX_AGE_SECONDS + 1)
     assert accepted_priced(bakery.store.pk, "live", "USD", later) == []
 

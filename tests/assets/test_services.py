@@ -48,7 +48,8 @@ def test_pricing_is_one_query_in_the_order_of_the_assets(bakery: Shop) -> None:
         priced = accepted_priced(bakery.store.pk, "live", "EUR", clock.real_now())
     assert len(queries) == 1
     assert [
-        (one.asset.pk, one.asset.chain_id, one.asset.chain.required_confirmations) for one in priced
+        (item.asset.pk, item.asset.chain_id, item.asset.chain.required_confirmations)
+        for item in priced
     ] == [
         ("ETH", "ethereum", 12),
         ("ETH_USDC", "ethereum", 12),
@@ -57,7 +58,7 @@ def test_pricing_is_one_query_in_the_order_of_the_assets(bakery: Shop) -> None:
 
 
 def test_every_currency_has_a_name_and_a_symbol() -> None:
-    told = {one.code: one for one in payment_currencies()}
+    told = {payment_currency.code: payment_currency for payment_currency in payment_currencies()}
     assert told.keys() == set(Currency.values)
     assert told["EUR"] == PaymentCurrencyDocument(code="EUR", label="Euro", symbol="€", decimals=2)
     assert told["JPY"].decimals == 0

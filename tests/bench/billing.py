@@ -45,7 +45,7 @@ def seed(count: int) -> None:
     Customer.objects.bulk_create(people, batch_size=2000)
     rows = [
         Subscription(
-            customer=one,
+            customer=item,
             price=price,
             status="active",
             started_at=start,
@@ -56,7 +56,7 @@ def seed(count: int) -> None:
             next_step_at=end,
             **born,
         )
-        for one in people
+        for item in people
     ]
     Subscription.objects.bulk_create(rows, batch_size=2000)
 

@@ -210,7 +210,7 @@ async def write(
         "status": "pending",
         "metadata": intent.metadata,
     }
-    items = [one.model_dump() for one in intent.line_items]
+    items = [line_item.model_dump() for line_item in intent.line_items]
     url = str(intent.success_url) if intent.success_url else None
     async with connection.transaction():
         await connection.execute(

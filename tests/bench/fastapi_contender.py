@@ -79,7 +79,9 @@ def main() -> None:
             measure(contenders, rounds)
     ours, alone, fastapi, plain = contenders
     head = ["what", "8 connections", "p50", "p99", "p99/p50", "of FastAPI", "of the ORM"]
-    print_table(head, [[*one.row(fastapi), one.row(plain)[-1]] for one in contenders])
+    print_table(
+        head, [[*contender.row(fastapi), contender.row(plain)[-1]] for contender in contenders]
+    )
     of_fastapi = ours.row(fastapi)[-1]
     alone_of_fastapi = alone.row(fastapi)[-1]
     print(

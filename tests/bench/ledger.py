@@ -36,11 +36,11 @@ TAIL = 1_000
 
 
 def median_of(rounds: list[dict[str, float]], name: str) -> float:
-    return statistics.median(one[name] for one in rounds)
+    return statistics.median(item[name] for item in rounds)
 
 
 def ratio_of(rounds: list[dict[str, float]], name: str, to: str) -> float:
-    return statistics.median(one[name] / one[to] for one in rounds)
+    return statistics.median(item[name] / item[to] for item in rounds)
 
 
 def postings(world: World, rounds: int) -> list[list[str]]:
@@ -142,7 +142,7 @@ def reads(world: World) -> list[list[str]]:
             f"{timed[0]:.2f} ms",
             f"{timed[1]:.2f} ms",
             f"{timed[1] / timed[0]:.0f}x",
-            *(f"{one:.2f} ms" for one in pages),
+            *(f"{milliseconds:.2f} ms" for milliseconds in pages),
         ]
         rows.append([f"{size:,}", *told])
     return rows

@@ -360,14 +360,14 @@ def run_workers(
     results = [answers.get(timeout=seconds + 60) for _ in processes]
     for process in processes:
         process.join()
-    posters = [one for one in results if one[0] == "posted"]
+    posters = [result for result in results if result[0] == "posted"]
     slow = statistics.quantiles([time for _, _, _, times in posters for time in times], n=100)[98]
     rate = sum(count / taken for _, count, taken, _ in posters)
     return Ran(
-        sum(one[1] for one in posters),
+        sum(poster[1] for poster in posters),
         rate,
         slow * 1000,
-        sum(one[1] for one in results if one[0] == "checkpoints"),
+        sum(result[1] for result in results if result[0] == "checkpoints"),
     )
 
 

@@ -76,7 +76,7 @@ def free_port() -> int:
 def serving(*command: str, port: int) -> Iterator["subprocess.Popen[bytes]"]:
     """A server process on the test database; `{port}` in the command is its port."""
     process = subprocess.Popen(
-        [one.format(port=port) for one in command],
+        [item.format(port=port) for item in command],
         cwd=ROOT,
         env=environment(),
         stdout=subprocess.DEVNULL,
@@ -139,14 +139,14 @@ def _wait_until_it_answers(port: int, process: "subprocess.Popen[bytes]") -> Non
 
 def measure(contenders: Sequence[Contender], rounds: int) -> None:
     """Ask each in turn, after a warm-up that is not counted."""
-    for one in contenders:
-        asyncio.run(_ask(one, 1.0))
+    for contender in contenders:
+        asyncio.run(_ask(contender, 1.0))
     for _ in range(rounds):
-        for one in contenders:
+        for contender in contenders:
             begin = time.perf_counter()
-            times = asyncio.run(_ask(one, SECONDS))
-            one.rates.append(len(times) / (time.perf_counter() - begin))
-            one.times += times
+            times = asyncio.run(_ask(contender, SECONDS))
+            contender.rates.append(len(times) / (time.perf_counter() - begin))
+            contender.times += times
 
 
 async def _ask(one: Contender, seconds: float) -> list[float]:

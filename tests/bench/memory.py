@@ -102,7 +102,7 @@ class Load:
 
     def files(self) -> list[str]:
         payments = self.api.get(f"{self.base}/api/v2/payments").json()["data"]
-        return [f"/api/v2/payments/{one['id']}/invoice" for one in payments[:10]]
+        return [f"/api/v2/payments/{payment['id']}/invoice" for payment in payments[:10]]
 
     def run(self, count: int) -> None:
         """So many requests, eight at a time: half of them pages, a third the API, the rest files

@@ -91,7 +91,7 @@ def second_line(call: Callable[[], int], rounds: int) -> list[tuple[float, float
 
 def print_costs(costs: list[tuple[float, float]]) -> None:
     ours, without = (statistics.median(column) for column in zip(*costs, strict=True))
-    more = statistics.median(one / two - 1 for one, two in costs) * 100
+    more = statistics.median(cost / two - 1 for cost, two in costs) * 100
     print(
         f"row-level security: {ours:.2f} ms with it, {without:.2f} ms without, {more:+.1f} %"
         " (median of the rounds; goal: at most 5)"
@@ -121,7 +121,7 @@ def main() -> None:
         costs = second_line(ours, rounds)
     rows = []
     for name, column in (("POST /payments", 0), ("serializer and ORM", 1)):
-        every = sorted(one for row in figures for one in row[column])
+        every = sorted(item for row in figures for item in row[column])
         p50 = every[len(every) // 2]
         p99 = every[int(len(every) * 0.99)]
         rows.append(

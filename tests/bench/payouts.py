@@ -69,10 +69,10 @@ def in_lanes(lanes: int, count: int, work: Callable[[], Any]) -> None:
         run()
         return
     threads = [threading.Thread(target=run) for _ in range(lanes)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 class Lane:
@@ -372,8 +372,8 @@ def bench_balances(lane: Lane) -> None:
             [
                 name,
                 *(
-                    f"{one[len(one) // 2]:.2f} / {one[int(len(one) * 0.99)]:.2f} ms"
-                    for one in (door, bare)
+                    f"{item[len(item) // 2]:.2f} / {item[int(len(item) * 0.99)]:.2f} ms"
+                    for item in (door, bare)
                 ),
                 f"{ratio:.2f}",
             ]

@@ -83,7 +83,7 @@ class Sides:
             ]
             for n in range(times)
         ]
-        return [one for one, _ in rows], [two for _, two in rows]
+        return [row for row, _ in rows], [two for _, two in rows]
 
     def __exit__(self, *_: object) -> None:
         for pool in self.pools:

@@ -62,7 +62,10 @@ def main() -> None:
                 ]
                 print_table(
                     head,
-                    [[*one.row(contenders[1]), one.row(contenders[2])[-1]] for one in contenders],
+                    [
+                        [*contender.row(contenders[1]), contender.row(contenders[2])[-1]]
+                        for contender in contenders
+                    ],
                 )
                 print()
 

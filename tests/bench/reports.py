@@ -151,4 +151,4 @@ def main(sizes: tuple[int, ...]) -> None:
 
 
 if __name__ == "__main__":
-    main(tuple(int(one) for one in sys.argv[1:]) or SIZES)
+    main(tuple(int(item) for item in sys.argv[1:]) or SIZES)

@@ -82,10 +82,10 @@ def per_second(draw: Callable[[int], object], mandates: int, count: int) -> floa
         for first in range(THREADS)
     ]
     began = time.perf_counter()
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     if faults:
         raise faults[0]
     return count / (time.perf_counter() - began)

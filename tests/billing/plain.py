@@ -63,7 +63,7 @@ class Plain:
         cancellations before bills."""
         while self.status != "canceled":
             late = (
-                [one.due for one in self.bills if one.status == "open" and not one.is_judged]
+                [bill.due for bill in self.bills if bill.status == "open" and not bill.is_judged]
                 if self.status in ("active", "past_due")
                 else []
             )
@@ -97,7 +97,7 @@ class Plain:
 
     def fail(self, moment: datetime) -> None:
         bill = min(
-            (one for one in self.bills if one.status == "open" and not one.is_judged),
+            (bill for bill in self.bills if bill.status == "open" and not bill.is_judged),
             key=lambda one: one.due,
         )
         assert bill.due == moment
@@ -111,7 +111,7 @@ class Plain:
             self.failed = 0
 
     def open_bills(self) -> list[Bill]:
-        return [one for one in self.bills if one.status == "open"]
+        return [bill for bill in self.bills if bill.status == "open"]
 
     def close(self, bill: Bill, status: str) -> None:
         bill.status = status
@@ -127,8 +127,8 @@ class Plain:
         self.failed = 0
         self.anchor = now
         self.count = 0
-        for one in self.open_bills():
-            one.is_judged = one.is_judged or one.due <= now
+        for open_bill in self.open_bills():
+            open_bill.is_judged = open_bill.is_judged or open_bill.due <= now
         had_end = self.cancel_at is not None
         self.cancel_at = None
         self.bill()

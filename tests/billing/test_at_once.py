@@ -53,7 +53,7 @@ def test_numbers_given_at_once_have_no_gaps(committed: Cast) -> None:
     drafts = [r.draft(committed.bakery.test)["id"] for _ in range(12)]
     together(lambda n: r.act(Api(secret), drafts[n], "finalize"), len(drafts))
     numbers = Invoice.objects.filter(store=committed.bakery.store).values_list("number", flat=True)
-    assert sorted(one or 0 for one in numbers) == list(range(1, len(drafts) + 1))
+    assert sorted(number or 0 for number in numbers) == list(range(1, len(drafts) + 1))
 
 
 def test_an_invoice_asked_for_by_many_has_one_intent(committed: Cast) -> None:

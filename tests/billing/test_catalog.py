@@ -40,7 +40,9 @@ def test_products_can_be_listed_without_the_inactive(bakery: Shop) -> None:
         ("?active=false", [second, first]),
         ("?active=1", [second, first]),
     ):
-        assert [one["id"] for one in r.ok(bakery.test.get(f"/billing/products{query}"))] == expected
+        assert [
+            item["id"] for item in r.ok(bakery.test.get(f"/billing/products{query}"))
+        ] == expected
 
 
 PRODUCT_REFUSALS = [
@@ -115,9 +117,9 @@ def test_prices_are_listed_newest_first_and_never_change_but_for_active(bakery: 
     owner = r.product(bakery.test)["id"]
     made = [r.price(bakery.test, owner, unit_amount_cents=n)["id"] for n in (0, 100, 200)]
     path = f"/billing/products/{owner}/prices"
-    assert [one["id"] for one in r.ok(bakery.test.get(path))] == made[::-1]
+    assert [item["id"] for item in r.ok(bakery.test.get(path))] == made[::-1]
     assert [
-        one["id"] for one in r.ok(bakery.test.get(f"/billing/products/{owner}"))["prices"]
+        price["id"] for price in r.ok(bakery.test.get(f"/billing/products/{owner}"))["prices"]
     ] == made[::-1]
     for method in ("PATCH", "DELETE", "PUT"):
         answer = bakery.test(method, f"{path}/{made[0]}", {"price": {"unit_amount_cents": 1}})

@@ -101,14 +101,14 @@ def test_after_an_outage_each_missed_cycle_is_billed_in_order_and_due_a_week_fro
     assert [run_cycles(), run_cycles()] == [1, 0]
     bills = r.invoices_of(bakery.test, made["id"])
     start = datetime.fromisoformat(made["current_period_start"])
-    assert [one["period_key"] for one in bills] == [
+    assert [bill["period_key"] for bill in bills] == [
         f"{made['id']}:{clock.iso(start + timedelta(weeks=n))}" for n in range(4)
     ]
-    assert [one["number"] for one in bills] == [1, 2, 3, 4]
+    assert [bill["number"] for bill in bills] == [1, 2, 3, 4]
     now = clock.now(bakery.store, "test")
     assert all(
-        abs(datetime.fromisoformat(one["due_at"]) - now - timedelta(days=7)) < timedelta(minutes=5)
-        for one in bills[1:]
+        abs(datetime.fromisoformat(bill["due_at"]) - now - timedelta(days=7)) < timedelta(minutes=5)
+        for bill in bills[1:]
     )
     assert state(bakery, made) == ("past_due", 1)
     assert r.subscription(bakery.test, made["id"])["next_billing_at"] == clock.iso(
@@ -121,7 +121,7 @@ def test_monthly_cycles_keep_the_thirty_first(bakery: Shop) -> None:
     made = r.subscribe(bakery.test, price_id=r.price(bakery.test, unit_amount_cents=0)["id"])
     make.advance(bakery.test, 152 * DAY)
     days = [
-        one["period_key"].partition(":")[2][:10] for one in r.invoices_of(bakery.test, made["id"])
+        item["period_key"].partition(":")[2][:10] for item in r.invoices_of(bakery.test, made["id"])
     ]
     assert days == [
         "2027-01-31",

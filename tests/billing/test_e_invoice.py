@@ -155,7 +155,7 @@ def test_the_pdf_holds_the_same_data_for_archives_and_for_screen_readers(bakery:
     assert root["/ViewerPreferences"]["/DisplayDocTitle"] and "/ID" in reader.trailer
     metadata = etree.fromstring(root["/Metadata"].get_data())
     said = " ".join(metadata.itertext()) + " ".join(
-        value for one in metadata.iter() for value in one.attrib.values()
+        value for item in metadata.iter() for value in item.attrib.values()
     )
     for part in (
         "factur-x.xml",
@@ -184,7 +184,9 @@ def test_the_sellers_address_stands_in_the_xml_and_on_the_page(bakery: Shop) -> 
     )
     made = billed(bakery)
     at = "SellerTradeParty/ram:PostalTradeAddress/ram:"
-    told = values(xml_of(made), *(f"{at}{one}" for one in ("LineOne", "PostcodeCode", "CityName")))
+    told = values(
+        xml_of(made), *(f"{at}{item}" for item in ("LineOne", "PostcodeCode", "CityName"))
+    )
     assert told == ["Hauptstr. 1 <a>", "10117", "Berlin"]
     shown = Client().get(f"/invoice/{made['public_token']}").content.decode()
     assert "Hauptstr. 1 &lt;a&gt;" in shown and "10117 Berlin" in shown and "Germany" in shown
@@ -232,13 +234,13 @@ def test_an_invoice_that_lacks_something_stays_a_plain_pdf_and_says_what(bakery:
     voided = billed(bakery)
     r.ok(r.act(bakery.test, voided["id"], "void"))
     empty = billed(bakery, line_items=[])
-    for one, words in ((voided, "not canceled"), (empty, "no lines")):
-        assert words in e_invoice.refusal(row(one))
-        assert Client().get(f"/invoice/{one['public_token']}/invoice.xml").status_code == 404
+    for item, words in ((voided, "not canceled"), (empty, "no lines")):
+        assert words in e_invoice.refusal(row(item))
+        assert Client().get(f"/invoice/{item['public_token']}/invoice.xml").status_code == 404
         assert not PdfReader(
-            io.BytesIO(Client().get(f"/invoice/{one['public_token']}/invoice.pdf").content)
+            io.BytesIO(Client().get(f"/invoice/{item['public_token']}/invoice.pdf").content)
         ).attachments
-        assert "E-invoice" not in Client().get(f"/invoice/{one['public_token']}").content.decode()
+        assert "E-invoice" not in Client().get(f"/invoice/{item['public_token']}").content.decode()
     owner = r.customer(bakery.test)
     draft = row(r.draft(bakery.test, customer_id=owner["id"]))
     assert "country in the customer's address" in e_invoice.missing_of_verified(draft)

@@ -37,6 +37,6 @@ def test_every_billing_event_is_recorded_in_the_described_shape_for_the_store_al
             {"object": event.object}
         )
     assert {event.type for event in events} == {
-        one for one in SUBSCRIBABLE if one.startswith(("invoice.", "subscription."))
+        item for item in SUBSCRIBABLE if item.startswith(("invoice.", "subscription."))
     }
     assert {event.store_id for event in events} == {shop.store.pk}

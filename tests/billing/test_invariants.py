@@ -45,7 +45,7 @@ def billed(books: Shop, db: None) -> Shop:
 
 
 def findings() -> set[str]:
-    return {one.invariant for one in found_of(*(one.name for one in BILLING))}
+    return {item.invariant for item in found_of(*(item.name for item in BILLING))}
 
 
 def test_what_was_billed_properly_has_no_findings(billed: Shop) -> None:
@@ -200,4 +200,4 @@ def test_the_audit_finds(name: str, billed: Shop) -> None:
 
 
 def test_every_invariant_of_billing_has_a_corruption() -> None:
-    assert {invariant for _, invariant in CORRUPTIONS.values()} == {one.name for one in BILLING}
+    assert {invariant for _, invariant in CORRUPTIONS.values()} == {item.name for item in BILLING}

@@ -61,7 +61,8 @@ def test_a_draft_answers_everything_it_was_given(bakery: Shop) -> None:
         made["refunded_cents"],
     ) == ("draft", "C-1", 0, 0)
     assert [
-        (one["position"], one["description"], one["amount_cents"]) for one in made["line_items"]
+        (line_item["position"], line_item["description"], line_item["amount_cents"])
+        for line_item in made["line_items"]
     ] == [
         (0, "Rolls", 1000),
         (1, "Bag", 99),
@@ -120,7 +121,7 @@ TOTALS = [  # lines of (cents, quantity), fields, subtotal, discount, tax, total
 def test_totals_round_half_up(
     bakery: Shop, lines: Any, fields: Any, subtotal: int, discount: int, tax: int, total: int
 ) -> None:
-    made = r.draft(bakery.test, line_items=[r.line(*one) for one in lines], **fields)
+    made = r.draft(bakery.test, line_items=[r.line(*line) for line in lines], **fields)
     assert (
         made["subtotal_cents"],
         made["discount_cents"],
@@ -320,7 +321,7 @@ def test_numbers_count_up_per_store_and_mode_and_drafts_take_none(cast: Cast) ->
     first = r.opened(api)
     named = r.opened(api, custom_number="X")
     third = r.opened(api)
-    assert [one["formatted_number"] for one in (first, named, third)] == [
+    assert [item["formatted_number"] for item in (first, named, third)] == [
         "INV-0001",
         "X",
         "INV-0003",
@@ -412,7 +413,7 @@ def test_the_list_is_filtered_and_paged(bakery: Shop) -> None:
     )
 
     def ids(query: str) -> list[str]:
-        return [one["id"] for one in r.ok(api.get(f"/billing/invoices?{query}"))["data"]]
+        return [item["id"] for item in r.ok(api.get(f"/billing/invoices?{query}"))["data"]]
 
     newest = [drafts[1]["id"], drafts[0]["id"], bill["id"]]
     assert ids("") == ids(f"customer_id={made['customer_id']}") == ids("status=nonsense") == newest

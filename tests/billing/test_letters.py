@@ -130,8 +130,8 @@ def test_an_end_that_was_asked_for_is_told_when_it_comes(bakery: Shop) -> None:
 def test_a_deleted_customer_is_left_alone(bakery: Shop) -> None:
     made = r.subscribe(bakery.test)
     one_off = sent_invoice(bakery.test)
-    for one in (made, one_off):
-        assert bakery.test.delete(f"/billing/customers/{one['customer_id']}").status_code == 204
+    for item in (made, one_off):
+        assert bakery.test.delete(f"/billing/customers/{item['customer_id']}").status_code == 204
     make.advance(bakery.test, 40 * DAY)
     r.pay(bakery.test, one_off)
     assert (letters(email_of(made)), letters(email_of(one_off))) == ([OPEN], [OPEN])

@@ -20,7 +20,7 @@ from tests.cast import Api, Shop
 from tests.whole import usually
 
 USUAL = usually(short="8 70", whole="12 100")
-SUBSCRIPTIONS, DAYS = (int(one) for one in os.environ.get("TILLGATE_STORY", USUAL).split())
+SUBSCRIPTIONS, DAYS = (int(part) for part in os.environ.get("TILLGATE_STORY", USUAL).split())
 CYCLES = [
     ("daily", 5),
     ("weekly", 1),
@@ -104,9 +104,9 @@ class Story:
         how = self.chance.choice(["paid", "paid", "all", "all", "void", "uncollectible"])
         for bill in plain.open_bills()[: None if how == "all" else 1]:
             record = next(
-                one
-                for one in r.invoices_of(self.api, id)
-                if when(one["period_key"].partition(":")[2]) == bill.start
+                item
+                for item in r.invoices_of(self.api, id)
+                if when(item["period_key"].partition(":")[2]) == bill.start
             )
             if how in ("paid", "all"):
                 r.pay(self.api, record)
@@ -146,10 +146,10 @@ class Story:
             rows = r.ok(
                 self.api.get(f"/billing/invoices?subscription_id={id}&per_page=100&page={page}")
             )["data"]
-            bills += [(one["period_key"].partition(":")[2], one["status"]) for one in rows]
+            bills += [(row["period_key"].partition(":")[2], row["status"]) for row in rows]
             if len(rows) < 100:
                 break
-        assert sorted(bills) == sorted((iso(one.start), one.status) for one in plain.bills), (
+        assert sorted(bills) == sorted((iso(bill.start), bill.status) for bill in plain.bills), (
             id,
             plain,
         )

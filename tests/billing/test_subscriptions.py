@@ -24,7 +24,7 @@ def told(made: dict[str, Any]) -> list[str]:
     rows = Event.objects.filter(object__id=made["id"], type__startswith="subscription.").order_by(
         "created_at"
     )
-    return [one.removeprefix("subscription.") for one in rows.values_list("type", flat=True)]
+    return [row.removeprefix("subscription.") for row in rows.values_list("type", flat=True)]
 
 
 REFUSALS = [
@@ -80,13 +80,15 @@ def test_items_are_an_anchor_without_id_and_add_ons_and_can_be_sent_back(bakery:
     first = r.price(api, owner)["id"]
     second = r.price(api, owner, unit_amount_cents=250)["id"]
     made = r.subscribe(api, items=[{"price_id": first}, {"price_id": second, "quantity": 4}])
-    assert [(one["id"] is None, one["price"]["id"], one["quantity"]) for one in made["items"]] == [
+    assert [
+        (item["id"] is None, item["price"]["id"], item["quantity"]) for item in made["items"]
+    ] == [
         (True, first, 1),
         (False, second, 4),
     ]
     assert (made["amount_cents"], made["price_id"]) == (2000, first)
     [bill] = r.invoices_of(api, made["id"])
-    assert [one["amount_cents"] for one in bill["line_items"]] == [1000, 1000]
+    assert [line_item["amount_cents"] for line_item in bill["line_items"]] == [1000, 1000]
     r.ok(api.post(f"/billing/products/{owner}/prices/{second}/archive"))
     before = r.subscription(api, made["id"])
     assert (
@@ -121,7 +123,7 @@ def test_swaps_count_from_the_next_cycle(bakery: Shop) -> None:
     make.advance(api, 32 * DAY)
     now = r.subscription(api, made["id"])
     bills = r.invoices_of(api, made["id"])
-    assert [one["line_items"][0]["quantity"] for one in bills] == [1, 3]
+    assert [bill["line_items"][0]["quantity"] for bill in bills] == [1, 3]
     assert (
         now["current_period_start"],
         int(now["current_period_end"][:4]) - int(now["current_period_start"][:4]),
@@ -136,7 +138,7 @@ def test_a_price_swapped_alone_keeps_the_add_ons_and_must_fit_them(bakery: Shop)
     )
     other = r.price(api)["id"]
     assert [
-        one["price"]["id"] for one in r.ok(patch(api, made["id"], price_id=other))["items"]
+        item["price"]["id"] for item in r.ok(patch(api, made["id"], price_id=other))["items"]
     ] == [other, made["items"][1]["price"]["id"]]
     refused(patch(api, made["id"], price_id=r.price(api, interval="daily")["id"]),
             "items must all have the same interval, interval_count and currency")  # fmt: skip
@@ -275,7 +277,7 @@ def test_each_cycles_invoice_is_mailed_once_but_not_one_of_nothing(bakery: Shop)
     made = r.subscribe(api)
     free = r.subscribe(api, price_id=r.price(api, unit_amount_cents=0)["id"])
     letters = OutgoingMail.objects.filter(template="invoice_open")
-    assert [letters.filter(to=one["customer"]["email"]).count() for one in (made, free)] == [1, 0]
+    assert [letters.filter(to=item["customer"]["email"]).count() for item in (made, free)] == [1, 0]
 
 
 def test_the_list_shows_everything_and_is_filtered(bakery: Shop) -> None:

@@ -163,9 +163,9 @@ def barriers(page: Page) -> list[str]:
         page.evaluate(AXE)
     found = page.evaluate(JUDGED, WCAG)
     return [
-        f"{one['id']}:"
-        f" {[(node['target'], node['failureSummary'][:160]) for node in one['nodes'][:3]]}"
-        for one in found
+        f"{item['id']}:"
+        f" {[(node['target'], node['failureSummary'][:160]) for node in item['nodes'][:3]]}"
+        for item in found
     ]
 
 

@@ -74,10 +74,10 @@ def begin(open_page: OpenPage, name: str, person: User, path: str = "", **look: 
 
 def letter_to(address: str) -> mailbox.Letter:
     mail.send_due()
-    return next(one for one in mailbox.letters() if one.to == address)
+    return next(letter for letter in mailbox.letters() if letter.to == address)
 
 
 def breaches() -> set[tuple[str, str]]:
     """What breaks an invariant of the books. Other tests, whose rows stay, leave some on
     purpose."""
-    return {(one.invariant, one.subject) for one in verify.findings()}
+    return {(finding.invariant, finding.subject) for finding in verify.findings()}

@@ -49,7 +49,9 @@ def choose(page: Page, asset_id: str) -> None:
 def other_coin(made: dict[str, Any]) -> dict[str, Any]:
     """The address of a coin that isn't the one the page begins with."""
     (found,) = (
-        one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH"
+        payment_address
+        for payment_address in made["payment_addresses"]
+        if payment_address["supported_asset"]["asset_id"] == "ETH"
     )
     return dict(found)
 
@@ -184,7 +186,7 @@ def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage
     expect(page.get_by_text("Address copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == other["address"]
     expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()
-    scan, say = (page.locator(one).bounding_box() for one in (".scan .qr", ".say"))
+    scan, say = (page.locator(item).bounding_box() for item in (".scan .qr", ".say"))
     assert (
         scan and say and scan["x"] + scan["width"] < say["x"] and say["width"] > 220
     )  # beside each other, with room to read
@@ -297,15 +299,15 @@ def test_a_page_that_frames_the_checkout_hears_what_happens(
     make.simulated(shop.test, made["id"], "exact")
     expect(page.locator("#heard")).to_contain_text("completed")
     heard = page.evaluate("heard")
-    assert [one["event"] for one in heard if one["event"] != "resize"] == [
+    assert [item["event"] for item in heard if item["event"] != "resize"] == [
         "ready",
         "status",
         "status",
         "completed",
     ]
-    assert all(one["source"] == "service:checkout" for one in heard)
+    assert all(item["source"] == "service:checkout" for item in heard)
     assert (
-        next(one for one in heard if one["event"] == "completed")["success_url"]
+        next(item for item in heard if item["event"] == "completed")["success_url"]
         == RETURN["success_url"]
     )
     told = "heard.filter((one) => one.event === 'resize').at(-1).height"
@@ -328,7 +330,7 @@ def test_a_page_that_frames_what_isnt_there_hears_so_at_once(
     ).to_be_visible()
     expect(page.locator("#heard")).to_contain_text("failed")
     heard = page.evaluate("heard")
-    assert [one["event"] for one in heard if one["event"] != "resize"] == ["ready", "failed"]
+    assert [item["event"] for item in heard if item["event"] != "resize"] == ["ready", "failed"]
     shoot(page, "checkout-embedded-missing")
 
 
@@ -368,9 +370,9 @@ def test_the_page_is_light_and_asks_nobody_else(
     page.wait_for_load_state("networkidle")
     page.evaluate("htmx.trigger('#checkout', 'refresh')")
     sizes = {
-        one.url.removeprefix(server): len(one.body())
-        for one in answers
-        if one.request.headers.get("hx-request") != "true"
+        item.url.removeprefix(server): len(item.body())
+        for item in answers
+        if item.request.headers.get("hx-request") != "true"
     }
     assert all(url.startswith("/") for url in sizes), sizes
     assert len(sizes) <= REQUESTS_MAX, sizes

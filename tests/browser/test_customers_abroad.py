@@ -179,7 +179,7 @@ def test_too_late_and_then_by_a_new_quote_with_a_receipt(
     speaks(page, language)
     shoot(page, f"abroad-{language}-receipt")
     mail.send_due()
-    (letter,) = (one for one in mailbox.letters() if one.to == "ann@abroad.example")
+    (letter,) = (letter for letter in mailbox.letters() if letter.to == "ann@abroad.example")
     assert (
         gettext("Thank you. %(merchant)s has received your payment.")
         % {"merchant": shop.store.name}

@@ -61,7 +61,9 @@ class Merchant:
 
         def found() -> list[dict[str, Any]]:
             return [
-                one for one in self.receiver.requests if _is(json.loads(one["raw"]), type, payment)
+                request
+                for request in self.receiver.requests
+                if _is(json.loads(request["raw"]), type, payment)
             ]
 
         request = wait_for(found, lambda some: bool(some))[0]
@@ -88,9 +90,9 @@ def _is(event: dict[str, Any], type: str, payment: dict[str, Any]) -> bool:
 
 def entry_of(payment: dict[str, Any], asset_id: str) -> dict[str, Any]:
     found: dict[str, Any] = next(
-        one
-        for one in payment["payment_addresses"]
-        if one["supported_asset"]["asset_id"] == asset_id
+        payment_address
+        for payment_address in payment["payment_addresses"]
+        if payment_address["supported_asset"]["asset_id"] == asset_id
     )
     return found
 
@@ -262,7 +264,7 @@ def test_a_reorganisation_in_between_credits_nothing_twice_and_loses_nothing(
     local_chain.call(url, "eth_sendRawTransaction", raw)
     done = live.settled(payment, "completed")
     assert done["financials"]["assets"][0]["gross_atomic"] == entry["crypto_amount_atomic"]
-    assert [one["event_type"] for one in done["payment_events"]].count(
+    assert [payment_event["event_type"] for payment_event in done["payment_events"]].count(
         "payment_intent.completed"
     ) == 1
     sees(page, "Paid")
@@ -312,9 +314,9 @@ def test_an_agent_pays_a_server_over_x402_and_the_payment_is_completed(
     assert "200 " in run.stdout and "It will rain" in run.stdout, run.stdout + run.stderr
     tx_hash = run.stdout.rpartition(" ")[2].strip()
     payment = next(
-        one
-        for one in live.api("GET", "/payments?per_page=5")["data"]
-        if one["description"] == "Report"
+        item
+        for item in live.api("GET", "/payments?per_page=5")["data"]
+        if item["description"] == "Report"
     )
     done = live.settled(live.api.detail(payment["id"]), "completed")
     assert (done["transaction"]["tx_hash"], done["transaction"]["from_address"].lower()) == (
@@ -343,8 +345,8 @@ def test_ten_settlements_of_one_signature_at_once_move_the_coins_once(live: Merc
                 range(10),
             )
         )
-    assert [one["success"] for one in told].count(True) == 1, told
-    assert {one.get("errorReason") for one in told} <= {
+    assert [item["success"] for item in told].count(True) == 1, told
+    assert {item.get("errorReason") for item in told} <= {
         None,
         "duplicate_settlement",
         "invalid_exact_evm_nonce_already_used",

@@ -28,12 +28,12 @@ def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
                 world.bakery.store.pk,
                 "test",
                 "payout_problem",
-                one,
-                one,
+                title,
+                title,
                 "/dashboard/payouts",
                 UGLY,
             )
-            for one in titles
+            for title in titles
         )
     )
     page.goto(f"{own}balances")

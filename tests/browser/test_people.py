@@ -23,7 +23,7 @@ def folder(settings: Any, tmp_path: Any) -> None:
 
 def letter_to(address: str) -> mailbox.Letter:
     mail.send_due()
-    return next(one for one in mailbox.letters() if one.to == address)
+    return next(letter for letter in mailbox.letters() if letter.to == address)
 
 
 def test_somebody_is_invited_reads_the_letter_and_joins(

@@ -122,7 +122,7 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     def letter() -> Any:
         while mail.send_due():  # other tests' too
             pass
-        return [one for one in django_mail.outbox if one.to == [contact]][-1]
+        return [item for item in django_mail.outbox if item.to == [contact]][-1]
 
     page = opened()
     look_at(page, "Your business", f"live-business-{look}", script=script)

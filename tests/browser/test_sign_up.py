@@ -16,7 +16,7 @@ from tests.browser.test_dashboard import fine
 
 def code(email: str) -> str:
     mail.send_due()
-    letter = next(one for one in mailbox.letters() if one.to == email)
+    letter = next(letter for letter in mailbox.letters() if letter.to == email)
     found = re.search(r"^\s+(\d{6})$", letter.text, re.MULTILINE)
     assert found is not None
     return found.group(1)

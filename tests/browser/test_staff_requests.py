@@ -96,7 +96,11 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
     assert Movement.objects.filter(key=f"correction:{asked.target_id}").count() == 1
     other.goto(page.url)
     shoot(other, f"{name}-decided")
-    assert [one for one in findings() if "staff" in one.invariant or "two" in one.invariant] == []
+    assert [
+        finding
+        for finding in findings()
+        if "staff" in finding.invariant or "two" in finding.invariant
+    ] == []
 
 
 @pytest.mark.parametrize("look", OTHERS.values(), ids=OTHERS)

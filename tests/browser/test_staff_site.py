@@ -43,13 +43,13 @@ def pages(cast: Cast) -> list[str]:
         "payments/withdrawal/ask/",
         *(f"stores/staffrequest/ask/{kind}/" for kind in FORMS),
     ]
-    for model, one in admin.site._registry.items():
+    for model, item in admin.site._registry.items():
         page = f"{model._meta.app_label}/{model._meta.model_name}"
         found.append(f"{page}/")
         row = model._base_manager.order_by("pk").values_list("pk", flat=True).first()
         if row is not None:
             found.append(f"{page}/{row}/change/")
-        if isinstance(one, Queue):
+        if isinstance(item, Queue):
             found.append(f"{page}/{made[page]}/decide/")
     stray = UnmatchedTransfer.objects.create(
         chain_id="sepolia",

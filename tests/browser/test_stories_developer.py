@@ -86,9 +86,9 @@ def call_the_api(bob: Teller) -> dict[str, Any]:
 def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
     page = bob.page
     heard = next(
-        one
-        for one in receiver.requests
-        if json.loads(one["raw"])["type"] == "payment_intent.created"
+        request
+        for request in receiver.requests
+        if json.loads(request["raw"])["type"] == "payment_intent.created"
     )
     assert json.loads(heard["raw"])["data"]["object"]["id"] == made["reference"]
     bob.go("webhooks")
@@ -108,9 +108,9 @@ def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
     bob.press("Resend events")  # the events of the last hour
     deliver()
     repeated = [
-        one
-        for one in receiver.requests
-        if one["headers"]["webhook-id"] == heard["headers"]["webhook-id"]
+        request
+        for request in receiver.requests
+        if request["headers"]["webhook-id"] == heard["headers"]["webhook-id"]
     ]
     assert len(repeated) == 2
 

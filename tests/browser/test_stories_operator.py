@@ -55,7 +55,10 @@ def broken() -> dict[str, int]:
     told = StringIO()
     with suppress(SystemExit):
         call_command("verify_ledger", "--json", stdout=told)
-    return {one["name"]: one["broken"] for one in json.loads(told.getvalue())["invariants"]}
+    return {
+        invariant["name"]: invariant["broken"]
+        for invariant in json.loads(told.getvalue())["invariants"]
+    }
 
 
 def first_sale(server: str, key: str) -> dict[str, Any]:

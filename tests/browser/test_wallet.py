@@ -94,7 +94,9 @@ def buried(chain: LocalChain) -> None:
 
 def entry_of(made: dict[str, Any], asset_id: str) -> dict[str, Any]:
     return next(
-        one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == asset_id
+        payment_address
+        for payment_address in made["payment_addresses"]
+        if payment_address["supported_asset"]["asset_id"] == asset_id
     )
 
 

@@ -114,11 +114,11 @@ def woken(django_capture_on_commit_callbacks: Any) -> Callable[[Callable[[], Non
         broker.delete("celery")
         with django_capture_on_commit_callbacks(execute=True):
             work()
-        messages = [json.loads(one) for one in broker.lrange("celery", 0, -1)]
+        messages = [json.loads(item) for item in broker.lrange("celery", 0, -1)]
         bodies = [
-            json.loads(base64.b64decode(one["body"]))
-            for one in messages
-            if one["headers"]["task"] == "payments.settle_deposits"
+            json.loads(base64.b64decode(message["body"]))
+            for message in messages
+            if message["headers"]["task"] == "payments.settle_deposits"
         ]
         return sorted(deposit_id for [ids], *_ in bodies for deposit_id in ids)
 

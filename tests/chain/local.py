@@ -191,7 +191,7 @@ class LocalChain:
     def reorg(self, depth: int, *again: tuple[str, int]) -> None:
         """Replace the newest blocks; raw transactions go into the new block at the given place
         again."""
-        self.call("anvil_reorg", depth, [list(one) for one in again])
+        self.call("anvil_reorg", depth, [list(item) for item in again])
 
     def wait(self, tx_hash: str) -> str:
         deadline = time.monotonic() + 20

@@ -89,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
             status, body = self.proxy.whole
         else:
             answers = [
-                self.proxy.answer(one) for one in (asked if isinstance(asked, list) else [asked])
+                self.proxy.answer(item) for item in (asked if isinstance(asked, list) else [asked])
             ]
             status = 200
             body = json.dumps(answers if isinstance(asked, list) else answers[0]).encode()

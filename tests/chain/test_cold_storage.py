@@ -204,7 +204,9 @@ def test_no_cap_and_no_alarm_counts_it(desk: Desk, settings: Any) -> None:
     desk.work()
     [row] = desk.sent()
     assert row.status == "confirmed"
-    [told] = [one for one in outflow.by_asset("test", clock.real_now()) if one.asset.pk == "SETH"]
+    [told] = [
+        item for item in outflow.by_asset("test", clock.real_now()) if item.asset.pk == "SETH"
+    ]
     assert (told.day_atomic, told.promised_atomic) == (0, 0)
 
 

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.chain
 
 def differences() -> list[str]:
     return [
-        f"{one.subject.split()[0]}{one.detail[one.detail.rindex(':') :]}"
-        for one in verify.findings(check_chain=True)
+        f"{finding.subject.split()[0]}{finding.detail[finding.detail.rindex(':') :]}"
+        for finding in verify.findings(check_chain=True)
     ]
 
 
@@ -28,9 +28,9 @@ def differences() -> list[str]:
 def paid(chain: LocalChain, watcher: Reader, bakery: Shop) -> dict[str, Any]:
     """A payment that was made on the chain and confirmed; its address and amount."""
     [way] = [
-        one
-        for one in make.payment(bakery.test)["payment_addresses"]
-        if one["supported_asset"]["asset_id"] == "SETH"
+        payment_address
+        for payment_address in make.payment(bakery.test)["payment_addresses"]
+        if payment_address["supported_asset"]["asset_id"] == "SETH"
     ]
     chain.pay(way["address"], int(way["crypto_amount_atomic"]))
     chain.mine(2)
@@ -123,5 +123,5 @@ def test_a_chain_that_does_not_answer_is_no_clean_bill(
 
     found = verify.findings(check_chain=True)
 
-    assert {one.invariant for one in found} == {NAME}
+    assert {item.invariant for item in found} == {NAME}
     assert "the nodes did not say" in found[0].detail

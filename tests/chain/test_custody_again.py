@@ -56,13 +56,13 @@ def test_what_fits_after_the_receipt_was_read_is_no_finding(
 ) -> None:
     under_way(book)
     pauses = answers(monkeypatch, "-83 too few", "")
-    assert [one.detail for one in custody.compare([book])] == [""] and len(pauses) == 1
+    assert [item.detail for item in custody.compare([book])] == [""] and len(pauses) == 1
 
 
 def test_what_stays_apart_is_one(monkeypatch: pytest.MonkeyPatch, book: Book) -> None:
     under_way(book)
     pauses = answers(monkeypatch, *["-83 too few"] * 9)
-    assert [one.detail for one in custody.compare([book])] == ["-83 too few"] and len(
+    assert [item.detail for item in custody.compare([book])] == ["-83 too few"] and len(
         pauses
     ) == custody.LOOKS_AGAIN
 
@@ -71,7 +71,7 @@ def test_while_nothing_is_under_way_nobody_waits(
     monkeypatch: pytest.MonkeyPatch, book: Book
 ) -> None:
     pauses = answers(monkeypatch, "-83 too few")
-    assert [one.detail for one in custody.compare([book])] == ["-83 too few"] and pauses == []
+    assert [item.detail for item in custody.compare([book])] == ["-83 too few"] and pauses == []
 
 
 def test_coins_that_staff_credited_are_counted_once(cast: Cast, book: Book) -> None:

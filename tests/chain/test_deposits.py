@@ -116,7 +116,7 @@ def test_a_reverted_transaction_moves_nothing(
     paid = chain.pay(address, 7)
     watcher.read()
     assert chain.call("eth_getTransactionReceipt", reverted)["status"] == "0x0"
-    assert [one.tx_hash for one in Deposit.objects.all()] == [paid]
+    assert [deposit.tx_hash for deposit in Deposit.objects.all()] == [paid]
 
 
 def test_what_a_contract_reverts_is_no_transfer(chain: LocalChain, watcher: Reader) -> None:
@@ -146,7 +146,7 @@ def test_one_unit_of_dust_and_the_largest_amount_are_kept_exactly(
     chain.pay(address, 1)
     chain.log_transfers(USDC, (address, 2**256 - 1))
     watcher.read()
-    assert sorted(one.amount_atomic for one in Deposit.objects.all()) == [1, 2**256 - 1]
+    assert sorted(deposit.amount_atomic for deposit in Deposit.objects.all()) == [1, 2**256 - 1]
 
 
 def test_coins_from_an_address_of_ours_are_no_deposit(
@@ -174,9 +174,9 @@ def test_five_hundred_payments_in_one_block_are_each_counted(
     chain.mine(1)
     before = watcher_calls(watcher)
     watcher.read()
-    assert {one.tx_hash for one in Deposit.objects.all()} == hashes
-    assert sum(one.amount_atomic for one in Deposit.objects.all()) == sum(range(1, 501))
-    assert len({one.block_number for one in Deposit.objects.all()}) == 1
+    assert {deposit.tx_hash for deposit in Deposit.objects.all()} == hashes
+    assert sum(deposit.amount_atomic for deposit in Deposit.objects.all()) == sum(range(1, 501))
+    assert len({deposit.block_number for deposit in Deposit.objects.all()}) == 1
     assert (
         watcher_calls(watcher) - before <= 3 * 2 + 6
     )  # two blocks, the tip, the node's identity, where to begin
@@ -196,7 +196,7 @@ def test_a_gap_after_downtime_is_read_block_by_block(
         hashes.add(chain.pay(address, 10))
         chain.mine(11)
     watcher.read()
-    assert {one.tx_hash for one in Deposit.objects.filter(status="confirmed")} == hashes
+    assert {deposit.tx_hash for deposit in Deposit.objects.filter(status="confirmed")} == hashes
     assert Head.objects.get().number == chain.height == Block.objects.count() - 1
     blocks_are_linked()
 
@@ -208,7 +208,14 @@ def test_each_block_may_be_the_last_before_a_restart(
         chain.pay(address, 10 + place)
         watcher.read()
         watcher.restart()
-    assert sorted(one.amount_atomic for one in Deposit.objects.all()) == [10, 11, 12, 13, 14, 15]
+    assert sorted(deposit.amount_atomic for deposit in Deposit.objects.all()) == [
+        10,
+        11,
+        12,
+        13,
+        14,
+        15,
+    ]
     blocks_are_linked()
 
 
@@ -236,7 +243,7 @@ def test_the_first_start_begins_at_the_tip(
     settings.CHAIN_START_BLOCKS = {}
     chain.mine(30)
     watcher.read()
-    assert [one.number for one in Block.objects.all()] == [chain.height]
+    assert [block.number for block in Block.objects.all()] == [chain.height]
 
 
 def test_the_first_start_looks_back_when_addresses_are_out_already(

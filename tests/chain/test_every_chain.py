@@ -91,7 +91,8 @@ USUAL = ("ethereum", "polygon")
 
 @pytest.fixture(
     params=[
-        pytest.param(one, marks=() if one in USUAL else pytest.mark.whole) for one in sorted(TOKENS)
+        pytest.param(item, marks=() if item in USUAL else pytest.mark.whole)
+        for item in sorted(TOKENS)
     ]
 )
 def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[Place]:
@@ -234,7 +235,10 @@ def test_a_token_of_test_mode_needs_no_node(settings: Any) -> None:
 
 
 def offered(api: Api) -> set[str]:
-    return {one["supported_asset"]["network"] for one in make.payment(api)["payment_addresses"]}
+    return {
+        payment_address["supported_asset"]["network"]
+        for payment_address in make.payment(api)["payment_addresses"]
+    }
 
 
 def test_a_chain_that_nobody_reads_is_not_offered_and_nobody_is_ready(

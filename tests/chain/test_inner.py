@@ -78,7 +78,10 @@ def test_coins_of_every_kind_are_told_apart(
     }
     for each in (address, other):
         held = int(chain.call("eth_getBalance", each, "latest"), 16)
-        assert sum(one.amount_atomic for one in Deposit.objects.filter(address_id=each)) == held
+        assert (
+            sum(deposit.amount_atomic for deposit in Deposit.objects.filter(address_id=each))
+            == held
+        )
 
 
 def test_a_node_that_can_not_trace_leaves_the_block_as_the_transaction(
@@ -155,7 +158,7 @@ def test_an_address_that_we_sent_from_is_followed_from_its_new_balance(
     chain.through(CONTRACT, 55, address)
     chain.mine(12)
     watcher.read()
-    assert sorted(one.amount_atomic for one in Deposit.objects.all()) == [55, 10**18]
+    assert sorted(deposit.amount_atomic for deposit in Deposit.objects.all()) == [55, 10**18]
 
 
 def test_only_addresses_whose_time_is_not_over_are_looked_at(

@@ -365,7 +365,7 @@ VALUES = {
 
 @given(
     st.lists(st.sampled_from(sorted(VALUES)), max_size=6).flatmap(
-        lambda kinds: st.tuples(*(st.tuples(st.just(one), VALUES[one]) for one in kinds))
+        lambda kinds: st.tuples(*(st.tuples(st.just(kind), VALUES[kind]) for kind in kinds))
     )
 )
 def test_arguments_are_written_and_read_as_another_implementation_does(
@@ -385,7 +385,7 @@ def test_arguments_are_written_and_read_as_another_implementation_does(
 def test_what_is_read_is_what_another_implementation_reads_and_has_one_way_to_be_written(
     kinds: list[str], words: list[int]
 ) -> None:
-    raw = b"".join(one.to_bytes(32) for one in words)
+    raw = b"".join(word.to_bytes(32) for word in words)
     try:
         found = abi.decode(kinds, raw)
     except ValueError:

@@ -25,15 +25,15 @@ def test_a_log_told_twice_is_one_deposit(
     proxy.lie("eth_getLogs", lambda logs: logs + logs)
     chain.log_transfers(USDC, (address, 5))
     watcher.read()
-    assert [one.amount_atomic for one in Deposit.objects.all()] == [5]
+    assert [deposit.amount_atomic for deposit in Deposit.objects.all()] == [5]
 
 
 @pytest.mark.parametrize(
     ("method", "tell"),
     [
-        ("eth_getLogs", lambda logs: [{**one, "blockHash": "0x" + "1" * 64} for one in logs]),
-        ("eth_getLogs", lambda logs: [{**one, "removed": True} for one in logs]),
-        ("eth_getLogs", lambda logs: [{**one, "data": "0xzz" + "0" * 62} for one in logs]),
+        ("eth_getLogs", lambda logs: [{**log, "blockHash": "0x" + "1" * 64} for log in logs]),
+        ("eth_getLogs", lambda logs: [{**log, "removed": True} for log in logs]),
+        ("eth_getLogs", lambda logs: [{**log, "data": "0xzz" + "0" * 62} for log in logs]),
         ("eth_getLogs", lambda logs: None),
         ("eth_getTransactionReceipt", lambda receipt: None),
         ("eth_getTransactionReceipt", lambda receipt: {**receipt, "blockHash": "0x" + "1" * 64}),
@@ -63,7 +63,7 @@ def test_answers_that_contradict_each_other_are_not_believed(
         watcher.read()
     proxy.changes.clear()
     watcher.read()
-    assert sorted(one.amount_atomic for one in Deposit.objects.all()) == [5, 10]
+    assert sorted(deposit.amount_atomic for deposit in Deposit.objects.all()) == [5, 10]
     blocks_are_linked()
 
 

@@ -133,7 +133,7 @@ class TestPayouts:
         make.store_coins(bakery.store, "ETH_USDC", 10_000 * DOLLAR)
         price = live.cost_gas(200)
         at = clock.real_now()
-        ether, dollar = (current_rate(one, "USD", at) for one in ("ETH", "ETH_USDC"))
+        ether, dollar = (current_rate(item, "USD", at) for item in ("ETH", "ETH_USDC"))
         assert ether is not None and dollar is not None
         least = int(2 * TOKEN_GAS * price * ether.rate / dollar.rate) * DOLLAR // ETHER
         assert least > 50 * DOLLAR
@@ -147,7 +147,10 @@ class TestPayouts:
         make.funded(bakery.test)
         least = Asset.objects.get(pk="ETH").min_withdrawal_atomic
         live.cost_gas(1)
-        assert [answer_to(bakery.live, one).status_code for one in (least - 1, least)] == [422, 201]
+        assert [answer_to(bakery.live, item).status_code for item in (least - 1, least)] == [
+            422,
+            201,
+        ]
         live.cost_gas(200)
         assert answer_to(bakery.live, least).status_code == 422
         assert (
@@ -182,11 +185,11 @@ def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_m
     live.cost_gas(100)
     Payment.objects.update(expires_at="2020-01-01T00:00:00Z")
     expire_due()
-    assert [Payment.objects.get(pk=one).status for one in (dust, enough)] == ["failed", "failed"]
+    assert [Payment.objects.get(pk=item).status for item in (dust, enough)] == ["failed", "failed"]
     assert list(Refund.objects.values_list("payment_id", "amount_atomic")) == [
         (Payment.objects.get(pk=enough).pk, 2 * fee)
     ]
-    assert [make.detail(bakery.live, one)["needs_attention"] for one in (dust, enough)] == [
+    assert [make.detail(bakery.live, item)["needs_attention"] for item in (dust, enough)] == [
         "dust_refund",
         None,
     ]
@@ -242,7 +245,7 @@ def test_a_paid_payments_document_is_drawn_before_anybody_asks(
     with django_capture_on_commit_callbacks(execute=True):
         live.work()
     posting._known.clear()
-    (message,) = [json.loads(one) for one in buckets.client().lrange("documents", 0, -1)]
+    (message,) = [json.loads(bucket) for bucket in buckets.client().lrange("documents", 0, -1)]
     assert message["headers"]["task"] == "documents.prepare_payments"
     assert payment["id"] in base64.b64decode(message["body"]).decode()
     assert bakery.live.get(f"/payments/{payment['id']}/invoice").status_code == 503
@@ -335,8 +338,8 @@ class TestAlarm:
         ]
         beyond = make.payout(cast.bakery.live, ETHER, asset_id="ETH")
         live.work()
-        states = {str(one.pk): one.status for one in Payout.objects.all()}
-        assert [states[one["id"]] for one in (usual, *above, beyond)] == [
+        states = {str(payout.pk): payout.status for payout in Payout.objects.all()}
+        assert [states[item["id"]] for item in (usual, *above, beyond)] == [
             "confirmed",
             "confirmed",
             "confirmed",

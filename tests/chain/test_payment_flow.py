@@ -27,9 +27,9 @@ pytestmark = pytest.mark.chain
 
 def entry(payment: dict[str, Any], asset_id: str = "SETH") -> dict[str, Any]:
     return next(
-        one
-        for one in payment["payment_addresses"]
-        if one["supported_asset"]["asset_id"] == asset_id
+        payment_address
+        for payment_address in payment["payment_addresses"]
+        if payment_address["supported_asset"]["asset_id"] == asset_id
     )
 
 
@@ -238,7 +238,9 @@ def test_what_was_mined_after_the_deadline_is_late_also_when_the_watcher_was_beh
     chain.mine(3)
     late = after(watcher, bakery, payment)
     assert (late["status"], late["state_reason"]) == ("expired", "expired_timeout")
-    assert [one["amount_atomic"] for one in late["late_deposits"]] == [way["crypto_amount_atomic"]]
+    assert [late_deposit["amount_atomic"] for late_deposit in late["late_deposits"]] == [
+        way["crypto_amount_atomic"]
+    ]
     assert told(payment).count("transaction.confirmed") == 1
     assert verify.findings(check_chain=True) == []
 

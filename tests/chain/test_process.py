@@ -89,8 +89,8 @@ def committed(db: None) -> Iterator[None]:
     others = list(Address.objects.values_list("pk", flat=True))  # of tests that keep what they made
     chains = list(Chain.objects.all())
     yield
-    for one in chains:  # the process names those that this machine stands in for
-        one.save()
+    for chain in chains:  # the process names those that this machine stands in for
+        chain.save()
     Deposit.objects.exclude(address_id__in=others).delete()
     for model in (BalanceCheck, Block, Head):
         model._default_manager.all().delete()
@@ -125,9 +125,9 @@ def test_a_watcher_that_is_killed_again_and_again_loses_and_doubles_nothing(
             make.leases_end()  # the last one's turn is waited for
     process.start()
     until(lambda: head_number() == chain.height, process)
-    assert sorted(one.amount_atomic for one in Deposit.objects.filter(status="confirmed")) == list(
-        range(1, 41)
-    )
+    assert sorted(
+        deposit.amount_atomic for deposit in Deposit.objects.filter(status="confirmed")
+    ) == list(range(1, 41))
     blocks_are_linked()
 
 

@@ -223,7 +223,7 @@ def test_tokens_with_another_log_number_in_the_new_block_are_the_same_deposits(
     chain.put(LOGGER, USDC)
     paid = chain.log_transfers(USDC, (address, 5), (address, 7), (address, 5))
     watcher.read()
-    before = {(one.pk, one.amount_atomic) for one in Deposit.objects.all()}
+    before = {(deposit.pk, deposit.amount_atomic) for deposit in Deposit.objects.all()}
     ahead = {
         "from": chain.accounts[4],
         "to": USDC,
@@ -232,10 +232,10 @@ def test_tokens_with_another_log_number_in_the_new_block_are_the_same_deposits(
     chain.reorg(1, (ahead, 0), (chain.raw(paid), 0))
     watcher.read()
     rows = Deposit.objects.order_by("log_index")
-    assert {(one.pk, one.amount_atomic) for one in rows} == before
-    assert {one.status for one in rows} == {"confirming"}
+    assert {(row.pk, row.amount_atomic) for row in rows} == before
+    assert {row.status for row in rows} == {"confirming"}
     first = rows[0].log_index
-    assert [(one.log_index, one.amount_atomic) for one in rows] == [
+    assert [(row.log_index, row.amount_atomic) for row in rows] == [
         (first, 5),
         (first + 1, 7),
         (first + 2, 5),
@@ -251,7 +251,8 @@ def test_a_replaced_transaction_fails_and_the_other_is_seen(
     chain.reorg(1, ({"from": chain.accounts[2], "to": address, "value": "0x14"}, 0))
     watcher.read()
     assert {
-        (one.tx_hash == lost, one.amount_atomic, one.status) for one in Deposit.objects.all()
+        (deposit.tx_hash == lost, deposit.amount_atomic, deposit.status)
+        for deposit in Deposit.objects.all()
     } == {
         (True, 10, "failed"),
         (False, 20, "confirming"),
@@ -295,7 +296,7 @@ def test_a_reorg_during_downtime_is_noticed_at_the_next_start(
     chain.mine(30)
     paid = chain.pay(address, 20)
     watcher.read()
-    assert {(one.amount_atomic, one.status) for one in Deposit.objects.all()} == {
+    assert {(deposit.amount_atomic, deposit.status) for deposit in Deposit.objects.all()} == {
         (10, "failed"),
         (20, "confirming"),
     }

@@ -90,9 +90,9 @@ def test_what_did_not_fund_the_wallet_is_refused_with_the_reason(
     chain: LocalChain, watcher: Reader, wallet: HotWallet, bakery: Shop, capsys: Any
 ) -> None:
     [way] = [
-        one
-        for one in make.payment(bakery.test)["payment_addresses"]
-        if one["supported_asset"]["asset_id"] == "SETH"
+        payment_address
+        for payment_address in make.payment(bakery.test)["payment_addresses"]
+        if payment_address["supported_asset"]["asset_id"] == "SETH"
     ]
     elsewhere = chain.pay("0x" + "cd" * 20, 5)
     deposit = way["address"].lower()
@@ -205,8 +205,8 @@ def test_a_correction_that_can_not_be_is_refused(
     staff: User, bakery: Shop, capsys: Any, changed: tuple[str, ...], says: str
 ) -> None:
     arguments = [
-        one.format(store=bakery.store.pk)
-        for one in ("correct", *CORRECTION, *by_two(staff), *changed)
+        item.format(store=bakery.store.pk)
+        for item in ("correct", *CORRECTION, *by_two(staff), *changed)
     ]
     assert says in refused(capsys, *arguments)
     assert not Movement.objects.exists()

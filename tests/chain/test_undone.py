@@ -44,9 +44,9 @@ class Sending:
         make.service_coins("SETH", 10**20)
         self.payment = make.payment(shop.test)
         [way] = [
-            one
-            for one in self.payment["payment_addresses"]
-            if one["supported_asset"]["asset_id"] == "SETH"
+            payment_address
+            for payment_address in self.payment["payment_addresses"]
+            if payment_address["supported_asset"]["asset_id"] == "SETH"
         ]
         self.address = way["address"].lower()
         chain.mine(2)
@@ -116,11 +116,12 @@ def alerts(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def undone_figure() -> float:
-    samples = [one for family in ChainCollector().collect() for one in family.samples]
+    samples = [sample for family in ChainCollector().collect() for sample in family.samples]
     return next(
-        one.value
-        for one in samples
-        if one.name == "tillgate_chain_transactions_undone" and one.labels["chain"] == "sepolia"
+        sample.value
+        for sample in samples
+        if sample.name == "tillgate_chain_transactions_undone"
+        and sample.labels["chain"] == "sepolia"
     )
 
 
@@ -212,7 +213,7 @@ def test_one_that_is_reverted_the_second_time_waits_for_a_person(
     assert "outgoing_needs_review" in alerts(caplog)
     # The coins are in the wallet, the books say that they left: the audit names the refund and not
     # a loss of coins.
-    assert {one.invariant for one in verify.findings(check_chain=True)} == {"sent_once"}
+    assert {finding.invariant for finding in verify.findings(check_chain=True)} == {"sent_once"}
 
 
 def test_one_that_failed_and_was_given_back_is_sent_again_by_a_person_only(

@@ -73,10 +73,10 @@ def letters() -> list[tuple[str, str]]:
     outbox.outbox.clear()
     mail.send_due()
     assert all(
-        "/admin/payments/withdrawal/" in str(one.body) and "Salaries" in str(one.body)
-        for one in outbox.outbox
+        "/admin/payments/withdrawal/" in str(item.body) and "Salaries" in str(item.body)
+        for item in outbox.outbox
     )
-    return [(one.to[0], one.subject) for one in outbox.outbox]
+    return [(item.to[0], item.subject) for item in outbox.outbox]
 
 
 def test_whoever_may_let_it_go_hears_that_it_waits_and_whoever_asked_what_became_of_it(
@@ -169,7 +169,8 @@ class TestOnTheChain:
         )
         assert OutgoingTransaction.objects.filter(purpose="withdrawal").count() == 1
         assert [
-            one.action for one in AuditEntry.objects.filter(target_id=str(row.pk)).order_by("id")
+            audit_entry.action
+            for audit_entry in AuditEntry.objects.filter(target_id=str(row.pk)).order_by("id")
         ] == [
             "withdrawal.requested",
             "withdrawal.approved",
@@ -283,9 +284,9 @@ class TestWhatIsRefused:
         self, people: tuple[User, User]
     ) -> None:
         row = asked(people[0])
-        for one in (people[0], person("bob", is_staff=False)):
+        for item in (people[0], person("bob", is_staff=False)):
             with pytest.raises(WithdrawalRefused, match="A second member of finance staff"):
-                let_go(row, one)
+                let_go(row, item)
         for decided_by in (people[0], None):
             with pytest.raises(IntegrityError, match="withdrawal_takes_two"), transaction.atomic():
                 Withdrawal.objects.filter(pk=row.pk).update(

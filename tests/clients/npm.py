@@ -66,7 +66,7 @@ def _digest() -> str:
 
 
 def _files(path: Path) -> list[Path]:
-    return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    return sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
 
 
 def _pack(place: Path) -> None:

@@ -126,12 +126,12 @@ def test_from_an_empty_folder_to_a_verified_webhook(
         ("payment_intent.created", made["reference"], "204"),
         ("payment_intent.completed", made["reference"], "204"),
     ]
-    assert [json.loads(one.data)["type"] for one in got] == wanted.split(",")
-    for one in got:
+    assert [json.loads(item.data)["type"] for item in got] == wanted.split(",")
+    for item in got:
         stripe.WebhookSignature.verify_header(
-            one.data.decode(), one.headers["Service-Signature"], secret, 300
+            item.data.decode(), item.headers["Service-Signature"], secret, 300
         )
-        event = Webhook(secret).verify(one.data, dict(one.headers.items()))
+        event = Webhook(secret).verify(item.data, dict(item.headers.items()))
         assert event["data"]["object"]["id"] == made["reference"]
     assert terminal("listen", "--print-secret").stdout.strip() == secret
 
@@ -147,8 +147,11 @@ def test_what_was_there_before_is_not_forwarded_and_a_dead_receiver_stops_nothin
     second = terminal.json("trigger", "payment_intent.created")["id"]
     told, _ = process.communicate(timeout=SECONDS)
     lines = [json.loads(line) for line in told.splitlines()]
-    assert [one["event"]["data"]["object"]["payment_intent_id"] for one in lines] == [first, second]
-    assert all("refused" in one["answer"] for one in lines)
+    assert [line["event"]["data"]["object"]["payment_intent_id"] for line in lines] == [
+        first,
+        second,
+    ]
+    assert all("refused" in line["answer"] for line in lines)
 
 
 def test_the_credential_is_saved_for_its_owner_alone(terminal: Terminal, key: str) -> None:

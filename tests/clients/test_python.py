@@ -60,9 +60,9 @@ def fields_of(tree: ast.Module) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            named = [one.target for one in node.body if isinstance(one, ast.AnnAssign)]
+            named = [item.target for item in node.body if isinstance(item, ast.AnnAssign)]
             found[node.name] = {
-                one.id.removesuffix("_") for one in named if isinstance(one, ast.Name)
+                item.id.removesuffix("_") for item in named if isinstance(item, ast.Name)
             }
     return found
 
@@ -156,10 +156,10 @@ def test_the_wheel_holds_the_package_and_asks_for_httpx_alone() -> None:
 
 VERIFY = """
 import json, sys, tillgate
-for one in json.load(sys.stdin):
-    body, secret = one["body"].encode(), one["secret"]
-    event = tillgate.webhooks.verify(body, one["header"], secret)
-    print(event.id, tillgate.webhooks.sign(body, secret, one["moment"]))
+for record in json.load(sys.stdin):
+    body, secret = record["body"].encode(), record["secret"]
+    event = tillgate.webhooks.verify(body, record["header"], secret)
+    print(event.id, tillgate.webhooks.sign(body, secret, record["moment"]))
 """
 
 
@@ -182,10 +182,10 @@ def test_signatures_are_those_of_the_service_and_of_another_library(python: Path
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    for one, line in zip(told, done.stdout.splitlines(), strict=True):
+    for item, line in zip(told, done.stdout.splitlines(), strict=True):
         id, _, header = line.partition(" ")
-        assert id == one["id"]
-        stripe.WebhookSignature.verify_header(one["body"], header, one["secret"], 300)
+        assert id == item["id"]
+        stripe.WebhookSignature.verify_header(item["body"], header, item["secret"], 300)
 
 
 def test_its_own_tests_pass_where_nothing_else_is_installed(

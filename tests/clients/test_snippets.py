@@ -29,7 +29,11 @@ WEBHOOKS, QUICKSTART = (
 
 
 def blocks(path: Path, language: str) -> list[Snippet]:
-    return [one for one in snippets.snippets(path) if one.language == language and not one.skip]
+    return [
+        snippet
+        for snippet in snippets.snippets(path)
+        if snippet.language == language and not snippet.skip
+    ]
 
 
 # Compiling the examples in TypeScript takes seconds: the suite runs those of the quickstart.
@@ -99,9 +103,9 @@ def need(language: str, folder: Path) -> None:
 
 def test_every_example_is_run_or_says_why_not() -> None:
     for path in PAGES:
-        for one in snippets.snippets(path):
-            assert one.language in {*RUN, *SHOWN} or one.skip, one.place
-            assert not one.skip or len(one.skip.split()) >= 4, one.place
+        for snippet in snippets.snippets(path):
+            assert snippet.language in {*RUN, *SHOWN} or snippet.skip, snippet.place
+            assert not snippet.skip or len(snippet.skip.split()) >= 4, snippet.place
 
 
 @pytest.mark.parametrize(
@@ -153,7 +157,7 @@ ASK: dict[str, Callable[[str], list[str]]] = {
 @pytest.mark.parametrize("language", list(ASKED))
 def test_each_language_tells_genuine_deliveries_from_others(language: str, tmp_path: Path) -> None:
     need(language, tmp_path)
-    (function,) = (one for one in blocks(WEBHOOKS, language) if "genuine" in one.code.lower())
+    (function,) = (block for block in blocks(WEBHOOKS, language) if "genuine" in block.code.lower())
     first = "<?php\n" if language == "php" else ""
     (tmp_path / FILES[language]).write_text(f"{first}{function.code}\n{ASKED[language]}\n")
     if language == "ts":

@@ -71,9 +71,9 @@ def test_every_operation_has_a_method() -> None:
 
 def test_the_lock_names_no_host() -> None:
     lock = json.loads((npm.SOURCES / "package-lock.json").read_text())
-    packages = {name: one for name, one in lock["packages"].items() if name}
-    assert packages and not [name for name, one in packages.items() if "resolved" in one]
-    assert all("integrity" in one for one in packages.values())
+    packages = {name: package for name, package in lock["packages"].items() if name}
+    assert packages and not [name for name, package in packages.items() if "resolved" in package]
+    assert all("integrity" in package for package in packages.values())
 
 
 def test_the_package_has_no_dependencies_and_holds_its_types(installed: Path) -> None:
@@ -128,6 +128,10 @@ def test_the_examples_of_its_readme_run(demo: Demo, installed: Path) -> None:
     reader = snippets.Reader(
         demo.info["base_url"], demo.info["store"]["keys"]["test"]["secret"], free_port(), installed
     )
-    blocks = [one for one in snippets.snippets(npm.SOURCES / "README.md") if one.language == "ts"]
+    blocks = [
+        snippet
+        for snippet in snippets.snippets(npm.SOURCES / "README.md")
+        if snippet.language == "ts"
+    ]
     told = snippets.run(blocks, reader)
     assert "completed" in told and "invalid_request 422 null amount" in told

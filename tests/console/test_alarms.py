@@ -114,7 +114,7 @@ def test_a_flood_is_counted_and_cut(world: Cast, capsys: Any) -> None:
         "INSERT INTO ledger_movement (key, kind, mode, reason, at) SELECT 'empty:' || n,"
         f" 'sweep_confirmed', 'test', '', now() FROM generate_series(1, {many}) n"
     )
-    verdict = next(one for one in verify.verdicts() if one.name == "movements_balance")
+    verdict = next(verdict for verdict in verify.verdicts() if verdict.name == "movements_balance")
     assert (verdict.broken, len(verdict.findings)) == (many, verify.FINDINGS_MAX)
 
     with pytest.raises(SystemExit):

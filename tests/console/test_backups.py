@@ -68,7 +68,7 @@ def test_a_backup_names_everything_and_holds_no_key(place: Path) -> None:
         "media.tar.gpg",
         "private.tar.gpg",
     }
-    assert sorted(one.name for one in described.files) == sorted(
+    assert sorted(file.name for file in described.files) == sorted(
         {path.name for path in folder.iterdir()} - {"manifest.json"}
     )
     assert described.migrations == create.applied_migrations()

@@ -31,7 +31,7 @@ def test_every_start_of_the_demo_finds_the_same_apps(seeded: Cast) -> None:
     before = sorted(Application.objects.values_list("pk", "client_id", "client_type"))
     oauth_apps.seed_apps(seeded.bakery.store, seeded.alice)
     assert sorted(Application.objects.values_list("pk", "client_id", "client_type")) == before
-    assert sorted(one[1] for one in before) == sorted(IDS) and {one[2] for one in before} == {
+    assert sorted(item[1] for item in before) == sorted(IDS) and {item[2] for item in before} == {
         "public"
     }
 

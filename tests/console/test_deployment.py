@@ -87,8 +87,8 @@ import django
 django.setup()
 from django.conf import settings
 from config.celery import app
-options = [one.get("OPTIONS", {}) for one in settings.STORAGES.values()]
-folders = [one["location"] for one in options if "location" in one]
+options = [storage.get("OPTIONS", {}) for storage in settings.STORAGES.values()]
+folders = [option["location"] for option in options if "location" in option]
 beat = os.path.dirname(app.conf.beat_schedule_filename)
 print(json.dumps({"shared": folders, "beat": beat, "mail": settings.EMAIL_BACKEND}))
 """
@@ -96,7 +96,7 @@ INSIDE = "/srv/tillgate"
 
 
 def mounts(service: dict[str, Any]) -> set[str]:
-    return {str(one).split(":")[1] for one in service.get("volumes", ())} | set(
+    return {str(item).split(":")[1] for item in service.get("volumes", ())} | set(
         service.get("tmpfs", ())
     )
 
@@ -122,7 +122,7 @@ def test_every_folder_that_is_written_to_is_a_volume_where_the_rest_can_not_be_w
         timeout=60,
     )
     written = json.loads(run.stdout)
-    assert {Path(one).name for one in written["shared"]} == {"media", "private"}
+    assert {Path(item).name for item in written["shared"]} == {"media", "private"}
     assert "smtp" in written["mail"]
     compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
     for name in ("web", "worker", "reports", "documents", "clocks"):
@@ -139,7 +139,7 @@ def test_every_folder_that_is_written_to_is_a_volume_where_the_rest_can_not_be_w
         if service.get("read_only")
     )
     made = re.findall(r"mkdir -p (.*?) &&", (ROOT / "Dockerfile").read_text())[0].split()
-    assert {f"{INSIDE}/{one}" for one in made} >= {*written["shared"], str(Path(schedule).parent)}
+    assert {f"{INSIDE}/{item}" for item in made} >= {*written["shared"], str(Path(schedule).parent)}
 
 
 def start(environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":

@@ -84,7 +84,9 @@ def test_a_guard_that_was_taken_off_is_named(statement: str, subject: str) -> No
     with connection.cursor() as cursor:
         cursor.execute(statement)
 
-    assert subject in {one.subject for one in verify.findings() if one.invariant == "guards_stand"}
+    assert subject in {
+        finding.subject for finding in verify.findings() if finding.invariant == "guards_stand"
+    }
 
 
 def test_a_restored_dump_has_the_same_guards() -> None:
@@ -97,13 +99,13 @@ def test_a_restored_dump_has_the_same_guards() -> None:
             " conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint WHERE"
             " contype = 'c' AND conrelid <> 0"
         )
-        again = [one for (one,) in cursor.fetchall()]
+        again = [item for (item,) in cursor.fetchall()]
         cursor.execute(
             "SELECT format('DROP INDEX %s; %s', indexrelid::regclass, pg_get_indexdef(indexrelid))"
             " FROM pg_index WHERE indpred IS NOT NULL AND indisunique AND indrelid::regclass::text"
             " !~ '^pg_'"
         )
-        again += [one for (one,) in cursor.fetchall()]
+        again += [item for (item,) in cursor.fetchall()]
         cursor.execute("; ".join(again))
         cursor.execute(
             "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname ="

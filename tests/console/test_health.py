@@ -65,5 +65,7 @@ def test_a_database_that_is_behind_the_code_is_not_ready(rf: RequestFactory, db:
 
 def test_the_files_of_migrations_are_what_django_would_run(db: None) -> None:
     loader = MigrationExecutor(connection).loader
-    replaced = {one for squashed in loader.replacements.values() for one in squashed.replaces}
+    replaced = {
+        replace for squashed in loader.replacements.values() for replace in squashed.replaces
+    }
     assert health._shipped_migrations() - replaced == set(loader.disk_migrations) - replaced

@@ -177,7 +177,7 @@ def test_a_range_begins_with_opening_balances_and_ends_as_the_whole_does(
     later, told = exported(tmp_path, "--from", str((AT + timedelta(days=1)).date()))
     assert "Opening balances" in later and told["movements"] == 1
     assert {key: amount for key, amount in checked(later).items() if amount} == {
-        key: one for key, one in checked(whole).items() if one
+        key: item for key, item in checked(whole).items() if item
     }
     earlier, told = exported(tmp_path, "--to", str(AT.date()))
     assert "correction" not in earlier and checked(earlier)

@@ -57,7 +57,7 @@ def test_its_checkout_says_in_plain_words_that_real_coins_would_be_lost(
     made = make.payment(bakery.live)
     page = checkout(made)
     assert WARNING in page and "Don’t pay this with a real wallet" in page
-    links = [one["payment_uri"] for one in made["payment_addresses"]]
+    links = [payment_address["payment_uri"] for payment_address in made["payment_addresses"]]
     assert (
         links
         and all("@31337" in link for link in links)
@@ -65,7 +65,9 @@ def test_its_checkout_says_in_plain_words_that_real_coins_would_be_lost(
         and "@1/" not in page
     )
     told = Client().get(f"/api/v2/checkout/{made['reference']}").json()
-    assert {one["asset"]["chain_id"] for one in told["payment_addresses"]} == {31337}
+    assert {
+        payment_address["asset"]["chain_id"] for payment_address in told["payment_addresses"]
+    } == {31337}
     assert WARNING not in checkout(make.payment(bakery.test))
 
 

@@ -85,18 +85,20 @@ def unknown(expression: str, exported: Exported) -> list[str]:
 def anchors() -> set[str]:
     """The anchors of the operators' guide, as GitHub and GitLab make them."""
     headings = _HEADING.findall((ROOT / "docs/operators.md").read_text())
-    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_alerts_ask_for_what_is_exported(exported: Exported) -> None:
     expressions = [str(rule["expr"]) for rule in alerts()]
     assert len(expressions) > 10
-    assert {one: wrong for one in expressions if (wrong := unknown(one, exported))} == {}
+    assert {
+        expression: wrong for expression in expressions if (wrong := unknown(expression, exported))
+    } == {}
 
 
 def test_the_dashboard_asks_for_what_is_exported(exported: Exported) -> None:
     assert len(panels()) > 10
-    assert {one: wrong for one in panels() if (wrong := unknown(one, exported))} == {}
+    assert {panel: wrong for panel in panels() if (wrong := unknown(panel, exported))} == {}
 
 
 def test_an_unknown_name_or_value_would_be_found(exported: Exported) -> None:

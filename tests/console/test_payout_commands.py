@@ -71,7 +71,7 @@ def test_a_bank_account_is_saved_sealed_and_verified_when_told_so(
         capsys, *asked, "--verified", "--account", "GB29NWBK60161331926819", "--holder", "Alice"
     )
     assert [
-        Destination.objects.get(pk=one["id"]).verified_at is not None for one in (plain, known)
+        Destination.objects.get(pk=item["id"]).verified_at is not None for item in (plain, known)
     ] == [False, True]
     row = Destination.objects.get(pk=known["id"])
     assert (account_of(row), row.holder, row.account_hint) == (

@@ -115,7 +115,9 @@ def test_a_query_without_its_filter_finds_the_own_rows_alone(cast: Cast) -> None
     theirs = make.payment(cast.strangers.test)
     live = make.payment(cast.bakery.live)
     with shown(cast.bakery):
-        assert {str(one) for one in Payment.objects.values_list("id", flat=True)} == {mine["id"]}
+        assert {str(payment) for payment in Payment.objects.values_list("id", flat=True)} == {
+            mine["id"]
+        }
         assert ask("SELECT id::text FROM payments_payment") == [(mine["id"],)]
         for id in (theirs["id"], live["id"]):
             assert Payment.objects.filter(pk=id).first() is None
@@ -151,7 +153,7 @@ def test_a_list_whose_filter_was_forgotten_shows_a_store_its_own(
             "balance_swaps",
         )
     ]
-    assert [one.status_code for one in answers] == [200] * len(answers)
+    assert [answer.status_code for answer in answers] == [200] * len(answers)
     assert mine in answers[0].content.decode()
     for id in theirs:
         assert all(id not in answer.content.decode() for answer in answers)

@@ -296,7 +296,7 @@ def test_production_refuses_it_by_name_with_its_cure(
     start: Start, rule: str, changes: dict[str, str | None], begins: str
 ) -> None:
     run = start(changes)
-    cure = next(one.cure for one in RULES if one.name == rule)
+    cure = next(item.cure for item in RULES if item.name == rule)
     mine = [line for line in refusals(run) if line.startswith(begins)]
     assert run.returncode != 0 and mine, run.stderr
     assert mine[0].endswith(f": {cure}")

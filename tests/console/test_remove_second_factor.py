@@ -35,7 +35,9 @@ def test_the_password_alone_signs_in_again_and_the_person_is_told(cast: Cast) ->
         == "/dashboard/"
     )
     assert OutgoingMail.objects.exclude(template="staff_request").get().to == cast.alice.email
-    assert {one.to for one in OutgoingMail.objects.filter(template="staff_request")} == {
+    assert {
+        outgoing_mail.to for outgoing_mail in OutgoingMail.objects.filter(template="staff_request")
+    } == {
         first.email,
         second.email,
     }

@@ -43,7 +43,7 @@ def keys(db: None) -> None:
 
 
 def found() -> set[str]:
-    return {one.invariant for one in verify.findings()}
+    return {finding.invariant for finding in verify.findings()}
 
 
 def test_a_correction_of_one(cast: Cast) -> None:

@@ -37,8 +37,8 @@ def words(answer: Any) -> str:
 )
 def test_no_field_is_called_like_its_column(model: Any) -> None:
     hidden = admin.site._registry[model].exclude or ()
-    labels = [field_label(one.name) for one in model._meta.fields if one.name not in hidden]
-    assert [one for one in labels if NAMES_OF_COLUMNS.search(one)] == []
+    labels = [field_label(field.name) for field in model._meta.fields if field.name not in hidden]
+    assert [label for label in labels if NAMES_OF_COLUMNS.search(label)] == []
 
 
 def test_a_payment_shows_money_and_leaves_out_what_is_empty(clerk: Browser, cast: Cast) -> None:

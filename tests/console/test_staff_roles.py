@@ -35,11 +35,11 @@ from tests.platforms.makers import VERIFICATION
 ROOT = Path(__file__).resolve().parents[2]
 admin.autodiscover()
 REGISTRY: dict[str, Any] = {
-    f"{model._meta.app_label}/{model._meta.model_name}": one
-    for model, one in admin.site._registry.items()
+    f"{model._meta.app_label}/{model._meta.model_name}": item
+    for model, item in admin.site._registry.items()
 }
-QUEUES = {name: one for name, one in REGISTRY.items() if isinstance(one, Queue)}
-FORMS_OF_ROWS = {name: one for name, one in REGISTRY.items() if one.operation is not None}
+QUEUES = {name: item for name, item in REGISTRY.items() if isinstance(item, Queue)}
+FORMS_OF_ROWS = {name: item for name, item in REGISTRY.items() if item.operation is not None}
 ROLES = [(), *((role,) for role in StaffRole.values)]
 
 
@@ -57,8 +57,8 @@ def buttons(one: Any) -> dict[str, Any]:
 
 BUTTONS = [
     (page, name, operation_of(function))
-    for page, one in REGISTRY.items()
-    for name, function in buttons(one).items()
+    for page, item in REGISTRY.items()
+    for name, function in buttons(item).items()
 ]
 
 
@@ -187,21 +187,21 @@ def test_each_role_gets_what_the_table_says_and_no_more(roles: tuple[str, ...], 
     def allowed(operation: StaffOperation | None) -> bool:
         return operation is not None and not operation.roles.isdisjoint(roles)
 
-    for page, one in REGISTRY.items():
+    for page, item in REGISTRY.items():
         assert (browser.get(f"/admin/{page}/").status_code == 200) == bool(roles), page
         assert browser.get(f"/admin/{page}/add/").status_code == 403 or not roles
-        offered = one.get_actions(_asked_by(person))
+        offered = item.get_actions(_asked_by(person))
         assert set(offered) == {
             name for on, name, operation in BUTTONS if on == page and allowed(operation)
         }, page
     if not roles:
         return
-    for page, one in FORMS_OF_ROWS.items():
+    for page, item in FORMS_OF_ROWS.items():
         answer = browser.post(f"/admin/{page}/{made[page]}/change/")
-        assert (answer.status_code != 403) == allowed(one.operation), page
-    for page, one in QUEUES.items():
+        assert (answer.status_code != 403) == allowed(item.operation), page
+    for page, item in QUEUES.items():
         assert browser.get(f"/admin/{page}/{made[page]}/decide/").status_code == 200
-        for decision, operation in (("approve", one.approving), ("reject", one.rejecting)):
+        for decision, operation in (("approve", item.approving), ("reject", item.rejecting)):
             if not allowed(operation):
                 answer = browser.post(
                     f"/admin/{page}/{made[page]}/decide/", decision=decision, reason="x"

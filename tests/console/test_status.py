@@ -36,7 +36,7 @@ def _asked_anew(db: None, settings: Any) -> None:
 
 def states() -> dict[str, State]:
     status.forget()
-    return {str(one.name): one.state for one in status.current().components}
+    return {str(component.name): component.state for component in status.current().components}
 
 
 def page() -> str:
@@ -132,7 +132,7 @@ def test_however_many_look_it_is_asked_for_once() -> None:
     page()
     with CaptureQueriesContext(connection) as asked:
         answers = [Client().get("/status") for _ in range(20)]
-    assert len(asked) == 0 and {one.status_code for one in answers} == {200}
+    assert len(asked) == 0 and {answer.status_code for answer in answers} == {200}
     assert answers[0]["Cache-Control"] == "public, max-age=10"
     assert answers[0]["X-Robots-Tag"] == "noindex"
     assert "Set-Cookie" not in answers[0]

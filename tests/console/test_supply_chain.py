@@ -62,7 +62,7 @@ def digests(root: Path) -> dict[str, set[str | None]]:
 def test_every_base_image_is_pinned_to_one_digest() -> None:
     found = digests(ROOT)
     assert set(found) == {"python", "caddy", "postgres", "redis"}
-    assert all(len(one) == 1 and None not in one for one in found.values()), found
+    assert all(len(item) == 1 and None not in item for item in found.values()), found
     lines = (ROOT / "Dockerfile").read_text() + (ROOT / "compose.yaml").read_text()
     assert len(re.findall(r"^(?:FROM|\s+image:) ", lines, re.MULTILINE)) == 6  # ours among them
 
@@ -101,7 +101,9 @@ def test_the_bill_of_materials_lists_every_locked_package_and_needs_no_network()
     bill = json.loads(first)
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
     listed = {
-        (one["name"], one["version"]) for one in bill["components"] if one["type"] == "library"
+        (component["name"], component["version"])
+        for component in bill["components"]
+        if component["type"] == "library"
     }
     assert listed == set(
         re.findall(
@@ -110,15 +112,21 @@ def test_the_bill_of_materials_lists_every_locked_package_and_needs_no_network()
             re.MULTILINE,
         )
     )
-    assert all(one["hashes"] for one in bill["components"])
-    refs = [one["bom-ref"] for one in bill["components"]] + [
+    assert all(component["hashes"] for component in bill["components"])
+    refs = [component["bom-ref"] for component in bill["components"]] + [
         bill["metadata"]["component"]["bom-ref"]
     ]
     assert len(set(refs)) == len(refs)
-    assert {ref for one in bill["dependencies"] for ref in (one["ref"], *one["dependsOn"])} <= set(
-        refs
+    assert {
+        ref
+        for dependency in bill["dependencies"]
+        for ref in (dependency["ref"], *dependency["dependsOn"])
+    } <= set(refs)
+    own = next(
+        dependency
+        for dependency in bill["dependencies"]
+        if dependency["ref"].startswith("pkg:pypi/tillgate@")
     )
-    own = next(one for one in bill["dependencies"] if one["ref"].startswith("pkg:pypi/tillgate@"))
     assert any(ref.startswith("pkg:pypi/django@") for ref in own["dependsOn"])
 
 

@@ -107,13 +107,13 @@ def test_what_a_unit_names_exists(name: str) -> None:
 
 def known_to(found: Unit) -> list[str]:
     """The files with variables that a unit is given, by the names that compose has for them."""
-    given = [Path(one).name for one in found["EnvironmentFile"]]
+    given = [Path(item).name for item in found["EnvironmentFile"]]
     given += [
-        one.partition(":")[0]
-        for one in found.get("LoadCredential", ())
-        if one.partition(":")[0].endswith(".env")
+        item.partition(":")[0]
+        for item in found.get("LoadCredential", ())
+        if item.partition(":")[0].endswith(".env")
     ]
-    return [".env" if one == "tillgate.env" else one for one in given]
+    return [".env" if item == "tillgate.env" else item for item in given]
 
 
 @pytest.mark.parametrize("name", SERVICES)

@@ -158,7 +158,7 @@ def test_the_command_fails_with_the_findings_when_something_is_broken(
         call_command("verify_ledger", "--json")
 
     answer = json.loads(capsys.readouterr().out)
-    broken = [one["name"] for one in answer["invariants"] if one["findings"]]
+    broken = [invariant["name"] for invariant in answer["invariants"] if invariant["findings"]]
     assert (stop.value.code, answer["ok"], "movements_balance" in broken) == (1, False, True)
 
 

@@ -23,7 +23,7 @@ AUTHENTICATED = [
     for method in route.scopes
     if PUBLIC not in route.scopes.values()
 ]
-SCOPED = [one for one in AUTHENTICATED if one.values[0].scopes[one.values[1]] is not None]
+SCOPED = [item for item in AUTHENTICATED if item.values[0].scopes[item.values[1]] is not None]
 
 
 def call(api: Api, route: Any, method: str) -> Any:
@@ -50,7 +50,7 @@ def test_every_scope_is_needed_and_no_other_stands_in_for_it(
     change_store(
         bakery.store, is_platform=True
     )  # any other store is refused on the platform paths whatever its scopes
-    answer = call(holding(bakery, route, *(one for one in every if one != scope)), route, method)
+    answer = call(holding(bakery, route, *(item for item in every if item != scope)), route, method)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "insufficient_scope")
     assert answer.json()["error"]["message"].startswith(f"Insufficient scope: {scope} required")
     assert b"insufficient_scope" not in call(holding(bakery, route, scope), route, method).content
@@ -65,7 +65,7 @@ def holding(shop: Shop, route: Any, *wanted: str) -> Api:
 
 @pytest.mark.parametrize(
     ("route", "method"),
-    [one for one in AUTHENTICATED if one.values[1] not in one.values[0].publishable],
+    [item for item in AUTHENTICATED if item.values[1] not in item.values[0].publishable],
 )
 def test_a_publishable_key_is_refused_everywhere_but_at_its_one_path(
     bakery: Shop, route: Any, method: str

@@ -85,7 +85,7 @@ def test_every_operation_tells_who_may_call_it(
 ) -> None:
     operation = json.loads(_document())["paths"]["/api/v2" + path][method]
     assert words in operation["description"]
-    assert [name for one in operation.get("security", []) for name in one] == schemes
+    assert [name for item in operation.get("security", []) for name in item] == schemes
 
 
 def test_a_field_with_few_values_names_them() -> None:
@@ -131,7 +131,7 @@ def is_bare(schema: Any) -> bool:
         return False
     several = schema.get("anyOf") or schema.get("oneOf")
     if several:
-        return any(is_bare(one) for one in several)
+        return any(is_bare(item) for item in several)
     if schema.get("type") == "array":
         return is_bare(schema.get("items", {}))
     return not schema.get("properties") if schema.get("type") == "object" else "type" not in schema
@@ -148,13 +148,15 @@ def test_no_operation_is_silent_about_its_body_or_its_answer() -> None:
         ]
         if method in ("POST", "PATCH"):
             assert ("requestBody" in told) != (route.view.bodies[method] is None), name
-        bodies = [one["schema"] for one in told.get("requestBody", {}).get("content", {}).values()]
+        bodies = [
+            item["schema"] for item in told.get("requestBody", {}).get("content", {}).values()
+        ]
         done = [
             told["responses"][status]
             for status in told["responses"]
             if status in ("200", "201", "202")
         ]
-        schemas = [one["schema"] for answer in done for one in answer.get("content", {}).values()]
+        schemas = [item["schema"] for answer in done for item in answer.get("content", {}).values()]
         assert not [schema for schema in [*bodies, *schemas] if is_bare(schema)], name
         empty = method in route.view.answers and route.view.answers[method] is None
         assert bool(schemas) != (empty or next(iter(told["responses"])) == "204"), name
@@ -164,7 +166,7 @@ def test_every_filter_that_a_list_reads_is_told() -> None:
     assert all("GET" in route.scopes for route in ROUTES if route.view.query is not None)
     paged = json.loads(_document())["paths"]["/api/v2/payouts"]["get"]["parameters"]
     assert {"page", "per_page", "status", "payout_rail", "payout_schedule_id", "asset_id"} <= {
-        one["name"] for one in paged
+        item["name"] for item in paged
     }
 
 
@@ -201,7 +203,7 @@ def test_the_events_that_are_really_recorded_have_the_described_shape(bakery: Sh
 
 def test_every_operation_says_where_it_is_who_may_call_it_and_what_it_does() -> None:
     document = json.loads(_document())
-    assert [one["url"] for one in document["servers"]] == ["http://localhost:8000"]
+    assert [server["url"] for server in document["servers"]] == ["http://localhost:8000"]
     for part in ("paths", "webhooks"):
         for path, methods in document[part].items():
             for method, operation in methods.items():
@@ -215,7 +217,7 @@ def test_a_client_tells_a_refusal_with_a_code_from_one_without() -> None:
     """Generated clients take the first shape that fits: the one with a code stands before the bare
     sentence, which fits everything."""
     schemas = json.loads(_document())["components"]["schemas"]
-    assert [one["$ref"].rpartition("/")[2] for one in schemas["AnyError"]["anyOf"]] == [
+    assert [schema["$ref"].rpartition("/")[2] for schema in schemas["AnyError"]["anyOf"]] == [
         "Error",
         "ErrorText",
     ]
@@ -270,8 +272,8 @@ def test_documents_have_names_that_a_client_can_use() -> None:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             for status, answer in operation["responses"].items():
-                for one in answer.get("content", {}).values():
-                    schema = one["schema"]
+                for item in answer.get("content", {}).values():
+                    schema = item["schema"]
                     told = schema.get("items", schema)
                     assert "$ref" in told or "anyOf" in told or told.get("format") == "binary", (
                         f"{method} {path} {status}"

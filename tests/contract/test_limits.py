@@ -127,16 +127,16 @@ def test_a_bucket_refills_continuously(bakery: Shop) -> None:
 
 def test_without_redis_payments_pass(bakery: Shop, settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:9"
-    for one in (buckets.client, buckets._bucket):
-        one.cache_clear()
+    for item in (buckets.client, buckets._bucket):
+        item.cache_clear()
     try:
         answer = create(bakery.test)
         assert (answer.status_code, "X-RateLimit-Limit" in answer.headers) == (201, False)
         with pytest.raises(buckets.Unavailable):
             buckets.take("sign_in", "live", "alice")
     finally:
-        for one in (buckets.client, buckets._bucket):
-            one.cache_clear()
+        for item in (buckets.client, buckets._bucket):
+            item.cache_clear()
 
 
 def test_keys_apps_people_and_pages_have_buckets_of_their_own(cast: Cast, bakery: Shop) -> None:
@@ -161,9 +161,9 @@ def test_keys_apps_people_and_pages_have_buckets_of_their_own(cast: Cast, bakery
         assert {name: answer.status_code for name, answer in others.items()} == dict.fromkeys(
             others, 201
         )
-        for _, (one, _call) in callers.items():
+        for _, (caller, _call) in callers.items():
             buckets.client().delete(
-                *buckets.client().keys(f"*payment_create:test:{one}") or ["none"]
+                *buckets.client().keys(f"*payment_create:test:{caller}") or ["none"]
             )
 
 
@@ -276,9 +276,9 @@ def signs_in(
 
 def test_one_address_shuts_nobody_out(db: None) -> None:
     people = [person(f"p{n}") for n in range(8)]
-    told = [signs_in(one.email, "wrong", "192.0.2.66") for one in people for _ in range(6)]
+    told = [signs_in(item.email, "wrong", "192.0.2.66") for item in people for _ in range(6)]
     assert told.count(401) <= 7 and told.count(429) >= 41
-    entered = [signs_in(one.email, place=f"198.51.100.{n}") for n, one in enumerate(people[1:])]
+    entered = [signs_in(item.email, place=f"198.51.100.{n}") for n, item in enumerate(people[1:])]
     assert entered == [302] * 7
 
 
@@ -465,8 +465,8 @@ def test_without_redis_customers_and_agents_pass_and_nobody_signs_in(
     agent = Api(cast.bakery.secrets["test_agent"])
     url = settings.REDIS_URL
     settings.REDIS_URL = "redis://127.0.0.1:9"
-    for one in (buckets.client, buckets._bucket):
-        one.cache_clear()
+    for item in (buckets.client, buckets._bucket):
+        item.cache_clear()
     try:
         assert Api().get(f"/checkout/{reference}").status_code == 200
         assert Api().client.get(f"/pay/{reference}").status_code == 200
@@ -476,5 +476,5 @@ def test_without_redis_customers_and_agents_pass_and_nobody_signs_in(
         assert (answer.status_code, int(answer.headers["Retry-After"]) >= 1) == (503, True)
     finally:
         settings.REDIS_URL = url
-        for one in (buckets.client, buckets._bucket):
-            one.cache_clear()
+        for item in (buckets.client, buckets._bucket):
+            item.cache_clear()

@@ -73,7 +73,7 @@ def test_events_are_the_history_that_the_detail_view_shows(bakery: Shop) -> None
     paid = make.paid(bakery.test)
     events = bakery.test.get(f"/payments/{paid['id']}/events").json()
     assert events == paid["payment_events"]
-    assert [one["type"] for one in paid["timeline"]] == [one["event_type"] for one in events]
+    assert [item["type"] for item in paid["timeline"]] == [event["event_type"] for event in events]
 
 
 def test_the_summary_is_zero_filled_and_never_converts(bakery: Shop) -> None:

@@ -88,7 +88,10 @@ def test_a_payout_to_a_raw_address_reserves_and_tells_everything(bakery: Shop) -
         to,
     )
     assert (made["amount_atomic"], made["livemode"]) == (str(funds // 2), False)
-    assert [(one["from"], one["to"]) for one in made["state_transitions"]] == [(None, "pending")]
+    assert [
+        (state_transition["from"], state_transition["to"])
+        for state_transition in made["state_transitions"]
+    ] == [(None, "pending")]
     entry = bakery.test.get("/balances").json()["balances"][0]
     assert (int(entry["reserved_atomic"]), int(entry["balance_atomic"])) == (
         funds // 2,
@@ -205,7 +208,7 @@ WRONG: list[tuple[str, dict[str, Any], int, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("changes", "status", "sentence"), [one[1:] for one in WRONG], ids=[one[0] for one in WRONG]
+    ("changes", "status", "sentence"), [item[1:] for item in WRONG], ids=[item[0] for item in WRONG]
 )
 def test_what_is_wrong_is_refused_with_its_sentence(
     bakery: Shop, changes: dict[str, Any], status: int, sentence: str
@@ -361,11 +364,11 @@ def test_the_list_is_newest_first_paged_and_filtered(bakery: Shop) -> None:
     make.funded(bakery.test)
     made = [make.payout(bakery.test, 10**16)["id"] for _ in range(3)]
     page = bakery.test.get("/payouts").json()
-    assert [one["id"] for one in page["data"]] == made[::-1]
+    assert [item["id"] for item in page["data"]] == made[::-1]
     assert page["pagination"] == {"page": 1, "per_page": 25, "total": 3, "total_pages": 1}
-    assert [one["id"] for one in bakery.test.get("/payouts?page=2&per_page=2").json()["data"]] == [
-        made[0]
-    ]
+    assert [
+        item["id"] for item in bakery.test.get("/payouts?page=2&per_page=2").json()["data"]
+    ] == [made[0]]
     for name, value, count in [
         ("status", "pending", 3),
         ("status", "confirmed", 0),
@@ -455,7 +458,10 @@ def test_only_a_failed_payout_that_still_has_its_funds_can_be_retried(bakery: Sh
     answer = bakery.test.post(f"/payouts/{payout_id}/retry")
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "not_retryable")
     told = bakery.test.get(f"/payouts/{payout_id}").json()
-    assert [one["to"] for one in told["state_transitions"]] == ["pending", "failed"]
+    assert [state_transition["to"] for state_transition in told["state_transitions"]] == [
+        "pending",
+        "failed",
+    ]
     assert (told["failure_code"], told["failure_reason"], told["funds_returned"]) == (
         "unknown",
         "odd",

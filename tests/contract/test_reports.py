@@ -150,7 +150,7 @@ def test_asking_again_finds_the_report_and_another_question_makes_another(cast: 
         ask(cast.bakery.live, last, last),
         ask(cast.strangers.test, last, last),
     ]
-    assert len({first, *(one.json()["report_id"] for one in others)}) == 5
+    assert len({first, *(other.json()["report_id"] for other in others)}) == 5
 
 
 def test_a_failed_report_is_tried_again_on_the_next_request(bakery: Shop) -> None:
@@ -189,7 +189,7 @@ def test_a_store_has_a_limited_number_of_reports_under_way(bakery: Shop, monkeyp
     monkeypatch.setattr(requesting, "PENDING_MAX", 2)
     last = through(bakery.test)
     made = [ask(bakery.test, last - timedelta(days=n), last) for n in range(3)]
-    assert [one.status_code for one in made] == [202, 202, 429]
+    assert [item.status_code for item in made] == [202, 202, 429]
     assert (
         made[2].json()["error"]["code"] == "rate_limited" and made[2].headers["Retry-After"] == "30"
     )
@@ -206,14 +206,14 @@ def test_the_index_has_the_fifty_newest_of_the_store_and_mode(cast: Cast) -> Non
     generate_due()
     newest = ask(api, last, last, TYPES[1]).json()["report_id"]
     reports = api.get("/reports").json()["reports"]
-    assert [one["id"] for one in reports] == [newest, *reversed(made[1:])]
+    assert [report["id"] for report in reports] == [newest, *reversed(made[1:])]
     assert (
         cast.strangers.test.get("/reports").json()["reports"]
         == cast.bakery.live.get("/reports").json()["reports"]
         == []
     )
     pending = reports[0]
-    ready = next(one for one in reports if one["status"] == "generated")
+    ready = next(report for report in reports if report["status"] == "generated")
     keys = [
         *("id", "report_type", "status", "period_from", "period_to", "currency", "format"),
         *("created_at", "generated_at", "size_bytes", "error"),
@@ -242,6 +242,6 @@ def test_the_description_names_what_is_asked_in_the_address(db: None) -> None:
         .get("/openapi.json")
         .json()["paths"]["/api/v2/reports/merchant_statement"]["get"]["parameters"]
     )
-    assert {one["name"]: one.get("required", False) for one in asked} == {
+    assert {item["name"]: item.get("required", False) for item in asked} == {
         "start_date": True, "end_date": True, "currency": False, "format": False,
     }  # fmt: skip

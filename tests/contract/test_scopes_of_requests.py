@@ -35,7 +35,7 @@ __all__ = ["made", "records"]
 ROOT = Path(__file__).parents[2]
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 SETTINGS = "SELECT current_setting('role'), " + ", ".join(
-    f"coalesce(current_setting('{one}', true), '')" for one in tenancy.SETTINGS
+    f"coalesce(current_setting('{item}', true), '')" for item in tenancy.SETTINGS
 )
 # Every opening there is, and why what runs in it can't know whose rows it needs, or needs more than
 # one store's.
@@ -150,7 +150,7 @@ def test_every_opening_stands_in_the_list() -> None:
     named = [
         re.findall(r'tenancy\.(?:everyone|opened|open_for)\(\s*"([^"]+)"', text) for text in texts
     ]
-    assert {one for found in named for one in found} == set(OPENINGS)
+    assert {item for found in named for item in found} == set(OPENINGS)
     assert sum(
         len(re.findall(r"tenancy\.(?:everyone|opened|open_for)\(", text)) for text in texts
     ) == sum(map(len, named))
@@ -297,8 +297,10 @@ def test_a_page_is_shown_the_chosen_store_in_the_chosen_mode(records: Records, p
             answer = browser.get(path) if method == "GET" else browser.post(path)
             b"".join(answer.streaming_content) if answer.streaming else answer.content
         mine = {
-            str(one)
-            for one in Store.objects.filter(platform=cast.bakery.store).values_list("pk", flat=True)
+            str(store)
+            for store in Store.objects.filter(platform=cast.bakery.store).values_list(
+                "pk", flat=True
+            )
         }
         assert answer.status_code < 500
         assert str(cast.bakery.store.pk) in seen.stores
@@ -349,7 +351,7 @@ NO_LINK = {
 
 
 def test_every_public_page_is_asked_or_says_why_not() -> None:
-    assert {one.name for one in HOSTED} == {
+    assert {item.name for item in HOSTED} == {
         *PAYMENT_LINKS,
         *INVOICE_LINKS,
         *REUSABLE_LINKS,
@@ -361,7 +363,7 @@ def test_every_public_page_is_asked_or_says_why_not() -> None:
 @pytest.mark.parametrize("name", [*PAYMENT_LINKS, *INVOICE_LINKS, *REUSABLE_LINKS, *CUSTOMER_LINKS])
 def test_a_public_page_is_shown_the_store_of_its_link(cast: Cast, name: str) -> None:
     opening, reference, id = link_of(cast, name)
-    pattern = next(one for one in HOSTED if one.name == name)
+    pattern = next(item for item in HOSTED if item.name == name)
     path = "/" + pattern.pattern.regex.pattern.strip("^$").replace("\\", "")  # type: ignore[union-attr]
     path = path.replace("(?:pay/)?", "")
     path = re.sub(

@@ -212,7 +212,7 @@ def test_the_list_is_newest_first_by_page_and_status(stocked: Shop) -> None:
         for number in range(3)
     ]
     body = stocked.live.get("/balance_swaps?per_page=2").json()
-    assert [one["id"] for one in body["data"]] == ids[:0:-1]
+    assert [part["id"] for part in body["data"]] == ids[:0:-1]
     assert body["pagination"] == {"page": 1, "per_page": 2, "total": 3, "total_pages": 2}
     advance_swaps()
     make(stocked.live, key="open", sell_amount_atomic=str(10**17))

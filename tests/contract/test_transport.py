@@ -98,7 +98,7 @@ def test_an_unknown_method_is_405_and_says_what_is_allowed(
 ) -> None:
     answer = bakery.test(method, path, {})
     assert answer.status_code == 405
-    assert {one.strip() for one in answer.headers["Allow"].split(",")} == allowed
+    assert {part.strip() for part in answer.headers["Allow"].split(",")} == allowed
     assert answer.json()["error"]["code"] is None
 
 

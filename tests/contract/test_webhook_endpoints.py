@@ -251,7 +251,7 @@ def test_the_list_is_bare_newest_first_with_success_rates_and_without_deleted_on
     ]:
         deliver(first, status, is_test=is_test)
     listed = bakery.test.get("/webhook_endpoints").json()
-    assert [(one["id"], one["delivery_success_rate"]) for one in listed] == [
+    assert [(item["id"], item["delivery_success_rate"]) for item in listed] == [
         (third, None),
         (first, 66.7),
     ]
@@ -272,7 +272,9 @@ def test_the_list_can_be_narrowed_to_a_status(bakery: Shop) -> None:
     off = made(bakery.test)["id"]
     bakery.test.patch(f"/webhook_endpoints/{off}/disable")
     ids = {
-        status: [one["id"] for one in bakery.test.get(f"/webhook_endpoints?status={status}").json()]
+        status: [
+            item["id"] for item in bakery.test.get(f"/webhook_endpoints?status={status}").json()
+        ]
         for status in ("active", "disabled", "error")
     }
     assert ids == {"active": [active], "disabled": [off], "error": []}
@@ -283,7 +285,9 @@ def test_retrieve_has_the_last_25_deliveries_and_the_catalogue(bakery: Shop) -> 
     id = made(bakery.test)["id"]
     sent = [str(deliver(id, "delivered").pk) for _ in range(26)]
     body = bakery.test.get(f"/webhook_endpoints/{id}").json()
-    assert [one["delivery_id"] for one in body["recent_deliveries"]] == sent[:0:-1]
+    assert [
+        recent_delivery["delivery_id"] for recent_delivery in body["recent_deliveries"]
+    ] == sent[:0:-1]
     assert (
         len(body["available_events"]) == 23
         and "delivery_success_rate" not in body

@@ -44,8 +44,12 @@ def test_a_country_is_known_in_any_of_the_languages(written: str) -> None:
 
 
 def test_what_is_no_country_has_no_code_and_stays_as_it_is() -> None:
-    assert [country_code(one) for one in ("EU", "Atlantis", "", None)] == [None] * 4
-    assert [country_name(one) for one in ("DE", "de", "Atlantis")] == ["Germany", "de", "Atlantis"]
+    assert [country_code(item) for item in ("EU", "Atlantis", "", None)] == [None] * 4
+    assert [country_name(item) for item in ("DE", "de", "Atlantis")] == [
+        "Germany",
+        "de",
+        "Atlantis",
+    ]
 
 
 def test_a_form_offers_countries_by_their_names() -> None:

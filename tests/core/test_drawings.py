@@ -92,17 +92,18 @@ def test_what_can_not_be_drawn_is_tried_three_times_and_stops_nobody(alone: None
 
 def in_order(*texts: str) -> list[str]:
     """These pages as they were drawn."""
-    by_digest = {drawings._digest(PAGE.format(one), None): one for one in texts}
+    by_digest = {drawings._digest(PAGE.format(text), None): text for text in texts}
     return [
-        by_digest[one.pk] for one in Drawing.objects.exclude(drawn_at=None).order_by("drawn_at")
+        by_digest[drawing.pk]
+        for drawing in Drawing.objects.exclude(drawn_at=None).order_by("drawn_at")
     ]
 
 
 class TestTurns:
     def test_a_stores_thousand_hold_up_no_other_stores_one(self, db: None) -> None:
         crowd = [f"crowd {number}" for number in range(8)]
-        for one in crowd:
-            drawings.prepare(PAGE.format(one), owner="b")
+        for item in crowd:
+            drawings.prepare(PAGE.format(item), owner="b")
         for owner in ("a", "c"):
             drawings.prepare(PAGE.format(owner), owner=owner)
         assert drawings.draw_due() == 10
@@ -112,8 +113,8 @@ class TestTurns:
         self, alone: None, db: None
     ) -> None:
         ahead = [f"ahead {number}" for number in range(4)]
-        for one in ahead:
-            drawings.prepare(PAGE.format(one), owner="a")
+        for item in ahead:
+            drawings.prepare(PAGE.format(item), owner="a")
         for page in ("asked for", "ahead 3"):
             with pytest.raises(drawings.NotDrawn):
                 drawings.pdf_of(PAGE.format(page), owner="a")
@@ -145,7 +146,7 @@ def test_a_bill_is_drawn_when_it_is_final_and_served_as_a_file(
         broker.delete("documents")
         with django_capture_on_commit_callbacks(execute=True):
             made = records.opened(api)
-        asked = [json.loads(one)["headers"]["task"] for one in broker.lrange("documents", 0, -1)]
+        asked = [json.loads(item)["headers"]["task"] for item in broker.lrange("documents", 0, -1)]
         assert asked.count("documents.prepare_invoices") == (mode == "live"), (
             "test documents are drawn when somebody asks"
         )
@@ -153,7 +154,7 @@ def test_a_bill_is_drawn_when_it_is_final_and_served_as_a_file(
         assert bakery.live.client.get(link).status_code == 503
         Drawing.objects.all().delete()
         tasks.prepare_documents([made["id"]])
-        assert [one.is_awaited for one in Drawing.objects.all()] == [False]
+        assert [drawing.is_awaited for drawing in Drawing.objects.all()] == [False]
         assert drawings.draw_due() == 1
         answer = bakery.live.client.get(link)
         assert (answer.status_code, answer.content[:5]) == (200, b"%PDF-")

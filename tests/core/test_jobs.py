@@ -53,7 +53,7 @@ def meaning(message: Any) -> tuple[Any, ...]:
     [
         ("core.send_mail", [], "celery"),
         ("payments.settle_deposits", ["a", "b"], "celery"),
-        *((f"{one}.draw", ["a"], one) for one in jobs.OWN_QUEUES),
+        *((f"{job}.draw", ["a"], job) for job in jobs.OWN_QUEUES),
     ],
 )
 def test_our_message_is_the_one_that_celery_sends(name: str, ids: list[str], queue: str) -> None:
@@ -79,7 +79,7 @@ def test_a_job_of_a_mode_is_one_message_in_that_modes_queue(mode: str, queue: st
 
 def test_the_broker_keeps_the_message_until_it_is_done() -> None:
     jobs.nudge("core.send_mail")
-    (kept,) = [json.loads(one) for one in buckets.client().lrange("celery", 0, -1)]
+    (kept,) = [json.loads(bucket) for bucket in buckets.client().lrange("celery", 0, -1)]
     with app.connection_for_read() as connection:
         channel = connection.default_channel
         assert channel.basic_get("celery").delivery_tag == kept["properties"]["delivery_tag"]
@@ -120,14 +120,16 @@ def test_what_is_announced_has_followers_and_the_table_has_nothing_else() -> Non
         (of, name) for of, tree in trees() for name in names_said_to(tree, "announce", "followers")
     }
     assert {name.partition(".")[0] for _, name in announced} == {of for of, _ in announced}
-    news = {news_of(one) for one in OutgoingTransaction.Purpose.values}
+    news = {news_of(item) for item in OutgoingTransaction.Purpose.values}
     assert {name for _, name in announced} | news == set(FOLLOWERS)
 
 
 def storeys() -> dict[str, int]:
     """How high each app is, the lowest being 0."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    layers = next(one for one in contracts["contracts"] if one["type"] == "layers")["layers"]
+    layers = next(contract for contract in contracts["contracts"] if contract["type"] == "layers")[
+        "layers"
+    ]
     return {
         name.strip(): height
         for height, layer in enumerate(reversed(layers))

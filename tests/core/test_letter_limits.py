@@ -61,7 +61,9 @@ def dropped() -> int:
 
 def test_every_kind_of_letter_is_bounded_or_named_as_one_that_never_is() -> None:
     kinds = {path.stem for path in Path("templates/email").glob("*.txt")} - {"_layout", "_customer"}
-    bounded = [one for limit in settings.LETTER_LIMITS.values() for one in limit.templates]
+    bounded = [
+        template for limit in settings.LETTER_LIMITS.values() for template in limit.templates
+    ]
     assert sorted([*bounded, *NEVER_DROPPED]) == sorted(kinds)
 
 

@@ -55,7 +55,7 @@ def test_a_locale_writes_as_babels_own_does(name: str) -> None:
             format_percent("0.123", locale=locale),
             *(format_datetime(AT, width, locale=locale) for width in ("short", "medium", "full")),
             *(format_date(AT, width, locale) for width in ("short", "medium", "long")),
-            *(format_skeleton(one, AT, locale=locale) for one in ("yMMMd", "MMMd", "MMMEd")),
+            *(format_skeleton(item, AT, locale=locale) for item in ("yMMMd", "MMMd", "MMMEd")),
             *(
                 get_currency_name(code, count, locale=locale)
                 for code in ("EUR",)

@@ -15,14 +15,16 @@ FOUR = [
 
 
 def left_out(of_tests: list[dict[str, Any]]) -> list[int]:
-    return sorted(looks.left_out(("test", one, number) for number, one in enumerate(of_tests)))
+    return sorted(
+        looks.left_out(("test", of_test, number) for number, of_test in enumerate(of_tests))
+    )
 
 
 @pytest.mark.parametrize(
     ("of_tests", "kept"),
     [
-        ([dict(zip(("look", "width", "dark"), one, strict=True)) for one in FOUR], 3),
-        ([{"look": one} for one in ("wide", "phone", "dark", "huge")], 1),
+        ([dict(zip(("look", "width", "dark"), item, strict=True)) for item in FOUR], 3),
+        ([{"look": item} for item in ("wide", "phone", "dark", "huge")], 1),
         (
             [
                 {"width": 390, "dark": False},

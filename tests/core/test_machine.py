@@ -46,7 +46,7 @@ def machine(history: list[tuple[str, str, str]]) -> Letters:
 
     @made.recorder
     def record(changes: Sequence[Change[OutgoingMail, Noted]]) -> None:
-        history.extend(line(one) for one in changes)
+        history.extend(line(change) for change in changes)
 
     return made
 

@@ -36,7 +36,9 @@ ASKED: dict[str, Callable[[Shop], object]] = {
 
 
 def waiting(queue: str) -> set[str]:
-    return {json.loads(one)["headers"]["task"] for one in buckets.client().lrange(queue, 0, -1)}
+    return {
+        json.loads(bucket)["headers"]["task"] for bucket in buckets.client().lrange(queue, 0, -1)
+    }
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ def test_a_crowd_of_one_mode_does_not_move_the_others_place(db: None) -> None:
     for mode in ("live", "test", "test", "live"):
         job.walk(rows, lambda user, mode=mode: seen.append(mode + user.pk.hex), mode=mode)
     keys = sorted(user.pk.hex for user in rows)
-    assert [one[4:] for one in seen if one.startswith("live")] == keys[:4]
+    assert [item[4:] for item in seen if item.startswith("live")] == keys[:4]
     assert set(RowTurn.objects.values_list("job", flat=True)) == {
         "tests.modes:live",
         "tests.modes:test",

@@ -111,9 +111,9 @@ def test_it_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     with Process() as drawing:
         drawing.page(PAGE.format("x"), None)
         told = {
-            one.partition("=")[0]
-            for one in Path(f"/proc/{drawing.pid}/environ").read_text().split("\0")
-            if one
+            part.partition("=")[0]
+            for part in Path(f"/proc/{drawing.pid}/environ").read_text().split("\0")
+            if part
         }
     assert told <= set(process._ENVIRONMENT)
 

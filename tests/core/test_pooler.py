@@ -238,7 +238,7 @@ def work(number):
             found += [ask(setting), statement.rows()]
             with transaction.atomic():
                 found += [ask(setting), statement.rows()]
-    return all(one == [(wanted,)] for one in found)
+    return all(rows == [(wanted,)] for rows in found)
 
 print(set(together(work, 16)), set(row[0][0] for row in together(lambda _: ask(setting), 24)))
 """)

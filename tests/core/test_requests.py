@@ -121,7 +121,7 @@ def plain(value: Any) -> Any:
     """A request as the tables of fields had it."""
     if isinstance(value, Request):
         return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
-    return [plain(one) for one in value] if isinstance(value, list) else value
+    return [plain(item) for item in value] if isinstance(value, list) else value
 
 
 def outcome(read: Any) -> Any:
@@ -216,9 +216,9 @@ def raised() -> Iterator[tuple[str, str, set[str]]]:
                 place = f"{path.relative_to(ROOT)}:{node.lineno}"
                 rule = node.args[1]
                 several = [rule.body, rule.orelse] if isinstance(rule, ast.IfExp) else [rule]
-                for one in several:
-                    if isinstance(one, ast.Constant):
-                        yield place, one.value, {str(word.arg) for word in node.keywords}
+                for item in several:
+                    if isinstance(item, ast.Constant):
+                        yield place, item.value, {str(word.arg) for word in node.keywords}
 
 
 def test_every_rule_that_is_broken_somewhere_has_a_sentence_and_every_sentence_its_figures() -> (

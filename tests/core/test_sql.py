@@ -56,11 +56,11 @@ def test_rows_of_a_statement_are_as_the_orm_gives_them(bakery: Shop) -> None:
         (Rows(PaymentAddress, "WHERE payment_id = %(id)s"), PaymentAddress),
         (Rows(PaymentEvent, "WHERE payment_id = %(id)s ORDER BY sequence"), PaymentEvent),
     ):
-        told = [vars(one) for one in rows.read(id=made["id"])]
+        told = [vars(row) for row in rows.read(id=made["id"])]
         known = model._default_manager.filter(
             **{"pk" if model is Payment else "payment_id": made["id"]}
         )
-        for mine, theirs in zip(told, [vars(one) for one in known], strict=True):
+        for mine, theirs in zip(told, [vars(item) for item in known], strict=True):
             assert {name: value for name, value in mine.items() if name != "_state"} == {
                 name: value for name, value in theirs.items() if name != "_state"
             }

@@ -40,7 +40,7 @@ def on_the_server() -> Scope:
 
 
 def ids() -> set[str]:
-    return {str(one) for one in Payment.objects.values_list("id", flat=True)}
+    return {str(payment) for payment in Payment.objects.values_list("id", flat=True)}
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_two_stores_on_one_connection_are_shown_their_own(
 ) -> None:
     for _ in range(3):
         for shop, id in ((cast.bakery, mine), (cast.strangers, theirs)):
-            assert [one["id"] for one in shop.test.get("/payments").json()["data"]] == [id]
+            assert [item["id"] for item in shop.test.get("/payments").json()["data"]] == [id]
             assert on_the_server() == of(shop)
 
 
@@ -198,7 +198,9 @@ def test_a_request_that_fails_leaves_no_scope_behind(
         cast.bakery.test.client.raise_request_exception = False
         assert cast.bakery.test.get("/payments/summary").status_code == 500
     assert tenancy.current() == tenancy.NOBODY
-    assert [one["id"] for one in cast.strangers.test.get("/payments").json()["data"]] == [theirs]
+    assert [stranger["id"] for stranger in cast.strangers.test.get("/payments").json()["data"]] == [
+        theirs
+    ]
 
 
 def test_what_is_streamed_after_another_request_keeps_its_own_rows(

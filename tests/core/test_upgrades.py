@@ -13,8 +13,8 @@ from django.db.migrations.loader import MigrationLoader
 pytestmark = pytest.mark.django_db
 SQUASHED = sorted(
     key
-    for key, one in MigrationLoader(None).disk_migrations.items()
-    if one.replaces and one.__module__.startswith("apps.")
+    for key, disk_migration in MigrationLoader(None).disk_migrations.items()
+    if disk_migration.replaces and disk_migration.__module__.startswith("apps.")
 )
 
 

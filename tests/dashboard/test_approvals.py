@@ -98,7 +98,7 @@ def test_a_code_for_one_payout_approves_no_other(two: Two) -> None:
 def test_opening_the_letters_link_approves_nothing(two: Two) -> None:
     make.payout(two.key, MUCH)
     mail.send_due()
-    (letter,) = [one for one in django_mail.outbox if one.to == [two.cast.alice.email]]
+    (letter,) = [item for item in django_mail.outbox if item.to == [two.cast.alice.email]]
     path = next(
         line.strip().partition("8000")[2]
         for line in letter.body.splitlines()
@@ -203,7 +203,7 @@ def test_a_looser_rule_of_live_mode_waits_and_a_link_stops_it(cast: Cast) -> Non
     assert alice.post("settings/approvals", above="").status_code == 303
     assert "No payout needs a second person" in text(alice.get("settings/approvals"))
     mail.send_due()
-    (letter,) = [one for one in django_mail.outbox if "/dashboard/stop/" in one.body]
+    (letter,) = [item for item in django_mail.outbox if "/dashboard/stop/" in item.body]
     path = next(
         line.strip().partition("8000")[2]
         for line in letter.body.splitlines()

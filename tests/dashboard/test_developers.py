@@ -199,8 +199,14 @@ def test_a_delivery_shows_what_was_sent_and_what_each_attempt_brought(cast: Cast
     page = browser.get(path)
     assert page.context["raw"].encode() == sent[0].body == sent[1].body
     told = [
-        (one.number, one.response_status, one.duration_ms, one.answer, one.is_arrived)
-        for one in page.context["attempts"]
+        (
+            attempt.number,
+            attempt.response_status,
+            attempt.duration_ms,
+            attempt.answer,
+            attempt.is_arrived,
+        )
+        for attempt in page.context["attempts"]
     ]
     assert told == [(2, 200, 320, "thanks", True), (1, 500, 620, "<b>down</b>", False)]
     shown = page.content.decode()
@@ -242,7 +248,7 @@ def test_the_page_of_an_event_asks_as_much_for_many_deliveries_as_for_one(cast: 
         f"events/{delivery.event_id}",
         f"webhooks/{delivery.endpoint_id}/deliveries/{delivery.pk}",
     )
-    few = [asked(one) for one in pages]
+    few = [asked(page) for page in pages]
     for number in range(5):
         Attempt.objects.create(delivery=delivery, number=number, at=clock.real_now(), duration_ms=1)
         payment(cast.bakery.test)
@@ -253,7 +259,7 @@ def test_the_page_of_an_event_asks_as_much_for_many_deliveries_as_for_one(cast: 
             endpoint=delivery.endpoint,
             created_at=clock.real_now(),
         )
-    assert [asked(one) for one in pages] == few
+    assert [asked(page) for page in pages] == few
 
 
 def test_a_deleted_endpoint_is_gone_after_asking(cast: Cast) -> None:

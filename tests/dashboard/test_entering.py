@@ -14,7 +14,7 @@ def test_a_page_asks_the_database_nothing_twice(bakery: Shop) -> None:
     browser.get("team")
     with CaptureQueriesContext(connection) as asked:
         assert browser.get("settings").status_code == 200
-    assert [sql for sql, times in Counter(one["sql"] for one in asked).items() if times > 1] == []
-    assert sum('FROM "stores_member"' in one["sql"] for one in asked) == 2, (
+    assert [sql for sql, times in Counter(item["sql"] for item in asked).items() if times > 1] == []
+    assert sum('FROM "stores_member"' in item["sql"] for item in asked) == 2, (
         "the chosen store, and the list to choose from"
     )

@@ -41,7 +41,7 @@ def home(shop: Shop, **query: str) -> dict[str, Any]:
 
 
 def values(shop: Shop, **query: str) -> dict[str, Any]:
-    return {one.label: one for one in home(shop, **query)["overview"].figures}
+    return {figure.label: figure for figure in home(shop, **query)["overview"].figures}
 
 
 def test_figures_are_those_of_the_summary(bakery: Shop) -> None:
@@ -65,7 +65,7 @@ def test_figures_are_those_of_the_summary(bakery: Shop) -> None:
         == "75.0%"
     )
     assert home(bakery)["overview"].other_volumes == ["$7.00"]
-    by_day = [one.cents for one in home(bakery)["overview"].chart.bars]
+    by_day = [bar.cents for bar in home(bakery)["overview"].chart.bars]
     assert by_day == [day["volume_cents"].get("EUR", 0) for day in told["timeseries"]]
 
 
@@ -73,7 +73,7 @@ def test_net_is_the_sum_of_what_each_payment_left(bakery: Shop) -> None:
     for amount in ("10.00", "24.50", "0.50", "3.33", "17.77"):
         paid(bakery.test, amount=amount)
     takings = proceeds_of(Payment.objects.visible_to(bakery.access())).values()
-    left = sum((one.net_cents or 0) - (one.refunded_cents or 0) for one in takings)
+    left = sum((taking.net_cents or 0) - (taking.refunded_cents or 0) for taking in takings)
     assert 0 < left < 5610
     assert values(bakery)["Net after fees and refunds"].value == fiat(left, "EUR")
 
@@ -107,14 +107,14 @@ def test_a_range_is_compared_with_the_one_before(bakery: Shop) -> None:
 
 def test_an_unknown_range_is_the_usual_one(bakery: Shop) -> None:
     paid(bakery.test)
-    assert [one.key for one in home(bakery, range="x")["overview"].choices if one.is_current] == [
-        "30"
-    ]
+    assert [
+        choice.key for choice in home(bakery, range="x")["overview"].choices if choice.is_current
+    ] == ["30"]
 
 
 def test_a_range_ends_today_and_this_month_is_compared_with_the_same_days() -> None:
     def told(key: str, today: date) -> list[tuple[date, date]]:
-        return [(one.first, one.last) for one in ranges(key, today)]
+        return [(item.first, item.last) for item in ranges(key, today)]
 
     today = date(2026, 3, 31)
     week_before = (date(2026, 3, 18), date(2026, 3, 24))
@@ -143,7 +143,7 @@ def test_days_of_the_chart_begin_at_the_readers_midnight(
     moment = datetime.combine(day, paid_at, ZoneInfo(zone))
     Payment.objects.filter(pk=made["id"]).update(created_at=moment)
     context = home(bakery, range="7")
-    by_day = {one.day: one.cents for one in context["overview"].chart.bars}
+    by_day = {bar.day: bar.cents for bar in context["overview"].chart.bars}
     assert max(by_day) == today and by_day[day] == sum(by_day.values()) == 1000
     name = zone_name(timezone.localtime(timezone=ZoneInfo(zone)))
     assert f"Day ({name})" in text(Browser(bakery.owner).get())
@@ -191,9 +191,9 @@ def test_the_chart_runs_from_edge_to_edge_and_its_last_day_is_not_over() -> None
         "500,0 1000,500",
         "0,0 500,1000",
     )
-    assert [(one.start, one.width) for one in chart.bars] == [(0, 250), (250, 500), (750, 250)]
-    assert [one.day_before for one in chart.bars] == [date(2026, 2, 27), date(2026, 2, 28), None]
-    assert [one.at for one in chart.ticks] == ["0.00%", "50.00%", "100.00%"]
+    assert [(bar.start, bar.width) for bar in chart.bars] == [(0, 250), (250, 500), (750, 250)]
+    assert [bar.day_before for bar in chart.bars] == [date(2026, 2, 27), date(2026, 2, 28), None]
+    assert [tick.at for tick in chart.ticks] == ["0.00%", "50.00%", "100.00%"]
 
 
 def test_the_chart_has_a_table_beside_it(bakery: Shop) -> None:
@@ -289,7 +289,7 @@ def test_a_payout_account_is_a_step_of_who_moves_money(cast: Cast) -> None:
 
 def verification(browser: Browser) -> Any:
     return next(
-        one for one in browser.get().context["steps"] if one.title == "Verify your business"
+        step for step in browser.get().context["steps"] if step.title == "Verify your business"
     )
 
 

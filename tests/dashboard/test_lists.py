@@ -27,7 +27,7 @@ def setup(cast: Cast, noun: str = "payments") -> Any:
 
 
 def references(answer: Any) -> list[str]:
-    return [one.reference for one in answer.context["payments"]]
+    return [item.reference for item in answer.context["payments"]]
 
 
 def file_of(answer: Any) -> list[dict[str, str]]:
@@ -110,10 +110,12 @@ def test_people_choose_columns_for_the_page_and_the_file(cast: Cast) -> None:
     assert answer.headers["Location"] == "/dashboard/payments?status=pending"
     assert setup(cast).columns == ("amount", "fee")
     table = browser.get("payments").context["table"]
-    assert [one.key for one in table.columns] == ["payment", "amount", "fee"]
+    assert [column.key for column in table.columns] == ["payment", "amount", "fee"]
     (row,) = file_of(browser.get("payments.csv"))
     assert list(row) == ["reference", "order_id", "title", "amount", "currency", "fee"]
-    assert [one.key for one in Browser(cast.bob).get("payments").context["table"].columns] != [
+    assert [
+        column.key for column in Browser(cast.bob).get("payments").context["table"].columns
+    ] != [
         "payment",
         "amount",
         "fee",
@@ -130,7 +132,7 @@ def test_a_filter_is_saved_shown_as_a_tab_and_deleted(cast: Cast) -> None:
         "lists", list="payments", act="save", name="Large <b>", query="min=100&page=3"
     ).headers["Location"]
     answer = browser.get(address)
-    assert [one.settlement_amount_cents for one in answer.context["payments"]] == [50_000]
+    assert [item.settlement_amount_cents for item in answer.context["payments"]] == [50_000]
     assert answer.context["table"].current == "Large <b>"
     assert "Large &lt;b&gt;" in text(answer) and "Delete filter" in text(answer)
     browser.post("lists", list="payments", act="delete", name="Large <b>")
@@ -154,7 +156,7 @@ def test_a_viewer_sets_up_lists_too(cast: Cast) -> None:
     Member.objects.filter(user=cast.bob, store=cast.bakery.store).update(role="viewer")
     browser = Browser(cast.bob)
     browser.post("lists", list="payments", act="columns", column=["net"])
-    assert [one.key for one in browser.get("payments").context["table"].columns] == [
+    assert [column.key for column in browser.get("payments").context["table"].columns] == [
         "payment",
         "net",
     ]
@@ -205,7 +207,7 @@ def test_what_a_filter_cannot_mean_is_left_out(cast: Cast, query: str) -> None:
 def test_each_filter_has_a_chip_that_leads_to_the_list_without_it(cast: Cast) -> None:
     payment(cast.bakery.test, amount="20.00")
     answer = Browser(cast.alice).get("payments?status=pending&min=10&max=30")
-    assert [(one.name, one.query) for one in answer.context["chips"]] == [
+    assert [(chip.name, chip.query) for chip in answer.context["chips"]] == [
         ("At least 10", "status=pending&max=30"),
         ("At most 30", "status=pending&min=10"),
     ]
@@ -214,18 +216,18 @@ def test_each_filter_has_a_chip_that_leads_to_the_list_without_it(cast: Cast) ->
 def test_presets_are_ranges_of_days_that_keep_the_other_filters(cast: Cast) -> None:
     payment(cast.bakery.test)
     presets = Browser(cast.alice).get("payments?min=1").context["presets"]
-    assert [one.name for one in presets] == [
+    assert [preset.name for preset in presets] == [
         "Today",
         "Last 7 days",
         "Last 30 days",
         "This month",
         "Last month",
     ]
-    for one in presets[:4]:
-        answer = Browser(cast.alice).get(f"payments?{one.query}")
+    for item in presets[:4]:
+        answer = Browser(cast.alice).get(f"payments?{item.query}")
         assert len(references(answer)) == 1 and answer.context["filters"].least == "1"
         assert next(
-            preset for preset in answer.context["presets"] if preset.name == one.name
+            preset for preset in answer.context["presets"] if preset.name == item.name
         ).is_current
 
 
@@ -272,7 +274,7 @@ def test_the_lists_of_billing_have_columns_that_people_choose_and_the_file_has_t
         )
         assert answer.headers["Location"] == f"/dashboard/{noun}?q=a"
         assert list(file_of(browser.get(f"{noun}.csv"))[0]) == names
-        assert [one.key for one in browser.get(noun).context["table"].columns][1:] == [column]
+        assert [column.key for column in browser.get(noun).context["table"].columns][1:] == [column]
         rows = file_of(browser.get(f"{noun}.csv?columns=all"))
         assert rows and all(row["id"] and row["mode"] == "test" for row in rows)
         assert statements(browser, f"{noun}.csv?columns=all") <= 25
@@ -292,9 +294,9 @@ def test_a_list_of_billing_asks_as_much_for_many_as_for_one(cast: Cast, noun: st
 
 def test_every_listing_names_its_columns_once_and_has_its_pages(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    for noun, one in LISTINGS.items():
-        keys = [column.key for column in one.columns]
-        names = [name for column in one.columns for name in column.csv]
+    for noun, item in LISTINGS.items():
+        keys = [column.key for column in item.columns]
+        names = [name for column in item.columns for name in column.csv]
         assert len(set(keys)) == len(keys) and len(set(names)) == len(names), noun
         shown = browser.get(noun.replace("_", "/"))
         assert shown.status_code == 200, noun

@@ -33,8 +33,10 @@ def plans(cast: Cast, path: str) -> list[tuple[str, float]]:
     browser = Browser(cast.alice)
     with CaptureQueriesContext(connection) as seen:
         assert browser.get(path).status_code == 200
-    told = [one["sql"] or "" for one in seen]
-    asked = [one for one in told if one.lstrip().startswith("SELECT") and "payments_payment" in one]
+    told = [item["sql"] or "" for item in seen]
+    asked = [
+        item for item in told if item.lstrip().startswith("SELECT") and "payments_payment" in item
+    ]
     found = []
     page = [
         str(id) for id in Payment.objects.order_by("-created_at").values_list("pk", flat=True)[:25]

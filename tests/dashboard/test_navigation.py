@@ -29,11 +29,11 @@ PLAIN = [
 
 
 def sections(role: str, path: str = "/dashboard/", without: set[str] = UNUSED) -> list[str]:
-    return [one.label for one in menu_of(role, path, without=without).sections]
+    return [section.label for section in menu_of(role, path, without=without).sections]
 
 
 def tabs(role: str, path: str, without: set[str] = UNUSED) -> list[str]:
-    return [one.label for one in menu_of(role, path, without=without).tabs]
+    return [tab.label for tab in menu_of(role, path, without=without).tabs]
 
 
 def test_a_new_store_has_eight_sections_and_one_that_uses_everything_has_ten() -> None:
@@ -74,8 +74,8 @@ def test_tabs_stand_on_lists_and_not_on_records_and_forms() -> None:
 
 def test_the_longest_address_decides_where_a_page_belongs() -> None:
     menu = menu_of(Role.OWNER, "/dashboard/settings/features")
-    assert [one.label for one in menu.tabs if one.is_current] == ["Features"]
-    assert [one.label for one in menu.sections if one.is_current] == ["Settings"]
+    assert [tab.label for tab in menu.tabs if tab.is_current] == ["Features"]
+    assert [section.label for section in menu.sections if section.is_current] == ["Settings"]
     assert menu_of(Role.OWNER, "/dashboard/payments/abc/refund").back == "/dashboard/payments"
     assert menu_of(Role.OWNER, "/dashboard/security/sessions").back == "/dashboard/security"
 

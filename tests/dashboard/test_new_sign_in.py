@@ -22,7 +22,9 @@ pytestmark = pytest.mark.django_db
 
 def letters() -> list[str]:
     mail.send_due()
-    return [one.body for one in django_mail.outbox if one.subject == "New sign-in to your account"]
+    return [
+        item.body for item in django_mail.outbox if item.subject == "New sign-in to your account"
+    ]
 
 
 def test_a_new_browser_or_network_is_told_once_and_the_first_of_all_never(cast: Cast) -> None:
@@ -36,7 +38,7 @@ def test_a_new_browser_or_network_is_told_once_and_the_first_of_all_never(cast: 
     signed_in(cast.alice, address="198.51.100.9")
     signed_in(cast.bob, CHROME, "198.51.100.9")
     assert len(letters()) == 2
-    assert [one.to for one in django_mail.outbox if one.subject.startswith("New sign-in")] == [
+    assert [item.to for item in django_mail.outbox if item.subject.startswith("New sign-in")] == [
         [cast.alice.email]
     ] * 2
 

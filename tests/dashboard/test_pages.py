@@ -225,7 +225,7 @@ class Records:
             "platform/"
         ):  # whose pages are for platforms alone
             return {}
-        name = max((one for one in RECORDS if page.path.startswith(f"{one}/")), key=len)
+        name = max((item for item in RECORDS if page.path.startswith(f"{item}/")), key=len)
         if name not in self.made:
             self.made[name] = RECORDS[name](self.cast)
         return self.made[name]
@@ -285,8 +285,8 @@ def test_a_stranger_gets_the_same_404_as_for_an_unknown_id(page: Page, records: 
     path = path_of(page, records)
     unknown = path.replace(records.of(page)["id"], str(uuid.uuid4()))
     for method in page.methods:
-        answers = [ask(stranger, page, one, method) for one in (path, unknown)]
-        assert [one.status_code for one in answers] == [404, 404]
+        answers = [ask(stranger, page, item, method) for item in (path, unknown)]
+        assert [answer.status_code for answer in answers] == [404, 404]
         assert answers[0].content == answers[1].content
 
 
@@ -309,7 +309,7 @@ def is_asked(role: str, permission: str) -> bool:
     owner enters every page in the test of what it carries."""
     if whole.IS_WHOLE or not roles.may(role, permission):
         return True
-    allowed = [one for one in Role.values if roles.may(one, permission)]
+    allowed = [item for item in Role.values if roles.may(item, permission)]
     return role == min(allowed, key=lambda one: sum(one in who for who in roles.TABLE.values()))
 
 

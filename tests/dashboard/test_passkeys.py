@@ -146,8 +146,8 @@ def test_a_passkey_of_somebody_else_or_of_nobody_is_not_found(
     cast: Cast, alice: Browser, id: str
 ) -> None:
     other = kept(cast.charlie)
-    for one in (other.pk, id):
-        assert alice.post(f"security/passkeys/{one}/remove").status_code == 404
+    for item in (other.pk, id):
+        assert alice.post(f"security/passkeys/{item}/remove").status_code == 404
     assert WebAuthnCredential.objects.filter(pk=other.pk).exists()
 
 

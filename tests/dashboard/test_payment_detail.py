@@ -22,11 +22,11 @@ from tests.make import advance, detail, late_deposit, payment, simulated
 
 
 def titles(answer: Any) -> list[str]:
-    return [str(one.title) for one in answer.context["timeline"].steps]
+    return [str(step.title) for step in answer.context["timeline"].steps]
 
 
 def unnamed(found: list[str]) -> list[str]:
-    return [one.split(" by ")[0] for one in found]
+    return [item.split(" by ")[0] for item in found]
 
 
 def test_the_head_says_who_paid_what_where_and_what_is_left(cast: Cast) -> None:
@@ -76,9 +76,9 @@ def test_the_timeline_is_one_and_newest_first(cast: Cast) -> None:
         "Deposit detected",
         "Payment created",
     ]
-    assert [one for one in unnamed(found) if one in order] == order
-    assert any("Webhook failed" in one and "payment_intent.completed" in one for one in found)
-    moments = [one.at for one in answer.context["timeline"].steps]
+    assert [item for item in unnamed(found) if item in order] == order
+    assert any("Webhook failed" in item and "payment_intent.completed" in item for item in found)
+    moments = [step.at for step in answer.context["timeline"].steps]
     assert moments == sorted(moments, reverse=True)
     shown = text(answer)
     assert "Connection refused · 12 ms · attempt 3" in shown and "connection_refused" not in shown
@@ -103,7 +103,7 @@ def test_a_late_deposit_and_its_acceptance_stand_in_the_timeline(cast: Cast) -> 
     browser.post(f"payments/{made['id']}/late-deposits/{late}")
     found = titles(browser.get(f"payments/{made['id']}"))
     assert "Late deposit detected" in found and any(
-        one.startswith("Late deposit accepted by ") for one in found
+        item.startswith("Late deposit accepted by ") for item in found
     )
 
 
@@ -196,7 +196,7 @@ def test_the_timeline_shows_one_kind_by_links_and_asks_nothing_more(cast: Cast) 
     browser.get(path)  # what is kept between requests is read
     with CaptureQueriesContext(connection) as every:
         whole = browser.get(path)
-    assert [one.label for one in whole.context["timeline"].filters] == [
+    assert [item.label for item in whole.context["timeline"].filters] == [
         "All",
         "On-chain",
         "Webhooks",
@@ -209,15 +209,15 @@ def test_the_timeline_shows_one_kind_by_links_and_asks_nothing_more(cast: Cast) 
         with CaptureQueriesContext(connection) as asked:
             shown = browser.get(f"{path}?show={kind}")
         assert len(asked) == len(every)
-        current = [one.kind for one in shown.context["timeline"].filters if one.is_current]
+        current = [item.kind for item in shown.context["timeline"].filters if item.is_current]
         assert current == [kind]
         found[kind] = unnamed(titles(shown))
 
-    assert found["webhooks"] and all(one.startswith("Webhook") for one in found["webhooks"])
+    assert found["webhooks"] and all(webhook.startswith("Webhook") for webhook in found["webhooks"])
     assert "Deposit detected" in found["chain"] and "Payment created" not in found["chain"]
     assert "Payment created" in found["money"] and "Refund requested" in found["money"]
     assert found["people"] == ["Refund requested"]
-    told = {one for titles_of_kind in found.values() for one in titles_of_kind}
+    told = {item for titles_of_kind in found.values() for item in titles_of_kind}
     assert told == set(unnamed(titles(whole)))
     assert titles(browser.get(f"{path}?show=x")) == titles(whole)
 

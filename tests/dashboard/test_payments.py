@@ -17,7 +17,7 @@ from tests.make import advance, detail, late_deposit, payment, simulated
 
 
 def references(answer: Any) -> list[str]:
-    return [one.reference for one in answer.context["payments"]]
+    return [item.reference for item in answer.context["payments"]]
 
 
 def test_the_list_shows_the_newest_first_and_only_this_store_and_mode(cast: Cast) -> None:
@@ -25,7 +25,7 @@ def test_the_list_shows_the_newest_first_and_only_this_store_and_mode(cast: Cast
     payment(cast.bakery.live)
     payment(cast.strangers.test)
     assert references(Browser(cast.alice).get("payments")) == [
-        one["reference"] for one in reversed(mine)
+        item["reference"] for item in reversed(mine)
     ]
 
 
@@ -86,7 +86,7 @@ def test_a_customer_has_the_payments_of_invoices_links_and_metadata_in_any_case(
     payment(cast.strangers.test, metadata={"customer_email": "ann@rye.example"})
     for query in ({"customer": customer["id"]}, {"q": "ANN@rye.example"}):
         found = browser.get("payments", data=query).context["payments"]
-        assert {str(one.pk) for one in found} == {billed, named}, query
+        assert {str(item.pk) for item in found} == {billed, named}, query
 
 
 def test_an_underpaid_payment_says_what_is_missing_and_its_timeline_speaks_plainly(

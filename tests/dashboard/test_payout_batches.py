@@ -56,7 +56,7 @@ def test_a_list_is_reviewed_as_a_whole_and_sent_with_one_code(rich: Cast, alice:
     assert asked.status_code == 200 and asked.context["asks_code"] and not Payout.objects.exists()
     assert alice.confirm(asked, path, **agreed).status_code == 303
     release_lines()
-    assert [one.amount_atomic for one in Payout.objects.order_by("amount_atomic")] == [
+    assert [payout.amount_atomic for payout in Payout.objects.order_by("amount_atomic")] == [
         10**17,
         25 * 10**16,
     ]

@@ -97,7 +97,7 @@ def test_an_email_tells_the_time_of_its_reader_and_not_of_who_caused_it(cast: Ca
         account_emails.tell(cast.alice, "Your password was changed")
         account_emails.tell(cast.bob, "Your password was changed")
     mail.send_due()
-    told = {one.to[0]: one.body for one in django_mail.outbox}
+    told = {item.to[0]: item.body for item in django_mail.outbox}
     assert re.search(r"\d\d:\d\d JST", told[cast.alice.email])
     assert re.search(r"\d\d:\d\d UTC", told[cast.bob.email])
 
@@ -116,4 +116,4 @@ def test_every_zone_that_is_offered_can_be_used() -> None:
         names
     )
     assert not {"EST", "Etc/GMT+5", "posixrules"} & set(names)
-    assert [profile.zone_of(User(time_zone=one)).key for one in names] == list(names)
+    assert [profile.zone_of(User(time_zone=name)).key for name in names] == list(names)

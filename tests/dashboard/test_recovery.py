@@ -21,7 +21,7 @@ NEW = "alice.new@example.com"
 
 def link(to: str, page: str) -> str:
     mail.send_due()
-    letter = [one for one in django_mail.outbox if one.to == [to]][-1]
+    letter = [item for item in django_mail.outbox if item.to == [to]][-1]
     found = re.search(rf"/dashboard/{page}/\S+", letter.body)
     assert found is not None
     return found.group()
@@ -29,7 +29,7 @@ def link(to: str, page: str) -> str:
 
 def subjects(to: str) -> list[str]:
     mail.send_due()
-    return [one.subject for one in django_mail.outbox if one.to == [to]]
+    return [item.subject for item in django_mail.outbox if item.to == [to]]
 
 
 def forgotten(cast: Cast) -> str:
@@ -103,7 +103,7 @@ def test_a_bad_password_is_told_and_the_link_stays(cast: Cast) -> None:
 def test_an_unknown_address_is_answered_like_a_known_one_and_gets_no_letter(
     cast: Cast, email: str
 ) -> None:
-    known, unknown = (Browser().post("forgot", email=one) for one in (cast.alice.email, email))
+    known, unknown = (Browser().post("forgot", email=item) for item in (cast.alice.email, email))
     assert (known.status_code, unknown.status_code) == (200, 200)
     assert "we’ve sent a link to reset the password" in text(unknown)
     assert OutgoingMail.objects.count() == 1
@@ -111,7 +111,7 @@ def test_an_unknown_address_is_answered_like_a_known_one_and_gets_no_letter(
 
 def test_asking_for_letters_is_counted(cast: Cast) -> None:
     answers = [Browser().post("forgot", email=cast.alice.email) for _ in range(6)]
-    assert [one.status_code for one in answers] == [200] * 5 + [429]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
     assert int(answers[-1]["Retry-After"]) >= 1
 
 

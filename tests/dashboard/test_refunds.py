@@ -80,7 +80,7 @@ def test_pressing_twice_sends_once(cast: Cast, made: dict[str, Any]) -> None:
     browser = Browser(cast.alice)
     review = reviewed(browser, made)
     answers = [confirmed(browser, made, review) for _ in range(2)]
-    assert [one.status_code for one in answers] == [303, 303]
+    assert [answer.status_code for answer in answers] == [303, 303]
     assert Refund.objects.count() == 1
 
 

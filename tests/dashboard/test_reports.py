@@ -134,7 +134,7 @@ def test_a_statement_shows_every_entry_with_the_balance_it_left(
     paid = [make.paid(cast.bakery.test, amount=amount) for amount in ("18.00", "36.00")]
     shown = text(statement(browser, asset="SETH", account="available"))
     assert shown.count("Payment settled</td>") == 2
-    links = [f'payments/{one["id"]}"><bdi>{one["reference"]}' for one in paid]
+    links = [f'payments/{item["id"]}"><bdi>{item["reference"]}' for item in paid]
     for part in ("0.0297", "0.0198", "0.0099", "€17.82", "€35.64", *links):
         assert part in shown
     assert "Total of 2 entries" in shown and "€53.46" in shown and "€0.54" in shown
@@ -222,7 +222,7 @@ def test_a_statement_asks_no_more_questions_with_more_lines(cast: Cast, browser:
 
 def test_presets_are_ranges_of_days(cast: Cast, browser: Browser) -> None:
     make.paid(cast.bakery.test)
-    presets = {one.name: one.query for one in statement(browser).context["presets"]}
+    presets = {preset.name: preset.query for preset in statement(browser).context["presets"]}
     today = cast.bakery.access().now().date()
     assert (
         presets["This month"].endswith(f"from={today.replace(day=1)}&to={today}")
@@ -230,7 +230,7 @@ def test_presets_are_ranges_of_days(cast: Cast, browser: Browser) -> None:
     )
     for name, query in presets.items():
         page = browser.client.get(f"/dashboard/statement?{query}")
-        assert [one.name for one in page.context["presets"] if one.is_current] == [name]
+        assert [preset.name for preset in page.context["presets"] if preset.is_current] == [name]
         assert len(page.context["lines"]) == (0 if name.startswith("Last") else 1)
 
 

@@ -277,7 +277,7 @@ def test_five_are_shown_and_the_rest_is_in_the_list(cast: Cast) -> None:
         payment(cast.bakery.test, title=f"Coffee {number}")
     answer = Browser(cast.alice).get("search", data={"q": "coffee"})
     (group,) = answer.context["groups"]
-    assert [one.title for one in group.hits] == [f"Coffee {number}" for number in (6, 5, 4, 3, 2)]
+    assert [hit.title for hit in group.hits] == [f"Coffee {number}" for number in (6, 5, 4, 3, 2)]
     assert group.all_url == "/dashboard/payments?q=coffee"
     assert "Coffee 0" in text(Browser(cast.alice).get(group.all_url))
 
@@ -394,9 +394,9 @@ def test_a_month_of_payments_is_searched_by_indexes_in_no_time(cast: Cast) -> No
             with CaptureQueriesContext(connection) as seen:
                 find_payments(viewer, Term.of(typed), 6)
             (asked,) = [
-                one["sql"]
-                for one in seen
-                if one["sql"].startswith("SELECT") and "payments_payment" in one["sql"]
+                item["sql"]
+                for item in seen
+                if item["sql"].startswith("SELECT") and "payments_payment" in item["sql"]
             ]
             with connection.cursor() as cursor:
                 cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS OFF) {asked}")

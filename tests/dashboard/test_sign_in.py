@@ -60,8 +60,8 @@ def test_an_unknown_person_and_a_wrong_password_get_the_same_answer(cast: Cast) 
         Browser().post("sign-in", email=email, password="wrong")
         for email in ("nobody@example.com", cast.alice.email)
     ]
-    assert [one.status_code for one in answers] == [401, 401]
-    shown = [one.content.decode().split("<h1>")[1].split("<form")[0] for one in answers]
+    assert [answer.status_code for answer in answers] == [401, 401]
+    shown = [answer.content.decode().split("<h1>")[1].split("<form")[0] for answer in answers]
     assert shown[0] == shown[1]
 
 
@@ -80,7 +80,7 @@ def test_a_person_who_is_not_active_is_an_unknown_one(cast: Cast) -> None:
 def test_after_five_quick_attempts_on_an_account_the_next_must_wait(cast: Cast) -> None:
     browser = Browser()
     answers = [browser.post("sign-in", email=cast.alice.email, password="wrong") for _ in range(6)]
-    assert [one.status_code for one in answers] == [401] * 5 + [429]
+    assert [answer.status_code for answer in answers] == [401] * 5 + [429]
     assert int(answers[-1]["Retry-After"]) >= 1
 
 
@@ -138,8 +138,8 @@ def test_a_backup_code_signs_in_once(cast: Cast) -> None:
     assert len(set(codes)) == 10
     browser = Browser()
     again = Browser()
-    for one in (browser, again):
-        one.post("sign-in", email=cast.alice.email, password=PASSWORD)
+    for item in (browser, again):
+        item.post("sign-in", email=cast.alice.email, password=PASSWORD)
     assert browser.code(codes[3].lower()).status_code == 302
     assert again.code(codes[3]).status_code == 422
 

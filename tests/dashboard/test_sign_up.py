@@ -37,7 +37,7 @@ def _is_open(settings: Any) -> None:
 
 def letter(to: str = NEW) -> Any:
     mail.send_due()
-    return [one for one in django_mail.outbox if one.to == [to]][-1]
+    return [item for item in django_mail.outbox if item.to == [to]][-1]
 
 
 def code(to: str = NEW) -> str:
@@ -131,13 +131,13 @@ def test_a_stranger_hears_the_same_of_an_address_that_has_an_account(cast: Cast)
         text(known.get("sign-up/code")).replace(cast.alice.email, ""),
         text(unknown.get("sign-up/code")).replace(NEW, ""),
     ]
-    same, other = (re.sub(r'(csrfmiddlewaretoken" value|nonce)="[^"]+"', "", one) for one in seen)
+    same, other = (re.sub(r'(csrfmiddlewaretoken" value|nonce)="[^"]+"', "", item) for item in seen)
     assert same == other
     told = letter(cast.alice.email)
     assert "already have" in told.subject and not re.search(r"\b\d{6}\b", told.body)
-    assert [known.post("sign-up/code", code=f"{one:06d}").status_code for one in range(3)] == [
-        422
-    ] * 3
+    assert [
+        known.post("sign-up/code", code=f"{number:06d}").status_code for number in range(3)
+    ] == [422] * 3
 
 
 def test_two_browsers_with_one_address_make_one_account(db: None) -> None:
@@ -238,7 +238,7 @@ def test_passwords_of_a_proved_address_are_counted(db: None) -> None:
     buckets.client().flushdb()
     wrong = {**FORM, "password": "password12"}
     answers = [browser.post("sign-up/store", **wrong) for _ in range(12)]
-    assert [one.status_code for one in answers[:5]] == [422] * 5
+    assert [answer.status_code for answer in answers[:5]] == [422] * 5
     assert answers[-1].status_code == 429 and answers[-1].headers["Retry-After"]
     assert "Too many attempts" in text(answers[-1])
 

@@ -30,9 +30,9 @@ def booked(cast: Cast, times: int = 3) -> list[int]:
         make.store_coins(cast.bakery.store, "USDC_SETH", 10**6)
         make.paid(cast.bakery.test)
     return [
-        one.account_id
-        for one in store_accounts(cast.bakery.store.pk, "test")
-        if one.kind == "available"
+        store_account.account_id
+        for store_account in store_accounts(cast.bakery.store.pk, "test")
+        if store_account.kind == "available"
     ]
 
 
@@ -58,19 +58,19 @@ def test_the_merged_pages_hold_what_the_accounts_hold(
 ) -> None:
     ids = booked(cast)
     monkeypatch.setattr(statements, "SCAN_MAX", scan_max)
-    apart = [one for id in ids for one in statements.page(id, limit=100).lines]
-    expected = [plain(one) for one in sorted(apart, key=lambda one: one.entry_id, reverse=True)]
-    assert len(ids) > 1 and [plain(one) for one in every(ids)] == expected
-    corrections = [one for one in expected if one[1] == "correction"]
+    apart = [line for id in ids for line in statements.page(id, limit=100).lines]
+    expected = [plain(item) for item in sorted(apart, key=lambda one: one.entry_id, reverse=True)]
+    assert len(ids) > 1 and [plain(item) for item in every(ids)] == expected
+    corrections = [item for item in expected if item[1] == "correction"]
     assert [
-        plain(one) for one in every(ids, LineFilter(kind="correction"))
+        plain(item) for item in every(ids, LineFilter(kind="correction"))
     ] == corrections and corrections
-    middle = sorted(one.at for one in apart)[len(apart) // 2]
-    until = [plain(one) for one in every(ids, LineFilter(until=middle))]
+    middle = sorted(item.at for item in apart)[len(apart) // 2]
+    until = [plain(item) for item in every(ids, LineFilter(until=middle))]
     assert until == [
-        plain(one)
-        for one in sorted(apart, key=lambda one: one.entry_id, reverse=True)
-        if one.at < middle
+        plain(item)
+        for item in sorted(apart, key=lambda one: one.entry_id, reverse=True)
+        if item.at < middle
     ]
 
 
@@ -80,17 +80,17 @@ def test_all_coins_are_the_default_and_one_can_be_chosen(cast: Cast) -> None:
     page = browser.get("statement?account=available")
     shown = text(page)
     assert "By coin" in shown and '<option value="">All coins</option>' in page.content.decode()
-    assert {one.asset.pk for one in page.context["lines"]} == {"SETH", "USDC_SETH"}
+    assert {line.asset.pk for line in page.context["lines"]} == {"SETH", "USDC_SETH"}
     assert {coin.pk for _, coin in page.context["by_coin"]} == {"SETH", "USDC_SETH"}
     assert (
         page.context["total"].entries == len(page.context["lines"])
         and "EUR" in page.context["total"].worth
     )
-    for one, coin in page.context["by_coin"]:
+    for item, coin in page.context["by_coin"]:
         newest = next(line for line in page.context["lines"] if line.asset == coin)
-        assert one.closing_atomic == newest.line.balance_atomic
+        assert item.closing_atomic == newest.line.balance_atomic
     alone = browser.get("statement?account=available&asset=USDC_SETH")
-    assert {one.asset.pk for one in alone.context["lines"]} == {
+    assert {line.asset.pk for line in alone.context["lines"]} == {
         "USDC_SETH"
     } and "By coin" not in text(alone)
 

@@ -29,7 +29,7 @@ def alice(cast: Cast) -> Browser:
 def link(to: str) -> str:
     """The path of the newest letter's link to the person."""
     mail.send_due()
-    letter = [one for one in django_mail.outbox if one.to == [to]][-1]
+    letter = [item for item in django_mail.outbox if item.to == [to]][-1]
     found = re.search(r"/dashboard/join/\S+", letter.body)
     assert found is not None
     return found.group()
@@ -120,8 +120,8 @@ def test_somebody_new_is_invited_makes_an_account_and_is_in_the_store(
     )
     assert visitor.get(path).status_code == 404
     assert [
-        one.action
-        for one in AuditEntry.objects.filter(store_id=cast.bakery.store.pk).order_by("id")
+        audit_entry.action
+        for audit_entry in AuditEntry.objects.filter(store_id=cast.bakery.store.pk).order_by("id")
     ][-2:] == [
         "member.invited",
         "member.joined",

@@ -38,7 +38,7 @@ def submitted(cast: Cast) -> Verification:
 
 def letters(cast: Cast) -> list[Any]:
     mail.send_due()
-    return [one for one in django_mail.outbox if one.to == [cast.alice.email]]
+    return [item for item in django_mail.outbox if item.to == [cast.alice.email]]
 
 
 def test_a_store_submits_and_sees_what_waits_for_it(cast: Cast) -> None:

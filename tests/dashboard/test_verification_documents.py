@@ -63,7 +63,7 @@ def test_a_store_adds_replaces_and_submits_documents_and_sees_their_names(cast: 
     assert add(browser, PDF).status_code == 303
     assert add(browser, picture("JPEG"), "passport.exe").status_code == 303
     first, second = documents.drafts(cast.bakery.store)
-    assert [(one.name, one.kind, one.verification) for one in (first, second)] == [
+    assert [(item.name, item.kind, item.verification) for item in (first, second)] == [
         ("register.pdf", "pdf", None),
         ("passport.jpg", "jpeg", None),
     ]
@@ -72,9 +72,9 @@ def test_a_store_adds_replaces_and_submits_documents_and_sees_their_names(cast: 
     assert browser.post(f"verification/documents/{first.pk}/remove").status_code == 303
     assert not VerificationDocument.objects.filter(pk=first.pk).exists()
     made = submitted(cast)
-    assert [one.pk for one in documents.documents_of(made)] == [second.pk] and documents.drafts(
-        cast.bakery.store
-    ) == []
+    assert [document.pk for document in documents.documents_of(made)] == [
+        second.pk
+    ] and documents.drafts(cast.bakery.store) == []
     shown = text(browser.get("verification"))
     assert "passport.jpg" in shown and "Add document" not in shown and "/remove" not in shown
     assert browser.post(f"verification/documents/{second.pk}/remove").status_code == 404

@@ -68,11 +68,11 @@ def short(value: Any) -> Any:
     """As it is shown: lists cut, secrets left out."""
     if isinstance(value, dict):
         return {
-            name: "…" if name in SECRET_FIELDS and one else short(one)
-            for name, one in value.items()
+            name: "…" if name in SECRET_FIELDS and item else short(item)
+            for name, item in value.items()
         }
     if isinstance(value, list):
-        return [short(one) for one in value[:ITEMS_MAX]]
+        return [short(item) for item in value[:ITEMS_MAX]]
     if isinstance(value, str):
         for pattern, shown in _SHOWN:
             value = pattern.sub(shown, value)
@@ -85,7 +85,7 @@ SECRET_FIELDS = {"access_token", "refresh_token", "client_secret", "code", "code
 def shape(value: Any) -> Any:
     """What stays the same when a story is told again."""
     if isinstance(value, dict):
-        return {name: shape(one) for name, one in sorted(value.items())}
+        return {name: shape(item) for name, item in sorted(value.items())}
     if isinstance(value, list):
         return [shape(value[0])] if value else []
     return type(value).__name__

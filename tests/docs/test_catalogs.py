@@ -23,7 +23,7 @@ def html_of(slug: str) -> str:
 
 def test_every_code_is_told_with_what_to_do_about_it() -> None:
     assert get_resolver().url_patterns
-    told = {one.code for one in codes()}
+    told = {code.code for code in codes()}
     assert told == set(advice())
     assert all(f"<code>{code}</code>" in html_of("errors") for code in told)
 
@@ -36,9 +36,9 @@ def test_codes_that_are_said_where_they_are_raised_are_told_too() -> None:
     ]
     raised = {code for text in texts for code in re.findall(r'code="([a-z_]+)"', text)}
     raised |= {
-        one
+        match
         for text in texts
-        for one in re.findall(r':\s*"((?:invalid|mandate|amount|destination)_[a-z_]+)"', text)
+        for match in re.findall(r':\s*"((?:invalid|mandate|amount|destination)_[a-z_]+)"', text)
     }
     assert {"invalid_active", "mandate_ref_required"} < raised <= set(advice())
     assert {code for code, *_ in RAISED} <= set(advice())

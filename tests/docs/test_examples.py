@@ -85,5 +85,7 @@ def test_every_operation_has_an_example_and_no_example_is_of_none() -> None:
     }
     assert every - HIDDEN == set(kept())
     assert every - HIDDEN == {
-        f"{one.method} {one.path}" for group in groups() for one in group.operations
+        f"{operation.method} {operation.path}"
+        for group in groups()
+        for operation in group.operations
     }

@@ -83,7 +83,9 @@ def test_no_link_is_dead(read: dict[str, Reader]) -> None:
 
 def test_nothing_is_loaded_from_outside_and_names_are_unique(read: dict[str, Reader]) -> None:
     for here, reader in read.items():
-        assert all(one.startswith("/") and not one.startswith("//") for one in reader.loaded), here
+        assert all(item.startswith("/") and not item.startswith("//") for item in reader.loaded), (
+            here
+        )
         assert len(reader.names) == len(set(reader.names)), here
 
 
@@ -125,8 +127,9 @@ def test_tabs_need_no_script() -> None:
     assert quickstart is not None
     groups = re.findall(r'<fieldset class="code-tabs">.*?</fieldset>', quickstart.html, re.S)
     assert groups and all(
-        one.count('type="radio"') == one.count('class="tab-panel"') and one.count(" checked") == 1
-        for one in groups
+        group.count('type="radio"') == group.count('class="tab-panel"')
+        and group.count(" checked") == 1
+        for group in groups
     )
 
 
@@ -206,7 +209,7 @@ def test_the_changelog_is_served_without_what_only_the_file_means(
 
 
 def test_links_into_the_dashboard_lead_to_a_page(read: dict[str, Reader]) -> None:
-    links = {link for one in read.values() for link in one.links if link.startswith("/dashboard")}
+    links = {link for item in read.values() for link in item.links if link.startswith("/dashboard")}
     assert links
     for link in links:
         resolve(link.partition("#")[0].partition("?")[0])

@@ -42,7 +42,9 @@ class Mallory:
         self.email = made["user"]["email"]
         sale = self.live.payment(amount=FUNDS_EUR)
         entry = next(
-            one for one in sale["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH"
+            payment_address
+            for payment_address in sale["payment_addresses"]
+            if payment_address["supported_asset"]["asset_id"] == "ETH"
         )
         wallet.receipt(wallet.send(entry["address"], int(entry["crypto_amount_atomic"])))
         self.live.until(sale["id"], "completed", PATIENCE_SECONDS)

@@ -230,7 +230,8 @@ def audit(url: str) -> list[str]:
     wallet = HotWallet.objects.get(pk=CHAIN)
     used = int(local_chain.call(url, "eth_getTransactionCount", wallet.address, "latest"), 16)
     found = [
-        f"{one.invariant}: {one.subject} {one.detail}" for one in verify.findings(check_chain=True)
+        f"{finding.invariant}: {finding.subject} {finding.detail}"
+        for finding in verify.findings(check_chain=True)
     ]
     if (
         not used

@@ -45,7 +45,7 @@ class Asked:
         return [
             name,
             str(len(times)),
-            *(f"{one * 1000:.0f} ms" for one in spread),
+            *(f"{item * 1000:.0f} ms" for item in spread),
             str(dict(self.statuses)),
         ]
 
@@ -102,8 +102,8 @@ def measure(stack: Stack, clients: int, seconds: float) -> list[list[str]]:
         other = Asked(get(base, "/api/v2/payments", quiet))
         documents = (
             [
-                Asked(get(base, f"/api/v2/payments/{one['id']}/invoice", key))
-                for key, one in payments
+                Asked(get(base, f"/api/v2/payments/{payment['id']}/invoice", key))
+                for key, payment in payments
             ]
             if is_storm
             else []
@@ -111,15 +111,15 @@ def measure(stack: Stack, clients: int, seconds: float) -> list[list[str]]:
         running = [
             until(end, health, 0.05),
             until(end, other, 0.05),
-            *(until(end, one, 0.0) for one in documents),
+            *(until(end, document, 0.0) for document in documents),
         ]
         for thread in running:
             thread.join()
         when = "meanwhile" if is_storm else "before"
         rows += [health.row(f"/healthz, {when}"), other.row(f"another store's payments, {when}")]
-        for one in documents[1:]:
-            documents[0].times += one.times
-            documents[0].statuses += one.statuses
+        for document in documents[1:]:
+            documents[0].times += document.times
+            documents[0].statuses += document.statuses
         if documents:
             rows.append(documents[0].row(f"invoices, {clients} clients"))
         heard = {*health.statuses, *other.statuses, *(documents[0].statuses if documents else ())}
@@ -138,7 +138,7 @@ def can_sell(base: str, key: str) -> bool:
 
 
 def main() -> None:
-    given = [float(one) for one in sys.argv[1:]]
+    given = [float(item) for item in sys.argv[1:]]
     stack = Stack()
     try:
         rows = measure(stack, int(given[0]) if given else 30, given[1] if len(given) > 1 else 20.0)

@@ -136,7 +136,9 @@ class Honest:
         measure("refund confirmed", lambda: self._refund(paid))
 
     def _heard(self, payment_id: str) -> bool:
-        return any(payment_id.encode() in one["raw"] for one in list(self.receiver.requests))
+        return any(
+            payment_id.encode() in request["raw"] for request in list(self.receiver.requests)
+        )
 
     def _refund(self, paid: str) -> None:
         key = {"Idempotency-Key": paid}
@@ -148,7 +150,7 @@ class Honest:
         )
         assert answer.status_code == 201, answer.text
         wait_for(
-            lambda: [one["status"] for one in self.test("GET", f"{paid}/refunds")],
+            lambda: [item["status"] for item in self.test("GET", f"{paid}/refunds")],
             lambda found: found == ["confirmed"],
             PATIENCE_SECONDS,
         )
@@ -199,7 +201,9 @@ def fund(api: Remote, wallet: DemoWallet, amount_wei: int) -> None:
     """Sell something for about so much ether, so that the store can pay it out."""
     made = api.payment(amount=f"{amount_wei * 2500 // 10**18}.00")
     entry = next(
-        one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == "ETH"
+        payment_address
+        for payment_address in made["payment_addresses"]
+        if payment_address["supported_asset"]["asset_id"] == "ETH"
     )
     wallet.receipt(wallet.send(entry["address"], int(entry["crypto_amount_atomic"])))
     api.until(made["id"], "completed", PATIENCE_SECONDS)

@@ -142,11 +142,11 @@ def suffer(names: list[str], say: Callable[[str], None]) -> list[str]:
             wait_for(lambda: len(caller.made), (len(caller.made) + 4).__le__, 90)
             caller.wrong += service.wrong
             ended = {
-                one: process.returncode
-                for one, process in service.stack.processes.items()
+                item: process.returncode
+                for item, process in service.stack.processes.items()
                 if process.poll() is not None
             }
-            caller.wrong += [f"{name}: {one} ended with {code}" for one, code in ended.items()]
+            caller.wrong += [f"{name}: {item} ended with {code}" for item, code in ended.items()]
             say(f"{name}: {dict(caller.told - before)}")
         caller.stop()
         return caller.wrong + afterwards(service, caller, say)
@@ -172,14 +172,14 @@ def afterwards(service: Service, caller: Caller, say: Callable[[str], None]) -> 
         got = int(local_chain.call(service.chain, "eth_getBalance", to, "latest"), 16)
         if got != amount:
             found.append(f"{got} arrived at {to} instead of {amount}")
-    keys = {key: one for key, one in caller.made.items() if key.startswith("payout")}
+    keys = {key: item for key, item in caller.made.items() if key.startswith("payout")}
 
     def unconfirmed() -> list[str]:
         mine(service.chain, 2)
         return [
-            one
-            for one in keys.values()
-            if service.api("GET", f"/payouts/{one}")["status"] != "confirmed"
+            key
+            for key in keys.values()
+            if service.api("GET", f"/payouts/{key}")["status"] != "confirmed"
         ]
 
     wait_for(unconfirmed, lambda left: not left, 120)

@@ -85,7 +85,7 @@ def refunds_round(shop: Any, key: str, count: int) -> None:
 
 
 def _ids(body: Any) -> tuple[str, ...]:
-    return tuple(one["id"] for one in (body if isinstance(body, list) else [body]))
+    return tuple(part["id"] for part in (body if isinstance(body, list) else [body]))
 
 
 def main() -> None:

@@ -65,9 +65,9 @@ def test_killed_processes_lose_and_double_nothing(stack: Stack) -> None:
             LOSSES[number](stack)
         payment = api.payment()
         entry = next(
-            one
-            for one in payment["payment_addresses"]
-            if one["supported_asset"]["asset_id"] == "ETH"
+            payment_address
+            for payment_address in payment["payment_addresses"]
+            if payment_address["supported_asset"]["asset_id"] == "ETH"
         )
         wallet.send(entry["address"], int(entry["crypto_amount_atomic"]))
         payments.append(payment)
@@ -78,16 +78,20 @@ def test_killed_processes_lose_and_double_nothing(stack: Stack) -> None:
 
     def unfinished() -> list[str]:
         mine(url, 1)
-        return [one["id"] for one in payments if api.detail(one["id"])["status"] != "completed"]
+        return [
+            payment["id"]
+            for payment in payments
+            if api.detail(payment["id"])["status"] != "completed"
+        ]
 
     wait_for(unfinished, lambda left: not left, seconds=120)
-    expected = {one["reference"] for one in payments}
+    expected = {payment["reference"] for payment in payments}
     wait_for(lambda: _completed(receiver), lambda seen: set(seen) >= expected, seconds=120)
     assert all(len(ids) == 1 for ids in _completed(receiver).values()), (
         "one event for each payment, however often it was delivered"
     )
-    for one in payments:
-        events = Counter(event["event_type"] for event in api.detail(one["id"])["payment_events"])
+    for item in payments:
+        events = Counter(event["event_type"] for event in api.detail(item["id"])["payment_events"])
         assert (events["payment_intent.completed"], events["transaction.confirmed"]) == (1, 1)
     stack.manage("verify_ledger", "--chain")
     receiver.close()

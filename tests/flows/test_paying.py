@@ -76,7 +76,8 @@ def test_an_exact_payment_is_completed_and_split_to_the_unit(bakery: Shop) -> No
 def test_each_step_leaves_its_event_in_order(bakery: Shop) -> None:
     paid = make.paid(bakery.test)
     moves = [
-        (one["event_type"], one["from_status"], one["to_status"]) for one in paid["payment_events"]
+        (payment_event["event_type"], payment_event["from_status"], payment_event["to_status"])
+        for payment_event in paid["payment_events"]
     ]
     assert moves == [
         ("payment_intent.created", None, "pending"),
@@ -85,7 +86,7 @@ def test_each_step_leaves_its_event_in_order(bakery: Shop) -> None:
         ("payment_intent.processing", "pending", "processing"),
         ("payment_intent.completed", "processing", "completed"),
     ]
-    assert sorted(names(bakery)) == sorted(one[0] for one in moves)
+    assert sorted(names(bakery)) == sorted(move[0] for move in moves)
     first = Event.objects.visible_to(bakery.access()).get(type="payment_intent.processing")
     assert (first.object["status"], first.object["from_status"], first.object["to_status"]) == (
         "processing",
@@ -100,9 +101,9 @@ def test_half_is_held_until_the_rest_arrives(bakery: Shop) -> None:
     assert state(half) == ("processing", "processing_underpaid")
     assert held(bakery) == (0, needed(payment) // 2)
     noted = [
-        one
-        for one in half["payment_events"]
-        if one["event_type"] == "payment_intent.underpaid_detected"
+        payment_event
+        for payment_event in half["payment_events"]
+        if payment_event["event_type"] == "payment_intent.underpaid_detected"
     ]
     assert len(noted) == 1
     whole = make.simulated(bakery.test, payment["id"], "exact", reference="b")
@@ -147,9 +148,9 @@ def test_more_money_on_a_completed_payment_is_settled_at_once(bakery: Shop) -> N
     assert (
         len(
             [
-                one
-                for one in more["payment_events"]
-                if one["event_type"] == "payment_intent.completed"
+                payment_event
+                for payment_event in more["payment_events"]
+                if payment_event["event_type"] == "payment_intent.completed"
             ]
         )
         == 1
@@ -197,7 +198,9 @@ def test_a_late_deposit_is_held_shown_and_changes_no_status(bakery: Shop) -> Non
     make.advance(bakery.test, 301)
     late = make.simulated(bakery.test, payment["id"], "exact", late=True)
     assert state(late) == ("expired", "expired_timeout")
-    assert [one["amount_atomic"] for one in late["late_deposits"]] == [str(needed(payment))]
+    assert [late_deposit["amount_atomic"] for late_deposit in late["late_deposits"]] == [
+        str(needed(payment))
+    ]
     assert held(bakery) == (0, needed(payment))
     assert "transaction.confirmed" in names(bakery)
 

@@ -48,7 +48,7 @@ def told(shop: Shop, payout_id: str, mode: str = "test") -> dict[str, Any]:
 
 
 def steps(document: dict[str, Any]) -> list[str]:
-    return [one["to"] for one in document["state_transitions"]]
+    return [state_transition["to"] for state_transition in document["state_transitions"]]
 
 
 def bank_payout(shop: Shop, amount_atomic: int) -> str:
@@ -262,7 +262,7 @@ def test_a_persons_decision_lets_it_go_or_gives_it_back(bakery: Shop) -> None:
             approve_payout(row(decided))
     mail.send_due()
     of = f"A payout of 0.01 ETH from {bakery.store.name}"
-    assert [one.subject for one in outbox.outbox] == [
+    assert [item.subject for item in outbox.outbox] == [
         f"{of} was released (test mode)",
         f"{of} was rejected (test mode)",
     ]

@@ -189,10 +189,10 @@ def test_two_payers_of_a_rejected_payment_get_their_own_shares(bakery: Shop) -> 
         )
     make.advance(bakery.test, 3601)
     refunds = bakery.test.get(f"/payments/{payment['id']}/refunds").json()
-    assert sorted(int(one["amount_atomic"]) for one in refunds) == sorted(
+    assert sorted(int(refund["amount_atomic"]) for refund in refunds) == sorted(
         [needed(payment) // 3, needed(payment) // 5]
     )
-    assert len({one["destination_address"] for one in refunds}) == 2
+    assert len({refund["destination_address"] for refund in refunds}) == 2
 
 
 def test_a_late_deposit_can_be_refunded_whole_and_only_whole(bakery: Shop) -> None:
@@ -219,9 +219,13 @@ def test_a_second_late_deposit_goes_back_to_who_sent_it_and_not_to_the_first_pay
     )
     make.advance(bakery.test, 61)
     assert make.detail(bakery.test, payment["id"])["status"] == "refunded"
-    second = next(one for one in ask(bakery, payment, key="b").json() if one["id"] != first["id"])
+    second = next(
+        item for item in ask(bakery, payment, key="b").json() if item["id"] != first["id"]
+    )
     payer = next(
-        one["from_address"] for one in late["late_deposits"] if one["amount_atomic"] == "7000"
+        late_deposit["from_address"]
+        for late_deposit in late["late_deposits"]
+        if late_deposit["amount_atomic"] == "7000"
     )
     assert (second["amount_atomic"], second["destination_address"]) == ("7000", payer)
 

@@ -60,8 +60,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"asset_id": "USDC_SETH"}, "Asset is not active"),
     ({"asset_id": "ETH"}, "Asset is not active"),
     *[
-        ({"frequency": one}, "Frequency must be daily, weekly or monthly")
-        for one in (None, "hourly", 5, "Daily", [])
+        ({"frequency": item}, "Frequency must be daily, weekly or monthly")
+        for item in (None, "hourly", 5, "Daily", [])
     ],
     ({"destination_address": None}, "A payout destination is required"),
     ({"destination_address": "x"}, "Destination address is not valid for Ethereum Sepolia"),
@@ -71,8 +71,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"minimum_fiat_cents": "5"}, "minimum_fiat_cents must be an integer"),
     ({"active": "true"}, "active must be true or false"),
     *[
-        ({"next_payout_at": one}, "next_payout_at must be an ISO 8601 date-time with a time zone")
-        for one in (
+        ({"next_payout_at": item}, "next_payout_at must be an ISO 8601 date-time with a time zone")
+        for item in (
             "2026-06-30T23:59:60Z",
             "2030-01-01",
             "tomorrow",
@@ -143,9 +143,9 @@ def test_one_schedule_per_asset_until_it_is_deleted(bakery: Shop) -> None:
         bakery.test.delete(path),
         bakery.test.post(f"{path}/run"),
     ]
-    assert {one.status_code for one in gone} == {404}
+    assert {item.status_code for item in gone} == {404}
     second = schedule(bakery)
-    assert [one["id"] for one in bakery.test.get("/payout_schedules").json()] == [second["id"]]
+    assert [item["id"] for item in bakery.test.get("/payout_schedules").json()] == [second["id"]]
 
 
 def test_an_update_ignores_the_asset_drops_nulls_and_switches_the_destination(bakery: Shop) -> None:

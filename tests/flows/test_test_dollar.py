@@ -25,7 +25,7 @@ def ok(answer: Any, status: int = 200) -> Any:
 
 
 def balance(shop: Shop, asset_id: str) -> int:
-    found = {one["asset_id"]: one for one in ok(shop.test.get("/balances"))["balances"]}
+    found = {item["asset_id"]: item for item in ok(shop.test.get("/balances"))["balances"]}
     return int(found[asset_id]["balance_atomic"]) if asset_id in found else 0
 
 
@@ -54,13 +54,16 @@ def test_a_merchant_swaps_into_it_and_pays_it_out(bakery: Shop) -> None:
         make.advance(bakery.test, 120)
     assert ok(bakery.test.get(f"/payouts/{made['id']}"))["status"] == "confirmed"
     assert balance(bakery, DOLLAR) == 194_000_000
-    assert [f"{one.invariant} {one.subject} {one.detail}" for one in verify.findings()] == []
+    assert [
+        f"{finding.invariant} {finding.subject} {finding.detail}" for finding in verify.findings()
+    ] == []
 
 
 def test_no_catalog_tells_of_it_and_nobody_is_asked_to_pay_in_it(bakery: Shop) -> None:
-    assert [one["asset_id"] for one in ok(bakery.test.get("/supported_assets"))] == ["SETH"]
+    assert [item["asset_id"] for item in ok(bakery.test.get("/supported_assets"))] == ["SETH"]
     assert [
-        one["supported_asset"]["asset_id"] for one in make.payment(bakery.test)["payment_addresses"]
+        payment_address["supported_asset"]["asset_id"]
+        for payment_address in make.payment(bakery.test)["payment_addresses"]
     ] == ["SETH"]
     assert DOLLAR not in text(Browser(bakery.owner).get("settings/assets"))
     assert DOLLAR not in str(

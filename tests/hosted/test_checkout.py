@@ -150,7 +150,7 @@ def test_other_sites_may_not_frame_what_isnt_found(db: None, origin: str) -> Non
 def test_any_page_may_read_how_often_it_may_ask(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     answer = Client().get(f"/api/v2/checkout/{made['reference']}", headers={"Origin": ORIGIN})
-    told = {one.strip() for one in answer["Access-Control-Expose-Headers"].split(",")}
+    told = {part.strip() for part in answer["Access-Control-Expose-Headers"].split(",")}
     assert told >= {
         "X-RateLimit-Limit",
         "X-RateLimit-Remaining",
@@ -368,7 +368,9 @@ def test_the_code_holds_network_coin_and_amount_unless_the_plain_address_is_aske
 ) -> None:
     made = make.payment(bakery.live)
     (entry,) = (
-        one for one in made["payment_addresses"] if one["supported_asset"]["asset_id"] == asset
+        payment_address
+        for payment_address in made["payment_addresses"]
+        if payment_address["supported_asset"]["asset_id"] == asset
     )
     chain = Asset.objects.get(pk=asset).chain.chain_id
     if asset == "ETH":

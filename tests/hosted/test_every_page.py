@@ -104,8 +104,8 @@ def unmarked(page: str, data: Iterable[str] = ()) -> set[str]:
 
 def words(text: str, data: Iterable[str]) -> set[str]:
     text = unescape(text)
-    for one in sorted(data, key=len, reverse=True):
-        text = text.replace(one, " ")
+    for item in sorted(data, key=len, reverse=True):
+        text = text.replace(item, " ")
     while MARKED.search(text):
         text = MARKED.sub(" ", text)
     return set(WORD.findall(text)) - NAMES

@@ -39,8 +39,8 @@ def press(made: dict[str, Any], button: str = "pay", **fields: str) -> Any:
 
 def intents(made: dict[str, Any]) -> list[Payment]:
     return [
-        one.payment
-        for one in (
+        invoice_payment.payment
+        for invoice_payment in (
             InvoicePayment.objects.filter(invoice_id=made["id"])
             .select_related("payment")
             .order_by("id")
@@ -176,7 +176,7 @@ def test_a_part_payment_is_shown_and_what_is_left_is_asked_for_with_one_intent(
     ):
         assert part in said, part
     press(made), press(made)
-    assert [one.settlement_amount_cents for one in intents(made)] == [1000, 600]
+    assert [intent.settlement_amount_cents for intent in intents(made)] == [1000, 600]
     make.simulated(bakery.test, str(intents(made)[1].pk))
     said = page(made)
     assert "Paid (test) No real money was moved. Thank you" in said and said.count("0x") == 2
@@ -196,7 +196,7 @@ def test_after_the_time_of_an_intent_a_new_one_is_made(bakery: Shop) -> None:
     form = f'action="/pay/{intents(made)[0].reference}/sent"'
     assert form in Client().get(f"/invoice/{made['public_token']}").content.decode()
     press(made)
-    assert [one.status for one in intents(made)] == ["expired", "pending"]
+    assert [intent.status for intent in intents(made)] == ["expired", "pending"]
     assert "Send exactly" in page(made)
 
 

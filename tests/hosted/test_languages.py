@@ -48,7 +48,7 @@ def test_a_customer_reads_what_the_browser_asks_for(
     response = Client().get(path, headers={"Accept-Language": asked} if asked else {})
     assert language_of(response.text) == expected
     assert response["Content-Language"] == expected[0]
-    assert {"Accept-Language", "Cookie"} <= {one.strip() for one in response["Vary"].split(",")}
+    assert {"Accept-Language", "Cookie"} <= {part.strip() for part in response["Vary"].split(",")}
 
 
 def test_what_was_chosen_by_hand_is_kept_and_goes_before_the_browser(bakery: Shop) -> None:
@@ -180,8 +180,8 @@ def test_a_file_has_the_letters_of_its_language(
     text = "".join(page.extract_text() for page in pages)
     assert words in text and "りんご" in text
     fonts = {
-        str(one.get_object()["/BaseFont"])
+        str(Resource.get_object()["/BaseFont"])
         for page in pages
-        for one in page["/Resources"]["/Font"].values()
+        for Resource in page["/Resources"]["/Font"].values()
     }  # type: ignore[index]
-    assert any(font in one for one in fonts), fonts
+    assert any(font in item for item in fonts), fonts

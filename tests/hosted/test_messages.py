@@ -81,15 +81,15 @@ def test_what_is_compiled_is_what_stands_in_the_catalog(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_translation_has_the_placeholders_of_its_message(language: str) -> None:
     wrong = []
-    for (one, several), texts in messages.read(language).texts.items():
+    for (item, several), texts in messages.read(language).texts.items():
         for text in filter(None, texts):
             # One of several forms may spell a number out ("a day") or leave it out, as English
             # does.
             expected = (
-                [placeholders(one)] if not several else [placeholders(one), placeholders(several)]
+                [placeholders(item)] if not several else [placeholders(item), placeholders(several)]
             )
             if placeholders(text) not in expected:
-                wrong.append((one, text))
+                wrong.append((item, text))
     assert wrong == []
 
 

@@ -114,14 +114,14 @@ def test_a_link_that_was_changed_is_nobodys(cast: Cast) -> None:
 
 def test_a_link_ends_with_the_address_the_customer_and_the_store(bakery: Shop) -> None:
     first, second, third = (r.customer(bakery.test) for _ in range(3))
-    links = [link(one) for one in (first, second, third)]
+    links = [link(item) for item in (first, second, third)]
     r.ok(
         bakery.test.patch(
             f"/billing/customers/{first['id']}", {"customer": {"email": "new@example.com"}}
         )
     )
     bakery.test.delete(f"/billing/customers/{second['id']}")
-    assert [Client().get(one).status_code for one in links] == [404, 404, 200]
+    assert [Client().get(item).status_code for item in links] == [404, 404, 200]
     assert Client().get(link(first)).status_code == 200
     Store.objects.filter(pk=bakery.store.pk).update(deleted_at=clock.real_now())
     assert Client().get(links[2]).status_code == 404
@@ -199,10 +199,10 @@ def test_nobody_elses_subscription_is_reached(cast: Cast) -> None:
     other = r.subscribe(cast.bakery.test)
     theirs = r.subscribe(cast.strangers.test)
     live = r.subscribe(cast.bakery.live)
-    for one in (other, theirs, live, {"id": UNKNOWN}):
+    for item in (other, theirs, live, {"id": UNKNOWN}):
         for way in ("cancel", "keep"):
             answer = Client().post(
-                f"{link(mine)}/subscriptions/{one['id']}/{way}", {"when": "period_end"}
+                f"{link(mine)}/subscriptions/{item['id']}/{way}", {"when": "period_end"}
             )
             assert answer.status_code == 404
     assert r.subscription(cast.bakery.test, other["id"])["status"] == "active"

@@ -172,7 +172,7 @@ def test_few_mailboxes_get_the_receipt_of_one_payment(bakery: Shop) -> None:
     for number in range(MAILBOXES_MAX + 1):
         answers.append(ask(made["reference"], f"ann{number}@example.com"))
         clear_limits()
-    assert [one.status_code for one in answers] == [303] * MAILBOXES_MAX + [429]
+    assert [answer.status_code for answer in answers] == [303] * MAILBOXES_MAX + [429]
     assert "Too many receipts were sent" in answers[-1].content.decode()
 
 
@@ -212,7 +212,7 @@ def test_a_refunded_payment_keeps_its_receipt_and_says_so(bakery: Shop) -> None:
     assert make.detail(bakery.test, made["id"])["status"] == "refunded"
     assert "Email me a receipt" in page(made["reference"])
     ask(made["reference"])
-    [letter] = [one for one in letters() if "Receipt" in one.subject]
+    [letter] = [letter for letter in letters() if "Receipt" in letter.subject]
     assert "It has since been refunded in part or in full." in letter.body
 
 

@@ -194,14 +194,14 @@ def test_questions_are_limited_per_payment_and_address(bakery: Shop) -> None:
 
 def test_every_answer_has_words_of_its_own(bakery: Shop) -> None:
     texts = {
-        one: render_to_string(
+        item: render_to_string(
             "hosted/_sent.html",
             {
-                "sent": {"result": one, "chains": ["Base"]},
+                "sent": {"result": item, "chains": ["Base"]},
                 "merchant": "M",
                 "checkout": {"token": "T"},
             },
         )
-        for one in LookupResult
+        for item in LookupResult
     }
     assert len(set(texts.values())) == len(LookupResult)

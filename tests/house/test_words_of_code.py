@@ -71,3 +71,15 @@ def test_a_class_name_means_one_thing() -> None:
     shared = {name: paths for name, paths in modules.items() if len(paths) > 1}
     assert {name: shared[name] for name in shared.keys() - SHARED_NAMES} == {}
     assert shared.keys() >= {"Command", "PayoutTransition"}
+
+
+def test_what_a_test_goes_through_is_called_by_a_noun() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.target.lineno}"
+        for path in PYTHON
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.For, ast.comprehension))
+        for name in ast.walk(node.target)
+        if isinstance(name, ast.Name) and name.id == "one"
+    ]
+    assert wrong == []

@@ -109,8 +109,8 @@ def test_the_same_key_from_many_threads_posts_once(committed: Books) -> None:
 
     together(*[lambda: posted.append(committed.settle(payment, 10))] * WORKERS)
 
-    assert sorted(one.is_new for one in posted) == [False] * (WORKERS - 1) + [True]
-    assert len({one.movement_id for one in posted}) == 1
+    assert sorted(item.is_new for item in posted) == [False] * (WORKERS - 1) + [True]
+    assert len({item.movement_id for item in posted}) == 1
     assert committed.balances("held", "available") == [0, 10]
 
 

@@ -10,7 +10,7 @@ from apps.chain.sending import reservations
 from apps.ledger import keys
 from tests.house.files import ROOT, sources
 
-NAMES = {one.name for one in vars(keys).values() if isinstance(one, keys.Key)}
+NAMES = {var.name for var in vars(keys).values() if isinstance(var, keys.Key)}
 # Those that may not import the ledger's, and texts that only look like a key of a movement.
 ELSEWHERE = {
     "apps/chain/sending/reservations.py",  # compared with the keys by a test below
@@ -40,7 +40,7 @@ def test_a_key_is_made_alike_in_python_and_in_sql() -> None:
 
 
 def test_every_key_has_a_name_of_its_own() -> None:
-    assert len(NAMES) == sum(isinstance(one, keys.Key) for one in vars(keys).values()) > 30
+    assert len(NAMES) == sum(isinstance(var, keys.Key) for var in vars(keys).values()) > 30
 
 
 def test_no_other_module_spells_a_key_out() -> None:
@@ -62,8 +62,8 @@ def test_what_the_signer_asks_the_books_for_are_keys_of_the_ledger() -> None:
         key.partition(":")[0]
         for reserve in reservations.OF.values()
         if reserve is not None
-        for one in reserve(reference)
-        for key in (one.key, *one.ends)
+        for item in reserve(reference)
+        for key in (item.key, *item.ends)
     }
     assert len(asked) > 10
     assert asked <= NAMES

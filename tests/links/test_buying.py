@@ -225,7 +225,7 @@ def test_a_visitor_who_starts_payments_without_end_is_slowed_down(
     link = made_link(bakery)
     answers = [send(link) for _ in range(3)]
     buckets._bucket.cache_clear()
-    assert [one.status_code for one in answers] == [303, 303, 429] and int(
+    assert [answer.status_code for answer in answers] == [303, 303, 429] and int(
         answers[2]["Retry-After"]
     ) >= 1
     assert page(link).status_code == 200

@@ -9,7 +9,7 @@ from tests.cast import Cast
 def test_the_demo_has_an_open_amount_and_a_stock_once(cast: Cast) -> None:
     for _ in range(2):
         seed_links(cast.bakery.store, cast.alice)
-    assert sorted(one.stock or 0 for one in PaymentLink.objects.all()) == [0, 8]
+    assert sorted(payment_link.stock or 0 for payment_link in PaymentLink.objects.all()) == [0, 8]
     assert LinkPayment.objects.count() == 6
     assert (
         set(Payment.objects.values_list("status", flat=True)) == {"completed"}

@@ -124,7 +124,7 @@ def test_pausing_and_archiving_are_told_once(bakery: Shop) -> None:
         .order_by("id")
         .values_list("action", flat=True)
     )
-    assert [one.partition(".")[2] for one in acts] == ["created", "paused", "resumed", "archived"]
+    assert [act.partition(".")[2] for act in acts] == ["created", "paused", "resumed", "archived"]
     for act in (pause_link, resume_link):
         with pytest.raises(LinkArchived):
             act(access, link)

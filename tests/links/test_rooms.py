@@ -160,7 +160,7 @@ def test_every_choice_of_a_button_has_its_words() -> None:
     assert {button(verb=verb, language=language).words for verb in VERBS for language in LANGUAGES}
     wide = [button(size=size).picture() for size in SIZES]
     assert len(set(wide)) == len(SIZES) and len(
-        {button(color=one).picture() for one in COLORS}
+        {button(color=item).picture() for item in COLORS}
     ) == len(COLORS)
 
 

@@ -20,7 +20,7 @@ from tests.make import advance, simulated
 
 
 def breaches() -> list[object]:
-    return [row for one in LINKS for row in sql.Statement(one.breaches).rows()]
+    return [row for item in LINKS for row in sql.Statement(item.breaches).rows()]
 
 
 def new_key() -> str:

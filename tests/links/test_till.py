@@ -59,7 +59,8 @@ def test_a_sale_with_a_tip_adds_up(bakery: Shop, alice: Browser) -> None:
         {"source": "point_of_sale", "tip": "1.25"},
     )
     lines = [
-        (one["description"], one["quantity"] * one["unit_amount_cents"]) for one in made.line_items
+        (line_item["description"], line_item["quantity"] * line_item["unit_amount_cents"])
+        for line_item in made.line_items
     ]
     assert (
         lines == [("Table 4", 1250), ("Tip", 125)]

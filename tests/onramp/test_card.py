@@ -145,13 +145,18 @@ def test_methods_are_priced_best_first(shop: Shop) -> None:
         0,
     )
     assert (body["currency"], body["settlement_amount_cents"]) == ("EUR", 5000)
-    assert [one["id"] for one in body["payment_methods"]] == ["sandbox.sepa", "sandbox.card"]
-    for one in body["payment_methods"]:
-        assert one["charge_amount_cents"] == 5000 > one["converted_amount_cents"]
-        assert [provider["recommended"] for provider in one["providers"]] == [True] + [False] * (
-            len(one["providers"]) - 1
+    assert [payment_method["id"] for payment_method in body["payment_methods"]] == [
+        "sandbox.sepa",
+        "sandbox.card",
+    ]
+    for payment_method in body["payment_methods"]:
+        assert (
+            payment_method["charge_amount_cents"] == 5000 > payment_method["converted_amount_cents"]
         )
-        amounts = [Decimal(provider["crypto_amount"]) for provider in one["providers"]]
+        assert [provider["recommended"] for provider in payment_method["providers"]] == [True] + [
+            False
+        ] * (len(payment_method["providers"]) - 1)
+        amounts = [Decimal(provider["crypto_amount"]) for provider in payment_method["providers"]]
         assert amounts == sorted(amounts, reverse=True)
 
 
@@ -160,10 +165,10 @@ def test_a_customer_who_bears_the_fees_is_charged_for_a_whole_delivery(shop: Sho
     body = methods(made).json()
     assert body["fee_borne_by"] == "payer" and body["service_fee_cents"] > 50
     needed = Decimal(made["payment_addresses"][0]["crypto_amount"])
-    for one in body["payment_methods"]:
+    for payment_method in body["payment_methods"]:
         assert (
-            needed <= Decimal(one["crypto_amount"]) <= needed * Decimal("1.01")
-            and one["charge_amount_cents"] > 5000
+            needed <= Decimal(payment_method["crypto_amount"]) <= needed * Decimal("1.01")
+            and payment_method["charge_amount_cents"] > 5000
         )
 
 
@@ -172,8 +177,10 @@ def test_what_would_cost_the_store_more_than_the_card_rate_is_left_out(
 ) -> None:
     settings.CARD_RATE_BPS = 200
     assert [
-        one["id"]
-        for one in methods(make.payment(shop.test, amount="50.00")).json()["payment_methods"]
+        payment_method["id"]
+        for payment_method in methods(make.payment(shop.test, amount="50.00")).json()[
+            "payment_methods"
+        ]
     ] == ["sandbox.sepa"]
     settings.CARD_RATE_BPS = 10
     made = make.payment(shop.test, amount="50.00")

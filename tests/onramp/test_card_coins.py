@@ -34,7 +34,7 @@ def test_a_session_in_progress_holds_its_intent_open_until_it_ends(shop: Shop) -
     held, plain = (make.payment(shop.test, amount="50.00", expires_in=300) for _ in range(2))
     opened(held)
     make.advance(shop.test, 310)
-    assert [make.detail(shop.test, one["id"])["status"] for one in (plain, held)] == [
+    assert [make.detail(shop.test, item["id"])["status"] for item in (plain, held)] == [
         "expired",
         "pending",
     ]
@@ -87,8 +87,8 @@ def test_a_charged_card_holds_a_live_intent_for_a_day_past_its_deadline_and_a_te
 ) -> None:
     live = make.payment(shop.live, amount="50.00")
     test = make.payment(shop.test, amount="50.00")
-    for one in (live, test):
-        press(opened(one), "paid")
+    for item in (live, test):
+        press(opened(item), "paid")
     kept = Payment.objects.get(pk=live["id"])
     assert kept.held_open_until == kept.expires_at + timedelta(hours=24) == kept.deadline
     assert Payment.objects.get(pk=test["id"]).held_open_until is None

@@ -70,7 +70,7 @@ def number_of(session: dict[str, Any]) -> str:
 
 
 def networks_in(body: dict[str, Any]) -> set[str]:
-    return {one["id"].partition(".")[0] for one in body["payment_methods"]}
+    return {payment_method["id"].partition(".")[0] for payment_method in body["payment_methods"]}
 
 
 def test_both_networks_are_asked_and_ranked_together(made: dict[str, Any]) -> None:

@@ -84,8 +84,8 @@ def test_it_says_what_it_can_do(network: OnrampProvider) -> None:
 
 def test_methods_are_told_apart_and_end_where_it_isnt(network: OnrampProvider) -> None:
     methods = network.methods(GERMANY, "EUR", COIN)
-    assert len({one.id for one in methods}) == len(methods) == 2 and all(
-        one.name and one.code and one.letter_id for one in methods
+    assert len({method.id for method in methods}) == len(methods) == 2 and all(
+        method.name and method.code and method.letter_id for method in methods
     )
     assert network.methods(CustomerPlace("BR"), "EUR", COIN) == []
 
@@ -93,10 +93,10 @@ def test_methods_are_told_apart_and_end_where_it_isnt(network: OnrampProvider) -
 def test_a_charge_is_kept_to_and_less_than_its_worth_delivered(network: OnrampProvider) -> None:
     for method in network.methods(GERMANY, "EUR", COIN):
         offers = network.quote(QuoteRequest(method, GERMANY, "EUR", COIN, RATE, charge_cents=5000))
-        assert len({one.service_id for one in offers}) == len(offers) >= 2
-        for one in offers:
-            assert one.charge_cents == 5000 > one.converted_cents > 0
-            assert 0 < one.crypto_atomic < 5000 * 10**16 // 1800
+        assert len({offer.service_id for offer in offers}) == len(offers) >= 2
+        for offer in offers:
+            assert offer.charge_cents == 5000 > offer.converted_cents > 0
+            assert 0 < offer.crypto_atomic < 5000 * 10**16 // 1800
 
 
 def test_a_delivery_is_reached_by_a_charge_that_covers_it(network: OnrampProvider) -> None:

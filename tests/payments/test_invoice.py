@@ -40,8 +40,8 @@ def test_an_unpaid_intent_has_an_invoice_that_says_so_and_where_to_pay(bakery: S
     assert "Not paid" in text and "Nothing so far" in text
     assert made["reference"] in text and "order-7" in text and "Alice's Bakery" in text
     assert "Rye bread" in text and "€7.00" in text and "€10.00" in text
-    for one in made["payment_addresses"]:
-        assert one["address"] in text and one["crypto_amount"] in text
+    for payment_address in made["payment_addresses"]:
+        assert payment_address["address"] in text and payment_address["crypto_amount"] in text
     assert "no real money" in text
 
 
@@ -69,7 +69,7 @@ def test_an_invoice_speaks_the_language_in_which_the_store_writes_to_customers(
     text = words(invoice(bakery.test, made))
     assert "Nicht bezahlt" in text and "Testrechnung" in text and "Wo Sie zahlen" in text
     assert "Not paid" not in text and "10,00" in text
-    assert all(one["address"] in text for one in made["payment_addresses"])
+    assert all(payment_address["address"] in text for payment_address in made["payment_addresses"])
 
 
 def test_a_paid_intent_has_its_transactions_on_the_invoice(bakery: Shop) -> None:

@@ -39,7 +39,7 @@ KINDS = {"deposit_confirmed", "payment_settled", "payout_created", "refund_creat
 
 
 def ids(told: Any) -> set[str]:
-    return {one["id"] for one in (told if isinstance(told, list) else [told])}
+    return {item["id"] for item in (told if isinstance(told, list) else [told])}
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -144,7 +144,7 @@ class Lifecycle(RuleBasedStateMachine):
         )
         assert (
             self.available()
-            == sum(int(one) for one in entries.values_list("amount_atomic", flat=True))
+            == sum(int(entry) for entry in entries.values_list("amount_atomic", flat=True))
             >= 0
         )
         came_in = entries.filter(
@@ -163,10 +163,10 @@ class Lifecycle(RuleBasedStateMachine):
             .exclude(status="failed")
             .values_list("amount_atomic", flat=True)
         )
-        rest = sum(int(one) for one in came_in.values_list("amount_atomic", flat=True)) - sum(
-            int(one) for one in went_out
+        rest = sum(int(item) for item in came_in.values_list("amount_atomic", flat=True)) - sum(
+            int(item) for item in went_out
         )
-        assert rest - sum(int(one) for one in refunds) <= self.available() <= rest
+        assert rest - sum(int(refund) for refund in refunds) <= self.available() <= rest
 
     def teardown(self) -> None:
         make.advance(self.api, 61)
@@ -177,7 +177,7 @@ class Lifecycle(RuleBasedStateMachine):
 
 
 USUAL = usually(short="4 14", whole="7 14")
-EXAMPLES, STEPS = (int(one) for one in os.environ.get("TILLGATE_LIVES", USUAL).split())
+EXAMPLES, STEPS = (int(part) for part in os.environ.get("TILLGATE_LIVES", USUAL).split())
 # Shorter stories of the same fault would take minutes to find.
 PHASES = (Phase.explicit, Phase.generate)
 LIMITS = settings(

@@ -30,7 +30,9 @@ def deposit(committed: Cast) -> Iterator[Deposit]:
     """A confirmed deposit of a real block, which nobody has booked."""
     payment = make.payment(committed.bakery.test)
     way = next(
-        one for one in payment["payment_addresses"] if one["supported_asset"]["asset_id"] == "SETH"
+        payment_address
+        for payment_address in payment["payment_addresses"]
+        if payment_address["supported_asset"]["asset_id"] == "SETH"
     )
     at = clock.real_now()
     block = Block.objects.create(
@@ -58,7 +60,9 @@ def deposit(committed: Cast) -> Iterator[Deposit]:
     )
     yield made
     block.delete()
-    addresses = [one["address"].lower() for one in payment["payment_addresses"]]
+    addresses = [
+        payment_address["address"].lower() for payment_address in payment["payment_addresses"]
+    ]
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("DELETE FROM chain_address WHERE address = ANY(%s)", [addresses])

@@ -66,7 +66,7 @@ def test_who_asks_for_the_same_has_it(bakery: Shop, payment: str, asset: dict[st
     for key in ("a", "b"):
         again = ask(bakery, payment, key, **same, **asset)
         assert (again.status_code, again.headers["Idempotent-Replayed"]) == (201, "true")
-        assert [one["id"] for one in again.json()] == [one["id"] for one in first]
+        assert [item["id"] for item in again.json()] == [item["id"] for item in first]
         assert "refund_in_progress" not in again.json()[0]
 
 

@@ -20,7 +20,7 @@ from tests.console.test_verify_ledger import tamper
 
 
 def broken() -> list[str]:
-    return [one.subject for one in found_of("payments_sealed")]
+    return [item.subject for item in found_of("payments_sealed")]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def sealed(bakery: Shop) -> Shop:
 
 
 def test_what_is_sealed_stands_and_nothing_is_sealed_twice(sealed: Shop) -> None:
-    assert [one.count for one in PaymentSeal.objects.order_by("number")] == [3, 2]
+    assert [payment_seal.count for payment_seal in PaymentSeal.objects.order_by("number")] == [3, 2]
     assert seals.seal_payments(clock.real_now()) == 0
     assert verify.findings() == []
 

@@ -40,9 +40,9 @@ def offered(cast: Cast, transfer: UnmatchedTransfer) -> list[Payment]:
     own = PaymentAddress.objects.get(address=transfer.address_id).payment
     access = signed_in(cast.alice, cast.bakery.store, "test")
     found = fits_of(access, transfer, own)
-    assert [one.is_own for one in found] == [True] + [False] * (len(found) - 1)
+    assert [item.is_own for item in found] == [True] + [False] * (len(found) - 1)
     assert found[0].payment == own
-    return [one.payment for one in found[1:]]
+    return [item.payment for item in found[1:]]
 
 
 def test_those_that_ask_for_about_as_much_of_the_coin_are_offered_nearest_first(

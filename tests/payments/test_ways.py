@@ -40,9 +40,12 @@ def test_stablecoins_come_first_and_among_them_what_confirms_first(
     refresh()
     made = make.payment(bakery.live)
     told = ["ETH", "ETH_USDC", "ETH_USDT", "POL_USDC", "BASE_USDC", "ARB_USDC", "BASE_ETH"]
-    assert [one["supported_asset"]["asset_id"] for one in made["payment_addresses"]] == told
+    assert [
+        payment_address["supported_asset"]["asset_id"]
+        for payment_address in made["payment_addresses"]
+    ] == told
     shown = ways(made["id"])
-    assert [one.asset_id for one in shown] == [
+    assert [item.asset_id for item in shown] == [
         "ARB_USDC",
         "BASE_USDC",
         "ETH_USDC",
@@ -55,7 +58,11 @@ def test_stablecoins_come_first_and_among_them_what_confirms_first(
         (True, 5),
         (False, 2),
     ]
-    assert [(one.wait_minutes, one.wait_seconds) for one in shown[:3]] == [(0, 10), (1, 0), (3, 0)]
+    assert [(item.wait_minutes, item.wait_seconds) for item in shown[:3]] == [
+        (0, 10),
+        (1, 0),
+        (3, 0),
+    ]
 
 
 def test_a_wallet_is_asked_for_what_is_due_and_nothing_else(bakery: Shop) -> None:

@@ -49,8 +49,8 @@ def test_rows_that_come_as_json_are_those_of_the_orm(paid: Payment) -> None:
             ((found,),) = cursor.fetchall()
         if model is not Verification:
             assert found, model
-        for one in map(columns.row_from_json, found or []):
-            assert values(one) == values(model._default_manager.get(pk=one.pk))
+        for item in map(columns.row_from_json, found or []):
+            assert values(item) == values(model._default_manager.get(pk=item.pk))
 
 
 def test_it_is_all_that_its_parts_are_when_they_are_asked_for(paid: Payment) -> None:
@@ -63,9 +63,9 @@ def test_it_is_all_that_its_parts_are_when_they_are_asked_for(paid: Payment) -> 
         )
         assert (ours.deposits, ours.late_ids) == (theirs.deposits, theirs.late_ids)
         assert ours.confirmed_atomic == theirs.confirmed_atomic
-    assert any(one.deposits for one in whole.received)
-    assert [values(one) for one in whole.history] == [
-        values(one) for one in paid.events.order_by("sequence")
+    assert any(item.deposits for item in whole.received)
+    assert [values(item) for item in whole.history] == [
+        values(event) for event in paid.events.order_by("sequence")
     ]
     assert whole.splits == payment_split([paid.pk])[paid.pk] != {}
     assert whole.business is None

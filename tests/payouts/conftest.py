@@ -54,7 +54,7 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
     stores = [*own, *Store.objects.filter(platform__in=own).values_list("pk", flat=True)]
     with connection.cursor() as cursor:
         cursor.execute(_OF_STORES)
-        tables = [one[0] for one in cursor.fetchall()]
+        tables = [item[0] for item in cursor.fetchall()]
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("DELETE FROM chain_deposit WHERE NOT id = ANY(%s)", [deposits])
         for table, last_id in zip(_LEDGER, last, strict=True):

@@ -28,7 +28,7 @@ ONE = (
 PAID = ONE.format(status="confirmed", rail="fiat_manual")
 SIMULATED = ONE.format(status="confirmed", rail="crypto")
 OPEN, FAILED, ON_CHAIN = (
-    ONE.format(status=one, rail="crypto") for one in ("pending", "failed", "submitted")
+    ONE.format(status=item, rail="crypto") for item in ("pending", "failed", "submitted")
 )
 COPY = (
     "INSERT INTO chain_outgoingtransaction SELECT (jsonb_populate_record(o,"
@@ -129,7 +129,7 @@ def test_books_that_were_kept_properly_have_no_findings(world: Shop) -> None:
     verdicts = verify.verdicts()
     assert [finding for verdict in verdicts for finding in verdict.findings] == []
     counted = {verdict.name: verdict.counted for verdict in verdicts}
-    assert all(counted[one.name] for one in PAYOUTS if one.name != "due_times_paid_once")
+    assert all(counted[item.name] for item in PAYOUTS if item.name != "due_times_paid_once")
 
 
 @pytest.mark.parametrize(("statement", "broken"), list(CORRUPTIONS.values()), ids=list(CORRUPTIONS))

@@ -122,7 +122,7 @@ def test_a_file_of_a_spreadsheet_in_another_language_is_read_too(rich: Cast) -> 
         + f"{ADDRESS};0.1;SETH\r\n\r\n{address(1)};0.2;SETH\r\n"
     )
     batch = upload(rich, raw.encode())
-    assert [one.amount_atomic for one in batch.lines.all()] == [10**17, 2 * 10**17]
+    assert [line.amount_atomic for line in batch.lines.all()] == [10**17, 2 * 10**17]
 
 
 def test_saved_destinations_are_named_by_label_or_id(rich: Cast) -> None:
@@ -150,13 +150,13 @@ def test_look_alikes_and_twins_are_pointed_out(rich: Cast) -> None:
         rich,
         f"SETH,0.1,{TWIN}\nSETH,0.1,{address(1)}\nSETH,0.1,{address(1)}\nSETH,0.2,{address(1)}\n",
     )
-    flags = [(one.lookalike, one.twin_number) for one in batch.lines.all()]
+    flags = [(line.lookalike, line.twin_number) for line in batch.lines.all()]
     assert flags == [(ADDRESS.lower(), None), ("", None), ("", 3), ("", None)]
 
 
 def test_two_addresses_of_one_list_that_look_alike_are_both_pointed_out(rich: Cast) -> None:
     batch = upload(rich, f"SETH,0.1,{ADDRESS}\nSETH,0.1,{TWIN}\n")
-    assert [one.lookalike for one in batch.lines.all()] == [TWIN, ADDRESS.lower()]
+    assert [line.lookalike for line in batch.lines.all()] == [TWIN, ADDRESS.lower()]
 
 
 def test_each_line_becomes_a_payout_and_a_refused_one_stops_no_other(rich: Cast) -> None:
@@ -166,7 +166,7 @@ def test_each_line_becomes_a_payout_and_a_refused_one_stops_no_other(rich: Cast)
     release(rich, batch)
     StorePayoutCap.objects.create(store=rich.bakery.store, asset_id="SETH", daily_atomic=3 * 10**17)
     batches.release_lines()
-    statuses = [one.status for one in batch.lines.all()]
+    statuses = [line.status for line in batch.lines.all()]
     assert sorted(statuses) == ["created", "created", "created", "failed", "invalid"]
     failed = batch.lines.get(status="failed")
     assert failed.problem and failed.payout is None

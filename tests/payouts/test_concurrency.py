@@ -50,10 +50,10 @@ def together(calls: list[Callable[[], Any]]) -> list[Any]:
             connection.close()
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(len(calls))]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(120)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
     return answers
 
 
@@ -61,8 +61,8 @@ def test_fifty_payouts_of_a_tenth_of_the_balance_are_ten(world: Cast) -> None:
     answers = together(
         [lambda: make.ask_payout(world.bakery.test, str(10**17)) for _ in range(PARTS)]
     )
-    assert Counter(one.status_code for one in answers) == {201: TENTHS, 422: PARTS - TENTHS}
-    assert {one.json()["error"] for one in answers if one.status_code == 422} == {
+    assert Counter(answer.status_code for answer in answers) == {201: TENTHS, 422: PARTS - TENTHS}
+    assert {answer.json()["error"] for answer in answers if answer.status_code == 422} == {
         "Insufficient available balance"
     }
     held = balances(world.bakery.store.pk, "test")["SETH"]
@@ -72,15 +72,15 @@ def test_fifty_payouts_of_a_tenth_of_the_balance_are_ten(world: Cast) -> None:
 def test_a_daily_cap_holds_against_many_at_once(world: Cast) -> None:
     set_store_cap(world.bakery.store, "SETH", daily_atomic=3 * 10**16)
     answers = together([lambda: make.ask_payout(world.bakery.test, str(10**16)) for _ in range(12)])
-    assert Counter(one.status_code for one in answers) == {201: 3, 422: 9}
+    assert Counter(answer.status_code for answer in answers) == {201: 3, 422: 9}
 
 
 def test_one_key_makes_one_payout_however_often_it_is_sent_at_once(world: Cast) -> None:
     answers = together(
         [lambda: make.ask_payout(world.bakery.test, str(10**17), key="one") for _ in range(10)]
     )
-    assert {one.status_code for one in answers} == {201} and len(
-        {one.json()["id"] for one in answers}
+    assert {answer.status_code for answer in answers} == {201} and len(
+        {answer.json()["id"] for answer in answers}
     ) == 1
     assert Payout.objects.count() == 1
 
@@ -91,7 +91,7 @@ def test_twenty_retries_at_once_are_one(world: Cast) -> None:
     answers = together(
         [lambda: world.bakery.test.post(f"/payouts/{made['id']}/retry") for _ in range(20)]
     )
-    assert Counter(one.status_code for one in answers) == {200: 1, 409: 19}
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 409: 19}
     assert Payout.objects.get().retries == 1
 
 
@@ -104,8 +104,8 @@ def test_two_runs_at_once_pay_once(world: Cast) -> None:
             for _ in range(6)
         ]
     )
-    assert Counter(one["triggered"] for one in answers) == {True: 1, False: 5}
-    assert {one["skip_reason"] for one in answers if not one["triggered"]} == {
+    assert Counter(answer["triggered"] for answer in answers) == {True: 1, False: 5}
+    assert {answer["skip_reason"] for answer in answers if not answer["triggered"]} == {
         "no_balance"
     } and Payout.objects.count() == 1
 
@@ -142,8 +142,8 @@ def test_two_approvers_at_once_let_it_go_once(world: Cast) -> None:
     answers = Counter(
         together(
             [
-                lambda number=number, one=one: decide(one, number)
-                for number, one in enumerate(people)
+                lambda number=number, person=person: decide(person, number)
+                for number, person in enumerate(people)
             ]
         )
     )
@@ -153,7 +153,7 @@ def test_two_approvers_at_once_let_it_go_once(world: Cast) -> None:
         ("pending", "approved"),
         ("failed", "rejected"),
     }
-    assert [one.to_status for one in payout.transitions.all()] == [
+    assert [transition.to_status for transition in payout.transitions.all()] == [
         "pending",
         "requires_review",
         payout.status,
@@ -165,7 +165,10 @@ def test_small_payouts_at_once_do_not_add_up_to_more_than_one_person_moves_alone
 ) -> None:
     two = two_people(world)
     answers = together([lambda: make.ask_payout(two.key, str(LITTLE)) for _ in range(10)])
-    assert Counter(one.json()["status"] for one in answers) == {"pending": 1, "requires_review": 9}
+    assert Counter(answer.json()["status"] for answer in answers) == {
+        "pending": 1,
+        "requires_review": 9,
+    }
 
 
 def test_a_schedule_and_payouts_of_the_same_person_do_not_lock_each_other_out(world: Cast) -> None:

@@ -116,7 +116,7 @@ class TestRoomAtTheSigner:
         )
         other = make.payout(strangers.test, 9 * TENTH)
         rounds(place, 1)
-        assert [status(one) for one in (first, beyond, below, other)] == [
+        assert [status(item) for item in (first, beyond, below, other)] == [
             "confirmed",
             "requires_review",
             "confirmed",

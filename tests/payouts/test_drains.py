@@ -106,7 +106,7 @@ def taken(cast: Cast) -> int:
         .exclude(status="failed")
         .values_list("sell_amount_atomic", flat=True)
     )
-    return sum(int(one) for one in amounts)
+    return sum(int(amount) for amount in amounts)
 
 
 def test_everything_that_drains_a_balance_at_once_takes_no_more_than_there_is(world: Cast) -> None:
@@ -115,9 +115,9 @@ def test_everything_that_drains_a_balance_at_once_takes_no_more_than_there_is(wo
         payments = [make.paid(world.bakery.test, amount="1000.00")["id"] for _ in range(TIMES)]
         calls = drains(world, payments)
         before = balances(world.bakery.store.pk, "test")["SETH"].available_atomic + taken(world)
-        answers = [one for one in together(calls) if hasattr(one, "status_code")]
+        answers = [item for item in together(calls) if hasattr(item, "status_code")]
         assert len(answers) == len(calls) - 4, "every caller has an answer"
-        told.update(one.status_code for one in answers)
+        told.update(answer.status_code for answer in answers)
         left = balances(world.bakery.store.pk, "test")["SETH"].available_atomic
         assert (left >= 0, left + taken(world)) == (True, before)
     assert set(told) <= {200, 201, *NO}, told

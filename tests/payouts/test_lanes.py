@@ -85,8 +85,8 @@ def test_a_crowd_of_small_payouts_that_wait_for_coins_holds_up_no_other_store_or
     innocent = make.payout(strangers.test, ETHER // 2)
     rounds(place, 2)
     assert status(innocent) == "confirmed"
-    assert sum(status(one) == "confirmed" for one in crowded) == 3
-    assert {status(one) for one in crowded} == {"confirmed", "pending"}
+    assert sum(status(item) == "confirmed" for item in crowded) == 3
+    assert {status(item) for item in crowded} == {"confirmed", "pending"}
 
 
 def test_stores_take_turns_at_the_coins_that_there_are(
@@ -154,15 +154,15 @@ def test_a_payout_says_that_it_waits_for_funds_when_there_are_none_to_fetch(
 ) -> None:
     rounds(place, 2)
     told = {
-        make.detail_of_payout(bakery.test, one["id"])["pending_reason"]
-        for one in crowded
-        if status(one) == "pending"
+        make.detail_of_payout(bakery.test, item["id"])["pending_reason"]
+        for item in crowded
+        if status(item) == "pending"
     }
     assert told == {"waiting_for_funds"}
     place.chain.mint(place.token, place.hot, 1000 * DOLLAR)
     time_passes()
     rounds(place, 6)
-    assert {status(one) for one in crowded} == {"confirmed"}
+    assert {status(item) for item in crowded} == {"confirmed"}
 
 
 # Where a payout may meet an error of its own, step by step: the table, and which change of it the
@@ -217,7 +217,7 @@ def test_one_that_can_not_go_on_with_the_others_stays_behind_alone(
     good = [make.payout(shop.test, ETHER) for shop in (bakery, strangers, bakery)]
     rounds(place, 2)
     assert "payouts_not_advanced_together" in caplog.text
-    assert {status(one) for one in good} == {"confirmed"} and status(bad) != "confirmed"
+    assert {status(item) for item in good} == {"confirmed"} and status(bad) != "confirmed"
     failure = RowFailure.objects.get(job="payouts.advance")
     assert failure.row_id == bad["id"] and failure.dead_at is None
 

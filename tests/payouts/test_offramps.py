@@ -306,7 +306,7 @@ def call(body: bytes, signature: str) -> Any:
 def test_a_callback_is_taken_once(through_http: None) -> None:
     body = b'{"id": "evt_1"}'
     answers = [call(body, signed(body)) for _ in range(3)]
-    assert [(one.status_code, one.json()["new"]) for one in answers] == [
+    assert [(answer.status_code, answer.json()["new"]) for answer in answers] == [
         (200, True),
         (200, False),
         (200, False),
@@ -324,7 +324,9 @@ SIGNATURES: list[tuple[str, Callable[[bytes], str]]] = [
 ]
 
 
-@pytest.mark.parametrize("sign", [one[1] for one in SIGNATURES], ids=[one[0] for one in SIGNATURES])
+@pytest.mark.parametrize(
+    "sign", [item[1] for item in SIGNATURES], ids=[item[0] for item in SIGNATURES]
+)
 def test_a_callback_with_a_wrong_signature_is_refused(
     through_http: None, sign: Callable[[bytes], str]
 ) -> None:

@@ -184,8 +184,8 @@ def test_other_platforms_accounts_are_unknown_byte_for_byte(
         {**VERIFICATION, "account": {"name": "Taken over"}} if method in ("POST", "PATCH") else None
     )
     answers = {
-        platform.test(method, f"/platform/accounts/{one}{tail}", body).content
-        for one in (theirs, UNKNOWN, "x", UNKNOWN[:-1], "%00")
+        platform.test(method, f"/platform/accounts/{item}{tail}", body).content
+        for item in (theirs, UNKNOWN, "x", UNKNOWN[:-1], "%00")
     }
     assert len(answers) == 1
     refusal(
@@ -195,8 +195,8 @@ def test_other_platforms_accounts_are_unknown_byte_for_byte(
 
 
 def test_a_stores_own_id_and_a_platforms_are_no_accounts(platform: Platform, cast: Cast) -> None:
-    for one in (platform.store.pk, cast.strangers.store.pk):
-        refusal(platform.test.get(f"/platform/accounts/{one}"), 404, "account_not_found")
+    for item in (platform.store.pk, cast.strangers.store.pk):
+        refusal(platform.test.get(f"/platform/accounts/{item}"), 404, "account_not_found")
 
 
 # --- closing --------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def close(platform: Platform, account_id: str) -> Any:
 
 def blockers(answer: Any) -> dict[str, int]:
     error = refusal(answer, 409, "account_has_active_funds")
-    return {one["type"]: one["count"] for one in error["blockers"]}
+    return {blocker["type"]: blocker["count"] for blocker in error["blockers"]}
 
 
 def test_a_closed_account_is_gone_with_its_credentials_and_endpoints(platform: Platform) -> None:
@@ -322,7 +322,7 @@ def test_closing_is_told_to_the_platform_in_both_modes_and_to_nobody_else(
     made = platform.sub(external_id="c-9")
     assert close(platform, made.id).status_code == 204
     told = Event.objects.filter(type="store.deleted", store=platform.store)
-    assert {(one.mode, str(one.account_id)) for one in told} == {
+    assert {(item.mode, str(item.account_id)) for item in told} == {
         ("live", made.id),
         ("test", made.id),
     }

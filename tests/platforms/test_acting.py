@@ -98,7 +98,7 @@ def test_the_call_is_the_sub_merchants(platform: Platform) -> None:
     merchant = platform.sub()
     another = platform.sub()
     made = make.payment(merchant.test)
-    assert [one["id"] for one in merchant.test.get("/payments").json()["data"]] == [made["id"]]
+    assert [item["id"] for item in merchant.test.get("/payments").json()["data"]] == [made["id"]]
     for api in (platform.test, another.test, merchant.live):
         assert api.get(f"/payments/{made['id']}").status_code == 404
         assert api.get("/payments").json()["data"] == []

@@ -90,9 +90,9 @@ def test_volume_stays_in_its_currencies_and_merchants_are_ranked_by_worth(
 def test_the_ranking_names_five_at_most(platform: Platform) -> None:
     for number in range(6):
         make.paid(platform.sub(name=f"Stall {number}").test, amount=f"{10 + number}.00")
-    assert [one["name"] for one in told(platform)["top_sub_merchants"]] == [
-        f"Stall {number}" for number in (5, 4, 3, 2, 1)
-    ]
+    assert [
+        top_sub_merchant["name"] for top_sub_merchant in told(platform)["top_sub_merchants"]
+    ] == [f"Stall {number}" for number in (5, 4, 3, 2, 1)]
 
 
 def test_figures_and_payments_are_a_modes_own_and_the_platforms_own(
@@ -111,7 +111,7 @@ def test_figures_and_payments_are_a_modes_own_and_the_platforms_own(
         [],
     )
     assert platform.live.get("/platform/payments").json()["data"] == []
-    assert [one["id"] for one in platform.test.get("/platform/payments").json()["data"]] == [
+    assert [item["id"] for item in platform.test.get("/platform/payments").json()["data"]] == [
         made["id"]
     ]
     assert platform.test.get(f"/platform/payments?account_id={theirs.id}").json()["data"] == []

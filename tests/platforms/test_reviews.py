@@ -178,7 +178,7 @@ def test_the_outcome_is_told_to_both_sides_in_both_modes(
     review("verification", platform.attest(merchant.id).json()["id"], decision, "Because")
     told = Event.objects.filter(type=f"store.verification.{status}")
     assert {
-        (str(one.store_id), one.mode, one.account_id and str(one.account_id)) for one in told
+        (str(item.store_id), item.mode, item.account_id and str(item.account_id)) for item in told
     } == {
         (store, mode, account)
         for mode in ("live", "test")
@@ -192,7 +192,7 @@ def test_the_outcome_is_told_to_both_sides_in_both_modes(
         "verification_status": status,
         "rejection_reason": reason,
     }
-    assert all(one.object == expected for one in told)
+    assert all(item.object == expected for item in told)
 
 
 def test_a_platforms_copy_is_due_by_the_platforms_own_clock(platform: Platform) -> None:
@@ -200,8 +200,8 @@ def test_a_platforms_copy_is_due_by_the_platforms_own_clock(platform: Platform) 
     make.advance(merchant.test, 86_400 * 30)
     approve_verification(Verification.objects.get(pk=platform.attest(merchant.id).json()["id"]))
     events = {
-        str(one.store_id): one
-        for one in Event.objects.filter(type="store.verification.approved", mode="test")
+        str(event.store_id): event
+        for event in Event.objects.filter(type="store.verification.approved", mode="test")
     }
     ahead = events[merchant.id].created_at - events[str(platform.store.pk)].created_at
     assert round(ahead.total_seconds()) == 86_400 * 30
@@ -210,8 +210,8 @@ def test_a_platforms_copy_is_due_by_the_platforms_own_clock(platform: Platform) 
 def letters() -> list[tuple[str, str]]:
     """To whom, and about what; each says where to go on."""
     mail.send_due()
-    assert all("/dashboard/" in one.body for one in outbox.outbox)
-    return [(one.to[0], one.subject) for one in outbox.outbox]
+    assert all("/dashboard/" in item.body for item in outbox.outbox)
+    return [(item.to[0], item.subject) for item in outbox.outbox]
 
 
 def test_a_decision_about_a_store_is_written_to_its_owners(cast: Cast) -> None:

@@ -17,7 +17,7 @@ from tests.platforms.makers import Platform, refusal
 
 def earned(platform: Platform) -> dict[str, int]:
     told = platform.test.get("/platform/overview").json()["platform_fee_earned"]
-    return {one["asset_id"]: int(one["amount_atomic"]) for one in told}
+    return {item["asset_id"]: int(item["amount_atomic"]) for item in told}
 
 
 def available(store_id: object) -> int:
@@ -35,7 +35,7 @@ def test_rates_are_those_of_the_moment_the_payment_was_made(platform: Platform) 
     assert (told["fee_percentage"], told["platform_fee_percentage"]) == ("0.01", "0.02")
     [figures] = told["financials"]["assets"]
     gross, service, fee, net = (
-        int(figures[f"{one}_atomic"]) for one in ("gross", "service_fee", "platform_fee", "net")
+        int(figures[f"{item}_atomic"]) for item in ("gross", "service_fee", "platform_fee", "net")
     )
     assert (service, fee, net) == (gross // 100, gross // 50, gross - gross // 100 - gross // 50)
     assert (available(merchant.id), available(platform.store.pk)) == (net, fee)
@@ -114,7 +114,8 @@ def test_fees_earned_are_the_sum_of_what_the_snapshots_say(
         )
         [figures] = told["financials"]["assets"]
         gross, service, part, net = (
-            int(figures[f"{one}_atomic"]) for one in ("gross", "service_fee", "platform_fee", "net")
+            int(figures[f"{item}_atomic"])
+            for item in ("gross", "service_fee", "platform_fee", "net")
         )
         assert part == money.fee_of(gross, Decimal(told["platform_fee_percentage"]))
         assert gross == service + part + net

@@ -79,8 +79,8 @@ def told(books: Books, kind: str, wanted: LineFilter) -> BookingSums:
 def lines_of(books: Books, kind: str, wanted: LineFilter) -> list[tuple[StatementLine, EntryValue]]:
     account = account_id(books.store.pk, books.mode, COIN, kind)
     lines = statements.page(account, filters=wanted, limit=statements.PAGE_MAX).lines
-    found = bookings_of(books.store.pk, books.mode, "EUR", [one.entry_id for one in lines])
-    return [(one, found[one.entry_id]) for one in lines]
+    found = bookings_of(books.store.pk, books.mode, "EUR", [line.entry_id for line in lines])
+    return [(line, found[line.entry_id]) for line in lines]
 
 
 RANGES = {
@@ -104,9 +104,9 @@ def test_sums_are_those_of_the_lines_and_lead_to_the_balance(
     for kind in chart.STORE_KINDS:
         sums = told(books, kind, wanted)
         lines = lines_of(books, kind, wanted)
-        amounts = [one.amount_atomic for one, _ in lines]
-        assert sums.in_atomic == sum(one for one in amounts if one > 0)
-        assert sums.out_atomic == sum(one for one in amounts if one < 0)
+        amounts = [line.amount_atomic for line, _ in lines]
+        assert sums.in_atomic == sum(amount for amount in amounts if amount > 0)
+        assert sums.out_atomic == sum(amount for amount in amounts if amount < 0)
         assert sums.fee_atomic == sum(booking.fee_atomic for _, booking in lines)
         assert (sums.entries, sums.is_whole) == (len(lines), True)
         worth: dict[str, int] = defaultdict(int)
@@ -130,7 +130,7 @@ def test_cents_are_rounded_half_to_even_in_the_database_too(db: None) -> None:
     sums = told(books, "available", LineFilter())
     lines = lines_of(books, "available", LineFilter())
     values = [booking.worth(line.amount_atomic) for line, booking in lines]
-    assert [one.cents for one in values if one] == [0, 4, 2, 2, 0]
+    assert [value.cents for value in values if value] == [0, 4, 2, 2, 0]
     assert sums.worth == {"EUR": 8}
     held = told(books, "held", LineFilter())
     assert held.worth == {"EUR": 0}, "a negative half is rounded like a positive one"
@@ -154,8 +154,8 @@ def test_a_line_of_a_payment_has_its_locked_rate_whatever_coins_are_worth_later(
     locked = Decimal(payment["payment_addresses"][0]["exchange_rate_snapshot"])
     account = account_id(bakery.store.pk, "test", "SETH", "held")
     lines = statements.page(account).lines
-    found = bookings_of(bakery.store.pk, "test", "EUR", [one.entry_id for one in lines])
-    assert {(one.currency, one.rate) for one in found.values()} == {("USD", locked)}
+    found = bookings_of(bakery.store.pk, "test", "EUR", [line.entry_id for line in lines])
+    assert {(item.currency, item.rate) for item in found.values()} == {("USD", locked)}
     assert {
         one.cents for line in lines if (one := found[line.entry_id].worth(line.amount_atomic))
     } == {2000, -2000}
@@ -164,7 +164,7 @@ def test_a_line_of_a_payment_has_its_locked_rate_whatever_coins_are_worth_later(
 def test_another_stores_entries_have_no_booking(bakery: Shop) -> None:
     make.paid(bakery.test)
     lines = statements.page(account_id(bakery.store.pk, "test", "SETH", "held")).lines
-    assert bookings_of(uuid.uuid4(), "test", "EUR", [one.entry_id for one in lines]) == {}
+    assert bookings_of(uuid.uuid4(), "test", "EUR", [line.entry_id for line in lines]) == {}
 
 
 def test_many_lines_ask_one_question(db: None) -> None:

@@ -250,7 +250,7 @@ def kinds_posted() -> set[str]:
                 kind: Any = (
                     node.args[1]
                     if len(node.args) > 1
-                    else next(one.value for one in node.keywords if one.arg == "kind")
+                    else next(keyword.value for keyword in node.keywords if keyword.arg == "kind")
                 )
                 assert isinstance(kind, ast.Constant), (
                     f"{path.name}:{node.lineno} posts a kind that isn't written out"

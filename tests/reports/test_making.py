@@ -40,7 +40,7 @@ def test_a_store_has_one_report_made_at_a_time_and_others_dont_wait_for_it(cast:
     second = waiting(cast.bakery, kind=STATEMENT)
     other = waiting(cast.strangers)
     claimed = [generate._claim(clock.real_now()) for _ in range(3)]
-    assert [one and one.pk for one in claimed] == [first.pk, other.pk, None]
+    assert [item and item.pk for item in claimed] == [first.pk, other.pk, None]
     generate._generate(claimed[0])  # type: ignore[arg-type]  # it was claimed
     assert generate_due() == 1
     assert fresh(second).status == states.GENERATED

@@ -95,7 +95,12 @@ class World:
             self.rpc("eth_getBlockByNumber", hex(number), True)
             for number in range(max(0, head - 60), head + 1)
         ]
-        return [one for block in blocks for one in block["transactions"] if one["to"] == to]
+        return [
+            transaction
+            for block in blocks
+            for transaction in block["transactions"]
+            if transaction["to"] == to
+        ]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -166,7 +166,7 @@ class TestAnApprovedRow:
             not_before=clock.real_now() + timedelta(minutes=1)
         )
         world.finish()
-        assert {OutgoingTransaction.objects.get(pk=one.pk).status for one in (early, newer)} == {
+        assert {OutgoingTransaction.objects.get(pk=item.pk).status for item in (early, newer)} == {
             "confirmed"
         }
         settings.APPROVAL_KEYS = [OTHER]

@@ -206,7 +206,7 @@ class TestWhatLeaves:
             world.finish()
         found = OutgoingTransaction.objects.filter(pk__in=[row.pk for row in rows])
         assert sorted(found.values_list("nonce", flat=True)) == list(range(first, first + 12))
-        assert {one.status for one in found} == {"confirmed"}
+        assert {item.status for item in found} == {"confirmed"}
 
     def test_what_is_stuck_is_replaced_at_a_higher_price(self, world: World, settings: Any) -> None:
         settings.SIGNER_STUCK_SECONDS = 0

@@ -217,7 +217,7 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
     service.payout(ETHER // 400, third, "after the backup")
     service.work()
     paid_out = [ETHER // 100, ETHER // 200, ETHER // 400]
-    assert ([service.received(one) for one in (first, second, third)], service.sent()) == (
+    assert ([service.received(item) for item in (first, second, third)], service.sent()) == (
         paid_out,
         3,
     )
@@ -242,19 +242,19 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
     assert HotWallet.objects.get(pk="sepolia").halted_at is not None
 
     sending = ran("sending", "resume", "sepolia")
-    assert [one["to_address"] for one in sending["in_review"]] == [first]
-    assert {one["hash"] for one in sending["unknown"]} == set(hashes.values())
+    assert [item["to_address"] for item in sending["in_review"]] == [first]
+    assert {item["hash"] for item in sending["unknown"]} == set(hashes.values())
     again = service.payout(ETHER // 400, third, "after the backup")
     service.work()
-    in_review = {one["to_address"]: one["id"] for one in ran("sending")["in_review"]}
+    in_review = {item["to_address"]: item["id"] for item in ran("sending")["in_review"]}
     assert (set(in_review), service.sent()) == ({first, second, third}, 3)
     for to, row in in_review.items():
         ran("sending", "sent", row, "--hash", hashes[to])
     service.work()
     assert {
-        make.detail_of_payout(service.shop.test, one)["status"] for one in (asked, waiting, again)
+        make.detail_of_payout(service.shop.test, item)["status"] for item in (asked, waiting, again)
     } == {"confirmed"}
-    assert ([service.received(one) for one in (first, second, third)], service.sent()) == (
+    assert ([service.received(item) for item in (first, second, third)], service.sent()) == (
         paid_out,
         3,
     )
@@ -343,7 +343,7 @@ def test_a_dump_that_breaks_off_leaves_the_database_empty(
     dump.write_bytes(whole[: len(whole) * 9 // 10])
     files = [
         File(dump.name, dump.stat().st_size, digest_of(dump)),
-        *(one for one in described.files if one.name != dump.name),
+        *(file for file in described.files if file.name != dump.name),
     ]
     manifest.write(backup, msgspec.structs.replace(described, files=files))
     server.lose()

@@ -57,7 +57,7 @@ def test_what_is_asked_for_again_after_a_restore_is_not_sent_again(
     first = world.ask(1, world.stranger())  # what meets the halt waits for a person whatever it is
     world.finish()
     assert status(first)[0] == "review"
-    assert [one["hash"] for one in sending()["unknown"]] == [paid.tx_hash]
+    assert [item["hash"] for item in sending()["unknown"]] == [paid.tx_hash]
     while_halted = world.ask(12345, to, reference="paid")
     other = world.ask(2, world.stranger())
     sending("resume", "sepolia")
@@ -74,9 +74,9 @@ def test_what_is_asked_for_again_after_a_restore_is_not_sent_again(
     sending("unsent", str(first.pk))
     sending("unsent", str(later.pk))  # the person knows: this one is meant
     world.finish()
-    assert {status(one)[0] for one in (while_halted, first, later)} == {"confirmed"}
+    assert {status(item)[0] for item in (while_halted, first, later)} == {"confirmed"}
     assert (world.balance(to), len(world.raw_transfers(to))) == (2 * 12345, 2)
-    assert [one for one in verify.findings() if one.invariant == "sent_once"] == []
+    assert [finding for finding in verify.findings() if finding.invariant == "sent_once"] == []
 
 
 def test_tokens_are_recognised_too(
@@ -112,7 +112,7 @@ def test_what_bears_its_gas_is_recognized_though_gas_has_another_price(
     other = world.ask(499, to, asset_id)
     another = world.ask(1000, world.stranger(), asset_id)
     world.finish()
-    assert {status(one)[0] for one in (dearer, cheaper, *rows)} == {"review"}
+    assert {status(item)[0] for item in (dearer, cheaper, *rows)} == {"review"}
     assert (status(other)[0], status(another)[0]) == ("confirmed", "confirmed")
     sending("unsent", str(rows[0].pk))  # the person knows that it is another one
     world.finish()

@@ -150,7 +150,7 @@ class TestNonces:
         world.finish()
         found = OutgoingTransaction.objects.filter(pk__in=[row.pk for row in rows])
         assert sorted(found.values_list("nonce", flat=True)) == list(range(first, first + 20))
-        assert {one.status for one in found} == {"confirmed"}
+        assert {item.status for item in found} == {"confirmed"}
         assert world.nonce() == first + 20 == HotWallet.objects.get(pk="sepolia").next_nonce
 
     def test_the_raw_bytes_say_exactly_what_was_asked_for(self, world: World, token: str) -> None:

@@ -64,7 +64,7 @@ class Zone:
             answer.answer.append(
                 dns.rrset.from_text_list(f"{name}.", 60, "IN", kind, self.records[name, kind])
             )
-        elif not any(one == name for one, _ in self.records):
+        elif not any(record == name for record, _ in self.records):
             answer.set_rcode(dns.rcode.NXDOMAIN)
         return answer
 

@@ -68,7 +68,7 @@ def test_two_do_it_once_as_the_web_process_and_the_log_has_both(
     )
     assert [action for action, _ in told] == ["staff_request.asked", "staff_request.approved"]
     assert (told[1][1]["asked_by"], told[1][1]["decided_by"]) == tuple(
-        str(one.pk) for one in people
+        str(item.pk) for item in people
     )
     assert verify.findings() == []
 
@@ -144,11 +144,11 @@ def test_one_is_enough_to_reject_and_whoever_asked_takes_it_back(
     four_eyes.reject(kind, row.pk, people[0], clock.real_now(), reason="A mistake")
     again = wish.ask(people[0])
     four_eyes.reject(kind, again.pk, people[1], clock.real_now())
-    for one in (row, again):
+    for item in (row, again):
         with pytest.raises(StaffRequestRefused, match="rejected already"):
-            approve(kind, one, people[1])
+            approve(kind, item, people[1])
         with pytest.raises(IntegrityError, match="decided once"), transaction.atomic():
-            StaffRequest.objects.filter(pk=one.pk).update(
+            StaffRequest.objects.filter(pk=item.pk).update(
                 state="approved", decided_by=people[1], decided_at=clock.real_now()
             )
     assert wish.done() == 0
@@ -178,7 +178,7 @@ def test_what_was_asked_for_is_what_is_approved(cast: Cast, people: tuple[User, 
     with pytest.raises(StaffRequestRefused, match="its digest is another"):
         approve(kind, row, people[1])
     assert wish.done() == 0
-    assert "staff_requests_by_two" in {one.invariant for one in verify.findings()}
+    assert "staff_requests_by_two" in {finding.invariant for finding in verify.findings()}
 
 
 def test_a_request_that_begins_approved_is_none(people: tuple[User, User]) -> None:
@@ -238,8 +238,10 @@ def test_those_who_may_approve_it_are_told_and_then_whoever_asked(
     admin = make.clerk("admin")
     kind, row, _ = asked_for("correction", cast, people[0])
     mail.send_due()
-    assert {one.to[0] for one in outbox.outbox} == {people[1].email, finance.email}
-    assert not {support.email, admin.email, people[0].email} & {one.to[0] for one in outbox.outbox}
+    assert {item.to[0] for item in outbox.outbox} == {people[1].email, finance.email}
+    assert not {support.email, admin.email, people[0].email} & {
+        item.to[0] for item in outbox.outbox
+    }
     letter = str(outbox.outbox[0].body)
     assert (
         outbox.outbox[0].subject == "A correction of the books waits for a second member of staff"
@@ -252,7 +254,7 @@ def test_those_who_may_approve_it_are_told_and_then_whoever_asked(
     outbox.outbox.clear()
     approve(kind, row, finance)
     mail.send_due()
-    assert [(one.to[0], one.subject) for one in outbox.outbox] == [
+    assert [(item.to[0], item.subject) for item in outbox.outbox] == [
         (people[0].email, "A correction of the books was approved")
     ]
 

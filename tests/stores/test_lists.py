@@ -17,7 +17,7 @@ def test_columns_and_filters_are_kept_for_one_list_of_one_member(cast: Cast) -> 
     lists.save_filter(alice(cast), "payments", "  Large   ones ", "min=1000")
     found = lists.setup_of(alice(cast), "payments")
     assert found.columns == ("amount", "net")
-    assert [(one.name, one.query) for one in found.filters] == [("Large ones", "min=1000")]
+    assert [(item.name, item.query) for item in found.filters] == [("Large ones", "min=1000")]
     assert lists.setup_of(alice(cast), "invoices") == lists.ListSetup()
     bob = Member.objects.get(user=cast.bob, store=cast.bakery.store)
     assert lists.setup_of(bob, "payments") == lists.ListSetup()
@@ -26,7 +26,7 @@ def test_columns_and_filters_are_kept_for_one_list_of_one_member(cast: Cast) -> 
 def test_a_name_that_is_saved_again_means_the_new_filter(cast: Cast) -> None:
     for query in ("status=failed", "status=expired"):
         lists.save_filter(alice(cast), "payments", "Lost", query)
-    assert [one.query for one in lists.setup_of(alice(cast), "payments").filters] == [
+    assert [item.query for item in lists.setup_of(alice(cast), "payments").filters] == [
         "status=expired"
     ]
     lists.delete_filter(alice(cast), "payments", "Lost")

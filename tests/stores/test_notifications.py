@@ -68,7 +68,7 @@ def test_the_same_is_recorded_and_told_once(cast: Cast) -> None:
     letters = told(cast, news(cast), news(cast))
     told(cast, news(cast))
     assert kinds(cast, "live") == ["payout_problem"]
-    assert [one.to for one in letters] == [[cast.alice.email]]
+    assert [letter.to for letter in letters] == [[cast.alice.email]]
     assert "Payout of 0.5 ETH failed" in letters[0].subject and "refused" in letters[0].body
 
 
@@ -172,11 +172,11 @@ def test_who_cannot_move_money_is_told_only_if_they_ask(cast: Cast) -> None:
     viewer = colleague(cast, Role.VIEWER)
     admin = colleague(cast, Role.ADMIN)
     letters = told(cast, news(cast))
-    assert {one.to[0] for one in letters} == {cast.alice.email, admin.email}
+    assert {letter.to[0] for letter in letters} == {cast.alice.email, admin.email}
     notifications.choose(viewer, cast.bakery.store, {"payout_problem": "immediately"})
     notifications.choose(admin, cast.bakery.store, {"payout_problem": "off"})
     django_mail.outbox.clear()
-    assert {one.to[0] for one in told(cast, news(cast, subject="2"))} == {
+    assert {item.to[0] for item in told(cast, news(cast, subject="2"))} == {
         cast.alice.email,
         viewer.email,
     }
@@ -187,7 +187,7 @@ def test_who_has_left_or_is_locked_out_is_not_told(cast: Cast) -> None:
     locked = colleague(cast, Role.ADMIN)
     Member.objects.filter(user=gone).delete()
     User.objects.filter(pk=locked.pk).update(is_active=False)
-    assert [one.to for one in told(cast, news(cast))] == [[cast.alice.email]]
+    assert [item.to for item in told(cast, news(cast))] == [[cast.alice.email]]
 
 
 def test_emails_of_a_day_are_bounded(cast: Cast, settings: Any) -> None:
@@ -212,7 +212,7 @@ def test_choices_are_saved_for_one_store_and_shown(cast: Cast) -> None:
     )
     assert answer.status_code == 303
     rows = NotificationChoice.objects.filter(user=cast.alice)
-    assert {one.kind: one.choice for one in rows} == {"payment_completed": "off"}
+    assert {row.kind: row.choice for row in rows} == {"payment_completed": "off"}
     browser.post("notifications/settings", payment_completed="immediately")
     assert NotificationChoice.objects.get(user=cast.alice).choice == "immediately"
     assert rows.exclude(store=cast.bakery.store).count() == 0
@@ -283,7 +283,7 @@ def test_a_page_of_many_asks_no_more_than_a_page_of_few(cast: Cast) -> None:
     browser.get("notifications")
     for number in (2, 60):
         notifications.record(
-            *(news(cast, subject=f"{number}:{one}", mode="test") for one in range(number))
+            *(news(cast, subject=f"{number}:{item}", mode="test") for item in range(number))
         )
         with CaptureQueriesContext(
             connection,
@@ -365,9 +365,9 @@ def test_each_completed_payment_is_told_where_somebody_asks_for_it(cast: Cast) -
         completed_letters.tell_all()
         notifications.tell_due()
     mail.send_due()
-    (letter,) = [one for one in django_mail.outbox if "completed" in one.subject]
+    (letter,) = [item for item in django_mail.outbox if "completed" in item.subject]
     assert "Rye" in letter.body
 
 
 def test_every_kind_has_a_default_that_it_offers() -> None:
-    assert all(one.default in one.choices for one in KINDS.values())
+    assert all(item.default in item.choices for item in KINDS.values())

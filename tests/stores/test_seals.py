@@ -39,7 +39,7 @@ def sealed(bakery: Shop) -> Shop:
 
 
 def findings() -> list[str]:
-    return [f"{one.subject}: {one.detail}" for one in found_of("audit_log_sealed")]
+    return [f"{item.subject}: {item.detail}" for item in found_of("audit_log_sealed")]
 
 
 def owner(sql: str, *values: Any) -> None:
@@ -52,11 +52,11 @@ def owner(sql: str, *values: Any) -> None:
 
 def test_every_committed_line_is_sealed_once_in_order(sealed: Shop) -> None:
     rows = list(AuditSeal.objects.order_by("number"))
-    assert [one.number for one in rows] == [1, 2, 3] and rows[0].previous == seals.FIRST
-    assert [one.previous for one in rows[1:]] == [one.seal for one in rows[:-1]]
+    assert [row.number for row in rows] == [1, 2, 3] and rows[0].previous == seals.FIRST
+    assert [row.previous for row in rows[1:]] == [row.seal for row in rows[:-1]]
     assert findings() == []
     assert seals.seal_lines(clock.real_now()) == 1 and seals.seal_lines(clock.real_now()) == 0
-    every = [id for one in AuditSeal.objects.all() for id in one.entry_ids]
+    every = [id for audit_seal in AuditSeal.objects.all() for id in audit_seal.entry_ids]
     assert sorted(every) == sorted(AuditEntry.objects.values_list("pk", flat=True))
     assert findings() == []
 
@@ -130,14 +130,14 @@ def test_what_who_owns_the_database_does_is_found(sealed: Shop, name: str) -> No
     sql, told = CORRUPTIONS[name]
     owner(sql, AuditSeal.objects.get(number=2).entry_ids[0])
     found = findings()
-    assert any(told in one for one in found), found
+    assert any(told in item for item in found), found
 
 
 def test_a_line_slipped_into_the_past_is_found(sealed: Shop) -> None:
     slip_in(clock.real_now() - timedelta(days=2))
-    assert any("it has no seal" in one for one in findings()), "before it is sealed"
+    assert any("it has no seal" in finding for finding in findings()), "before it is sealed"
     seals.seal_lines(clock.real_now())
-    assert any("it is older than the seal before its own" in one for one in findings()), (
+    assert any("it is older than the seal before its own" in finding for finding in findings()), (
         "and afterwards"
     )
 
@@ -185,4 +185,4 @@ def test_many_lines_take_many_seals_and_none_is_lost(
         services.create_api_key(bakery.store, "test")
     before = AuditEntry.objects.count()
     assert seals.seal_lines(clock.real_now()) == -(-before // 2)
-    assert sum(len(one.entry_ids) for one in AuditSeal.objects.all()) == before
+    assert sum(len(audit_seal.entry_ids) for audit_seal in AuditSeal.objects.all()) == before

@@ -132,7 +132,7 @@ def test_payments_of_before_the_setting_of_other_stores_and_of_a_store_that_stop
     set_auto_swap(eager.owner_access(), None)
     stopped = make.paid(eager.test)
     swap_completed_payments()
-    assert [shown(cast.strangers, one["id"])[0] for one in (early, foreign)] == [None, None]
+    assert [shown(cast.strangers, item["id"])[0] for item in (early, foreign)] == [None, None]
     assert shown(eager, stopped["id"])[0] is None
     set_auto_swap(eager.owner_access(), TARGET)
     swap_completed_payments()

@@ -78,7 +78,10 @@ def test_tokens_are_approved_for_the_exact_amount_then_swapped_for_coins(
     market.work(2)
     body = told(bakery, swap_id)
     assert (body["status"], body["failure_reason"]) == ("completed", None)
-    gas = sum(int(one.network_fee_atomic) for one in OutgoingTransaction.objects.all())
+    gas = sum(
+        int(outgoing_transaction.network_fee_atomic)
+        for outgoing_transaction in OutgoingTransaction.objects.all()
+    )
     assert market.native(market.hot) == before + int(body["actual_buy_amount_atomic"]) - gas
     assert (market.tokens(market.hot), market.calls_from_hot()) == (1000 * DOLLAR, 2)
     assert market.router is not None
@@ -127,7 +130,7 @@ def test_two_swaps_of_one_token_never_use_each_others_allowance(
     market.work()
     assert OutgoingTransaction.objects.filter(purpose="approval").count() == 1
     market.work(3)
-    assert [told(bakery, one)["status"] for one in ids] == ["completed", "completed"]
+    assert [told(bakery, item)["status"] for item in ids] == ["completed", "completed"]
     assert is_exact()
 
 

@@ -183,9 +183,9 @@ CORRUPTIONS = {
 
 
 def test_what_was_booked_properly_has_no_findings(traded: Shop) -> None:
-    verdicts = {one.name: one for one in verify.verdicts()}
-    assert [finding for one in verdicts.values() for finding in one.findings] == []
-    assert all(verdicts[one.name].counted for one in SWAPS)
+    verdicts = {verdict.name: verdict for verdict in verify.verdicts()}
+    assert [finding for verdict in verdicts.values() for finding in verdict.findings] == []
+    assert all(verdicts[item.name].counted for item in SWAPS)
 
 
 @pytest.mark.parametrize("name", CORRUPTIONS)
@@ -196,4 +196,4 @@ def test_the_audit_finds(name: str, traded: Shop) -> None:
 
 
 def test_every_invariant_has_a_corruption_that_breaks_it() -> None:
-    assert {one.name for one in SWAPS} <= {invariant for _, invariant in CORRUPTIONS.values()}
+    assert {item.name for item in SWAPS} <= {invariant for _, invariant in CORRUPTIONS.values()}

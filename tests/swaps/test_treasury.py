@@ -287,4 +287,4 @@ def test_two_workers_fill_each_swap_once_at_the_new_rate_and_sell_no_more_than_t
     bought = 2001 * 995 * DOLLAR // 1000
     assert sorted(ended) == [("completed", bought, None), ("failed", None, "Not enough liquidity")]
     held = [balances(pk, "live").get("ETH_USDC") for pk in stores]
-    assert sorted(one.available_atomic if one else 0 for one in held) == [0, bought]
+    assert sorted(item.available_atomic if item else 0 for item in held) == [0, bought]

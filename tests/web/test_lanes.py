@@ -58,9 +58,9 @@ def test_all_else_shares_one(path: str) -> None:
 
 def routes(found: URLResolver, before: str = "") -> list[str]:
     made: list[str] = []
-    for one in found.url_patterns:
-        text = before + str(one.pattern).lstrip("^").rstrip("$")
-        made += [text] if isinstance(one, URLPattern) else routes(one, text)
+    for url_pattern in found.url_patterns:
+        text = before + str(url_pattern.pattern).lstrip("^").rstrip("$")
+        made += [text] if isinstance(url_pattern, URLPattern) else routes(url_pattern, text)
     return made
 
 

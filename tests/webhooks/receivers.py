@@ -44,7 +44,7 @@ class Receiver:
         threading.Thread(target=self.server.serve_forever, args=[0.02], daemon=True).start()
 
     def events(self) -> list[dict[str, Any]]:
-        return [json.loads(one["raw"]) for one in self.requests]
+        return [json.loads(request["raw"]) for request in self.requests]
 
     def close(self) -> None:
         self.server.shutdown()

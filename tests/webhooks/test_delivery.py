@@ -126,8 +126,8 @@ def test_a_platform_hears_of_its_merchants_payments_with_their_account(
     deliver()
     (copy,) = receiver.events()
     assert (copy["account"], copy["type"]) == (str(merchant.store.pk), CREATED)
-    assert sorted(one["type"] for one in own.events()) == [PAID, CREATED]
-    assert all("account" not in one and one["data"] == copy["data"] for one in own.events())
+    assert sorted(event["type"] for event in own.events()) == [PAID, CREATED]
+    assert all("account" not in event and event["data"] == copy["data"] for event in own.events())
     own.close()
 
 
@@ -162,8 +162,8 @@ def test_ten_attempts_in_all_then_the_endpoint_is_in_error_and_its_owners_are_to
     waiting = Delivery.objects.exclude(pk=delivery.pk).get()
     assert (delivery.status, endpoint.status, waiting.status) == ("failed", "error", "ignored")
     assert endpoint.disabled_at is not None
-    assert len({one["raw"] for one in receiver.requests}) == 1
-    assert [one["headers"]["service-delivery-attempt"] for one in receiver.requests] == [
+    assert len({request["raw"] for request in receiver.requests}) == 1
+    assert [request["headers"]["service-delivery-attempt"] for request in receiver.requests] == [
         str(n) for n in range(1, 11)
     ]
     endpoint_emails.tell_all()
@@ -299,7 +299,7 @@ def test_a_test_event_goes_to_one_endpoint_and_looks_like_the_real_one(
     assert (got["type"], got["data"]["object"]["status"]) == (PAID, "paid")
     assert only(endpoint).is_test
     assert len(SUBSCRIBABLE) == 23 and all(
-        to_builtins(sample(one))["id"] for one in (*SUBSCRIBABLE, *PLATFORM_ONLY)
+        to_builtins(sample(item))["id"] for item in (*SUBSCRIBABLE, *PLATFORM_ONLY)
     )
 
 
@@ -315,7 +315,7 @@ def test_a_stretch_of_time_is_sent_again_without_the_tests(
     at = clock.now(bakery.store, "test")
     assert deliveries.resend_range(endpoint, ResendRequest(start, at), at) == 1
     deliver()
-    assert [one["type"] for one in receiver.events()] == [CREATED, CREATED]
+    assert [event["type"] for event in receiver.events()] == [CREATED, CREATED]
 
 
 def test_the_same_event_gives_the_same_bytes_every_time(

@@ -22,13 +22,13 @@ BODY = {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
 
 def types(answer: Any) -> list[str]:
     assert answer.status_code == 200, answer.content
-    return [one["type"] for one in answer.json()["data"]]
+    return [item["type"] for item in answer.json()["data"]]
 
 
 def test_an_event_is_told_as_it_would_be_delivered_though_nobody_asked_for_it(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     told = bakery.test.get("/events").json()
-    assert [one["type"] for one in told["data"]] == ["payment_intent.created"] and told[
+    assert [item["type"] for item in told["data"]] == ["payment_intent.created"] and told[
         "has_more"
     ] is False
     event = Event.objects.get()
@@ -48,12 +48,12 @@ def test_an_event_is_told_as_it_would_be_delivered_though_nobody_asked_for_it(ba
 def test_newest_first_and_on_from_any_of_them(bakery: Shop) -> None:
     make.paid(bakery.test)
     make.payment(bakery.test)
-    every = [one["id"] for one in bakery.test.get("/events").json()["data"]]
+    every = [item["id"] for item in bakery.test.get("/events").json()["data"]]
     rows = Event.objects.order_by("-created_at", "-pk").values_list("pk", flat=True)
     assert every == [str(pk) for pk in rows] and len(every) >= 4
     first = bakery.test.get("/events?per_page=3").json()
     rest = bakery.test.get(f"/events?per_page=100&before={first['data'][-1]['id']}").json()
-    assert [one["id"] for one in first["data"] + rest["data"]] == every
+    assert [item["id"] for item in first["data"] + rest["data"]] == every
     assert (first["has_more"], rest["has_more"]) == (True, False)
 
 
@@ -65,7 +65,7 @@ def test_events_of_one_moment_are_each_told_once(bakery: Shop) -> None:
     while True:
         query = f"&before={seen[-1]}" if seen else ""
         told = bakery.test.get(f"/events?per_page=1{query}").json()
-        seen += [one["id"] for one in told["data"]]
+        seen += [item["id"] for item in told["data"]]
         if not told["has_more"]:
             break
     assert len(seen) == len(set(seen)) == Event.objects.count()
@@ -104,7 +104,7 @@ def test_calls_are_told_newest_first_by_status_and_method(bakery: Shop) -> None:
     )
     request_log.flush()
     told = bakery.test.get("/request_log").json()["data"]
-    assert [(one["method"], one["path"], one["status"]) for one in told] == [
+    assert [(item["method"], item["path"], item["status"]) for item in told] == [
         ("POST", "/payments", 201),
         ("POST", "/payments", 201),
         ("POST", "/payments", 422),
@@ -119,12 +119,12 @@ def test_calls_are_told_newest_first_by_status_and_method(bakery: Shop) -> None:
         told[2]["error_message"] == "amount must be greater than zero"
         and told[2]["idempotency_key"] is None
     )
-    assert [one["status"] for one in bakery.test.get("/request_log?status=4").json()["data"]] == [
+    assert [item["status"] for item in bakery.test.get("/request_log?status=4").json()["data"]] == [
         422
     ]
-    assert [one["method"] for one in bakery.test.get("/request_log?method=GET").json()["data"]] == [
-        "GET"
-    ]
+    assert [
+        item["method"] for item in bakery.test.get("/request_log?method=GET").json()["data"]
+    ] == ["GET"]
     assert len(bakery.test.get("/request_log?method=TRACE&status=9").json()["data"]) == 4
     first = bakery.test.get("/request_log?per_page=3").json()
     assert (

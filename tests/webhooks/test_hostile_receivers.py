@@ -178,7 +178,7 @@ def test_cookies_are_not_kept(
         happens(bakery)
         deliver()
         assert len(receiver.requests) == 2
-        assert not any(b"cookie" in one.lower() for one in receiver.requests)
+        assert not any(b"cookie" in request.lower() for request in receiver.requests)
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(

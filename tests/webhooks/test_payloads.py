@@ -35,7 +35,7 @@ def check(event_type: str, object: Any) -> None:
 def kinds(value: Any) -> Any:
     """The names of all fields, however deep; of a list, those of what stands in it."""
     if isinstance(value, dict):
-        return {name: kinds(one) for name, one in value.items() if name != "metadata"}
+        return {name: kinds(item) for name, item in value.items() if name != "metadata"}
     return kinds(value[0]) if isinstance(value, list) and value else None
 
 
@@ -66,9 +66,9 @@ def test_events_of_billing_are_told_as_their_samples(cast: Cast) -> None:
         type__regex="^(invoice|subscription)[.]"
     )
     is_told_as_its_sample(events)
-    assert {one.object["interval"] for one in events if one.type == "subscription.created"} == {
-        "monthly"
-    }
+    assert {
+        event.object["interval"] for event in events if event.type == "subscription.created"
+    } == {"monthly"}
 
 
 def test_events_of_stores_are_told_as_their_samples(cast: Cast) -> None:
@@ -78,10 +78,10 @@ def test_events_of_stores_are_told_as_their_samples(cast: Cast) -> None:
     assert platform.test.delete(f"/platform/accounts/{merchant.id}").status_code == 204
     events = Event.objects.filter(type__startswith="store.")
     is_told_as_its_sample(events)
-    assert {one.type for one in events} == {"store.verification.approved", "store.deleted"}
+    assert {event.type for event in events} == {"store.verification.approved", "store.deleted"}
 
 
 def test_the_description_says_what_each_event_means() -> None:
     webhooks = json.loads(_document())["webhooks"]
-    assert {name: one["post"]["summary"] for name, one in webhooks.items()} == EVENTS
+    assert {name: webhook["post"]["summary"] for name, webhook in webhooks.items()} == EVENTS
     assert len(set(EVENTS.values())) == len(EVENTS) == 24

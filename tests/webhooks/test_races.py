@@ -73,7 +73,7 @@ def test_workers_that_share_a_queue_send_each_delivery_once(
                 dispatcher.drain(sender)
 
     together(3, work)
-    counted = Counter(one["headers"]["service-delivery-id"] for one in receiver.requests)
+    counted = Counter(request["headers"]["service-delivery-id"] for request in receiver.requests)
     assert len(counted) == 200 and set(counted.values()) == {1}
     assert set(Delivery.objects.values_list("status", "attempts")) == {("delivered", 1)}
 
@@ -181,9 +181,9 @@ def test_registrations_that_race_leave_one_integration(bakery: Shop) -> None:
     together(
         6, lambda: answers.append(Api(bakery.secrets["test"]).post("/webhook_endpoints", body))
     )
-    statuses = [one.status_code for one in answers]
+    statuses = [answer.status_code for answer in answers]
     assert statuses.count(201) == 1 and set(statuses) <= {200, 201, 409}
-    lost = [one.json() for one in answers if one.status_code == 409]
+    lost = [answer.json() for answer in answers if answer.status_code == 409]
     assert all(
         told == {"error": "An active magento integration already exists for this store"}
         for told in lost
@@ -265,7 +265,7 @@ def test_the_audit_knows_what_an_endpoint_could_not_hear_before_it_was_committed
     endpoint = Endpoint.objects.get()
     assert endpoint.status == "active"
     # Other tests on this database leave events of their own.
-    assert [one for one in verify.findings() if str(endpoint.pk) in one.detail] == []
+    assert [finding for finding in verify.findings() if str(endpoint.pk) in finding.detail] == []
 
 
 def waits_for_a_lock() -> bool:

@@ -93,7 +93,7 @@ class TestLanes:
         assert receiver.requests and dispatcher._slow() == []
         happens(cast.bakery)
         assert [
-            one.is_slow for one in queue.claim(clock.real_now(), 10, slow=dispatcher._slow())
+            item.is_slow for item in queue.claim(clock.real_now(), 10, slow=dispatcher._slow())
         ] == [False]
 
     def test_a_new_endpoint_is_among_the_slow_whoever_else_answers_at_its_host(
@@ -103,7 +103,7 @@ class TestLanes:
         answered(known)
         new, _ = register("http://127.0.0.1:9/new", CREATED)
         happens(cast.bakery)
-        lanes = {one.endpoint_id: one.is_slow for one in queue.claim(clock.real_now(), 10)}
+        lanes = {item.endpoint_id: item.is_slow for item in queue.claim(clock.real_now(), 10)}
         assert lanes == {known.pk: False, new.pk: True}
 
     def test_stores_take_turns(self, cast: Cast, register: Register) -> None:
@@ -112,7 +112,9 @@ class TestLanes:
         register("http://127.0.0.1:9/late", CREATED)
         happens(cast.strangers)
         happens(cast.bakery)
-        assert {one.url.rpartition("/")[2] for one in queue.claim(clock.real_now(), 2)} >= {"late"}
+        assert {item.url.rpartition("/")[2] for item in queue.claim(clock.real_now(), 2)} >= {
+            "late"
+        }
 
 
 def test_a_clock_waits_for_no_receiver_that_never_answers(

@@ -40,11 +40,11 @@ def test_a_host_that_has_not_answered_gets_one_delivery_at_a_time(
         for _ in range(3):
             happens(shop)
     first = claimed()
-    assert sorted(one.host for one in first) == ["1.0.0.1", "1.1.1.1"]
+    assert sorted(item.host for item in first) == ["1.0.0.1", "1.1.1.1"]
     assert claimed() == []
-    stranger = next(one for one in first if one.host == "1.1.1.1")
+    stranger = next(item for item in first if item.host == "1.1.1.1")
     ended(stranger, "pending")
-    assert [one.host for one in claimed()] == ["1.1.1.1"]
+    assert [item.host for item in claimed()] == ["1.1.1.1"]
 
 
 def test_a_host_that_has_answered_is_sent_to_as_any_other(cast: Cast, register: Register) -> None:
@@ -65,10 +65,10 @@ def test_a_url_that_is_changed_to_a_strangers_brings_no_proof_along(
     happens(cast.bakery)
     (first,) = claimed()
     ended(first)
-    for one in made:
-        endpoints.update_endpoint(cast.bakery.access(), one, EndpointChanges(url=STRANGER))
+    for item in made:
+        endpoints.update_endpoint(cast.bakery.access(), item, EndpointChanges(url=STRANGER))
     happens(cast.bakery)
-    assert [one.host for one in claimed()] == ["1.1.1.1"]
+    assert [item.host for item in claimed()] == ["1.1.1.1"]
 
 
 def test_strangers_do_not_take_the_place_of_those_that_answer(
@@ -80,7 +80,7 @@ def test_strangers_do_not_take_the_place_of_those_that_answer(
     register(OTHER, CREATED)
     happens(cast.bakery)
     Host.objects.create(name="1.0.0.1", answered_at=clock.real_now())
-    assert {one.host for one in claimed(limit=2)} == {"1.1.1.1", "1.0.0.1"}
+    assert {item.host for item in claimed(limit=2)} == {"1.1.1.1", "1.0.0.1"}
     assert Endpoint.objects.filter(status="active").count() == 11
 
 
@@ -118,7 +118,7 @@ def test_hosts_that_the_operator_excused_need_no_proof(
 def test_a_store_has_sixteen_endpoints_in_each_mode(bakery: Shop) -> None:
     body = {"webhook_endpoint": {"url": STRANGER, "subscribed_events": [CREATED]}}
     made = [bakery.test.post("/webhook_endpoints", body) for _ in range(17)]
-    assert [one.status_code for one in made] == [201] * 16 + [422]
+    assert [item.status_code for item in made] == [201] * 16 + [422]
     sentence = "Endpoints are limited to 16 per store and mode"
     assert made[-1].json() == {"errors": [sentence]}
     assert bakery.live.post("/webhook_endpoints", body).status_code == 201

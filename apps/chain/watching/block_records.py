@@ -24,7 +24,7 @@ from apps.chain.models import (
 )
 from apps.chain.providers.base import Nodes
 from apps.chain.watching import deposits
-from apps.chain.watching.blocks import BlockRead, Header, Transfer, succeeded
+from apps.chain.watching.blocks import BlockHeader, BlockRead, Transfer, succeeded
 from apps.core import jobs
 
 log = structlog.get_logger(__name__)
@@ -59,7 +59,7 @@ class WatchedChain:
 class MatchedBlock:
     """A block with the transfers that did reach one of our addresses, each with its asset."""
 
-    header: Header
+    header: BlockHeader
     transfers: list[tuple[str, Transfer]]
 
 
@@ -107,7 +107,7 @@ def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
     return MatchedBlock(block.header, arrivals)
 
 
-def begin(facts: WatchedChain, first: Header, genesis_hash: str) -> Head:
+def begin(facts: WatchedChain, first: BlockHeader, genesis_hash: str) -> Head:
     """Stand before the first block that is to be read."""
     head, _ = Head.objects.get_or_create(
         chain=facts.chain,
@@ -131,7 +131,11 @@ def record_block(facts: WatchedChain, block: MatchedBlock, at: datetime) -> None
 
 
 def record_branch(
-    facts: WatchedChain, head: Head, ancestor: Header, branch: Sequence[MatchedBlock], at: datetime
+    facts: WatchedChain,
+    head: Head,
+    ancestor: BlockHeader,
+    branch: Sequence[MatchedBlock],
+    at: datetime,
 ) -> None:
     """Replace every block above the ancestor by another branch; what the branch has not got again
     has failed."""
@@ -147,7 +151,7 @@ def record_branch(
 
 
 def record_inner(
-    facts: WatchedChain, header: Header, transfers: list[tuple[str, Transfer]], at: datetime
+    facts: WatchedChain, header: BlockHeader, transfers: list[tuple[str, Transfer]], at: datetime
 ) -> None:
     """Add transfers that contracts made in a block that was written before."""
     with transaction.atomic():
@@ -190,7 +194,7 @@ def _write(facts: WatchedChain, block: MatchedBlock, at: datetime) -> list[objec
     return deposits.put(facts.chain, header, block.transfers, at) if block.transfers else []
 
 
-def _finish(chain: Chain, header: Header, changed: list[object], at: datetime) -> None:
+def _finish(chain: Chain, header: BlockHeader, changed: list[object], at: datetime) -> None:
     """Count confirmations from the new head, move it there, and wake those who act upon
     deposits."""
     changed += deposits.confirm(chain.pk, header.number, at)

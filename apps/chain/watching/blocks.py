@@ -21,7 +21,7 @@ class Inconsistent(RpcError):
 
 
 @dataclass(frozen=True)
-class Header:
+class BlockHeader:
     number: int
     hash: str
     parent_hash: str
@@ -45,14 +45,14 @@ class BlockRead:
     """A block with every transfer of native coins and of our tokens; native ones may still have
     been reverted."""
 
-    header: Header
+    header: BlockHeader
     transfers: list[Transfer] = field(default_factory=list)
 
 
-def header_of(block: Any) -> Header:
+def header_of(block: Any) -> BlockHeader:
     try:
         mined_at = datetime.fromtimestamp(_integer(block["timestamp"]), UTC)
-        return Header(
+        return BlockHeader(
             _integer(block["number"]),
             _text(block["hash"], 66),
             _text(block["parentHash"], 66),
@@ -62,7 +62,7 @@ def header_of(block: Any) -> Header:
         raise Inconsistent("a node's answer isn't a block") from None
 
 
-def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[Header]:
+def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[BlockHeader]:
     """Blocks by number; Inconsistent when the node has not all of them."""
     headers = [
         header_of(item)
@@ -149,7 +149,7 @@ def _logs_call(block_hash: str, contracts: Sequence[str]) -> Call:
     ]
 
 
-def _native_transfers(header: Header, block: Any) -> list[Transfer]:
+def _native_transfers(header: BlockHeader, block: Any) -> list[Transfer]:
     try:
         return [
             Transfer(
@@ -167,7 +167,7 @@ def _native_transfers(header: Header, block: Any) -> list[Transfer]:
         raise Inconsistent(f"block {header.number} has a transaction that isn't one") from None
 
 
-def _token_transfers(header: Header, logs: Any, contracts: Iterable[str]) -> list[Transfer]:
+def _token_transfers(header: BlockHeader, logs: Any, contracts: Iterable[str]) -> list[Transfer]:
     """Transfers of our tokens, each once however often the node repeats it."""
     transfers: dict[tuple[str, int], Transfer] = {}
     try:

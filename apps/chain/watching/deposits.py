@@ -15,7 +15,7 @@ from prometheus_client import Counter
 
 from apps.assets.models import Chain
 from apps.chain.models import Deposit
-from apps.chain.watching.blocks import NATIVE_LOG_INDEX, Header, Transfer
+from apps.chain.watching.blocks import NATIVE_LOG_INDEX, BlockHeader, Transfer
 from apps.core.db.sql import Arguments
 
 log = structlog.get_logger(__name__)
@@ -96,7 +96,7 @@ RETURNING d.id, d.is_lost, d.asset_id, d.amount_atomic, d.tx_hash, d.address_id
 
 
 def put(
-    chain: Chain, header: Header, transfers: list[tuple[str, Transfer]], at: datetime
+    chain: Chain, header: BlockHeader, transfers: list[tuple[str, Transfer]], at: datetime
 ) -> list[object]:
     """Write the transfers of a block. One that was known from an orphaned block moves here, and its
     confirmations start again."""
@@ -165,7 +165,7 @@ def fail_orphans(chain_id: str, ancestor_number: int, at: datetime) -> list[obje
     return [row[0] for row in rows]
 
 
-def _renumber(chain: Chain, header: Header, transfers: list[tuple[str, Transfer]]) -> None:
+def _renumber(chain: Chain, header: BlockHeader, transfers: list[tuple[str, Transfer]]) -> None:
     """A transaction that was in an orphaned block may number its transfers otherwise in this one:
     each old row gets its new number.
 

@@ -18,7 +18,7 @@ from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head, Outgo
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.states import IN_FLIGHT, MINED
 from apps.chain.watching import block_records
-from apps.chain.watching.blocks import Header, Inconsistent, Transfer, balances, sent_counts
+from apps.chain.watching.blocks import BlockHeader, Inconsistent, Transfer, balances, sent_counts
 
 ADDRESSES_MAX = 1000
 FIRST_LOG_INDEX = -2
@@ -265,5 +265,5 @@ def _untraced(block: Block, address: str, amount_atomic: int) -> Transfer:
     return Transfer("", block.hash, FIRST_LOG_INDEX - count, NOBODY, address, amount_atomic)
 
 
-def _header(block: Block) -> Header:
-    return Header(block.number, block.hash, block.parent_hash, block.mined_at)
+def _header(block: Block) -> BlockHeader:
+    return BlockHeader(block.number, block.hash, block.parent_hash, block.mined_at)

@@ -5,7 +5,7 @@ import structlog
 from apps.assets.models import Chain
 from apps.chain.models import Block, Head
 from apps.chain.providers.base import Nodes
-from apps.chain.watching.blocks import Header, Inconsistent, read_headers
+from apps.chain.watching.blocks import BlockHeader, Inconsistent, read_headers
 
 DEPTH_MAX = 512
 STEP = 16
@@ -17,13 +17,13 @@ class TooDeep(Inconsistent):
     """The branches part further back than any honest reorg: an operator has to look."""
 
 
-def is_other_branch(head: Head, tip: Header) -> bool:
+def is_other_branch(head: Head, tip: BlockHeader) -> bool:
     """Whether a tip contradicts what we read. A shorter chain is a node that lags, even on another
     branch: it is not followed."""
     return tip.number == head.number and tip.hash != head.hash
 
 
-def common_ancestor(nodes: Nodes, chain: Chain, head: Head) -> Header:
+def common_ancestor(nodes: Nodes, chain: Chain, head: Head) -> BlockHeader:
     """Walk back from the head. When even the first block that we read is gone, what stood before it
     is as good an ancestor."""
     recorded = dict(

@@ -19,7 +19,13 @@ from apps.chain.models import Address, Head
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.watching import block_records
-from apps.chain.watching.blocks import Header, Inconsistent, header_of, read_blocks, read_headers
+from apps.chain.watching.blocks import (
+    BlockHeader,
+    Inconsistent,
+    header_of,
+    read_blocks,
+    read_headers,
+)
 from apps.chain.watching.internal_transfers import BalanceWatch
 from apps.chain.watching.reorg import common_ancestor, is_other_branch
 from apps.core import clock
@@ -87,7 +93,7 @@ class Watcher:
             self._lease = locks.take(locks.Turn.CHAIN_WATCHER, self.chain_id)
         return self._lease is not None
 
-    def _begin(self, tip: Header) -> Head:
+    def _begin(self, tip: BlockHeader) -> Head:
         """Stand before the first block to read: the configured one, else the tip, or somewhat
         before it when addresses are out already."""
         first = settings.CHAIN_START_BLOCKS.get(self.chain_id)
@@ -98,7 +104,7 @@ class Watcher:
         log.info("chain_begun", chain=self.chain_id, block=header.number)
         return block_records.begin(self.facts, header, self.nodes.genesis_hash)
 
-    def _read_on(self, head: Head, tip: Header, at: datetime) -> None:
+    def _read_on(self, head: Head, tip: BlockHeader, at: datetime) -> None:
         numbers = range(head.number + 1, min(tip.number, head.number + self._chunk) + 1)
         try:
             blocks = read_blocks(self.nodes, numbers, self.facts.contracts)
@@ -122,7 +128,7 @@ class Watcher:
             _scanned.labels(self.chain_id).inc()
         self._look_at_balances(head.number, at)
 
-    def _go_back(self, head: Head, tip: Header, at: datetime) -> None:
+    def _go_back(self, head: Head, tip: BlockHeader, at: datetime) -> None:
         """Follow the chain to its other branch, in one transaction with the blocks that replace
         ours."""
         ancestor = common_ancestor(self.nodes, self.facts.chain, head)
@@ -156,7 +162,7 @@ class Watcher:
         except RpcError as error:  # the next look finds what this one did not
             log.warning("balances_unread", chain=self.chain_id, error=str(error))
 
-    def _is_stale(self, tip: Header, at: datetime) -> bool:
+    def _is_stale(self, tip: BlockHeader, at: datetime) -> bool:
         """A node whose newest block is old doesn't know where the tip is."""
         limit = settings.CHAIN_TIP_MAX_AGE_SECONDS
         return bool(limit) and tip.mined_at < at - timedelta(seconds=limit)
