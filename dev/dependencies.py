@@ -21,7 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dev import pin_images
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = {"base": "requirements/base.txt", "dev": "requirements/dev.txt"}
+LOCKS = {
+    "base": "requirements/base.txt",
+    "dev": "requirements/dev.txt",
+    "charts": "requirements/charts.txt",
+}
 TOOL_LOCK = "requirements/audit.txt"
 
 
@@ -188,7 +192,7 @@ def main(arguments: list[str]) -> int:
     sbom = commands.add_parser("sbom")
     sbom.add_argument("--output", type=Path, help="a file; else it is printed")
     audit_parser = commands.add_parser("audit")
-    audit_parser.add_argument("--lock", choices=LOCKS, action="append", help="base, dev or both")
+    audit_parser.add_argument("--lock", choices=LOCKS, action="append", help="may be repeated")
     options = parser.parse_args(arguments)
     if options.command == "sbom":
         text = json.dumps(bill(ROOT), indent=1) + "\n"
