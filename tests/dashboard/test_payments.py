@@ -230,6 +230,10 @@ def test_a_payment_link_is_made_and_shown_with_its_code(cast: Cast) -> None:
     )
     shown = browser.get(answer.headers["Location"]).content.decode()
     assert f"/pay/{made.reference}" in shown and "<svg" in shown
+    assert "It can be paid once, until" in shown
+    simulated(cast.bakery.test, str(made.pk))
+    used = text(browser.get(answer.headers["Location"]))
+    assert "has been used" in used and "It can be paid once" not in used
 
 
 def test_a_form_that_is_sent_twice_makes_one_payment(cast: Cast) -> None:

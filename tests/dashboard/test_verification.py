@@ -52,6 +52,8 @@ def test_a_store_submits_and_sees_what_waits_for_it(cast: Cast) -> None:
     assert (
         "Under review since" in shown
         and "Bakery GmbH" in shown
+        and "Bread and cake" in shown
+        and "+49 30 123456" in shown
         and "Submit for review" not in shown
     )
     store = Store.objects.get(pk=cast.bakery.store.pk)
