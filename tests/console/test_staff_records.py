@@ -19,7 +19,7 @@ from tests.dashboard.browse import Browser, text
 
 admin.autodiscover()
 NAMES_OF_COLUMNS = re.compile(
-    r"_|\b(atomic|bps|cents|fraction|id|tx|url|kyc|ms|uri)$|\bKyc|\bTx\b|\bUris\b|\bCimd"
+    r"^Is |_|\b(atomic|bps|cents|fraction|id|tx|url|kyc|ms|uri)$|\bKyc|\bTx\b|\bUris\b|\bCimd"
 )
 
 

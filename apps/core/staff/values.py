@@ -37,6 +37,7 @@ _COINS = {
     "network_fee_atomic": "",
     "received_atomic": "receives_asset",
     "sell_amount_atomic": "source_asset",
+    "value_atomic": "",
 }
 GAS_DECIMALS = 18
 _UNIX_TIMES = ("valid_after", "valid_before")
@@ -149,7 +150,7 @@ def _coins(row: Any, name: str, atomic: int) -> SafeString | str:
         coin = _first(row, (_COINS.get(name, "asset"), "offer.asset"))
         symbol, decimals = (coin.coin_symbol, coin.atomic_decimals) if coin is not None else ("", 0)
     if not symbol:
-        return f"{atomic} atomic units"
+        return f"{atomic:,} atomic units" if atomic else "0"
     amount = f"{amount_text(atomic, decimals)} {symbol}"
     if atomic == 0:
         return amount
