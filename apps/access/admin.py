@@ -74,13 +74,14 @@ class AgentCredentialAdmin(ReadOnly):
 
 @admin.register(RequestEntry)
 class RequestEntryAdmin(ReadOnly):
-    list_display = ["at", "call", "status", "took", "shop", "credential_kind"]
+    list_display = ["at", "call", "status", "took", "shop", "by"]
     list_filter = [lists.since("created_at"), "mode"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Entry ID, or the beginning of a store's name"
     ordering = ["-created_at"]
     at = lists.when("created_at", "Time")
+    by = lists.words("credential_kind", "Credential")
     shop = lists.store()
     exclude = ["body_digest"]
 

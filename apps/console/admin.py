@@ -47,7 +47,7 @@ class StaffRequestAdmin(ReadOnly):
     what = lists.text("name", "Request")
     expires = lists.when("expires_at", "Expires")
     ordering = ["-asked_at"]
-    exclude = ["sealed"]
+    exclude = ["content", "sealed"]  # what is asked for is on the page of the decision
 
     def get_urls(self) -> list[URLPattern]:
         own = [

@@ -20,7 +20,7 @@ class ChangesInline(Part):
 
 @admin.register(FundingSession)
 class FundingSessionAdmin(ReadOnly):
-    list_display = ["created", "shop", "payment_reference", "provider", "amount", "state"]
+    list_display = ["created", "shop", "payment_reference", "network", "amount", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "payment"]
     search_fields = ["id", "payment__reference", "provider_txid", "store"]
@@ -29,6 +29,7 @@ class FundingSessionAdmin(ReadOnly):
     )
     created = lists.when("created_at", "Created")
     shop = lists.store()
+    network = lists.words("provider", "Network")
     payment_reference = lists.text("payment__reference", "Payment")
     amount = lists.price("amount_cents", "currency")
     state = lists.status("card")
@@ -38,8 +39,9 @@ class FundingSessionAdmin(ReadOnly):
 
 @admin.register(Callback)
 class CallbackAdmin(ReadOnly):
-    list_display = ["received", "credential", "session", "status", "verdict"]
+    list_display = ["received", "credential", "session", "reported", "verdict"]
     list_filter = ["credential"]
+    reported = lists.words("status", "Status")
     received = lists.when("created_at", "Received")
     list_select_related = ["credential", "session"]
     ordering = ["-id"]
@@ -47,7 +49,8 @@ class CallbackAdmin(ReadOnly):
 
 @admin.register(Credential)
 class CredentialAdmin(ReadOnly):
-    list_display = ["provider", "shop", "api_key", "enabled", "created", "change"]
+    list_display = ["network", "shop", "api_key", "enabled", "created", "change"]
+    network = lists.words("provider", "Network")
     api_key = lists.text("api_key_hint", "API key")
     enabled = lists.flag("is_active", "Active")
     list_filter = ["mode", "is_active"]

@@ -45,6 +45,8 @@ _UNIX_TIMES = ("valid_after", "valid_before")
 _CODED = frozenset(
     {
         "action",
+        "authorization_provider",
+        "caller",
         "change",
         "event_type",
         "from_status",
@@ -53,6 +55,7 @@ _CODED = frozenset(
         "last_skip_reason",
         "mode",
         "needs_attention",
+        "provider",
         "purpose",
         "role",
         "source",
