@@ -1,5 +1,9 @@
 // The browsable API: Swagger UI reads the description that this server serves.
 const page = document.getElementById("swagger-ui");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+follow();
+dark.addEventListener("change", follow);
 
 SwaggerUIBundle({
   url: page.dataset.url,
