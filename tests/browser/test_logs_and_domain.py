@@ -32,7 +32,7 @@ def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage,
         page.set_viewport_size({"width": 390, "height": 844})
     fine(page)
     shoot(page, f"dashboard-requests-{look}")
-    expect(page.get_by_text("Replay, different body")).to_be_visible()
+    expect(page.get_by_text("Different body")).to_be_visible()
     page.get_by_label("Status").select_option("4")
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_text("amount must be greater than zero")).to_be_visible()
