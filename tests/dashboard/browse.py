@@ -27,12 +27,20 @@ class Browser:
             sessions.begin(session, clock.real_now())
             session.save()
 
+    def again(self) -> "Browser":
+        """Somebody else's tab of the same session, for one of several tests that begin from it."""
+        found = Browser()
+        found.user = self.user
+        found.answers = self.answers
+        found.client.cookies.update(self.client.cookies)
+        return found
+
     def get(self, path: str = "", **options: Any) -> Any:
-        return self.client.get(address(path), **options)
+        return held_to_the_rules(self.client.get(address(path), **options))
 
     def post(self, path: str, **fields: Any) -> Any:
         headers = fields.pop("headers", None)
-        answer = self.client.post(address(path), fields, headers=headers)
+        answer = held_to_the_rules(self.client.post(address(path), fields, headers=headers))
         if self.answers and answer.status_code == 200 and answer.context.get("asks_code"):
             is_shown_first = b'name="agreed"' in answer.content and "agreed" not in fields
             return answer if is_shown_first else self.confirm(answer, path, **fields)
@@ -58,6 +66,25 @@ class Browser:
 
     def switch(self, mode: str) -> None:
         assert self.post("mode", mode=mode).status_code == 302
+
+
+def held_to_the_rules(answer: Any) -> Any:
+    """A page of the dashboard, which no cache may keep and which runs no foreign script; what isn't
+    one as it is."""
+    is_page = answer.wsgi_request.path.startswith("/dashboard/") and answer.status_code == 200
+    if not is_page or answer.streaming:
+        return answer
+
+    assert answer.headers["Cache-Control"] == "no-store, private"
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    if answer.headers["Content-Type"].startswith("text/html"):
+        for forbidden in (b"<script>", b"<style", b' style="', b" onclick="):
+            assert forbidden not in answer.content
+
+    return answer
 
 
 def address(path: str) -> str:
