@@ -90,7 +90,15 @@ def _divided(workers: int, checked: list[Check]) -> list[str]:
         checking = beside.submit(
             lambda: [_check(title, [*YIELDING, *command]) for title, command in steps()]
         )
+        # What pytest writes of the tests' files is there, then, when all workers read them at once.
+        collecting = subprocess.Popen(
+            [*YIELDING, sys.executable, "-m", "pytest", "-n0", "--collect-only", "-qq"],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         failed = [] if _pytest(["-m", "alone", *_alone()]) == 0 else ["tests that run alone"]
+        collecting.wait()
         # Whoever is free takes the next file in its order, so that no worker goes back to what
         # comes before (decision 319).
         if _pytest(["-m", "not alone", "-n", str(workers), "--dist", "load"]):

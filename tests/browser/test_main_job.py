@@ -176,6 +176,7 @@ def test_a_payment_from_a_wallet_turns_to_paid_and_the_merchant_is_told(
     )
 
 
+@pytest.mark.whole  # in the suite by hand in browser/test_customers_abroad.py
 def test_half_the_amount_waits_for_the_rest(live: Merchant, open_page: OpenPage) -> None:
     payment = live.api.payment()
     entry = entry_of(payment, "ETH_USDC")
@@ -300,6 +301,7 @@ def is_up(url: str) -> bool:
         return False
 
 
+@pytest.mark.whole  # in the suite without a running demo in agents/test_x402.py
 def test_an_agent_pays_a_server_over_x402_and_the_payment_is_completed(
     live: Merchant, x402_server: str
 ) -> None:

@@ -96,7 +96,10 @@ def look_at(page: Page, heading: str, name: str, *, script: bool) -> None:
 
 @pytest.mark.parametrize(
     ("look", "width", "dark", "script"),
-    [("desktop", 1280, False, False), ("phone-dark", 390, True, True)],
+    [
+        pytest.param("desktop", 1280, False, False, marks=pytest.mark.whole),
+        ("phone-dark", 390, True, True),
+    ],
 )
 def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool, script: bool

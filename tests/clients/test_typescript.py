@@ -86,6 +86,7 @@ def test_the_package_has_no_dependencies_and_holds_its_types(installed: Path) ->
     assert {"index.js", "index.d.ts", "openapi.d.ts"} <= names
 
 
+@pytest.mark.whole  # in the suite the quickstart in TypeScript pays a payment there
 def test_it_works_against_a_running_service(demo: Demo, installed: Path) -> None:
     told = installed / "vectors.json"
     told.write_text(json.dumps(vectors()))
