@@ -133,6 +133,7 @@ class RequestEntry(Owned):
                 condition=~models.Q(idempotency_key=""),
                 name="request_by_key",
             ),
+            models.Index(fields=["store", "request_id"], name="request_by_id"),
             BrinIndex(fields=["created_at"], name="request_by_age"),
         ]
 

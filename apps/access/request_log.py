@@ -24,6 +24,7 @@ from apps.access.models import RequestEntry
 from apps.core.db import tenancy
 from apps.core.ids import new_id
 from apps.core.messages.fields import is_uuid
+from apps.core.searching import found_by_any
 
 log = structlog.get_logger(__name__)
 WAITING_MAX = 20_000
@@ -149,8 +150,10 @@ def entries(
     access: Access, *, status: str = "", method: str = "", credential: str = "", q: str = ""
 ) -> "QuerySet[RequestEntry]":
     """Calls of a store, newest first. `status` is a class as `4`, `q` a request id, an idempotency
-    key or the id in a path."""
-    rows = RequestEntry.objects.visible_to(access).order_by("-created_at", "-id")
+    key or, of the newest, the id in a path."""
+    rows: QuerySet[RequestEntry] = RequestEntry.objects.visible_to(access).order_by(
+        "-created_at", "-id"
+    )
     if status in ("2", "3", "4", "5"):
         rows = rows.filter(status__gte=int(status) * 100, status__lt=int(status) * 100 + 100)
     if method:
@@ -162,11 +165,8 @@ def entries(
             else rows.filter(credential_kind=credential)
         )
     if q:
-        rows = (
-            rows.filter(request_id=q)
-            | rows.filter(idempotency_key=q)
-            | rows.filter(path__endswith=f"/{q}")
-        )
+        keys = (Q(request_id=q), Q(idempotency_key=q))
+        rows = found_by_any(rows, *keys, in_newest=Q(path__endswith=f"/{q}"))
     return with_first_body(rows)
 
 

@@ -59,6 +59,7 @@ class Mandate(Owned):
         indexes = [
             models.Index(fields=["credential", "-created_at"]),
             models.Index(fields=["store", "mode", "-created_at"]),
+            models.Index(fields=["-created_at", "-id"], name="mandate_newest_of_all"),
             models.Index(
                 fields=["expires_at"],
                 condition=models.Q(status__in=["active", "exhausted"]),
@@ -136,6 +137,7 @@ class Settlement(Owned):
         indexes = [
             models.Index(fields=["credential", "-created_at"]),
             models.Index(fields=["store", "mode", "-created_at"]),
+            models.Index(fields=["-created_at", "-id"], name="settlement_newest_of_all"),
             models.Index(
                 fields=["created_at"],
                 condition=models.Q(status__in=["pending", "submitted"], is_dispatched=True),

@@ -157,6 +157,11 @@ class Subscription(Formed):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="subscription_newest"),
             models.Index(
+                fields=["store", "mode", "status", "-created_at", "-id"],
+                name="subscription_of_status",
+            ),
+            models.Index(fields=["-created_at", "-id"], name="subscription_newest_of_all"),
+            models.Index(
                 fields=["next_step_at"],
                 condition=models.Q(next_step_at__isnull=False),
                 name="subscription_due",
@@ -296,6 +301,11 @@ class Invoice(Formed):
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"], name="invoice_newest"),
+            models.Index(
+                fields=["store", "mode", "status", "-created_at", "-id"],
+                name="invoice_of_status",
+            ),
+            models.Index(fields=["-created_at", "-id"], name="invoice_newest_of_all"),
             models.Index(fields=["customer", "-created_at"], name="invoice_of_customer"),
             models.Index(
                 fields=["subscription", "due_at"],

@@ -21,9 +21,11 @@ from apps.billing.models import (
 from apps.core.db import tenancy
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
+from apps.core.searching import Term, found_by_any
 from apps.payments.models import Payment
 
 _NEWEST = ("-created_at", "-id")
+FOUND_MAX = 1_000  # customers whose invoices are looked for
 
 
 def products_visible_to(viewer: Viewer) -> "QuerySet[Product]":
@@ -78,6 +80,16 @@ def active_customers(viewer: Viewer, text: str = "") -> "QuerySet[Customer]":
         if "\x00" not in text
         else rows.none()
     )
+
+
+def search_customers(viewer: Viewer, text: str) -> "QuerySet[Customer]":
+    """Those that weren't deleted and whose email address or name begins with `text`; of the newest,
+    those that hold it anywhere as well."""
+    rows = customers_visible_to(viewer).filter(deleted_at=None)
+    if not text or "\x00" in text:
+        return rows if not text else rows.none()
+    parts = Q(email__icontains=text) | Q(name__icontains=text)
+    return found_by_any(rows, Term.of(text).begins("email", "name"), in_newest=parts)
 
 
 def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
@@ -144,17 +156,20 @@ def filtered_invoices(
     return rows
 
 
-def search_invoices(rows: "QuerySet[Invoice]", text: str) -> "QuerySet[Invoice]":
-    """Those whose number, own number, order number or customer `text` names; the last three by a
-    part, in any case."""
+def search_invoices(viewer: Viewer, rows: "QuerySet[Invoice]", text: str) -> "QuerySet[Invoice]":
+    """Those whose number it is, or whose own number or customer begins with `text`; of the newest,
+    those that hold it there or in their order number as well."""
     if not text or "\x00" in text:
         return rows if not text else rows.none()
-    condition = Q(custom_number__icontains=text) | Q(po_number__icontains=text)
-    condition |= Q(customer__email__icontains=text) | Q(customer__name__icontains=text)
+    term = Term.of(text)
+    customers = Customer.objects.visible_to(viewer).filter(term.begins("email", "name"))
+    lookups = [term.begins("custom_number"), Q(customer__in=customers.values("pk")[:FOUND_MAX])]
     digits = text.upper().removeprefix("INV-")
     if digits.isascii() and digits.isdigit() and len(digits) < 10:
-        condition |= Q(number=int(digits), custom_number=None)
-    return rows.filter(condition)
+        lookups.append(Q(number=int(digits), custom_number=None))
+    parts = Q(custom_number__icontains=text) | Q(po_number__icontains=text)
+    parts |= Q(customer__email__icontains=text) | Q(customer__name__icontains=text)
+    return found_by_any(rows, *lookups, in_newest=parts)
 
 
 @dataclass(frozen=True)

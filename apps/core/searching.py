@@ -9,8 +9,9 @@ import re
 import uuid
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
-from django.db.models import Q
+from django.db.models import Model, Q, QuerySet
 
 from apps.core.messages.fields import is_uuid
 from apps.core.money import cents_from_text
@@ -26,6 +27,8 @@ _MONEY_SIGNS = re.compile(
     r"[€$£¥]|kr\.?|\b(?:USD|EUR|GBP|HKD|SGD|JPY|DKK|CHF|SEK|NOK)\b", re.IGNORECASE
 )
 _LAST = "\U0010ffff"  # sorts behind whatever continues a prefix
+NEWEST_MAX = 10_000
+Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True)
@@ -107,3 +110,16 @@ class Term:
         folded = label.casefold()
         text = self.text.casefold()
         return bool(text) and (folded.startswith(text) or f" {text}" in folded)
+
+
+def found_by_any(rows: "QuerySet[Row]", *lookups: Q, in_newest: Q | None = None) -> "QuerySet[Row]":
+    """The rows that one of the look-ups finds, the newest NEWEST_MAX of each. Each is asked alone,
+    so that its index answers; what none serves is looked for `in_newest` rows (decision 328)."""
+    every = rows.select_related(None).order_by("-created_at")
+    queries = [every.filter(lookup) for lookup in lookups]
+    if in_newest is not None:
+        oldest = every.values_list("created_at", flat=True)[NEWEST_MAX - 1 : NEWEST_MAX]
+        newest = [every.filter(created_at__gte=at) for at in oldest] or [every]
+        queries.append(newest[0].filter(in_newest))
+    first, *rest = (query.values("pk")[:NEWEST_MAX] for query in queries)
+    return rows.filter(pk__in=first.union(*rest))

@@ -16,7 +16,7 @@ from django.http import HttpResponse
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets, daily_rates, with_chains
-from apps.core import money
+from apps.core import counting, money
 from apps.core.money import Fiat
 from apps.dashboard.filters import Filters
 from apps.dashboard.lists import Listing, Tab
@@ -25,7 +25,6 @@ from apps.dashboard.plumbing import PageRequest, is_htmx, show
 Row = TypeVar("Row", bound=Model)
 PER_PAGE = 25
 PAGE_MAX = 400
-COUNT_MAX = 10_000
 SUMMED_MAX = 5_000
 
 
@@ -121,8 +120,8 @@ def list_page(
 ) -> HttpResponse:
     """A page of the filtered rows with their sums, whole or as the part that HTMX swaps."""
     number = _number(request.GET.get("page", ""))
-    page_rows = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
-    total = rows.order_by()[: COUNT_MAX + 1].count()
+    page_rows = list(counting.part(rows, (number - 1) * PER_PAGE, PER_PAGE + 1))
+    total = counting.counted(rows)
     has_next = len(page_rows) > PER_PAGE and number < PAGE_MAX
     listed = {
         "listing": listing.noun,
@@ -138,8 +137,8 @@ def list_page(
         else Sums([], is_whole=True),
         "summed_max": SUMMED_MAX,
         "has_rows": bool(page_rows),
-        "total": min(total, COUNT_MAX),
-        "has_more_than_counted": total > COUNT_MAX,
+        "total": min(total, counting.COUNTED_MAX),
+        "has_more_than_counted": total > counting.COUNTED_MAX,
         "first": (number - 1) * PER_PAGE + 1,
         "last": (number - 1) * PER_PAGE + min(len(page_rows), PER_PAGE),
         "previous_query": filters.query(page=number - 1) if number > 1 else None,

@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 from django.db.models import QuerySet
 from django.http import QueryDict
 
+from apps.core import counting
+
 PER_PAGE = 50
 PAGE_MAX = 400
 
@@ -30,7 +32,7 @@ def window(rows: "QuerySet[Any]", query: QueryDict, parameters: dict[str, str]) 
         if text.isascii() and text.isdigit() and len(text) < 6
         else 1
     )
-    page = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
+    page = list(counting.part(rows, (number - 1) * PER_PAGE, PER_PAGE + 1))
     filters = {name: value for name, value in parameters.items() if value}
     newer = urlencode({**filters, "page": number - 1}) if number > 1 else None
     older = (

@@ -12,7 +12,7 @@ from django.http import FileResponse, HttpResponse, QueryDict
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.billing.selectors import payments_of, payments_of_customer
-from apps.core import money
+from apps.core import counting, money
 from apps.core.messages.fields import is_uuid
 from apps.dashboard import days
 from apps.dashboard.billing.forms import email_of
@@ -26,7 +26,6 @@ from apps.payments.models import Payment
 
 PER_PAGE = 25
 PAGE_MAX = 400
-COUNT_MAX = 10_000
 PEOPLE_MAX = 10_000  # payments of one customer, of each kind
 _TABS = {
     "": "All",
@@ -126,8 +125,8 @@ def index(request: PageRequest) -> HttpResponse:
     filters = PaymentListFilters.of_assets(request.GET, assets)
     rows = filters.rows(request, assets)
     number = _page_number(request.GET.get("page", ""))
-    page_rows = list(rows[(number - 1) * PER_PAGE : number * PER_PAGE + 1])
-    total = rows.order_by()[: COUNT_MAX + 1].count()
+    page_rows = list(counting.part(rows, (number - 1) * PER_PAGE, PER_PAGE + 1))
+    total = counting.counted(rows)
     has_next = len(page_rows) > PER_PAGE and number < PAGE_MAX
     context = {
         "payments": page_rows[:PER_PAGE],
@@ -140,8 +139,8 @@ def index(request: PageRequest) -> HttpResponse:
             {(asset.chain_id, asset.chain.name) for asset in assets}, key=lambda asset: asset[1]
         ),
         "presets": _presets(filters, days.today(request.access)),
-        "total": min(total, COUNT_MAX),
-        "has_more_than_counted": total > COUNT_MAX,
+        "total": min(total, counting.COUNTED_MAX),
+        "has_more_than_counted": total > counting.COUNTED_MAX,
         "first": (number - 1) * PER_PAGE + 1,
         "last": (number - 1) * PER_PAGE + min(len(page_rows), PER_PAGE),
         "previous_query": filters.query(page=number - 1) if number > 1 else None,

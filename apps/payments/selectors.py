@@ -16,12 +16,14 @@ from apps.assets.models import Chain
 from apps.assets.selectors import with_chains
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
+from apps.core import counting
 from apps.core.db import tenancy
 from apps.core.db.prepared_reads import Columns, Rows
 from apps.core.db.sql import Statement, array
 from apps.core.messages.fields import is_uuid, parse_date
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
+from apps.core.searching import Term, found_by_any
 from apps.payments.models import Payment, PaymentAddress, Refund, Renewal
 from apps.stores.models import Store
 
@@ -29,6 +31,7 @@ _WILDCARD = re.compile(r"[\\%_]")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
 _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
+REFERENCE_LENGTH = 16
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,9 @@ class PaymentCriteria:
         if self.status in Payment.Status.values:
             values["status"] = self.status
         if self.reference:
-            values["reference"] = self.reference.upper()
+            reference = self.reference.upper()
+            is_whole = len(reference) == REFERENCE_LENGTH
+            values["reference" if is_whole else "reference_part"] = reference
         if self.order_id:
             values["order_id"] = self.order_id
         if (day := parse_date(self.first_day)) is not None:
@@ -211,7 +216,8 @@ class PaymentCriteria:
 _ROW = Columns(Payment, "p")
 _CONDITIONS = {
     "status": "status = %(status)s",
-    "reference": "reference LIKE '%' || %(reference)s::text || '%'",
+    "reference": "reference = %(reference)s",
+    "reference_part": "reference LIKE '%' || %(reference_part)s::text || '%'",
     "order_id": "order_id = %(order_id)s",
     "since": "created_at >= %(since)s",
     "before": "created_at < %(before)s",
@@ -219,14 +225,15 @@ _CONDITIONS = {
 
 
 @cache
-def _page_statement(names: tuple[str, ...]) -> Statement:
-    """Of a list that is restricted so: how many there are in all, beside each of those on the page,
-    or alone."""
+def _page_statement(names: tuple[str, ...], counted_max: int) -> Statement:
+    """Of a list that is restricted so: how many there are, counted to one more than the cap, beside
+    each of those on the page, or alone."""
     own = " AND ".join(
         ["store_id = %(store_id)s", "mode = %(mode)s", *(_CONDITIONS[name] for name in names)]
     )
     return Statement(f"""
-SELECT n.total, {_ROW.text} FROM (SELECT count(*) AS total FROM payments_payment WHERE {own}) n
+SELECT n.total, {_ROW.text} FROM (SELECT count(*) AS total FROM (
+    SELECT FROM payments_payment WHERE {own} LIMIT {counted_max + 1}) counted) n
 LEFT JOIN (SELECT * FROM payments_payment WHERE {own} ORDER BY created_at DESC, id DESC
     LIMIT %(size)s OFFSET %(first)s) p ON true
 ORDER BY p.created_at DESC, p.id DESC
@@ -236,14 +243,15 @@ ORDER BY p.created_at DESC, p.id DESC
 def page_of_payments(
     viewer: Viewer, store: Store, criteria: PaymentCriteria, first: int, size: int
 ) -> tuple[list[Payment], int]:
-    """The viewer's payments from this place on, newest first, and how many there are in all.
-    `store` is the viewer's."""
+    """The viewer's payments from this place on, newest first, and how many there are, counted to
+    the cap. `store` is the viewer's."""
     values = criteria.values()
     if values is None:
         return [], 0
-    if "reference" in values:
-        values["reference"] = _WILDCARD.sub(r"\\\g<0>", str(values["reference"]))
-    statement = _page_statement(tuple(values))
+    if "reference_part" in values:
+        part = str(values["reference_part"])
+        values["reference_part"] = _WILDCARD.sub(r"\\\g<0>", part)
+    statement = _page_statement(tuple(values), counting.COUNTED_MAX)
     rows = statement.rows(
         store_id=viewer.store_id, mode=viewer.mode, first=first, size=size, **values
     )
@@ -254,8 +262,9 @@ def page_of_payments(
 
 
 def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":
-    """Payments whose reference or title holds the text, or whose order id begins with it, or whose
-    id, amount, deposit address or transaction it is."""
+    """Payments whose order id or title begins with the text, or whose id, reference, amount,
+    deposit address or transaction it is; of the newest, those whose reference or title holds it as
+    well."""
     if not text:
         return rows
     if not _is_storable(text):
@@ -263,17 +272,16 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
     folded = text.lower()
     if _ADDRESS.fullmatch(folded) or _HASH.fullmatch(folded):
         return rows.filter(pk__in=_paid_at(folded))
-    condition = (
-        models.Q(reference__contains=text.upper())
-        | models.Q(order_id__istartswith=text)
-        | models.Q(title__icontains=text)
-    )
+    lookups = [models.Q(reference=text.upper()), Term.of(text).begins("order_id", "title")]
     if is_uuid(text):
-        condition |= models.Q(pk=text)
+        lookups.append(models.Q(pk=text))
     amount = text.replace(",", "")
     if _AMOUNT.fullmatch(amount):
-        condition |= models.Q(settlement_amount_cents=cents_from_text(amount))
-    return rows.filter(condition)
+        lookups.append(models.Q(settlement_amount_cents=cents_from_text(amount)))
+    parts = models.Q(order_id__istartswith=text) | models.Q(title__icontains=text)
+    return found_by_any(
+        rows, *lookups, in_newest=models.Q(reference__contains=text.upper()) | parts
+    )
 
 
 def named_email(rows: "models.QuerySet[Payment]", email: str) -> "models.QuerySet[Payment]":
@@ -364,17 +372,16 @@ def refunds_of(viewer: Viewer, payment: Payment) -> "models.QuerySet[Refund]":
 
 
 def search_refunds(rows: "models.QuerySet[Refund]", text: str) -> "models.QuerySet[Refund]":
-    """Refunds whose id, transaction or address it is, or whose payment's reference, order or title
-    says it."""
+    """Refunds whose id or transaction it is, or whose payment's reference; of the newest, those
+    whose address or payment's order or title says it as well."""
     if not text:
         return rows
     folded = text.lower()
-    condition = (
-        models.Q(tx_hash=folded)
-        | models.Q(destination_address=folded)
-        | models.Q(payment__title__icontains=text)
-    )
-    condition |= models.Q(payment__reference=text.upper()) | models.Q(payment__order_id=text)
-    return rows.filter(
-        condition | models.Q(pk=text) | models.Q(payment=text) if is_uuid(text) else condition
-    )
+    lookups = [
+        models.Q(tx_hash=folded),
+        models.Q(payment__in=Payment.objects.filter(reference=text.upper()).values("pk")),
+    ]
+    if is_uuid(text):
+        lookups += [models.Q(pk=text), models.Q(payment=text)]
+    parts = models.Q(payment__title__icontains=text) | models.Q(payment__order_id=text)
+    return found_by_any(rows, *lookups, in_newest=parts | models.Q(destination_address=folded))

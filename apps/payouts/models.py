@@ -334,14 +334,8 @@ class Payout(Owned):
                 name="payout_by_address",
             ),
             models.Index(
-                fields=["store", "mode", "-created_at"],
-                condition=models.Q(status="requires_review"),
-                name="payout_in_review",
-            ),
-            models.Index(
-                fields=["store", "mode", "-created_at"],
-                condition=models.Q(status="failed"),
-                name="payout_failed",
+                fields=["store", "mode", "status", "-created_at", "-id"],
+                name="payout_of_status",
             ),
             models.Index(
                 fields=["schedule", "-created_at"],

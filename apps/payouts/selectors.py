@@ -6,6 +6,7 @@ from django.db.models import Sum
 from apps.chain.models import Deposit
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
+from apps.core.searching import found_by_any
 from apps.payments.models import PaymentAddress, Refund, TransferReturn
 from apps.payouts.models import Destination, Payout, Schedule
 
@@ -41,18 +42,18 @@ def filtered(
 
 
 def search(rows: "models.QuerySet[Payout]", text: str) -> "models.QuerySet[Payout]":
-    """Payouts whose id, transaction, recipient's address or reference in the bank it is, or whose
-    destination's name holds it."""
+    """Payouts whose id, transaction or recipient's address it is; of the newest, those whose
+    reference in the bank it is or whose destination's name holds it as well."""
     if not text:
         return rows
     folded = text.lower()
-    condition = (
-        models.Q(tx_hash=folded)
-        | models.Q(destination_address=folded)
-        | models.Q(destination__label__icontains=text)
+    lookups = [models.Q(tx_hash=folded), models.Q(destination_address=folded)]
+    if is_uuid(text):
+        lookups.append(models.Q(pk=text))
+    parts = models.Q(provider_tx_id=text) | models.Q(paid_external_reference=text)
+    return found_by_any(
+        rows, *lookups, in_newest=parts | models.Q(destination__label__icontains=text)
     )
-    condition |= models.Q(provider_tx_id=text) | models.Q(paid_external_reference=text)
-    return rows.filter(condition | models.Q(pk=text) if is_uuid(text) else condition)
 
 
 def schedules_visible_to(viewer: Viewer) -> "models.QuerySet[Schedule]":

@@ -65,6 +65,10 @@ class Swap(Owned):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(
+                fields=["store", "mode", "status", "-created_at", "-id"],
+                name="swap_of_status",
+            ),
+            models.Index(
                 fields=["created_at"],
                 condition=models.Q(status__in=["pending", "submitted"]),
                 name="swap_open",

@@ -6,6 +6,7 @@ from django.db import models
 from apps.core import money
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
+from apps.core.searching import found_by_any
 from apps.payments.models import Payment
 from apps.swaps.models import AutoSwap, Swap
 
@@ -27,8 +28,11 @@ def search(rows: "models.QuerySet[Swap]", text: str) -> "models.QuerySet[Swap]":
     reference."""
     if not text:
         return rows
-    condition = models.Q(tx_hash=text.lower()) | models.Q(payment__reference=text.upper())
-    return rows.filter(condition | models.Q(pk=text) if is_uuid(text) else condition)
+    payments = Payment.objects.filter(reference=text.upper()).values("pk")
+    lookups = [models.Q(tx_hash=text.lower()), models.Q(payment__in=payments)]
+    if is_uuid(text):
+        lookups.append(models.Q(pk=text))
+    return found_by_any(rows, *lookups)
 
 
 def of_asset(rows: "models.QuerySet[Swap]", asset_id: str) -> "models.QuerySet[Swap]":

@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
-from django.db import models
-from django.db.models import Count, Q
+from django.db import connection, models
 from django.db.models.functions import Cast
 
 from apps.access.access import Access
+from apps.core import counting
 from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host
 
 RECENT = 25
@@ -39,36 +39,33 @@ def endpoints(access: Access, status: str | None = None) -> models.QuerySet[Endp
     return rows.filter(status=status) if status in Endpoint.Status.values else rows
 
 
+_ENDED = """
+SELECT asked.id, count(*), count(*) FILTER (WHERE d.status = 'delivered')
+FROM unnest(%s::uuid[]) AS asked (id) CROSS JOIN LATERAL (
+    SELECT status FROM webhooks_delivery WHERE endpoint_id = asked.id AND NOT is_test
+        AND status IN ('delivered', 'failed') ORDER BY created_at DESC LIMIT %s) d
+GROUP BY asked.id
+"""
+
+
 def with_success_rates(
     access: Access, status: str | None = None
 ) -> list[tuple[Endpoint, float | None]]:
     """Each endpoint with the share of its deliveries that arrived, in per cent to one decimal.
 
-    Of those that have ended: what waits, is ignored or was a test doesn't count. None when nothing
-    has ended.
+    Of those that have ended, the newest COUNTED_MAX: what waits, is ignored or was a test doesn't
+    count. None when nothing has ended.
     """
     rows = list(endpoints(access, status))
-    ended = (
-        Delivery.objects.filter(
-            endpoint_id__in=[row.pk for row in rows],
-            is_test=False,
-            status__in=["delivered", "failed"],
-        )
-        .values("endpoint_id")
-        .annotate(
-            total=Count("pk"), arrived=Count("pk", filter=Q(status=Delivery.Status.DELIVERED))
-        )
-    )
-    rates = {
-        counts["endpoint_id"]: round(100 * counts["arrived"] / counts["total"], 1)
-        for counts in ended
-    }
+    with connection.cursor() as cursor:
+        cursor.execute(_ENDED, [[row.pk for row in rows], counting.COUNTED_MAX])
+        rates = {pk: round(100 * arrived / total, 1) for pk, total, arrived in cursor.fetchall()}
     return [(row, rates.get(row.pk)) for row in rows]
 
 
 def recent_deliveries(endpoint: Endpoint, limit: int = RECENT) -> list[Delivery]:
     """Newest first, each with its event."""
-    return list(deliveries(endpoint)[:limit])
+    return list(counting.part(deliveries(endpoint), 0, limit))
 
 
 def deliveries(endpoint: Endpoint) -> models.QuerySet[Delivery]:

@@ -1,5 +1,9 @@
 """Paging: the page and size that a query asks for; a page past the end is empty. A feed goes on
-from a record instead."""
+from a record instead.
+
+A total is exact up to COUNTED_MAX. Beyond, it is what is known: at least one row after each page
+that has one, so that whoever goes on while there are pages reads all (decision 327).
+"""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -7,12 +11,13 @@ from typing import TypeVar
 from django.db import models
 
 from apps.api.plumbing.queries import Fed, Paged
+from apps.core import counting
 from apps.core.messages.documents import Feed, ListPage, PageFigures, Paginated
 from apps.core.messages.fields import is_uuid
 
 Item = TypeVar("Item")
 Row = TypeVar("Row", bound=models.Model)
-# Rows by their place and number, with how many there are in all.
+# Rows by their place and number, with how many there are in all, counted to the cap.
 Read = Callable[[int, int], tuple[list[Row], int]]
 
 
@@ -56,8 +61,9 @@ def feed(query: Fed, rows: "models.QuerySet[Row]", document: Callable[[Row], Ite
 
 def _reader(rows: "models.QuerySet[Row]") -> "Read[Row]":
     def read(first: int, size: int) -> tuple[list[Row], int]:
-        total = rows.count()
-        return [] if first >= total else list(rows[first : first + size]), total
+        total = counting.counted(rows)
+        is_past = first >= total <= counting.COUNTED_MAX
+        return [] if is_past else list(counting.part(rows, first, size)), total
 
     return read
 
@@ -65,7 +71,11 @@ def _reader(rows: "models.QuerySet[Row]") -> "Read[Row]":
 def _read(
     query: Paged, read: "Read[Row]", document: Callable[[Row], Item]
 ) -> tuple[list[Item], PageFigures]:
-    items, total = read((query.page - 1) * query.per_page, query.per_page)
+    first = (query.page - 1) * query.per_page
+    is_beyond = first + query.per_page > counting.COUNTED_MAX
+    items, total = read(first, query.per_page + is_beyond)
+    if items and total > counting.COUNTED_MAX:
+        total = max(total, first + len(items))
     pages = -(-total // query.per_page)
     figures = PageFigures(page=query.page, per_page=query.per_page, total=total, total_pages=pages)
-    return [document(row) for row in items], figures
+    return [document(row) for row in items[: query.per_page]], figures

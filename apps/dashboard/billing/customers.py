@@ -26,7 +26,7 @@ _FIELDS = ("email", "name", "phone")
 
 def index(request: PageRequest) -> HttpResponse:
     text = _asked(request)
-    page = window(selectors.active_customers(request.access, text), request.GET, {"q": text})
+    page = window(selectors.search_customers(request.access, text), request.GET, {"q": text})
     context = {
         "table": CUSTOMERS.table(request, page.rows, {"q": text} if text else {}),
         "window": page,
@@ -46,7 +46,7 @@ def _asked(request: PageRequest) -> str:
 
 
 def export(request: PageRequest) -> FileResponse:
-    return CUSTOMERS.csv(request, selectors.active_customers(request.access, _asked(request)))
+    return CUSTOMERS.csv(request, selectors.search_customers(request.access, _asked(request)))
 
 
 def _customers(request: PageRequest) -> "QuerySet[Customer]":

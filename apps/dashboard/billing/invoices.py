@@ -66,7 +66,7 @@ class InvoiceListFilters:
         return {name: value for name, value in values.items() if value}
 
     def rows(self, access: Access) -> "QuerySet[Invoice]":
-        every = selectors.search_invoices(selectors.invoices_visible_to(access), self.q)
+        every = selectors.search_invoices(access, selectors.invoices_visible_to(access), self.q)
         if self.status == "past_due":
             every = every.filter(status=OPEN, due_at__lt=access.now())
         return selectors.filtered_invoices(

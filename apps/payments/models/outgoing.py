@@ -70,9 +70,8 @@ class Refund(Owned):
                 name="refund_by_hash",
             ),
             models.Index(
-                fields=["store", "mode", "-created_at"],
-                condition=models.Q(status="failed"),
-                name="refund_failed",
+                fields=["store", "mode", "status", "-created_at", "-id"],
+                name="refund_of_status",
             ),
             BrinIndex(fields=["created_at"], name="refund_by_age"),
             models.Index(

@@ -117,6 +117,10 @@ class Payment(Owned):
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),
             models.Index(
+                fields=["store", "mode", "status", "-created_at", "-id"],
+                name="payment_of_status",
+            ),
+            models.Index(
                 fields=["store", "mode", "order_id"],
                 condition=models.Q(order_id__isnull=False),
                 name="payment_order_id",
@@ -159,11 +163,6 @@ class Payment(Owned):
                 fields=["store", "mode", "-created_at"],
                 condition=~models.Q(needs_attention=""),
                 name="payment_flagged",
-            ),
-            models.Index(
-                fields=["store", "mode", "-created_at"],
-                condition=models.Q(status="failed"),
-                name="payment_failed",
             ),
             models.Index(
                 fields=["store", "mode", "-completed_at"],

@@ -30,6 +30,7 @@ from apps.core.ids import new_id
 from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
+from apps.payments.selectors import REFERENCE_LENGTH
 from apps.payments.services.prices import amount_cents
 from apps.payments.services.pricing import AssetPrice, price
 from apps.payments.states import CREATED_EVENT, PENDING, PaymentDecision
@@ -37,7 +38,6 @@ from apps.stores.selectors import fees_of
 from apps.webhooks import events as webhooks
 
 _REFERENCE = string.ascii_uppercase + string.digits
-REFERENCE_LENGTH = 16
 
 
 class KycRequired(Coded):

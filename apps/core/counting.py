@@ -1,0 +1,21 @@
+"""Pages of lists of any length: how many rows there are is counted to a cap, and what a row is
+shown with is read of the page's rows alone."""
+
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+
+COUNTED_MAX = 10_000
+Row = TypeVar("Row", bound=Model)
+
+
+def counted(rows: "QuerySet[Any]") -> int:
+    """How many there are; of more than COUNTED_MAX, one more than that."""
+    return rows.order_by()[: COUNTED_MAX + 1].count()
+
+
+def part(rows: "QuerySet[Row]", first: int, size: int) -> "QuerySet[Row]":
+    """So many rows from this place on. Their keys are found before anything is joined: beneath the
+    policies PostgreSQL expects too few rows, and would join them all."""
+    keys = rows.select_related(None).values("pk")[first : first + size]
+    return rows.filter(pk__in=keys)
