@@ -9,6 +9,7 @@ from django.core.management import call_command
 from apps.access import pruning as access_pruning
 from apps.access import request_log
 from apps.access.models import AccessToken, Application, Grant, RefreshToken, RequestEntry
+from apps.audit.grants import WORKER
 from apps.core import clock, mail
 from apps.core.db.pruning import prune, prune_in_turns
 from apps.core.models import OutgoingMail
@@ -18,6 +19,7 @@ from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
 from tests.cast import Cast, Shop
+from tests.roles import acting_as
 
 DAY = timedelta(days=1)
 
@@ -49,6 +51,15 @@ def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) ->
     assert webhook_pruning.prune_all(later(89)) == {"attempts": 0, "deliveries": 0, "events": 0}
     assert webhook_pruning.prune_all(later(91)) == {"attempts": 1, "deliveries": 1, "events": 1}
     assert Delivery.objects.get().event_id == Event.objects.get().pk != ended.event_id
+
+
+def test_a_worker_may_delete_all_that_it_prunes(bakery: Shop) -> None:
+    bakery.test.get("/payments")
+    request_log.flush()
+    with acting_as(WORKER):
+        assert access_pruning.prune_all(later(31))["request_entries"] == 1
+        webhook_pruning.prune_all(later(91))
+        assert mail.forget(later(91)) == {"letters": 0}
 
 
 def test_codes_and_tokens_go_a_month_after_they_ended(cast: Cast) -> None:
