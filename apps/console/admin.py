@@ -5,6 +5,7 @@ Withdrawals of earnings have a record of their own (decision 137).
 """
 
 import uuid
+from collections.abc import Callable
 from typing import Any, cast
 
 from django.contrib import admin, messages
@@ -18,7 +19,7 @@ from django.utils.timesince import timesince
 from apps.access import staff_code
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
 from apps.console.staff.context import context_of
-from apps.console.staff.forms import FORMS, WithdrawalForm
+from apps.console.staff.forms import FORMS, AskForm, WithdrawalForm
 from apps.console.staff.kinds import KINDS
 from apps.core import clock, money
 from apps.core.errors import Failure
@@ -85,32 +86,17 @@ class StaffRequestAdmin(ReadOnly):
         form = FORMS[kind](
             request.POST if request.method == "POST" else None, preset=fields, initial=fields
         )
-        errors: list[str] = []
-        if request.method == "POST" and form.is_valid():
-            try:
-                row = form.ask(cast(User, request.user), clock.real_now())
-            except Failure as refusal:
-                errors = [refusal.text]
-            else:
-                messages.success(
-                    request,
-                    (
-                        f"{row}: sent to a second member of staff for approval"
-                        if row
-                        else "Done. No second approval was needed"
-                    ),
-                )
-                return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Request {KINDS[kind].title[:1].lower()}{KINDS[kind].title[1:]}",
-            "opts": self.opts,
-            "list_name": self.list_name,
-            "form": form,
-            "errors": errors,
-        }
-        return render(
-            request, "admin/ask.html", context, status=422 if errors or form.errors else 200
+        return _ask_page(
+            self,
+            request,
+            form,
+            title=f"Request {KINDS[kind].title[:1].lower()}{KINDS[kind].title[1:]}",
+            done=lambda row: (
+                f"{row}: sent to a second member of staff for approval"
+                if row
+                else "Done. No second approval was needed"
+            ),
+            next_page="admin:stores_staffrequest_changelist",
         )
 
     def decide(self, request: HttpRequest, row_id: uuid.UUID) -> HttpResponse:
@@ -266,29 +252,47 @@ class WithdrawalAdmin(Rated, Queue):
         if not may(request, roles.WITHDRAWAL):
             raise PermissionDenied
         form = WithdrawalForm(request.POST if request.method == "POST" else None, preset={})
-        errors: list[str] = []
-        if request.method == "POST" and form.is_valid():
-            try:
-                row = form.ask(cast(User, request.user), clock.real_now())
-            except Failure as refusal:
-                errors = [refusal.text]
-            else:
-                messages.success(
-                    request, f"{row}: a second member of finance staff approves it here"
-                )
-                return HttpResponseRedirect(reverse("admin:payments_withdrawal_changelist"))
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Request a withdrawal of earnings",
-            "opts": self.opts,
-            "list_name": self.list_name,
-            "what_follows": (
+        return _ask_page(
+            self,
+            request,
+            form,
+            title="Request a withdrawal of earnings",
+            done=lambda row: f"{row}: a second member of finance staff approves it here",
+            next_page="admin:payments_withdrawal_changelist",
+            what_follows=(
                 "Nothing is sent yet: another member of finance staff approves it under "
                 "withdrawals."
             ),
-            "form": form,
-            "errors": errors,
-        }
-        return render(
-            request, "admin/ask.html", context, status=422 if errors or form.errors else 200
         )
+
+
+def _ask_page(
+    page: ReadOnly,
+    request: HttpRequest,
+    form: AskForm,
+    *,
+    title: str,
+    done: Callable[[StaffRequest | Withdrawal | None], str],
+    next_page: str,
+    what_follows: str = "",
+) -> HttpResponse:
+    """The form, or the list of what was requested once it is."""
+    errors: list[str] = []
+    if request.method == "POST" and form.is_valid():
+        try:
+            row = form.ask(cast(User, request.user), clock.real_now())
+        except Failure as refusal:
+            errors = [refusal.text]
+        else:
+            messages.success(request, done(row))
+            return HttpResponseRedirect(reverse(next_page))
+    context = {
+        **page.admin_site.each_context(request),
+        "title": title,
+        "opts": page.opts,
+        "list_name": page.list_name,
+        "what_follows": what_follows,
+        "form": form,
+        "errors": errors,
+    }
+    return render(request, "admin/ask.html", context, status=422 if errors or form.errors else 200)

@@ -16,15 +16,14 @@ from django.http import HttpResponse
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets, daily_rates, with_chains
-from apps.core import counting, money
+from apps.core import money
 from apps.core.money import Fiat
 from apps.dashboard.filters import Filters
 from apps.dashboard.lists import Listing, Tab
+from apps.dashboard.paging import counted_page
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 
 Row = TypeVar("Row", bound=Model)
-PER_PAGE = 25
-PAGE_MAX = 400
 SUMMED_MAX = 5_000
 
 
@@ -119,13 +118,10 @@ def list_page(
     context: Mapping[str, object],
 ) -> HttpResponse:
     """A page of the filtered rows with their sums, whole or as the part that HTMX swaps."""
-    number = _number(request.GET.get("page", ""))
-    page_rows = list(counting.part(rows, (number - 1) * PER_PAGE, PER_PAGE + 1))
-    total = counting.counted(rows)
-    has_next = len(page_rows) > PER_PAGE and number < PAGE_MAX
+    page = counted_page(rows, request.GET, filters.query)
     listed = {
         "listing": listing.noun,
-        "table": listing.table(request, page_rows[:PER_PAGE], filters.parameters),
+        "table": listing.table(request, page.rows, filters.parameters),
         "filters": filters,
         "tabs": [
             Tab(name, filters.query(status=status), status == filters.status)
@@ -133,26 +129,13 @@ def list_page(
         ],
         "coins": active_assets(request.access.mode),
         "sums": sums_of(add_up(request, rows[: SUMMED_MAX + 1]))
-        if page_rows
+        if page.rows
         else Sums([], is_whole=True),
         "summed_max": SUMMED_MAX,
-        "has_rows": bool(page_rows),
-        "total": min(total, counting.COUNTED_MAX),
-        "has_more_than_counted": total > counting.COUNTED_MAX,
-        "first": (number - 1) * PER_PAGE + 1,
-        "last": (number - 1) * PER_PAGE + min(len(page_rows), PER_PAGE),
-        "previous_query": filters.query(page=number - 1) if number > 1 else None,
-        "next_query": filters.query(page=number + 1) if has_next else None,
-        "is_empty": not page_rows and not filters.is_any and number == 1,
+        "has_rows": bool(page.rows),
+        **page.context(),
+        "is_empty": not page.rows and not filters.is_any and page.number == 1,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     template = "dashboard/lists/_rows.html" if part else f"dashboard/{listing.noun}/list.html"
     return show(request, template, {**listed, **context})
-
-
-def _number(text: str) -> int:
-    return (
-        min(max(int(text), 1), PAGE_MAX)
-        if text.isascii() and text.isdigit() and len(text) <= 6
-        else 1
-    )

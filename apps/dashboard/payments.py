@@ -12,20 +12,19 @@ from django.http import FileResponse, HttpResponse, QueryDict
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.billing.selectors import payments_of, payments_of_customer
-from apps.core import counting, money
+from apps.core import money
 from apps.core.messages.fields import is_uuid
 from apps.dashboard import days
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.filters import Filters, days_of, searched
 from apps.dashboard.lists import Tab
+from apps.dashboard.paging import counted_page
 from apps.dashboard.payment_columns import PAYMENTS
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 from apps.links.selectors import payments_by_email
 from apps.payments import selectors
 from apps.payments.models import Payment
 
-PER_PAGE = 25
-PAGE_MAX = 400
 PEOPLE_MAX = 10_000  # payments of one customer, of each kind
 _TABS = {
     "": "All",
@@ -124,13 +123,10 @@ def index(request: PageRequest) -> HttpResponse:
     assets = active_assets(request.access.mode)
     filters = PaymentListFilters.of_assets(request.GET, assets)
     rows = filters.rows(request, assets)
-    number = _page_number(request.GET.get("page", ""))
-    page_rows = list(counting.part(rows, (number - 1) * PER_PAGE, PER_PAGE + 1))
-    total = counting.counted(rows)
-    has_next = len(page_rows) > PER_PAGE and number < PAGE_MAX
+    page = counted_page(rows, request.GET, filters.query)
     context = {
-        "payments": page_rows[:PER_PAGE],
-        "table": PAYMENTS.table(request, page_rows[:PER_PAGE], filters.parameters),
+        "payments": page.rows,
+        "table": PAYMENTS.table(request, page.rows, filters.parameters),
         "filters": filters,
         "chips": _chips(request, filters, assets),
         "tabs": _tabs(filters),
@@ -139,13 +135,8 @@ def index(request: PageRequest) -> HttpResponse:
             {(asset.chain_id, asset.chain.name) for asset in assets}, key=lambda asset: asset[1]
         ),
         "presets": _presets(filters, days.today(request.access)),
-        "total": min(total, counting.COUNTED_MAX),
-        "has_more_than_counted": total > counting.COUNTED_MAX,
-        "first": (number - 1) * PER_PAGE + 1,
-        "last": (number - 1) * PER_PAGE + min(len(page_rows), PER_PAGE),
-        "previous_query": filters.query(page=number - 1) if number > 1 else None,
-        "next_query": filters.query(page=number + 1) if has_next else None,
-        "is_empty": not page_rows and not filters.is_any and number == 1,
+        **page.context(),
+        "is_empty": not page.rows and not filters.is_any and page.number == 1,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(
@@ -212,11 +203,3 @@ def _chips(request: PageRequest, filters: PaymentListFilters, assets: Sequence[A
         for name, text in words.items()
         if getattr(filters, name)
     ]
-
-
-def _page_number(text: str) -> int:
-    return (
-        min(max(int(text), 1), PAGE_MAX)
-        if text.isascii() and text.isdigit() and len(text) <= 6
-        else 1
-    )

@@ -7,23 +7,21 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from apps.assets.models import Asset, Chain
+from apps.assets.models import Asset
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.db.prepared_reads import Columns
 from apps.core.db.sql import Statement, array
 from apps.ledger.selectors import SPLITS, Split
+from apps.payments.address_rows import ADDRESS_CELLS, address_of
 from apps.payments.documents.financials import financials, worth
-from apps.payments.models import Payment, PaymentAddress
+from apps.payments.models import Payment
 from apps.payments.selectors import Received, arranged
 
-_ADDRESS = Columns(PaymentAddress, "a")
-_ASSET = Columns(Asset, "k")
-_CHAIN = Columns(Chain, "c")
 _DEPOSIT = Columns(Deposit, "d")
 _PROCEEDS = Statement(f"""
 SELECT p.id,
-(SELECT json_agg(json_build_array({_ADDRESS.json}, {_ASSET.json}, {_CHAIN.json})
+(SELECT json_agg(json_build_array({ADDRESS_CELLS})
     ORDER BY a.position)
  FROM payments_paymentaddress a JOIN assets_asset k ON k.id = a.asset_id
      JOIN assets_chain c ON c.id = k.chain_id
@@ -78,7 +76,7 @@ def proceeds_of(payments: Iterable[Payment]) -> dict[UUID, Proceeds]:
 def _proceeds(payment: Payment, addresses: Any, deposits: Any, late: Any, splits: Any) -> Proceeds:
     if not addresses:
         return NOTHING
-    rows = [_address(payment, *cells) for cells in addresses]
+    rows = [address_of(payment, *cells) for cells in addresses]
     late_ids = frozenset[object](UUID(id) for id in late or [])
     received = [
         intake
@@ -110,13 +108,3 @@ def _split(
 
 def _value(intake: Received) -> int:
     return worth(intake, intake.received_atomic)
-
-
-def _address(
-    payment: Payment, address: list[Any], asset: list[Any], chain: list[Any]
-) -> PaymentAddress:
-    row = _ADDRESS.row_from_json(address)
-    row.payment = payment
-    row.asset = _ASSET.row_from_json(asset)
-    row.asset.chain = _CHAIN.row_from_json(chain)
-    return row

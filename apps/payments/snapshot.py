@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit
 from apps.core.db.prepared_reads import Columns
 from apps.core.db.sql import Statement
@@ -14,20 +13,18 @@ from apps.core.errors import NotFound
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.ledger.selectors import SPLITS, Split
-from apps.payments.models import Payment, PaymentAddress, PaymentEvent
+from apps.payments.address_rows import ADDRESS_CELLS, address_of
+from apps.payments.models import Payment, PaymentEvent
 from apps.payments.selectors import Received, arranged
 from apps.stores.models import Store, Verification
 
 _PAYMENT = Columns(Payment, "p")
-_ADDRESS = Columns(PaymentAddress, "a")
-_ASSET = Columns(Asset, "k")
-_CHAIN = Columns(Chain, "c")
 _DEPOSIT = Columns(Deposit, "d")
 _EVENT = Columns(PaymentEvent, "h")
 _BUSINESS = Columns(Verification, "v")
 _SNAPSHOT = Statement(f"""
 SELECT {_PAYMENT.text},
-(SELECT json_agg(json_build_array({_ADDRESS.json}, {_ASSET.json}, {_CHAIN.json})
+(SELECT json_agg(json_build_array({ADDRESS_CELLS})
     ORDER BY a.position)
  FROM payments_paymentaddress a JOIN assets_asset k ON k.id = a.asset_id
      JOIN assets_chain c ON c.id = k.chain_id
@@ -89,7 +86,7 @@ def _snapshot(payment: Payment, parts: Iterable[Any]) -> PaymentSnapshot:
     return PaymentSnapshot(
         payment,
         arranged(
-            [_address(payment, *cells) for cells in addresses or []],
+            [address_of(payment, *cells) for cells in addresses or []],
             map(_DEPOSIT.row_from_json, deposits or []),
             frozenset(late_at),
         ),
@@ -98,16 +95,6 @@ def _snapshot(payment: Payment, parts: Iterable[Any]) -> PaymentSnapshot:
         {asset_id: split for asset_id, split in map(_split, splits or []) if split.is_any},
         None if business is None else _BUSINESS.row_from_json(business),
     )
-
-
-def _address(
-    payment: Payment, address: list[Any], asset: list[Any], chain: list[Any]
-) -> PaymentAddress:
-    row = _ADDRESS.row_from_json(address)
-    row.payment = payment
-    row.asset = _ASSET.row_from_json(asset)
-    row.asset.chain = _CHAIN.row_from_json(chain)
-    return row
 
 
 def _split(values: list[Any]) -> tuple[str, Split]:

@@ -178,10 +178,10 @@ def web(port: int) -> list[str]:
     return [*yielding, *granian, *where, "config.asgi:application"]
 
 
-def beside_web() -> dict[str, list[str]]:
-    """Name -> command line of everything else."""
+def jobs() -> dict[str, list[str]]:
+    """The command lines of the worker and of beat."""
     celery = [str(Path(sys.executable).parent / "celery"), "--quiet", "-A", "config.celery"]
-    commands = {
+    return {
         "worker": [
             *celery,
             "worker",
@@ -194,6 +194,11 @@ def beside_web() -> dict[str, list[str]]:
         ],
         "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
     }
+
+
+def beside_web() -> dict[str, list[str]]:
+    """Name -> command line of everything else."""
+    commands = jobs()
     if any(settings.CHAIN_URLS.values()):
         for name, command in (("watcher", "watch_chains"), ("signer", "signer")):
             commands[name] = [sys.executable, str(settings.BASE_DIR / "manage.py"), command]

@@ -183,3 +183,15 @@ def test_each_line_of_a_text_keeps_its_own_order_in_a_language_that_runs_left() 
 
 def test_a_number_is_not_broken_at_its_hyphen() -> None:
     assert tillgate.unbroken("<INV-0005>") == '<bdi class="whole">&lt;INV-0005&gt;</bdi>'
+
+
+def test_a_button_of_a_row_names_its_row_to_screen_readers() -> None:
+    page = Template(
+        "{% load components %}"
+        '{% row_action "Revoke" name "dashboard:key_revoke" id tone="danger" %}'
+    )
+    id = "0192f3a1-0000-7000-8000-000000000000"
+    assert page.render(Context({"name": '"Shop"', "id": id})) == (
+        f'<a class="button small danger" href="/dashboard/api-keys/{id}/revoke"'
+        ' aria-label="Revoke &quot;Shop&quot;">Revoke</a>'
+    )

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dev.demo.runner import of_role
+from dev.demo.runner import jobs, of_role
 from tests.stack import OWN, ROOT, free_port, wait_for
 
 KEEPER = """
@@ -84,7 +84,6 @@ class Stack:
 
     def commands(self) -> dict[str, list[str]]:
         programs = Path(sys.executable).parent
-        celery = [str(programs / "celery"), "--quiet", "-A", "config.celery"]
         return {
             "web": [
                 str(programs / "granian"),
@@ -99,17 +98,7 @@ class Stack:
                 "warning",
                 "config.asgi:application",
             ],
-            "worker": [
-                *celery,
-                "worker",
-                "--concurrency",
-                "2",
-                "--loglevel",
-                "WARNING",
-                "--without-gossip",
-                "--without-mingle",
-            ],
-            "beat": [*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""],
+            **jobs(),
             "watcher": [sys.executable, "manage.py", "watch_chains"],
             "signer": [sys.executable, "manage.py", "signer"],
         }

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from django.conf import settings
-from msgspec import Meta
+from msgspec import Meta, convert
+from msgspec.structs import asdict
 
 from apps.billing.documents.customers import CustomerSummary, party
 from apps.billing.models import Invoice, InvoiceLine
@@ -166,35 +167,7 @@ def _line(line: InvoiceLine) -> InvoiceLineDocument:
 
 
 def hosted_invoice(invoice: Invoice) -> HostedInvoice:
+    """The fields that a customer may see are taken from the whole document."""
     store = invoice.store
-    return HostedInvoice(
-        public_token=str(invoice.public_token),
-        number=invoice.number,
-        formatted_number=formatted_number(invoice),
-        po_number=invoice.po_number,
-        status=invoice.status,
-        currency=invoice.currency,
-        subtotal_cents=invoice.subtotal_cents,
-        discount_cents=invoice.discount_cents,
-        tax_cents=invoice.tax_cents,
-        total_cents=invoice.total_cents,
-        amount_paid_cents=invoice.amount_paid_cents,
-        due_at=iso(invoice.due_at),
-        description=invoice.description,
-        notes=invoice.notes,
-        footer=invoice.footer,
-        merchant_name=store.brand_name or store.name,
-        customer=HostedInvoiceCustomer(name=invoice.customer.name, email=invoice.customer.email),
-        line_items=[_hosted_line(line) for line in invoice.lines.all()],
-        livemode=invoice.is_live,
-    )
-
-
-def _hosted_line(line: InvoiceLine) -> HostedInvoiceLine:
-    return HostedInvoiceLine(
-        description=line.description,
-        quantity=line.quantity,
-        unit_amount_cents=line.unit_amount_cents,
-        amount_cents=line.amount_cents,
-        position=line.position,
-    )
+    fields = asdict(invoice_document(invoice)) | {"merchant_name": store.brand_name or store.name}
+    return convert(fields, HostedInvoice, from_attributes=True)

@@ -278,39 +278,56 @@ class _ChainSweep:
         return int(self.nodes.call("eth_getBalance", [address, "latest"]), 16)
 
     def _ask(self, asset: Asset, address: str, amount_atomic: int, at: datetime) -> None:
+        is_asked = self._request(
+            address,
+            asset,
+            to=self.wallet.address,
+            amount_atomic=amount_atomic,
+            purpose=_Purpose.SWEEP,
+            at=at,
+            sweeps=address,
+        )
+        self.asked.sweeps += is_asked
+
+    def _send_gas(self, native: Asset, address: str, amount_atomic: int, at: datetime) -> None:
+        is_asked = self._request(
+            address,
+            native,
+            to=address,
+            amount_atomic=amount_atomic,
+            purpose=_Purpose.SWEEP_GAS,
+            at=at,
+        )
+        self.asked.gas_transfers += is_asked
+
+    def _request(
+        self,
+        address: str,
+        asset: Asset,
+        *,
+        to: str,
+        amount_atomic: int,
+        purpose: OutgoingTransaction.Purpose,
+        at: datetime,
+        sweeps: str = "",
+    ) -> bool:
+        """The address's next transaction; none while one is on its way."""
         with transaction.atomic():
             number = self._free(address)
             if number is None:
-                return
+                return False
             sender.request(
                 chain_id=self.chain.pk,
                 asset_id=asset.pk,
-                to=self.wallet.address,
+                to=to,
                 amount_atomic=amount_atomic,
-                purpose=_Purpose.SWEEP,
+                purpose=purpose,
                 reference=f"{self.chain.pk}:{address}:{number}",
                 mode=self.chain.mode,
                 at=at,
-                sweeps=address,
+                sweeps=sweeps,
             )
-        self.asked.sweeps += 1
-
-    def _send_gas(self, native: Asset, address: str, amount_atomic: int, at: datetime) -> None:
-        with transaction.atomic():
-            number = self._free(address)
-            if number is None:
-                return
-            sender.request(
-                chain_id=self.chain.pk,
-                asset_id=native.pk,
-                to=address,
-                amount_atomic=amount_atomic,
-                purpose=_Purpose.SWEEP_GAS,
-                reference=f"{self.chain.pk}:{address}:{number}",
-                mode=self.chain.mode,
-                at=at,
-            )
-        self.asked.gas_transfers += 1
+        return True
 
     def _free(self, address: str) -> int | None:
         """Under the address's lock: the number of its next transaction; None while one is on its

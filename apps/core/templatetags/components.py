@@ -1,10 +1,14 @@
-"""What the dashboard's pages are put together from: a table, and what stands in its place while
-there are no rows.
+"""What the dashboard's pages are put together from: a table, what its rows have in common, and what
+stands in its place while there are none.
 
 Tags that wrap what a template has between them: once a table, so that its rows cost nothing more.
 """
 
+from collections.abc import Sequence
+
 from django import template
+from django.template.defaultfilters import pluralize
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -43,4 +47,28 @@ def empty_state(content: SafeString, icon_name: str, *, role: str = "") -> SafeS
         format_html(' role="{}"', role) if role else "",
         icon(icon_name, 32),
         content,
+    )
+
+
+@register.simple_tag
+def row_action(text: str, target: str, page: str, id: object, *, tone: str = "") -> SafeString:
+    """A small button of a row. Screen readers hear what it is for as well: `Revoke Web shop`."""
+    return format_html(
+        '<a class="button small{}" href="{}" aria-label="{} {}">{}</a>',
+        f" {tone}" if tone else "",
+        reverse(page, args=[id]),
+        text,
+        target,
+        text,
+    )
+
+
+@register.simple_tag
+def scope_list(scopes: Sequence[str]) -> SafeString:
+    """How many scopes a credential has, which open below it."""
+    count = f"{len(scopes)} scope{pluralize(len(scopes))}"
+    return format_html(
+        '<details class="more"><summary>{}</summary><span class="small">{}</span></details>',
+        count,
+        ", ".join(scopes),
     )
