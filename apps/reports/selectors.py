@@ -216,40 +216,14 @@ class FiguresDiffer(Exception):
 
 
 def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> ReportLine:
-    (
-        entry,
-        movement,
-        at,
-        kind,
-        account,
-        asset_id,
-        decimals,
-        role,
-        atomic,
-        currency,
-        rate,
-        source,
-        rate_at,
-        *references,
-    ) = row
+    entry = row[:8]  # as a line has it: its movement, time, kind, account, coin and role
+    account, asset_id, decimals = row[4:7]
+    atomic, currency, rate, source, rate_at, *references = row[8:]
     amount = int(atomic)
     balances[asset_id, account] += amount
     value = None if rate is None else money.cents_for_atomic(amount, rate, decimals)
     valued = (currency, value, rate, source, rate_at)
-    return ReportLine(
-        entry,
-        movement,
-        at,
-        kind,
-        account,
-        asset_id,
-        decimals,
-        role,
-        amount,
-        balances[asset_id, account],
-        *valued,
-        *references,
-    )
+    return ReportLine._make((*entry, amount, balances[asset_id, account], *valued, *references))
 
 
 def newest(viewer: Any, limit: int) -> list[Report]:
