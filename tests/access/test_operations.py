@@ -44,7 +44,7 @@ ELSEWHERE = {
     "access.sessions.keep": "their own session",
     "access.sessions.leave": "their own session",
     "access.team.leave": "nobody is kept in a store",
-    "access.cooling.stop_change": "by an owner's link, and only closes",
+    "access.waiting_period.stop_change": "by an owner's link, and only closes",
     "payouts.approval_rules.stop_change": "by an owner's link, and only closes",
     "payouts.batches.stop_batch": "by an owner's link, and only closes",
     "payouts.schedules.stop_schedule": "by an owner's link, and only closes",
