@@ -13,13 +13,14 @@ from apps.core.db import tenancy
 T = TypeVar("T")
 
 
-BUCKETS = "throttled:*"
+KEPT = b":1:"  # how the keys of Django's cache begin
 
 
 def empty_buckets() -> None:
-    """As if nobody had called. What pages keep beside the buckets stays."""
+    """As if nobody had called. What pages keep for a minute stays."""
     redis = buckets.client()
-    if keys := list(redis.scan_iter(BUCKETS, count=1000)):
+    keys = [key for key in redis.scan_iter(count=1000) if not key.startswith(KEPT)]
+    if keys:
         redis.delete(*keys)
 
 

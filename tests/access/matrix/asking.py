@@ -7,11 +7,12 @@ from django.db import transaction
 from django.test import Client
 
 from apps.access import sessions
-from apps.core import buckets, clock
+from apps.core import clock
 from apps.stores.models import User
 from tests.access.matrix.lines import Line
 from tests.access.matrix.world import World
 from tests.dashboard.browse import Browser, text
+from tests.stage import empty_buckets
 
 REFUSALS = {
     "authentication_required",
@@ -57,7 +58,7 @@ def outcome(answer: Any) -> str:
 
 def ask(world: World, line: Line, mode: str, client: Client, **headers: str) -> str:
     """One attempt, of which nothing stays."""
-    buckets.client().flushdb()
+    empty_buckets()
     client.cookies.pop("messages", None)  # of the attempt before
     path = world.fill(line.path, mode)
     body = world.fill(line.body, mode)
