@@ -217,11 +217,12 @@ def _python() -> str:
 
 
 def _is_optimized(python: str) -> bool:
-    """Whether it was built with profiles, and can make environments: Debian keeps ensurepip
-    apart."""
+    """Whether it was built with profiles, which Debian does without saying so in its options, and
+    can make environments, which Debian keeps apart."""
     lines = (
         "import ensurepip, sysconfig, venv;"
-        " print('--enable-optimizations' in (sysconfig.get_config_var('CONFIG_ARGS') or ''))"
+        " options = sysconfig.get_config_var('CONFIG_ARGS') or '';"
+        " print('--enable-optimizations' in options or '--with-wheel-pkg-dir=/usr' in options)"
     )
     finished = run(python, "-c", lines)
     return not finished.returncode and finished.stdout.strip() == "True"

@@ -12,6 +12,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from apps.core.money import text_from_cents
+from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 
 # size -> (height, size of the letters, space beside them), in pixels
 SIZES = {"small": (32, 13, 14), "medium": (44, 16, 20), "large": (56, 20, 26)}
@@ -135,7 +136,7 @@ class Button:
 
     def form(self, url: str, currency: str, min_cents: int | None, max_cents: int | None) -> str:
         """A form with a field for the amount, in the look of the page that it is put on."""
-        step = "1" if (min_cents or 1) % 100 == 0 and currency == "JPY" else "0.01"
+        step = "1" if (min_cents or 1) % 100 == 0 and currency in WHOLE_UNIT_CURRENCIES else "0.01"
         label = f"{_AMOUNT_WORDS[self.language]} ({currency})"
         least = text_from_cents(min_cents or 1)
         most = f' max="{text_from_cents(max_cents)}"' if max_cents else ""

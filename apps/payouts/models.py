@@ -338,6 +338,11 @@ class Payout(Owned):
                 name="payout_of_status",
             ),
             models.Index(
+                fields=["retry_at"],
+                condition=models.Q(status="failed", retry_at__isnull=False),
+                name="payout_to_retry",
+            ),
+            models.Index(
                 fields=["schedule", "-created_at"],
                 condition=models.Q(schedule__isnull=False),
                 name="payout_of_schedule",

@@ -93,7 +93,7 @@ STARTS = {
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
         1200,
-        1603,
+        1610,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
@@ -111,7 +111,7 @@ STARTS = {
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | HTTP,
         1050,
-        1766,
+        1775,
     ),
     "migrate": Start(
         (
@@ -120,7 +120,7 @@ STARTS = {
         ),
         HEAVY | CELERY | REDIS | DOORS,
         1000,
-        1190,
+        1215,
     ),
 }
 REPORT = """

@@ -78,6 +78,7 @@ def measured(place: Town) -> dict[str, int]:
     return found
 
 
+@pytest.mark.whole  # in the suite what runs by itself, and the plans of lists in tests/dashboard
 def test_what_is_asked_reads_no_more_of_eight_times_the_rows(
     place: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,7 +176,7 @@ class Lifecycle(RuleBasedStateMachine):
         ).exists()
 
 
-USUAL = usually(short="4 14", whole="7 14")
+USUAL = usually(short="8 16", whole="12 16")
 EXAMPLES, STEPS = (int(part) for part in os.environ.get("TILLGATE_LIVES", USUAL).split())
 # Shorter stories of the same fault would take minutes to find.
 PHASES = (Phase.explicit, Phase.generate)

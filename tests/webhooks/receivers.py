@@ -1,6 +1,7 @@
 """Web servers on this machine that receive webhooks: a well-behaved one, and ones that do whatever
 a handler says."""
 
+import contextlib
 import http.server
 import json
 import socket
@@ -90,6 +91,9 @@ class RawReceiver:
         return self
 
     def __exit__(self, *_: object) -> None:
+        # Else who waits in accept() would take what comes to the next socket of this number.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         for peer in self._open:
             peer.close()

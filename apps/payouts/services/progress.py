@@ -27,7 +27,7 @@ from apps.payouts import states
 from apps.payouts.models import Payout
 from apps.payouts.providers.base import SANDBOX_SETTLES_AFTER
 from apps.payouts.selectors import simulated_balance
-from apps.payouts.services import moves, together
+from apps.payouts.services import moves, network_fee, together
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
 _Status = Payout.Status
@@ -155,14 +155,8 @@ def _prepare(payout: Payout) -> None:
         )
         Payout.objects.filter(pk=payout.pk, is_simulated=None).update(is_simulated=is_simulated)
         payout.is_simulated = is_simulated
-    if payout.bears_network_fee and not payout.is_simulated and not payout.withheld_atomic:
-        fee = costs.fee(payout.asset)
-        if fee is not None:
-            # An amount that the fee eats up is withheld whole, and fails below.
-            withheld = min(max(fee, 1), payout.amount_atomic)
-            Payout.objects.filter(
-                pk=payout.pk, withheld_atomic=0, status__in=states.WAITING
-            ).update(withheld_atomic=withheld)
+    if network_fee.is_due(payout):
+        network_fee.withhold(payout, costs.fee(payout.asset))
 
 
 def _is_followed(payout: Payout) -> bool:

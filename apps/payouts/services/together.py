@@ -27,7 +27,7 @@ from apps.ledger import movements
 from apps.payouts import states
 from apps.payouts.models import Payout
 from apps.payouts.selectors import simulated_balance
-from apps.payouts.services import moves
+from apps.payouts.services import moves, network_fee
 from apps.payouts.services.offramp import PURPOSE, reference_of
 
 log = structlog.get_logger(__name__)
@@ -142,23 +142,13 @@ def _decide(ids: list[uuid.UUID]) -> None:
         .order_by("created_at")
     )
     _decide_simulated([row for row in rows if row.is_simulated is None])
-    bearing = [
-        row
-        for row in rows
-        if row.bears_network_fee and not row.is_simulated and not row.withheld_atomic
-    ]
+    bearing = [row for row in rows if network_fee.is_due(row)]
     fees = {
         asset.pk: costs.fee(asset)
         for asset in {row.asset_id: row.asset for row in bearing}.values()
     }
     for row in bearing:
-        fee = fees[row.asset_id]
-        if fee is not None:
-            # An amount that the fee eats up is withheld whole, and fails.
-            withheld = min(max(fee, 1), row.amount_atomic)
-            Payout.objects.filter(pk=row.pk, withheld_atomic=0, status__in=states.WAITING).update(
-                withheld_atomic=withheld
-            )
+        network_fee.withhold(row, fees[row.asset_id])
 
 
 def _decide_simulated(rows: Sequence[Payout]) -> None:
