@@ -100,6 +100,8 @@ def product(target: str, threads: int = 4) -> list[str]:
         "{port}",
         "--workers",
         str(WORKERS),
+        "--workers-kill-timeout",
+        "25",
         "--log-level",
         "error",
     ]
