@@ -110,6 +110,31 @@ def test_a_deposit_lost_after_it_was_credited_stops_the_asset_for_review(
     )
 
 
+def test_a_deposit_that_is_lost_again_after_it_was_credited_is_announced_again(
+    chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
+) -> None:
+    way = entry(payment)
+    chain.mine(3)
+    raw = chain.raw(chain.pay(way["address"], int(way["crypto_amount_atomic"])))
+    after(watcher, bakery, payment)
+    chain.reorg(1)
+    after(watcher, bakery, payment)
+    chain.mine(1)
+    chain.wait(chain.call("eth_sendRawTransaction", raw))
+    chain.mine(3)
+    assert after(watcher, bakery, payment)["status"] == "completed"
+    chain.reorg(5)
+    after(watcher, bakery, payment)
+    after(watcher, bakery, payment)
+    of_deposit = [kind for kind in told(payment) if kind.startswith("transaction.")]
+    assert of_deposit == [
+        "transaction.confirming",
+        "transaction.failed",
+        "transaction.confirmed",
+        "transaction.failed",
+    ]
+
+
 def test_a_credited_deposit_in_another_block_is_booked_once(
     chain: LocalChain, watcher: Reader, bakery: Shop, payment: dict[str, Any]
 ) -> None:

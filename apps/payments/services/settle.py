@@ -329,19 +329,21 @@ def _tell_of_deposits(
     after: states.PaymentDecision,
     at: datetime,
 ) -> None:
-    """transaction.* for each deposit that was seen, confirmed or lost, each once."""
+    """transaction.* for each deposit that was seen, confirmed or lost, each once; lost again when
+    it was confirmed in between."""
     for intake, deposit in news:
         kinds = {
             Deposit.Status.CONFIRMING: ["transaction.confirming"],
             Deposit.Status.CONFIRMED: ["transaction.confirming", "transaction.confirmed"],
             Deposit.Status.FAILED: ["transaction.failed"],
         }[Deposit.Status(deposit.status)]
-        announced = set()
+        announced: list[str] = []
         if deposit.handled_status:
             past = PaymentEvent.objects.filter(payment=payment, payload__deposit_id=str(deposit.pk))
-            announced = set(past.values_list("event_type", flat=True))
+            announced = list(past.order_by("sequence").values_list("event_type", flat=True))
         for kind in kinds:
-            if kind not in announced:
+            is_lost_again = kind == "transaction.failed" and announced[-1:] != [kind]
+            if kind not in announced or is_lost_again:
                 payload = {
                     "deposit_id": str(deposit.pk),
                     "tx_hash": deposit.tx_hash,

@@ -1,5 +1,6 @@
 """What a store that bears the network's fee is charged: an estimate (`chain/sending/costs.py`) is
-withheld from the amount before the payout is sent, once. The service has no fee of its own."""
+withheld from the amount before the payout is sent, and again for each attempt after one that failed
+on the chain. The service has no fee of its own."""
 
 from apps.payouts import states
 from apps.payouts.models import Payout
