@@ -99,13 +99,13 @@ STARTS = {
         "from apps.console.management.commands import watch_chains",
         HEAVY | CELERY | REDIS | DOORS,
         875,
-        1019,
+        1022,
     ),
     "signer": Start(
         "from apps.console.management.commands import signer",
         HEAVY | CELERY | REDIS | DOORS,
         905,
-        1077,
+        1080,
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
