@@ -48,7 +48,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "headers": [(name, request.headers[name]) for name in HEADERS if name in request.headers],
         "connection": request.META.get("REMOTE_ADDR") or "a local socket",
         "hops": settings.TRUSTED_PROXY_HOPS,
-        "seen": exact_address(request) or "none",
+        "own_address": exact_address(request) or "none",
         "counted": client_address(request) or "together with all who have none",
         "is_secure": request.is_secure(),
         "verdict": judge(
@@ -57,7 +57,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
             settings.TRUSTED_PROXY_HOPS,
             own_address,
         ),
-        "mine": own_address,
+        "known_address": own_address,
     }
     return TemplateResponse(request, "admin/proxies.html", context)
 

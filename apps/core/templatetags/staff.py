@@ -98,7 +98,13 @@ def _list_cell(column: ListColumn, cell: str, *, is_last: bool) -> str:
 @register.filter
 def figure_class(name: str) -> str:
     """Of a column of a record's parts: amounts and counts stand in line."""
-    return "number" if name.endswith(("_cents", "_atomic", "_count", "quantity")) else ""
+    return (
+        "number"
+        if name.endswith(
+            ("_cents", "_atomic", "_count", "quantity", "_rate", "confirmations", "position")
+        )
+        else ""
+    )
 
 
 register.filter("record_name", labels.record_name)

@@ -129,6 +129,12 @@ def test_no_page_of_the_site_loads_a_sheet_of_djangos(finance: Browser, path: st
     assert "admin/css" not in page
 
 
+def test_the_page_of_proxies_says_who_is_seen_and_keeps_what_was_typed(finance: Browser) -> None:
+    page = text(finance.get("/admin/proxies/?mine=192.0.2.7"))
+    assert "Your address</th><td><bdi>127.0.0.1</bdi>" in page
+    assert 'name="mine" value="192.0.2.7"' in page
+
+
 def test_a_form_has_no_null_and_names_its_fields_as_people_do(cast: Cast) -> None:
     page = text(signed_in(make.clerk("admin")).get("/admin/stores/staffrequest/ask/dispatch/"))
     assert "> null<" not in page and "> {}<" in page
