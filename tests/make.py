@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from apps.assets.models import Asset
 from apps.chain.models import UnmatchedTransfer
 from apps.chain.simulated import put
-from apps.core import clock
+from apps.core import clock, mail
 from apps.core.models import OutgoingMail
 from apps.core.staff.roles import StaffRole
 from apps.payments.models import Payment
@@ -54,6 +54,12 @@ def detail(api: Api, payment_id: str) -> dict[str, Any]:
     assert answer.status_code == 200, answer.content
     body: dict[str, Any] = answer.json()
     return body
+
+
+def mail_leaves() -> None:
+    """Everything that is due, in as many batches as it takes: other tests have committed theirs."""
+    while mail.send_due():
+        pass
 
 
 def leases_end() -> None:

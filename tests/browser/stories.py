@@ -8,8 +8,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from apps.access import second_factor
 from apps.audit import verify
-from apps.core import buckets, mail, mailbox
+from apps.core import buckets, mailbox
 from apps.stores.models import User
+from tests import make
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.test_dashboard import fine, sign_in
 from tests.dashboard.browse import next_code
@@ -73,7 +74,7 @@ def begin(open_page: OpenPage, name: str, person: User, path: str = "", **look: 
 
 
 def letter_to(address: str) -> mailbox.Letter:
-    mail.send_due()
+    make.mail_leaves()
     return next(letter for letter in mailbox.letters() if letter.to == address)
 
 

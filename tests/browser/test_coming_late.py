@@ -7,7 +7,6 @@ import pytest
 from django.core import mail as outbox
 from playwright.sync_api import Page, expect
 
-from apps.core import mail
 from apps.payments.models import Renewal
 from tests import make
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
@@ -134,5 +133,5 @@ def test_a_receipt_is_mailed_from_the_page(shop: Shop, open_page: OpenPage, scri
     if script:
         is_whole(page, "checkout-receipt-sent")
     outbox.outbox.clear()
-    mail.send_due()
+    make.mail_leaves()
     assert "ann@example.com" in [to for letter in outbox.outbox for to in letter.to]

@@ -16,7 +16,7 @@ from django.utils import translation
 from django.utils.translation import gettext
 from playwright.sync_api import Page, expect
 
-from apps.core import mail, mailbox
+from apps.core import mailbox
 from tests import make
 from tests.browser.conftest import OpenPage, barriers, barriers_again, overflow, shoot
 from tests.browser.test_wallet import (
@@ -178,7 +178,7 @@ def test_too_late_and_then_by_a_new_quote_with_a_receipt(
     expect(page.locator("#receipt [role=status]")).to_be_visible()
     speaks(page, language)
     shoot(page, f"abroad-{language}-receipt")
-    mail.send_due()
+    make.mail_leaves()
     (letter,) = (letter for letter in mailbox.letters() if letter.to == "ann@abroad.example")
     assert (
         gettext("Thank you. %(merchant)s has received your payment.")

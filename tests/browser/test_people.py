@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.access import second_factor
-from apps.core import mail, mailbox
+from apps.core import mailbox
+from tests import make
 from tests.browser.conftest import OpenPage, overflow, shoot
 from tests.browser.test_dashboard import code_of, fine, fine_again, sign_in
 from tests.cast import Cast, person
@@ -22,7 +23,7 @@ def folder(settings: Any, tmp_path: Any) -> None:
 
 
 def letter_to(address: str) -> mailbox.Letter:
-    mail.send_due()
+    make.mail_leaves()
     return next(letter for letter in mailbox.letters() if letter.to == address)
 
 

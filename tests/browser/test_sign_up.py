@@ -9,13 +9,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.access import sign_up
-from apps.core import mail, mailbox
+from apps.core import mailbox
+from tests import make
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.test_dashboard import fine
 
 
 def code(email: str) -> str:
-    mail.send_due()
+    make.mail_leaves()
     letter = next(letter for letter in mailbox.letters() if letter.to == email)
     found = re.search(r"^\s+(\d{6})$", letter.text, re.MULTILINE)
     assert found is not None
