@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from apps.chain import addresses
 from apps.core import acting, buckets
 from apps.core.db import tenancy
 from apps.ledger import posting
@@ -79,6 +80,12 @@ class Town:
         ask("SET session_replication_role = origin")
 
 
+def _forget() -> None:
+    """What this process has of one database is of no other: accounts, indexes of addresses."""
+    posting._known.clear()
+    addresses._free.clear()
+
+
 @contextmanager
 def town(payments_max: int) -> Iterator[Town]:
     """A database of its own on the test server, dropped afterwards; the connection is back at the
@@ -86,12 +93,12 @@ def town(payments_max: int) -> Iterator[Town]:
     before = connection.settings_dict["NAME"]
     _create(before)
     _connect_to(DATABASE)
-    posting._known.clear()  # accounts of the tests' own database
+    _forget()
     try:
         with acting.acting(acting.Actor()), tenancy.within(tenancy.NOBODY):
             yield _found(copies_of(payments_max))
     finally:
-        posting._known.clear()
+        _forget()
         _connect_to(before)
         ask(f"DROP DATABASE {DATABASE} WITH (FORCE)")
         buckets.client().flushdb()
