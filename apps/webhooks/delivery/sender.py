@@ -88,7 +88,7 @@ class WebhookSender:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._session = self._loop.run_until_complete(self._open())
+        self._loop.run_until_complete(self._open())
         try:
             self._loop.run_until_complete(self._ended.wait())
         finally:
@@ -99,8 +99,9 @@ class WebhookSender:
             self._loop.run_until_complete(self._loop.shutdown_default_executor())
             self._loop.close()
 
-    async def _open(self) -> posting.Session:
-        return posting.open_session(self._lookup, self._context)
+    async def _open(self) -> None:
+        """Without a pause: attempts that were started before the loop ran find the session."""
+        self._session = posting.open_session(self._lookup, self._context)
 
     def _start(self, attempts: list[DueAttempt]) -> None:
         for attempt in attempts:
