@@ -3,13 +3,14 @@ without it."""
 
 from apps.core.imports import postponed
 
-# What the models name of WebAuthn; of signed tokens, of which ours are none; and a pattern that
-# takes longer to compile than all others together.
+# What the models name of WebAuthn; of signed tokens, of which ours are none; of the OAuth server,
+# which web alone is; and a pattern that takes longer to compile than all others together.
 _LATER = (
     "webauthn.helpers",
     "webauthn.helpers.structs",
     "jwcrypto",
     "jwcrypto.common",
+    "oauthlib.oauth2.rfc6749",
     "oauth2_provider.validators",
 )
 

@@ -24,6 +24,7 @@ from apps.access import letters, operations, rights, scopes
 from apps.access.access import Access
 from apps.access.documents import OAuthError, OAuthTokens
 from apps.access.models import AccessToken, Application, RefreshToken
+from apps.access.oauth_tokens import revoke_family
 from apps.access.oauth_validator import (
     Validator,
     checksum,
@@ -31,7 +32,6 @@ from apps.access.oauth_validator import (
     lifetime_seconds,
     new_access_token,
     new_refresh_token,
-    revoke_family,
 )
 from apps.core import clock
 from apps.core.errors import Failure, RefusalKind

@@ -1,5 +1,5 @@
-"""The apps that were let into a store in a mode: which, by whom, for what, since when; and letting
-them out again."""
+"""The apps that are authorized for a store in a mode: which, by whom, for what, since when; and
+revoking them."""
 
 import uuid
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from django.db.models import Max
 from apps.access import operations
 from apps.access.access import Access
 from apps.access.models import AccessToken, AgentCredential, Application, Grant, RefreshToken
-from apps.access.oauth_validator import revoke_family
+from apps.access.oauth_tokens import revoke_family
 from apps.core.errors import NotFound
 from apps.stores import audit
 from apps.stores.models import User

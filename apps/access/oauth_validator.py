@@ -9,19 +9,18 @@ import base64
 import hashlib
 import re
 import secrets
-import uuid
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 from urllib.parse import unquote_plus
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from oauthlib.oauth2.rfc6749 import errors
 
 from apps.access import credentials
-from apps.access.models import AccessToken, AgentCredential, Grant, RefreshToken
-from apps.access.scopes import AGENTS, OFFLINE
+from apps.access.models import AccessToken, Grant, RefreshToken
+from apps.access.oauth_tokens import end_orphans, revoke_family
+from apps.access.scopes import OFFLINE
 from apps.core import clock
-from apps.core.db import tenancy
 from apps.core.imports import postponed
 
 # For asking other servers about their tokens and clients, and for tokens that are signed: we do
@@ -48,32 +47,6 @@ def lifetime_seconds(request: Any) -> int:
 
 def has_refresh(request: Any) -> bool:
     return request.grant_type == "refresh_token" or OFFLINE in (request.scopes or ())
-
-
-def revoke_family(family: uuid.UUID, at: datetime) -> None:
-    """End every token that one consent led to, and the agent credential that was made with them."""
-    AccessToken.objects.filter(token_family=family, revoked_at=None).update(revoked_at=at)
-    RefreshToken.objects.filter(token_family=family, revoked=None).update(revoked=at)
-    token = AccessToken.objects.filter(token_family=family).first()
-    if token is not None:
-        end_orphans(
-            at, application_id=token.application_id, store_id=token.store_id, mode=token.mode
-        )
-
-
-def end_orphans(at: datetime, **of: Any) -> None:
-    """Agent credentials made by apps end when no token is left with which the app could make one
-    for that person."""
-    same = {name: OuterRef(name) for name in ("application", "user", "store", "mode")}
-    access = AccessToken.objects.filter(
-        **same, revoked_at=None, expires__gt=at, scope__contains=AGENTS
-    )
-    refresh = RefreshToken.objects.filter(
-        **same, revoked=None, replaced_at=None, expires_at__gt=at, scope__contains=AGENTS
-    )
-    orphans = AgentCredential.objects.filter(**of, application__isnull=False, revoked_at=None)
-    with tenancy.everyone("tokens are found by their hash"):
-        orphans.filter(~Exists(access), ~Exists(refresh)).update(revoked_at=at)
 
 
 class BearerToken(TypedDict, total=False):

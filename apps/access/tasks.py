@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from apps.access import oauth_validator, pruning, sessions
+from apps.access import oauth_tokens, pruning, sessions
 from apps.core.clock import real_now
 
 
@@ -14,7 +14,7 @@ def tidy_sessions() -> None:
 @shared_task(name="access.end_orphans")
 def end_orphans() -> None:
     """Agent credentials of apps whose grant has run out."""
-    oauth_validator.end_orphans(real_now())
+    oauth_tokens.end_orphans(real_now())
 
 
 @shared_task(name="access.prune")

@@ -3,6 +3,7 @@ told here, by name."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from typing import Any, NamedTuple
@@ -70,6 +71,7 @@ DOORS = {
 }
 
 OWN = {"apps", "config", "dev"}
+_MIGRATION = re.compile(r"apps\.\w+\.migrations\.")
 
 
 class Start(NamedTuple):
@@ -92,26 +94,26 @@ STARTS = {
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
-        1200,
-        1610,
+        1140,
+        1550,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
         HEAVY | CELERY | REDIS | DOORS,
-        875,
-        1022,
+        815,
+        970,
     ),
     "signer": Start(
         "from apps.console.management.commands import signer",
         HEAVY | CELERY | REDIS | DOORS,
-        905,
-        1080,
+        845,
+        1028,
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | HTTP,
         1050,
-        1775,
+        1766,
     ),
     "migrate": Start(
         (
@@ -120,7 +122,7 @@ STARTS = {
         ),
         HEAVY | CELERY | REDIS | DOORS,
         1000,
-        1215,
+        1069,
     ),
 }
 REPORT = """
@@ -194,7 +196,8 @@ def test_a_process_loads_nothing_that_it_may_never_need(
 def test_a_process_stays_within_its_number_of_modules(
     name: str, started: dict[str, dict[str, Any]]
 ) -> None:
-    modules = started[name]["modules"]
+    # Each release adds migrations; what they load is held by the same budget.
+    modules = [module for module in started[name]["modules"] if not _MIGRATION.match(module)]
     libraries = [module for module in modules if module.split(".")[0] not in OWN]
     assert len(libraries) <= STARTS[name].library_modules_max
     assert len(modules) <= STARTS[name].modules_max

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from apps.access import oauth_validator, scopes
+from apps.access import oauth_tokens, oauth_validator, scopes
 from apps.access.models import AgentCredential, Application
 from apps.core import clock
 from apps.dashboard.oauth import MEANINGS
@@ -174,10 +174,10 @@ def test_a_refresh_keeps_the_agent_and_the_end_of_the_grant_ends_it(app: App) ->
     body = app.tokens(scope="agents:write offline_access")
     agent = agent_of(app, body["access_token"])
     assert app.refresh(body["refresh_token"]).status_code == 200
-    oauth_validator.end_orphans(clock.real_now())
+    oauth_tokens.end_orphans(clock.real_now())
     assert is_on(agent)
     with time_machine.travel(clock.real_now() + timedelta(days=91), tick=True):
-        oauth_validator.end_orphans(clock.real_now())
+        oauth_tokens.end_orphans(clock.real_now())
     assert not is_on(agent)
 
 

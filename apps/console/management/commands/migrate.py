@@ -3,20 +3,18 @@ what with which of its rows.
 
 A migration that doesn't get its lock in time is rolled back and tried again, so that it never
 stands in the way of requests for longer than its lock_timeout; one whose indexes were being built
-when it was interrupted begins anew (decision 334).
+when it was interrupted begins anew (decision 334). What only a migration needs is imported when it
+runs: `check` loads this command, too.
 """
 
 import time
 from typing import Any
 
-from django.contrib.postgres.operations import AddIndexConcurrently
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connection
 from django.db.migrations import Migration
 from psycopg.errors import LockNotAvailable
-
-from apps.audit import grants, policies, role_settings
 
 LOCK_TRIES = 10
 # The pause doubles: about four minutes in all, with the five seconds that each try waits.
@@ -46,6 +44,9 @@ class Command(migrate.Command):
         self._migrate(args, options)
         if options["plan"] or options["check_unapplied"]:
             return
+
+        from apps.audit import grants, policies, role_settings
+
         try:
             changed = grants.apply()
         except grants.RoleMissing as error:
@@ -99,6 +100,8 @@ class Command(migrate.Command):
     def _drop_leftovers(self, migration: Migration) -> None:
         """Indexes that are built without a transaction stay, most of them unusable, when building
         is interrupted; the migration begins anew."""
+        from django.contrib.postgres.operations import AddIndexConcurrently
+
         names = [
             operation.index.name
             for operation in migration.operations
