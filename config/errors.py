@@ -13,7 +13,10 @@ from apps.core.web.middleware import API_PREFIX
 def _answer(request: HttpRequest, status: int, message: str) -> HttpResponse:
     if request.path.startswith(API_PREFIX):
         return json_error(status, message)
-    return render(request, f"{status}.html", status=status)
+    answer = render(request, f"{status}.html", status=status)
+    # What was wrong with this request is nobody else's, and may be right a moment later.
+    answer["Cache-Control"] = "no-store, private"
+    return answer
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

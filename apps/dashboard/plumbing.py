@@ -124,10 +124,10 @@ def view_of(page: Page) -> View:
     @wraps(page.view)
     def enter(request: HttpRequest, **arguments: str) -> Answer:
         method = "GET" if request.method == "HEAD" else str(request.method)
-        if method not in page.methods:
-            return HttpResponseNotAllowed(page.methods)
-        with _speaking_to(cast(PageRequest, request)):
-            response = _answer(request, page, method, arguments)
+        response: Answer = HttpResponseNotAllowed(page.methods)
+        if method in page.methods:
+            with _speaking_to(cast(PageRequest, request)):
+                response = _answer(request, page, method, arguments)
         response["Cache-Control"] = "no-store, private"
         return response
 
