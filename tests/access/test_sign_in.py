@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.db import connection
 
 from apps.access import second_factor, sign_in
@@ -42,14 +43,19 @@ def test_of_one_code_sent_many_times_at_once_one_is_taken(committed: Cast) -> No
         assert sum(pool.map(one, range(AT_ONCE))) == 1
 
 
-def test_an_address_that_nobody_has_costs_the_same_work(db: None) -> None:
+def test_an_address_that_nobody_has_costs_the_same_work(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A password costs here what it costs in the service: what is asked beside it is little.
+    for name, value in {"time_cost": 2, "memory_cost": 102_400, "parallelism": 1}.items():
+        monkeypatch.setattr(Argon2PasswordHasher, name, value)
     known = person("dora").email
 
     def seconds(email: str, place: str) -> float:
-        begin = time.perf_counter()
+        begin = time.process_time()
         with pytest.raises(sign_in.SignInRefused):
             sign_in.by_password(email, PASSWORD + "x", place)
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
     seconds(known, "192.0.2.0")
     wrong = []
@@ -57,4 +63,5 @@ def test_an_address_that_nobody_has_costs_the_same_work(db: None) -> None:
     for n in range(1, 5):
         wrong.append(seconds(known, f"192.0.2.{n}"))
         unknown.append(seconds(f"nobody-{n}@example.com", f"198.51.100.{n}"))
+    assert min(wrong) > 0.01
     assert 0.4 < statistics.median(unknown) / statistics.median(wrong) < 2.5
