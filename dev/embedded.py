@@ -260,8 +260,6 @@ def _configure_postgres(data: Path, mode: str) -> None:
     lines = ["max_connections = 200", "timezone = 'UTC'", "log_timezone = 'UTC'"]
     if mode == TEST:
         lines += ["fsync = off", "synchronous_commit = off", "full_page_writes = off"]
-        # What is rolled back needs no cleaning, and titles of processes are read by nobody.
-        lines += ["autovacuum = off", "update_process_title = off", "checkpoint_timeout = 1h"]
     with (data / "postgresql.conf").open("a") as file:
         file.write("\n" + "\n".join(lines) + "\n")
 

@@ -25,7 +25,6 @@ from apps.core import buckets, clock
 from apps.core.documents import drawings
 from apps.core.models import Drawing
 from apps.core.published_secrets import DEMO_MNEMONIC
-from apps.ledger import posting
 from apps.ledger.selectors import account_balance, balances
 from apps.payments import tasks
 from apps.payments.models import Payment, PaymentAddress, Refund
@@ -244,7 +243,6 @@ def test_a_paid_payments_document_is_drawn_before_anybody_asks(
     buckets.client().delete("documents")
     with django_capture_on_commit_callbacks(execute=True):
         live.work()
-    posting._known.clear()
     (message,) = [json.loads(bucket) for bucket in buckets.client().lrange("documents", 0, -1)]
     assert message["headers"]["task"] == "documents.prepare_payments"
     assert payment["id"] in base64.b64decode(message["body"]).decode()

@@ -26,7 +26,6 @@ from apps.chain.models import (
 )
 from apps.chain.sending import sender
 from apps.core import clock
-from apps.ledger import posting
 from apps.payments.models import PaymentAddress
 from apps.payments.seals import seal_payments
 from apps.payments.services import withdrawals
@@ -97,7 +96,6 @@ def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
             seal_lines(clock.real_now())
         seal_payments(clock.real_now())
         yield shop
-    posting._known.clear()
 
 
 def _sell(shop: Shop) -> None:

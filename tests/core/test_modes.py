@@ -2,7 +2,7 @@
 each mode has its place in a crowd."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +10,6 @@ import pytest
 from apps.core import buckets
 from apps.core.models import RowTurn
 from apps.core.rows import Job
-from apps.ledger import posting
 from apps.stores.models import User
 from config.celery import PERIODIC, app
 from config.followers import JOBS_BY_MODE
@@ -41,14 +40,6 @@ def waiting(queue: str) -> set[str]:
     }
 
 
-@pytest.fixture
-def _forgotten() -> Iterator[None]:
-    """The accounts that were noted on commit go with the test's transaction."""
-    yield
-    posting._known.clear()
-
-
-@pytest.mark.usefixtures("_forgotten")
 @pytest.mark.parametrize("job", ASKED)
 def test_what_test_mode_asks_for_is_no_work_of_those_who_send_live_money(
     job: str, bakery: Shop, django_capture_on_commit_callbacks: Any

@@ -127,7 +127,6 @@ def committed_books() -> Iterator[Books]:
         last = cursor.fetchone()
     books = open_books()
     yield books
-    posting._known.clear()
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
         for table, last_id in zip(tables, last, strict=True):

@@ -5,7 +5,6 @@ import pytest
 from django.db import connection
 
 from apps.chain.models import Deposit
-from apps.ledger import posting
 from apps.stores.models import Store
 from tests.cast import Cast, assemble
 from tests.sending.conftest import world as world  # the local test chain
@@ -49,7 +48,6 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
     deposits = list(Deposit.objects.values_list("pk", flat=True))
     cast = assemble()
     yield cast
-    posting._known.clear()
     own = [cast.bakery.store.pk, cast.strangers.store.pk]
     stores = [*own, *Store.objects.filter(platform__in=own).values_list("pk", flat=True)]
     with connection.cursor() as cursor:
