@@ -15,6 +15,9 @@ from tests.browser.test_dashboard import sign_in
 from tests.cast import Cast
 from tests.make import advance, paid
 
+COLORS = """() => [document.body, document.querySelector("h1"), document.querySelector("nav a")]
+    .map((element) => getComputedStyle(element))
+    .map((style) => [style.color, style.backgroundColor])"""
 UGLY = "Café مقهى الحي 🥐 " + "Überlandstraßenbahnhaltestelle" * 3
 
 
@@ -110,6 +113,21 @@ def test_a_theme_that_is_chosen_has_no_barrier_whatever_the_system_prefers(
         page.get_by_role("button", name=theme, exact=True).click()
         expect(page.locator("html")).to_have_attribute("data-theme", theme.lower())
         _looked_at(page, f"theme-{theme.lower()}")
+
+
+def test_a_theme_that_is_chosen_has_the_colors_of_a_system_that_prefers_it(
+    world: Cast, open_page: OpenPage
+) -> None:
+    colors = {}
+    for dark in (False, True):
+        page = open_page("/dashboard/team", dark=dark)
+        sign_in(page, world.alice.email)
+        colors[dark] = page.evaluate(COLORS)
+
+    page.locator(".person-menu > summary").click()
+    page.get_by_role("button", name="Light", exact=True).click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    assert page.evaluate(COLORS) == colors[False] != colors[True]
 
 
 def test_another_store_is_chosen_and_opened_from_the_stores_name(

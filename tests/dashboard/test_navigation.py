@@ -1,8 +1,6 @@
 """The frame of the dashboard: its sections and tabs by role, the store menu, the mode and the
 theme."""
 
-import re
-
 import pytest
 
 from apps.access.services import create_agent_credential
@@ -11,7 +9,6 @@ from apps.core.models import Mode
 from apps.dashboard.navigation import SECTIONS, menu_of
 from apps.stores.models import Member, Role
 from apps.stores.services import change_store
-from config.settings import BASE_DIR
 from tests.cast import Cast, person
 from tests.dashboard.browse import Browser, text
 
@@ -135,11 +132,3 @@ def test_only_the_themes_that_exist_are_taken(cast: Cast) -> None:
     assert browser.post("theme", theme="pink").status_code == 404
     browser.client.cookies["theme"] = '"><script>'
     assert "data-theme" not in text(browser.get())
-
-
-def test_the_dark_theme_that_is_chosen_has_the_values_of_a_dark_system() -> None:
-    """They stand twice, because a style sheet can't give one block two conditions."""
-    values = re.compile(r"(--[\w-]+): ([^;]+);")
-    tokens = (BASE_DIR / "static/css/tokens.css").read_text().split("prefers-color-scheme: dark")[1]
-    chosen = (BASE_DIR / "static/css/theme.css").read_text()
-    assert values.findall(chosen) == values.findall(tokens) != []
