@@ -26,7 +26,6 @@ STATE = "tillgate.state"
 # packages whose migrations run too.
 SOURCES = (
     "apps/*/migrations/*.py",
-    "apps/*/sql/*.sql",
     "apps/core/models.py",
     "apps/core/db/first_tables.py",
     "apps/audit/grants.*",

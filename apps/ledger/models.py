@@ -1,8 +1,8 @@
 """The double-entry ledger: signed entries (credit positive, debit negative) that sum to zero per
 asset in every movement.
 
-PostgreSQL enforces it (sql/functions.sql): append-only, balanced, one mode, guarded balances never
-below zero.
+PostgreSQL enforces it (functions and triggers of migrations/0001): append-only, balanced, one mode,
+guarded balances never below zero.
 """
 
 from django.db import models

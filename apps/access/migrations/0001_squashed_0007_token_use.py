@@ -23,8 +23,6 @@ class Migration(migrations.Migration):
         ('access', '0007_token_use'),
     ]
 
-    initial = True
-
     dependencies = [
         ('stores', '0001_squashed_0009_audit_seals'),
         ('stores', '__first__'),

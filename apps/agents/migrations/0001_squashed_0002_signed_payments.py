@@ -7,14 +7,23 @@ from apps.core.db.first_tables import FirstTables
 from django.db import migrations, models
 
 
+def steps():
+    """The fields that both histories of statuses have."""
+    return [
+        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+        ('from_status', models.CharField(max_length=9, null=True)),
+        ('to_status', models.CharField(max_length=9)),
+        ('at', models.DateTimeField()),
+        ('note', models.CharField(blank=True, max_length=200)),
+    ]
+
+
 class Migration(migrations.Migration):
 
     replaces = [
         ('agents', '0001_initial'),
         ('agents', '0002_signed_payments'),
     ]
-
-    initial = True
 
     dependencies = [
         ('access', '0001_squashed_0007_token_use'),
@@ -103,11 +112,7 @@ class Migration(migrations.Migration):
             migrations.CreateModel(
                 name='SettlementStep',
                 fields=[
-                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                    ('from_status', models.CharField(max_length=9, null=True)),
-                    ('to_status', models.CharField(max_length=9)),
-                    ('at', models.DateTimeField()),
-                    ('note', models.CharField(blank=True, max_length=200)),
+                    *steps(),
                     ('settlement', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='steps', to='agents.settlement')),
                 ],
                 options={
@@ -140,11 +145,7 @@ class Migration(migrations.Migration):
             migrations.CreateModel(
                 name='SignedPaymentStep',
                 fields=[
-                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                    ('from_status', models.CharField(max_length=9, null=True)),
-                    ('to_status', models.CharField(max_length=9)),
-                    ('at', models.DateTimeField()),
-                    ('note', models.CharField(blank=True, max_length=200)),
+                    *steps(),
                     ('signed', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='steps', to='agents.signedpayment')),
                 ],
                 options={

@@ -49,8 +49,6 @@ class Migration(migrations.Migration):
         ('assets', '0007_test_dollar'),
     ]
 
-    initial = True
-
     dependencies = [
         ('stores', '0001_squashed_0009_audit_seals'),
     ]

@@ -74,8 +74,6 @@ class Migration(migrations.Migration):
         ('billing', '0005_form_keys'),
     ]
 
-    initial = True
-
     dependencies = [
         ('payments', '0001_squashed_0010_seals'),
         ('stores', '0001_squashed_0009_audit_seals'),

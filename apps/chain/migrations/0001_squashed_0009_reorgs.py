@@ -30,8 +30,6 @@ class Migration(migrations.Migration):
         ('chain', '0009_reorgs'),
     ]
 
-    initial = True
-
     dependencies = [
         ('assets', '0001_squashed_0007_test_dollar'),
     ]

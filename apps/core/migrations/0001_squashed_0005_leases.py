@@ -16,8 +16,6 @@ class Migration(migrations.Migration):
         ('core', '0005_leases'),
     ]
 
-    initial = True
-
     dependencies = [
     ]
 

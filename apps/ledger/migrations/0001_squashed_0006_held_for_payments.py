@@ -6,10 +6,13 @@ from django.conf import settings
 from apps.core.db.first_tables import FirstTables
 from django.db import migrations, models
 
+# What PostgreSQL itself does and refuses for the ledger, for whoever writes.
+# Error codes: 23001 append-only, 23514 a rule of the books is broken, 25001 wrong isolation level, TG001 insufficient balance.
 SQL = [
     r"""ALTER TABLE ledger_account ADD COLUMN checkpoint_xid xid8 DEFAULT '0'::xid8 NOT NULL;""",
     r"""ALTER TABLE ledger_entry ADD COLUMN xid xid8 DEFAULT pg_current_xact_id() NOT NULL;""",
     r"""ALTER TABLE ledger_movement ADD COLUMN xid xid8 DEFAULT pg_current_xact_id() NOT NULL;""",
+    # The account of an owner, mode, asset and kind; made when it is missing.
     r"""CREATE FUNCTION ledger_account_id(p_store uuid, p_mode text, p_asset text, p_kind text, p_is_guarded boolean) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -25,6 +28,7 @@ BEGIN
     END LOOP;
     RETURN found_id;
 END $$;""",
+    # A balance is the checkpoint and every entry that it doesn't cover.
     r"""CREATE FUNCTION ledger_balance(p_account bigint) RETURNS numeric
     LANGUAGE sql STABLE
     AS $$
@@ -32,6 +36,7 @@ END $$;""",
          + coalesce((SELECT sum(e.amount_atomic) FROM ledger_entry e WHERE e.account_id = a.id AND e.xid >= a.checkpoint_xid), 0)
     FROM ledger_account a WHERE a.id = p_account
 $$;""",
+    # Of an account only the checkpoint moves, only to what the entries say, and only up to where no running transaction can still write.
     r"""CREATE FUNCTION ledger_check_account() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -59,6 +64,10 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;""",
+    # The entries of one statement: balanced per asset, of one mode, of this transaction's movement; guarded accounts stay covered.
+    # A guarded balance must hold both over everything and up to the new entries, so that no prefix of the history is below zero.
+    # What is held is held for a payment, the movement's reference: none takes what another payment brought.
+    # Its plans go by index whatever the statistics say: a plan made while the tables were small would read them whole ever after.
     r"""CREATE FUNCTION ledger_check_entries() RETURNS trigger
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -128,6 +137,7 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;""",
+    # A movement without entries is none, and none is written in another transaction's name.
     r"""CREATE FUNCTION ledger_check_movement() RETURNS trigger
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -138,6 +148,7 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;""",
+    # Fold what no running transaction can still add to into the checkpoint. The boundary is a snapshot's, so nothing is lost.
     r"""CREATE FUNCTION ledger_checkpoint(p_account bigint) RETURNS void
     LANGUAGE sql
     AS $$
@@ -146,6 +157,8 @@ END $$;""",
     FROM (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid) b
     WHERE a.id = p_account AND b.xid > a.checkpoint_xid
 $$;""",
+    # The one function that posts: once per key; a later call with the key answers the first one's movement and posts nothing.
+    # p_guarded are the guarded accounts that go down: locked before entry ids are drawn, so that ids follow the order of the debits.
     r"""CREATE FUNCTION ledger_post(p_key text, p_kind text, p_mode text, p_reference uuid, p_at timestamp with time zone, p_accounts bigint[], p_assets text[], p_amounts numeric[], p_roles text[], p_guarded bigint[], p_reason text DEFAULT ''::text, p_staff uuid DEFAULT NULL::uuid, OUT movement_id bigint, OUT is_new boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -167,6 +180,7 @@ BEGIN
         SELECT id, false INTO movement_id, is_new FROM ledger_movement WHERE key = p_key;
     END IF;
 END $$;""",
+    # The same for many movements in one statement; p_of says to which of the keys (from 1) a leg belongs. Answers how many were new.
     r"""CREATE FUNCTION ledger_post_many(p_keys text[], p_kinds text[], p_modes text[], p_references uuid[], p_ats timestamp with time zone[], p_of integer[], p_accounts bigint[], p_assets text[], p_amounts numeric[], p_roles text[], p_guarded bigint[]) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -193,6 +207,8 @@ BEGIN
     SELECT count(*) INTO made_count FROM made;
     RETURN made_count;
 END $$;""",
+    # To be run once after a logical restore, which gives the database new transaction numbers: the old rows are counted as written
+    # before all others, and checkpoints begin anew. A physical backup needs none of this.
     r"""CREATE FUNCTION ledger_rebuild_checkpoints() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -244,8 +260,6 @@ class Migration(migrations.Migration):
         ('ledger', '0005_no_second_check'),
         ('ledger', '0006_held_for_payments'),
     ]
-
-    initial = True
 
     dependencies = [
         ('assets', '0001_squashed_0007_test_dollar'),

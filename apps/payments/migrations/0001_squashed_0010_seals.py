@@ -49,8 +49,6 @@ class Migration(migrations.Migration):
         ('payments', '0010_seals'),
     ]
 
-    initial = True
-
     dependencies = [
         ('assets', '0001_squashed_0007_test_dollar'),
         ('chain', '0001_squashed_0009_reorgs'),

@@ -16,8 +16,6 @@ class Migration(migrations.Migration):
         ('payouts', '0003_batches'),
     ]
 
-    initial = True
-
     dependencies = [
         ('assets', '0001_squashed_0007_test_dollar'),
         ('stores', '0001_squashed_0009_audit_seals'),

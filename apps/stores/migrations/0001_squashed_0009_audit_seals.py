@@ -37,8 +37,6 @@ class Migration(migrations.Migration):
         ('stores', '0009_audit_seals'),
     ]
 
-    initial = True
-
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),
     ]

@@ -17,8 +17,6 @@ class Migration(migrations.Migration):
         ('webhooks', '0004_hosts_that_answer'),
     ]
 
-    initial = True
-
     dependencies = [
         ('stores', '0001_squashed_0009_audit_seals'),
     ]
