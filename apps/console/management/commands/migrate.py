@@ -1,10 +1,8 @@
 """`migrate`, and then grants and policies: whoever makes a table says in the same run who may do
 what with which of its rows.
 
-A migration that doesn't get its lock in time is rolled back and tried again, so that it never
-stands in the way of requests for longer than its lock_timeout; one whose indexes were being built
-when it was interrupted begins anew (decision 334). What only a migration needs is imported when it
-runs: `check` loads this command, too.
+A migration that doesn't get its lock in time, or whose index was interrupted, is rolled back and
+begins anew (decision 334). What it alone needs is imported when it runs: `check` loads it, too.
 """
 
 import time
