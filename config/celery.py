@@ -13,6 +13,7 @@ with without("cffi", "yaml"):  # C declarations and formats of messages that we 
     from kombu import Exchange, Queue
 
 from apps.core import redis_client  # noqa: F401  # before kombu loads all of it
+from apps.core.heartbeats import BEAT_SECONDS
 from apps.core.jobs import OWN_QUEUES, QUEUES
 from config import memory
 from config.environment import REDIS_URL, VAR_DIR
@@ -107,6 +108,7 @@ PERIODIC: dict[str, float] = {
     "access.tidy_sessions": 60 * MINUTE,
     "assets.refresh_rates": 30 * SECOND,
     "chain.send_due": 3 * SECOND,
+    "core.heartbeat": BEAT_SECONDS,
     "core.send_mail": 15 * SECOND,
     "ledger.checkpoint": MINUTE,
     "payments.settle_deposits": 5 * SECOND,

@@ -106,6 +106,8 @@ DATABASE_URL, DATABASE_POOLER = databases.address_of(
 )
 DATABASE_PREPARED_STATEMENTS: bool = env.bool("DATABASE_PREPARED_STATEMENTS", not DATABASE_POOLER)
 REDIS_URL: str = env.str("REDIS_URL", "")
+# Without a sign of the periodic jobs for so long, the watcher runs the vital ones itself.
+FALLBACK_AFTER_SECONDS: float = env.float("FALLBACK_AFTER_SECONDS", 30.0)
 METRICS_TOKEN: str = secret("METRICS_TOKEN")
 ALLOWED_HOSTS: list[str] = env.list(
     "ALLOWED_HOSTS",

@@ -249,3 +249,10 @@ class Lease(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["turn", "key"], name="lease_once")]
+
+
+class Heartbeat(models.Model):
+    """When a part of the background work last showed that it runs: see apps.core.heartbeats."""
+
+    part = models.CharField(max_length=40, primary_key=True)
+    at = models.DateTimeField()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.core import mail, rows
+from apps.core import heartbeats, mail, rows
 from apps.core.clock import real_now
 from apps.core.documents import drawings
 
@@ -14,6 +14,12 @@ from apps.core.documents import drawings
 def send_mail(ids: Sequence[str] = ()) -> None:
     """Which mail doesn't matter: everything that is due is sent."""
     mail.send_due()
+
+
+@shared_task(name="core.heartbeat")
+def heartbeat() -> None:
+    """Whoever sees this knows that beat, Redis and a worker do their part."""
+    heartbeats.beat(heartbeats.HeartbeatPart.JOBS)
 
 
 @shared_task(name="core.prune")

@@ -12,7 +12,7 @@ from django.conf import settings
 from prometheus_client.parser import text_string_to_metric_families
 
 from apps.chain.models import Head
-from apps.core import clock
+from apps.core import clock, heartbeats
 from tests import make
 from tests.cast import Shop
 
@@ -42,6 +42,8 @@ def exported(bakery: Shop) -> Exported:
         chain_id="ethereum",
         defaults={"number": 1, "hash": "0x" + "00" * 32, "block_time": at, "synced_at": at},
     )
+    for part in heartbeats.HeartbeatPart:
+        heartbeats.beat(part)
     answer = bakery.test.client.get(
         "/metrics", headers={"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
     )
@@ -125,6 +127,7 @@ def test_every_figure_that_people_are_called_for_has_an_alert() -> None:
         "tillgate_rows_dead",
         "tillgate_chain_lag_seconds",
         "tillgate_jobs_queued",
+        "tillgate_heartbeat_age_seconds",
     ):
         assert name in asked
     for trouble in (

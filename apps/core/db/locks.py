@@ -53,6 +53,7 @@ class Turn(IntEnum):
     SWAPS_OF_A_STORE = 17
     PAYOUT_APPROVALS = 18
     CHAIN_FOLLOWER = 19
+    FALLBACK_JOBS = 20
 
 
 # One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the

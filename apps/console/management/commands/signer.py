@@ -14,6 +14,7 @@ from apps.chain.keys import keystores
 from apps.chain.keys.seeds import Seed
 from apps.chain.providers.base import KeystoreError, RpcError
 from apps.chain.sending import cold_storage, signing_rounds
+from apps.core.heartbeats import HeartbeatPart, Pulse
 from apps.stores.command import OperatorCommand, Result
 
 # Between two looks that find nothing; whoever waits for their money waits for this too.
@@ -56,8 +57,10 @@ class Command(OperatorCommand[SignerResult]):
                 raise CommandError(str(error)) from None
         signed = 0
         pause = PAUSE_SECONDS
+        pulse = Pulse(HeartbeatPart.SIGNER)
         while not stopped.is_set():
             try:
+                pulse.beat()
                 in_this_round = signing_rounds.sign_due()
                 signed = signed + in_this_round
                 pause = 0.0 if in_this_round else PAUSE_SECONDS

@@ -1,5 +1,5 @@
-"""`watch_chains`: the deposit watcher as a process, one thread per chain that has nodes. SIGTERM
-ends it at once, anywhere."""
+"""`watch_chains`: the deposit watcher as a process, one thread per chain that has nodes, and one
+that runs vital jobs while nobody else does. SIGTERM ends it at once, anywhere."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from prometheus_client import start_http_server
 
 from apps.chain.watching.watcher import watch
-from apps.console import local_chains
+from apps.console import fallback, local_chains
 
 STOP_SECONDS = 1.5
 log = structlog.get_logger(__name__)
@@ -59,6 +59,9 @@ class Command(BaseCommand):
             threading.Thread(target=watch, args=(chain, stop), name=f"watch-{chain}", daemon=True)
             for chain in chains
         ]
+        threads.append(
+            threading.Thread(target=fallback.stand_by, args=(stop,), name="fallback", daemon=True)
+        )
         for thread in threads:
             thread.start()
         log.info("watching", chains=chains)
