@@ -122,6 +122,7 @@ PERIODIC: dict[str, float] = {
     "payments.advance_treasury": 10 * SECOND,
     "payments.move_to_cold": 5 * MINUTE,
     "payments.seal": MINUTE,
+    "payments.sum_days": MINUTE,
     "swaps.advance": 3 * SECOND,
     "swaps.auto_swap": 3 * SECOND,
     "payouts.advance": 2 * SECOND,

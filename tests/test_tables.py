@@ -41,9 +41,14 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/console/books.py": ("assets_asset", *BOOKS),
         "apps/console/staff/trial_balance.py": ("assets_asset", *BOOKS),
         "apps/ledger/selectors.py": ("assets_asset",),
+        "apps/payments/daily_sums.py": BOOKS,
         "apps/payments/net.py": ("assets_asset",),
         "apps/payments/proceeds.py": (*COINS, "chain_deposit"),
-        "apps/platforms/services/overview.py": ("assets_asset", *BOOKS),
+        "apps/platforms/services/overview.py": (
+            "assets_asset",
+            *BOOKS,
+            "payments_dailysum",
+        ),
         "apps/swaps/services/auto.py": ("payments_payment",),
         "apps/reports/bookings.py": (
             "assets_asset",
@@ -54,6 +59,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
             "assets_asset",
             "assets_dailyrate",
             *BOOKS,
+            "payments_dailysum",
             "payments_payment",
             "payments_paymentaddress",
         ),

@@ -6,7 +6,7 @@ from celery import shared_task
 
 from apps.core import jobs
 from apps.core.clock import real_now
-from apps.payments import seals
+from apps.payments import daily_sums, seals
 from apps.payments.documents import invoice
 from apps.payments.services import (
     cold,
@@ -81,3 +81,8 @@ def advance_treasury() -> None:
 @shared_task(name="payments.seal")
 def seal() -> None:
     seals.seal_payments(real_now())
+
+
+@shared_task(name="payments.sum_days")
+def sum_days() -> None:
+    daily_sums.sum_days()

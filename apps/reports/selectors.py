@@ -16,6 +16,7 @@ from django.db import connection
 from apps.core import money
 from apps.core.db.streams import rows_of
 from apps.core.db.timeouts import long_statements
+from apps.payments.daily_sums import AFTER_PLACE, PLACE
 from apps.reports.models import Report
 
 
@@ -44,7 +45,7 @@ class Extent:
             last,
         )
 
-    def arguments(self) -> dict[str, str | datetime | uuid.UUID]:
+    def arguments(self) -> dict[str, str | date | datetime | uuid.UUID]:
         return {
             "store": self.store_id,
             "mode": self.mode,
@@ -52,6 +53,8 @@ class Extent:
             "store_currency": self.store_currency,
             "starts": self.starts_at,
             "ends": self.ends_at,
+            "first_day": self.starts_at.date(),
+            "end_day": self.ends_at.date(),
         }
 
 
@@ -111,26 +114,60 @@ CURRENCY = (
     "CROSS JOIN LATERAL (SELECT coalesce(p.settlement_currency, %(store_currency)s) AS code)"
     " currency"
 )
+# The entries that may be in the range: those between the transaction numbers of its days, and those
+# that are in no daily sum.
 _FROM = f"""
-FROM ledger_account a
-JOIN ledger_entry e ON e.account_id = a.id
+FROM ledger_account a {PLACE}
+CROSS JOIN LATERAL (
+    SELECT min(t.first_xid)::text::xid8 AS first, max(t.last_xid)::text::xid8 AS last
+    FROM payments_dailysum t WHERE t.account_id = a.id AND t.day >= %(first_day)s
+        AND t.day < %(end_day)s
+) span
+JOIN LATERAL (
+    SELECT e.* FROM ledger_entry e WHERE e.account_id = a.id
+        AND e.xid >= span.first AND e.xid <= span.last AND (e.xid, e.id) <= (place.xid, place.id)
+    UNION ALL SELECT e.* FROM ledger_entry e WHERE {AFTER_PLACE}
+) e ON true
 JOIN ledger_movement m ON m.id = e.movement_id
 JOIN assets_asset s ON s.id = e.asset_id
 LEFT JOIN payments_payment p ON p.id = m.reference
 {CURRENCY}
-"""
+"""  # noqa: S608  # only fragments of ours are put in
 _WHERE = """
 WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND m.at < %(ends)s
     AND (%(currency)s = '' OR currency.code = %(currency)s)
 """
-_SUMS = f"""
-SELECT e.asset_id, s.atomic_decimals, CASE WHEN m.at >= %(starts)s THEN m.kind ELSE ''
-    END AS kind, count(DISTINCT m.id), count(*),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'available'), 0),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'held'), 0),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'reserved'), 0)
-{_FROM} {_WHERE} GROUP BY 1, 2, 3, s.position ORDER BY s.position, 1, 3
+_AMOUNTS = """
+       coalesce(sum(l.amount_atomic) FILTER (WHERE l.account = 'available'), 0),
+       coalesce(sum(l.amount_atomic) FILTER (WHERE l.account = 'held'), 0),
+       coalesce(sum(l.amount_atomic) FILTER (WHERE l.account = 'reserved'), 0)
 """
+# What was there before the range is the sum of earlier days and of earlier entries after the place.
+_SUMS = f"""
+SELECT l.asset_id, l.atomic_decimals, l.kind, count(DISTINCT l.movement_id), sum(l.entries),
+{_AMOUNTS}
+FROM (
+    SELECT e.asset_id, s.atomic_decimals, s.position, m.kind, a.kind AS account,
+        m.id AS movement_id, 1 AS entries, e.amount_atomic
+    {_FROM} {_WHERE} AND m.at >= %(starts)s
+    UNION ALL
+    SELECT a.asset_id, s.atomic_decimals, s.position, '', a.kind, NULL, t.entries, t.amount_atomic
+    FROM ledger_account a {PLACE}
+    JOIN payments_dailysum t ON t.account_id = a.id AND place.id IS NOT NULL
+        AND t.day < %(first_day)s
+    JOIN assets_asset s ON s.id = a.asset_id
+    WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND (%(currency)s = ''
+        OR coalesce(nullif(t.currency, ''), %(store_currency)s) = %(currency)s)
+    UNION ALL
+    SELECT e.asset_id, s.atomic_decimals, s.position, '', a.kind, m.id, 1, e.amount_atomic
+    FROM ledger_account a {PLACE}
+    JOIN ledger_entry e ON {AFTER_PLACE}
+    JOIN ledger_movement m ON m.id = e.movement_id
+    JOIN assets_asset s ON s.id = e.asset_id
+    LEFT JOIN payments_payment p ON p.id = m.reference
+    {CURRENCY} {_WHERE} AND m.at < %(starts)s
+) l GROUP BY 1, 2, 3, l.position ORDER BY l.position, 1, 3
+"""  # noqa: S608  # only fragments of ours are put in
 
 
 def asset_sums(extent: Extent) -> list[AssetSums]:
@@ -183,7 +220,7 @@ LEFT JOIN LATERAL (
     ORDER BY one.day DESC LIMIT 1
 ) d ON {condition}
 """
-_LINES = f"""
+LINES = f"""
 SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, e.amount_atomic,
     currency.code,
        coalesce(k.exchange_rate, d.rate), coalesce(k.rate_source, d.source, ''),
@@ -200,7 +237,7 @@ def lines(extent: Extent, sums: list[AssetSums]) -> Iterator[ReportLine]:
         for total in sums
         for kind in AccountAmounts._fields
     }
-    for row in rows_of(_LINES, extent.arguments()):
+    for row in rows_of(LINES, extent.arguments()):
         yield _line(row, balances)
     if any(
         balances[total.asset_id, kind] != getattr(total.closing, kind)

@@ -78,16 +78,23 @@ COUNTED = {
     ("chain_address", "index"),
     ("chain_outgoingtransaction", "nonce"),
 }
+# What is older was written by an earlier transaction.
+_XID = (
+    "CASE WHEN c.age = interval '0' THEN t.xid ELSE ((SELECT min(o.xid) FROM {0} o WHERE o.id >="
+    " {1})::text::bigint - c.number)::text::xid8 END"
+)
+# Serial ids of the rows that are copied are above this: those of their copies are below them.
+FIRST_ID = 1_000_000_000
 # What no rule above makes of a column.
 EXPRESSIONS = {
+    ("ledger_entry", "xid"): _XID.format("ledger_entry", FIRST_ID),
+    ("ledger_movement", "xid"): _XID.format("ledger_movement", FIRST_ID),
     ("chain_signedtransaction", "raw"): "'0x02' || c.hex || substr(t.raw, 17)",
     # Few merchants have moved their test clock.
     ("stores_store", "test_offset_seconds"): (
         "CASE WHEN c.number > 3 THEN 0 ELSE t.test_offset_seconds END"
     ),
 }
-# Serial ids of the rows that are copied are above this: those of their copies are below them.
-FIRST_ID = 1_000_000_000
 _UUID = "[0-9a-f]{8}-[0-9a-f]{4}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
 # Addresses and hashes, but for the wallet's address and the token's, which are the same everywhere.
 _HEX = "0x(?!abababab|01010101)[0-9a-fA-F]{12}([0-9a-fA-F]{28,})"

@@ -121,6 +121,19 @@ def api(world: World) -> Iterator[Ask]:
             )
 
 
+def platform(world: World) -> Iterator[Ask]:
+    """Of the platform, whose merchants all stores are."""
+    caller = world.cast.strangers.test
+    for path in (
+        "overview",
+        "overview?from=2026-03-01&to=2026-03-31",
+        "payments",
+        "payments?page=3",
+    ):
+        address = f"/api/v2/platform/{path}"
+        yield Ask(f"platform {path}", _getter(caller.client, address, headers=caller.headers))
+
+
 def staff(browser: Any) -> Iterator[Ask]:
     admin.autodiscover()
     for model, page in admin.site._registry.items():

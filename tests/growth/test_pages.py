@@ -2,13 +2,16 @@
 the rows no page, list, search or summary reads more buffers, but for those that are named."""
 
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from apps.core import buckets, counting, searching
 from apps.dashboard import exports, lists, money_lists
+from apps.reports.selectors import LINES, Extent, asset_sums, midnight
 from tests import make
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
@@ -62,6 +65,7 @@ def asks(place: Town) -> list[pages.Ask]:
         *pages.dashboard(place.world, people),
         *pages.api(place.world),
         *pages.hosted(place.world, Client()),
+        *pages.platform(place.world),
         *pages.staff(clerk),
     ]
 
@@ -98,3 +102,35 @@ def test_what_is_asked_reads_no_more_of_eight_times_the_rows(
         name: sizes for name, sizes in grown.items() if not name.startswith(tuple(GROWING))
     }
     assert unexpected == {}, "\n".join(f"{name}: {sizes}" for name, sizes in unexpected.items())
+
+
+@pytest.mark.whole
+def test_a_report_reads_no_more_of_ten_times_the_older_history(place: Town) -> None:
+    """Of the town that the test before this one has left: a month near the year's beginning, and
+    one near its end, which have as many lines."""
+    place.grow(MANY)
+    today = datetime.now(UTC).date()
+    reports = {days: month_report(place, today - timedelta(days=days)) for days in (340, 70)}
+
+    (early_lines, early), (late_lines, late) = reports[340], reports[70]
+    assert late_lines == pytest.approx(early_lines, rel=0.1) and late_lines > 300
+    assert late < GROWTH_MAX * early
+
+
+def month_report(place: Town, first: date) -> tuple[int, int]:
+    """Its lines, and the buffers that it reads."""
+    extent = Extent(
+        place.shop.store.pk,
+        "live",
+        "",
+        "EUR",
+        midnight(first),
+        midnight(first + timedelta(days=30)),
+    )
+    with reading() as read:
+        sums = asset_sums(extent)
+    with reading() as read_lines, connection.cursor() as cursor:
+        cursor.execute(LINES, extent.arguments())
+        lines = cursor.fetchall()
+    assert len(lines) == sum(kind.entries for total in sums for kind in total.sums)
+    return len(lines), sum((read.buffers + read_lines.buffers).values())

@@ -66,6 +66,7 @@ def open_store() -> World:
         platform_fee_fraction=Decimal("0.02"),
         kyc_confirmed_at=clock.real_now(),
     )
+    change_store(cast.strangers.store, is_platform=True)
     write_settings(shop.store, {"authorization_provider": "policy"})
     endpoint = {"url": "https://1.1.1.1/hook", "subscribed_events": EVENTS}
     for api in (shop.test, shop.live):

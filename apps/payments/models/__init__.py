@@ -1,5 +1,6 @@
 """Payments, and the money that goes back or leaves because of them."""
 
+from apps.payments.models.daily import DailySum, DailySumPlace
 from apps.payments.models.outgoing import Refund, TransferReturn, Withdrawal
 from apps.payments.models.payments import (
     LateDeposit,
@@ -13,6 +14,8 @@ from apps.payments.models.payments import (
 )
 
 __all__ = [
+    "DailySum",
+    "DailySumPlace",
     "LateDeposit",
     "Payment",
     "PaymentAddress",

@@ -130,6 +130,13 @@ class Payment(Owned):
                 condition=models.Q(platform__isnull=False),
                 name="payment_of_platform",
             ),
+            # What a platform's merchants sold in a range, which an index alone adds up.
+            models.Index(
+                fields=["platform", "mode", "completed_at"],
+                include=["store", "settlement_currency", "settlement_amount_cents"],
+                condition=models.Q(platform__isnull=False, completed_at__isnull=False),
+                name="payment_sold_of_platform",
+            ),
             models.Index(
                 fields=["expires_at"],
                 condition=models.Q(status__in=["pending", "processing"]),

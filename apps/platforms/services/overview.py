@@ -22,6 +22,8 @@ from apps.assets.models import DailyRate
 from apps.core.days import Days
 from apps.core.db import tenancy
 from apps.core.messages.fields import parse_date
+from apps.payments import daily_sums
+from apps.payments.daily_sums import AFTER_PLACE, PLACE
 from apps.platforms.documents import (
     FeeEarned,
     PlatformOverviewDocument,
@@ -86,26 +88,47 @@ def _counts(access: Access) -> dict[str, int]:
         }
 
 
-_EARNED = """
-SELECT e.asset_id, s.atomic_decimals, s.coin_symbol, sum(e.amount_atomic)
-FROM ledger_account a
-JOIN ledger_entry e ON e.account_id = a.id AND e.role = 'platform_fee'
-JOIN ledger_movement m ON m.id = e.movement_id AND m.at >= %s AND m.at <= %s
+# Whole days are read from their sums; of the days that the range begins and ends within, and of
+# what is in no sum yet, the entries.
+_EARNED = f"""
+SELECT a.asset_id, s.atomic_decimals, sum(part.amount)
+FROM ledger_account a {PLACE}
 JOIN assets_asset s ON s.id = a.asset_id
-WHERE a.store_id = %s AND a.mode = %s AND a.kind = 'available'
-GROUP BY e.asset_id, s.atomic_decimals, s.coin_symbol, s.position ORDER BY s.position, e.asset_id
-"""
+CROSS JOIN LATERAL (
+    SELECT t.platform_fee_atomic AS amount FROM payments_dailysum t
+    WHERE t.account_id = a.id AND place.id IS NOT NULL AND t.platform_fees > 0
+        AND t.day >= %(first_whole)s AND t.day <= %(last_whole)s
+    UNION ALL
+    SELECT e.amount_atomic FROM (
+        SELECT t.day, min(t.first_xid)::text::xid8 AS first, max(t.last_xid)::text::xid8 AS last
+        FROM payments_dailysum t WHERE t.account_id = a.id AND t.day = ANY (%(edges)s::date[])
+        GROUP BY t.day
+    ) span
+    JOIN ledger_entry e ON e.account_id = a.id AND e.xid >= span.first AND e.xid <= span.last
+        AND (e.xid, e.id) <= (place.xid, place.id) AND e.role = 'platform_fee'
+    JOIN ledger_movement m ON m.id = e.movement_id AND m.at >= %(begin)s AND m.at <= %(end)s
+        AND (m.at AT TIME ZONE 'UTC')::date = span.day
+    UNION ALL
+    SELECT e.amount_atomic FROM ledger_entry e
+    JOIN ledger_movement m ON m.id = e.movement_id AND m.at >= %(begin)s AND m.at <= %(end)s
+    WHERE {AFTER_PLACE} AND e.role = 'platform_fee'
+) part
+WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND a.kind = 'available'
+GROUP BY a.asset_id, s.atomic_decimals, s.position ORDER BY s.position, a.asset_id
+"""  # noqa: S608  # only fragments of ours are put in
 
 
 def fees_earned(access: Access, days: Days) -> list[FeeEarned]:
-    """Per asset, what the fees brought less what refunds gave back: sums over the platform's own
-    entries."""
+    """Per asset, what the fees brought less what refunds gave back, as the platform's own entries
+    say."""
+    span = daily_sums.Span.of(days.begin, days.end)
+    arguments = {"store": access.store_id, "mode": access.mode, **span.arguments()}
     with connection.cursor() as cursor:
-        cursor.execute(_EARNED, [days.begin, days.end, access.store_id, access.mode])
+        cursor.execute(_EARNED, arguments)
         rows = cursor.fetchall()
     return [
         FeeEarned(asset_id=asset_id, amount_atomic=str(int(amount)), atomic_decimals=places)
-        for asset_id, places, _, amount in rows
+        for asset_id, places, amount in rows
     ]
 
 

@@ -1,0 +1,178 @@
+"""Daily sums of the long accounts of stores: what reports and platforms read of entries that lie
+far back. They change nothing that is read: an entry is in its day's sum or after the account's
+place, never in both, and belongs to the day that its movement bears (decision 344)."""
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.db import connection
+
+from apps.core import clock
+from apps.core.db.sql import Arguments, array
+from apps.core.marks import Mark
+from apps.core.rows import PAUSED_SQL, Job
+from apps.payments.models import DailySum, DailySumPlace
+
+TAIL_MAX = 1_000
+ENTRIES_AT_ONCE = 50_000
+DAY = timedelta(days=1)
+JOB = Job("payments.sum_days", limit=500)
+MARK = Mark("payments.sum_days:read")
+
+# Of an account `a`: the entry up to which its sums go. Without one, all entries follow it.
+PLACE = """
+LEFT JOIN LATERAL (
+    SELECT n.xid, n.id FROM payments_dailysumplace p JOIN ledger_entry n ON n.id = p.newest_id
+        AND n.account_id = p.account_id AND n.xid = p.newest_xid::text::xid8
+    WHERE p.account_id = a.id
+) place ON true
+"""
+# Its entries that aren't in a sum.
+AFTER_PLACE = (
+    "e.account_id = a.id AND (e.xid, e.id) > (coalesce(place.xid, '0'), coalesce(place.id, 0))"
+)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A range of moments, both inclusive, as whole UTC days and the days that it begins or ends
+    within."""
+
+    begin: datetime
+    end: datetime
+    first_whole: date
+    last_whole: date
+    edges: tuple[date, ...]
+
+    @classmethod
+    def of(cls, begin: datetime, end: datetime) -> "Span":
+        first = _in_utc(begin)
+        last = _in_utc(end)
+        is_from_midnight = first.time() == time.min
+        is_to_midnight = last.time() == time.max
+        edges = set() if is_from_midnight else {first.date()}
+        edges |= set() if is_to_midnight else {last.date()}
+        return cls(
+            begin,
+            end,
+            first.date() + (timedelta(0) if is_from_midnight else DAY),
+            last.date() - (timedelta(0) if is_to_midnight else DAY),
+            tuple(sorted(edges)),
+        )
+
+    def arguments(self) -> dict[str, Any]:
+        return {**asdict(self), "edges": array(self.edges)}
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """Before the calendar ends."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
+
+
+_NEWEST = """
+SELECT max(id) FROM (SELECT id FROM ledger_entry WHERE id > %(place)s ORDER BY id
+    LIMIT %(limit)s) entry
+"""
+_LONG_TAILS = f"""
+SELECT a.id FROM ledger_account a {PLACE}
+WHERE a.store_id IS NOT NULL
+  AND a.id IN (SELECT account_id FROM ledger_entry WHERE id > %(place)s AND id <= %(newest)s
+               UNION SELECT unnest(%(again)s::bigint[]))
+  AND EXISTS (SELECT 1 FROM ledger_entry e WHERE {AFTER_PLACE} OFFSET %(tail_max)s)
+  AND a.id::text NOT IN ({PAUSED_SQL})
+ORDER BY a.id LIMIT %(limit)s
+"""  # noqa: S608  # our own text
+
+
+def sum_days(tail_max: int = TAIL_MAX) -> int:
+    """Bring the sums of accounts with more than `tail_max` entries after their place up to date;
+    how many there were. A run looks at the accounts that got entries since the last one."""
+    reading = MARK.begin()
+    newest = _newest(reading.place)
+    account_ids = _long_tails(tail_max, reading.place, newest)
+    done = JOB.each(lambda: account_ids, sum_account)
+    if done == len(account_ids) < JOB.limit:
+        reading.end(newest)
+    return done
+
+
+def _newest(place: int) -> int:
+    """The last entry that this run reads."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEWEST, {"place": place, "limit": ENTRIES_AT_ONCE})
+        return int(cursor.fetchone()[0] or place)
+
+
+def _long_tails(tail_max: int, place: int, newest: int) -> list[int]:
+    values: Arguments = {
+        "place": place,
+        "newest": newest,
+        "again": JOB.again(),
+        "tail_max": tail_max,
+        "limit": JOB.limit,
+        "job": JOB.name,
+        "now": clock.real_now(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_LONG_TAILS, values)
+        return [row[0] for row in cursor.fetchall()]
+
+
+_PLACE_OF = f"""
+SELECT place.xid::text, place.id FROM ledger_account a {PLACE} WHERE a.id = %s
+"""  # noqa: S608  # our own text
+# What no running transaction can still write is before the oldest of them.
+_SUM = """
+WITH taken AS (
+    SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
+    WHERE e.account_id = %(account)s AND (e.xid, e.id) > (%(xid)s::text::xid8, %(id)s)
+        AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+    ORDER BY e.xid, e.id LIMIT %(limit)s
+), added AS (
+    SELECT (m.at AT TIME ZONE 'UTC')::date AS day, coalesce(p.settlement_currency, '') AS currency,
+        count(*) AS entries, sum(t.amount_atomic) AS amount,
+        count(*) FILTER (WHERE t.role = 'platform_fee') AS fees,
+        coalesce(sum(t.amount_atomic) FILTER (WHERE t.role = 'platform_fee'), 0) AS fee,
+        min(t.xid)::text::bigint AS first_xid, max(t.xid)::text::bigint AS last_xid
+    FROM taken t JOIN ledger_movement m ON m.id = t.movement_id
+        LEFT JOIN payments_payment p ON p.id = m.reference
+    GROUP BY 1, 2
+), summed AS (
+    INSERT INTO payments_dailysum AS known (account_id, day, currency, entries, amount_atomic,
+        platform_fees, platform_fee_atomic, first_xid, last_xid)
+    SELECT %(account)s, day, currency, entries, amount, fees, fee, first_xid, last_xid FROM added
+    ON CONFLICT (account_id, day, currency) DO UPDATE SET
+        entries = known.entries + excluded.entries,
+        amount_atomic = known.amount_atomic + excluded.amount_atomic,
+        platform_fees = known.platform_fees + excluded.platform_fees,
+        platform_fee_atomic = known.platform_fee_atomic + excluded.platform_fee_atomic,
+        first_xid = least(known.first_xid, excluded.first_xid),
+        last_xid = greatest(known.last_xid, excluded.last_xid)
+)
+UPDATE payments_dailysumplace p SET newest_xid = newest.xid::text::bigint, newest_id = newest.id
+FROM (SELECT xid, id FROM taken ORDER BY xid DESC, id DESC LIMIT 1) newest
+WHERE p.account_id = %(account)s
+"""
+
+
+def sum_account(account_id: int) -> None:
+    """Add an account's entries after its place to the sums of their days, ENTRIES_AT_ONCE of them.
+    Whoever comes meanwhile waits. Within a transaction."""
+    DailySumPlace.objects.bulk_create([DailySumPlace(account_id=account_id)], ignore_conflicts=True)
+    DailySumPlace.objects.select_for_update().get(pk=account_id)
+    with connection.cursor() as cursor:
+        cursor.execute(_PLACE_OF, [account_id])
+        xid, entry_id = cursor.fetchone()
+        if xid is None:
+            DailySum.objects.filter(account_id=account_id).delete()
+        values: Arguments = {
+            "account": account_id,
+            "xid": xid or "0",
+            "id": entry_id or 0,
+            "limit": ENTRIES_AT_ONCE,
+        }
+        cursor.execute(_SUM, values)

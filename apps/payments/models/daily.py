@@ -1,0 +1,47 @@
+"""Daily sums of the books of stores, kept for reports and platforms (apps.payments.daily_sums)."""
+
+from django.db import models
+
+from apps.core.models import AtomicField
+
+
+class DailySum(models.Model):
+    """What the entries of a store's account sum to over a UTC day, by the currency of the payments
+    that they serve; empty for none. Of the entries up to the account's place.
+
+    The day's entries stand between the two transaction numbers, beside those of other days.
+    """
+
+    account = models.ForeignKey(
+        "ledger.Account", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    day = models.DateField()
+    currency = models.CharField(max_length=3, blank=True, default="")
+    entries = models.PositiveIntegerField()
+    amount_atomic = AtomicField()
+    platform_fees = models.PositiveIntegerField()
+    platform_fee_atomic = AtomicField()
+    first_xid = models.BigIntegerField()
+    last_xid = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "day", "currency"], name="daily_sum_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id}, {self.day}"
+
+
+class DailySumPlace(models.Model):
+    """Up to which entry of an account its daily sums go. It holds while that entry has this
+    transaction number, which a logical restore changes; until then the sums aren't used."""
+
+    account = models.OneToOneField(
+        "ledger.Account", primary_key=True, on_delete=models.PROTECT, related_name="+"
+    )
+    newest_xid = models.BigIntegerField(default=0)
+    newest_id = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return str(self.account_id)
