@@ -47,14 +47,8 @@ export class List<Item> implements AsyncIterable<Item> {
   }
 
   /** At most `limit` of them as an array. */
-  async toArray({ limit }: { limit: number }): Promise<Item[]> {
-    const items: Item[] = [];
-    if (limit < 1) return items;
-    for await (const item of this) {
-      items.push(item);
-      if (items.length >= limit) break;
-    }
-    return items;
+  toArray({ limit }: { limit: number }): Promise<Item[]> {
+    return taken(this, limit);
   }
 }
 
@@ -76,15 +70,19 @@ export class Feed<Item extends { id: string }> implements AsyncIterable<Item> {
   }
 
   /** At most `limit` of them as an array. */
-  async toArray({ limit }: { limit: number }): Promise<Item[]> {
-    const items: Item[] = [];
-    if (limit < 1) return items;
-    for await (const item of this) {
-      items.push(item);
-      if (items.length >= limit) break;
-    }
-    return items;
+  toArray({ limit }: { limit: number }): Promise<Item[]> {
+    return taken(this, limit);
   }
+}
+
+async function taken<Item>(source: AsyncIterable<Item>, limit: number): Promise<Item[]> {
+  const items: Item[] = [];
+  if (limit < 1) return items;
+  for await (const item of source) {
+    items.push(item);
+    if (items.length >= limit) break;
+  }
+  return items;
 }
 
 /** A list that comes without pages; there is nothing after it. */

@@ -1,25 +1,16 @@
-import type { components, operations, webhooks } from "./openapi.js";
+import type { Answers, Bodies, Events, Queries, Schemas } from "./openapi.js";
 import type { OPERATIONS } from "./operations.js";
 
-/** Every document that the API answers with, by name. */
-export type Schemas = components["schemas"];
+export type { Schemas } from "./openapi.js";
 
 /** The name of an operation in the API description, such as `post_payments`. */
-export type OperationId = keyof typeof OPERATIONS & keyof operations;
-
-type Content<Response> = Response extends { content: infer Types } ? Types[keyof Types] : void;
-type Responses<Id extends OperationId> = operations[Id]["responses"];
+export type OperationId = keyof typeof OPERATIONS;
 
 /** What an operation answers with when it succeeds. */
-export type Answer<Id extends OperationId> = {
-  [Status in keyof Responses<Id>]: Content<Responses<Id>[Status]>;
-}[keyof Responses<Id>];
+export type Answer<Id extends OperationId> = Id extends keyof Answers ? Answers[Id] : void;
 
-/** The JSON body of an operation. */
-export type Body<Id extends OperationId> =
-  NonNullable<operations[Id]["requestBody"]> extends { content: { "application/json": infer Json } }
-    ? Json
-    : never;
+/** The JSON body of an operation; of one that takes none, nothing is known. */
+export type Body<Id extends OperationId> = Id extends keyof Bodies ? Bodies[Id] : unknown;
 
 type Inside<Json, Wrapper> = Json extends unknown
   ? Wrapper extends keyof Json
@@ -31,16 +22,10 @@ type Inside<Json, Wrapper> = Json extends unknown
 export type Fields<Id extends OperationId, Wrapper extends string> = Inside<Body<Id>, Wrapper>;
 
 /** What an operation can be asked for in its address. */
-export type Query<Id extends OperationId> = NonNullable<operations[Id]["parameters"]["query"]>;
+export type Query<Id extends OperationId> = Id extends keyof Queries ? Queries[Id] : never;
 
 /** The body of a webhook delivery; `type` tells which one it is. */
-export type WebhookEvent = {
-  [Name in keyof webhooks]: webhooks[Name] extends {
-    post: { requestBody: { content: { "application/json": infer Event } } };
-  }
-    ? Event
-    : never;
-}[keyof webhooks];
+export type WebhookEvent = Events[keyof Events];
 
 export type Payment = Schemas["PaymentIntent"];
 export type PaymentDetail = Schemas["PaymentIntentDetail"];
