@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from parts import share_parts
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 GENERATOR = "datamodel-code-generator==0.89.0"
@@ -63,11 +65,11 @@ def write(description: Schema, folder: Path) -> None:
     (folder / "__init__.py").write_text(NOTE)
     schemas = description["components"]["schemas"]
     SCHEMAS.update(schemas)
-    (folder / "models.py").write_text(generated({"components": {"schemas": schemas}}, "dataclass"))
+    documents = share_parts(schemas, in_order=True)
+    (folder / "models.py").write_text(generated(documents, "dataclass"))
     asked = {name: schema for name, schema in queries.items() if schema}
-    inputs = {**wrapped(bodies), **asked}
-    parts = {"components": {"schemas": inputs}}
-    (folder / "inputs.py").write_text(generated(parts, "typed_dict"))
+    inputs = share_parts({**wrapped(bodies), **asked}, in_order=False)
+    (folder / "inputs.py").write_text(generated(inputs, "typed_dict"))
     (folder / "resources.py").write_text(resources(methods, operations, bodies, queries))
 
 
@@ -269,7 +271,7 @@ def title_of(method: str, path: str) -> str:
 COMMON = (
     "--input-file-type openapi --openapi-scopes schemas --target-python-version 3.10"
     " --enum-field-as-literal all --use-union-operator --use-standard-collections"
-    " --disable-timestamp --formatters builtin"
+    " --disable-timestamp --formatters builtin --reuse-model"
 )
 KINDS = {
     "dataclass": "--output-model-type dataclasses.dataclass --keyword-only --frozen-dataclasses",
@@ -277,12 +279,13 @@ KINDS = {
 }
 
 
-def generated(part: Schema, kind: str) -> str:
-    document = {"openapi": "3.1.0", "info": {"title": "Tillgate", "version": "2"}, "paths": {}}
+def generated(schemas: dict[str, Schema], kind: str) -> str:
+    info = {"title": "Tillgate", "version": "2"}
+    document = {"openapi": "3.1.0", "info": info, "paths": {}, "components": {"schemas": schemas}}
     with tempfile.TemporaryDirectory() as place:
         source = Path(place, "description.json")
         target = Path(place, "made.py")
-        source.write_text(json.dumps({**document, **part}))
+        source.write_text(json.dumps(document))
         command = ["tool", "run", "--from", GENERATOR, "datamodel-codegen"]
         options = [*COMMON.split(), *KINDS[kind].split(), "--custom-file-header", NOTE.strip()]
         where = ["--input", str(source), "--output", str(target)]

@@ -56,14 +56,14 @@ def test_what_is_committed_is_what_the_description_gives(tmp_path: Path) -> None
 
 
 def fields_of(tree: ast.Module) -> dict[str, set[str]]:
-    """Class -> its fields, as the API writes them."""
+    """Class -> its fields, as the API writes them; bases come before what is derived from them."""
     found: dict[str, set[str]] = {}
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             named = [item.target for item in node.body if isinstance(item, ast.AnnAssign)]
-            found[node.name] = {
-                item.id.removesuffix("_") for item in named if isinstance(item, ast.Name)
-            }
+            own = {item.id.removesuffix("_") for item in named if isinstance(item, ast.Name)}
+            bases = [found[base.id] for base in node.bases if isinstance(base, ast.Name)]
+            found[node.name] = own.union(*bases)
     return found
 
 

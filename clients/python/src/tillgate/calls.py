@@ -181,13 +181,17 @@ class Api:
             raise ConnectionFailed(f"No answer: {error or type(error).__name__}") from error
         if response.is_success:
             return response
-        headers = response.headers
-        raise error_of(
-            response.status_code,
-            response.text,
-            headers.get("X-Request-Id"),
-            headers.get("Retry-After"),
-        )
+        raise refusal_of(response)
+
+
+def refusal_of(response: httpx.Response) -> Error:
+    headers = response.headers
+    return error_of(
+        response.status_code,
+        response.text,
+        headers.get("X-Request-Id"),
+        headers.get("Retry-After"),
+    )
 
 
 def root_of(base_url: str) -> str:

@@ -15,7 +15,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx
 
-from ..errors import AuthenticationError, ConnectionFailed, error_of
+from ..calls import refusal_of
+from ..errors import AuthenticationError, ConnectionFailed
 from .profiles import Profile
 
 CALLBACK = "/callback"
@@ -85,13 +86,7 @@ def _filled(profile: Profile, told: dict[str, Any]) -> Profile:
 
 def _told(response: httpx.Response) -> dict[str, Any]:
     if not response.is_success:
-        headers = response.headers
-        raise error_of(
-            response.status_code,
-            response.text,
-            headers.get("X-Request-Id"),
-            headers.get("Retry-After"),
-        )
+        raise refusal_of(response)
     told: dict[str, Any] = response.json()
     return told
 

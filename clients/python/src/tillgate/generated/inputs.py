@@ -77,17 +77,8 @@ class PayoutSchedulesCreate(TypedDict):
     active: NotRequired[bool]
 
 
-class PayoutSchedulesUpdate(TypedDict):
-    asset_id: NotRequired[str]
-    frequency: NotRequired[Literal['daily', 'weekly', 'monthly']]
-    fiat_payout_detail_id: NotRequired[str]
-    crypto_payout_detail_id: NotRequired[str]
-    destination_address: NotRequired[str]
-    minimum_fiat_cents: NotRequired[int]
-    minimum_fiat_currency: NotRequired[Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY']]
-    next_payout_at: NotRequired[str]
-    swap_target_asset_id: NotRequired[str]
-    active: NotRequired[bool]
+class PayoutSchedulesUpdate(PayoutSchedulesCreate):
+    pass
 
 
 class SwapsCreate(TypedDict):
@@ -96,10 +87,8 @@ class SwapsCreate(TypedDict):
     sell_amount_atomic: str
 
 
-class SwapsQuote(TypedDict):
-    source_asset_id: str
-    buy_asset_id: str
-    sell_amount_atomic: str
+class SwapsQuote(SwapsCreate):
+    pass
 
 
 class WebhookEndpointsCreate(TypedDict):
@@ -191,13 +180,8 @@ class PaymentPayload(TypedDict):
     payload: Payload
 
 
-class PaymentRequirements(TypedDict):
-    scheme: str
-    network: str
-    amount: str
-    asset: str
-    payTo: str
-    extra: NotRequired[Extra]
+class PaymentRequirements(Accepted):
+    pass
 
 
 class X402Verify(TypedDict):
@@ -206,18 +190,12 @@ class X402Verify(TypedDict):
     paymentRequirements: PaymentRequirements
 
 
-class Accepted1(TypedDict):
-    scheme: str
-    network: str
-    amount: str
-    asset: str
-    payTo: str
-    extra: NotRequired[Extra]
+class Accepted1(Accepted):
+    pass
 
 
-class Payload1(TypedDict):
-    signature: str
-    authorization: Authorization
+class Payload1(Payload):
+    pass
 
 
 class PaymentPayload1(TypedDict):
@@ -226,13 +204,8 @@ class PaymentPayload1(TypedDict):
     payload: Payload1
 
 
-class PaymentRequirements1(TypedDict):
-    scheme: str
-    network: str
-    amount: str
-    asset: str
-    payTo: str
-    extra: NotRequired[Extra]
+class PaymentRequirements1(Accepted):
+    pass
 
 
 class X402Settle(TypedDict):
@@ -278,43 +251,6 @@ class PricesCreate(TypedDict):
     metadata: NotRequired[dict[str, Any]]
 
 
-class LineItem1(TypedDict):
-    description: str
-    quantity: NotRequired[int]
-    unit_amount_cents: int
-
-
-class InvoicesCreate(TypedDict):
-    customer_id: str
-    currency: Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY', 'DKK', 'CHF', 'SEK', 'NOK']
-    line_items: NotRequired[list[LineItem1]]
-    due_at: NotRequired[str]
-    description: NotRequired[str]
-    metadata: NotRequired[dict[str, Any]]
-    custom_number: NotRequired[str]
-    po_number: NotRequired[str]
-    discount_type: NotRequired[Literal['amount', 'percent']]
-    discount_value: NotRequired[int]
-    tax_rate_bps: NotRequired[int]
-    notes: NotRequired[str]
-    footer: NotRequired[str]
-
-
-class InvoicesUpdate(TypedDict):
-    currency: NotRequired[Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY', 'DKK', 'CHF', 'SEK', 'NOK']]
-    line_items: NotRequired[list[LineItem1]]
-    due_at: NotRequired[str]
-    description: NotRequired[str]
-    metadata: NotRequired[dict[str, Any]]
-    custom_number: NotRequired[str]
-    po_number: NotRequired[str]
-    discount_type: NotRequired[Literal['amount', 'percent']]
-    discount_value: NotRequired[int]
-    tax_rate_bps: NotRequired[int]
-    notes: NotRequired[str]
-    footer: NotRequired[str]
-
-
 class Price(TypedDict):
     id: NotRequired[str]
 
@@ -336,11 +272,8 @@ class SubscriptionsCreate(TypedDict):
     trial_period_days: NotRequired[int]
 
 
-class Item1(TypedDict):
-    id: NotRequired[str]
-    price_id: NotRequired[str]
-    price: NotRequired[Price]
-    quantity: NotRequired[int]
+class Item1(Item):
+    pass
 
 
 class SubscriptionsUpdate(TypedDict):
@@ -471,11 +404,8 @@ class ReportsAccountingTransactions(TypedDict):
     start_date: str
 
 
-class ReportsMerchantStatement(TypedDict):
-    currency: NotRequired[str]
-    end_date: str
-    format: NotRequired[Literal['pdf', 'csv']]
-    start_date: str
+class ReportsMerchantStatement(ReportsAccountingTransactions):
+    pass
 
 
 class WebhookEndpointsList(TypedDict):
@@ -527,9 +457,8 @@ class PlatformAccounts(TypedDict):
     external_id: NotRequired[str]
 
 
-class PlatformOverview(TypedDict):
-    from_: NotRequired[str]
-    to: NotRequired[str]
+class PlatformOverview(PaymentsSummary):
+    pass
 
 
 class PlatformPayments(TypedDict):
@@ -565,10 +494,38 @@ class AgentPayouts(TypedDict):
     per_page: NotRequired[int]
 
 
-class AgentPayoutLimits(TypedDict):
-    asset_id: NotRequired[str]
+class AgentPayoutLimits(AgentBalances):
+    pass
 
 
-class AgentSettlements(TypedDict):
-    page: NotRequired[int]
-    per_page: NotRequired[int]
+class AgentSettlements(AgentPayouts):
+    pass
+
+
+class LineItem1(TypedDict):
+    description: str
+    quantity: NotRequired[int]
+    unit_amount_cents: int
+
+
+class InvoicesFields(TypedDict):
+    line_items: NotRequired[list[LineItem1]]
+    due_at: NotRequired[str]
+    description: NotRequired[str]
+    metadata: NotRequired[dict[str, Any]]
+    custom_number: NotRequired[str]
+    po_number: NotRequired[str]
+    discount_type: NotRequired[Literal['amount', 'percent']]
+    discount_value: NotRequired[int]
+    tax_rate_bps: NotRequired[int]
+    notes: NotRequired[str]
+    footer: NotRequired[str]
+
+
+class InvoicesCreate(InvoicesFields):
+    customer_id: str
+    currency: Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY', 'DKK', 'CHF', 'SEK', 'NOK']
+
+
+class InvoicesUpdate(InvoicesFields):
+    currency: NotRequired[Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY', 'DKK', 'CHF', 'SEK', 'NOK']]

@@ -114,17 +114,7 @@ class ApiKey:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApiKeyWithSecret:
-    id: str
-    name: str
-    mode: str
-    key_type: str
-    scopes: list[str]
-    prefix: str
-    last_four: str
-    last_used_at: str | None
-    revoked_at: str | None
-    created_at: str
+class ApiKeyWithSecret(ApiKey):
     secret: str
 
 
@@ -400,30 +390,6 @@ class InvoiceLine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LateDeposit:
-    tx_hash: str
-    from_address: str
-    deposit_address: str
-    confirmations: int
-    required_confirmations: int
-    status: Literal['confirming', 'confirmed', 'failed']
-    asset_id: str
-    coin_symbol: str
-    chain_symbol: str
-    chain_name: str
-    network: str
-    amount_atomic: str
-    atomic_decimals: int
-    block_number: int | None
-    explorer_url: str | None
-    detected_at: str
-    confirmed_at: str | None
-    simulated: bool
-    id: str
-    accepted_at: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class LineItem:
     description: str
     quantity: int
@@ -502,18 +468,7 @@ class OAuthAppNamed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OAuthAppWithSecret:
-    id: str
-    client_id: str
-    name: str
-    website_url: str | None
-    logo_url: str | None
-    confidential: bool
-    redirect_uris: list[str]
-    scopes: list[str]
-    has_secret: bool
-    active: bool
-    created_at: str
+class OAuthAppWithSecret(OAuthApp):
     client_secret: str | None
 
 
@@ -538,33 +493,6 @@ class OAuthTokens:
     livemode: bool
     refresh_token: str | None = None
     refresh_token_expires_in: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class OnboardingLink:
-    id: str
-    account_id: str
-    purpose: str
-    return_url: str | None
-    token_prefix: str
-    expires_at: str
-    completed_at: str | None
-    created_at: str
-    status: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class OnboardingLinkWithToken:
-    id: str
-    account_id: str
-    purpose: str
-    return_url: str | None
-    token_prefix: str
-    expires_at: str
-    completed_at: str | None
-    created_at: str
-    token: str
-    url: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -595,17 +523,7 @@ class PageFigures:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaymentCardSession:
-    id: str
-    provider: str
-    status: str
-    amount_cents: int
-    currency: str
-    expires_at: str | None
-    paid_at: str | None
-    provider_txid: str | None
-    created_at: str
-    url: str | None
+class PaymentCardSession(CardSession):
     provider_name: str | None
     destination_address: str
 
@@ -834,15 +752,7 @@ class Product:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProductWithPrices:
-    id: str
-    name: str
-    description: str | None
-    active: bool
-    metadata: dict[str, Any]
-    livemode: bool
-    created_at: str
-    updated_at: str
+class ProductWithPrices(Product):
     prices: list[Price]
 
 
@@ -854,14 +764,7 @@ class RangeRefused:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReconciledAsset:
-    asset_id: str
-    atomic_decimals: int
-    gross_atomic: str
-    service_fee_atomic: str
-    platform_fee_atomic: str
-    net_atomic: str
-    refunded_atomic: str
+class ReconciledAsset(AssetShares):
     required_atomic: str
     confirmed_atomic: str
     unconfirmed_atomic: str
@@ -1205,18 +1108,7 @@ class Transaction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransactionEvent:
-    id: str
-    payment_intent_id: str
-    reference: str
-    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
-    state_reason: str | None
-    settlement_amount_cents: int
-    settlement_currency: str
-    from_status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded'] | None
-    to_status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
-    order_id: str | None
-    metadata: dict[str, Any]
+class TransactionEvent(IntentEvent):
     transaction: Transaction
 
 
@@ -1296,72 +1188,36 @@ class WebhookEndpoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WebhookEndpointListed:
-    id: str
-    url: str
-    description: str
-    status: Literal['active', 'disabled', 'error']
-    subscribed_events: list[str]
-    signing_secret_preview: str
-    platform: str | None
-    platform_store_url: str | None
-    platform_integration: bool
-    metadata: dict[str, Any]
-    api_version: str
-    livemode: bool
-    verified_at: str | None
-    disabled_at: str | None
-    created_at: str
-    updated_at: str
+class WebhookEndpointListed(WebhookEndpoint):
     delivery_success_rate: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class WebhookEndpointWithDeliveries:
-    id: str
-    url: str
-    description: str
-    status: Literal['active', 'disabled', 'error']
-    subscribed_events: list[str]
-    signing_secret_preview: str
-    platform: str | None
-    platform_store_url: str | None
-    platform_integration: bool
-    metadata: dict[str, Any]
-    api_version: str
-    livemode: bool
-    verified_at: str | None
-    disabled_at: str | None
-    created_at: str
-    updated_at: str
+class WebhookEndpointWithDeliveries(WebhookEndpoint):
     recent_deliveries: list[WebhookDelivery]
     available_events: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WebhookEndpointWithSecret:
-    id: str
-    url: str
-    description: str
-    status: Literal['active', 'disabled', 'error']
-    subscribed_events: list[str]
-    signing_secret_preview: str
-    platform: str | None
-    platform_store_url: str | None
-    platform_integration: bool
-    metadata: dict[str, Any]
-    api_version: str
-    livemode: bool
-    verified_at: str | None
-    disabled_at: str | None
-    created_at: str
-    updated_at: str
+class WebhookEndpointWithSecret(WebhookEndpoint):
     signing_secret: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookEventData:
     object: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnboardingLinkFields:
+    id: str
+    account_id: str
+    purpose: str
+    return_url: str | None
+    token_prefix: str
+    expires_at: str
+    completed_at: str | None
+    created_at: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1500,6 +1356,12 @@ class InvoicePage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LateDeposit(Transaction):
+    id: str
+    accepted_at: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LatestPlatformAccessRequest:
     request: PlatformAccessRequest | None
 
@@ -1510,6 +1372,17 @@ class OAuthConsent:
     scopes: list[str]
     livemode: bool
     stores: list[StoreNamed]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnboardingLink(OnboardingLinkFields):
+    status: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnboardingLinkWithToken(OnboardingLinkFields):
+    token: str
+    url: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1531,67 +1404,12 @@ class PaymentAddress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaymentIntent:
-    id: str
-    reference: str
-    hosted_url: str
-    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
-    state_reason: str | None
-    terminal: bool
-    settlement_amount: str
-    settlement_currency: str
-    settlement_status: Literal['pending', 'processing', 'completed', 'failed'] | None
-    auto_swap_status: str | None
-    reconciliation_status: Literal['final', 'under_investigation', 'disputed', 'closed'] | None
-    refund_state: Literal['none', 'partial', 'full']
-    customer_pays_fee: bool
-    fee_percentage: str
-    platform_fee_percentage: str | None
-    order_id: str | None
-    title: str | None
-    description: str | None
-    image_url: str | None
-    success_url: str | None
-    failed_url: str | None
-    metadata: dict[str, Any]
-    line_items: list[LineItem]
-    livemode: bool
-    expires_at: str
-    created_at: str
-    updated_at: str
+class PaymentIntent(PaymentIntentRow):
     payment_addresses: list[PaymentAddress]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaymentIntentDetail:
-    id: str
-    reference: str
-    hosted_url: str
-    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
-    state_reason: str | None
-    terminal: bool
-    settlement_amount: str
-    settlement_currency: str
-    settlement_status: Literal['pending', 'processing', 'completed', 'failed'] | None
-    auto_swap_status: str | None
-    reconciliation_status: Literal['final', 'under_investigation', 'disputed', 'closed'] | None
-    refund_state: Literal['none', 'partial', 'full']
-    customer_pays_fee: bool
-    fee_percentage: str
-    platform_fee_percentage: str | None
-    order_id: str | None
-    title: str | None
-    description: str | None
-    image_url: str | None
-    success_url: str | None
-    failed_url: str | None
-    metadata: dict[str, Any]
-    line_items: list[LineItem]
-    livemode: bool
-    expires_at: str
-    created_at: str
-    updated_at: str
-    payment_addresses: list[PaymentAddress]
+class PaymentIntentDetail(PaymentIntent):
     checkout_url: str
     display_image_url: str | None
     amount_paid: str
@@ -1622,51 +1440,7 @@ class PaymentRequirements:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaymentSimulated:
-    id: str
-    reference: str
-    hosted_url: str
-    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
-    state_reason: str | None
-    terminal: bool
-    settlement_amount: str
-    settlement_currency: str
-    settlement_status: Literal['pending', 'processing', 'completed', 'failed'] | None
-    auto_swap_status: str | None
-    reconciliation_status: Literal['final', 'under_investigation', 'disputed', 'closed'] | None
-    refund_state: Literal['none', 'partial', 'full']
-    customer_pays_fee: bool
-    fee_percentage: str
-    platform_fee_percentage: str | None
-    order_id: str | None
-    title: str | None
-    description: str | None
-    image_url: str | None
-    success_url: str | None
-    failed_url: str | None
-    metadata: dict[str, Any]
-    line_items: list[LineItem]
-    livemode: bool
-    expires_at: str
-    created_at: str
-    updated_at: str
-    payment_addresses: list[PaymentAddress]
-    checkout_url: str
-    display_image_url: str | None
-    amount_paid: str
-    paid_at: str | None
-    financials: Financials | None
-    transaction: Transaction | None
-    overpayment: Overpayment | None
-    fee: PaymentFee | None
-    merchant: Merchant
-    needs_attention: str | None
-    late_deposits: list[LateDeposit]
-    payment_events: list[PaymentEvent]
-    timeline: list[TimelineEntry]
-    onramp_session: PaymentCardSession | None
-    onramp_unavailable: CardUnavailable | None
-    auto_swap_detail: AutoSwap | None
+class PaymentSimulated(PaymentIntentDetail):
     payment_status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
     simulated_payment: SimulatedDeposit
 
@@ -1727,24 +1501,7 @@ class PayoutScheduleRun:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PayoutScheduleWithPayouts:
-    id: str
-    frequency: str
-    minimum_fiat_cents: int | None
-    minimum_fiat_currency: str | None
-    destination_address: str | None
-    destination_type: str
-    payout_rail: str
-    next_payout_at: str | None
-    last_payout_at: str | None
-    last_skip_reason: str | None
-    active: bool
-    livemode: bool
-    fiat_payout_detail_id: str | None
-    crypto_payout_detail_id: str | None
-    created_at: str
-    updated_at: str
-    asset: AssetNamed
+class PayoutScheduleWithPayouts(PayoutSchedule):
     payouts: list[Payout]
 
 
