@@ -64,7 +64,7 @@ class UserAdmin(Switches):
 
     @admin.display(description="Staff roles")
     def roles(self, row: User) -> str:
-        return ", ".join(sorted(roles.roles_of(row))) or "—"
+        return ", ".join(sorted(roles.StaffRole(role).label for role in roles.roles_of(row))) or "—"
 
     @admin.display(description="Change")
     def change_roles(self, row: User) -> str:
@@ -196,10 +196,11 @@ class StoreAdmin(Switches):
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnly):
-    list_display = ["done", "action", "who", "target", "why", "address"]
+    list_display = ["done", "act", "who", "target", "why", "address"]
     search_fields = ["id", "store_id"]
     search_help_text = "Store ID, or number of the entry"
     done = lists.when("at", "Time")
+    act = lists.text("title", "Action")
     who = lists.text("actor_name", "Who")
     target = lists.text("target_name", "What")
     why = lists.text("reason", "Reason")

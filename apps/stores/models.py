@@ -16,6 +16,7 @@ from django.utils.crypto import salted_hmac
 from apps.core import emails
 from apps.core.ids import IdField
 from apps.core.staff.roles import StaffRole
+from apps.stores.audit_words import action_words
 from apps.stores.notification_models import Notification as Notification  # a model of this app
 from apps.stores.notification_models import NotificationChoice as NotificationChoice
 from apps.stores.staff_models import StaffRequest as StaffRequest  # a model of this app
@@ -342,7 +343,11 @@ class AuditEntry(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.actor_name or self.actor_kind}: {self.action}"
+        return f"{self.pk}: {self.title}"
+
+    @property
+    def title(self) -> str:
+        return action_words(self.action)
 
 
 class AuditSeal(models.Model):

@@ -13,6 +13,7 @@ from apps.access.requests import AppChanges, AppRequest
 from apps.assets.services import set_accepted
 from apps.core import acting, clock
 from apps.stores import audit, branding
+from apps.stores.audit_words import action_words
 from apps.stores.models import AuditEntry
 from apps.stores.services import change_checkout, change_password, change_store
 from apps.webhooks.requests import EndpointRequest
@@ -96,6 +97,28 @@ ACTS: list[tuple[str, Callable[[Cast], object]]] = [
     ("password.changed", lambda cast: change_password(cast.alice, "another horse battery")),
     ("second_factor.removed", lambda cast: second_factor.take_off(cast.alice)),
 ]
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        ("oauth_app.created", "App created"),
+        ("api_key.revoked", "API key revoked"),
+        ("payout_destination.added", "Payout destination added"),
+        ("invoice.written_off", "Invoice written off"),
+        ("store.changed", "Settings changed"),
+        ("member.role_changed", "Role of a team member changed"),
+        ("later.made_up", "Later made up"),
+    ],
+)
+def test_an_action_is_read_as_a_sentence(action: str, words: str) -> None:
+    assert action_words(action) == words
+
+
+def test_the_log_of_a_store_shows_no_code(cast: Cast) -> None:
+    change_store(cast.bakery.store, accept_underpayments=True)
+    page = Browser(cast.alice).get("audit-log").content.decode()
+    assert ">Settings changed</span>" in page and ">store.changed<" not in page
 
 
 @pytest.mark.parametrize(
