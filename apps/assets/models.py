@@ -132,6 +132,9 @@ class Rate(models.Model):
             models.CheckConstraint(condition=models.Q(rate__gt=0), name="rate_is_positive"),
         ]
 
+    def __str__(self) -> str:
+        return f"{self.asset_id} in {self.currency}"
+
     @property
     def is_always_current(self) -> bool:
         """Whether it comes from a source that is embedded, and that no other confirms."""

@@ -10,6 +10,7 @@ from django.db.models.functions import Lower
 from apps.billing.settings_models import InvoiceSettings as InvoiceSettings  # a model of this app
 from apps.core.ids import IdField
 from apps.core.models import Formed, once_per_form
+from apps.core.money import text_from_cents
 from apps.stores.models import Currency
 
 
@@ -61,6 +62,11 @@ class Price(Formed):
             once_per_form("price"),
         ]
         indexes = [models.Index(fields=["product", "-created_at"], name="price_newest")]
+
+    def __str__(self) -> str:
+        times = f" × {self.interval_count}" if self.interval_count > 1 else ""
+        amount = text_from_cents(self.unit_amount_cents)
+        return f"{amount} {self.currency} {self.interval}{times}"
 
     @property
     def cycle(self) -> tuple[str, int, str]:

@@ -8,6 +8,7 @@ guarded balances never below zero.
 from django.db import models
 
 from apps.core.models import AtomicField, Mode
+from apps.core.staff.labels import code_words
 from apps.ledger import chart
 from apps.stores.person_fields import optional_person
 
@@ -49,7 +50,7 @@ class Account(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind.replace('_', ' ').capitalize()}, {self.asset_id}, {self.mode}"
+        return f"{code_words(self.kind)}, {self.asset_id}, {self.mode}"
 
 
 class Movement(models.Model):

@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from apps.access import staff_code
 from apps.assets.staff_worth import Rated
 from apps.core.staff import lists, roles
+from apps.core.staff.labels import code_words
 from apps.core.staff.pages import Queue, ReadOnly, Section, Switches, button
 from apps.core.templatetags.tillgate import moment, shorten
 from apps.payouts.approval_models import PayoutApproval
@@ -177,9 +178,7 @@ class ScheduleAdmin(ReadOnly):
 
     @admin.display(description="Last result")
     def last_result(self, row: Schedule) -> str | None:
-        return (
-            row.last_failure or (row.last_skip_reason or "").replace("_", " ").capitalize() or None
-        )
+        return row.last_failure or code_words(row.last_skip_reason or "") or None
 
 
 @admin.register(StorePayoutCap)

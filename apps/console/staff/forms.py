@@ -18,7 +18,7 @@ from apps.core import money
 from apps.core.evm import checksummed
 from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.models import Mode
-from apps.core.staff.labels import field_label
+from apps.core.staff.labels import code_words, field_label
 from apps.core.staff.roles import StaffRole, roles_of
 from apps.ledger.chart import CHART, TREASURY
 from apps.onramp.models import Credential
@@ -76,9 +76,7 @@ class CorrectionForm(AskForm):
         Asset.objects.select_related("chain").order_by("pk"), empty_label="Choose an asset"
     )
     account = forms.ChoiceField(
-        choices=[
-            (kind, kind.replace("_", " ").capitalize()) for kind in sorted(set(CHART) - {TREASURY})
-        ]
+        choices=[(kind, code_words(kind)) for kind in sorted(set(CHART) - {TREASURY})]
     )
     amount = forms.CharField(
         help_text=(
@@ -227,7 +225,8 @@ class CardNetworkForm(AskForm):
             if is_uuid(text)
             else None
         )
-        self.fields["provider"].choices = [(name, name) for name in credential_networks()]  # type: ignore[attr-defined]  # a choice field
+        networks = [(name, code_words(name)) for name in credential_networks()]
+        self.fields["provider"].choices = networks  # type: ignore[attr-defined]  # a choice field
         if self.row is not None:
             self.initial["is_active"] = self.row.is_active
             for name in (

@@ -20,6 +20,7 @@ from apps.chain.models import Deposit, OutgoingTransaction, SignedTransaction, U
 from apps.core import emails, money
 from apps.core.models import OutgoingMail
 from apps.core.searching import Term
+from apps.core.staff.labels import code_words
 from apps.core.templatetags.tillgate import fiat, shorten
 from apps.ledger.models import Movement
 from apps.payments.models import Payment, PaymentAddress, Refund, Withdrawal
@@ -199,7 +200,7 @@ def _names(row: Any) -> Iterable[str | None]:
 
 def _facts(row: Any) -> Iterator[str]:
     yield _amount(row)
-    yield str(getattr(row, "status", "") or getattr(row, "kind", "")).replace("_", " ").capitalize()
+    yield code_words(str(getattr(row, "status", "") or getattr(row, "kind", "")))
     yield str(getattr(row, "store", None) or "")
 
 

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from django.db.utils import OperationalError
 
 from apps.core import clock
+from apps.core.staff.labels import code_words
 from apps.core.staff.lists import amount_text
 from apps.ledger.chart import CHART
 from apps.stores import seals
@@ -143,7 +144,7 @@ def _sheet(rows: list[_Row]) -> Sheet:
     credit = sum(row.credit_atomic for row in rows)
     lines = [
         TrialBalanceLine(
-            row.kind.replace("_", " ").capitalize(),
+            code_words(row.kind),
             CHART[row.kind].meaning,
             row.accounts,
             _coins(row.debit_atomic, row.decimals),

@@ -312,6 +312,15 @@ HELP_TEXTS: dict[str, str] = {
     "required_confirmations": "Blocks until a deposit counts as confirmed.",
     "support_email": "Shown to customers.",
 }
+# Proper names in codes, as their owners write them.
+_NAMES = {
+    "coingecko": "CoinGecko",
+    "http": "HTTP",
+    "offramp": "off-ramp",
+    "onramper": "Onramper",
+    "x402": "x402",
+}
+_AS_WRITTEN = ("x402",)  # at the beginning of a sentence, too
 # A field that is typed in says in what.
 _TYPED_IN = {
     "_atomic": " (atomic units)",
@@ -341,3 +350,9 @@ def field_label(name: str, *, is_typed: bool = False) -> str:
     label = FIELD_LABELS.get(name) or name.replace("_", " ").capitalize()
     unit = next((text for end, text in _TYPED_IN.items() if name.endswith(end)), "")
     return label + unit if is_typed else label
+
+
+def code_words(code: str) -> str:
+    """A name of the code as a sentence begins: `payout_confirmed` is `Payout confirmed`."""
+    text = " ".join(_NAMES.get(word, word) for word in code.split("_"))
+    return text if text.startswith(_AS_WRITTEN) else sentence(text)

@@ -17,6 +17,7 @@ from apps.core import clock, emails, money
 from apps.core.countries import country_name
 from apps.core.models import Mode
 from apps.core.searching import Term
+from apps.core.staff.labels import code_words
 from apps.core.templatetags.tillgate import badge, fiat, moment, shorten
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def flag(path: str, description: str) -> Column:
 
 def words(path: str, description: str) -> Column:
     """A name of ours, as a sentence begins."""
-    return _column(lambda _, row: str(_at(row, path)).replace("_", " ").capitalize(), description)
+    return _column(lambda _, row: code_words(str(_at(row, path))), description)
 
 
 def country(path: str = "country", description: str = "Country") -> Column:

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from apps.core import money
 from apps.core.countries import country_name
+from apps.core.staff.labels import code_words
 from apps.core.staff.lists import amount_text, yes_or_no
 from apps.core.templatetags.tillgate import fiat, moment, percentage
 
@@ -111,7 +112,7 @@ def in_words(name: str, value: Any) -> Any:
     is."""
     is_coded = name in _CODED or name.endswith(_CODED_ENDS)
     if is_coded and isinstance(value, str) and _CODE.fullmatch(value):
-        return value.replace("_", " ").capitalize()
+        return code_words(value)
     return value
 
 
@@ -187,5 +188,17 @@ def named(row: models.Model) -> str:
     """A record that another points to, by what tells it from its neighbors."""
     if type(row).__str__ is not models.Model.__str__:
         return str(row)
-    names = (getattr(row, name, None) for name in ("reference", "number", "name", "address"))
-    return str(next((name for name in names if name), row.pk))
+    columns = ("reference", "number", "name", "mandate_ref", "email", "address")
+    return _first_of(row, columns) or str(row.pk)
+
+
+def record_title(row: models.Model) -> str:
+    """What the page of a record is called after: never a bare number of ours, where it has more."""
+    title = _first_of(row, ("reference", "number", "name", "email", "url", "mandate_ref"))
+    return title or named(row)
+
+
+def _first_of(row: models.Model, columns: Sequence[str]) -> str:
+    """The first that has a text or a number: a customer's address is a structure."""
+    values = (getattr(row, name, None) for name in columns)
+    return str(next((value for value in values if value and isinstance(value, str | int)), ""))

@@ -18,7 +18,7 @@ from django.utils.timesince import timesince
 
 from apps.core.staff import labels
 from apps.core.staff.labels import field_label
-from apps.core.staff.values import named, shown
+from apps.core.staff.values import named, record_title, shown
 
 register = template.Library()
 
@@ -109,6 +109,7 @@ def figure_class(name: str) -> str:
 
 register.filter("record_name", labels.record_name)
 register.filter("record_names", labels.record_names)
+register.filter("record_title", record_title)
 
 
 @register.filter

@@ -12,11 +12,21 @@ from django.contrib import admin
 
 from apps.access.models import ApiKey
 from apps.access.services import create_api_key
+from apps.agents.models import Mandate
 from apps.assets.models import FAR_FUTURE, Rate
-from apps.core.staff.labels import HELP_TEXTS, RECORD_NAMES, field_label, record_names
-from apps.core.staff.values import number_text, shown
+from apps.billing.models import Customer, Price
+from apps.core.staff.labels import (
+    HELP_TEXTS,
+    RECORD_NAMES,
+    code_words,
+    field_label,
+    record_names,
+)
+from apps.core.staff.values import named, number_text, record_title, shown
 from apps.core.templatetags.staff import age
+from apps.ledger.models import Account
 from apps.payments.models import PaymentEvent
+from apps.stores.models import AuditEntry
 from tests import make
 from tests.cast import Cast
 from tests.console.staff.pages import words
@@ -106,6 +116,37 @@ def test_a_name_of_the_code_is_read_as_words_and_what_others_wrote_stays() -> No
     )
     key = ApiKey(name="my_till")
     assert shown(key, "name") == "my_till"
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("payout_confirmed", "Payout confirmed"),
+        ("x402_settled", "x402 settled"),
+        ("offramp_clearing", "Off-ramp clearing"),
+        ("onramper", "Onramper"),
+        ("coingecko", "CoinGecko"),
+    ],
+)
+def test_a_code_is_read_as_words_and_names_as_their_owners_write_them(
+    code: str, words: str
+) -> None:
+    assert code_words(code) == words
+
+
+def test_a_record_is_called_by_what_tells_it_and_not_by_a_number(db: None) -> None:
+    price = Price(unit_amount_cents=2400, currency="EUR", interval="monthly")
+    quarter = Price(unit_amount_cents=6900, currency="EUR", interval="monthly", interval_count=3)
+    assert (record_title(price), str(quarter)) == ("24.00 EUR monthly", "69.00 EUR monthly × 3")
+    assert record_title(Rate(pk=8, asset_id="ETH", currency="CHF")) == "ETH in CHF"
+    assert (
+        record_title(AuditEntry(pk=7, action="second_factor.set_up")) == "7: Second factor set up"
+    )
+    assert record_title(Mandate(mandate_ref="market research")) == "market research"
+    account = Account(kind="x402_clearing", asset_id="SETH", mode="test")
+    assert record_title(account) == "x402 clearing, SETH, test"
+    nameless = Customer(email="ann@example.com", address={"city": "Lyon"})
+    assert named(nameless) == "ann@example.com"
 
 
 def test_what_has_just_begun_is_not_zero_minutes_old() -> None:
