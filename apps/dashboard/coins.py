@@ -44,9 +44,11 @@ def atomic_typed(text: str, asset: Asset) -> int:
 
 
 def rate_words(price: CoinPrice[Asset]) -> str:
-    """`1 ETH = €1,800.00`. What a tiny coin is worth is said of as many as are worth a cent."""
+    """`1 ETH = €1,800.00`, on one line. What a tiny coin is worth is said of as many as are worth a
+    cent."""
     for coins in (1, 1_000, 1_000_000):
         worth = price.worth(Amount(price.asset, coins * 10**price.asset.atomic_decimals))
         if worth.cents >= LEAST_CENTS or coins == 1_000_000:
             break
-    return f"{coins:,} {price.asset.coin_symbol} = {fiat(worth.cents, worth.currency)}"
+    text = f"{coins:,} {price.asset.coin_symbol} = {fiat(worth.cents, worth.currency)}"
+    return text.replace(" ", "\N{NO-BREAK SPACE}")

@@ -100,12 +100,11 @@ def _wallet_form(request: PageRequest, form: Form, lookalike: str = "") -> HttpR
 
 def _networks(request: PageRequest) -> list[tuple[str, str]]:
     """Named as everywhere else on the dashboard."""
-    is_test = {WalletNetwork.SEPOLIA}
     names = dict(Chain.objects.values_list("pk", "name"))
     return [
         (network.value, names.get(network.value, str(network.label)))
         for network in WalletNetwork
-        if (network in is_test) != request.access.is_live
+        if network.is_test != request.access.is_live
     ]
 
 

@@ -42,6 +42,10 @@ class WalletNetwork(models.TextChoices):
     POLYGON = "polygon", "Polygon"
     BSC = "bsc", "BNB Smart Chain"
 
+    @property
+    def is_test(self) -> bool:
+        return self == WalletNetwork.SEPOLIA
+
 
 class Destination(Owned):
     """A saved wallet or bank account. Its account number is sealed; `account_hint` is what people

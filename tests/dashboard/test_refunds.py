@@ -236,6 +236,11 @@ def test_the_maximum_is_told_in_coins_and_at_both_rates(cast: Cast, made: dict[s
     assert options(page)[-3:] == ["", "locked", "today"]
 
 
+def test_a_rate_stays_on_one_line(cast: Cast, made: dict[str, Any]) -> None:
+    page = Browser(cast.alice).get(f"payments/{made['id']}/refund").content.decode()
+    assert "(1\xa0ETH\xa0=\xa0€1,800.00)" in page
+
+
 @pytest.mark.parametrize(
     ("unit", "atomic"), [("locked", 277_777 * 10**10), ("today", 138_888 * 10**10)]
 )

@@ -209,7 +209,9 @@ def _save(
 def title(destination: Destination) -> str:
     """What people call it; never the account number."""
     if destination.is_wallet:
-        return f"{checksummed(destination.address)} ({destination.get_network_display()})"
+        network = WalletNetwork(destination.network)
+        name = f"{network.label} test network" if network.is_test else network.label
+        return f"{checksummed(destination.address)} ({name})"
     return f"{destination.currency} account ending in {destination.account_hint}"
 
 
