@@ -7,8 +7,9 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from email.header import decode_header, make_header
 from email.message import EmailMessage as Parsed
-from email.utils import parsedate_to_datetime
+from email.utils import parseaddr, parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ class Letter:
 
     name: str
     sender: str
+    sender_address: str
     to: str
     subject: str
     at: datetime
@@ -63,9 +65,12 @@ def letter(name: str) -> Letter | None:
 
 def _read(path: Path) -> Letter:
     message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
+    # As it was written: the policy puts a space between the parts of a long encoded name.
+    encoded_name, address = parseaddr(dict(message.raw_items())["From"])
     return Letter(
         name=path.stem,
-        sender=str(message["From"]),
+        sender=str(make_header(decode_header(encoded_name))),
+        sender_address=address,
         to=str(message["To"]),
         subject=str(message["Subject"]).strip(),  # a long one begins on the next line
         at=parsedate_to_datetime(str(message["Date"])),

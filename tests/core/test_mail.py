@@ -5,12 +5,15 @@ import smtplib
 from datetime import timedelta
 from typing import Any
 
+import pytest
 import time_machine
 from django.core import mail as django_mail
+from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
 from django.core.mail.backends.locmem import EmailBackend as Memory
 from django.db import connection, transaction
 from django.test import Client
+from django.utils.html import escape
 
 from apps.core import clock, mail, mailbox
 from apps.core.models import OutgoingMail
@@ -189,6 +192,21 @@ def test_a_demo_shows_what_it_would_have_sent(db: None, settings: Any, tmp_path:
         and "script-src 'self'" in drawn["Content-Security-Policy"]
     )
     assert client.get("/dev/mailbox/../secret").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name", ["قهوة عربية بالهيل والزعفران مع تمر المجهول الفاخر", '<b>"O\'Neill" & Söhne']
+)
+def test_a_sender_of_any_script_is_shown_apart_from_the_address(
+    name: str, settings: Any, tmp_path: Any
+) -> None:
+    settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
+    quoted = name.replace('"', '\\"')
+    EmailMessage("Hello", "Text", f'"{quoted}" <shop@example.com>', ["a@example.com"]).send()
+    (letter,) = mailbox.letters()
+    assert (letter.sender, letter.sender_address) == (name, "shop@example.com")
+    assert f"<bdi>{escape(name)}</bdi>" in Client().get("/dev/mailbox").content.decode()
 
 
 def test_in_production_there_is_no_mailbox(db: None, settings: Any) -> None:
