@@ -5,11 +5,11 @@ COPY requirements/base.txt /tmp/base.txt
 RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes -r /tmp/base.txt
 
 FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e079220a9457f25a93e3f1e3c31b
-# What WeasyPrint loads for PDF documents, and fonts for them: the second for Chinese, Japanese and Korean. For backups: GnuPG, and pg_dump of the release that compose.yaml runs,
+# What WeasyPrint loads for PDF documents, and fonts for them: the second for Chinese, Japanese and Korean, the third for emoji. For backups: GnuPG, and pg_dump of the release that compose.yaml runs,
 # which Debian has only in PostgreSQL's own repository.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        fonts-dejavu-core fonts-noto-cjk libfontconfig1 libharfbuzz-subset0 libpango-1.0-0 libpangoft2-1.0-0 gnupg postgresql-common ca-certificates \
+        fonts-dejavu-core fonts-noto-cjk fonts-noto-color-emoji libfontconfig1 libharfbuzz-subset0 libpango-1.0-0 libpangoft2-1.0-0 gnupg postgresql-common ca-certificates \
     && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
     && apt-get install -y --no-install-recommends postgresql-client-18 \
     && rm -rf /var/lib/apt/lists/* \

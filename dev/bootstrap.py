@@ -60,8 +60,8 @@ PDF_LIBRARIES = {
     "libfontconfig.so.1": "libfontconfig1",
 }
 FONT_PACKAGE = "fonts-dejavu-core"
-# Chinese, Japanese and Korean in PDF documents. Sixty megabytes: a demo does without.
-ASIAN_FONT_PACKAGE = "fonts-noto-cjk"
+# Chinese, Japanese and Korean in PDF documents, and emoji. Seventy megabytes: a demo does without.
+FURTHER_FONT_PACKAGES = ("fonts-noto-cjk", "fonts-noto-color-emoji")
 ASIAN_FONTS = "/usr/share/fonts/**/*CJK*.[ot]t[cf]"
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
@@ -123,9 +123,9 @@ def _set_up(command: str) -> None:
         machine.append(("browser", lambda: bool(chromium()), _install_chromium))
         machine.append(
             (
-                "Asian fonts",
+                "further fonts",
                 lambda: bool(glob.glob(ASIAN_FONTS, recursive=True)),
-                _install_asian_fonts,
+                _install_further_fonts,
             )
         )
         machine.append(("pooler", lambda: bool(pgbouncer()), _install_pgbouncer))
@@ -326,11 +326,10 @@ def _install_pdf_libraries() -> None:
         raise SetupStop(f"PDF documents need {', '.join(missing)}. Run: {refused}")
 
 
-def _install_asian_fonts() -> None:
-    if refused := _apt(ASIAN_FONT_PACKAGE):
-        raise SetupStop(
-            f"The tests draw Japanese PDF documents with {ASIAN_FONT_PACKAGE}. Run: {refused}"
-        )
+def _install_further_fonts() -> None:
+    if refused := _apt(*FURTHER_FONT_PACKAGES):
+        fonts = " and ".join(FURTHER_FONT_PACKAGES)
+        raise SetupStop(f"The tests draw Japanese and emoji in PDF with {fonts}. Run: {refused}")
 
 
 def _has_anvil() -> bool:

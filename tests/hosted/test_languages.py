@@ -2,6 +2,8 @@
 
 import io
 import re
+from collections.abc import Iterable
+from glob import glob
 from typing import Any
 
 import pytest
@@ -179,9 +181,21 @@ def test_a_file_has_the_letters_of_its_language(
     pages = PdfReader(io.BytesIO(Client().get(f"{path}/invoice.pdf?lang={language}").content)).pages
     text = "".join(page.extract_text() for page in pages)
     assert words in text and "りんご" in text
-    fonts = {
-        str(Resource.get_object()["/BaseFont"])
-        for page in pages
-        for Resource in page["/Resources"]["/Font"].values()
-    }  # type: ignore[index]
+    fonts = fonts_of(pages)
     assert any(font in item for item in fonts), fonts
+
+
+EMOJI_FONTS = glob("/usr/share/fonts/**/NotoColorEmoji*", recursive=True)
+
+
+@pytest.mark.skipif(not EMOJI_FONTS, reason="NO EMOJI ARE DRAWN: fonts-noto-color-emoji is missing")
+def test_emoji_in_what_a_merchant_wrote_are_drawn(bakery: Shop) -> None:
+    item = {"description": "Coffee ☕️ 🎉", "quantity": 1, "unit_amount_cents": 1000}
+    path = f"/invoice/{r.opened(bakery.test, line_items=[item])['public_token']}"
+    pages = PdfReader(io.BytesIO(Client().get(f"{path}/invoice.pdf").content)).pages
+    assert any("Emoji" in font for font in fonts_of(pages)), fonts_of(pages)
+
+
+def fonts_of(pages: Iterable[Any]) -> set[str]:
+    fonts = (font.get_object() for page in pages for font in page["/Resources"]["/Font"].values())
+    return {str(font["/BaseFont"]) for font in fonts}
