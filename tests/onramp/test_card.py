@@ -1,9 +1,11 @@
 """Card payments through the public paths: availability, what the methods cost, and sessions."""
 
 from decimal import Decimal
+from html import unescape
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from apps.audit import verify
 from apps.core import crypto
@@ -363,3 +365,20 @@ def test_each_path_has_a_budget_of_its_own(shop: Shop) -> None:
         refused.json()["error"]["code"] == "rate_limited"
         and int(refused.headers["Retry-After"]) >= 1
     )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "sentence"),
+    [
+        ("paid", "The card was charged. There's nothing more to do on this page."),
+        ("failed", "The card was declined and nothing was charged."),
+        ("expired", "This card payment expired and nothing was charged."),
+    ],
+)
+def test_a_card_page_that_has_ended_says_how(shop: Shop, outcome: str, sentence: str) -> None:
+    session = opened(make.payment(shop.test, amount="50.00"))
+    path = f"/sandbox/card/{session['id']}"
+    assert "Open until" in Client().get(path).content.decode()
+    press(session, outcome)
+    page = unescape(Client().get(path).content.decode())
+    assert sentence in page and "Open until" not in page and "<form" not in page
