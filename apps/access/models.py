@@ -17,7 +17,6 @@ from django.db import models
 from django_otp.models import Device, ThrottlingMixin
 from django_otp.oath import TOTP
 
-from apps.access.cooling_models import CoolingSettings
 from apps.access.oauth_models import (
     AccessToken,
     Application,
@@ -26,6 +25,7 @@ from apps.access.oauth_models import (
     IDToken,
     RefreshToken,
 )
+from apps.access.settings_models import WaitingPeriodSettings
 from apps.core import clock, crypto
 from apps.core.ids import IdField
 from apps.core.models import Owned
@@ -36,7 +36,6 @@ __all__ = [
     "AgentCredential",
     "ApiKey",
     "Application",
-    "CoolingSettings",
     "DeviceGrant",
     "Grant",
     "IDToken",
@@ -45,6 +44,7 @@ __all__ = [
     "RequestEntry",
     "SecondFactor",
     "SignIn",
+    "WaitingPeriodSettings",
 ]
 
 

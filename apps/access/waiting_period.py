@@ -14,7 +14,7 @@ from django.db import transaction
 
 from apps.access import letters, operations
 from apps.access.access import Access
-from apps.access.models import CoolingSettings
+from apps.access.models import WaitingPeriodSettings
 from apps.access.operations import Operation
 from apps.core import clock
 from apps.core.errors import Flat, NotFound
@@ -49,7 +49,7 @@ class NotHours(Flat):
     message = f"Choose from 0 to {HOURS_MAX} hours"
 
 
-def hours_of(cooling: CoolingSettings, at: datetime) -> int:
+def hours_of(cooling: WaitingPeriodSettings, at: datetime) -> int:
     """A store's cooling time now."""
     if (
         cooling.cooling_hours_next is not None
@@ -65,14 +65,14 @@ def usable_from(access: Access | None, operation: Operation, mode: str) -> datet
     if access is None or access.user is None or not operation.cools or mode != Mode.LIVE:
         return None
     at = clock.real_now()
-    hours = hours_of(CoolingSettings.of(access.store), at)
+    hours = hours_of(WaitingPeriodSettings.of(access.store), at)
     return at + timedelta(hours=hours) if hours else None
 
 
 def link_usable_from(store: Store, at: datetime) -> datetime:
     """When what came by an onboarding link can be used. A link proves nobody: where people wait for
     nothing, it waits as long as usual."""
-    return at + timedelta(hours=hours_of(CoolingSettings.of(store), at) or HOURS_DEFAULT)
+    return at + timedelta(hours=hours_of(WaitingPeriodSettings.of(store), at) or HOURS_DEFAULT)
 
 
 def tell(
@@ -112,7 +112,7 @@ def change_hours(access: Access, hours: int) -> None:
     at = clock.real_now()
     with transaction.atomic():
         store = lock_settings(access.store_id)
-        present = hours_of(CoolingSettings.of(store), at)
+        present = hours_of(WaitingPeriodSettings.of(store), at)
         if hours == present:
             _keep(store, present, None, None)
             return
@@ -143,7 +143,7 @@ def stop_change(store_id: uuid.UUID, until: datetime) -> bool:
         store = Store.objects.select_for_update(no_key=True).filter(pk=store_id).first()
         if store is None or until <= clock.real_now():
             return False
-        present = CoolingSettings.of(store)
+        present = WaitingPeriodSettings.of(store)
         if present.cooling_hours_next_from != until:
             return False
         _keep(store, present.cooling_hours, None, None)

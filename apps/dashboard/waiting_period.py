@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.access import operations, waiting_period
-from apps.access.models import CoolingSettings
+from apps.access.models import WaitingPeriodSettings
 from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.web.forms import Form
@@ -98,7 +98,7 @@ def hours(request: PageRequest) -> HttpResponse:
         except Refusals as refusal:
             form.refuse(refusal)
     at = clock.real_now()
-    current = CoolingSettings.of(request.access.store)
+    current = WaitingPeriodSettings.of(request.access.store)
     present = waiting_period.hours_of(current, at)
     next_from = current.cooling_hours_next_from
     context = {

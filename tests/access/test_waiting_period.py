@@ -11,7 +11,7 @@ from django.core import mail as django_mail
 
 from apps.access import waiting_period
 from apps.access.access import Access
-from apps.access.models import CoolingSettings
+from apps.access.models import WaitingPeriodSettings
 from apps.assets.models import Asset
 from apps.core import clock, mail
 from apps.core.errors import Flat
@@ -222,7 +222,7 @@ def test_the_dashboard_says_from_when_and_offers_to_stop(cast: Cast, owner: Acce
 
 
 def hours(cast: Cast) -> int:
-    return waiting_period.hours_of(CoolingSettings.of(cast.bakery.store), clock.real_now())
+    return waiting_period.hours_of(WaitingPeriodSettings.of(cast.bakery.store), clock.real_now())
 
 
 def test_a_longer_time_counts_at_once_and_a_shorter_one_after_the_present_one(

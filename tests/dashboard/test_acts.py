@@ -8,7 +8,7 @@ import pytest
 
 from apps.access import passkeys, second_factor, stepup
 from apps.access.access import Access
-from apps.access.models import AgentCredential, CoolingSettings, SecondFactor
+from apps.access.models import AgentCredential, SecondFactor, WaitingPeriodSettings
 from apps.agents.models import AgentPayoutCap
 from apps.assets.models import Asset
 from apps.core import clock
@@ -202,7 +202,7 @@ TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] =
     "agent_caps": (caps, AgentPayoutCap.objects.count),
     "settings_cooling": (
         lambda *_: ("settings/cooling", {"hours": "48"}),
-        lambda: CoolingSettings.of(Store.objects.get(name="Alice's Bakery")).cooling_hours,
+        lambda: WaitingPeriodSettings.of(Store.objects.get(name="Alice's Bakery")).cooling_hours,
     ),
     "settings_auto_swap": (
         automatic_swaps,

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from apps.access.models import CoolingSettings
+from apps.access.models import WaitingPeriodSettings
 from apps.agents.models import AgentSettings
 from apps.billing.models import InvoiceSettings
 from apps.payouts.models import PayoutSettings
@@ -16,7 +16,7 @@ from tests import make
 from tests.cast import Cast
 from tests.console.test_staff_roles import signed_in
 
-ROWS = (CoolingSettings, PayoutSettings, InvoiceSettings, AgentSettings)
+ROWS = (WaitingPeriodSettings, PayoutSettings, InvoiceSettings, AgentSettings)
 
 
 def page_of(store: Store) -> str:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from apps.access.models import CoolingSettings
+from apps.access.models import WaitingPeriodSettings
 from apps.core import clock
 from apps.payouts.models import Destination, Payout, Schedule
 from apps.payouts.services import runs
@@ -118,7 +118,7 @@ def test_a_platform_changes_no_waiting_time_of_its_account(platform: Platform) -
         api.patch(
             f"/platform/accounts/{merchant.id}", {"account": {"cooling_hours": 0, "name": "Other"}}
         )
-    assert CoolingSettings.of(merchant.store).cooling_hours == 24
+    assert WaitingPeriodSettings.of(merchant.store).cooling_hours == 24
 
 
 def test_test_mode_waits_for_nothing_and_writes_to_nobody(platform: Platform) -> None:

@@ -1,11 +1,11 @@
-"""How long what a store's people name in live mode cools before it can be used."""
+"""How long what a store's people name in live mode waits before it can be used."""
 
 from django.db import models
 
 from apps.stores.settings_models import StoreSettings
 
 
-class CoolingSettings(StoreSettings):
+class WaitingPeriodSettings(StoreSettings):
     """`cooling_hours` counts until `cooling_hours_next_from`, where a shorter time is to come."""
 
     cooling_hours = models.PositiveSmallIntegerField(default=24, db_default=24)
@@ -13,6 +13,7 @@ class CoolingSettings(StoreSettings):
     cooling_hours_next_from = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        db_table = "access_coolingsettings"  # as it was first called
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(cooling_hours__lte=72)
