@@ -137,7 +137,7 @@ PERIODIC: dict[str, float] = {
     "agents.expire_mandates": MINUTE,
     "onramp.follow": 15 * SECOND,
     "onramp.deliver": 5 * SECOND,
-    "billing.settle_invoices": 5 * SECOND,
+    "billing.update_paid_amounts": 5 * SECOND,
     "billing.run_cycles": 10 * SECOND,
     "billing.send_reminders": MINUTE,
     "webhooks.deliver_due": 5 * SECOND,

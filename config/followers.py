@@ -23,7 +23,7 @@ FOLLOWERS: dict[str, tuple[str, ...]] = {
     "chain.withdrawal_news": ("payments.advance_treasury",),
     "chain.x402_news": ("agents.advance_x402",),
     # It has completed, got a coin that came late, or given something back.
-    "payments.received_changed": ("billing.settle_invoices",),
+    "payments.received_changed": ("billing.update_paid_amounts",),
 }
 # Modules that act in the transaction in which an invoice is paid, voided or written off.
 INVOICE_FOLLOWERS: list[str] = ["apps.billing.subscriptions.locking"]

@@ -13,8 +13,14 @@ def run_cycles() -> None:
     cycle.run_cycles()
 
 
+@shared_task(name="billing.update_paid_amounts")
+def update_paid_amounts(payment_ids: Sequence[str] | None = None) -> None:
+    payment_intents.update_paid_amounts(payment_ids)
+
+
 @shared_task(name="billing.settle_invoices")
 def settle_invoices(payment_ids: Sequence[str] | None = None) -> None:
+    """The same by the name of release 0.1.0, whose messages are still on their way."""
     payment_intents.update_paid_amounts(payment_ids)
 
 

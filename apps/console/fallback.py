@@ -32,7 +32,7 @@ def vital_jobs() -> dict[str, tuple[float, Callable[[], object]]]:
     return {
         "payments.settle_deposits": (5.0, settle.settle_deposits),
         "payments.expire_due": (5.0, expire.expire_due),
-        "billing.settle_invoices": (5.0, payment_intents.update_paid_amounts),
+        "billing.update_paid_amounts": (5.0, payment_intents.update_paid_amounts),
         "assets.refresh_rates": (30.0, rates.refresh),
     }
 

@@ -11,6 +11,7 @@ from apps.payments.models import Payment
 from apps.payments.services.late import accept_late_deposit
 from apps.stores.services import change_store
 from apps.webhooks.models import Event
+from config.celery import app
 from tests import make
 from tests.billing import records as r
 from tests.billing.test_catalog import UNKNOWN, flat
@@ -105,6 +106,15 @@ def test_the_sweep_counts_a_payment_once_however_often_it_runs(bakery: Shop) -> 
     assert (
         InvoiceChange.objects.filter(invoice_id=sent["id"], change="payment_counted").count() == 1
     )
+
+
+def test_a_message_of_the_release_before_counts_a_payment(bakery: Shop) -> None:
+    sent = r.opened(bakery.test)
+    make.simulated(bakery.test, start(sent)["payment_intent_id"])
+    link = InvoicePayment.objects.get(invoice_id=sent["id"])
+    app.loader.import_default_modules()
+    app.tasks["billing.settle_invoices"]([str(link.payment_id)])
+    assert r.invoice(bakery.test, sent["id"])["amount_paid_cents"] == 1000
 
 
 def test_what_came_short_within_the_tolerance_counts_in_full(bakery: Shop) -> None:

@@ -281,7 +281,9 @@ def counting_what_was_paid(shop: Shop) -> Loop:
             records.invoice(shop.test, str(invoice.pk))["public_token"]
         ).json()
         make.simulated(shop.test, started["payment"]["payment_intent_id"])
-    return Loop("billing.settle_invoices", update_paid_amounts, bad, good, _is(good, status="paid"))
+    return Loop(
+        "billing.update_paid_amounts", update_paid_amounts, bad, good, _is(good, status="paid")
+    )
 
 
 def billing(shop: Shop) -> Loop:

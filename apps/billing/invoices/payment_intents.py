@@ -31,8 +31,8 @@ from apps.payments.requests import PaymentRequest
 from apps.payments.services.create import AccountClosed, create_payment
 from apps.payments.services.expire import expire_if_due
 
-JOB = Job("billing.settle_invoices", limit=500)
-MARK = Mark("billing.settle_invoices:read")
+JOB = Job("billing.update_paid_amounts", limit=500)
+MARK = Mark(f"{JOB.name}:read")
 # Movements after which an intent that has been counted brings more, or less.
 _CHANGING = ("late_deposit_accepted", "refund_confirmed")
 PAYABLE = (states.PENDING, states.PROCESSING)
