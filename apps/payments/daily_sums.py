@@ -8,13 +8,12 @@ from typing import Any
 
 from django.db import connection
 
-from apps.core import clock
 from apps.core.db.sql import Arguments, array
 from apps.core.marks import Mark
-from apps.core.rows import PAUSED_SQL, Job
+from apps.core.rows import Job
+from apps.ledger.long_tails import TAIL_MAX, LongTails
 from apps.payments.models import DailySum, DailySumPlace
 
-TAIL_MAX = 1_000
 ENTRIES_AT_ONCE = 50_000
 DAY = timedelta(days=1)
 JOB = Job("payments.sum_days", limit=500)
@@ -73,53 +72,18 @@ def _in_utc(moment: datetime) -> datetime:
         return datetime.max.replace(tzinfo=UTC)
 
 
-_NEWEST = """
-SELECT max(id) FROM (SELECT id FROM ledger_entry WHERE id > %(place)s ORDER BY id
-    LIMIT %(limit)s) entry
-"""
-_LONG_TAILS = f"""
-SELECT a.id FROM ledger_account a {PLACE}
-WHERE a.store_id IS NOT NULL
-  AND a.id IN (SELECT account_id FROM ledger_entry WHERE id > %(place)s AND id <= %(newest)s
-               UNION SELECT unnest(%(again)s::bigint[]))
-  AND EXISTS (SELECT 1 FROM ledger_entry e WHERE {AFTER_PLACE} OFFSET %(tail_max)s)
-  AND a.id::text NOT IN ({PAUSED_SQL})
-ORDER BY a.id LIMIT %(limit)s
-"""  # noqa: S608  # our own text
+TAILS = LongTails(
+    JOB,
+    MARK,
+    accounts=f"ledger_account a {PLACE} WHERE a.store_id IS NOT NULL",
+    tail=AFTER_PLACE,
+)
 
 
 def sum_days(tail_max: int = TAIL_MAX) -> int:
     """Bring the sums of accounts with more than `tail_max` entries after their place up to date;
     how many there were. A run looks at the accounts that got entries since the last one."""
-    reading = MARK.begin()
-    newest = _newest(reading.place)
-    account_ids = _long_tails(tail_max, reading.place, newest)
-    done = JOB.each(lambda: account_ids, sum_account)
-    if done == len(account_ids) < JOB.limit:
-        reading.end(newest)
-    return done
-
-
-def _newest(place: int) -> int:
-    """The last entry that this run reads."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEWEST, {"place": place, "limit": ENTRIES_AT_ONCE})
-        return int(cursor.fetchone()[0] or place)
-
-
-def _long_tails(tail_max: int, place: int, newest: int) -> list[int]:
-    values: Arguments = {
-        "place": place,
-        "newest": newest,
-        "again": JOB.again(),
-        "tail_max": tail_max,
-        "limit": JOB.limit,
-        "job": JOB.name,
-        "now": clock.real_now(),
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_LONG_TAILS, values)
-        return [row[0] for row in cursor.fetchall()]
+    return TAILS.each(sum_account, tail_max, ENTRIES_AT_ONCE)
 
 
 _PLACE_OF = f"""
