@@ -2,6 +2,7 @@
 
 from django.http import HttpResponse
 
+from apps.dashboard.audit_details import detail_lines
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, show
 from apps.stores import audit
@@ -39,9 +40,10 @@ def index(request: PageRequest) -> HttpResponse:
         for name in ("action", "actor")
     }
     filters["action"] = filters["action"] if filters["action"] in _NOUNS else ""
-    rows = audit.entries(request.access.store_id, **filters)
+    page = window(audit.entries(request.access.store_id, **filters), request.GET, filters)
     context = {
-        "window": window(rows, request.GET, filters),
+        "window": page,
+        "rows": [(entry, detail_lines(entry.details)) for entry in page.rows],
         "filters": filters,
         "nouns": _NOUNS.items(),
         "is_filtered": any(filters.values()),

@@ -12,6 +12,7 @@ from apps.access import oauth_apps, second_factor, services
 from apps.access.requests import AppChanges, AppRequest
 from apps.assets.services import set_accepted
 from apps.core import acting, clock
+from apps.dashboard.audit_details import detail_lines
 from apps.stores import audit, branding
 from apps.stores.audit_words import action_words
 from apps.stores.models import AuditEntry
@@ -119,6 +120,30 @@ def test_the_log_of_a_store_shows_no_code(cast: Cast) -> None:
     change_store(cast.bakery.store, accept_underpayments=True)
     page = Browser(cast.alice).get("audit-log").content.decode()
     assert ">Settings changed</span>" in page and ">store.changed<" not in page
+
+
+@pytest.mark.parametrize(
+    ("details", "line"),
+    [
+        ({"fee_fraction": ["0.01000000", "0.0125"]}, ("Fee", "1% → 1.25%")),
+        ({"accept_underpayments": [False, True]}, ("Underpayments are accepted", "no → yes")),
+        ({"support_email": ["", "a@b.example"]}, ("Support email", "none → a@b.example")),
+        ({"scopes": ["payments:read", "profile"]}, ("Scopes", "payments:read, profile")),
+        ({"scopes": [["profile"], []]}, ("Scopes", "profile → none")),
+        ({"role": ["viewer", "admin"]}, ("Role", "Viewer → Admin")),
+        ({"role": "admin"}, ("Role", "Admin")),
+        ({"overpayment_tolerance_bps": [100, 250]}, ("Overpayment tolerance", "1% → 2.5%")),
+        ({"minimum_fiat_cents": "50000"}, ("Minimum payout", "500.00")),
+        (
+            {"next_payout_at": "2026-11-30 16:06:28.98+00:00"},
+            ("Next payout", "30 November 2026, 16:06 UTC"),
+        ),
+        ({"next_payout_at": "soon"}, ("Next payout", "soon")),
+    ],
+)
+def test_details_are_read_in_words(details: dict[str, Any], line: tuple[str, str]) -> None:
+    ((name, value),) = detail_lines(details)
+    assert (name, value.replace("\xa0", " ")) == line
 
 
 @pytest.mark.parametrize(
