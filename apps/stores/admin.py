@@ -4,6 +4,7 @@ and money are not here.
 What takes two is linked to from here, and asked for among the staff requests (apps.console.admin).
 """
 
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,6 +15,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
+from apps.core import money
 from apps.core.staff import lists, roles
 from apps.core.staff.labels import HELP_TEXTS, field_label
 from apps.core.staff.pages import Part, ReadOnly, Switches, SwitchForm
@@ -79,6 +81,11 @@ class UserAdmin(Switches):
         obj.save(update_fields=[name for name in form.changed_data if name != "reason"])
 
 
+def _without_zeros(value: Any) -> Any:
+    """A fraction is stored with eight places; 0.01 is what people type."""
+    return Decimal(money.fraction_text(value)) if isinstance(value, Decimal) else value
+
+
 def _all_columns() -> list[str]:
     """Of the store, and of its settings."""
     further = [name for model in settings_models() for name in columns_of(model)]
@@ -91,7 +98,8 @@ class StoreForm(SwitchForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         columns = [name for name in self.base_fields if model_of(name) is not None]
-        self.initial = {**values_of(self.instance, columns), **self.initial}
+        values = {**values_of(self.instance, columns), **self.initial}
+        self.initial = {name: _without_zeros(value) for name, value in values.items()}
 
     def clean(self) -> None:
         super().clean()
