@@ -19,7 +19,7 @@ from apps.billing.periods import next_reminder
 from apps.billing.services import emails
 from apps.billing.states import OPEN, PAUSED
 from apps.core import clock
-from apps.core.rows import RUN_SECONDS_MAX, Job
+from apps.core.rows import Job
 
 JOB = Job("billing.send_reminders", limit=2000)
 
@@ -27,16 +27,7 @@ JOB = Job("billing.send_reminders", limit=2000)
 def send_reminders() -> int:
     """The sweep over every store, the longest due first; how many invoices were looked at."""
     rows = Invoice.objects.filter(store__deleted_at=None).order_by("next_letter_at")
-    due, due_ahead = clock.is_due_apart("next_letter_at", rows, clock.real_now())
-    return sum(
-        JOB.walk(
-            rows.filter(part).values_list("pk", flat=True),
-            remind,
-            mode=name,
-            seconds_max=RUN_SECONDS_MAX / 2,
-        )
-        for name, part in (("", due), ("ahead", due_ahead))
-    )
+    return JOB.walk_due(rows, "next_letter_at", remind, clock.real_now())
 
 
 def remind(invoice_id: uuid.UUID) -> None:

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from apps.chain.sending import costs
 from apps.core import clock
-from apps.core.rows import RUN_SECONDS_MAX, Job
+from apps.core.rows import Job
 from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.services.settle import settle_payment
@@ -26,16 +26,7 @@ def expire_due() -> int:
     real = clock.real_now()
     is_free = Q(held_open_until=None) | clock.is_due("held_open_until", real)
     rows = Payment.objects.filter(is_free, status__in=OPEN).order_by("expires_at")
-    due, due_ahead = clock.is_due_apart("expires_at", rows, real)
-    return sum(
-        JOB.walk(
-            rows.filter(part).values_list("pk", flat=True),
-            settle_payment,
-            mode=name,
-            seconds_max=RUN_SECONDS_MAX / 2,
-        )
-        for name, part in (("", due), ("ahead", due_ahead))
-    )
+    return JOB.walk_due(rows, "expires_at", settle_payment, real)
 
 
 def expire_if_due(payment: Payment) -> Payment:
