@@ -106,6 +106,9 @@ class SecondFactorAdmin(ReadOnly):
     failures = lists.figure("throttling_failure_count", "Failed attempts")
     exclude = ["sealed_key", "sealed_backup_codes", "last_step"]
 
+    def title_of(self, row: SecondFactor) -> str:
+        return f"of {row.user}"
+
     @admin.display(description="Lost device")
     def loss(self, row: SecondFactor) -> str:
         page = reverse("admin:stores_staffrequest_ask", args=["second_factor"])

@@ -41,6 +41,9 @@ class AcceptedAssetAdmin(ReadOnly):
     stopped = lists.when("suspended_at", "Stopped for review")
     actions = ["end_review"]
 
+    def title_of(self, row: AcceptedAsset) -> str:
+        return f"{row.store}: {row.asset}"
+
     @button(roles.ASSET_REVIEW, "End review: accept the asset again")
     def end_review(self, request: HttpRequest, rows: "QuerySet[AcceptedAsset]") -> None:
         for row in rows.exclude(suspended_at=None):

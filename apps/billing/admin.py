@@ -28,6 +28,7 @@ class PricesInline(Part):
 class Items(Part):
     model = SubscriptionItem
     fields = ["position", "price", "quantity"]
+    list_select_related = ["price"]
 
 
 class SubscriptionChangesInline(Part):
@@ -106,6 +107,9 @@ class SubscriptionAdmin(ReadOnly):
     ordering = ["-created_at"]
     inlines = [Items, SubscriptionChangesInline]
 
+    def title_of(self, row: Subscription) -> str:
+        return f"of {row.customer.email}"
+
 
 @admin.register(Invoice)
 class InvoiceAdmin(ReadOnly):
@@ -124,6 +128,9 @@ class InvoiceAdmin(ReadOnly):
     ordering = ["-created_at"]
     exclude = ["public_token"]
     inlines = [Lines, InvoicePaymentsInline, InvoiceChangesInline]
+
+    def title_of(self, row: Invoice) -> str:
+        return formatted_number(row) or "draft"
 
     @admin.display(description="Number")
     def label(self, row: Invoice) -> str:

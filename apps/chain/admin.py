@@ -54,6 +54,9 @@ class HotWalletAdmin(ReadOnly):
     why = lists.text("halted_reason", "Reason")
     ordering = ["chain"]
 
+    def title_of(self, row: HotWallet) -> str:
+        return f"on {row.chain.name}"
+
 
 @admin.register(OutgoingTransaction)
 class OutgoingTransactionAdmin(Rated):

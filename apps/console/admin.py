@@ -34,7 +34,7 @@ from apps.stores.models import StaffRequest, User
 
 EARLIER_MAX = 5
 _Pending = StaffRequest.State.PENDING
-KIND = lists.choices("kind", "kind", [(kind.name, kind.title) for kind in KINDS.values()])
+KIND = lists.choices("kind", "type", [(kind.name, kind.title) for kind in KINDS.values()])
 
 
 @admin.register(StaffRequest)
@@ -218,7 +218,7 @@ class WithdrawalAdmin(Rated, Queue):
                 past.reference,
                 (
                     f"{money.decimal_from_atomic(past.amount_atomic, past.asset.atomic_decimals)}"
-                    f" {past.asset.coin_symbol}, {past.status}"
+                    f" {past.asset.coin_symbol}, {past.get_status_display().lower()}"
                 ),
             )
             for past in earlier[:EARLIER_MAX]
@@ -226,7 +226,8 @@ class WithdrawalAdmin(Rated, Queue):
         return [
             Section(
                 "Earlier withdrawals",
-                facts or [("None", "This is the first withdrawal of this asset.")],
+                facts,
+                without="This is the first withdrawal of this asset.",
             )
         ]
 

@@ -26,6 +26,9 @@ class OutgoingMailAdmin(ReadOnly):
     state = lists.status("mail")
     exclude = ("sealed_letter", "key")
 
+    def title_of(self, row: OutgoingMail) -> str:
+        return f"to {row.to}"
+
 
 @admin.register(RowFailure)
 class RowFailureAdmin(ReadOnly):

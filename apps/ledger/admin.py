@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from apps.core.models import AtomicField
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
+from apps.core.staff.values import in_words
 from apps.ledger.models import Account, Entry, Movement
 
 
@@ -58,3 +59,6 @@ class MovementAdmin(ReadOnly):
     shown_key = lists.clipped("key", "Key")
     why = lists.text("reason", "Reason")
     inlines = [EntryLines]
+
+    def title_of(self, row: Movement) -> str:
+        return str(in_words("kind", row.kind)).lower()

@@ -133,7 +133,7 @@ def _asked(row: UnmatchedTransfer) -> list[tuple[str, Any]]:
 
 def _of_payment(payment: Payment | None) -> Section:
     if payment is None:
-        return Section("Payment", [("None", "The address was given to no payment.")])
+        return Section("Payment", [], without="The address was given to no payment.")
     facts: list[tuple[str, Any]] = [
         ("Reference", payment.reference),
         ("Store", payment.store.name),

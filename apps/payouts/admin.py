@@ -53,9 +53,7 @@ class PayoutAdmin(Rated, Queue):
                 row.destination_address,
                 shorten(row.destination_address or ""),
             )
-        return format_html(
-            '<bdi class="name">{}</bdi> {} {}', bank.holder, bank.currency, bank.account_hint
-        )
+        return format_html('<bdi class="name">{}</bdi>', bank)
 
     def is_waiting(self, row: Any) -> bool:
         return super().is_waiting(row) and not _is_for_the_merchant(row)
@@ -111,7 +109,7 @@ def _target(payout: Payout) -> str:
     bank = payout.destination
     if payout.destination_address or bank is None:
         return str(payout.destination_address)
-    return f"{bank.holder}, {bank.currency} account {bank.account_hint}"
+    return str(bank)
 
 
 def _is_for_the_merchant(payout: Payout) -> bool:
@@ -137,6 +135,9 @@ class DestinationAdmin(ReadOnly):
     exclude = ["account_sealed"]
     actions = ["verify", "take_back"]
 
+    def title_of(self, row: Destination) -> str:
+        return str(row)
+
     @admin.display(description="Account")
     def account(self, row: Destination) -> str:
         if row.is_wallet:
@@ -144,9 +145,9 @@ class DestinationAdmin(ReadOnly):
                 '<bdi class="code" title="{}">{}</bdi> {}',
                 row.address,
                 shorten(row.address),
-                row.network,
+                row.get_network_display(),
             )
-        return f"{row.currency} {row.account_hint}"
+        return row.account_name
 
     @button(roles.BANK_VERIFY, "Verify: the bank account is the store's")
     def verify(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
@@ -175,6 +176,9 @@ class ScheduleAdmin(ReadOnly):
     shop = lists.store()
     next_payout = lists.when("next_payout_at", "Next payout")
     ordering = ["-created_at"]
+
+    def title_of(self, row: Schedule) -> str:
+        return f"of {row.store}, {row.asset}"
 
     @admin.display(description="Last result")
     def last_result(self, row: Schedule) -> str | None:

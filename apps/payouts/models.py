@@ -121,6 +121,14 @@ class Destination(Owned):
         return self.kind == self.Kind.WALLET
 
     @property
+    def account_name(self) -> str:
+        """A bank account, by what people know of it."""
+        return f"{self.currency} account ending in {self.account_hint}"
+
+    def __str__(self) -> str:
+        return self.address or f"{self.holder}, {self.account_name}"
+
+    @property
     def account_place(self) -> str:
         return f"payouts_destination:{self.pk}:account_sealed"
 

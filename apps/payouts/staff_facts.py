@@ -28,7 +28,8 @@ def payout_sections(payout: Payout) -> list[Section]:
     sections.append(
         Section(
             "Latest decisions",
-            decided or [("None", "No payout of this store has been reviewed yet.")],
+            decided,
+            without="No payout of this store has been reviewed yet.",
         )
     )
     return sections

@@ -103,7 +103,7 @@ class VerificationAdmin(Queue):
         return [
             _documents(row),
             store_section(row.store),
-            Section("Earlier decisions", decided or [("None", "This is the first submission.")]),
+            Section("Earlier decisions", decided, without="This is the first submission."),
         ]
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
@@ -122,9 +122,7 @@ def _documents(row: Verification) -> Section:
             f" {document.uploaded_at:%Y-%m-%d}"
         )
         facts.append((about, format_html('<a href="{}" download>{}</a>', page, document.name)))
-    return Section(
-        "Documents", facts or [("None", "None uploaded, or their retention period is over.")]
-    )
+    return Section("Documents", facts, without="None uploaded, or their retention period is over.")
 
 
 @admin.register(OnboardingLink)

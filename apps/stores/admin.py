@@ -14,6 +14,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from apps.core import money
 from apps.core.staff import lists, roles
@@ -66,7 +67,7 @@ class UserAdmin(Switches):
 
     @admin.display(description="Staff roles")
     def roles(self, row: User) -> str:
-        return ", ".join(sorted(roles.StaffRole(role).label for role in roles.roles_of(row))) or "—"
+        return roles.role_names(row) or "—"
 
     @admin.display(description="Change")
     def change_roles(self, row: User) -> str:
@@ -204,12 +205,25 @@ class StoreAdmin(Switches):
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnly):
-    list_display = ["done", "act", "who", "target", "why", "address"]
+    list_display = ["done", "act", "actor", "target", "why", "address"]
     search_fields = ["id", "store_id"]
     search_help_text = "Store ID, or number of the entry"
     done = lists.when("at", "Time")
-    act = lists.text("title", "Action")
-    who = lists.text("actor_name", "Who")
     target = lists.text("target_name", "What")
     why = lists.text("reason", "Reason")
     ordering = ["-id"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        names = super().get_fields(request, obj)
+        return ["act" if name == "action" else name for name in names if name != "act"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [*super().get_readonly_fields(request, obj), "act"]
+
+    @admin.display(description="Action")
+    def act(self, row: AuditEntry) -> SafeString:
+        return format_html('{} <bdi class="code worth">{}</bdi>', row.title, row.action)
+
+    @admin.display(description="Who")
+    def actor(self, row: AuditEntry) -> SafeString:
+        return format_html('<bdi class="name">{}</bdi>', row.actor_name or "Tillgate")

@@ -17,7 +17,7 @@ from apps.chain.models import SendingHold
 from apps.chain.sending import holds
 from apps.core import clock, money
 from apps.core.staff.pages import Section
-from apps.core.staff.roles import roles_of
+from apps.core.staff.roles import role_names
 from apps.core.templatetags.tillgate import day, fiat, moment
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
@@ -80,7 +80,7 @@ def _earlier(row: StaffRequest) -> Section:
         for request in newest
     ]
     return Section(
-        "Earlier requests", facts or [("None", "This is the first request about this record.")]
+        "Earlier requests", facts, without="This is the first request about this record."
     )
 
 
@@ -120,7 +120,7 @@ def _of_person(target: Facts) -> tuple[str, list[Section]]:
         ("Status", "Active" if person.is_active else "Deactivated"),
         ("Last sign-in", moment(person.last_login) if person.last_login else "Never"),
         ("Stores", Member.objects.filter(user=person).count()),
-        ("Staff roles", ", ".join(sorted(roles_of(person))) or "None"),
+        ("Staff roles", role_names(person) or "None"),
     ]
     return "", [
         Section(

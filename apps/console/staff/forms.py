@@ -294,7 +294,8 @@ class WithdrawalForm(AskForm):
         addresses = [
             (address.lower(), checksummed(address)) for address in settings.WITHDRAWAL_ADDRESSES
         ]
-        self.fields["to_address"].choices = addresses  # type: ignore[attr-defined]
+        nothing = [("", "No addresses are listed")]
+        self.fields["to_address"].choices = addresses or nothing  # type: ignore[attr-defined]
 
     def clean(self) -> None:
         super().clean()

@@ -34,7 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         ),
         *("assets.AcceptedAsset", "assets.Rate"),
     ),
-    "Books": ("ledger.Movement", "ledger.Account"),
+    "Ledger": ("ledger.Movement", "ledger.Account"),
     "Billing": ("billing.Invoice", "billing.Subscription", "billing.Customer", "billing.Product"),
     "Webhooks and email": (
         "webhooks.Endpoint",

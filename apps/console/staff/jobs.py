@@ -15,7 +15,14 @@ from apps.webhooks.models import Delivery, Endpoint
 
 COUNTED_MAX = 1_000
 JOBS_MAX = 100
-ENDPOINTS_MAX = 50
+_QUEUE_NAMES = {
+    "celery": "General",
+    "test": "Test mode",
+    "webhooks": "Webhooks",
+    "reports": "Reports",
+    "documents": "Documents",
+    "test_clocks": "Test clocks",
+}
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,7 @@ class JobQueue:
     figure: str
     since: datetime | None = None
     url: str = ""
+    code: str = ""  # what operators call it
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,10 @@ def _failing(now: datetime) -> list[Failing]:
 def _workers() -> list[JobQueue]:
     """None when Redis can't be reached."""
     try:
-        return [JobQueue(name, f"{int(buckets.client().llen(name)):,}") for name in queues.QUEUES]
+        return [
+            JobQueue(_QUEUE_NAMES[name], f"{int(buckets.client().llen(name)):,}", code=name)
+            for name in queues.QUEUES
+        ]
     except buckets.unreachable():
         return []
 

@@ -20,8 +20,8 @@ from apps.chain.models import Deposit, OutgoingTransaction, SignedTransaction, U
 from apps.core import emails, money
 from apps.core.models import OutgoingMail
 from apps.core.searching import Term
-from apps.core.staff.labels import code_words
-from apps.core.templatetags.tillgate import fiat, shorten
+from apps.core.staff.labels import LABELS, STATUS_NOUNS, code_words, record_names, sentence
+from apps.core.templatetags.tillgate import fiat, shorten, status_words
 from apps.ledger.models import Movement
 from apps.payments.models import Payment, PaymentAddress, Refund, Withdrawal
 from apps.payouts.models import Destination, Payout
@@ -89,8 +89,8 @@ def find(typed: str) -> StaffSearchResult:
         if key in keys:
             continue
         keys.add(key)
-        name = str(row._meta.verbose_name_plural)
-        by_group.setdefault(name[:1].upper() + name[1:], []).append(_hit(row))
+        name = LABELS.get(row._meta.label) or sentence(record_names(row._meta))
+        by_group.setdefault(name, []).append(_hit(row))
     return StaffSearchResult(
         term, [StaffSearchGroup(name, hits) for name, hits in by_group.items()]
     )
@@ -194,14 +194,22 @@ def _names(row: Any) -> Iterable[str | None]:
         row.name if isinstance(row, Store) else None,
         row.email if isinstance(row, (User, Customer)) else None,
         row.key if isinstance(row, Movement) else None,
+        f"{code_words(row.template)} to {row.to}" if isinstance(row, OutgoingMail) else None,
         shorten(str(row.tx_hash)) if getattr(row, "tx_hash", None) else None,
     )
 
 
 def _facts(row: Any) -> Iterator[str]:
     yield _amount(row)
-    yield code_words(str(getattr(row, "status", "") or getattr(row, "kind", "")))
+    yield _state(row)
     yield str(getattr(row, "store", None) or "")
+
+
+def _state(row: Any) -> str:
+    noun, status = STATUS_NOUNS.get(row._meta.label), getattr(row, "status", "")
+    if noun and status:
+        return status_words(noun, status)
+    return code_words(str(status or getattr(row, "kind", "")))
 
 
 def _amount(row: Any) -> str:

@@ -6,6 +6,7 @@ Who may what is asked of apps.core.staff.roles. No page adds or deletes rows.
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,7 +32,7 @@ from apps.core.staff.labels import (
 )
 from apps.core.staff.lists import CappedPaginator, found_by
 from apps.core.staff.roles import StaffMember, StaffOperation
-from apps.core.staff.values import shown
+from apps.core.staff.values import record_title, shown, shown_beside
 from apps.core.templatetags.tillgate import badge
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Section:
     facts: Sequence[tuple[str, Any]]
     url: str = ""
     link: str = ""
+    without: str = ""  # what is said when there are no facts
 
 
 class ReadOnly(_ModelAdmin):
@@ -133,6 +135,10 @@ class ReadOnly(_ModelAdmin):
         """What people call the list of these records."""
         return sentence(LABELS.get(self.opts.label) or record_names(self.opts))
 
+    def title_of(self, row: Any) -> str:
+        """What people call one of them, after the noun; its ID when it has no other name."""
+        return record_title(row)
+
     def changeform_view(
         self,
         request: HttpRequest,
@@ -154,6 +160,7 @@ class ReadOnly(_ModelAdmin):
         context = {
             "title": self.list_name,
             "is_recent": is_recent,
+            "shows_all": request.GET.dict() == {"days": "all"},
             "waits_here": isinstance(self, Queue),
         }
         return super().changelist_view(request, {**context, **(extra_context or {})})
@@ -236,8 +243,22 @@ class Part(_TabularInline):
         return False
 
 
+class PlainDecimalField(forms.DecimalField):
+    """Shows no more places than a number has: `0.01` and not `0.01000000`."""
+
+    def prepare_value(self, value: Any) -> Any:
+        text = f"{value:f}" if isinstance(value, Decimal) else value
+        return text.rstrip("0").rstrip(".") if isinstance(value, Decimal) and "." in text else text
+
+
 class SwitchForm(_ModelForm):
     """What staff change, with a reason that goes to the audit log."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name, field in self.fields.items():
+            if value := shown_beside(self.instance, name):
+                field.help_text = f"{field.help_text} Currently {value}.".strip()
 
     reason = forms.CharField(
         max_length=REASON_MAX,
@@ -251,7 +272,8 @@ class Switches(ReadOnly):
 
     form = SwitchForm
     formfield_overrides = {
-        models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput}
+        models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput},
+        models.DecimalField: {"form_class": PlainDecimalField},
     }
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:

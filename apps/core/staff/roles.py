@@ -117,6 +117,10 @@ def roles_of(person: StaffMember) -> frozenset[str]:
     return ALL_ROLES if person.is_superuser else ALL_ROLES & frozenset(person.staff_roles)
 
 
+def role_names(person: StaffMember) -> str:
+    return ", ".join(StaffRole(role).label for role in sorted(roles_of(person)))
+
+
 def may(person: StaffMember, operation: StaffOperation) -> bool:
     return not operation.roles.isdisjoint(roles_of(person))
 

@@ -14,9 +14,10 @@ from django.utils.safestring import SafeString
 
 from apps.core import money
 from apps.core.countries import country_name
-from apps.core.staff.labels import code_words
+from apps.core.staff.labels import STATUS_NOUNS, code_words, field_label
 from apps.core.staff.lists import amount_text, yes_or_no
-from apps.core.templatetags.tillgate import fiat, moment, percentage
+from apps.core.staff.roles import StaffRole
+from apps.core.templatetags.tillgate import badge, fiat, moment, percentage, status_words
 
 # Where the currency of a field is, when it isn't in `currency`.
 _CURRENCIES = {
@@ -66,9 +67,12 @@ _CODED = frozenset(
         "to_status",
     }
 )
+_IN_SMALL_UNITS = ("_atomic", "_bps", "_cents", "_fraction")
 _CODED_ENDS = ("_kind", "_status", "_type")
 _CODE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _COUNTRIES = ("country", "business_country")
+STATUS_FIELDS = ("status", "state", "from_status", "to_status", "handled_status")
+_ADDRESS_LINES = {"line1": "Line 1", "line2": "Line 2", "state": "State"}
 
 
 def shown(row: Any, name: str) -> Any:
@@ -90,6 +94,14 @@ def shown(row: Any, name: str) -> Any:
         return _time(name, value)
     if isinstance(value, bool):
         return yes_or_no(value)
+    if name in STATUS_FIELDS and (noun := STATUS_NOUNS.get(row._meta.label)):
+        return _status(noun, name, str(value)) if value else None
+    if name.endswith("address") and isinstance(value, dict):
+        return _structure({_address_label(key): _of_address(key, value[key]) for key in value})
+    if name.endswith("_uris"):
+        value = str(value).split()
+    if name == "staff_roles":
+        value = [StaffRole(role).label for role in value]
     if isinstance(value, list | dict):
         return _structure(value)
     if name in _UNIX_TIMES:
@@ -98,6 +110,17 @@ def shown(row: Any, name: str) -> Any:
         return number_text(value)
     words = getattr(row, f"get_{name}_display", None)
     return in_words(name, str(words()) if words is not None else value)
+
+
+def shown_beside(row: Any, name: str) -> str:
+    """What an input says in atomic units, cents, basis points or fractions, as people say it;
+    empty for other inputs."""
+    value = getattr(row, name, None)
+    if value is None or not name.endswith(_IN_SMALL_UNITS):
+        return ""
+    if name.endswith("_atomic"):
+        return _coins_alone(row, name, int(value))
+    return str(shown(row, name))
 
 
 def number_text(number: Decimal) -> str:
@@ -114,6 +137,22 @@ def in_words(name: str, value: Any) -> Any:
     if is_coded and isinstance(value, str) and _CODE.fullmatch(value):
         return code_words(value)
     return value
+
+
+def _status(noun: str, name: str, status: str) -> str:
+    """A badge, as in the list. Of a step of the history the words alone."""
+    if name in ("status", "state"):
+        return badge(noun, status)
+    words = status_words(noun, status)
+    return code_words(status) if words == status else words
+
+
+def _address_label(name: str) -> str:
+    return _ADDRESS_LINES.get(name) or field_label(name)
+
+
+def _of_address(name: str, value: object) -> object:
+    return country_name(str(value)) or value if name == "country" else value
 
 
 def _time(name: str, value: datetime) -> str:
@@ -148,19 +187,25 @@ def _money(row: Any, name: str, cents: int) -> str:
 
 
 def _coins(row: Any, name: str, atomic: int) -> SafeString | str:
-    if _COINS.get(name) == "":
-        symbol, decimals = _gas_symbol(row), GAS_DECIMALS
-    else:
-        coin = _first(row, (_COINS.get(name, "asset"), "offer.asset"))
-        symbol, decimals = (coin.coin_symbol, coin.atomic_decimals) if coin is not None else ("", 0)
-    if not symbol:
+    amount = _coins_alone(row, name, atomic)
+    if not amount:
         return f"{atomic:,} atomic units" if atomic else "0"
-    amount = f"{amount_text(atomic, decimals)} {symbol}"
     if atomic == 0:
         return amount
     return format_html(
         '<bdi class="amount">{}</bdi> <span class="worth">{} atomic units</span>', amount, atomic
     )
+
+
+def _coins_alone(row: Any, name: str, atomic: int) -> str:
+    """Empty when nothing tells which coin it is."""
+    if _COINS.get(name) == "":
+        symbol, decimals = _gas_symbol(row), GAS_DECIMALS
+    else:
+        own = row if hasattr(row, "coin_symbol") else None
+        coin = own or _first(row, (_COINS.get(name, "asset"), "offer.asset"))
+        symbol, decimals = (coin.coin_symbol, coin.atomic_decimals) if coin is not None else ("", 0)
+    return f"{amount_text(atomic, decimals)} {symbol}" if symbol else ""
 
 
 def _first(row: Any, paths: Sequence[str]) -> Any:

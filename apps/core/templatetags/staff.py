@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, TypedDict
 
 from django import template
+from django.contrib import admin
 from django.contrib.admin.helpers import AdminReadonlyField, Fieldset
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import FieldDoesNotExist
@@ -18,7 +19,7 @@ from django.utils.timesince import timesince
 
 from apps.core.staff import labels
 from apps.core.staff.labels import field_label
-from apps.core.staff.values import named, record_title, shown
+from apps.core.staff.values import named, shown
 
 register = template.Library()
 
@@ -107,9 +108,14 @@ def figure_class(name: str) -> str:
     )
 
 
+@register.filter
+def record_title(row: Model) -> str:
+    page: Any = admin.site.get_model_admin(type(row))
+    return str(page.title_of(row))
+
+
 register.filter("record_name", labels.record_name)
 register.filter("record_names", labels.record_names)
-register.filter("record_title", record_title)
 
 
 @register.filter
@@ -140,6 +146,13 @@ def staff_lines(fieldset: Fieldset) -> RecordLines:
         else:
             lines.known.append((line, field))
     return lines
+
+
+@register.filter
+def part_label(field: Any) -> str:
+    """What a phone, which shows no heads of columns, puts before a value."""
+    label = field.field["label"] if field.is_readonly else field.field.label
+    return labels.sentence(str(label))
 
 
 @register.filter

@@ -1,0 +1,74 @@
+"""The API explorer in a real browser: no barrier in any of its states, nothing wider than a phone,
+and a call that is tried is answered."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "wide": {"bypass_csp": True},
+    "dark": {"dark": True, "bypass_csp": True},
+    "phone": {"width": 390, "height": 844, "dark": True, "bypass_csp": True},
+}
+
+
+def explorer(open_page: OpenPage, look: dict[str, Any]) -> Page:
+    """Its calls go to the server of the tests, which the description doesn't name."""
+    page = open_page("/docs", **look)
+    origin = page.url.removesuffix("/docs")
+
+    def describe(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"servers": [{"url": origin}]})
+
+    page.route("**/openapi.json", describe)
+    page.goto(f"{origin}/docs/try")
+    return page
+
+
+def opened(page: Page, name: str) -> Locator:
+    """An operation that is to be tried."""
+    operation = page.locator(f"#operations-agentic-{name}")
+    operation.locator(".opblock-summary-control").click()
+    operation.locator(".try-out__btn").click()
+    return operation
+
+
+def found(page: Page, state: str) -> list[str]:
+    shoot(page, f"explorer-{page.viewport_size['width'] if page.viewport_size else ''}-{state}")
+    wide = overflow(page)
+    return [f"{state}: {line}" for line in barriers(page)] + (
+        [f"{state}: {wide} px too wide"] if wide > 0 else []
+    )
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_explorer_is_no_barrier_and_a_call_is_answered(open_page: OpenPage, look: str) -> None:
+    page = explorer(open_page, LOOKS[look])
+    expect(page.locator("#operations-agentic-get_agentic_account")).to_be_visible()
+    complaints = found(page, "closed")
+
+    operation = opened(page, "get_agentic_account")
+    expect(page).to_have_url(page.url.partition("#")[0] + "#/agentic/get_agentic_account")
+    operation.locator(".execute").click()
+    answer = operation.locator(".live-responses-table")
+    expect(answer).to_contain_text("Agent credential required")
+    complaints += found(page, "answered")
+    operation.locator(".opblock-summary-control").click()
+
+    operation = opened(page, "get_agentic_balances")
+    expect(operation.locator("table.parameters input").first).to_be_visible()
+    complaints += found(page, "parameters")
+    operation.locator(".opblock-summary-control").click()
+
+    operation = opened(page, "post_agentic_mandates")
+    expect(operation.get_by_label("Request body")).to_be_visible()
+    complaints += found(page, "body")
+
+    page.locator(".scheme-container .authorize").first.click()
+    expect(page.get_by_role("button", name="Close", exact=True).first).to_be_visible()
+    complaints += found(page, "authorize")
+    assert complaints == []

@@ -1,0 +1,82 @@
+"""A record of the staff site says what it is in its heading, its status as its list does, and who
+did what in words."""
+
+import re
+from pathlib import Path
+
+from apps.assets.models import Asset
+from apps.billing.models import Customer
+from apps.core.staff.values import shown
+from apps.stores.audit_words import action_words
+from apps.stores.models import AuditEntry, Store
+from tests import make
+from tests.cast import Cast
+from tests.console.staff.pages import SEARCH, words
+from tests.console.test_staff_roles import signed_in
+from tests.dashboard.browse import Browser, text
+from tests.make import paid
+
+ROOT = Path(__file__).resolve().parents[3]
+RECORDED = re.compile(r'audit\.record\(\s*"([a-z0-9_]+\.[a-z_]+)"')
+ACTIONS = sorted(
+    {
+        action
+        for path in (ROOT / "apps").rglob("*.py")
+        for action in RECORDED.findall(path.read_text())
+    }
+)
+
+
+def test_what_the_audit_log_records_is_read_as_words() -> None:
+    assert len(ACTIONS) > 50
+    for action in ACTIONS:
+        said = action_words(action)
+        assert said[0].isupper() and not set("._") & set(said), action
+    assert action_words("api_key.created") == "API key created"
+    assert action_words("invoice.written_off") == "Invoice written off"
+
+
+def test_the_audit_log_says_what_was_done_and_by_whom(cast: Cast, finance: Browser) -> None:
+    finance.get(SEARCH, data={"q": "nobody"})
+    shown_list = words(finance.get("/admin/stores/auditentry/"))
+    assert "Staff search staff.searched" in shown_list
+    entry = AuditEntry.objects.order_by("-id").first()
+    assert entry is not None
+    record = words(finance.get(f"/admin/stores/auditentry/{entry.pk}/change/"))
+    assert f"Audit log entry {entry.pk}: Staff search" in record
+    assert "Action Staff search staff.searched" in record
+
+
+def test_a_record_has_the_status_of_its_list_and_its_id_below_its_name(
+    cast: Cast, finance: Browser
+) -> None:
+    made = paid(cast.bakery.test, amount="24.90")
+    page = text(finance.get(f"/admin/payments/payment/{made['id']}/change/"))
+    assert re.search(r'class="badge good"[^>]*>Completed<', page)
+    assert f'<bdi class="code">{made["id"]}</bdi>' in page
+    assert 'data-label="Amount due"' in page
+
+
+def test_roles_and_addresses_are_words(cast: Cast) -> None:
+    person = make.clerk("finance", "admin")
+    assert "<li>Admin</li>" in str(shown(person, "staff_roles"))
+    customer = Customer(address={"line1": "3 rue Claire", "country": "FR"})
+    address = str(shown(customer, "address"))
+    assert "<dt>Line 1</dt>" in address and "<dd>France</dd>" in address
+
+
+def test_an_input_in_small_units_says_what_it_is_now(cast: Cast) -> None:
+    admins = signed_in(make.clerk("admin"))
+    Store.objects.filter(pk=cast.bakery.store.pk).update(fee_fraction="0.01")
+    store = text(admins.get(f"/admin/stores/store/{cast.bakery.store.pk}/change/"))
+    assert 'name="fee_fraction" value="0.01"' in store and "Currently 1%." in store
+    Asset.objects.filter(pk="SETH").update(min_withdrawal_atomic=10**15)
+    asset = text(admins.get("/admin/assets/asset/SETH/change/"))
+    assert "Currently 0.001 ETH." in asset
+
+
+def test_a_search_calls_its_groups_and_hits_as_the_lists_do(cast: Cast, finance: Browser) -> None:
+    made = paid(cast.bakery.test, amount="24.90")
+    hits = words(finance.get(SEARCH, data={"q": "24.90"}))
+    assert f"Results for 24.90 Payments {made['reference']} Test €24.90 · Completed" in hits
+    assert "People" in words(finance.get(SEARCH, data={"q": "alice"}))
