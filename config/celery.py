@@ -15,7 +15,7 @@ with without("cffi", "yaml"):  # C declarations and formats of messages that we 
 from apps.core import redis_client  # noqa: F401  # before kombu loads all of it
 from apps.core.heartbeats import BEAT_SECONDS
 from apps.core.jobs import OWN_QUEUES, QUEUES
-from config import memory
+from config import broker, memory
 from config.environment import REDIS_URL, VAR_DIR
 from config.followers import JOBS_BY_MODE
 
@@ -29,15 +29,8 @@ app = Celery("tillgate")
 # invention.
 app.set_default()
 app.conf.update(
-    # kombu has a name of its own for a unix socket
-    broker_url=(REDIS_URL or "redis://").replace("unix://", "redis+socket://", 1),
+    **broker.settings_of(REDIS_URL),
     broker_connection_retry_on_startup=True,
-    broker_transport_options={
-        "visibility_timeout": 900,
-        "socket_connect_timeout": 1,
-        "socket_timeout": 10,
-        "max_retries": 1,
-    },
     task_publish_retry=False,
     task_ignore_result=True,
     task_acks_late=True,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from apps.core import published_secrets
+from apps.core import published_secrets, redis_address
 from config import databases, refusals
 from config.reader import Reader
 
@@ -86,6 +86,18 @@ def pairs_from_env(name: str) -> dict[str, str]:
     }
 
 
+def redis_from_env(name: str) -> str:
+    """The address of Redis, or of the sentinels that know it."""
+    url = redis_address.canonical(env.str(name, ""))
+    if redis_address.is_by_sentinel(url):
+        try:
+            redis_address.parse_sentinel(url)
+        except ValueError as error:
+            env.unreadable.append(str(error))
+            return ""
+    return url
+
+
 SECRET_KEY = secret("SECRET_KEY")
 ENCRYPTION_KEYS: list[str] = secret("ENCRYPTION_KEYS").split(",")
 # Of workers and the signer alone: what asks for a transaction approves it, and the signer signs
@@ -105,7 +117,7 @@ DATABASE_URL, DATABASE_POOLER = databases.address_of(
     databases.DatabaseAddress(DATABASE_URL, DATABASE_POOLER), DATABASE_DIRECT_URL
 )
 DATABASE_PREPARED_STATEMENTS: bool = env.bool("DATABASE_PREPARED_STATEMENTS", not DATABASE_POOLER)
-REDIS_URL: str = env.str("REDIS_URL", "")
+REDIS_URL: str = redis_from_env("REDIS_URL")
 # Without a sign of the periodic jobs for so long, the watcher runs the vital ones itself.
 FALLBACK_AFTER_SECONDS: float = env.float("FALLBACK_AFTER_SECONDS", 30.0)
 METRICS_TOKEN: str = secret("METRICS_TOKEN")

@@ -262,7 +262,7 @@ def _keystore_without_keys(configuration: Configuration) -> Iterator[str]:
 
 def _open_redis(configuration: Configuration) -> Iterator[str]:
     url = urlsplit(configuration.text("REDIS_URL"))
-    if url.scheme in ("redis", "rediss") and not (
+    if url.scheme in ("redis", "rediss", "sentinel", "redis+sentinel") and not (
         url.password or parse_qs(url.query).get("password")
     ):
         yield "REDIS_URL has no password"

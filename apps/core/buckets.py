@@ -69,22 +69,28 @@ def unreachable() -> tuple[type[Exception], ...]:
 @cache
 def client() -> "redis.Redis":
     """The process's Redis connection pool."""
-    from apps.core.redis_client import redis
+    from apps.core.redis_client import pool_of, redis
 
-    return redis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS
-    )
+    timeouts = {
+        "socket_timeout": _TIMEOUT_SECONDS,
+        "socket_connect_timeout": _TIMEOUT_SECONDS,
+    }
+    return redis.Redis(connection_pool=pool_of(settings.REDIS_URL, **timeouts))
 
 
 @cache
 def _bucket(policy: str, mode: str) -> "Throttled":
-    from apps.core import redis_client  # noqa: F401  # before the limiter loads all of it
+    from apps.core import redis_client  # before the limiter loads all of it
 
     with postponed(_ASYNCHRONOUS):
         from throttled import RateLimiterType, Throttled, per_min, store
 
     per_minute, burst = settings.LIMITS[policy][mode]
-    options = {"SOCKET_TIMEOUT": _TIMEOUT_SECONDS, "SOCKET_CONNECT_TIMEOUT": _TIMEOUT_SECONDS}
+    options = {
+        "SOCKET_TIMEOUT": _TIMEOUT_SECONDS,
+        "SOCKET_CONNECT_TIMEOUT": _TIMEOUT_SECONDS,
+        "CONNECTION_POOL_CLASS": redis_client.pool_class(settings.REDIS_URL),
+    }
     return Throttled(
         using=RateLimiterType.GCRA.value,
         quota=per_min(per_minute, burst=burst),

@@ -21,6 +21,7 @@ GOOD_KEY = PRODUCTION["ENCRYPTION_KEYS"].partition(":")[2]
 SMTP = {"EMAIL_USE_TLS": "false"}
 
 # The rule, what is changed of a right environment (None: left out), and how its refusal begins.
+REDIS_PASSWORD = "cG9ydHVndWVzZS1zYXJkaW5l"
 ROWS: list[tuple[str, dict[str, str | None], str]] = [
     *[
         ("missing", {name: None}, f"{name} is missing: set it")
@@ -188,6 +189,32 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     ("unreadable", {"SIGNER_HOT_KEYS": "hot"}, "SIGNER_HOT_KEYS needs pairs such as"),
     ("open_redis", {"REDIS_URL": "redis://redis:6379/0"}, "REDIS_URL has no password"),
     ("open_redis", {"REDIS_URL": "rediss://user@redis:6379/0"}, "REDIS_URL has no password"),
+    ("open_redis", {"REDIS_URL": "sentinel://a,b:26379/main"}, "REDIS_URL has no password"),
+    (
+        "unreadable",
+        {"REDIS_URL": f"sentinel://:{REDIS_PASSWORD}@a:26379,b:26379"},
+        "REDIS_URL doesn't name the master",
+    ),
+    (
+        "unreadable",
+        {"REDIS_URL": f"redis+sentinel://:{REDIS_PASSWORD}@a:26379,b:first/main"},
+        "REDIS_URL has the sentinel 'b:first', which is no host with a port",
+    ),
+    (
+        "unreadable",
+        {"REDIS_URL": f"sentinel://:{REDIS_PASSWORD}@a,,b/main"},
+        "REDIS_URL has the sentinel '', which is no host with a port",
+    ),
+    (
+        "unreadable",
+        {"REDIS_URL": f"sentinel://:{REDIS_PASSWORD}@a/main/live"},
+        "REDIS_URL ends with 'live', which is no number of a database",
+    ),
+    (
+        "unreadable",
+        {"REDIS_URL": f"sentinel://:{REDIS_PASSWORD}@a/main?master=b"},
+        "REDIS_URL has master, and only sentinel_password is known",
+    ),
     (
         "unknown_variable",
         {"SWAP_PROVIDR": "uniswap"},
@@ -210,6 +237,7 @@ RIGHT: list[dict[str, str]] = [
     {"APPROVAL_KEYS": "none"},
     {"REDIS_URL": "unix:///run/redis/redis.sock"},
     {"REDIS_URL": "redis://redis:6379/0?password=cG9ydHVndWVzZS1zYXJkaW5l"},
+    {"REDIS_URL": f"redis+sentinel://:{REDIS_PASSWORD}@a,[::1]:26379/main/1"},
     {"EMAIL_HOST": "localhost", "EMAIL_USE_TLS": "false"},
     {"EMAIL_USE_TLS": "false", "EMAIL_USE_SSL": "true", "EMAIL_PORT": "465"},
     {

@@ -1,0 +1,38 @@
+"""How Celery reaches Redis: kombu has forms of its own for a unix socket and for sentinels."""
+
+from typing import Any
+from urllib.parse import quote
+
+from apps.core.redis_address import SentinelAddress, is_by_sentinel, parse_sentinel
+
+_OPTIONS: dict[str, Any] = {
+    "visibility_timeout": 900,
+    "socket_connect_timeout": 1,
+    "socket_timeout": 10,
+    "max_retries": 1,
+}
+
+
+def settings_of(url: str) -> dict[str, Any]:
+    """`broker_url` and `broker_transport_options`."""
+    if not is_by_sentinel(url):
+        unix = (url or "redis://").replace("unix://", "redis+socket://", 1)
+        return {"broker_url": unix, "broker_transport_options": _OPTIONS}
+    from apps.core.redis_sentinel import sentinel_options
+
+    address = parse_sentinel(url)
+    options = {
+        **_OPTIONS,
+        "master_name": address.master_name,
+        "sentinel_kwargs": sentinel_options(address),
+    }
+    urls = ";".join(_sentinel_url(address, host, port) for host, port in address.hosts)
+    return {"broker_url": urls, "broker_transport_options": options}
+
+
+def _sentinel_url(address: SentinelAddress, host: str, port: int) -> str:
+    """A sentinel, with what the master wants to be told."""
+    credentials = f"{quote(address.username, safe='')}:{quote(address.password, safe='')}@"
+    shown_host = f"[{host}]" if ":" in host else host
+    is_open = credentials == ":@"
+    return f"sentinel://{'' if is_open else credentials}{shown_host}:{port}/{address.database}"

@@ -1,0 +1,151 @@
+"""A Redis that is found by sentinels: when its master is killed, limits and jobs go on with the
+next one, and no process is started anew."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import caches
+from django.db import connection
+
+from apps.core import buckets, jobs, redis_address
+from apps.core.models import Heartbeat
+from apps.core.redis_address import parse_sentinel
+from config import broker
+from tests.sentinels import Sentinels
+from tests.stack import wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+FAILOVER_SECONDS = 30.0
+
+
+@pytest.fixture
+def sentinels() -> Iterator[Sentinels]:
+    running = Sentinels()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def by_sentinel(sentinels: Sentinels, settings: Any) -> Iterator[Sentinels]:
+    settings.REDIS_URL = sentinels.url
+    cached = (buckets.client, buckets._bucket)
+    for found in cached:
+        found.cache_clear()
+    yield sentinels
+    for found in cached:
+        found.cache_clear()
+
+
+def test_an_address_names_sentinels_master_and_passwords() -> None:
+    url = "redis+sentinel://me:p%40ss@a,b:1,[::1]:2/main/3?sentinel_password=other"
+    address = parse_sentinel(redis_address.canonical(url))
+    assert address.hosts == (("a", 26379), ("b", 1), ("::1", 2))
+    assert (address.master_name, address.database) == ("main", 3)
+    assert (address.username, address.password) == ("me", "p@ss")
+    assert address.sentinel_password == "other"
+
+
+def test_the_broker_is_told_the_same_in_its_own_words() -> None:
+    found = broker.settings_of("sentinel://:p%40ss@a:1,[::1]:2/main/3?sentinel_password=other")
+    assert found["broker_url"] == "sentinel://:p%40ss@a:1/3;sentinel://:p%40ss@[::1]:2/3"
+    assert found["broker_transport_options"]["master_name"] == "main"
+    assert found["broker_transport_options"]["sentinel_kwargs"]["password"] == "other"
+    plain = broker.settings_of("unix:///run/redis.sock")
+    assert plain["broker_url"] == "redis+socket:///run/redis.sock"
+    assert "master_name" not in plain["broker_transport_options"]
+
+
+def _is_limited() -> bool | None:
+    """None without Redis."""
+    try:
+        return buckets.take("sign_in", "live", "alice").is_limited
+    except buckets.Unavailable:
+        return None
+
+
+def _cached(cache: Any, value: int) -> int | None:
+    try:
+        cache.set("sentinel", value, 60)
+        found: int = cache.get("sentinel")
+    except buckets.unreachable():
+        return None
+    return found
+
+
+def test_limits_and_the_cache_follow_a_failover(by_sentinel: Sentinels, settings: Any) -> None:
+    pool = {"pool_class": redis_address.SENTINEL_POOL}
+    place = {"LOCATION": [by_sentinel.url], "OPTIONS": pool}
+    settings.CACHES = {"default": {**settings.CACHES["default"], **place}}
+    assert _is_limited() is False
+    assert _cached(caches["default"], 1) == 1
+    by_sentinel.kill_sentinel()
+    by_sentinel.kill_master()
+    wait_for(_is_limited, lambda limited: limited is not None, FAILOVER_SECONDS)
+    assert (
+        wait_for(
+            lambda: _cached(caches["default"], 2), lambda value: value is not None, FAILOVER_SECONDS
+        )
+        == 2
+    )
+    jobs.nudge("core.heartbeat")
+    assert buckets.client().llen("celery") == 1
+
+
+@pytest.fixture
+def background(
+    sentinels: Sentinels, django_db_setup: None, django_db_blocker: Any, tmp_path: Path
+) -> Iterator[Path]:
+    """A worker and beat on the test database; the file with what they say."""
+    log = tmp_path / "log"
+    name = connection.settings_dict["NAME"]
+    environment = {
+        **os.environ,
+        "DATABASE_URL": os.environ["DATABASE_URL"].replace("/tillgate?", f"/{name}?"),
+        "REDIS_URL": sentinels.url,
+        "TILLGATE_ENV": "test",
+    }
+    celery = [sys.executable, "-m", "celery", "-A", "config.celery"]
+    worker = ["worker", "--queues", "celery", "--concurrency", "1", "--loglevel", "WARNING"]
+    beat = ["beat", "--loglevel", "WARNING", "--pidfile", "", "--schedule", str(tmp_path / "beat")]
+    with log.open("ab") as file, django_db_blocker.unblock():
+        running = [
+            subprocess.Popen(
+                [*celery, *arguments], env=environment, cwd=ROOT, stdout=file, stderr=file
+            )
+            for arguments in (worker, beat)
+        ]
+        yield log
+        for process in running:
+            process.send_signal(signal.SIGTERM)
+        for process in running:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        Heartbeat.objects.all().delete()
+
+
+def _heartbeats_age() -> float:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp() - max(at)) FROM core_heartbeat")
+        return float(cursor.fetchone()[0] or 10**6)
+
+
+def test_jobs_follow_a_failover(sentinels: Sentinels, background: Path) -> None:
+    wait_for(_heartbeats_age, lambda seconds: seconds < 5, 60)
+    sentinels.kill_sentinel()
+    sentinels.kill_master()
+    killed_at = time.monotonic()
+    wait_for(
+        _heartbeats_age,
+        lambda age: age < time.monotonic() - killed_at - 1,
+        FAILOVER_SECONDS,
+    )
