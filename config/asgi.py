@@ -11,7 +11,10 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from config import shared_figures
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+os.environ.update(shared_figures.shared_by(os.getppid()))  # the server, whose workers we all are
 
 from django.conf import settings
 from django.urls import get_resolver

@@ -1,11 +1,11 @@
 """How Celery reaches Redis: kombu has forms of its own for a unix socket and for sentinels."""
 
-from typing import Any
+from typing import NamedTuple
 from urllib.parse import quote
 
 from apps.core.redis_address import SentinelAddress, is_by_sentinel, parse_sentinel
 
-_OPTIONS: dict[str, Any] = {
+_OPTIONS: dict[str, object] = {
     "visibility_timeout": 900,
     "socket_connect_timeout": 1,
     "socket_timeout": 10,
@@ -13,11 +13,17 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def settings_of(url: str) -> dict[str, Any]:
+class Broker(NamedTuple):
     """`broker_url` and `broker_transport_options`."""
+
+    url: str
+    options: dict[str, object]
+
+
+def broker_of(url: str) -> Broker:
     if not is_by_sentinel(url):
         unix = (url or "redis://").replace("unix://", "redis+socket://", 1)
-        return {"broker_url": unix, "broker_transport_options": _OPTIONS}
+        return Broker(unix, _OPTIONS)
     from apps.core.redis_sentinel import sentinel_options
 
     address = parse_sentinel(url)
@@ -27,7 +33,7 @@ def settings_of(url: str) -> dict[str, Any]:
         "sentinel_kwargs": sentinel_options(address),
     }
     urls = ";".join(_sentinel_url(address, host, port) for host, port in address.hosts)
-    return {"broker_url": urls, "broker_transport_options": options}
+    return Broker(urls, options)
 
 
 def _sentinel_url(address: SentinelAddress, host: str, port: int) -> str:

@@ -15,21 +15,27 @@ with without("cffi", "yaml"):  # C declarations and formats of messages that we 
 from apps.core import redis_client  # noqa: F401  # before kombu loads all of it
 from apps.core.heartbeats import BEAT_SECONDS
 from apps.core.jobs import OWN_QUEUES, QUEUES
-from config import broker, memory
-from config.environment import REDIS_URL, VAR_DIR
+from config import memory
+from config.broker import broker_of
+from config.environment import METRICS_PORT, REDIS_URL, VAR_DIR
 from config.followers import JOBS_BY_MODE
+
+if METRICS_PORT:
+    from config import celery_figures  # noqa: F401  # before anything counts
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Checking every route and page at each start would load all views into the workers; CI and
 # `manage.py check` do that.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
+_broker = broker_of(REDIS_URL)
 app = Celery("tillgate")
 # For every thread: a web server's threads would make themselves an app with a broker of its own
 # invention.
 app.set_default()
 app.conf.update(
-    **broker.settings_of(REDIS_URL),
+    broker_url=_broker.url,
+    broker_transport_options=_broker.options,
     broker_connection_retry_on_startup=True,
     task_publish_retry=False,
     task_ignore_result=True,

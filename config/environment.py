@@ -121,6 +121,9 @@ REDIS_URL: str = redis_from_env("REDIS_URL")
 # Without a sign of the periodic jobs for so long, the watcher runs the vital ones itself.
 FALLBACK_AFTER_SECONDS: float = env.float("FALLBACK_AFTER_SECONDS", 30.0)
 METRICS_TOKEN: str = secret("METRICS_TOKEN")
+# Where workers, beat, the watcher and the signer are scraped; 0: nowhere. Web answers at /metrics.
+METRICS_PORT: int = env.int("METRICS_PORT", 0)
+METRICS_ADDRESS: str = env.str("METRICS_ADDRESS", "127.0.0.1")
 ALLOWED_HOSTS: list[str] = env.list(
     "ALLOWED_HOSTS",
     default=[urlsplit(PUBLIC_URL).hostname, *(() if IS_PRODUCTION else ("localhost", "127.0.0.1"))],
@@ -321,6 +324,8 @@ ANYMAIL: dict[str, Any] = env.json("ANYMAIL", {})
 POSTGRES_CLIENT_BIN: str = env.str("POSTGRES_CLIENT_BIN", "")
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO")
 VAR_DIR = Path(env.str("TILLGATE_VAR", str(BASE_DIR / "var")))
+# Where processes that serve together add up what they count; in memory, because every request does.
+METRICS_FOLDER = Path(env.str("METRICS_FOLDER", str(VAR_DIR / "run" / "metrics")))
 S3_BUCKET: str = env.str("S3_BUCKET", "")
 S3_OPTIONS = {
     "endpoint_url": env.str("S3_ENDPOINT_URL", ""),

@@ -27,8 +27,9 @@ class Sentinels:
             self.master = self._server(self.master_port)
             self._server(free_port(), "--replicaof", "127.0.0.1", str(self.master_port))
             self.ports = [self._sentinel() for _ in range(3)]
-            for port in self.ports:
-                wait_for(lambda port=port: self._known(port), lambda known: known == (1, 2))  # type: ignore[misc]  # a default
+            wait_for(
+                lambda: {self._known(port) for port in self.ports}, lambda known: known == {(1, 2)}
+            )
         except BaseException:
             self.close()
             raise
@@ -37,10 +38,6 @@ class Sentinels:
     def url(self) -> str:
         hosts = ",".join(f"127.0.0.1:{port}" for port in self.ports)
         return f"sentinel://:{PASSWORD}@{hosts}/{NAME}?sentinel_password={SENTINEL_PASSWORD}"
-
-    def current_port(self) -> int:
-        """Of the master that the first sentinel knows."""
-        return int(self._client(self.ports[0]).sentinel_masters()[NAME]["port"])
 
     def kill_master(self) -> None:
         self.master.kill()
@@ -85,13 +82,11 @@ class Sentinels:
         self._running.append(process)
         return process
 
-    def _client(self, port: int) -> "redis.Redis":
-        return redis.Redis(port=port, password=SENTINEL_PASSWORD, socket_timeout=1)
-
     def _known(self, port: int) -> tuple[int, int] | None:
         """How many replicas and other sentinels this one has met."""
+        client = redis.Redis(port=port, password=SENTINEL_PASSWORD, socket_timeout=1)
         try:
-            state = self._client(port).sentinel_masters()[NAME]
+            state: dict[str, int] = client.sentinel_masters()[NAME]  # type: ignore[call-overload]  # by name
         except redis.RedisError:
             return None
         return int(state["num-slaves"]), int(state["num-other-sentinels"])

@@ -1,5 +1,5 @@
-"""Figures that every process can tell from the database: how far each chain was read, and what was
-lost."""
+"""Figures that web and the watcher tell from the database: how far each chain was read, and what
+was lost."""
 
 from collections.abc import Iterator
 

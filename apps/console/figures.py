@@ -1,8 +1,8 @@
 """What an operator watches, for Prometheus: what waits and since when, what waits for a person, and
 what the hot wallets hold.
 
-Asked of the database at each scrape, live mode only: test mode has clocks of its own and nobody to
-wake.
+Asked of the database at each scrape of web, live mode only: test mode has clocks of its own and
+nobody to wake.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
 from apps.chain.reasons import UNSIGNABLE
 from apps.chain.sending import outflow
-from apps.core import buckets, clock, heartbeats, jobs
+from apps.core import buckets, clock, jobs
 from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing
 from apps.ledger.models import Account
@@ -51,7 +51,6 @@ class Figures(Collector):
             _row_failures,
             _hot_wallets,
             _outgoing,
-            _silence,
             _jobs,
         ):
             try:
@@ -225,18 +224,6 @@ def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
         if outgoing.alarm_atomic is not None:
             alarm.add_metric([outgoing.asset.pk], outgoing.alarm_atomic / scale)
     yield from (promised, fetched, signed, alarm)
-
-
-def _silence(now: datetime) -> Iterator[GaugeMetricFamily]:
-    """By the database, so that it is told when beat, Redis or the workers are what is away."""
-    ages = GaugeMetricFamily(
-        "tillgate_heartbeat_age_seconds",
-        "Seconds since this part of the background work last showed that it runs",
-        labels=["part"],
-    )
-    for part, seconds in heartbeats.ages_seconds().items():
-        ages.add_metric([part], seconds)
-    yield ages
 
 
 def _jobs(now: datetime) -> Iterator[GaugeMetricFamily]:

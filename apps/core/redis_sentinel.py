@@ -34,7 +34,7 @@ class SentinelPool(SentinelConnectionPool):
         )
 
 
-def sentinel_options(address: SentinelAddress) -> dict[str, Any]:
+def sentinel_options(address: SentinelAddress) -> dict[str, object]:
     """How a sentinel is asked: once, because the next one knows as well."""
     return {
         "password": address.sentinel_password or None,

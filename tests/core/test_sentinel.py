@@ -1,10 +1,6 @@
 """A Redis that is found by sentinels: when its master is killed, limits and jobs go on with the
 next one, and no process is started anew."""
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +11,12 @@ from django.core.cache import caches
 from django.db import connection
 
 from apps.core import buckets, jobs, redis_address
-from apps.core.models import Heartbeat
 from apps.core.redis_address import parse_sentinel
-from config import broker
+from config.broker import broker_of
+from tests import background
 from tests.sentinels import Sentinels
 from tests.stack import wait_for
 
-ROOT = Path(__file__).resolve().parents[2]
 FAILOVER_SECONDS = 30.0
 
 
@@ -53,13 +48,14 @@ def test_an_address_names_sentinels_master_and_passwords() -> None:
 
 
 def test_the_broker_is_told_the_same_in_its_own_words() -> None:
-    found = broker.settings_of("sentinel://:p%40ss@a:1,[::1]:2/main/3?sentinel_password=other")
-    assert found["broker_url"] == "sentinel://:p%40ss@a:1/3;sentinel://:p%40ss@[::1]:2/3"
-    assert found["broker_transport_options"]["master_name"] == "main"
-    assert found["broker_transport_options"]["sentinel_kwargs"]["password"] == "other"
-    plain = broker.settings_of("unix:///run/redis.sock")
-    assert plain["broker_url"] == "redis+socket:///run/redis.sock"
-    assert "master_name" not in plain["broker_transport_options"]
+    url = "sentinel://:p%40ss@a:1,[::1]:2/main/3?sentinel_password=other"
+    broker = broker_of(url)
+    assert broker.url == "sentinel://:p%40ss@a:1/3;sentinel://:p%40ss@[::1]:2/3"
+    assert broker.options["master_name"] == "main"
+    assert "'password': 'other'" in str(broker.options["sentinel_kwargs"])
+    plain = broker_of("unix:///run/redis.sock")
+    assert plain.url == "redis+socket:///run/redis.sock"
+    assert "master_name" not in plain.options
 
 
 def _is_limited() -> bool | None:
@@ -99,38 +95,13 @@ def test_limits_and_the_cache_follow_a_failover(by_sentinel: Sentinels, settings
 
 
 @pytest.fixture
-def background(
+def jobs_run(
     sentinels: Sentinels, django_db_setup: None, django_db_blocker: Any, tmp_path: Path
-) -> Iterator[Path]:
-    """A worker and beat on the test database; the file with what they say."""
-    log = tmp_path / "log"
-    name = connection.settings_dict["NAME"]
-    environment = {
-        **os.environ,
-        "DATABASE_URL": os.environ["DATABASE_URL"].replace("/tillgate?", f"/{name}?"),
-        "REDIS_URL": sentinels.url,
-        "TILLGATE_ENV": "test",
-    }
-    celery = [sys.executable, "-m", "celery", "-A", "config.celery"]
-    worker = ["worker", "--queues", "celery", "--concurrency", "1", "--loglevel", "WARNING"]
-    beat = ["beat", "--loglevel", "WARNING", "--pidfile", "", "--schedule", str(tmp_path / "beat")]
-    with log.open("ab") as file, django_db_blocker.unblock():
-        running = [
-            subprocess.Popen(
-                [*celery, *arguments], env=environment, cwd=ROOT, stdout=file, stderr=file
-            )
-            for arguments in (worker, beat)
-        ]
-        yield log
-        for process in running:
-            process.send_signal(signal.SIGTERM)
-        for process in running:
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        Heartbeat.objects.all().delete()
+) -> Iterator[None]:
+    commands = {"worker": background.WORKER, "beat": background.beat(tmp_path)}
+    environments = {name: {"REDIS_URL": sentinels.url} for name in commands}
+    with django_db_blocker.unblock(), background.running(commands, tmp_path, environments):
+        yield
 
 
 def _heartbeats_age() -> float:
@@ -139,7 +110,7 @@ def _heartbeats_age() -> float:
         return float(cursor.fetchone()[0] or 10**6)
 
 
-def test_jobs_follow_a_failover(sentinels: Sentinels, background: Path) -> None:
+def test_jobs_follow_a_failover(sentinels: Sentinels, jobs_run: None) -> None:
     wait_for(_heartbeats_age, lambda seconds: seconds < 5, 60)
     sentinels.kill_sentinel()
     sentinels.kill_master()

@@ -14,6 +14,7 @@ from apps.chain.keys import keystores
 from apps.chain.keys.seeds import Seed
 from apps.chain.providers.base import KeystoreError, RpcError
 from apps.chain.sending import cold_storage, signing_rounds
+from apps.console import exporter
 from apps.core.heartbeats import HeartbeatPart, Pulse
 from apps.stores.command import OperatorCommand, Result
 
@@ -55,6 +56,7 @@ class Command(OperatorCommand[SignerResult]):
         except RpcError as error:
             if options["once"]:
                 raise CommandError(str(error)) from None
+        exporter.serve(exporter.counted(), settings.METRICS_PORT)
         signed = 0
         pause = PAUSE_SECONDS
         pulse = Pulse(HeartbeatPart.SIGNER)

@@ -10,10 +10,11 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
-from prometheus_client import start_http_server
 
+from apps.chain.metrics import ChainCollector
 from apps.chain.watching.watcher import watch
-from apps.console import fallback, local_chains
+from apps.console import exporter, fallback, local_chains
+from apps.console.heartbeat_figures import HeartbeatCollector
 
 STOP_SECONDS = 1.5
 log = structlog.get_logger(__name__)
@@ -27,12 +28,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--metrics-port",
             type=int,
-            default=0,
+            default=settings.METRICS_PORT,
             help="serve Prometheus metrics on this port",
         )
         parser.add_argument(
             "--metrics-address",
-            default="127.0.0.1",
+            default=settings.METRICS_ADDRESS,
             help="address that they are served on",
         )
 
@@ -44,8 +45,8 @@ class Command(BaseCommand):
 
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
-        if options["metrics_port"]:
-            start_http_server(options["metrics_port"], addr=options["metrics_address"])
+        figures = exporter.asked(exporter.counted(), ChainCollector(), HeartbeatCollector())
+        exporter.serve(figures, options["metrics_port"], options["metrics_address"])
         local_chains.introduce()
         chains = [chain for chain, urls in settings.CHAIN_URLS.items() if urls]
         if not chains:

@@ -1,0 +1,63 @@
+"""What a scrape is answered with: figures that processes count themselves, of all that share a
+folder (decision 348) or of this one, and figures that are asked of the database, once per scrape.
+
+Every process but web answers on a port of its own, METRICS_PORT, which is closed by default.
+"""
+
+import os
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.db import connection
+from prometheus_client import REGISTRY, CollectorRegistry, start_http_server
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+
+class _OwnFigures(Collector):
+    """What this process has counted."""
+
+    def collect(self) -> Iterator[Metric]:
+        yield from REGISTRY.collect()
+
+
+class _LetGo(Collector):
+    """Asks the database in a thread that ends with the scrape, and so does its connection."""
+
+    def __init__(self, inner: Collector) -> None:
+        self._inner = inner
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing: being registered must not ask the database."""
+        yield from ()
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            yield from self._inner.collect()
+        finally:
+            connection.close()
+
+
+def counted() -> CollectorRegistry:
+    """What processes have counted, without asking the database."""
+    registry = CollectorRegistry()
+    if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        MultiProcessCollector(registry, folder)
+    else:
+        registry.register(_OwnFigures())
+    return registry
+
+
+def serve(registry: CollectorRegistry, port: int, address: str = "") -> None:
+    """Answer scrapes in a thread of this process; no port, no thread."""
+    if port:
+        start_http_server(port, addr=address or settings.METRICS_ADDRESS, registry=registry)
+
+
+def asked(registry: CollectorRegistry, *collectors: Collector) -> CollectorRegistry:
+    """With figures of the database besides, for a process that serves its own port."""
+    for collector in collectors:
+        registry.register(_LetGo(collector))
+    return registry
