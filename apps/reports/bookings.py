@@ -173,10 +173,11 @@ def sums_of(
     account: str,
     criteria: LineFilter,
     *,
-    scan: int = SUMMED_MAX,
+    scan: int | None = None,
 ) -> list[BookingSums]:
     """Of every coin that the store has such an account of, in the order of the assets. One
-    question."""
+    question; of each account SUMMED_MAX entries are added up, or `scan`."""
+    scan = scan or SUMMED_MAX
     arguments: Arguments = {"store": store_id, "mode": mode, "store_currency": currency}
     arguments |= {"account": account, "scan": scan}
     arguments |= {"kind": criteria.kind, "since": criteria.since, "until": criteria.until}

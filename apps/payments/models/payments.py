@@ -121,14 +121,19 @@ class Payment(Owned):
                 name="payment_of_status",
             ),
             models.Index(
-                fields=["store", "mode", "order_id"],
+                fields=["store", "mode", "order_id", "-created_at", "-id"],
                 condition=models.Q(order_id__isnull=False),
-                name="payment_order_id",
+                name="payment_of_order",
             ),
             models.Index(
                 fields=["platform", "mode", "-created_at"],
                 condition=models.Q(platform__isnull=False),
                 name="payment_of_platform",
+            ),
+            models.Index(
+                fields=["agent_credential_id", "-created_at", "-id"],
+                condition=models.Q(agent_credential_id__isnull=False),
+                name="payment_of_agent",
             ),
             # What a platform's merchants sold in a range, which an index alone adds up.
             models.Index(
@@ -232,7 +237,8 @@ class PaymentAddress(models.Model):
 class PaymentEvent(models.Model):
     """One line of an intent's history, in order of `sequence`."""
 
-    id = models.UUIDField(default=uuid.uuid4, editable=False, unique=True)
+    # No unique rule: nobody looks a line up by it.
+    id = models.UUIDField(default=uuid.uuid4, editable=False)
     sequence = models.BigAutoField(primary_key=True)
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="events")
     event_type = models.CharField(max_length=40)
