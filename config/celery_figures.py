@@ -25,8 +25,9 @@ from celery.signals import (
 )
 from prometheus_client import Counter, Summary
 
-_runs = Summary("tillgate_job_seconds", "Runs of a job, and their time", ["job"])
-_failures = Counter("tillgate_jobs_failed", "Runs of a job that ended with an error", ["job"])
+# The label isn't called "job", which Prometheus gives to what it scrapes.
+_runs = Summary("tillgate_job_seconds", "Runs of a job, and their time", ["name"])
+_failures = Counter("tillgate_jobs_failed", "Runs of a job that ended with an error", ["name"])
 _sent = Counter("tillgate_beat_sent", "Periodic jobs that beat has sent to Redis")
 _began: dict[str, float] = {}
 

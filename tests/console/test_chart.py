@@ -132,10 +132,7 @@ def test_every_process_of_compose_and_systemd_is_in_the_chart(full: RenderedChar
 def test_it_runs_what_compose_runs(least: RenderedChart, full: RenderedChart) -> None:
     for name, pod in pods(least).items():
         assert container(pod).get("args") == compose()[name].get("command"), name
-    # Without the figures that a monitor asks for, and with the arguments of a nightly backup.
-    watcher = container(pods(full)["watcher"])["args"]
-    assert watcher[:3] == compose()["watcher"]["command"]
-    assert watcher[3:] == ["--metrics-port", "9090", "--metrics-address", "0.0.0.0"]
+    # With the arguments of a nightly backup.
     assert container(pods(full)["backup"])["args"][:3] == compose()["backup"]["command"][:3]
 
 
@@ -176,7 +173,9 @@ def test_it_is_as_locked_down_as_compose(rendered: RenderedChart) -> None:
 @needs_helm
 def test_files_are_in_the_bucket_or_in_a_claim(least: RenderedChart, full: RenderedChart) -> None:
     volumes = {volume["name"]: volume for volume in pods(least)["web"]["volumes"]}
-    assert volumes == {name: {"name": name, "emptyDir": {}} for name in ("tmp", "run", "private")}
+    in_memory = {"medium": "Memory", "sizeLimit": "64Mi"}
+    places: dict[str, dict[str, str]] = {"tmp": {}, "run": in_memory, "private": {}}
+    assert volumes == {name: {"name": name, "emptyDir": how} for name, how in places.items()}
     shared = {
         (mount["mountPath"], mount.get("subPath"))
         for mount in container(pods(full)["reports"])["volumeMounts"]
@@ -218,7 +217,9 @@ def test_the_signer_runs_once_and_nobody_reaches_it(rendered: RenderedChart) -> 
 @needs_helm
 def test_only_web_and_what_is_scraped_is_reached(full: RenderedChart) -> None:
     policies = kinds(full, "NetworkPolicy")
-    assert set(policies) == {"closed", "web", "watcher", "pooler", "signer"}
+    assert set(policies) == {"closed", "web", "scraped", "pooler", "signer"}
+    (reached,) = policies["scraped"]["spec"]["podSelector"]["matchExpressions"]
+    assert set(reached["values"]) == set(kinds(full, "Deployment")) - {"web", "pooler"}
     everything = policies["closed"]["spec"]
     assert "ingress" not in everything
     assert everything["policyTypes"] == ["Ingress"]
@@ -294,9 +295,15 @@ def test_a_worker_that_scales_without_keda_is_refused() -> None:
 
 
 @needs_helm
-def test_figures_are_scraped_with_the_token_of_the_secret(full: RenderedChart) -> None:
+def test_every_process_but_the_signer_is_scraped(full: RenderedChart, least: RenderedChart) -> None:
     monitors = kinds(full, "PodMonitor")
-    assert set(monitors) == {"web", "watcher"}
+    assert set(monitors) == set(kinds(full, "Deployment")) - {"pooler"}
+    scraped = {name for name, service in compose().items() if "METRICS_PORT" in str(service)}
+    assert scraped == set(monitors) - {"web"}
+    for name in scraped:
+        env = {entry["name"]: entry.get("value") for entry in container(pods(full)[name])["env"]}
+        assert env.items() >= compose()[name]["environment"].items()
+    assert "METRICS_PORT" not in str(pods(least))
     for name, monitor in monitors.items():
         (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
         ports = {port["name"] for port in container(pods(full)[name])["ports"]}

@@ -49,11 +49,11 @@ def figures(port: int) -> dict[str, float]:
 
 
 def test_a_worker_tells_the_runs_of_all_its_children(ports: dict[str, int]) -> None:
-    runs = 'tillgate_job_seconds_count{job="core.heartbeat"}'
+    runs = 'tillgate_job_seconds_count{name="core.heartbeat"}'
     found = wait_for(
         lambda: figures(ports["worker"]), lambda told: told.get(runs, 0) >= 2, START_SECONDS
     )
-    assert found['tillgate_job_seconds_sum{job="core.heartbeat"}'] > 0
+    assert found['tillgate_job_seconds_sum{name="core.heartbeat"}'] > 0
     assert not any(name.startswith("tillgate_waiting") for name in found)  # web tells that
 
 

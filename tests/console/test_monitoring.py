@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from apps.chain.models import Head
 from apps.core import clock, heartbeats
+from config import celery_figures  # what workers and beat count
 from tests import make
 from tests.cast import Shop
 
@@ -23,7 +24,11 @@ DASHBOARD = ROOT / "deploy/monitoring/dashboard.json"
 _SELECTOR = re.compile(r"\b((?:tillgate|django)_\w+)(?:\{([^}]*)\})?")
 _MATCHER = re.compile(r'(\w+)=(~?)"([^"]*)"')
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-_SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count")}
+_SUFFIXES = {
+    "counter": ("_total",),
+    "histogram": ("_bucket", "_sum", "_count"),
+    "summary": ("_sum", "_count"),
+}
 # Values of these are the operator's own, or come with traffic.
 _FREE_LABELS = {"asset", "status", "chain"}
 
@@ -42,6 +47,7 @@ def exported(bakery: Shop) -> Exported:
         chain_id="ethereum",
         defaults={"number": 1, "hash": "0x" + "00" * 32, "block_time": at, "synced_at": at},
     )
+    assert celery_figures
     for part in heartbeats.HeartbeatPart:
         heartbeats.beat(part)
     answer = bakery.test.client.get(

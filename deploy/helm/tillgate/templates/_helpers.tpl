@@ -114,8 +114,9 @@ capabilities:
 {{- define "tillgate.volumes" -}}
 - name: tmp
   emptyDir: {}
+# In memory: processes count there, with every request.
 - name: run
-  emptyDir: {}
+  emptyDir: {medium: Memory, sizeLimit: 64Mi}
 {{- if .Values.storage.existingClaim }}
 - name: files
   persistentVolumeClaim:
