@@ -77,6 +77,7 @@ FIELD_LABELS: dict[str, str] = {
     "as_of": "Quoted",
     "asked_at": "Requested",
     "asked_by": "Requested by",
+    "asset_id": "Asset",
     "at": "Time",
     "atomic_decimals": "Decimals on the chain",
     "authorization_url": "Authorization URL",
