@@ -96,6 +96,9 @@ class DepositAdmin(Rated):
     state = lists.status("deposit")
     ordering = ["-detected_at"]
 
+    def title_of(self, row: Deposit) -> str:
+        return f"of {lists.coins_text(row)}"
+
 
 @admin.register(UnknownTransaction)
 class UnknownTransactionAdmin(ReadOnly):

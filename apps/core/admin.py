@@ -41,6 +41,9 @@ class RowFailureAdmin(ReadOnly):
     failed_with = lists.text("error", "Error")
     began = lists.when("since", "Failing since")
 
+    def title_of(self, row: RowFailure) -> str:
+        return str(row.job)
+
     @admin.display(description="Given up")
     def ended(self, row: RowFailure) -> str:
         if row.dead_at is None:

@@ -65,3 +65,6 @@ class RefundAdmin(Rated):
     to = lists.short("destination_address", "To")
     state = lists.status("refund")
     ordering = ["-created_at"]
+
+    def title_of(self, row: Refund) -> str:
+        return f"of {lists.coins_text(row)}"

@@ -21,7 +21,7 @@ from apps.core import clock, money
 from apps.core.errors import Failure
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import Section, may, typed_reason
-from apps.core.templatetags.tillgate import fiat, moment
+from apps.core.templatetags.tillgate import fiat, moment, shorten
 from apps.ledger.chart import CUSTODY_DEPOSITS, HELD
 from apps.payments.models import Payment, PaymentAddress
 from apps.stores.models import User
@@ -49,6 +49,10 @@ class UnmatchedTransferAdmin(Rated):
             name="chain_unmatchedtransfer_resolve",
         )
         return [resolve, *super().get_urls()]
+
+    def title_of(self, row: UnmatchedTransfer) -> str:
+        """Its coin isn't always known."""
+        return f"of {lists.coins_text(row)}" if row.asset else shorten(row.tx_hash)
 
     @admin.display(description="Outcome")
     def decision(self, row: UnmatchedTransfer) -> str:

@@ -44,6 +44,9 @@ class PayoutAdmin(Rated, Queue):
         rows: models.QuerySet[Payout] = super().get_queryset(request)
         return rows.defer("destination__account_sealed")  # which web may not read
 
+    def title_of(self, row: Payout) -> str:
+        return f"of {lists.coins_text(row)}"
+
     @admin.display(description="To")
     def to(self, row: Payout) -> str:
         bank = row.destination
@@ -79,9 +82,8 @@ class PayoutAdmin(Rated, Queue):
         staff_code.take(request)
 
     def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
-        coins = lists.amount_text(row.amount_atomic, row.asset.atomic_decimals)
         return [
-            ("amount", f"{coins} {row.asset.coin_symbol}"),
+            ("amount", lists.coins_text(row)),
             ("worth now", worth_text(row)),
             ("to", _target(row)),
             ("reason for review", row.review_reason),

@@ -69,6 +69,9 @@ class VerificationAdmin(Queue):
     noun = "verification"
     approving = rejecting = roles.BUSINESS_VERIFY
 
+    def title_of(self, row: Verification) -> str:
+        return f"of {row.store}"
+
     def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         return [
             ("business", row.business_legal_name),

@@ -194,6 +194,7 @@ def _names(row: Any) -> Iterable[str | None]:
         row.name if isinstance(row, Store) else None,
         row.email if isinstance(row, (User, Customer)) else None,
         row.key if isinstance(row, Movement) else None,
+        str(row) if isinstance(row, Destination) else None,
         f"{code_words(row.template)} to {row.to}" if isinstance(row, OutgoingMail) else None,
         shorten(str(row.tx_hash)) if getattr(row, "tx_hash", None) else None,
     )

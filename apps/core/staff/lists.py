@@ -188,6 +188,14 @@ def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
     return f"{sign}{int(whole):,}{point}{places}"
 
 
+def coins_text(row: Any) -> str:
+    """The amount of a row that has one, with its coin; empty while nobody knows which coin."""
+    coin = row.asset
+    return (
+        f"{amount_text(row.amount_atomic, coin.atomic_decimals)} {coin.coin_symbol}" if coin else ""
+    )
+
+
 def worth(atomic: int, coin: Any, row: Any) -> SafeString:
     """An amount, and about its value by the rate that the query has put on the row."""
     amount = f"{amount_text(atomic, coin.atomic_decimals)} {coin.coin_symbol}"

@@ -6,7 +6,6 @@ Who may what is asked of apps.core.staff.roles. No page adds or deletes rows.
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
 
@@ -243,14 +242,6 @@ class Part(_TabularInline):
         return False
 
 
-class PlainDecimalField(forms.DecimalField):
-    """Shows no more places than a number has: `0.01` and not `0.01000000`."""
-
-    def prepare_value(self, value: Any) -> Any:
-        text = f"{value:f}" if isinstance(value, Decimal) else value
-        return text.rstrip("0").rstrip(".") if isinstance(value, Decimal) and "." in text else text
-
-
 class SwitchForm(_ModelForm):
     """What staff change, with a reason that goes to the audit log."""
 
@@ -273,7 +264,6 @@ class Switches(ReadOnly):
     form = SwitchForm
     formfield_overrides = {
         models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput},
-        models.DecimalField: {"form_class": PlainDecimalField},
     }
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypedDict
+from uuid import UUID
 
 from django import template
 from django.contrib import admin
@@ -112,6 +113,12 @@ def figure_class(name: str) -> str:
 def record_title(row: Model) -> str:
     page: Any = admin.site.get_model_admin(type(row))
     return str(page.title_of(row))
+
+
+@register.filter
+def has_id_below(row: Model) -> bool:
+    """Its heading has a name, and its ID is one that people quote."""
+    return isinstance(row.pk, UUID) and record_title(row) != str(row.pk)
 
 
 register.filter("record_name", labels.record_name)

@@ -11,7 +11,7 @@ from apps.stores.audit_words import action_words
 from apps.stores.models import AuditEntry, Store
 from tests import make
 from tests.cast import Cast
-from tests.console.staff.pages import SEARCH, words
+from tests.console.staff.pages import SEARCH, stray, words
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, text
 from tests.make import paid
@@ -80,3 +80,15 @@ def test_a_search_calls_its_groups_and_hits_as_the_lists_do(cast: Cast, finance:
     hits = words(finance.get(SEARCH, data={"q": "24.90"}))
     assert f"Results for 24.90 Payments {made['reference']} Test €24.90 · Completed" in hits
     assert "People" in words(finance.get(SEARCH, data={"q": "alice"}))
+
+
+def test_a_heading_names_an_amount_and_keeps_the_id_that_people_quote(
+    cast: Cast, finance: Browser
+) -> None:
+    make.store_coins(cast.bakery.store, "SETH", 10**18)
+    payout = make.payout(cast.bakery.test, 10**16)
+    page = words(finance.get(f"/admin/payouts/payout/{payout['id']}/change/"))
+    assert f"Payout of 0.01 ETH {payout['id']} History" in page
+    transfer = stray(cast)
+    page = words(finance.get(f"/admin/chain/unmatchedtransfer/{transfer.pk}/change/"))
+    assert re.search(r"Unmatched transfer (of [\d.,]+ \w+|0x\w+…\w+) History", page)
