@@ -61,8 +61,12 @@ class Town:
         self._add("waiting", range(1, copies // SETTLED_PER_WAITING + 1), stores)
         self._copier.advance_sequences()
         self._fold()
+        ask("VACUUM ANALYZE")
+
+    def put_in_order(self) -> None:
+        """Tables of which the age of blocks is indexed, as they would have been written: the oldest
+        rows first."""
         for table, column in by_age():
-            # As they would have been written: the oldest first.
             ask(f"CREATE INDEX of_town ON {table} ({column})")
             ask(f"CLUSTER {table} USING of_town")
             ask("DROP INDEX of_town")
