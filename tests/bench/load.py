@@ -89,8 +89,8 @@ def serving(*command: str, port: int) -> Iterator["subprocess.Popen[bytes]"]:
         process.wait(timeout=40)
 
 
-def product(target: str, threads: int = 4) -> list[str]:
-    """Two processes of the server that production has, with as many threads each."""
+def product(target: str, threads: int = 4, workers: int = WORKERS) -> list[str]:
+    """Processes of the server that production has, with as many threads each."""
     options = [
         "--interface",
         "asginl",
@@ -99,7 +99,7 @@ def product(target: str, threads: int = 4) -> list[str]:
         "--port",
         "{port}",
         "--workers",
-        str(WORKERS),
+        str(workers),
         "--workers-kill-timeout",
         "25",
         "--log-level",

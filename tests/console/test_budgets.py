@@ -147,6 +147,8 @@ FORKS = (
 )
 HEAPS = """
 {start}
+import gc
+print(gc.get_freeze_count(), len(gc.get_objects()), flush=True)
 import ctypes, threading
 libc, met = ctypes.CDLL(None), threading.Barrier(8)
 libc.fopen.restype = libc.malloc.restype = ctypes.c_void_p
@@ -210,89 +212,107 @@ def test_a_process_asks_the_database_nothing_before_its_work(
     assert started[name]["queries"] == []
 
 
-def loaded_by(lines: str) -> set[str]:
-    """The modules of a process that has run these lines."""
+# What is asked of a process that has begun, each in a child of its own.
+AFTERWARD = {
+    "a passkey of strangers": (
+        "from apps.access import passkeys; from datetime import datetime; passkeys.begin_asking({},"
+        " None, datetime.now())"
+    ),
+    "a passkey of a device": "from apps.access import ceremonies; ceremonies.Ceremonies(None)",
+    "the check of a passkey": "from apps.access import ceremonies; ceremonies._load_verifiers()",
+    "whether Redis is there": "from apps.core import buckets; buckets.unreachable()",
+    "the client of Redis": "from apps.core import buckets; buckets.client()",
+    "a bucket": "from apps.core import buckets; buckets._bucket('pdf', 'test')",
+    "a page of the documentation": (
+        "from apps.docs.views import explorer, show; from django.http import HttpRequest; page ="
+        " HttpRequest(); page.method = 'GET'; explorer(page); show(page)"
+    ),
+}
+CHILDREN = """
+import django, json, os, sys
+django.setup()
+for name, lines in json.loads(sys.argv[1]).items():
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        exec(lines)
+        print(json.dumps([name, [*sys.modules]]), flush=True)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, name
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, set[str]]:
+    """The modules of a process that has begun and was asked for one thing."""
     said = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"import django, json, sys; django.setup(); {lines}; print(json.dumps([*sys.modules]))",
-        ],
+        [sys.executable, "-c", CHILDREN, json.dumps(AFTERWARD)],
         cwd=bootstrap.ROOT,
         env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
         capture_output=True,
         text=True,
         check=True,
     )
-    return set(json.loads(said.stdout.splitlines()[-1]))
+    return {name: set(modules) for name, modules in map(json.loads, said.stdout.splitlines())}
 
 
-def test_asking_strangers_for_a_passkey_loads_nothing_that_verifies_one() -> None:
-    asks = (
-        "from apps.access import passkeys; from datetime import datetime; passkeys.begin_asking({},"
-        " None, datetime.now())"
-    )
-    assert HEAVY & loaded_by(asks) == set()
+def test_asking_strangers_for_a_passkey_loads_nothing_that_verifies_one(
+    loaded: dict[str, set[str]],
+) -> None:
+    assert HEAVY & loaded["a passkey of strangers"] == set()
 
 
-def test_asking_a_device_for_a_passkey_loads_no_cryptography() -> None:
-    loaded = loaded_by("from apps.access import ceremonies; ceremonies.Ceremonies(None)")
-    assert "webauthn" in loaded
-    assert {"cryptography", "OpenSSL", "pyasn1", "pyasn1_modules"} & loaded == set()
+def test_asking_a_device_for_a_passkey_loads_no_cryptography(loaded: dict[str, set[str]]) -> None:
+    modules = loaded["a passkey of a device"]
+    assert "webauthn" in modules
+    assert {"cryptography", "OpenSSL", "pyasn1", "pyasn1_modules"} & modules == set()
 
 
-def test_checking_a_passkey_loads_nothing_that_reads_statements_of_makers() -> None:
-    loaded = loaded_by("from apps.access import ceremonies; ceremonies._load_verifiers()")
+def test_checking_a_passkey_loads_nothing_that_reads_statements_of_makers(
+    loaded: dict[str, set[str]],
+) -> None:
+    modules = loaded["the check of a passkey"]
     assert {
         "webauthn.registration.verify_registration_response",
         "webauthn.authentication.verify_authentication_response",
-    } <= loaded
-    assert {"OpenSSL", "pyasn1", "pyasn1_modules"} & loaded == set()
+    } <= modules
+    assert {"OpenSSL", "pyasn1", "pyasn1_modules"} & modules == set()
 
 
-@pytest.mark.parametrize("asks", ["unreachable()", "client()", "_bucket('pdf', 'test')"])
-def test_the_client_of_redis_is_loaded_without_its_other_kinds(asks: str) -> None:
-    loaded = loaded_by(f"from apps.core import buckets; buckets.{asks}")
-    assert "redis.client" in loaded
+@pytest.mark.parametrize("name", ["whether Redis is there", "the client of Redis", "a bucket"])
+def test_the_client_of_redis_is_loaded_without_its_other_kinds(
+    name: str, loaded: dict[str, set[str]]
+) -> None:
+    assert "redis.client" in loaded[name]
     unwanted = {"redis.asyncio", "redis.cluster", "redis.sentinel", "throttled.asyncio"}
-    assert (unwanted | {"opentelemetry"}) & loaded == set()
+    assert (unwanted | {"opentelemetry"}) & loaded[name] == set()
 
 
-def test_the_documentation_loads_nothing_that_draws_it() -> None:
-    asks = (
-        "from apps.docs.views import explorer, show; from django.http import HttpRequest; page ="
-        " HttpRequest(); page.method = 'GET'"
-    )
-    assert HEAVY & loaded_by(f"{asks}; explorer(page); show(page)") == set()
+def test_the_documentation_loads_nothing_that_draws_it(loaded: dict[str, set[str]]) -> None:
+    assert HEAVY & loaded["a page of the documentation"] == set()
 
 
-@pytest.mark.parametrize("start", ["import config.asgi", FORKS])
-def test_the_threads_of_a_process_share_two_heaps(start: str) -> None:
-    environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
+@pytest.fixture(scope="module", params=["import config.asgi", FORKS], ids=["web", "worker"])
+def before_it_serves(request: pytest.FixtureRequest) -> dict[str, int]:
+    """What the collector looks through, and how many heaps the threads have."""
     said = subprocess.run(
-        [sys.executable, "-c", HEAPS.format(start=start)],
-        cwd=bootstrap.ROOT,
-        env=environ,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert 0 < said.stdout.count("<heap nr=") <= 2
-
-
-@pytest.mark.parametrize("start", ["import config.asgi", FORKS])
-def test_what_is_loaded_is_out_of_the_collectors_sight(start: str) -> None:
-    counts = "import gc; print(gc.get_freeze_count(), len(gc.get_objects()))"
-    said = subprocess.run(
-        [sys.executable, "-c", f"{start}; {counts}"],
+        [sys.executable, "-c", HEAPS.format(start=request.param)],
         cwd=bootstrap.ROOT,
         env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
         capture_output=True,
         text=True,
         check=True,
     )
-    frozen, seen = map(int, said.stdout.split())
-    assert frozen > 90_000 and seen < 1_000
+    frozen, seen = map(int, said.stdout.splitlines()[0].split())
+    return {"frozen": frozen, "seen": seen, "heaps": said.stdout.count("<heap nr=")}
+
+
+def test_the_threads_of_a_process_share_two_heaps(before_it_serves: dict[str, int]) -> None:
+    assert 0 < before_it_serves["heaps"] <= 2
+
+
+def test_what_is_loaded_is_out_of_the_collectors_sight(before_it_serves: dict[str, int]) -> None:
+    assert before_it_serves["frozen"] > 90_000 and before_it_serves["seen"] < 1_000
 
 
 def test_a_command_ends_without_looking_through_all_that_it_has_loaded() -> None:

@@ -14,7 +14,7 @@ from tests.bench.load import free_port, product, serving
 def port(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[int]:
     number = free_port()
     with django_db_blocker.unblock():  # type: ignore[attr-defined]
-        command = product("tests.web.failing_stream:application")
+        command = product("tests.web.failing_stream:application", workers=1)
         with serving(*command, port=number):
             yield number
 
