@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest import runner
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.handlers.base import BaseHandler
@@ -21,6 +22,7 @@ from apps.stores.models import User
 from dev import embedded, template_database
 from tests import sharing, whole
 from tests.cast import Cast, Shop, assemble
+from tests.stacks import with_deep_stack
 
 _find_static_files = WhiteNoiseMiddleware.add_files_from_finders
 _static_files: dict[str, Any] = {}
@@ -62,6 +64,8 @@ def _load_once(handler: BaseHandler, is_async: bool = False) -> None:
 # A server loads its middleware once; each client of a test loaded it anew, and some tests have a
 # client for every call.
 ClientHandler.load_middleware = _load_once  # type: ignore[method-assign, assignment]  # bound later
+
+runner.runtestprotocol = with_deep_stack(runner.runtestprotocol)
 
 # Argon2 is slow on purpose; what the tests promise doesn't hang on how slow.
 Argon2PasswordHasher.time_cost = 1
