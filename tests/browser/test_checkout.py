@@ -347,6 +347,26 @@ Tillgate.mount("#pay", {reference: "%s"});
 </script></html>"""
 
 
+def test_a_browser_without_light_dark_shows_ground_text_and_buttons(
+    shop: Shop, open_page: OpenPage, server: str
+) -> None:
+    made = order(shop, "live")
+    page = open_page("/healthz", dark=True, width=390, height=844)
+
+    def from_before(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("light-dark(", "unheard-of("))
+
+    page.route("**/*.css", from_before)
+    page.goto(f"{server}/pay/{made['reference']}")
+    shoot(page, "checkout-old-browser")
+    colors = page.evaluate(
+        """() => { const style = getComputedStyle(document.documentElement);
+            return [style.backgroundColor, getComputedStyle(document.body).color] }"""
+    )
+    assert colors == ["rgb(244, 246, 243)", "rgb(20, 32, 27)"]
+
+
 KILOBYTES_MAX = 97
 REQUESTS_MAX = 12
 SHIFTS = """
