@@ -65,10 +65,10 @@ def write(description: Schema, folder: Path) -> None:
     (folder / "__init__.py").write_text(NOTE)
     schemas = description["components"]["schemas"]
     SCHEMAS.update(schemas)
-    documents = share_parts(schemas, in_order=True)
+    documents = share_parts(by_name(schemas))
     (folder / "models.py").write_text(generated(documents, "dataclass"))
     asked = {name: schema for name, schema in queries.items() if schema}
-    inputs = share_parts({**wrapped(bodies), **asked}, in_order=False)
+    inputs = share_parts({**wrapped(bodies), **asked})
     (folder / "inputs.py").write_text(generated(inputs, "typed_dict"))
     (folder / "resources.py").write_text(resources(methods, operations, bodies, queries))
 
@@ -138,6 +138,16 @@ class Answer(NamedTuple):
 
     kind: str
     type: str
+
+
+def by_name(schemas: dict[str, Schema]) -> dict[str, Schema]:
+    """The order of fields is no promise, as documents are only created by keyword."""
+    return {
+        name: {**schema, "properties": dict(sorted(schema["properties"].items()))}
+        if "properties" in schema
+        else schema
+        for name, schema in schemas.items()
+    }
 
 
 def kind_of(method: str, schema: Schema | None, schemas: Schema) -> Answer:

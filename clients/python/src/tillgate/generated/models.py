@@ -8,60 +8,60 @@ from typing import Any, Literal, TypeAlias
 
 @dataclass(frozen=True, kw_only=True)
 class AccountNamed:
+    external_id: str | None
     id: str
     name: str
-    external_id: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccountVerification:
-    id: str
-    status: str
-    business_legal_name: str | None
     business_country: str | None
-    registration_number: str | None
-    tax_id: str | None
+    business_description: str | None
+    business_legal_name: str | None
     business_website: str | None
     contact_email: str | None
     contact_phone: str | None
-    business_description: str | None
-    rejection_reason: str | None
-    submitted_at: str | None
-    reviewed_at: str | None
     created_at: str
+    id: str
+    registration_number: str | None
+    rejection_reason: str | None
+    reviewed_at: str | None
+    status: str
+    submitted_at: str | None
+    tax_id: str | None
     updated_at: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agent:
+    expires_at: str | None
+    last_used_at: str | None
     name: str
     principal: str
-    token_prefix: str
     scopes: list[str]
-    last_used_at: str | None
-    expires_at: str | None
+    token_prefix: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentAuthorization:
-    provider: Literal['none', 'policy', 'http']
     mandates: bool
+    provider: Literal['none', 'policy', 'http']
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentCredentialWithSecret:
-    id: str
-    token_prefix: str
-    mode: str
-    livemode: bool
-    name: str
     agent_principal: str
-    scopes: list[str]
-    last_used_at: str | None
-    revoked_at: str | None
-    expires_at: str | None
     created_at: str
+    expires_at: str | None
+    id: str
+    last_used_at: str | None
+    livemode: bool
+    mode: str
+    name: str
+    revoked_at: str | None
+    scopes: list[str]
     secret: str
+    token_prefix: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,24 +72,24 @@ class AgentRateLimit:
 @dataclass(frozen=True, kw_only=True)
 class AgentStore:
     id: str
-    name: str
     kyc_confirmed: bool
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentToken:
-    asset_id: str
-    coin_symbol: str
-    chain_symbol: str
-    name: str
-    atomic_decimals: int
     active: bool
+    asset_id: str
+    atomic_decimals: int
+    chain_symbol: str
+    coin_symbol: str
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentTokenChange:
-    asset_id: str
     active: bool
+    asset_id: str
     provider: Literal['none', 'policy', 'http']
 
 
@@ -101,16 +101,16 @@ class AgentTokens:
 
 @dataclass(frozen=True, kw_only=True)
 class ApiKey:
+    created_at: str
     id: str
-    name: str
-    mode: str
     key_type: str
-    scopes: list[str]
-    prefix: str
     last_four: str
     last_used_at: str | None
+    mode: str
+    name: str
+    prefix: str
     revoked_at: str | None
-    created_at: str
+    scopes: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,16 +121,16 @@ class ApiKeyWithSecret(ApiKey):
 @dataclass(frozen=True, kw_only=True)
 class AssetNamed:
     asset_id: str
-    coin_symbol: str
     chain_symbol: str
+    coin_symbol: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class AssetPaidOut:
     asset_id: str
-    coin_symbol: str
-    chain_symbol: str
     atomic_decimals: int
+    chain_symbol: str
+    coin_symbol: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,53 +138,53 @@ class AssetShares:
     asset_id: str
     atomic_decimals: int
     gross_atomic: str
-    service_fee_atomic: str
-    platform_fee_atomic: str
     net_atomic: str
+    platform_fee_atomic: str
     refunded_atomic: str
+    service_fee_atomic: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class AutoSwap:
-    status: str
-    sell_amount: str
-    sell_coin_symbol: str
-    sell_chain_symbol: str
+    actual_buy_amount: str | None
     buy_amount: str
-    buy_coin_symbol: str
     buy_chain_symbol: str
+    buy_coin_symbol: str
     estimated: bool
     expected_buy_amount: str
-    actual_buy_amount: str | None
+    sell_amount: str
+    sell_chain_symbol: str
+    sell_coin_symbol: str
     slippage_bps: int | None
+    status: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
+    amount_cents: int | None
     asset_id: str
-    coin_symbol: str
-    chain_symbol: str
     atomic_decimals: int
     balance_atomic: str
+    chain_symbol: str
+    coin_symbol: str
     pending_atomic: str
     reserved_atomic: str
     total_atomic: str
-    amount_cents: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Blocker:
-    type: str
     count: int
+    type: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Branding:
-    logo_url: str | None
     brand_name: str | None
+    logo_url: str | None
     primary_color: str | None
-    secondary_color: str | None
     remove_service_branding: bool
+    secondary_color: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,8 +194,8 @@ class CallbackRead:
 
 @dataclass(frozen=True, kw_only=True)
 class CallbackTaken:
-    received: bool
     new: bool
+    received: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,99 +206,99 @@ class CardOption:
 
 @dataclass(frozen=True, kw_only=True)
 class CardProvider:
-    id: str
-    name: str
-    slug: str
-    icon_url: str | None
     charge_amount_cents: int
     converted_amount_cents: int
     crypto_amount: str
+    icon_url: str | None
+    id: str
+    name: str
     no_kyc: bool
     recommended: bool
+    slug: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CardSession:
-    id: str
-    provider: str
-    status: str
     amount_cents: int
+    created_at: str
     currency: str
     expires_at: str | None
+    id: str
     paid_at: str | None
+    provider: str
     provider_txid: str | None
-    created_at: str
+    status: str
     url: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CardUnavailable:
-    reason: str
     message: str
+    reason: str
     charge_amount_cents: int | None = None
-    min_amount_cents: int | None = None
-    max_amount_cents: int | None = None
     currency: str | None = None
+    max_amount_cents: int | None = None
+    min_amount_cents: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckoutAsset:
     asset_id: str
-    coin_symbol: str
-    chain_symbol: str
-    chain_name: str
-    chain_id: int
     atomic_decimals: int
+    chain_id: int
+    chain_name: str
+    chain_symbol: str
+    coin_symbol: str
     display_decimals: int
     token_standard: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckoutTransaction:
-    tx_hash: str
-    status: Literal['confirming', 'confirmed', 'failed']
-    confirmations: int
-    required_confirmations: int
     amount_atomic: str
-    coin_symbol: str
-    chain_symbol: str
     atomic_decimals: int
+    chain_symbol: str
+    coin_symbol: str
+    confirmations: int
     explorer_url: str | None
+    required_confirmations: int
+    status: Literal['confirming', 'confirmed', 'failed']
+    tx_hash: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Customer:
-    id: str
+    address: dict[str, Any] | None
+    created_at: str
+    deleted_at: str | None
     email: str
+    id: str
+    livemode: bool
+    metadata: dict[str, Any]
     name: str | None
     phone: str | None
-    address: dict[str, Any] | None
-    metadata: dict[str, Any]
-    livemode: bool
-    deleted_at: str | None
-    created_at: str
     updated_at: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CustomerSummary:
-    id: str
     email: str
+    id: str
     name: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeletedEvent:
+    deleted_at: str
+    external_id: str | None
     id: str
     name: str
-    external_id: str | None
-    deleted_at: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorDetails:
-    message: str
     code: str | None
+    message: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,13 +313,13 @@ class ErrorTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class ExchangeRate:
+    as_of: str
     asset_id: str
-    coin_symbol: str
     chain_symbol: str
+    coin_symbol: str
     currency: str
     rate: str
     source: str
-    as_of: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,63 +330,63 @@ class ExchangeRates:
 
 @dataclass(frozen=True, kw_only=True)
 class FeeEarned:
-    asset_id: str
     amount_atomic: str
+    asset_id: str
     atomic_decimals: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Financials:
-    gross_amount: str
+    asset_id: str
+    assets: list[AssetShares]
+    currency: str
+    exchange_rate: str
     fee_amount: str
-    net_amount: str
     fee_percentage: str
+    gross_amount: str
+    net_amount: str
     platform_fee_amount: str
     refunded_amount: str
-    currency: str
-    asset_id: str
-    exchange_rate: str
-    assets: list[AssetShares]
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostedInvoiceCustomer:
-    name: str | None
     email: str
+    name: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostedInvoiceLine:
+    amount_cents: int
     description: str
+    position: int
     quantity: int
     unit_amount_cents: int
-    amount_cents: int
-    position: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntentEvent:
+    from_status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded'] | None
     id: str
+    metadata: dict[str, Any]
+    order_id: str | None
     payment_intent_id: str
     reference: str
-    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
-    state_reason: str | None
     settlement_amount_cents: int
     settlement_currency: str
-    from_status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded'] | None
+    state_reason: str | None
+    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
     to_status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
-    order_id: str | None
-    metadata: dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class InvoiceLine:
-    id: str
+    amount_cents: int
     description: str
+    id: str
+    position: int
     quantity: int
     unit_amount_cents: int
-    amount_cents: int
-    position: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -399,20 +399,20 @@ class LineItem:
 
 @dataclass(frozen=True, kw_only=True)
 class Mandate:
-    id: str
-    scope: str
-    mandate_ref: str
-    status: Literal['active', 'exhausted', 'revoked', 'expired']
     asset_id: str
-    total_cap_atomic: str
-    per_call_cap_atomic: str | None
-    spent_atomic: str
-    remaining_atomic: str
     authorization_provider: Literal['none', 'policy', 'http']
-    expires_at: str
-    revoked_at: str | None
-    livemode: bool
     created_at: str
+    expires_at: str
+    id: str
+    livemode: bool
+    mandate_ref: str
+    per_call_cap_atomic: str | None
+    remaining_atomic: str
+    revoked_at: str | None
+    scope: str
+    spent_atomic: str
+    status: Literal['active', 'exhausted', 'revoked', 'expired']
+    total_cap_atomic: str
     updated_at: str
 
 
@@ -423,48 +423,48 @@ class MandateList:
 
 @dataclass(frozen=True, kw_only=True)
 class MarketFigures:
-    query: str
-    coin_id: str
-    vs_currency: str
-    price: float
-    market_cap: float | None
-    volume_24h: float | None
     change_24h_pct: float | None
+    coin_id: str
+    market_cap: float | None
+    price: float
+    query: str
     source: str
+    volume_24h: float | None
+    vs_currency: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Merchant:
-    legal_name: str | None
     country: str | None
+    legal_name: str | None
+    name: str
     registration_number: str | None
+    support_email: str | None
     tax_id: str | None
     website: str | None
-    name: str
-    support_email: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class OAuthApp:
-    id: str
+    active: bool
     client_id: str
-    name: str
-    website_url: str | None
-    logo_url: str | None
     confidential: bool
+    created_at: str
+    has_secret: bool
+    id: str
+    logo_url: str | None
+    name: str
     redirect_uris: list[str]
     scopes: list[str]
-    has_secret: bool
-    active: bool
-    created_at: str
+    website_url: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class OAuthAppNamed:
-    name: str
     client_id: str
-    website_url: str | None
     logo_url: str | None
+    name: str
+    website_url: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -487,31 +487,31 @@ class OAuthRedirect:
 class OAuthTokens:
     access_token: str
     expires_in: int
-    token_type: str
+    livemode: bool
     scope: str
     store_id: str | None
-    livemode: bool
+    token_type: str
     refresh_token: str | None = None
     refresh_token_expires_in: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class OrderSummary:
+    currency: str
     image_url: str | None
     line_items: list[LineItem]
     total_cents: int
-    currency: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overpayment:
-    required_atomic: str
-    received_atomic: str
+    asset_id: str
+    atomic_decimals: int
+    coin_symbol: str
     excess_atomic: str
     excess_cents: int
-    asset_id: str
-    coin_symbol: str
-    atomic_decimals: int
+    received_atomic: str
+    required_atomic: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -524,65 +524,65 @@ class PageFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentCardSession(CardSession):
-    provider_name: str | None
     destination_address: str
+    provider_name: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentCurrency:
     code: str
+    decimals: int
     label: str
     symbol: str
-    decimals: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentEvent:
-    id: str
+    created_at: str
     event_type: str
     from_status: str | None
-    to_status: str | None
+    id: str
     payload: dict[str, Any]
-    created_at: str
+    to_status: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentFee:
+    asset_id: str
+    booked_at: str | None
     fee_atomic: str
     fee_percentage: str
-    asset_id: str
     platform_fee_atomic: str
-    booked_at: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentIntentRow:
-    id: str
-    reference: str
+    auto_swap_status: str | None
+    created_at: str
+    customer_pays_fee: bool
+    description: str | None
+    expires_at: str
+    failed_url: str | None
+    fee_percentage: str
     hosted_url: str
-    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
-    state_reason: str | None
-    terminal: bool
+    id: str
+    image_url: str | None
+    line_items: list[LineItem]
+    livemode: bool
+    metadata: dict[str, Any]
+    order_id: str | None
+    platform_fee_percentage: str | None
+    reconciliation_status: Literal['final', 'under_investigation', 'disputed', 'closed'] | None
+    reference: str
+    refund_state: Literal['none', 'partial', 'full']
     settlement_amount: str
     settlement_currency: str
     settlement_status: Literal['pending', 'processing', 'completed', 'failed'] | None
-    auto_swap_status: str | None
-    reconciliation_status: Literal['final', 'under_investigation', 'disputed', 'closed'] | None
-    refund_state: Literal['none', 'partial', 'full']
-    customer_pays_fee: bool
-    fee_percentage: str
-    platform_fee_percentage: str | None
-    order_id: str | None
-    title: str | None
-    description: str | None
-    image_url: str | None
+    state_reason: str | None
+    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
     success_url: str | None
-    failed_url: str | None
-    metadata: dict[str, Any]
-    line_items: list[LineItem]
-    livemode: bool
-    expires_at: str
-    created_at: str
+    terminal: bool
+    title: str | None
     updated_at: str
 
 
@@ -594,32 +594,32 @@ class PaymentIntentRowPage:
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentRequirementsExtra:
-    name: str
-    version: str
     assetTransferMethod: str
+    name: str
     paymentIntentId: str
     reference: str
+    version: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class PayoutEvent:
-    id: str
-    status: str
     amount_atomic: str
     created_at: str
+    id: str
+    status: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class PayoutLimit:
     asset_id: str
-    coin_symbol: str
-    chain_symbol: str
     atomic_decimals: int
-    per_tx_cap_atomic: str | None
-    daily_cap_atomic: str | None
-    daily_spent_atomic: str
-    daily_remaining_atomic: str | None
+    chain_symbol: str
+    coin_symbol: str
     controls_configured: bool
+    daily_cap_atomic: str | None
+    daily_remaining_atomic: str | None
+    daily_spent_atomic: str
+    per_tx_cap_atomic: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -630,81 +630,81 @@ class PayoutLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class PayoutQuote:
+    amount_atomic: str
     asset_id: str
     coin_symbol: str
-    amount_atomic: str
-    estimated_fiat_cents: int
     estimated_fee_cents: int
+    estimated_fiat_cents: int
     exchange_rate: str
-    fiat_currency: str
-    source_currency: str
-    minimum_atomic: str
-    meets_minimum: bool
     expires_at: str | None
+    fiat_currency: str
+    meets_minimum: bool
+    minimum_atomic: str
+    source_currency: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class PayoutSchedule:
-    id: str
-    frequency: str
-    minimum_fiat_cents: int | None
-    minimum_fiat_currency: str | None
+    active: bool
+    asset: AssetNamed
+    created_at: str
+    crypto_payout_detail_id: str | None
     destination_address: str | None
     destination_type: str
-    payout_rail: str
-    next_payout_at: str | None
+    fiat_payout_detail_id: str | None
+    frequency: str
+    id: str
     last_payout_at: str | None
     last_skip_reason: str | None
-    active: bool
     livemode: bool
-    fiat_payout_detail_id: str | None
-    crypto_payout_detail_id: str | None
-    created_at: str
+    minimum_fiat_cents: int | None
+    minimum_fiat_currency: str | None
+    next_payout_at: str | None
+    payout_rail: str
     updated_at: str
-    asset: AssetNamed
 
 
 @dataclass(frozen=True, kw_only=True)
 class PayoutTransition:
-    from_: str | None
-    to: str
     at: str
+    from_: str | None
     note: str | None
+    to: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlatformAccessRequest:
+    created_at: str
     id: str
-    status: str
     reason: str | None
     rejection_reason: str | None
-    created_at: str
     reviewed_at: str | None
+    status: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlatformAccount:
-    id: str
-    name: str
-    external_id: str | None
-    platform_fee_percentage: str | None
-    kyc_confirmed_at: str | None
     charges_enabled: bool
-    payouts_enabled: bool
-    verification_status: str | None
     created_at: str
+    external_id: str | None
+    id: str
+    kyc_confirmed_at: str | None
+    name: str
+    payouts_enabled: bool
+    platform_fee_percentage: str | None
+    verification_status: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlatformPayment:
-    id: str
-    reference: str
-    status: str
-    settlement_currency: str
-    settlement_amount_cents: int
-    platform_fee_percentage: str | None
-    created_at: str
     account: AccountNamed
+    created_at: str
+    id: str
+    platform_fee_percentage: str | None
+    reference: str
+    settlement_amount_cents: int
+    settlement_currency: str
+    status: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -715,39 +715,39 @@ class PlatformPaymentPage:
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    id: str
-    product_id: str
-    unit_amount_cents: int
+    active: bool
+    created_at: str
     currency: str
+    id: str
     interval: Literal['daily', 'weekly', 'monthly', 'yearly']
     interval_count: int
-    active: bool
-    metadata: dict[str, Any]
     livemode: bool
-    created_at: str
+    metadata: dict[str, Any]
+    product_id: str
+    unit_amount_cents: int
     updated_at: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriceWithProduct:
+    currency: str
     id: str
+    interval: Literal['daily', 'weekly', 'monthly', 'yearly']
+    interval_count: int
     product_id: str
     product_name: str
     unit_amount_cents: int
-    currency: str
-    interval: Literal['daily', 'weekly', 'monthly', 'yearly']
-    interval_count: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Product:
-    id: str
-    name: str
-    description: str | None
     active: bool
-    metadata: dict[str, Any]
-    livemode: bool
     created_at: str
+    description: str | None
+    id: str
+    livemode: bool
+    metadata: dict[str, Any]
+    name: str
     updated_at: str
 
 
@@ -759,33 +759,33 @@ class ProductWithPrices(Product):
 @dataclass(frozen=True, kw_only=True)
 class RangeRefused:
     error: str
-    max_days: int | None = None
     available_through: str | None = None
+    max_days: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReconciledAsset(AssetShares):
-    required_atomic: str
     confirmed_atomic: str
-    unconfirmed_atomic: str
+    required_atomic: str
     tx_hashes: list[str]
+    unconfirmed_atomic: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reconciliation:
+    assets: list[ReconciledAsset]
+    balanced: bool
+    currency: str
+    expected_amount: str | None
+    expected_amount_atomic: str
+    last_checked_at: str | None
     payment_intent_id: str
+    received_amount: str | None
+    received_amount_atomic: str
     reference: str
     status: Literal['final', 'under_investigation', 'disputed', 'closed']
-    balanced: bool
-    expected_amount: str | None
-    received_amount: str | None
     swap_delta: str | None
-    currency: str
-    expected_amount_atomic: str
-    received_amount_atomic: str
     swap_delta_atomic: str
-    last_checked_at: str | None
-    assets: list[ReconciledAsset]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -795,21 +795,21 @@ class RedeliveryQueued:
 
 @dataclass(frozen=True, kw_only=True)
 class Refund:
+    amount: str
+    amount_atomic: str
+    asset_id: str
+    atomic_decimals: int
+    attempts: int
+    chain_symbol: str
+    coin_symbol: str
+    created_at: str
+    destination_address: str
+    failure_reason: str | None
     id: str
     payment_intent_id: str
-    status: Literal['pending', 'submitted', 'confirmed', 'failed']
     reason: Literal['merchant_requested', 'failed_underpaid', 'failed_overpaid']
-    destination_address: str
-    amount_atomic: str
-    amount: str
+    status: Literal['pending', 'submitted', 'confirmed', 'failed']
     tx_hash: str | None
-    attempts: int
-    failure_reason: str | None
-    asset_id: str
-    coin_symbol: str
-    chain_symbol: str
-    atomic_decimals: int
-    created_at: str
     updated_at: str
     refund_in_progress: bool | None = None
 
@@ -821,58 +821,58 @@ class RefundList:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
+    created_at: str
+    currency: str | None
+    error: str | None
+    format: str
+    generated_at: str | None
     id: str
-    report_type: str
-    status: str
     period_from: str
     period_to: str
-    currency: str | None
-    format: str
-    created_at: str
-    generated_at: str | None
+    report_type: str
     size_bytes: int | None
-    error: str | None
-    url: str | None = None
+    status: str
     expires_in: int | None = None
+    url: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportIndex:
-    reports: list[Report]
     available_through: str
+    reports: list[Report]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportPending:
-    status: str
     report_id: str
+    status: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportReady:
-    status: str
-    url: str
     expires_in: int
     report_id: str
+    status: str
+    url: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequestEntry:
-    id: str
-    method: str
-    path: str
-    status: int
-    request_id: str
-    duration_ms: int
-    credential_kind: str
+    created_at: str
     credential_id: str | None
-    idempotency_key: str | None
-    is_replay: bool
-    is_body_different: bool
+    credential_kind: str
+    duration_ms: int
     error_code: str | None
     error_message: str | None
+    id: str
+    idempotency_key: str | None
+    is_body_different: bool
+    is_replay: bool
     livemode: bool
-    created_at: str
+    method: str
+    path: str
+    request_id: str
+    status: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -883,34 +883,34 @@ class RequestEntryFeed:
 
 @dataclass(frozen=True, kw_only=True)
 class SettleResponseExtra:
+    paymentIntentId: str
     settlementId: str
     state: Literal['verified', 'submitted', 'unknown', 'settled', 'failed']
-    paymentIntentId: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settlement:
-    id: str
-    status: Literal['pending', 'submitted', 'confirmed', 'failed']
-    asset_id: str
     amount_atomic: str
-    mandate_ref: str
+    asset_id: str
+    created_at: str
+    failure_reason: str | None
+    id: str
+    livemode: bool
     mandate_id: str
+    mandate_ref: str
     nonce: str
     pay_to: str | None
     payer: str | None
     requirements: dict[str, Any] | None
+    status: Literal['pending', 'submitted', 'confirmed', 'failed']
     tx_ref: str | None
-    failure_reason: str | None
-    livemode: bool
-    created_at: str
     updated_at: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettlementBalance:
-    currency: str
     amount_cents: int | None
+    currency: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -921,8 +921,8 @@ class SettlementPage:
 
 @dataclass(frozen=True, kw_only=True)
 class SignableToken:
-    assetId: str
     asset: str
+    assetId: str
     decimals: int
     name: str
     version: str
@@ -930,17 +930,17 @@ class SignableToken:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedDeposit:
-    reference: str
     amount_atomic: str
     confirmations: int
+    reference: str
     status: Literal['confirming', 'confirmed', 'failed']
 
 
 @dataclass(frozen=True, kw_only=True)
 class StablecoinTotal:
+    atomic_decimals: int
     coin_symbol: str
     total_atomic: str
-    atomic_decimals: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -952,8 +952,8 @@ class StoreNamed:
 @dataclass(frozen=True, kw_only=True)
 class SubscriptionItem:
     id: str | None
-    quantity: int
     price: PriceWithProduct
+    quantity: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -967,35 +967,35 @@ class SummaryDay:
 @dataclass(frozen=True, kw_only=True)
 class SummaryRange:
     from_: str
-    to: str
     granularity: str
+    to: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryTotals:
+    avg_order_value_cents: dict[str, int]
     order_count: int
     order_count_by_currency: dict[str, int]
-    volume_cents: dict[str, int]
-    avg_order_value_cents: dict[str, int]
     status_counts: dict[str, int]
     success_rate: float
     success_rate_by_currency: dict[str, float]
+    volume_cents: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SupportedAsset:
     asset_id: str
-    name: str
-    coin_symbol: str
-    chain_symbol: str
-    chain_name: str
-    network: str
-    token_standard: str
     atomic_decimals: int
+    chain_name: str
+    chain_symbol: str
+    coin_symbol: str
     display_decimals: int
-    settlement_currency: str
-    min_withdrawal_atomic: str
     fiat_eligible: bool
+    min_withdrawal_atomic: str
+    name: str
+    network: str
+    settlement_currency: str
+    token_standard: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1005,20 +1005,20 @@ class SupportedKindExtra:
 
 @dataclass(frozen=True, kw_only=True)
 class Swap:
-    id: str
-    status: str
-    source_asset_id: str
-    buy_asset_id: str
-    sell_amount_atomic: str
-    expected_buy_amount_atomic: str
     actual_buy_amount_atomic: str | None
-    swap_provider: str
-    tx_hash: str | None
-    livemode: bool
     auto_swap: bool
-    failure_reason: str | None
+    buy_asset_id: str
     completed_at: str | None
     created_at: str
+    expected_buy_amount_atomic: str
+    failure_reason: str | None
+    id: str
+    livemode: bool
+    sell_amount_atomic: str
+    source_asset_id: str
+    status: str
+    swap_provider: str
+    tx_hash: str | None
     updated_at: str
 
 
@@ -1030,22 +1030,22 @@ class SwapPage:
 
 @dataclass(frozen=True, kw_only=True)
 class SwapQuote:
-    source_asset_id: str
     buy_asset_id: str
-    sell_amount_atomic: str
+    buy_atomic_decimals: int
     estimated_buy_amount_atomic: str
     min_received_atomic: str
+    sell_amount_atomic: str
     slippage_bps: int
-    buy_atomic_decimals: int
+    source_asset_id: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepEvent:
+    amount_atomic: str
+    asset_id: str
+    created_at: str
     id: str
     status: str
-    amount_atomic: str
-    created_at: str
-    asset_id: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1057,8 +1057,8 @@ class TestClock:
 
 @dataclass(frozen=True, kw_only=True)
 class TestClockMoving:
-    status: str
     now: str
+    status: str
     target: str
 
 
@@ -1071,39 +1071,30 @@ class TestDeliveryQueued:
 
 @dataclass(frozen=True, kw_only=True)
 class TimelineEntry:
-    type: str
-    from_: str | None
-    to: str | None
     at: str
+    from_: str | None
     payload: dict[str, Any]
+    to: str | None
+    type: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class TopAccount:
     account_id: str
-    name: str
     amount_cents: int
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transaction:
-    tx_hash: str
-    from_address: str
-    deposit_address: str
-    confirmations: int
-    required_confirmations: int
-    status: Literal['confirming', 'confirmed', 'failed']
+class Transaction(CheckoutTransaction):
     asset_id: str
-    coin_symbol: str
-    chain_symbol: str
-    chain_name: str
-    network: str
-    amount_atomic: str
-    atomic_decimals: int
     block_number: int | None
-    explorer_url: str | None
-    detected_at: str
+    chain_name: str
     confirmed_at: str | None
+    deposit_address: str
+    detected_at: str
+    from_address: str
+    network: str
     simulated: bool
 
 
@@ -1114,77 +1105,77 @@ class TransactionEvent(IntentEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class UserInfo:
-    sub: str
-    name: str
     email: str
+    name: str
+    sub: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationEvent:
+    external_id: str | None
     id: str
     name: str
-    external_id: str | None
-    verification_status: Literal['pending', 'approved', 'rejected']
     rejection_reason: str | None
+    verification_status: Literal['pending', 'approved', 'rejected']
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyResponse:
     isValid: bool
-    invalidReason: str | None = None
     invalidMessage: str | None = None
+    invalidReason: str | None = None
     payer: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeInCurrency:
-    currency: str
     amount_cents: int
+    currency: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class WalletPayment:
     amount_atomic: str
-    required_atomic: str
     remaining_daily_atomic: str
+    required_atomic: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookDelivery:
-    id: str
+    attempts: int
+    created_at: str
+    delivered_at: str | None
     delivery_id: str
+    duration_ms: int | None
+    error: str | None
     event_id: str
     event_type: str
-    status: Literal['pending', 'attempting', 'delivered', 'failed', 'ignored']
-    attempts: int
-    response_status: int | None
-    response_body: str | None
-    error: str | None
-    duration_ms: int | None
-    test: bool
+    id: str
     next_attempt_at: str | None
-    delivered_at: str | None
-    created_at: str
+    response_body: str | None
+    response_status: int | None
+    status: Literal['pending', 'attempting', 'delivered', 'failed', 'ignored']
+    test: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookEndpoint:
-    id: str
-    url: str
+    api_version: str
+    created_at: str
     description: str
+    disabled_at: str | None
+    id: str
+    livemode: bool
+    metadata: dict[str, Any]
+    platform: str | None
+    platform_integration: bool
+    platform_store_url: str | None
+    signing_secret_preview: str
     status: Literal['active', 'disabled', 'error']
     subscribed_events: list[str]
-    signing_secret_preview: str
-    platform: str | None
-    platform_store_url: str | None
-    platform_integration: bool
-    metadata: dict[str, Any]
-    api_version: str
-    livemode: bool
-    verified_at: str | None
-    disabled_at: str | None
-    created_at: str
     updated_at: str
+    url: str
+    verified_at: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1194,8 +1185,8 @@ class WebhookEndpointListed(WebhookEndpoint):
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookEndpointWithDeliveries(WebhookEndpoint):
-    recent_deliveries: list[WebhookDelivery]
     available_events: list[str]
+    recent_deliveries: list[WebhookDelivery]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1210,14 +1201,14 @@ class WebhookEventData:
 
 @dataclass(frozen=True, kw_only=True)
 class OnboardingLinkFields:
-    id: str
     account_id: str
+    completed_at: str | None
+    created_at: str
+    expires_at: str
+    id: str
     purpose: str
     return_url: str | None
     token_prefix: str
-    expires_at: str
-    completed_at: str | None
-    created_at: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1228,40 +1219,40 @@ class AgentBalances:
 
 @dataclass(frozen=True, kw_only=True)
 class AgentContext:
-    store: AgentStore
-    mode: str
-    livemode: bool
+    accepted_assets_count: int
     agent: Agent
     authorization: AgentAuthorization
-    accepted_assets_count: int
+    livemode: bool
+    mode: str
     rate_limit: AgentRateLimit
+    store: AgentStore
 
 
 @dataclass(frozen=True, kw_only=True)
 class Balances:
     balances: list[Balance]
-    stablecoin_summary: list[StablecoinTotal]
     settlement_balance: SettlementBalance
+    stablecoin_summary: list[StablecoinTotal]
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlockedDetails:
-    message: str
-    code: str
     blockers: list[Blocker]
+    code: str
+    message: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CardMethod:
-    id: str
-    name: str
-    code: str
-    letter_id: str | None
-    icon_url: str | None
-    crypto_symbol: str
     charge_amount_cents: int
+    code: str
     converted_amount_cents: int
     crypto_amount: str
+    crypto_symbol: str
+    icon_url: str | None
+    id: str
+    letter_id: str | None
+    name: str
     provider_id: str
     provider_name: str
     providers: list[CardProvider]
@@ -1269,27 +1260,27 @@ class CardMethod:
 
 @dataclass(frozen=True, kw_only=True)
 class CardMethods:
-    provider: str
     currency: str
-    settlement_amount_cents: int
-    service_fee_cents: int
     fee_borne_by: str
     payment_methods: list[CardMethod]
+    provider: str
+    service_fee_cents: int
+    settlement_amount_cents: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckoutAddress:
-    id: str
     address: str
-    crypto_amount_atomic: str
-    crypto_amount: str
-    outstanding_atomic: str
-    received_atomic: str
+    asset: CheckoutAsset
     confirmed_atomic: str
+    crypto_amount: str
+    crypto_amount_atomic: str
+    id: str
+    outstanding_atomic: str
+    payment_uri: str
+    received_atomic: str
     required_confirmations: int
     status: Literal['pending', 'confirmed']
-    payment_uri: str
-    asset: CheckoutAsset
     base_crypto_atomic: str | None = None
     fee_crypto_atomic: str | None = None
 
@@ -1312,41 +1303,41 @@ class ErrorWithBlockers:
 
 @dataclass(frozen=True, kw_only=True)
 class Invoice:
-    id: str
-    status: Literal['draft', 'open', 'paid', 'void', 'uncollectible']
-    number: int | None
-    formatted_number: str | None
-    custom_number: str | None
-    po_number: str | None
-    public_token: str | None
-    hosted_url: str | None
-    customer_id: str
-    customer: CustomerSummary
-    subscription_id: str | None
-    period_key: str | None
-    currency: str
-    subtotal_cents: int
-    discount_cents: int
-    tax_cents: int
-    total_cents: int
     amount_paid_cents: int
-    refunded_cents: int
+    created_at: str
+    currency: str
+    custom_number: str | None
+    customer: CustomerSummary
+    customer_id: str
+    description: str | None
+    discount_cents: int
     discount_type: str | None
     discount_value: int | None
-    tax_rate_bps: int | None
     due_at: str | None
-    description: str | None
-    notes: str | None
+    finalized_at: str | None
     footer: str | None
-    metadata: dict[str, Any]
-    needs_attention: str | None
+    formatted_number: str | None
+    hosted_url: str | None
+    id: str
     line_items: list[InvoiceLine]
     livemode: bool
-    finalized_at: str | None
+    metadata: dict[str, Any]
+    needs_attention: str | None
+    notes: str | None
+    number: int | None
     paid_at: str | None
-    voided_at: str | None
-    created_at: str
+    period_key: str | None
+    po_number: str | None
+    public_token: str | None
+    refunded_cents: int
+    status: Literal['draft', 'open', 'paid', 'void', 'uncollectible']
+    subscription_id: str | None
+    subtotal_cents: int
+    tax_cents: int
+    tax_rate_bps: int | None
+    total_cents: int
     updated_at: str
+    voided_at: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1357,8 +1348,8 @@ class InvoicePage:
 
 @dataclass(frozen=True, kw_only=True)
 class LateDeposit(Transaction):
-    id: str
     accepted_at: str | None
+    id: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1369,8 +1360,8 @@ class LatestPlatformAccessRequest:
 @dataclass(frozen=True, kw_only=True)
 class OAuthConsent:
     application: OAuthAppNamed
-    scopes: list[str]
     livemode: bool
+    scopes: list[str]
     stores: list[StoreNamed]
 
 
@@ -1387,17 +1378,17 @@ class OnboardingLinkWithToken(OnboardingLinkFields):
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentAddress:
-    id: str
     address: str
-    status: Literal['pending', 'confirmed']
-    crypto_amount_atomic: str
-    crypto_amount: str
-    received_atomic: str
     confirmed_atomic: str
-    required_confirmations: int
-    exchange_rate_snapshot: str
-    payment_uri: str
     created_at: str
+    crypto_amount: str
+    crypto_amount_atomic: str
+    exchange_rate_snapshot: str
+    id: str
+    payment_uri: str
+    received_atomic: str
+    required_confirmations: int
+    status: Literal['pending', 'confirmed']
     supported_asset: SupportedAsset
     base_crypto_atomic: str | None = None
     fee_crypto_atomic: str | None = None
@@ -1410,33 +1401,33 @@ class PaymentIntent(PaymentIntentRow):
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentIntentDetail(PaymentIntent):
+    amount_paid: str
+    auto_swap_detail: AutoSwap | None
     checkout_url: str
     display_image_url: str | None
-    amount_paid: str
-    paid_at: str | None
-    financials: Financials | None
-    transaction: Transaction | None
-    overpayment: Overpayment | None
     fee: PaymentFee | None
+    financials: Financials | None
+    late_deposits: list[LateDeposit]
     merchant: Merchant
     needs_attention: str | None
-    late_deposits: list[LateDeposit]
-    payment_events: list[PaymentEvent]
-    timeline: list[TimelineEntry]
     onramp_session: PaymentCardSession | None
     onramp_unavailable: CardUnavailable | None
-    auto_swap_detail: AutoSwap | None
+    overpayment: Overpayment | None
+    paid_at: str | None
+    payment_events: list[PaymentEvent]
+    timeline: list[TimelineEntry]
+    transaction: Transaction | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentRequirements:
-    scheme: str
-    network: str
     amount: str
     asset: str
-    payTo: str
-    maxTimeoutSeconds: int
     extra: PaymentRequirementsExtra
+    maxTimeoutSeconds: int
+    network: str
+    payTo: str
+    scheme: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1447,44 +1438,44 @@ class PaymentSimulated(PaymentIntentDetail):
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentSummary:
-    range: SummaryRange
-    livemode: bool
     currencies: list[str]
-    totals: SummaryTotals
+    livemode: bool
+    range: SummaryRange
     timeseries: list[SummaryDay]
+    totals: SummaryTotals
 
 
 @dataclass(frozen=True, kw_only=True)
 class Payout:
-    id: str
-    status: str
-    payout_rail: str
-    payout_schedule_id: str | None
     amount_atomic: str
     amount_decimal: str
+    asset: AssetPaidOut
+    created_at: str
     destination_address: str | None
-    provider_tx_id: str | None
-    tx_hash: str | None
+    failed_gas_charged_atomic: str
+    failure_code: str | None
+    failure_reason: str | None
     fiat_currency: str | None
-    paid_fiat_amount_cents: int | None
-    paid_fx_rate: str | None
-    paid_fee_cents: int | None
+    funds_returned: bool
+    id: str
+    livemode: bool
+    network_fee_decimal: str | None
+    next_retry_at: str | None
     paid_at: str | None
     paid_external_reference: str | None
-    network_fee_decimal: str | None
-    state_transitions: list[PayoutTransition]
-    failure_reason: str | None
-    failure_code: str | None
-    livemode: bool
-    simulated: bool | None
-    withheld_atomic: str
-    failed_gas_charged_atomic: str
+    paid_fee_cents: int | None
+    paid_fiat_amount_cents: int | None
+    paid_fx_rate: str | None
+    payout_rail: str
+    payout_schedule_id: str | None
     pending_reason: Literal['waiting_for_funds', 'waiting_for_sweep', 'network_congested', 'cooling_down', 'awaiting_approval'] | None
-    funds_returned: bool
-    next_retry_at: str | None
-    created_at: str
+    provider_tx_id: str | None
+    simulated: bool | None
+    state_transitions: list[PayoutTransition]
+    status: str
+    tx_hash: str | None
     updated_at: str
-    asset: AssetPaidOut
+    withheld_atomic: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1496,8 +1487,8 @@ class PayoutPage:
 @dataclass(frozen=True, kw_only=True)
 class PayoutScheduleRun:
     triggered: bool
-    skip_reason: str | None = None
     payout: Payout | None = None
+    skip_reason: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1507,85 +1498,85 @@ class PayoutScheduleWithPayouts(PayoutSchedule):
 
 @dataclass(frozen=True, kw_only=True)
 class PlatformOverview:
-    from_: str
-    to: str
-    livemode: bool
-    sub_merchant_count: int
     activated_count: int
-    verified_count: int
-    pending_count: int
     completed_payments: int
-    volume_by_currency: list[VolumeInCurrency]
+    from_: str
+    livemode: bool
+    pending_count: int
     platform_fee_earned: list[FeeEarned]
+    sub_merchant_count: int
+    to: str
     top_sub_merchants: list[TopAccount]
+    verified_count: int
+    volume_by_currency: list[VolumeInCurrency]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettleResponse:
+    network: str
     success: bool
     transaction: str
-    network: str
-    errorReason: str | None = None
-    errorMessage: str | None = None
-    payer: str | None = None
     amount: str | None = None
+    errorMessage: str | None = None
+    errorReason: str | None = None
     extra: SettleResponseExtra | None = None
+    payer: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subscription:
-    id: str
-    customer_id: str
-    price_id: str
-    quantity: int
-    status: Literal['trialing', 'active', 'past_due', 'paused', 'canceled']
-    started_at: str | None
-    current_period_start: str | None
-    current_period_end: str | None
-    next_billing_at: str | None
-    trial_end: str | None
-    cancel_at_period_end: bool
+    amount_cents: int
     cancel_at: str | None
+    cancel_at_period_end: bool
     canceled_at: str | None
-    paused_at: str | None
+    created_at: str
+    currency: str
+    current_period_end: str | None
+    current_period_start: str | None
+    customer: CustomerSummary
+    customer_id: str
     failed_cycle_count: int
     grace_cycles: int
-    amount_cents: int
-    currency: str
+    id: str
     interval: Literal['daily', 'weekly', 'monthly', 'yearly']
     interval_count: int
     items: list[SubscriptionItem]
-    price: PriceWithProduct
-    customer: CustomerSummary
-    metadata: dict[str, Any]
     livemode: bool
-    created_at: str
+    metadata: dict[str, Any]
+    next_billing_at: str | None
+    paused_at: str | None
+    price: PriceWithProduct
+    price_id: str
+    quantity: int
+    started_at: str | None
+    status: Literal['trialing', 'active', 'past_due', 'paused', 'canceled']
+    trial_end: str | None
     updated_at: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class SupportedKind:
-    x402Version: int
-    scheme: str
-    network: str
     extra: SupportedKindExtra
+    network: str
+    scheme: str
+    x402Version: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class SupportedResponse:
-    kinds: list[SupportedKind]
     extensions: list[str]
+    kinds: list[SupportedKind]
     signers: dict[str, list[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookEvent:
-    id: str
-    type: str
-    created: int
-    livemode: bool
     api_version: str
+    created: int
     data: WebhookEventData
+    id: str
+    livemode: bool
+    type: str
     account: str | None = None
 
 
@@ -1603,31 +1594,31 @@ AnyErrors: TypeAlias = Error | ErrorTexts | ErrorText
 
 @dataclass(frozen=True, kw_only=True)
 class Checkout:
-    token: str
-    payment_intent_id: str
-    store_id: str
-    store_name: str
-    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
-    state_reason: str | None
-    terminal: bool
-    settlement_amount_cents: int
-    settlement_currency: str
-    title: str | None
-    description: str | None
-    expires_at: str
-    expired: bool
-    seconds_left: int
-    success_url: str | None
-    failed_url: str | None
-    customer_pays_fee: bool
-    fee_percentage: str | None
-    payment_addresses: list[CheckoutAddress]
-    order_summary: OrderSummary | None
-    transactions: list[CheckoutTransaction]
     branding: Branding | None
-    support_email: str | None
+    customer_pays_fee: bool
+    description: str | None
+    expired: bool
+    expires_at: str
+    failed_url: str | None
+    fee_percentage: str | None
     livemode: bool
     onramp: CardOption
+    order_summary: OrderSummary | None
+    payment_addresses: list[CheckoutAddress]
+    payment_intent_id: str
+    seconds_left: int
+    settlement_amount_cents: int
+    settlement_currency: str
+    state_reason: str | None
+    status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
+    store_id: str
+    store_name: str
+    success_url: str | None
+    support_email: str | None
+    terminal: bool
+    title: str | None
+    token: str
+    transactions: list[CheckoutTransaction]
 
 
 ErrorMaybeWithBlockers: TypeAlias = ErrorWithBlockers | Error
@@ -1635,23 +1626,23 @@ ErrorMaybeWithBlockers: TypeAlias = ErrorWithBlockers | Error
 
 @dataclass(frozen=True, kw_only=True)
 class InvoiceWithPayment:
-    public_token: str
-    number: int | None
-    formatted_number: str | None
-    po_number: str | None
-    status: Literal['draft', 'open', 'paid', 'void', 'uncollectible']
-    currency: str
-    subtotal_cents: int
-    discount_cents: int
-    tax_cents: int
-    total_cents: int
     amount_paid_cents: int
-    due_at: str | None
-    description: str | None
-    notes: str | None
-    footer: str | None
-    merchant_name: str
+    currency: str
     customer: HostedInvoiceCustomer
+    description: str | None
+    discount_cents: int
+    due_at: str | None
+    footer: str | None
+    formatted_number: str | None
     line_items: list[HostedInvoiceLine]
     livemode: bool
+    merchant_name: str
+    notes: str | None
+    number: int | None
     payment: Checkout | None
+    po_number: str | None
+    public_token: str
+    status: Literal['draft', 'open', 'paid', 'void', 'uncollectible']
+    subtotal_cents: int
+    tax_cents: int
+    total_cents: int
