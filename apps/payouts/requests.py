@@ -9,15 +9,8 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from apps.core.messages.fields import (
-    AtomicAmount,
-    Field,
-    Integer,
-    Invalid,
-    Schema,
-    Text,
-    parse_moment,
-)
+from apps.core.messages.fields import AtomicAmount, Field, Integer, Schema, Text, parse_moment
+from apps.core.messages.invalid import Invalid
 from apps.core.messages.requests import Changes, Request, by
 from apps.payouts.models import Schedule
 

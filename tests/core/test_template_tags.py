@@ -146,6 +146,14 @@ def test_an_address_in_fours_is_copied_whole_and_escaped() -> None:
     assert "<img" not in tillgate.in_fours("<img onerror=1>")
 
 
+def test_a_card_is_named_by_its_heading() -> None:
+    page = Template('{% load components %}{% card "fees" heading %}<p>{{ text }}</p>{% endcard %}')
+    assert page.render(Context({"heading": "Fees & taxes", "text": "<b>"})) == (
+        '<section class="card" aria-labelledby="fees"><div class="card-head">'
+        '<h2 id="fees">Fees &amp; taxes</h2></div><p>&lt;b&gt;</p></section>'
+    )
+
+
 def test_a_table_has_its_headings_and_the_rows_between_the_tags() -> None:
     page = Template(
         '{% load components %}{% table "Coin" "Fee:number" "Actions:hidden" last %}'

@@ -10,15 +10,8 @@ from typing import Annotated, Any
 from msgspec import Struct
 
 from apps.core.messages.documents import FreeForm
-from apps.core.messages.fields import (
-    AtomicAmount,
-    Field,
-    Integer,
-    Invalid,
-    Schema,
-    Text,
-    check_free,
-)
+from apps.core.messages.fields import AtomicAmount, Field, Integer, Schema, Text, check_free
+from apps.core.messages.invalid import Invalid
 from apps.core.messages.requests import Request, by
 
 EXPIRES_IN_DEFAULT = 3600

@@ -1,5 +1,5 @@
-"""What the dashboard's pages are put together from: a table, what its rows have in common, and what
-stands in its place while there are none.
+"""What the dashboard's pages are put together from: a card with a heading, a table, what its rows
+have in common, and what stands in its place while there are none.
 
 Tags that wrap what a template has between them: once a table, so that its rows cost nothing more.
 """
@@ -22,6 +22,19 @@ _HEADINGS = {
     "number": '<th scope="col" class="number">{}</th>',
     "hidden": '<th scope="col"><span class="visually-hidden">{}</span></th>',
 }
+
+
+@register.simple_block_tag
+def card(content: SafeString, id: str, heading: str) -> SafeString:
+    """A section of a page, named by its heading, which has this ID."""
+    return format_html(
+        '<section class="card" aria-labelledby="{}"><div class="card-head">'
+        '<h2 id="{}">{}</h2></div>{}</section>',
+        id,
+        id,
+        heading,
+        content,
+    )
 
 
 @register.simple_block_tag

@@ -97,6 +97,17 @@ def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
     return isolated(_LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", text))
 
 
+@register.simple_tag
+def page_language() -> str:
+    return get_language() or ""
+
+
+@register.simple_tag
+def page_direction() -> str:
+    """Where its lines begin."""
+    return "rtl" if get_language_bidi() else "ltr"
+
+
 @register.filter
 def one_line(text: str) -> str:
     """A paragraph of plain text that its template lays out on several lines."""
