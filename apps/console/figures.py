@@ -163,12 +163,12 @@ def _trouble(now: datetime) -> Iterator[GaugeMetricFamily]:
 def _row_failures(now: datetime) -> Iterator[GaugeMetricFamily]:
     """Of both modes: what a row of test mode shows will happen to one of live mode."""
     paused = GaugeMetricFamily(
-        "tillgate_rows_paused", "Rows that failed in a job and will be retried", labels=["job"]
+        "tillgate_rows_paused", "Rows that failed in a job and will be retried", labels=["name"]
     )
     dead = GaugeMetricFamily(
         "tillgate_rows_dead",
         "Rows that a job gave up on; staff can retry them",
-        labels=["job"],
+        labels=["name"],
     )
     for job, is_dead, count in failing():
         (dead if is_dead else paused).add_metric([job], count)

@@ -129,7 +129,7 @@ def test_after_its_tries_a_row_waits_for_staff_who_have_it_tried_once_more(
         due_again()
     failure = RowFailure.objects.get()
     assert len(work.seen) == failure.tries == 3 and failure.dead_at is not None
-    assert told()['tillgate_rows_dead{job="tests.users"}'] == 1
+    assert told()['tillgate_rows_dead{name="tests.users"}'] == 1
     assert rows.retry(RowFailure.objects.all()) == 1
     JOB.walk(first, work)
     assert len(work.seen) == 4 and RowFailure.objects.get().dead_at is not None
