@@ -24,7 +24,7 @@ from tests.cast import Cast
 from tests.dashboard.browse import Browser, hidden_fields, next_code
 
 ROOT = Path(__file__).parents[1]
-RUNS = {"walk", "each"}
+RUNS = {"walk", "walk_due", "each"}
 # Loops on the way from a job to its rows that walk no rows of stores, or rows that carry their own
 # tries; and why.
 OTHER_LOOPS = {

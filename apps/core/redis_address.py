@@ -2,7 +2,7 @@
 `sentinel://:password@host:26379,host:26379/name/0`. Nothing connects here."""
 
 from dataclasses import dataclass
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 
 SENTINEL_PORT = 26379
 SENTINEL_POOL = "apps.core.redis_sentinel.SentinelPool"
@@ -23,7 +23,7 @@ class SentinelAddress:
 
 
 def is_by_sentinel(url: str) -> bool:
-    return urlsplit(url).scheme == _SCHEME
+    return url.startswith(f"{_SCHEME}://")
 
 
 def canonical(url: str) -> str:
@@ -33,15 +33,17 @@ def canonical(url: str) -> str:
 
 def parse_sentinel(url: str) -> SentinelAddress:
     """ValueError says what is wrong with it, without a password."""
-    parts = urlsplit(url)
-    credentials, _, hosts = parts.netloc.rpartition("@")
+    # Not by urlsplit, which takes a list of hosts for one host with wrong brackets.
+    place, _, query = url.removeprefix(f"{_SCHEME}://").partition("?")
+    servers, _, path = place.partition("/")
+    credentials, _, hosts = servers.rpartition("@")
     username, _, password = credentials.partition(":")
-    master_name, _, database = parts.path.strip("/").partition("/")
+    master_name, _, database = path.strip("/").partition("/")
     if not master_name:
         raise ValueError(f"REDIS_URL doesn't name the master: {_FORM}")
     if not (database or "0").isdecimal():
         raise ValueError(f"REDIS_URL ends with {database!r}, which is no number of a database")
-    options = parse_qs(parts.query, keep_blank_values=True)
+    options = parse_qs(query, keep_blank_values=True)
     if unknown := sorted(options.keys() - {"sentinel_password"}):
         raise ValueError(f"REDIS_URL has {', '.join(unknown)}, and only sentinel_password is known")
     return SentinelAddress(

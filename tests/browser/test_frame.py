@@ -9,7 +9,7 @@ from apps.access.services import create_agent_credential
 from apps.core.models import Mode
 from apps.stores.models import Member, Role, Store
 from apps.stores.services import change_store
-from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, arrived, barriers, overflow, shoot
 from tests.browser.looks import views
 from tests.browser.test_dashboard import sign_in
 from tests.cast import Cast
@@ -127,6 +127,7 @@ def test_a_theme_that_is_chosen_has_the_colors_of_a_system_that_prefers_it(
     page.locator(".person-menu > summary").click()
     page.get_by_role("button", name="Light", exact=True).click()
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    arrived(page)
     assert page.evaluate(COLORS) == colors[False] != colors[True]
 
 

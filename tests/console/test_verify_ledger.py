@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core.management import call_command
@@ -15,7 +16,8 @@ from apps.audit import verify
 from apps.audit.invariants import INVARIANTS, LEDGER, PAYMENTS
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import clock
-from apps.ledger.models import Entry, Movement
+from apps.ledger.models import Account, Entry, Movement
+from apps.payments import daily_sums
 from apps.payments.models import Payment, Refund
 from apps.stores.services import change_store
 from apps.webhooks.invariants import TOLD
@@ -59,6 +61,7 @@ def trade() -> Cast:
     _listen(shop)
     make.paid(shop.test)
     _send(shop)
+    _sum_days()
     return cast
 
 
@@ -81,6 +84,15 @@ def _listen(shop: Shop) -> None:
     }
     answer = shop.test.post("/webhook_endpoints", body)
     assert answer.status_code == 201, answer.content
+
+
+def _sum_days() -> None:
+    """All of this is one transaction, which the job would wait for."""
+    waits = "AND e.xid < pg_snapshot_xmin(pg_current_snapshot())"
+    assert waits in daily_sums._SUM
+    with patch.object(daily_sums, "_SUM", daily_sums._SUM.replace(waits, "")):
+        for account_id in Account.objects.exclude(store=None).values_list("pk", flat=True):
+            daily_sums.sum_account(account_id)
 
 
 def _send(shop: Shop) -> None:
@@ -189,6 +201,11 @@ LAST_EVENT = (
 )
 
 CORRUPTIONS: dict[str, tuple[str, str]] = {
+    "a day's sum is raised by one": (
+        "UPDATE payments_dailysum SET amount_atomic = amount_atomic + 1 WHERE id IN (SELECT min(id)"
+        " FROM payments_dailysum)",
+        "daily_sums_true",
+    ),
     "an amount is raised by one": (
         (
             "UPDATE ledger_entry SET amount_atomic = amount_atomic + 1 WHERE movement_id ="
