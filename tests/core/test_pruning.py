@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.access import pruning as access_pruning
 from apps.access import request_log
@@ -118,6 +120,16 @@ def test_a_kind_with_many_rows_keeps_no_other_waiting(bakery: Shop) -> None:
     kinds = {"request_entries": RequestEntry.objects.all(), "events": Event.objects.all()}
 
     assert prune_in_turns(kinds, batch=2, seconds=0) == {"request_entries": 2, "events": 1}
+
+
+def test_a_run_asks_once_what_it_may_lock(bakery: Shop) -> None:
+    for _ in range(5):
+        bakery.test.get("/payments")
+    request_log.flush()
+    with CaptureQueriesContext(connection) as queries:
+        assert prune(RequestEntry.objects.all(), batch=2) == 5
+    asked = [query for query in queries if "has_any_column_privilege" in query["sql"]]
+    assert len(asked) == 1
 
 
 def test_the_command_tells_what_went(bakery: Shop, capsys: pytest.CaptureFixture[str]) -> None:

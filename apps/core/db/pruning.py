@@ -26,10 +26,12 @@ def prune_in_turns(
     waiting. Each gets a batch, whatever the time."""
     began = time.monotonic()
     counts = dict.fromkeys(kinds, 0)
+    # Asked once: the privileges of a role don't change during a run.
+    free = {name: _free(rows) for name, rows in kinds.items()}
     is_full = True
     while is_full:
         is_full = False
-        for name, rows in kinds.items():
+        for name, rows in free.items():
             count = _delete(rows, batch)
             counts[name] += count
             is_full = is_full or count == batch
@@ -38,12 +40,17 @@ def prune_in_turns(
     return counts
 
 
+def _free(rows: "models.QuerySet[Any]") -> "models.QuerySet[Any]":
+    """These rows without those that another transaction holds."""
+    unordered = rows.order_by()
+    if _may_lock(rows.model):
+        return unordered.select_for_update(of=("self",), skip_locked=True)
+    return unordered
+
+
 def _delete(rows: "models.QuerySet[Any]", batch: int) -> int:
     with transaction.atomic():
-        free = rows.order_by()
-        if _may_lock(rows.model):
-            free = free.select_for_update(of=("self",), skip_locked=True)
-        ids = list(free.values_list("pk", flat=True)[:batch])
+        ids = list(rows.values_list("pk", flat=True)[:batch])
         rows.model._default_manager.filter(pk__in=ids).delete()
     return len(ids)
 
