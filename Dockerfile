@@ -4,6 +4,21 @@ RUN python -m venv /opt/venv
 COPY requirements/base.txt /tmp/base.txt
 RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes -r /tmp/base.txt
 
+# PgBouncer from PostgreSQL's own repository: Debian's is too old to follow prepared statements, and the build fails rather than take it.
+FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e079220a9457f25a93e3f1e3c31b AS pooler
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends postgresql-common ca-certificates \
+    && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
+    && apt-get install -y --no-install-recommends pgbouncer \
+    && dpkg --compare-versions "$(dpkg-query -W -f '${Version}' pgbouncer)" ge 1.21 \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10002 pooler
+COPY config/pooler/start.sh /usr/local/bin/start-pooler
+ENV PATH=$PATH:/usr/sbin
+USER pooler
+EXPOSE 5432
+CMD ["sh", "/usr/local/bin/start-pooler"]
+
 FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e079220a9457f25a93e3f1e3c31b
 # What WeasyPrint loads for PDF documents, and fonts for them: the second for Chinese, Japanese and Korean, the third for emoji. For backups: GnuPG, and pg_dump of the release that compose.yaml runs,
 # which Debian has only in PostgreSQL's own repository.

@@ -16,6 +16,19 @@ from django.core.exceptions import ImproperlyConfigured
 # Read elsewhere than in config/environment.py, or by compose.yaml alone.
 OTHERS = frozenset(
     {"SIGNER_PASSPHRASE", "PKCS11_PIN", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
+    | {"POOLER_POOL_SIZE", "POOLER_CLIENTS_MAX"}
+    | {
+        f"POSTGRES_{name}"
+        for name in (
+            "MAX_CONNECTIONS",
+            "SHARED_BUFFERS",
+            "EFFECTIVE_CACHE_SIZE",
+            "WORK_MEM",
+            "MAINTENANCE_WORK_MEM",
+            "MAX_WAL_SIZE",
+            "RANDOM_PAGE_COST",
+        )
+    }
     | {
         f"TILLGATE_{name}"
         for name in (

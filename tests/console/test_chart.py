@@ -20,7 +20,7 @@ needs_helm = pytest.mark.skipif(
     not charts.is_installed(), reason="no Helm: `manage.py test` without arguments brings it"
 )
 # Of compose.yaml: what a cluster brings.
-NOT_OURS = {"postgres", "redis", "proxy"}
+NOT_OURS = {"postgres", "pooler", "redis", "proxy"}
 LEAST: dict[str, Any] = {
     "image": {"repository": "registry.example.com/tillgate"},
     "settings": {"PUBLIC_URL": "https://pay.example.com", "S3_BUCKET": "files"},

@@ -16,7 +16,10 @@ from config.celery import app as celery
 
 ROOT = Path(__file__).resolve().parents[2]
 # Used by compose.yaml alone.
-COMPOSE_ONLY = {"REDIS_PASSWORD"}
+COMPOSE_ONLY = {
+    "REDIS_PASSWORD",
+    *re.findall(r"\$\{((?:POSTGRES|POOLER)_\w+)", (ROOT / "compose.yaml").read_text()),
+}
 PRODUCTION = {
     "TILLGATE_ENV": "production",
     "PUBLIC_URL": "https://pay.example.com",
@@ -214,6 +217,7 @@ def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> N
             for name in ("reports", "documents", "webhooks", "beat", "watcher")
         },
         "signer": [".env", "approvals.env", "signer.env"],
+        "pooler": ["pooler.env"],
         "postgres": ["postgres.env"],
     }
     assert not any("POSTGRES_PASSWORD" in str(service) for service in services.values())
@@ -237,15 +241,23 @@ def test_the_files_of_the_processes_are_written_once_and_agree(tmp_path: Path) -
     passwords = {name: told["postgres"][f"POSTGRES_{role}PASSWORD"] for name, role in roles.items()}
     assert len(set(passwords.values())) == len(roles)
     users = {name: "tillgate" if name == "owner" else f"tillgate_{name}" for name in roles}
+    through_pooler = {"web", "worker"}
     for name in roles:
-        assert (
-            told[name]["DATABASE_URL"]
-            == f"postgresql://{users[name]}:{passwords[name]}@postgres:5432/tillgate"
-        )
+        direct = f"postgresql://{users[name]}:{passwords[name]}@postgres:5432/tillgate"
+        expected = {"DATABASE_URL": direct}
+        if name in through_pooler:
+            expected = {
+                "DATABASE_URL": direct.replace("@postgres:", "@pooler:"),
+                "DATABASE_POOLER": "true",
+                "DATABASE_PREPARED_STATEMENTS": "true",
+                "DATABASE_DIRECT_URL": direct,
+            }
+        assert told[name].items() >= expected.items()
     made = {
         name: told[file][name]
         for file, name in (("approvals", "APPROVAL_KEYS"), ("signer", "SIGNER_PASSPHRASE"))
     }
-    assert start(PRODUCTION | made).returncode == 0
+    for name in through_pooler:
+        assert start(PRODUCTION | made | told[name]).returncode == 0
     again = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 1 and "never overwritten" in again.stderr

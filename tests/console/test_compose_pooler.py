@@ -1,0 +1,340 @@
+"""The pooler of compose.yaml: who comes in through it and who passes by, which passwords it has,
+and that a request and a job get through it with the passwords that new_env.sh writes."""
+
+import getpass
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import psycopg
+import pytest
+import yaml
+from psycopg import sql
+
+from apps.audit.grants import WEB, WORKER
+from config.databases import DatabaseAddress, address_of
+from dev import bootstrap, pooler, template_database
+from tests.stack import free_port, wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+START = ROOT / "config/pooler/start.sh"
+NEW_ENV = ROOT / "config/postgres/new_env.sh"
+DATABASE = "behind_the_pooler"
+# Lets PostgreSQL ask these roles for their passwords, as in a container.
+RULE = f"local {DATABASE} {WEB},{WORKER} scram-sha-256\n"
+THROUGH = {"web", "worker", "worker-test", "webhooks", "reports", "documents", "clocks", "beat"}
+DIRECTLY = {"migrate", "backup", "watcher", "signer"}
+Variables = dict[str, str]
+
+
+def compose() -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load((ROOT / "compose.yaml").read_text())["services"])
+
+
+def written(folder: Path, *arguments: str) -> dict[str, Variables]:
+    """What new_env.sh writes, by file."""
+    subprocess.run(["sh", str(NEW_ENV), *arguments], cwd=folder, check=True)
+    return {
+        path.name: dict(line.split("=", 1) for line in path.read_text().splitlines())
+        for path in folder.glob("*.env")
+    }
+
+
+def addresses(files: dict[str, Variables]) -> dict[str, DatabaseAddress]:
+    """Where each service with an address of PostgreSQL connects to."""
+    found = {}
+    for name, service in compose().items():
+        known: Variables = {}
+        for file in service.get("env_file", ()):
+            known |= files.get(file, {})
+        if "DATABASE_URL" in known:
+            pooled = DatabaseAddress(known["DATABASE_URL"], known.get("DATABASE_POOLER") == "true")
+            arguments = service.get("command", ["granian"])
+            arguments = arguments[1:] if arguments[0] == "python" else arguments
+            found[name] = address_of(pooled, known.get("DATABASE_DIRECT_URL", ""), arguments)
+    return found
+
+
+def test_web_and_workers_come_in_through_it_and_the_rest_passes_by(tmp_path: Path) -> None:
+    found = addresses(written(tmp_path))
+    assert {name for name, address in found.items() if address.is_pooled} == THROUGH
+    assert set(found) == THROUGH | DIRECTLY
+    for name, address in found.items():
+        host = "pooler" if name in THROUGH else "postgres"
+        assert urlsplit(address.url).hostname == host, name
+    for name in {*THROUGH, *DIRECTLY}:
+        assert ("pooler" in compose()[name]["depends_on"]) is (name in THROUGH), name
+
+
+def test_without_a_pooler_everybody_connects_directly(tmp_path: Path) -> None:
+    found = addresses(written(tmp_path, "--without-pooler"))
+    assert set(found) == THROUGH | DIRECTLY
+    assert {(urlsplit(item.url).hostname, item.is_pooled) for item in found.values()} == {
+        ("postgres", False)
+    }
+
+
+def test_it_has_the_passwords_of_those_who_come_in_and_no_other_file_has_them(
+    tmp_path: Path,
+) -> None:
+    files = written(tmp_path)
+    names = {"web.env": "POSTGRES_WEB_PASSWORD", "worker.env": "POSTGRES_WORKER_PASSWORD"}
+    assert set(files["pooler.env"]) == set(names.values())
+    text = {name: (tmp_path / name).read_text() for name in files}
+    for name, variable in names.items():
+        password = files["pooler.env"][variable]
+        holders = {file for file in files if password in text[file]}
+        assert holders == {name, "pooler.env", "postgres.env"}
+    assert compose()["pooler"]["env_file"] == ["pooler.env"]
+    holders = {name for name, item in compose().items() if "pooler.env" in item.get("env_file", ())}
+    assert holders == {"pooler"}
+    assert "ports" not in compose()["pooler"]
+
+
+def test_its_image_is_a_stage_of_ours_that_runs_this_script_and_not_as_root() -> None:
+    stage = re.findall(r"^FROM \S+ AS pooler\n(.*?)^FROM ", _dockerfile(), re.DOTALL | re.MULTILINE)
+    assert len(stage) == 1
+    assert compose()["pooler"]["build"] == {"context": ".", "target": "pooler"}
+    target = re.findall(r"COPY config/pooler/start.sh (\S+)", stage[0])
+    assert f'CMD ["sh", "{target[0]}"]' in stage[0]
+    assert "USER pooler" in stage[0]
+    # Older ones refuse `max_prepared_statements`, with which web's statements are prepared.
+    least = ".".join(map(str, pooler.PREPARES_FROM))
+    assert f"ge {least}" in stage[0]
+
+
+def _dockerfile() -> str:
+    return (ROOT / "Dockerfile").read_text()
+
+
+def test_postgresql_is_tuned_by_settings_whose_defaults_are_in_the_example() -> None:
+    text = " ".join([*compose()["postgres"]["command"], str(compose()["pooler"]["environment"])])
+    defaults = dict(re.findall(r"\$\{(\w+):-([^}]*)\}", text))
+    assert {"POSTGRES_SHARED_BUFFERS", "POSTGRES_RANDOM_PAGE_COST", "POOLER_POOL_SIZE"} <= set(
+        defaults
+    )
+    example = (ROOT / ".env.example").read_text()
+    assert dict(
+        re.findall(r"^#((?:POOLER|POSTGRES)_(?!CLIENT_BIN)\w+)=(.*)$", example, re.MULTILINE)
+    ) == (defaults)
+
+
+class Deployment:
+    """The files of new_env.sh, their passwords in PostgreSQL, and the pooler's script before it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = written(folder)
+        self.url = os.environ["DATABASE_URL"]
+        parts = urlsplit(self.url)
+        self.socket = Path(parse_qs(parts.query)["host"][0])
+        with psycopg.connect(self.url, autocommit=True) as owner:
+            owner.execute(f"DROP DATABASE IF EXISTS {DATABASE}")
+            owner.execute(f"CREATE DATABASE {DATABASE} TEMPLATE {template_database.DATABASE}")
+            for role, file in ((WEB, "web.env"), (WORKER, "worker.env")):
+                password = urlsplit(self.files[file]["DATABASE_URL"]).password
+                statement = sql.SQL("ALTER ROLE {} PASSWORD {}")
+                owner.execute(statement.format(sql.Identifier(role), sql.Literal(password)))
+            shown = owner.execute("SHOW hba_file").fetchone()
+        assert shown
+        self.rules = Path(shown[0])
+        self.set_rules(RULE + self.rules.read_text())
+        self.port = free_port()
+        self.folder = Path(tempfile.mkdtemp(prefix="pooler-"))
+        self.process = self.start_pooler(self.folder, self.port)
+        wait_for(self._is_listening, bool, 20)
+
+    def set_rules(self, text: str) -> None:
+        self.rules.write_text(text)
+        with psycopg.connect(self.url, autocommit=True) as owner:
+            owner.execute("SELECT pg_reload_conf()")
+
+    def start_pooler(
+        self, folder: Path, port: int, server_port: int = 5432
+    ) -> "subprocess.Popen[bytes]":
+        script = START.read_text()
+        if not pooler.prepares():
+            script = script.replace("max_prepared_statements = 200\n", "")
+        owner = self.socket.owner() if os.geteuid() == 0 else getpass.getuser()
+        shutil.chown(folder, owner)
+        process = subprocess.Popen(
+            ["sh", "-s"],
+            user=owner,
+            cwd="/",
+            stdin=subprocess.PIPE,
+            env={
+                **self.files["pooler.env"],
+                "PATH": f"{Path(str(bootstrap.pgbouncer())).parent}:{os.environ['PATH']}",
+                "POOLER_FOLDER": str(folder),
+                "POOLER_SERVER_HOST": str(self.socket),
+                "POOLER_SERVER_PORT": str(server_port),
+                "POOLER_ADDRESS": "127.0.0.1",
+                "POOLER_PORT": str(port),
+            },
+        )
+        assert process.stdin
+        process.stdin.write(script.encode())
+        process.stdin.close()
+        return process
+
+    def _is_listening(self) -> bool:
+        assert self.process.poll() is None
+        try:
+            psycopg.connect(self.address("web.env")).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def address(self, file: str) -> str:
+        """What the file says, with the place where the pooler is here."""
+        url = self.files[file]["DATABASE_URL"]
+        assert url.endswith("@pooler:5432/tillgate")
+        return url.replace("@pooler:5432/tillgate", f"@127.0.0.1:{self.port}/{DATABASE}")
+
+    def direct(self, role: str, password: str = "") -> str:
+        return f"host={self.socket} dbname={DATABASE} user={role} password='{password}'"
+
+    def environment(self, file: str = "") -> Variables:
+        """Of a process that is given the file; without one, of the owner."""
+        own = {
+            "DATABASE_URL": self.url.replace("/tillgate?", f"/{DATABASE}?"),
+            "TILLGATE_ENV": "test",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        if file:
+            prepares = str(pooler.prepares()).lower()
+            own |= self.files[file] | {"DATABASE_URL": self.address(file)}
+            own |= {"DATABASE_DIRECT_URL": "", "DATABASE_PREPARED_STATEMENTS": prepares}
+        return {**os.environ, **own}
+
+    def run(self, script: str, file: str = "", **variables: str) -> str:
+        begin = "import django; django.setup()\nfrom django.db import connection\n"
+        done = subprocess.run(
+            [sys.executable, "-c", begin + script],
+            cwd=ROOT,
+            env=self.environment(file) | variables,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    @cached_property
+    def key(self) -> str:
+        """Of a store that the owner's process makes."""
+        return str(json.loads(self.run(MAKE_STORE))["keys"]["test"]["secret"])
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait(20)
+        shutil.rmtree(self.folder)
+        self.set_rules(self.rules.read_text().replace(RULE, ""))
+        with psycopg.connect(self.url, autocommit=True) as owner:
+            owner.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+            for role in (WEB, WORKER):
+                owner.execute(f"ALTER ROLE {role} PASSWORD NULL")
+
+
+@pytest.fixture(scope="module")
+def deployment(
+    django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
+    if os.environ.get("TEST_POOLER"):
+        pytest.skip("every test has a pooler already")
+    found = Deployment(tmp_path_factory.mktemp("deployment"))
+    yield found
+    found.stop()
+
+
+MAKE_STORE = """
+from django.core.management import call_command
+owner = {"email": "alice@example.com", "password": "sunflower-lantern-41"}
+call_command("create_store", name="Bakery", json=True, **owner)
+"""
+REQUEST = """
+import os
+from django.test import Client
+headers = {"Authorization": "Bearer " + os.environ["KEY"], "Host": "localhost"}
+client = Client(headers=headers)
+sent = {"customer": {"email": "someone@example.com"}}
+made = client.post("/api/v2/billing/customers", sent, content_type="application/json")
+found = client.get("/api/v2/billing/customers/" + made.json()["id"])
+with connection.cursor() as cursor:
+    cursor.execute("SELECT current_user")
+    print(made.status_code, found.status_code, found.json()["email"], *cursor.fetchone())
+"""
+REFUSED = """
+import os, time
+from django.test import Client
+began = time.monotonic()
+headers = {"Authorization": "Bearer " + os.environ["KEY"], "Host": "localhost"}
+response = Client(headers=headers).get("/api/v2/payments")
+print(response.status_code, time.monotonic() - began)
+"""
+JOB = """
+from config.celery import app
+app.loader.import_default_modules()
+for name in ("core.heartbeat", "payments.settle_deposits", "webhooks.prune"):
+    app.tasks[name].apply(throw=True)
+with connection.cursor() as cursor:
+    cursor.execute("SELECT part, current_user FROM core_heartbeat")
+    print(*cursor.fetchone())
+"""
+
+
+@pytest.mark.pooler
+def test_a_request_and_a_job_get_through_it(deployment: Deployment) -> None:
+    told = deployment.run(REQUEST, "web.env", KEY=deployment.key)
+    assert told == f"201 200 someone@example.com {WEB}"
+    assert deployment.run(JOB, "worker.env") == f"jobs {WORKER}"
+
+
+@pytest.mark.pooler
+def test_nobody_gets_through_it_with_another_password(deployment: Deployment) -> None:
+    """And PostgreSQL asks for passwords as well, or this would show nothing."""
+    for file, role in (("web.env", WEB), ("worker.env", WORKER)):
+        password = str(urlsplit(deployment.files[file]["DATABASE_URL"]).password)
+        with psycopg.connect(deployment.direct(role, password)) as client:
+            assert client.execute("SELECT current_user").fetchone() == (role,)
+        with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+            psycopg.connect(deployment.direct(role, "wrong"))
+        wrong = deployment.address(file).replace(password, "wrong")
+        with pytest.raises(psycopg.OperationalError, match="SASL authentication failed"):
+            psycopg.connect(wrong)
+    other = deployment.address("web.env").replace(WEB, "tillgate_signer")
+    with pytest.raises(psycopg.OperationalError, match="SASL authentication failed"):
+        psycopg.connect(other)
+
+
+@pytest.mark.pooler
+def test_without_postgresql_a_request_is_refused_in_seconds(deployment: Deployment) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="pooler-"))
+    port = free_port()
+    process = deployment.start_pooler(folder, port, server_port=1)
+    url = deployment.address("web.env").replace(f":{deployment.port}/", f":{port}/")
+    try:
+        told = deployment.run(REFUSED, "web.env", DATABASE_URL=url, KEY=deployment.key)
+    finally:
+        process.kill()
+        process.wait(20)
+        shutil.rmtree(folder)
+    status, seconds = told.split()
+    assert status == "503"
+    assert 4 < float(seconds) < 15
+
+
+@pytest.mark.pooler
+def test_its_passwords_are_read_by_nobody_else(deployment: Deployment) -> None:
+    files = list(deployment.folder.iterdir())
+    assert {path.name for path in files} == {"users.txt", "pgbouncer.ini"}
+    assert not any(path.stat().st_mode & 0o077 for path in files)
