@@ -10,12 +10,12 @@ from fractions import Fraction
 from apps.core.machine import Machine, Step
 from apps.payments.models import Payment, Refund, TransferReturn, Withdrawal
 
-PENDING = "pending"
-PROCESSING = "processing"
-COMPLETED = "completed"
-EXPIRED = "expired"
-FAILED = "failed"
-REFUNDED = "refunded"
+PENDING = Payment.Status.PENDING.value
+PROCESSING = Payment.Status.PROCESSING.value
+COMPLETED = Payment.Status.COMPLETED.value
+EXPIRED = Payment.Status.EXPIRED.value
+FAILED = Payment.Status.FAILED.value
+REFUNDED = Payment.Status.REFUNDED.value
 
 
 @dataclass(frozen=True)

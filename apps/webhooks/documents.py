@@ -92,9 +92,8 @@ class EventData(Document, Generic[Object], frozen=True, kw_only=True):
     object: Object
 
 
-class EventDocument(Document, Generic[Object], frozen=True, kw_only=True):
-    """The body of a delivery. `created` is in unix seconds; `account` is on a platform's copy
-    only."""
+class EventFields(Document, frozen=True, kw_only=True):
+    """`created` is in unix seconds; `account` is on a platform's copy only."""
 
     id: Id
     type: str
@@ -102,6 +101,11 @@ class EventDocument(Document, Generic[Object], frozen=True, kw_only=True):
     livemode: bool
     api_version: str
     account: Id | UnsetType = UNSET
+
+
+class EventDocument(EventFields, Generic[Object], frozen=True, kw_only=True):
+    """The body of a delivery."""
+
     data: EventData[Object]
 
 
@@ -109,15 +113,9 @@ class WebhookEventData(Document, frozen=True, kw_only=True):
     object: FreeForm
 
 
-class WebhookEventDocument(Document, frozen=True, kw_only=True):
+class WebhookEventDocument(EventFields, frozen=True, kw_only=True):
     """An event as it is delivered, in the newest version of the API."""
 
-    id: Id
-    type: str
-    created: int
-    livemode: bool
-    api_version: str
-    account: Id | UnsetType = UNSET
     data: WebhookEventData
 
 

@@ -71,7 +71,15 @@ def _person_of(text: str) -> User:
     return person
 
 
-class CorrectionForm(AskForm):
+class OptionalStoreForm(AskForm):
+    """The store that it is about, if any."""
+
+    def clean_store(self) -> Store | None:
+        text = self.cleaned_data["store"].strip()
+        return _store_of(text) if text else None
+
+
+class CorrectionForm(OptionalStoreForm):
     asset = forms.ModelChoiceField(
         Asset.objects.select_related("chain").order_by("pk"), empty_label="Choose an asset"
     )
@@ -93,10 +101,6 @@ class CorrectionForm(AskForm):
             "Reference of the payment that the coins are held for; required for the account Held."
         ),
     )
-
-    def clean_store(self) -> Store | None:
-        text = self.cleaned_data["store"].strip()
-        return _store_of(text) if text else None
 
     def clean(self) -> None:
         super().clean()
@@ -203,7 +207,7 @@ class DispatchForm(AskForm):
         )
 
 
-class CardNetworkForm(AskForm):
+class CardNetworkForm(OptionalStoreForm):
     provider = forms.ChoiceField()
     mode = forms.ChoiceField(choices=Mode.choices)
     store = forms.CharField(
@@ -237,10 +241,6 @@ class CardNetworkForm(AskForm):
                 del self.fields[name]
             for name in ("api_key", "webhook_secret"):
                 self.fields[name].help_text = "Leave empty to keep the current one."
-
-    def clean_store(self) -> Store | None:
-        text = self.cleaned_data["store"].strip()
-        return _store_of(text) if text else None
 
     def clean(self) -> None:
         super().clean()

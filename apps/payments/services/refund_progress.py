@@ -7,6 +7,7 @@ that it has arrived.
 
 import uuid
 from datetime import datetime
+from typing import TypedDict
 
 from django.db import transaction
 from django.db.models import Q
@@ -112,22 +113,39 @@ def _submit(refund: Refund, tx_hash: str, at: datetime, real: datetime) -> None:
     states.REFUND_MACHINE.change_status(refund, Step("submitted"), at=at, updated_at=at, **columns)
 
 
+class _Booking(TypedDict):
+    """What both movements of a refund name."""
+
+    store_id: uuid.UUID
+    mode: str
+    asset_id: str
+    payment_id: uuid.UUID
+    refund_id: uuid.UUID
+    amount_atomic: int
+    gas_asset_id: str
+    at: datetime
+
+
+def _booking(refund: Refund, at: datetime) -> _Booking:
+    return {
+        "store_id": refund.store_id,
+        "mode": refund.mode,
+        "asset_id": refund.asset_id,
+        "payment_id": refund.payment_id,
+        "refund_id": refund.pk,
+        "amount_atomic": refund.amount_atomic,
+        "gas_asset_id": native_asset_id(refund.asset),
+        "at": at,
+    }
+
+
 def _confirm(payment: Payment, refund: Refund, at: datetime, *, gas_atomic: int) -> None:
     """Book it, give back the platform's share, and move the payment to refunded with the first
     one."""
     if not states.REFUND_MACHINE.change_status(refund, Step("confirmed"), at=at, updated_at=at):
         return
     movements.refund_confirmed(
-        store_id=refund.store_id,
-        mode=refund.mode,
-        asset_id=refund.asset_id,
-        payment_id=payment.pk,
-        refund_id=refund.pk,
-        amount_atomic=refund.amount_atomic,
-        gas_asset_id=native_asset_id(refund.asset),
-        gas_atomic=gas_atomic,
-        is_simulated=refund.is_simulated,
-        at=at,
+        **_booking(refund, at), gas_atomic=gas_atomic, is_simulated=refund.is_simulated
     )
     if payment.platform_id and payment.platform_fee_fraction and not refund.is_from_held:
         movements.platform_fee_returned(
@@ -182,16 +200,7 @@ def _fail(payment: Payment, refund: Refund, reason: str, at: datetime, *, gas_at
         return
     attention.refund_failed(payment, refund, reason)
     movements.refund_released(
-        store_id=refund.store_id,
-        mode=refund.mode,
-        asset_id=refund.asset_id,
-        payment_id=payment.pk,
-        refund_id=refund.pk,
-        amount_atomic=refund.amount_atomic,
-        is_to_held=refund.is_from_held,
-        at=at,
-        gas_asset_id=native_asset_id(refund.asset),
-        gas_atomic=gas_atomic,
+        **_booking(refund, at), gas_atomic=gas_atomic, is_to_held=refund.is_from_held
     )
 
 

@@ -27,10 +27,32 @@ TEXT_MAX = 200
 UNCLEAR = "What became of it is not known"
 
 
+def locked(payout: Payout) -> Payout:
+    rows = (
+        Payout.objects.select_for_update(of=("self",))
+        .select_related("asset__chain", "store", "destination")
+        .defer("destination__account_sealed")
+    )
+    fresh: Payout = rows.get(pk=payout.pk)
+    return fresh
+
+
 def move(payout: Payout, to: str, at: datetime, note: str = "", **changes: Any) -> bool:
     """Move it if it still stands where this copy stands; its history has a line for it."""
     return states.MACHINE.change_status(
         payout, Noted(to, note[:TEXT_MAX]), at=at, updated_at=at, pending_reason="", **changes
+    )
+
+
+def hold_for_review(payout: Payout, reason: str, at: datetime) -> None:
+    """Only a person can say what became of it."""
+    move(
+        payout,
+        _Status.REQUIRES_REVIEW,
+        at,
+        reason,
+        review_reason=reason,
+        is_outcome_unknown=True,
     )
 
 

@@ -239,14 +239,7 @@ def _hand_back(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
         reason = f"The off-ramp failed it after the coins had set out: {outcome.reason}"[
             : moves.TEXT_MAX
         ]
-        moves.move(
-            payout,
-            _Status.REQUIRES_REVIEW,
-            at,
-            reason,
-            review_reason=reason,
-            is_outcome_unknown=True,
-        )
+        moves.hold_for_review(payout, reason, at)
         return
     movements.payout_handed_back(**moves.booking(payout, at), attempt=payout.attempts)
     moves.set_columns(payout, funds=_Funds.RESERVED)

@@ -210,14 +210,7 @@ def _advance_on_chain(payout: Payout, at: datetime) -> None:
         _fail(payout, transfer, at)
     elif transfer.status == _Sent.REVIEW and payout.status != _Status.REQUIRES_REVIEW:
         reason = transfer.reason or moves.UNCLEAR
-        moves.move(
-            payout,
-            _Status.REQUIRES_REVIEW,
-            at,
-            reason,
-            review_reason=reason,
-            is_outcome_unknown=True,
-        )
+        moves.hold_for_review(payout, reason, at)
         sender.mark_handled(transfer)
     elif (
         transfer.status in (_Sent.REQUESTED, _Sent.SIGNED)

@@ -26,7 +26,7 @@ def retry_payout(payout: Payout, *, by: Access | None = None) -> Payout:
     """Set a failed payout on its way again. Raises NotRetryable or RetryInProgress."""
     operations.check(by, operations.PAYOUT_RETRY)
     with transaction.atomic():
-        fresh = _locked(payout)
+        fresh = moves.locked(payout)
         if fresh.status == Payout.Status.RETRYING:
             raise RetryInProgress
         if fresh.status != Payout.Status.FAILED or fresh.funds != Payout.Funds.RESERVED:
@@ -47,7 +47,7 @@ def give_up_payout(payout: Payout, *, by: Access | None = None) -> Payout:
     clear, or was given back."""
     operations.check(by, operations.PAYOUT_GIVE_UP)
     with transaction.atomic():
-        fresh = _locked(payout)
+        fresh = moves.locked(payout)
         if (
             fresh.status != Payout.Status.FAILED
             or fresh.funds != Payout.Funds.RESERVED
@@ -63,13 +63,3 @@ def give_up_payout(payout: Payout, *, by: Access | None = None) -> Payout:
             name=str(fresh.pk),
         )
     return fresh
-
-
-def _locked(payout: Payout) -> Payout:
-    rows = (
-        Payout.objects.select_for_update(of=("self",))
-        .select_related("asset__chain", "store", "destination")
-        .defer("destination__account_sealed")
-    )
-    locked: Payout = rows.get(pk=payout.pk)
-    return locked

@@ -210,12 +210,7 @@ def reject_payout(payout: Payout, reason: str, staff: User | None = None) -> Pay
 
 
 def _locked(payout: Payout) -> Payout:
-    rows = (
-        Payout.objects.select_for_update(of=("self",))
-        .select_related("asset__chain", "store", "destination")
-        .defer("destination__account_sealed")
-    )
-    fresh: Payout = rows.get(pk=payout.pk)
+    fresh = moves.locked(payout)
     if fresh.status != _Status.REQUIRES_REVIEW:
         raise NotInReview
     if fresh.approval is not None and fresh.approval.status == PayoutApproval.Status.WAITING:
