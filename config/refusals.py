@@ -261,10 +261,15 @@ def _keystore_without_keys(configuration: Configuration) -> Iterator[str]:
 
 
 def _open_redis(configuration: Configuration) -> Iterator[str]:
-    url = urlsplit(configuration.text("REDIS_URL"))
-    if url.scheme in ("redis", "rediss", "sentinel", "redis+sentinel") and not (
-        url.password or parse_qs(url.query).get("password")
-    ):
+    text = configuration.text("REDIS_URL")
+    if "sentinel://" in text:
+        credentials, at, _ = text.partition("://")[2].rpartition("@")
+        has_password = bool(at and credentials.partition(":")[2])
+    else:
+        url = urlsplit(text)
+        is_open = url.scheme in ("redis", "rediss")
+        has_password = not is_open or bool(url.password or parse_qs(url.query).get("password"))
+    if not has_password:
         yield "REDIS_URL has no password"
 
 

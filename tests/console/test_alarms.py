@@ -52,6 +52,7 @@ def age(days: int) -> None:
     tamper(
         "; ".join(f"UPDATE {table} SET {', '.join(columns)}" for table, columns in moved.items())
     )
+    tamper(f"UPDATE payments_dailysum SET day = day - {days}")
     tamper(
         "UPDATE webhooks_delivery SET status = 'ignored', next_attempt_at = NULL WHERE status ="
         " 'pending'"
