@@ -19,10 +19,9 @@ from tests.web.wire import Web
 
 
 def shipped_command(port: int) -> list[str]:
-    """The image's command with an address of this machine."""
-    found = re.search(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-    assert found is not None
-    command: list[str] = json.loads(found[1])
+    """The image's command, of its last stage, with an address of this machine."""
+    found = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    command: list[str] = json.loads(found[-1])
     command[0] = str(Path(sys.executable).parent / command[0])
     command[command.index("--host") + 1] = "127.0.0.1"
     command[command.index("--port") + 1] = str(port)
