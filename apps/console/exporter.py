@@ -24,8 +24,8 @@ class _OwnFigures(Collector):
 class _LetGo(Collector):
     """Asks the database in a thread that ends with the scrape, and so does its connection."""
 
-    def __init__(self, inner: Collector) -> None:
-        self._inner = inner
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
 
     def describe(self) -> Iterator[Metric]:
         """Nothing: being registered must not ask the database."""
@@ -33,7 +33,7 @@ class _LetGo(Collector):
 
     def collect(self) -> Iterator[Metric]:
         try:
-            yield from self._inner.collect()
+            yield from self._collector.collect()
         finally:
             connection.close()
 

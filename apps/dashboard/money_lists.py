@@ -16,7 +16,7 @@ from django.http import HttpResponse
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets, daily_rates, with_chains
-from apps.core import counting, money
+from apps.core import list_pages, money
 from apps.core.money import Fiat
 from apps.dashboard.filters import Filters
 from apps.dashboard.lists import Listing, Tab
@@ -128,7 +128,7 @@ def list_page(
             for status, name in tabs.items()
         ],
         "coins": active_assets(request.access.mode),
-        "sums": sums_of(add_up(request, counting.part(rows, 0, SUMMED_MAX + 1)))
+        "sums": sums_of(add_up(request, list_pages.part(rows, 0, SUMMED_MAX + 1)))
         if page.rows
         else Sums([], is_whole=True),
         "summed_max": SUMMED_MAX,

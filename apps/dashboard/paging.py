@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.db.models import QuerySet
 from django.http import QueryDict
 
-from apps.core import counting
+from apps.core import list_pages
 
 PER_PAGE = 50
 COUNTED_PER_PAGE = 25
@@ -29,7 +29,7 @@ class Window:
 def window(rows: "QuerySet[Any]", query: QueryDict, parameters: dict[str, str]) -> Window:
     """The page that `query` asks for; `parameters` are the filters that its neighbors share."""
     number = _number(query)
-    page = list(counting.part(rows, (number - 1) * PER_PAGE, PER_PAGE + 1))
+    page = list(list_pages.part(rows, (number - 1) * PER_PAGE, PER_PAGE + 1))
     filters = {name: value for name, value in parameters.items() if value}
     newer = urlencode({**filters, "page": number - 1}) if number > 1 else None
     older = (
@@ -54,8 +54,8 @@ class CountedPage:
         """What `dashboard/lists/_pages.html` shows."""
         before = (self.number - 1) * COUNTED_PER_PAGE
         return {
-            "total": min(self.total, counting.COUNTED_MAX),
-            "has_more_than_counted": self.total > counting.COUNTED_MAX,
+            "total": min(self.total, list_pages.COUNTED_MAX),
+            "has_more_than_counted": self.total > list_pages.COUNTED_MAX,
             "first": before + 1,
             "last": before + len(self.rows),
             "previous_query": self.query(page=self.number - 1) if self.number > 1 else None,
@@ -67,11 +67,11 @@ def counted_page(rows: "QuerySet[Any]", query: QueryDict, page: Callable[..., st
     """The page that `query` asks for."""
     number = _number(query)
     start = (number - 1) * COUNTED_PER_PAGE
-    page_rows = list(counting.part(rows, start, COUNTED_PER_PAGE + 1))
+    page_rows = list(list_pages.part(rows, start, COUNTED_PER_PAGE + 1))
     return CountedPage(
         number,
         page_rows[:COUNTED_PER_PAGE],
-        counting.counted(rows),
+        list_pages.counted(rows),
         len(page_rows) > COUNTED_PER_PAGE and number < PAGE_MAX,
         page,
     )

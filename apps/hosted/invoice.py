@@ -13,7 +13,7 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.billing.documents.invoices import HostedInvoice, formatted_number, hosted_invoice
-from apps.billing.invoices import e_invoice, files, parties
+from apps.billing.invoices import e_invoice, files, seller_buyer
 from apps.billing.invoices.payment_intents import (
     PAYABLE,
     InvoiceNotFound,
@@ -208,7 +208,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
     document = hosted_invoice(invoice)
     last = checkout_facts(payment, now) if payment is not None and stage == ASKING else None
     remaining_cents = invoice.total_cents - invoice.amount_paid_cents
-    seller = parties.seller_of(invoice)
+    seller = seller_buyer.seller_of(invoice)
     return brand_of(invoice.store) | {
         "invoice": document,
         "number": formatted_number(invoice),
@@ -221,7 +221,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "issued_at": invoice.finalized_at,
         "paid_at": invoice.paid_at,
         "seller": seller,
-        "buyer": parties.buyer_of(invoice),
+        "buyer": seller_buyer.buyer_of(invoice),
         "received": files.received(invoice, now),
         "last": last,
         "tax_percent": files.percent_text(invoice.tax_rate_bps or 0),

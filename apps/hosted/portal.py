@@ -26,7 +26,7 @@ from apps.billing.services import emails
 from apps.billing.services.portal import LinkExpired, customer_behind
 from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
 from apps.billing.subscriptions.changes import cancel_subscription, uncancel_subscription
-from apps.billing.subscriptions.upcoming import Coming, outlook
+from apps.billing.subscriptions.upcoming import Coming, upcoming_cycles
 from apps.core import acting
 from apps.core.errors import Failure
 from apps.core.web.forms import sentences
@@ -198,7 +198,9 @@ def _subscription(row: Subscription) -> ShownSubscription:
     document = asdict(subscription_document(row))
     name = row.price.product.name
     can_cancel = row.status != CANCELED
-    return ShownSubscription(**document, name=name, coming=outlook(row), can_cancel=can_cancel)
+    return ShownSubscription(
+        **document, name=name, coming=upcoming_cycles(row), can_cancel=can_cancel
+    )
 
 
 @dataclass(frozen=True)

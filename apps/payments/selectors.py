@@ -16,7 +16,7 @@ from apps.assets.models import Chain
 from apps.assets.selectors import with_chains
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
-from apps.core import counting
+from apps.core import list_pages
 from apps.core.db import tenancy
 from apps.core.db.prepared_reads import Columns, Rows
 from apps.core.db.sql import Statement, array
@@ -251,7 +251,7 @@ def page_of_payments(
     if "reference_part" in values:
         part = str(values["reference_part"])
         values["reference_part"] = _WILDCARD.sub(r"\\\g<0>", part)
-    statement = _page_statement(tuple(values), counting.COUNTED_MAX)
+    statement = _page_statement(tuple(values), list_pages.COUNTED_MAX)
     rows = statement.rows(
         store_id=viewer.store_id, mode=viewer.mode, first=first, size=size, **values
     )

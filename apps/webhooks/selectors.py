@@ -6,7 +6,7 @@ from django.db import connection, models
 from django.db.models.functions import Cast
 
 from apps.access.access import Access
-from apps.core import counting
+from apps.core import list_pages
 from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host
 
 RECENT = 25
@@ -58,14 +58,14 @@ def with_success_rates(
     """
     rows = list(endpoints(access, status))
     with connection.cursor() as cursor:
-        cursor.execute(_ENDED, [[row.pk for row in rows], counting.COUNTED_MAX])
+        cursor.execute(_ENDED, [[row.pk for row in rows], list_pages.COUNTED_MAX])
         rates = {pk: round(100 * arrived / total, 1) for pk, total, arrived in cursor.fetchall()}
     return [(row, rates.get(row.pk)) for row in rows]
 
 
 def recent_deliveries(endpoint: Endpoint, limit: int = RECENT) -> list[Delivery]:
     """Newest first, each with its event."""
-    return list(counting.part(deliveries(endpoint), 0, limit))
+    return list(list_pages.part(deliveries(endpoint), 0, limit))
 
 
 def deliveries(endpoint: Endpoint) -> models.QuerySet[Delivery]:

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from pypdf import PdfReader
 
 from apps.billing.invoices.files import percent_text
-from apps.billing.invoices.parties import address_lines
 from apps.billing.invoices.payment_intents import update_paid_amounts
+from apps.billing.invoices.seller_buyer import address_lines
 from apps.billing.models import InvoicePayment
 from apps.core.models import OutgoingMail
 from apps.payments.models import Payment

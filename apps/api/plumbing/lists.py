@@ -11,7 +11,7 @@ from typing import TypeVar
 from django.db import models
 
 from apps.api.plumbing.queries import Fed, Paged
-from apps.core import counting
+from apps.core import list_pages
 from apps.core.messages.documents import Feed, ListPage, PageFigures, Paginated
 from apps.core.messages.fields import is_uuid
 
@@ -61,9 +61,9 @@ def feed(query: Fed, rows: "models.QuerySet[Row]", document: Callable[[Row], Ite
 
 def _reader(rows: "models.QuerySet[Row]") -> "Read[Row]":
     def read(first: int, size: int) -> tuple[list[Row], int]:
-        total = counting.counted(rows)
-        is_past = first >= total <= counting.COUNTED_MAX
-        return [] if is_past else list(counting.part(rows, first, size)), total
+        total = list_pages.counted(rows)
+        is_past = first >= total <= list_pages.COUNTED_MAX
+        return [] if is_past else list(list_pages.part(rows, first, size)), total
 
     return read
 
@@ -72,9 +72,9 @@ def _read(
     query: Paged, read: "Read[Row]", document: Callable[[Row], Item]
 ) -> tuple[list[Item], PageFigures]:
     first = (query.page - 1) * query.per_page
-    is_beyond = first + query.per_page > counting.COUNTED_MAX
+    is_beyond = first + query.per_page > list_pages.COUNTED_MAX
     items, total = read(first, query.per_page + is_beyond)
-    if items and total > counting.COUNTED_MAX:
+    if items and total > list_pages.COUNTED_MAX:
         total = max(total, first + len(items))
     pages = -(-total // query.per_page)
     figures = PageFigures(page=query.page, per_page=query.per_page, total=total, total_pages=pages)

@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from apps.billing.documents.invoices import formatted_number, hosted_url
-from apps.billing.invoices.parties import Biller, seller_of
+from apps.billing.invoices.seller_buyer import Biller, seller_of
 from apps.billing.models import Customer, Invoice
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core.countries import country_code
@@ -66,7 +66,7 @@ for _prefix, _space in _SPACES.items():
 
 
 class Seller:
-    """Who bills, as the standard has it; see `parties.seller_of`."""
+    """Who bills, as the standard has it; see `seller_buyer.seller_of`."""
 
     def __init__(self, biller: Biller) -> None:
         self.name = _plain(biller.name)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.invoices import e_invoice
-from apps.billing.invoices.parties import buyer_of, seller_of
+from apps.billing.invoices.seller_buyer import buyer_of, seller_of
 from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.selectors import payments_received
 from apps.billing.services.languages import language_of

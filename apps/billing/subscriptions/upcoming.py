@@ -19,7 +19,7 @@ class Coming:
     is_last: bool
 
 
-def outlook(subscription: Subscription) -> list[Coming]:
+def upcoming_cycles(subscription: Subscription) -> list[Coming]:
     """The row comes with its price and add-ons."""
     is_last = is_beyond_grace(subscription.failed_cycle_count + 1, subscription.grace_cycles)
     amount = cycle_cents(subscription)

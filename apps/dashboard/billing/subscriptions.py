@@ -15,7 +15,7 @@ from apps.billing.models import Customer, Price, Subscription
 from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.billing.subscriptions import changes as services
-from apps.billing.subscriptions.upcoming import cycle_cents, outlook
+from apps.billing.subscriptions.upcoming import cycle_cents, upcoming_cycles
 from apps.dashboard import form_keys
 from apps.dashboard.billing.acts import Act, attempt, find_act
 from apps.dashboard.billing.columns import SUBSCRIPTIONS
@@ -106,7 +106,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     context = {
         "subscription": row,
         "cents": cycle_cents(row),
-        "coming": outlook(row),
+        "coming": upcoming_cycles(row),
         "invoices": invoices[:SHOWN],
         "has_more": len(invoices) > SHOWN,
         "changes": list(row.changes.order_by("-id")[:100]),

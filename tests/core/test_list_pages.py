@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.core import counting, searching
+from apps.core import list_pages, searching
 from apps.payments import selectors
 from tests import make
 from tests.billing import records
@@ -29,7 +29,7 @@ def read_all(shop: Shop, path: str) -> tuple[list[str], list[int]]:
 def test_a_total_is_exact_up_to_the_cap_and_follows_the_pages_beyond(
     bakery: Shop, monkeypatch: pytest.MonkeyPatch, counted_max: int, totals: list[int]
 ) -> None:
-    monkeypatch.setattr(counting, "COUNTED_MAX", counted_max)
+    monkeypatch.setattr(list_pages, "COUNTED_MAX", counted_max)
     payments = [make.payment(bakery.test)["id"] for _ in range(4)]
     customers = [records.customer(bakery.test)["id"] for _ in range(4)]
 
