@@ -49,7 +49,7 @@ def _serve() -> None:
 
     from apps.console import exporter  # models exist from here on
 
-    exporter.serve(exporter.counted(), settings.METRICS_PORT)
+    exporter.serve(exporter.process_registry(), settings.METRICS_PORT)
 
 
 def _count_sent(**_: Any) -> None:

@@ -21,7 +21,7 @@ class _OwnFigures(Collector):
         yield from REGISTRY.collect()
 
 
-class _LetGo(Collector):
+class _ClosingCollector(Collector):
     """Asks the database in a thread that ends with the scrape, and so does its connection."""
 
     def __init__(self, collector: Collector) -> None:
@@ -38,7 +38,7 @@ class _LetGo(Collector):
             connection.close()
 
 
-def counted() -> CollectorRegistry:
+def process_registry() -> CollectorRegistry:
     """What processes have counted, without asking the database."""
     registry = CollectorRegistry()
     if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
@@ -56,8 +56,10 @@ def serve(registry: CollectorRegistry, port: int, address: str = "") -> None:
         start_http_server(port, addr=address or settings.METRICS_ADDRESS, registry=registry)
 
 
-def asked(registry: CollectorRegistry, *collectors: Collector) -> CollectorRegistry:
-    """With figures of the database besides, for a process that serves its own port."""
+def with_database_figures(*collectors: Collector) -> CollectorRegistry:
+    """What processes have counted, and figures of the database, for a process that serves its own
+    port."""
+    registry = process_registry()
     for collector in collectors:
-        registry.register(_LetGo(collector))
+        registry.register(_ClosingCollector(collector))
     return registry

@@ -128,12 +128,13 @@ def metrics(request: HttpRequest) -> HttpResponse:
     token = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not hmac.compare_digest(token.encode(), settings.METRICS_TOKEN.encode()):
         return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
+    # Loaded by who is scraped: most processes that answer probes never are.
     from apps.chain.metrics import ChainCollector
-    from apps.console.exporter import counted
+    from apps.console.exporter import process_registry
     from apps.console.figures import Figures
     from apps.console.heartbeat_figures import HeartbeatCollector
 
-    registry = counted()
+    registry = process_registry()
     for collector in (Figures(), ChainCollector(), HeartbeatCollector()):
         registry.register(collector)
     with tenancy.everyone("figures of the whole service"):

@@ -75,7 +75,7 @@ def test_the_watcher_tells_that_jobs_run(ports: dict[str, int]) -> None:
 def test_a_process_without_a_port_listens_nowhere(tmp_path: Path) -> None:
     asks = (
         "import django; django.setup(); import threading;"
-        " from apps.console import exporter; exporter.serve(exporter.counted(), 0);"
+        " from apps.console import exporter; exporter.serve(exporter.process_registry(), 0);"
         " print(threading.active_count())"
     )
     run = subprocess.run(

@@ -56,7 +56,7 @@ class Command(OperatorCommand[SignerResult]):
         except RpcError as error:
             if options["once"]:
                 raise CommandError(str(error)) from None
-        exporter.serve(exporter.counted(), settings.METRICS_PORT)
+        exporter.serve(exporter.process_registry(), settings.METRICS_PORT)
         signed = 0
         pause = PAUSE_SECONDS
         pulse = Pulse(HeartbeatPart.SIGNER)

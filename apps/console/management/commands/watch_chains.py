@@ -45,7 +45,7 @@ class Command(BaseCommand):
 
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
-        figures = exporter.asked(exporter.counted(), ChainCollector(), HeartbeatCollector())
+        figures = exporter.with_database_figures(ChainCollector(), HeartbeatCollector())
         exporter.serve(figures, options["metrics_port"], options["metrics_address"])
         local_chains.introduce()
         chains = [chain for chain, urls in settings.CHAIN_URLS.items() if urls]
