@@ -22,7 +22,9 @@ def shared_by(server: int) -> dict[str, str]:
     folder = METRICS_FOLDER / _name_of(server)
     folder.mkdir(parents=True, exist_ok=True)
     for other in METRICS_FOLDER.iterdir():
-        if other.name != _name_of(int(other.name.partition("-")[0])):
+        process, _, began = other.name.partition("-")
+        is_ours = process.isdecimal() and began.isdecimal()
+        if is_ours and other.name != _name_of(int(process)):
             shutil.rmtree(other, ignore_errors=True)
     return {"PROMETHEUS_MULTIPROC_DIR": str(folder)}
 
