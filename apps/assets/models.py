@@ -77,6 +77,11 @@ class Asset(models.Model):
         return self.id
 
     @property
+    def full_name(self) -> str:
+        """`USDC on Polygon`: several chains have coins of one symbol."""
+        return f"{self.coin_symbol} on {self.chain.name}"
+
+    @property
     def mode(self) -> str:
         return self.chain.mode
 

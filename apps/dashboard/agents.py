@@ -72,7 +72,7 @@ class CapLine:
 
     @property
     def title(self) -> str:
-        return f"{self.asset.coin_symbol} on {self.asset.chain.name}"
+        return self.asset.full_name
 
     @property
     def words(self) -> str:

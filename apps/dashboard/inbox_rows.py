@@ -297,7 +297,7 @@ def of_stopped_asset(accepted: AcceptedAsset) -> Notice:
     asset = accepted.asset
     at = accepted.suspended_at or accepted.created_at
     return Notice(
-        f"{asset.coin_symbol} on {asset.chain.name} is stopped for review",
+        f"{asset.full_name} is stopped for review",
         "A confirmed deposit left the chain. Payments in it wait until we have looked.",
         at,
         "View coins",

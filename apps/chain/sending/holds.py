@@ -80,7 +80,7 @@ def request_lift(hold: SendingHold, reason: str, staff: User, at: datetime) -> S
 def name_of(hold: SendingHold) -> str:
     """What it holds, for people."""
     if hold.asset is not None:
-        return f"{hold.asset.coin_symbol} on {hold.asset.chain.name}"
+        return hold.asset.full_name
     return hold.chain.name if hold.chain is not None else "everything"
 
 

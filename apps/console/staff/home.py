@@ -348,7 +348,7 @@ def _coins(amount_atomic: int, asset: Asset) -> str:
 
 
 def _name(asset: Asset) -> str:
-    return f"{asset.coin_symbol} on {asset.chain.name}"
+    return asset.full_name
 
 
 def _floor(asset: Asset) -> int:

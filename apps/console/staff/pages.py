@@ -43,7 +43,7 @@ class HoldForm(forms.Form):
             .select_related("chain")
             .order_by("chain__mode", "chain__name", "position")
         )
-        assets = [(f"asset:{row.pk}", f"{row.coin_symbol} on {row.chain.name}") for row in active]
+        assets = [(f"asset:{row.pk}", row.full_name) for row in active]
         choices = [(EVERYTHING, "Everything"), ("Chains", chains), ("Assets", assets)]
         self.fields["what"].choices = choices  # type: ignore[attr-defined]  # a choice field
 

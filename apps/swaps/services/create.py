@@ -135,7 +135,7 @@ def _make(
     )
     if payment is None:
         details = {"sell_amount_atomic": str(swap.sell_amount_atomic)}
-        name = f"{quote.sold.asset.coin_symbol} to {quote.estimated.asset.coin_symbol}"
+        name = f"{quote.sold.asset.full_name} to {quote.estimated.asset.full_name}"
         audit.record(
             "swap.requested", store=store, mode=mode, target=swap, name=name, details=details
         )
