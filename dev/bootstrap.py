@@ -62,7 +62,7 @@ PDF_LIBRARIES = {
 FONT_PACKAGE = "fonts-dejavu-core"
 # Chinese, Japanese and Korean in PDF documents, and emoji. Seventy megabytes: a demo does without.
 FURTHER_FONT_PACKAGES = ("fonts-noto-cjk", "fonts-noto-color-emoji")
-ASIAN_FONTS = "/usr/share/fonts/**/*CJK*.[ot]t[cf]"
+FURTHER_FONTS = ("*CJK*.[ot]t[cf]", "NotoColorEmoji.ttf")
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
@@ -124,7 +124,10 @@ def _set_up(command: str) -> None:
         machine.append(
             (
                 "further fonts",
-                lambda: bool(glob.glob(ASIAN_FONTS, recursive=True)),
+                lambda: all(
+                    glob.glob(f"/usr/share/fonts/**/{name}", recursive=True)
+                    for name in FURTHER_FONTS
+                ),
                 _install_further_fonts,
             )
         )
