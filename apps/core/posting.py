@@ -9,6 +9,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -70,6 +71,8 @@ class PublicResolver(AbstractResolver):
 def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None = None) -> Session:
     """A session for `post`; made inside the running loop. The caller limits how many are in
     flight."""
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(_note_reuse)
     connector = aiohttp.TCPConnector(
         limit=0,
         resolver=PublicResolver(lookup),
@@ -80,6 +83,7 @@ def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None 
     )
     return Session(
         connector=connector,
+        trace_configs=[trace],
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trust_env=False,
@@ -90,9 +94,23 @@ def open_session(lookup: Lookup = system_lookup, context: ssl.SSLContext | None 
     )
 
 
+@dataclass
+class _Connection:
+    is_reused: bool = False
+
+
+async def _note_reuse(
+    session: Session,
+    context: SimpleNamespace,
+    params: aiohttp.TraceConnectionReuseconnParams,
+) -> None:
+    context.trace_request_ctx.is_reused = True
+
+
 async def post(session: Session, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     """The answer, whatever its status; its body is cut at 64 KiB. Raises PrivateAddress or
-    NoAnswer."""
+    NoAnswer. What a kept connection loses is sent again: the receiver may have closed it before the
+    request came."""
     try:
         target = URL(
             url, encoded=True
@@ -103,10 +121,8 @@ async def post(session: Session, url: str, body: bytes, headers: Mapping[str, st
     if _is_literal(host):
         net.check_host(host, [host])
     try:
-        async with session.post(
-            target, data=body, headers=headers, allow_redirects=False
-        ) as response:
-            return Answer(response.status, await _bounded(response))
+        async with asyncio.timeout(net.CONNECT_SECONDS + ANSWER_SECONDS):
+            return await _post(session, target, body, headers)
     except TimeoutError as error:
         raise NoAnswer(
             "connect_timeout" if isinstance(error, aiohttp.ConnectionTimeoutError) else "timeout"
@@ -123,6 +139,23 @@ async def post(session: Session, url: str, body: bytes, headers: Mapping[str, st
         raise NoAnswer("connection_lost") from None
     except (aiohttp.ClientError, ValueError):
         raise NoAnswer("invalid_answer") from None
+
+
+async def _post(session: Session, target: URL, body: bytes, headers: Mapping[str, str]) -> Answer:
+    while True:
+        connection = _Connection()
+        try:
+            async with session.post(
+                target,
+                data=body,
+                headers=headers,
+                allow_redirects=False,
+                trace_request_ctx=connection,
+            ) as response:
+                return Answer(response.status, await _bounded(response))
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            if not connection.is_reused:
+                raise
 
 
 async def _bounded(response: aiohttp.ClientResponse) -> bytes:

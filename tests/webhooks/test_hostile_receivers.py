@@ -241,6 +241,25 @@ def test_others_are_served_while_one_hangs(
         )
 
 
+def close_when_used_again(peer: socket.socket) -> None:
+    """As a server does whose patience with idle connections ends while a request is on its way."""
+    peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    peer.recv(65536)
+
+
+def test_a_kept_connection_that_is_closed_meanwhile_costs_no_attempt(
+    bakery: Shop, register: Register, deliver: Callable[[], None]
+) -> None:
+    with RawReceiver(close_when_used_again) as receiver:
+        endpoint, _ = register(receiver.url, CREATED)
+        for _ in range(3):
+            happens(bakery)
+            deliver()
+        rows = Delivery.objects.filter(endpoint=endpoint).order_by("created_at")
+        assert [(row.status, row.attempts) for row in rows] == [("delivered", 1)] * 3
+        assert receiver.connections == 3
+
+
 def self_signed(folder: Any, name: str) -> tuple[str, str]:
     """Files with a certificate for the IP address and its key."""
     import ipaddress
