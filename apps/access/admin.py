@@ -85,6 +85,9 @@ class RequestEntryAdmin(ReadOnly):
     shop = lists.store()
     exclude = ["body_digest"]
 
+    def title_of(self, row: RequestEntry) -> str:
+        return f"{row.method} {row.path}"
+
     @admin.display(description="Request")
     def call(self, row: RequestEntry) -> str:
         return format_html('{} <bdi class="code">{}</bdi>', row.method, row.path)

@@ -68,6 +68,9 @@ class SettlementAdmin(Rated):
     ordering = ["-created_at"]
     inlines = [SettlementSteps]
 
+    def title_of(self, row: Settlement) -> str:
+        return f"of {lists.coins_text(row)}"
+
 
 @admin.register(SignedPayment)
 class SignedPaymentAdmin(ReadOnly):
@@ -86,6 +89,9 @@ class SignedPaymentAdmin(ReadOnly):
     exclude = ["signature"]
     inlines = [SignedPaymentSteps]
 
+    def title_of(self, row: SignedPayment) -> str:
+        return f"of {lists.coins_text(row, row.offer.asset)}"
+
 
 @admin.register(PaymentOffer)
 class PaymentOfferAdmin(Rated):
@@ -101,6 +107,9 @@ class PaymentOfferAdmin(Rated):
     to = lists.short("pay_to_id", "To")
     ordering = ["-created_at"]
 
+    def title_of(self, row: PaymentOffer) -> str:
+        return f"of {lists.coins_text(row)}"
+
 
 @admin.register(AgentPayoutCap)
 class AgentPayoutCapAdmin(ReadOnly):
@@ -112,3 +121,6 @@ class AgentPayoutCapAdmin(ReadOnly):
     label = lists.text("credential__name", "Credential")
     per_transaction = lists.coins("per_tx_atomic", description="Per transaction")
     per_day = lists.coins("daily_atomic", description="Per day")
+
+    def title_of(self, row: AgentPayoutCap) -> str:
+        return f"of {row.credential.name}, {row.asset_id}"

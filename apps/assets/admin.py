@@ -57,7 +57,7 @@ class RateAdmin(ReadOnly):
     list_filter = [lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))]
     list_select_related = ["asset"]
     search_fields = ["asset"]
-    search_help_text = "Asset"
+    search_help_text = "Asset ID, such as ETH"
     ordering = ["asset", "currency"]
     origin = lists.words("source", "Source")
     told_at = lists.when("as_of", "As of")

@@ -13,6 +13,7 @@ from apps.chain.activation import NotReady, refuse_unready
 from apps.chain.models import Deposit, HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import ReadOnly, Switches, SwitchForm
+from apps.core.templatetags.tillgate import shorten
 
 
 class AssetForm(SwitchForm):
@@ -79,6 +80,9 @@ class OutgoingTransactionAdmin(Rated):
     state = lists.status("outgoing")
     ordering = ["-requested_at"]
 
+    def title_of(self, row: OutgoingTransaction) -> str:
+        return f"of {lists.coins_text(row)}, {row.get_purpose_display().lower()}"
+
 
 @admin.register(Deposit)
 class DepositAdmin(Rated):
@@ -112,3 +116,6 @@ class UnknownTransactionAdmin(ReadOnly):
     to = lists.short("to_address", "To")
     settled = lists.when("settled_at", "Explained")
     ordering = ["-found_at"]
+
+    def title_of(self, row: UnknownTransaction) -> str:
+        return shorten(row.tx_hash)

@@ -18,6 +18,7 @@ from django.utils.timesince import timesince
 
 from apps.access import staff_code
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
+from apps.console.staff import audit_log as audit_log  # which registers its page
 from apps.console.staff.context import context_of
 from apps.console.staff.forms import FORMS, AskForm, WithdrawalForm
 from apps.console.staff.kinds import KINDS

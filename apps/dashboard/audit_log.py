@@ -2,7 +2,7 @@
 
 from django.http import HttpResponse
 
-from apps.dashboard.audit_details import detail_lines
+from apps.assets.audit_details import all_coins, detail_lines
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, show
 from apps.stores import audit
@@ -41,9 +41,12 @@ def index(request: PageRequest) -> HttpResponse:
     }
     filters["action"] = filters["action"] if filters["action"] in _NOUNS else ""
     page = window(audit.entries(request.access.store_id, **filters), request.GET, filters)
+    coins = all_coins()
     context = {
         "window": page,
-        "rows": [(entry, detail_lines(entry.details)) for entry in page.rows],
+        "rows": [
+            (entry, detail_lines(entry.details, coins, entry.target_name)) for entry in page.rows
+        ],
         "filters": filters,
         "nouns": _NOUNS.items(),
         "is_filtered": any(filters.values()),

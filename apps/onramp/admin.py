@@ -46,6 +46,9 @@ class CallbackAdmin(ReadOnly):
     list_select_related = ["credential", "session"]
     ordering = ["-id"]
 
+    def title_of(self, row: Callback) -> str:
+        return f"of {row.session or row.credential}"
+
 
 @admin.register(Credential)
 class CredentialAdmin(ReadOnly):

@@ -143,6 +143,9 @@ class OnboardingLinkAdmin(ReadOnly):
     ordering = ["-created_at"]
     exclude = ["token_hash"]
 
+    def title_of(self, row: OnboardingLink) -> str:
+        return f"of {row.account}"
+
 
 @admin.register(DestinationConfirmation)
 class DestinationConfirmationAdmin(ReadOnly):
@@ -158,3 +161,6 @@ class DestinationConfirmationAdmin(ReadOnly):
     stopped = lists.when("stopped_at", "Stopped")
     ordering = ["-created_at"]
     exclude = ["code_hash"]
+
+    def title_of(self, row: DestinationConfirmation) -> str:
+        return f"of {row.destination}"

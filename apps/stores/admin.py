@@ -14,14 +14,13 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
 from apps.core import money
 from apps.core.staff import lists, roles
 from apps.core.staff.labels import HELP_TEXTS, field_label
-from apps.core.staff.pages import Part, ReadOnly, Switches, SwitchForm
+from apps.core.staff.pages import Part, Switches, SwitchForm
 from apps.stores import staffing
-from apps.stores.models import AuditEntry, Member, Store, User
+from apps.stores.models import Member, Store, User
 from apps.stores.settings import (
     columns_of,
     model_of,
@@ -201,29 +200,3 @@ class StoreAdmin(Switches):
     def dispatch(self, row: Store) -> str:
         page = reverse("admin:stores_staffrequest_ask", args=["dispatch"])
         return format_html('<a href="{}?store={}">Change</a>', page, row.pk)
-
-
-@admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnly):
-    list_display = ["done", "act", "actor", "target", "why", "address"]
-    search_fields = ["id", "store_id"]
-    search_help_text = "Store ID, or number of the entry"
-    done = lists.when("at", "Time")
-    target = lists.text("target_name", "What")
-    why = lists.text("reason", "Reason")
-    ordering = ["-id"]
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        names = super().get_fields(request, obj)
-        return ["act" if name == "action" else name for name in names if name != "act"]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return [*super().get_readonly_fields(request, obj), "act"]
-
-    @admin.display(description="Action")
-    def act(self, row: AuditEntry) -> SafeString:
-        return format_html('{} <bdi class="code worth">{}</bdi>', row.title, row.action)
-
-    @admin.display(description="Who")
-    def actor(self, row: AuditEntry) -> SafeString:
-        return format_html('<bdi class="name">{}</bdi>', row.actor_name or "Tillgate")

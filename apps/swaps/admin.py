@@ -29,6 +29,11 @@ class SwapAdmin(Rated):
     ordering = ["-created_at"]
     inlines = [Steps]
 
+    def title_of(self, row: Swap) -> str:
+        sold = row.source_asset
+        amount = lists.amount_text(row.sell_amount_atomic, sold.atomic_decimals)
+        return f"of {amount} {sold.coin_symbol} for {row.buy_asset.coin_symbol}"
+
     @lists.number
     @admin.display(description="Bought")
     def bought(self, row: Swap) -> str | None:

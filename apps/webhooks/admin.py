@@ -36,6 +36,9 @@ class EventAdmin(ReadOnly):
     created = lists.when("created_at", "Created")
     shop = lists.store()
 
+    def title_of(self, row: Event) -> str:
+        return row.type
+
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnly):
@@ -49,6 +52,9 @@ class DeliveryAdmin(ReadOnly):
     shop = lists.store()
     event_type = lists.text("event__type", "Event")
     state = lists.status("delivery")
+
+    def title_of(self, row: Delivery) -> str:
+        return f"of {row.event.type}"
 
     @admin.display(description="Last response")
     def answer(self, row: Delivery) -> str | None:

@@ -10,9 +10,9 @@ from django.db import IntegrityError, connection, transaction
 
 from apps.access import oauth_apps, second_factor, services
 from apps.access.requests import AppChanges, AppRequest
+from apps.assets.audit_details import detail_lines
 from apps.assets.services import set_accepted
 from apps.core import acting, clock
-from apps.dashboard.audit_details import detail_lines
 from apps.stores import audit, branding
 from apps.stores.audit_words import action_words
 from apps.stores.models import AuditEntry

@@ -5,10 +5,11 @@ Each kind of record is asked alone, by an index, for ten at most; what can't be 
 asked for.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import admin
 from django.db.models import Model, Q, QuerySet
 from django.urls import reverse
 
@@ -17,10 +18,18 @@ from apps.agents.models import Settlement
 from apps.assets.models import Chain
 from apps.billing.models import Customer, Invoice, Subscription
 from apps.chain.models import Deposit, OutgoingTransaction, SignedTransaction, UnmatchedTransfer
-from apps.core import emails, money
+from apps.core import emails
 from apps.core.models import OutgoingMail
 from apps.core.searching import Term
-from apps.core.staff.labels import LABELS, STATUS_NOUNS, code_words, record_names, sentence
+from apps.core.staff.labels import (
+    LABELS,
+    STATUS_NOUNS,
+    code_words,
+    record_name,
+    record_names,
+    sentence,
+)
+from apps.core.staff.lists import coins_text
 from apps.core.templatetags.tillgate import fiat, shorten, status_words
 from apps.ledger.models import Movement
 from apps.payments.models import Payment, PaymentAddress, Refund, Withdrawal
@@ -47,6 +56,8 @@ _RECORDS: tuple[type[Model], ...] = (
     ),
     *(ApiKey, Settlement, Withdrawal, Verification, StaffRequest, Endpoint, Event),
 )
+# What a line of the page says of a record beside its own columns.
+_TITLED_BY = {"asset", "buy_asset", "customer", "source_asset", "store"}
 
 
 @dataclass(frozen=True)
@@ -173,37 +184,38 @@ def _shown(model: type[Model], condition: Q) -> "QuerySet[Any]":
     """The newest, where the table has their age; with what a line of the page needs."""
     names = {field.name for field in model._meta.fields}
     rows = model._base_manager.filter(condition)
-    if "asset" in names:
-        rows = rows.select_related("asset")
-    if "store" in names:
-        rows = rows.select_related("store")
+    related = names & _TITLED_BY
+    if related:
+        rows = rows.select_related(*related)
     order = "-created_at" if "created_at" in names else "-pk"
     return rows.order_by(order)[:EACH_MAX]
 
 
 def _hit(row: Model) -> StaffHit:
-    name = next((text for text in _names(row) if text), str(row.pk))
-    about = " · ".join(text for text in _facts(row) if text)
+    name = _name(row)
+    about = " · ".join(text for text in _facts(row) if text and text not in name)
     page = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
     return StaffHit(name, about, getattr(row, "mode", "") == "test", reverse(page, args=[row.pk]))
 
 
-def _names(row: Any) -> Iterable[str | None]:
-    return (
-        getattr(row, "reference", None) if isinstance(row, (Payment, Withdrawal)) else None,
-        row.name if isinstance(row, Store) else None,
-        row.email if isinstance(row, (User, Customer)) else None,
-        row.key if isinstance(row, Movement) else None,
-        str(row) if isinstance(row, Destination) else None,
-        f"{code_words(row.template)} to {row.to}" if isinstance(row, OutgoingMail) else None,
-        shorten(str(row.tx_hash)) if getattr(row, "tx_hash", None) else None,
-    )
+def _name(row: Any) -> str:
+    """As the record's own page is headed, unless people quote something else of it."""
+    if isinstance(row, (User, Customer)):
+        return str(row.email)
+    if isinstance(row, OutgoingMail):
+        return f"{code_words(row.template)} to {row.to}"
+    page: Any = admin.site.get_model_admin(type(row))
+    title = str(page.title_of(row))
+    if title.startswith("of "):
+        return f"{sentence(record_name(row._meta))} {title}"
+    return sentence(title) if isinstance(row, Movement) else title
 
 
 def _facts(row: Any) -> Iterator[str]:
     yield _amount(row)
     yield _state(row)
     yield str(getattr(row, "store", None) or "")
+    yield row.key if isinstance(row, Movement) else shorten(getattr(row, "tx_hash", None) or "")
 
 
 def _state(row: Any) -> str:
@@ -216,8 +228,5 @@ def _state(row: Any) -> str:
 def _amount(row: Any) -> str:
     if isinstance(row, Payment):
         return fiat(row.settlement_amount_cents, row.settlement_currency)
-    asset = getattr(row, "asset", None)
-    atomic = getattr(row, "amount_atomic", None)
-    if asset is None or atomic is None:
-        return ""
-    return f"{money.decimal_from_atomic(int(atomic), asset.atomic_decimals)} {asset.coin_symbol}"
+    has_coins = getattr(row, "asset", None) is not None and hasattr(row, "amount_atomic")
+    return coins_text(row) if has_coins else ""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 from django.db.utils import OperationalError
 
+from apps.assets.selectors import with_chains
 from apps.core import clock
 from apps.core.staff.labels import code_words
 from apps.core.staff.lists import amount_text
@@ -85,6 +86,7 @@ class Sheet:
 
     mode: str
     asset_id: str
+    name: str
     symbol: str
     lines: list[TrialBalanceLine]
     debit: str
@@ -132,13 +134,17 @@ def _added_up(at: datetime, statement: str, parameters: dict[str, datetime]) -> 
             cursor.execute(_LIMIT, [before])
     except OperationalError:  # the time was over
         return TrialBalance(at, [], is_whole=False)
+    coins = with_chains({row.asset_id for row in rows})
     return TrialBalance(
         at,
-        [_sheet(list(some)) for _, some in groupby(rows, key=lambda row: (row.mode, row.asset_id))],
+        [
+            _sheet(list(some), coins[asset_id].full_name)
+            for (_, asset_id), some in groupby(rows, key=lambda row: (row.mode, row.asset_id))
+        ],
     )
 
 
-def _sheet(rows: list[_Row]) -> Sheet:
+def _sheet(rows: list[_Row], name: str) -> Sheet:
     first = rows[0]
     debit = sum(row.debit_atomic for row in rows)
     credit = sum(row.credit_atomic for row in rows)
@@ -157,7 +163,7 @@ def _sheet(rows: list[_Row]) -> Sheet:
         _coins(credit, first.decimals) or "0",
         _coins(abs(debit - credit), first.decimals),
     )
-    return Sheet(first.mode, first.asset_id, first.symbol, lines, *totals)
+    return Sheet(first.mode, first.asset_id, name, first.symbol, lines, *totals)
 
 
 def _in_order(rows: Iterable[_Row]) -> list[_Row]:

@@ -188,9 +188,9 @@ def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
     return f"{sign}{int(whole):,}{point}{places}"
 
 
-def coins_text(row: Any) -> str:
+def coins_text(row: Any, coin: Any = None) -> str:
     """The amount of a row that has one, with its coin; empty while nobody knows which coin."""
-    coin = row.asset
+    coin = coin or row.asset
     return (
         f"{amount_text(row.amount_atomic, coin.atomic_decimals)} {coin.coin_symbol}" if coin else ""
     )

@@ -21,10 +21,13 @@ from django.utils.timesince import timesince
 from apps.core.staff import labels
 from apps.core.staff.labels import field_label
 from apps.core.staff.values import named, shown
+from apps.core.templatetags.tillgate import moment
 
 register = template.Library()
 
 
+# When a record began, by what its column is called.
+_BEGINNINGS = ("created_at", "requested_at", "submitted_at", "detected_at", "found_at", "at")
 # What stands for nothing in a cell; a phone leaves such a line out.
 _BLANK = re.compile(r"<t[dh][^>]*>[—-]?</t[dh]>")
 
@@ -119,6 +122,16 @@ def record_title(row: Model) -> str:
 def has_id_below(row: Model) -> bool:
     """Its heading has a name, and its ID is one that people quote."""
     return isinstance(row.pk, UUID) and record_title(row) != str(row.pk)
+
+
+@register.filter
+def record_setting(row: Any) -> list[str]:
+    """Whose a record is and since when, where its heading doesn't say so."""
+    store = getattr(row, "store", None)
+    since = next((getattr(row, name) for name in _BEGINNINGS if hasattr(row, name)), None)
+    name = str(store) if store is not None else ""
+    is_new = name != "" and name not in record_title(row)
+    return [name] * is_new + [moment(since)] * (since is not None)
 
 
 register.filter("record_name", labels.record_name)

@@ -187,7 +187,7 @@ def _decide(
         store=approval.store_id,
         mode=approval.mode,
         target=approval,
-        name=str(approval.pk),
+        name=approval.made_by,
         reason=reason,
         details=details,
     )

@@ -13,6 +13,7 @@ from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.core import jobs
 from apps.core.machine import Change, Noted
+from apps.core.money import decimal_from_atomic
 from apps.ledger import movements
 from apps.ledger.chart import AVAILABLE
 from apps.ledger.posting import locked_balance
@@ -35,6 +36,12 @@ def locked(payout: Payout) -> Payout:
     )
     fresh: Payout = rows.get(pk=payout.pk)
     return fresh
+
+
+def name_of(payout: Payout) -> str:
+    """What the audit log calls it; its ID is beside that."""
+    coins = decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
+    return f"{coins} {payout.asset.coin_symbol}"
 
 
 def move(payout: Payout, to: str, at: datetime, note: str = "", **changes: Any) -> bool:

@@ -37,7 +37,7 @@ def retry_payout(payout: Payout, *, by: Access | None = None) -> Payout:
             store=fresh.store_id,
             mode=fresh.mode,
             target=fresh,
-            name=str(fresh.pk),
+            name=moves.name_of(fresh),
         )
     return fresh
 
@@ -60,6 +60,6 @@ def give_up_payout(payout: Payout, *, by: Access | None = None) -> Payout:
             store=fresh.store_id,
             mode=fresh.mode,
             target=fresh,
-            name=str(fresh.pk),
+            name=moves.name_of(fresh),
         )
     return fresh

@@ -233,7 +233,7 @@ def _note(payout: Payout, action: str, reason: str, **details: object) -> None:
         store=payout.store_id,
         mode=payout.mode,
         target=payout,
-        name=str(payout.pk),
+        name=moves.name_of(payout),
         reason=reason,
         details=details,
     )

@@ -134,7 +134,10 @@ def _make(
         at=at,
     )
     if payment is None:
-        details = {"sell_amount_atomic": str(swap.sell_amount_atomic)}
+        details = {
+            "asset": quote.sold.asset.pk,
+            "sell_amount_atomic": str(swap.sell_amount_atomic),
+        }
         name = f"{quote.sold.asset.full_name} to {quote.estimated.asset.full_name}"
         audit.record(
             "swap.requested", store=store, mode=mode, target=swap, name=name, details=details

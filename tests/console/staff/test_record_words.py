@@ -2,11 +2,13 @@
 did what in words."""
 
 import re
+from html import escape
 from pathlib import Path
 
 from apps.assets.models import Asset
 from apps.billing.models import Customer
 from apps.core.staff.values import shown
+from apps.stores import audit
 from apps.stores.audit_words import action_words
 from apps.stores.models import AuditEntry, Store
 from tests import make
@@ -45,6 +47,35 @@ def test_the_audit_log_says_what_was_done_and_by_whom(cast: Cast, finance: Brows
     record = words(finance.get(f"/admin/stores/auditentry/{entry.pk}/change/"))
     assert f"Audit log entry {entry.pk}: Staff search" in record
     assert "Action Staff search staff.searched" in record
+
+
+def test_the_details_of_an_act_are_in_coins_and_name_what_an_id_is_of(
+    cast: Cast, finance: Browser
+) -> None:
+    made = paid(cast.bakery.test, amount="24.90")
+    entry = audit.record(
+        "books.corrected",
+        store=cast.bakery.store,
+        target=cast.alice,
+        name="alice",
+        details={
+            "asset": "SETH",
+            "account": "custody_hot",
+            "amount_atomic": -(10**18),
+            "payment": made["id"],
+            "per_tx_atomic": [None, 10**17],
+            "refunds": ["00000000-0000-4000-8000-000000000000"],
+            "sent": [f"{10**16} SETH to 0x{'a1' * 20}"],
+        },
+    )
+    page = words(finance.get(f"/admin/stores/auditentry/{entry.pk}/change/"))
+    assert f"What Person {cast.alice.email} {cast.alice.pk}" in page
+    assert "Asset ETH on Ethereum Sepolia Account Custody hot" in page
+    assert f"Amount -1 ETH -{10**18} atomic units" in page
+    assert f"Payment Payment {made['reference']} {made['id']}" in page
+    assert f"none → 0.1 ETH none → {10**17} atomic units" in page
+    assert "Refund 00000000-0000-4000-8000-000000000000" in page
+    assert f"Sent 0.01 ETH to 0x{'a1' * 20}" in page
 
 
 def test_a_record_has_the_status_of_its_list_and_its_id_below_its_name(
@@ -88,7 +119,8 @@ def test_a_heading_names_an_amount_and_keeps_the_id_that_people_quote(
     make.store_coins(cast.bakery.store, "SETH", 10**18)
     payout = make.payout(cast.bakery.test, 10**16)
     page = words(finance.get(f"/admin/payouts/payout/{payout['id']}/change/"))
-    assert f"Payout of 0.01 ETH {payout['id']} History" in page
+    store = re.escape(escape(cast.bakery.store.name))
+    assert re.search(rf"Payout of 0\.01 ETH {store} .* UTC {payout['id']} History", page)
     transfer = stray(cast)
     page = words(finance.get(f"/admin/chain/unmatchedtransfer/{transfer.pk}/change/"))
-    assert re.search(r"Unmatched transfer (of [\d.,]+ \w+|0x\w+…\w+) History", page)
+    assert re.search(r"Unmatched transfer (of [\d.,]+ \w+|0x\w+…\w+) .* UTC History", page)
