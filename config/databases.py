@@ -23,6 +23,10 @@ DIRECT_COMMANDS = frozenset(
 # Django's own cursors never prepare.
 PREPARED_FROM_USE = 2
 ONE_PLAN = "-c plan_cache_mode=force_generic_plan"
+# Whatever a replica's address leads to, nothing is written there; and nobody waits for it long, as
+# the primary answers the same.
+READ_ONLY = "-c default_transaction_read_only=on"
+REPLICA_OPTIONS = {"connect_timeout": 2, "tcp_user_timeout": 5000}
 
 
 class DatabaseAddress(NamedTuple):
@@ -62,3 +66,10 @@ def database(config: dict[str, Any], *, is_pooled: bool, is_prepared: bool) -> d
         # apps.core.db.streams.
         "DISABLE_SERVER_SIDE_CURSORS": True,
     }
+
+
+def replica(config: dict[str, Any]) -> dict[str, Any]:
+    """Django's settings of a replica, which is reached directly."""
+    options = {**REPLICA_OPTIONS, **config.get("OPTIONS", {})}
+    options["options"] = f"{options.get('options', '')} {READ_ONLY}".strip()
+    return database({**config, "OPTIONS": options}, is_pooled=False, is_prepared=True)

@@ -118,6 +118,10 @@ DATABASE_URL, DATABASE_POOLER = databases.address_of(
     databases.DatabaseAddress(DATABASE_URL, DATABASE_POOLER), DATABASE_DIRECT_URL
 )
 DATABASE_PREPARED_STATEMENTS: bool = env.bool("DATABASE_PREPARED_STATEMENTS", not DATABASE_POOLER)
+# A streaming replica for reads that may be behind (apps/core/db/replica.py), and how far behind it
+# may be before the primary answers them.
+DATABASE_REPLICA_URL: str = env.str("DATABASE_REPLICA_URL", "")
+DATABASE_REPLICA_LAG_SECONDS: float = env.float("DATABASE_REPLICA_LAG_SECONDS", 10.0)
 REDIS_URL: str = redis_from_env("REDIS_URL")
 # Without a sign of the periodic jobs for so long, the watcher runs the vital ones itself.
 FALLBACK_AFTER_SECONDS: float = env.float("FALLBACK_AFTER_SECONDS", 30.0)

@@ -57,6 +57,7 @@ CHARACTERS_MIN = 8  # different ones
 KEY_BYTES = 32
 KEY_BYTES_DIFFERENT_MIN = 16
 RATE_AGE_SECONDS_MAX = 3600
+REPLICA_LAG_SECONDS_MAX = 300
 CHOICES = {
     "SIGN_UP": ("open", "invitation", "closed"),
     "RATE_PROVIDERS": ("coingecko", "kraken", "fixed"),
@@ -273,6 +274,18 @@ def _open_redis(configuration: Configuration) -> Iterator[str]:
         yield "REDIS_URL has no password"
 
 
+def _primary_as_replica(configuration: Configuration) -> Iterator[str]:
+    replica = configuration.text("DATABASE_REPLICA_URL")
+    addresses = (configuration.text("DATABASE_URL"), configuration.text("DATABASE_DIRECT_URL"))
+    if replica and replica in addresses:
+        yield "DATABASE_REPLICA_URL is the address of the primary"
+
+
+def _unbounded_lag(configuration: Configuration) -> Iterator[str]:
+    if not 0 < configuration.settings["DATABASE_REPLICA_LAG_SECONDS"] <= REPLICA_LAG_SECONDS_MAX:
+        yield f"DATABASE_REPLICA_LAG_SECONDS is not between 0 and {REPLICA_LAG_SECONDS_MAX}"
+
+
 def _unknown(configuration: Configuration) -> Iterable[str]:
     return reader.unknown(configuration.variables, configuration.names)
 
@@ -340,6 +353,16 @@ RULES = (
         "open_redis",
         _open_redis,
         "set a Redis password (requirepass) and use redis://:password@host:6379/0",
+    ),
+    Rule(
+        "primary_as_replica",
+        _primary_as_replica,
+        "set it to a streaming replica, or leave it out",
+    ),
+    Rule(
+        "unbounded_lag",
+        _unbounded_lag,
+        "the default is 10; staff and reports would read old figures",
     ),
     Rule(
         "unknown_variable",

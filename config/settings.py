@@ -15,6 +15,7 @@ from config.environment import (
     DASHBOARD_URL,
     DATABASE_POOLER,
     DATABASE_PREPARED_STATEMENTS,
+    DATABASE_REPLICA_URL,
     DATABASE_URL,
     EMAIL_BACKEND,
     IS_PRODUCTION,
@@ -128,6 +129,8 @@ DATABASES: dict[str, dict[str, Any]] = {
         is_prepared=DATABASE_PREPARED_STATEMENTS,
     )
 }
+if DATABASE_REPLICA_URL:
+    DATABASES["replica"] = databases.replica(env.db_url_config(DATABASE_REPLICA_URL))
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",

@@ -17,11 +17,12 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from msgspec import Struct, to_builtins
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from apps.chain.selectors import chains_without_node, lag_seconds
 from apps.core import buckets
 from apps.core.db import tenancy
+from apps.core.db.replica import reads_may_lag
 
 CHAIN_LAG_SECONDS_MAX = 300
 
@@ -129,14 +130,23 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not hmac.compare_digest(token.encode(), settings.METRICS_TOKEN.encode()):
         return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
     # Loaded by who is scraped: most processes that answer probes never are.
-    from apps.chain.metrics import ChainCollector
     from apps.console.exporter import process_registry
+    from apps.console.replica_figures import ReplicaCollector
+
+    registry = process_registry()
+    registry.register(ReplicaCollector())
+    page = _database_figures() + generate_latest(registry)
+    return HttpResponse(page, content_type=CONTENT_TYPE_LATEST)
+
+
+@reads_may_lag("figures that are scraped every few seconds")
+def _database_figures() -> bytes:
+    from apps.chain.metrics import ChainCollector
     from apps.console.figures import Figures
     from apps.console.heartbeat_figures import HeartbeatCollector
 
-    registry = process_registry()
+    registry = CollectorRegistry()
     for collector in (Figures(), ChainCollector(), HeartbeatCollector()):
         registry.register(collector)
     with tenancy.everyone("figures of the whole service"):
-        page = generate_latest(registry)
-    return HttpResponse(page, content_type=CONTENT_TYPE_LATEST)
+        return generate_latest(registry)

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import FileResponse
 
 from apps.core import clock
+from apps.core.db.replica import reads_may_lag
 from apps.core.db.streams import IN_MEMORY_BYTES, models_of
 from apps.core.documents import spreadsheet
 from apps.dashboard.plumbing import PageRequest
@@ -15,6 +16,7 @@ from apps.dashboard.plumbing import PageRequest
 EXPORT_MAX = 50_000
 
 
+@reads_may_lag("a file for later")
 def csv_file(
     request: PageRequest,
     noun: str,

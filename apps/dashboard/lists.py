@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from apps.core.db.replica import reads_may_lag
 from apps.core.db.streams import FETCH, models_of
 from apps.core.errors import NotFound
 from apps.dashboard.exports import EXPORT_MAX, csv_answer
@@ -135,6 +136,7 @@ class Listing:
         )
         return (self.columns[0], *(column for column in self.columns[1:] if is_shown(column)))
 
+    @reads_may_lag("a file for later")
     def csv(self, request: PageRequest, rows: "QuerySet[Any]") -> FileResponse:
         """The filtered list in the columns that this person sees, or in all of them with
         `columns=all`."""

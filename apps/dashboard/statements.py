@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from django.http import FileResponse, Http404, HttpResponse, QueryDict
 
 from apps.assets.selectors import with_chains
+from apps.core.db.replica import reads_may_lag
 from apps.core.messages.fields import parse_date
 from apps.dashboard import days
 from apps.dashboard.exports import csv_answer
@@ -245,6 +246,7 @@ def _page(
         raise Http404 from None
 
 
+@reads_may_lag("a file for later")
 def export(request: PageRequest) -> FileResponse:
     """The filtered statement as CSV, newest first."""
     filters = StatementFilters.of(request.GET)

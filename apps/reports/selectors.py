@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from apps.core import money
+from apps.core.db.replica import reads_may_lag
 from apps.core.db.streams import rows_of
 from apps.core.db.timeouts import long_statements
 from apps.payments.daily_sums import AFTER_PLACE, PLACE
@@ -170,6 +171,7 @@ FROM (
 """  # noqa: S608  # only fragments of ours are put in
 
 
+@reads_may_lag("days that are closed")
 def asset_sums(extent: Extent) -> list[AssetSums]:
     """Every asset that the store ever had an entry in, in the order of the assets."""
     by_asset: dict[str, AssetSums] = {}

@@ -104,8 +104,8 @@ def is_secret(name: str) -> bool:
     if name in refusals._NO_SECRETS:
         return False
     is_list_of_keys = name.endswith("_KEYS") and name != "SIGNER_HOT_KEYS"
-    has_password = name in ("ANYMAIL", "DATABASE_URL", "DATABASE_DIRECT_URL", "REDIS_URL")
-    return is_list_of_keys or has_password or bool(refusals._SECRET_NAME.search(name))
+    has_password = name in ("ANYMAIL", "REDIS_URL") or re.fullmatch(r"DATABASE_\w*URL", name)
+    return is_list_of_keys or bool(has_password) or bool(refusals._SECRET_NAME.search(name))
 
 
 def schema() -> dict[str, Any]:

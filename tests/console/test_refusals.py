@@ -154,6 +154,21 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
         "RATE_MAX_AGE_SECONDS is not between 1 and 3600",
     ),
     ("old_rates", {"RATE_MAX_AGE_SECONDS": "0"}, "RATE_MAX_AGE_SECONDS is not between 1 and 3600"),
+    (
+        "primary_as_replica",
+        {"DATABASE_REPLICA_URL": "postgresql://u:p@db/t", "DATABASE_URL": "postgresql://u:p@db/t"},
+        "DATABASE_REPLICA_URL is the address of the primary",
+    ),
+    (
+        "unbounded_lag",
+        {"DATABASE_REPLICA_LAG_SECONDS": "301"},
+        "DATABASE_REPLICA_LAG_SECONDS is not between 0 and 300",
+    ),
+    (
+        "unbounded_lag",
+        {"DATABASE_REPLICA_LAG_SECONDS": "0"},
+        "DATABASE_REPLICA_LAG_SECONDS is not between 0 and 300",
+    ),
     ("sandbox_in_live_mode", {"OFFRAMP_PROVIDER": "sandbox"}, "OFFRAMP_PROVIDER is sandbox"),
     (
         "sandbox_in_live_mode",
@@ -247,6 +262,7 @@ RIGHT: list[dict[str, str]] = [
     },
     {"WEBHOOK_ALLOW_HOSTS": "hooks.example.com,1.1.1.1"},
     {"RATE_PROVIDERS": "kraken", "RATE_MAX_AGE_SECONDS": "3600", "SWAP_PROVIDER": "uniswap"},
+    {"DATABASE_REPLICA_URL": "postgresql://u:p@replica/t", "DATABASE_REPLICA_LAG_SECONDS": "0.5"},
     {"IGNORED_VARIABLES": "TILLGATE_COLOR,APP_HOST", "TILLGATE_COLOR": "red", "APP_HOST": "x"},
     # Kubernetes, Docker's own and a base image's.
     {

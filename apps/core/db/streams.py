@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import connection, models
 
+from apps.core.db.replica import reads_may_lag
 from apps.core.db.timeouts import long_statements
 
 IN_MEMORY_BYTES = 4_000_000
@@ -19,7 +20,7 @@ FETCH = 1000
 
 
 def rows_of(statement: str, values: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a statement, as they stand at one moment."""
+    """The rows of a statement, as they stood at one moment, which may be some seconds ago."""
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as file:
         parts = _copy(statement, values, file)
         file.seek(0)
@@ -27,9 +28,12 @@ def rows_of(statement: str, values: Mapping[str, Any]) -> Iterator[tuple[Any, ..
             yield from pickle.load(file)  # noqa: S301  # written above, to a file that nobody else can open
 
 
+@reads_may_lag("entries of closed days, and exports of the ledger")
 def _copy(statement: str, values: Mapping[str, Any], file: Any) -> int:
     name = f"rows_{uuid.uuid4().hex}"
     parts = 0
+    file.seek(0)
+    file.truncate()
     with long_statements(), connection.cursor() as cursor:
         cursor.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}", values)
         while True:

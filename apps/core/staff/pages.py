@@ -16,9 +16,11 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
+from apps.core.db.replica import reads_may_lag
 from apps.core.errors import Failure
 from apps.core.staff import roles
 from apps.core.staff.labels import (
@@ -162,7 +164,16 @@ class ReadOnly(_ModelAdmin):
             "shows_all": request.GET.dict() == {"days": "all"},
             "waits_here": isinstance(self, Queue),
         }
-        return super().changelist_view(request, {**context, **(extra_context or {})})
+        context |= extra_context or {}
+        # What somebody has just done, and reads about in a message, stands in the list below it.
+        if request.method != "GET" or messages.get_messages(request):
+            return super().changelist_view(request, context)
+        return self._list_as_it_was(request, context)
+
+    @reads_may_lag("lists that staff look through")
+    def _list_as_it_was(self, request: HttpRequest, context: Any) -> HttpResponse:
+        response = super().changelist_view(request, context)
+        return response.render() if isinstance(response, TemplateResponse) else response
 
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str

@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import Count, DateTimeField, F, Func, IntegerField, Q, Sum, Value
 
 from apps.core.days import Days
+from apps.core.db.replica import reads_may_lag
 from apps.core.messages.documents import Day, Document
 from apps.core.messages.fields import parse_date
 from apps.core.models import Mode, Viewer
@@ -83,6 +84,7 @@ def summary(
     return summary_of(viewer, Days(*date_range(first_text, last_text, at.date())))
 
 
+@reads_may_lag("figures of days")
 def summary_of(viewer: Viewer, days: Days) -> PaymentSummaryDocument:
     """The same of the days of any zone."""
     rows = (

@@ -21,6 +21,7 @@ from apps.access.access import Access
 from apps.assets.models import DailyRate
 from apps.core.days import Days
 from apps.core.db import tenancy
+from apps.core.db.replica import reads_may_lag
 from apps.core.messages.fields import parse_date
 from apps.payments import daily_sums
 from apps.payments.daily_sums import AFTER_PLACE, PLACE
@@ -47,6 +48,7 @@ def days_of(first: str | None, last: str | None, today: date, zone: tzinfo = UTC
     return Days(min(max(since, until - timedelta(days=DAYS_MAX - 1)), until), until, zone)
 
 
+@reads_may_lag("figures of a platform's days")
 def overview(access: Access, days: Days) -> PlatformOverviewDocument:
     """What GET /platform/overview answers."""
     paid = (
