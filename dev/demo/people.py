@@ -23,13 +23,17 @@ COLLEAGUE = {"email": "colleague@demo.example", "password": "demo-colleague-2026
 
 @transaction.atomic
 def open_demo_store() -> Store:
-    """The demo's store, made with its people when it is not there."""
+    """The demo's store, made with its people when it is not there.
+
+    It is the merchant's first one: names and all else that the dashboard can change don't tell.
+    """
     for person, name in ((STAFF, "Sam Staff"), (COLLEAGUE, "Cleo Colleague")):
         if User.objects.with_email(person["email"]) is None:
             create_user(person["email"], person["password"], name=name, is_staff=True)
     member = (
-        Member.objects.filter(user__email=MERCHANT["email"], store__name=STORE_NAME)
+        Member.objects.filter(user__email=MERCHANT["email"])
         .select_related("store")
+        .order_by("pk")
         .first()
     )
     if member is not None:

@@ -29,7 +29,7 @@ SALES = (
 
 def seed_platform(merchant: User) -> None:
     """The platform with its two sub-merchants, once."""
-    if Member.objects.filter(user=merchant, store__name=NAME).exists():
+    if Member.objects.filter(user=merchant, store__is_platform=True).exists():
         return
     with transaction.atomic():
         platform = create_store(
