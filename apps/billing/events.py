@@ -20,6 +20,7 @@ from apps.billing.states import (
     SubscriptionMove,
 )
 from apps.core import clock
+from apps.core.fiat_format import in_english
 from apps.core.machine import Change
 from apps.core.money import Fiat
 from apps.stores.notifications import INVOICE_PAID, SUBSCRIPTION_PAST_DUE, News, record
@@ -53,10 +54,8 @@ def _record_invoices(changes: Sequence[Change[Invoice, InvoiceMove]]) -> None:
 
 
 def _tell_paid(invoice: Invoice) -> None:
-    title = (
-        f"Invoice {formatted_number(invoice)} of {Fiat(invoice.total_cents, invoice.currency)} was"
-        " paid"
-    )
+    total = in_english(Fiat(invoice.total_cents, invoice.currency))
+    title = f"Invoice {formatted_number(invoice)} of {total} was paid"
     path = f"/dashboard/invoices/{invoice.pk}"
     record(News(invoice.store_id, invoice.mode, INVOICE_PAID, invoice.pk, title, path))
 

@@ -17,6 +17,7 @@ from apps.access import stepup
 from apps.chain.addresses import checksummed
 from apps.core import clock, money
 from apps.core.messages.fields import Invalid
+from apps.core.templatetags.tillgate import fiat
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.paging import window
@@ -157,11 +158,7 @@ def approve(request: PageRequest, id: str) -> HttpResponse:
 
 def _rows(approval: PayoutApproval) -> list[tuple[str, object]]:
     """What leaves, once more on the page that asks for the code."""
-    worth = (
-        ""
-        if approval.worth_cents is None
-        else f"{money.text_from_cents(approval.worth_cents)} {approval.currency}"
-    )
+    worth = "" if approval.worth_cents is None else fiat(approval.worth_cents, approval.currency)
     payout = approval_decisions.payout_of(approval)
     batch = _batch_of(approval)
     rows: list[tuple[str, object]] = []

@@ -12,12 +12,25 @@ from apps.core.errors import Failure, RefusalKind
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.webhooks import selectors, signing
+from apps.webhooks.catalogue import EVENTS
 from apps.webhooks.models import Delivery, Endpoint, Event
 from apps.webhooks.reasons import failure_words
 from apps.webhooks.services import deliveries
 
 # Made anew for each attempt with the signing secret, and not kept.
 SIGNED = ("Service-Signature", "webhook-id", "webhook-timestamp", "webhook-signature")
+
+
+@dataclass(frozen=True)
+class ShownEvent:
+    """An event, and what happened in words."""
+
+    event: Event
+
+    @property
+    def words(self) -> str:
+        """Its type, if a later release recorded one that isn't known here."""
+        return EVENTS.get(self.event.type, self.event.type)
 
 
 @dataclass(frozen=True)
@@ -47,7 +60,11 @@ def index(request: PageRequest) -> HttpResponse:
     return show(
         request,
         "dashboard/events/list.html",
-        {"window": page, "is_empty": not page.rows and "page" not in request.GET},
+        {
+            "window": page,
+            "events": [ShownEvent(event) for event in page.rows],
+            "is_empty": not page.rows and "page" not in request.GET,
+        },
     )
 
 
@@ -55,6 +72,7 @@ def show_event(request: PageRequest, id: str) -> HttpResponse:
     event: Event = find(selectors.event_bodies(request.access), id)
     context = {
         "event": event,
+        "words": ShownEvent(event).words,
         "body": _readable(_body(event, "")),
         "deliveries": selectors.deliveries_of(event),
     }
@@ -72,6 +90,7 @@ def delivery(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
     context = {
         "endpoint": endpoint,
         "delivery": row,
+        "words": ShownEvent(event).words,
         "attempts": _attempts(row),
         "is_retryable": deliveries.is_retryable(endpoint, row),
         "headers": signing.plain_headers(

@@ -21,7 +21,7 @@ def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     page.goto(f"{own}notifications")
     expect(page.get_by_text("No notifications yet")).to_be_visible()
     judged(page, f"notifications-empty-{width}")
-    titles = ("Payout of 0.5 ETH failed", "Payment of 24.90 EUR was underpaid", UGLY)
+    titles = ("Payout of 0.5 ETH failed", "Payment of €24.90 was underpaid", UGLY)
     notifications.record(
         *(
             News(

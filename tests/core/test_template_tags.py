@@ -75,8 +75,10 @@ def test_how_long_ago_something_was_is_told_by_the_largest_unit(seconds: int, wo
 def test_the_period_of_an_invoice_is_told_in_days_and_other_words_stay_as_they_are() -> None:
     shown = strip_tags(tillgate.document_period("2026-11-22 to 2026-12-22"))
     assert shown == "22 Nov 2026 – 22 Dec 2026"
-    assert tillgate.document_period("Beans to go") == "Beans to go"
-    assert tillgate.document_period("") == ""
+    labeled = strip_tags(tillgate.labeled_period("2026-11-22 to 2026-12-22"))
+    assert labeled == f"Billing period: {shown}"
+    for words in ("Beans to go", ""):
+        assert tillgate.document_period(words) == tillgate.labeled_period(words) == words
 
 
 def test_a_moment_is_utc_with_its_second_in_the_title() -> None:

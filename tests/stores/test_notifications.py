@@ -87,7 +87,7 @@ def test_an_underpaid_payment_needs_attention(cast: Cast) -> None:
     make.advance(api, 7200)
     assert make.detail(api, made["id"])["status"] in ("failed", "refunded")
     row = Notification.objects.get(store=cast.bakery.store, kind="payment_attention")
-    assert "was underpaid" in row.title and row.text.startswith("Rye bread: ")
+    assert row.title == "Payment of €10.00 was underpaid" and row.text.startswith("Rye bread: ")
     assert row.path == f"/dashboard/payments/{made['id']}"
 
 

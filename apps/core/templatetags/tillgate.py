@@ -5,7 +5,6 @@ Amounts come in as ints (cents, atomic units). Only `crypto_short`, for lists, r
 the whole amount in its title. Whatever a tag is given is escaped.
 """
 
-import re
 from datetime import UTC, date, datetime
 from functools import lru_cache
 
@@ -29,6 +28,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import (
     get_language,
     get_language_bidi,
+    gettext,
     gettext_lazy,
     ngettext_lazy,
     to_locale,
@@ -37,11 +37,11 @@ from django.utils.translation import (
 from apps.core import money, regions
 from apps.core.badges import all_badges
 from apps.core.coin_badges import coin_badge, coin_sign
+from apps.core.fiat_format import formatted, set_apart
 from apps.core.locales import locale_of
 from apps.core.tones import QUIET
 
 register = template.Library()
-_LETTER_AND_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)")
 _ = gettext_lazy
 ICONS_KEPT_MAX = 256
 
@@ -75,7 +75,7 @@ def fiat_exact(cents: int, currency: str) -> str:
 def fiat_rate(rate: str, currency: str) -> str:
     """What one coin is worth: €1,800.50, €0.9212, with every place that the text has."""
     text = format_currency(rate, currency, locale=_locale(), decimal_quantization=False)
-    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", text)
+    return set_apart(text)
 
 
 @register.filter
@@ -84,17 +84,12 @@ def fiat_short(cents: int, currency: str) -> str:
     text = format_compact_currency(
         money.text_from_cents(int(cents)), currency, locale=_locale(), fraction_digits=1
     )
-    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", text)
+    return set_apart(text)
 
 
 def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
-    text = format_currency(
-        money.text_from_cents(int(cents)),
-        currency,
-        locale=_locale(),
-        currency_digits=currency_digits,
-    )
-    return isolated(_LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", text))
+    amount = money.Fiat(int(cents), currency)
+    return isolated(formatted(amount, _locale(), currency_digits=currency_digits))
 
 
 @register.simple_tag
@@ -337,6 +332,15 @@ def document_period(words: str) -> SafeString | str:
     except ValueError:
         return words
     return format_html("{} – {}", document_day(first), document_day(last))
+
+
+@register.filter
+def labeled_period(words: str) -> SafeString | str:
+    """The same where nothing beside it says which days these are."""
+    period = document_period(words)
+    if period is words:
+        return words
+    return format_html(gettext("Billing period: {period}"), period=period)
 
 
 def _time(at: datetime, text: str) -> SafeString:

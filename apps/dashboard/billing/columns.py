@@ -18,8 +18,8 @@ from apps.core.templatetags.tillgate import (
     cycle_words,
     day,
     document_day,
-    document_period,
     fiat,
+    labeled_period,
 )
 from apps.dashboard import list_cells
 from apps.dashboard.columns import (
@@ -237,7 +237,7 @@ def _invoices(
 
 def _invoice_name(line: InvoiceRow) -> SafeString:
     invoice = line.invoice
-    period = document_period(invoice.description or "") if invoice.period_key else ""
+    period = labeled_period(invoice.description or "") if invoice.period_key else ""
     who = invoice.customer.name or invoice.customer.email
     below = format_html(
         '<span class="phone-only"><bdi>{}</bdi>{}</span>{}',

@@ -13,7 +13,7 @@ from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
 from apps.billing.services.portal import portal_url
 from apps.billing.subscriptions.upcoming import cycle_cents
-from apps.core.countries import countries, country_code
+from apps.core.countries import countries, country_code, country_name
 from apps.dashboard import form_keys
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
 from apps.dashboard.billing.forms import BillingForm
@@ -151,7 +151,10 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
 
 def _lines(address: Mapping[str, object]) -> list[tuple[str, object]]:
     """The parts of an address that the form knows, in its order, then the others."""
-    pairs = [(label, address[name]) for name, label in ADDRESS.items() if name in address]
+    shown = {**address}
+    if isinstance(country := address.get("country"), str):
+        shown["country"] = country_name(country)
+    pairs = [(label, shown[name]) for name, label in ADDRESS.items() if name in shown]
     return pairs + [(name, value) for name, value in address.items() if name not in ADDRESS]
 
 

@@ -4,6 +4,7 @@ to be refunded by hand."""
 from collections.abc import Iterable
 
 from apps.chain.models import Deposit
+from apps.core.fiat_format import in_english
 from apps.core.money import Fiat
 from apps.payments.models import Payment, Refund
 from apps.stores.notifications import PAYMENT_ATTENTION, REFUND_FAILED, News, record
@@ -11,9 +12,9 @@ from apps.stores.notifications import PAYMENT_ATTENTION, REFUND_FAILED, News, re
 _FAILED = {
     "failed_underpaid": (
         "was underpaid",
-        "Less than the amount due arrived in time. It is refunded.",
+        "Less than the amount due arrived in time. It is being refunded.",
     ),
-    "failed_overpaid": ("was overpaid", "More than the amount due arrived. It is refunded."),
+    "failed_overpaid": ("was overpaid", "More than the amount due arrived. It is being refunded."),
 }
 
 
@@ -41,8 +42,8 @@ def refund_failed(payment: Payment, refund: Refund, reason: str) -> None:
     record(news)
 
 
-def _worth(payment: Payment) -> Fiat:
-    return Fiat(payment.settlement_amount_cents, payment.settlement_currency)
+def _worth(payment: Payment) -> str:
+    return in_english(Fiat(payment.settlement_amount_cents, payment.settlement_currency))
 
 
 def _record(payment: Payment, subject: object, title: str, text: str) -> None:

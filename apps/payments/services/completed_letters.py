@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Q, Sum
 
 from apps.core import clock
+from apps.core.fiat_format import in_english
 from apps.core.models import Mode
 from apps.core.money import Fiat
 from apps.core.rows import Job
@@ -127,7 +128,7 @@ def _record_new(choice: NotificationChoice) -> None:
 
 
 def _news(payment: Payment) -> News:
-    worth = Fiat(payment.settlement_amount_cents, payment.settlement_currency)
+    worth = in_english(Fiat(payment.settlement_amount_cents, payment.settlement_currency))
     return News(
         payment.store_id,
         payment.mode,

@@ -155,7 +155,7 @@ def _tell_approvers(approval: PayoutApproval, wish: Wish) -> None:
             "what": wish.text,
             "worth": None
             if approval.worth_cents is None
-            else str(Fiat(approval.worth_cents, approval.currency)),
+            else Fiat(approval.worth_cents, approval.currency),
             "made_by": approval.made_by,
             "is_test": not approval.is_live,
             "until": approval.expires_at,

@@ -29,6 +29,7 @@ def test_a_customer_is_added_found_edited_and_deleted(cast: Cast, browser: Brows
     browser.post(f"customers/{customer.pk}/edit", email=EMAIL, name="Ann", line1="", country="DE")
     customer.refresh_from_db()
     assert (customer.name, customer.address) == ("Ann", {"country": "DE", "vat": "DE1"})
+    assert "<bdi>Germany</bdi>" in browser.get(f"customers/{customer.pk}").content.decode()
 
     running = billing.subscribe(cast.bakery.test, customer_id=str(customer.pk))
     assert "1 subscription ends now" in text(browser.get(f"customers/{customer.pk}/delete"))

@@ -72,7 +72,7 @@ def test_both_hear_of_it_and_the_letter_only_leads_to_the_page(two: Two) -> None
     ]
     body = django_mail.outbox[0].body
     assert "0.1 ETH to 0x" in body
-    assert "180.00 EUR" in body
+    assert "€180.00" in body
     assert f"/dashboard/approvals/{held_of(made['id']).pk}" in body
     agree(two.as_alice(), held_of(made["id"]))
     assert (two.adam.email, "[TEST] Your payout was approved: Alice's Bakery") in letters()
