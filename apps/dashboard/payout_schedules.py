@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 
 from apps.access import operations, stepup
+from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import money
 from apps.core.errors import Listed
@@ -18,7 +19,7 @@ from apps.dashboard import confirming
 from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors
-from apps.payouts.models import Schedule
+from apps.payouts.models import Destination, Schedule
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services import runs, schedules
 from apps.payouts.services.destinations import title
@@ -137,11 +138,15 @@ def _usable_from(request: PageRequest, schedule: Schedule) -> datetime | None:
 
 
 def _to(schedule: Schedule) -> str:
-    return (
-        title(schedule.destination)
-        if schedule.destination is not None
-        else str(schedule.destination_address)
-    )
+    if schedule.destination is None:
+        return str(schedule.destination_address)
+    return _named(schedule.destination)
+
+
+def _named(destination: Destination) -> str:
+    """What its owner calls it, if anything, before what it is."""
+    own = f"{destination.label}: " if destination.label else ""
+    return f"{own}{title(destination)}"
 
 
 def _last(schedule: Schedule) -> str:
@@ -290,25 +295,31 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
     return go("payout_schedules")
 
 
+def _coin(asset: Asset) -> str:
+    return f"{asset.coin_symbol} on {asset.chain.name}"
+
+
 def _form_lines(
     request: PageRequest, form: Form, schedule: Schedule | None = None
 ) -> list[tuple[str, object]]:
     """The form as people read it."""
     values = form.values
     names = {
-        f"{destination.kind}:{destination.pk}": title(destination)
+        f"{destination.kind}:{destination.pk}": _named(destination)
         for destination in selectors.destinations_visible_to(request.access)
     }
     to = names.get(values["destination"], "")
+    coins = {asset.pk: _coin(asset) for asset in active_assets(request.access.mode)}
+    sold = coins.get(values["asset_id"], "") if schedule is None else _coin(schedule.asset)
     return [
-        ("Coin", values["asset_id"] if schedule is None else schedule.asset_id),
-        ("How often", values["frequency"]),
+        ("Coin", sold),
+        ("Frequency", values["frequency"].capitalize()),
         ("To", to if schedule is None or to else _to(schedule)),
         (
             "Only when worth",
             f"{values['minimum']} {values['minimum_fiat_currency']}" if values["minimum"] else "",
         ),
-        ("Swap first into", values.get("swap_target_asset_id")),
+        ("Swap first into", coins.get(values.get("swap_target_asset_id", ""), "")),
         ("Next run on", values["next_day"]),
     ]
 

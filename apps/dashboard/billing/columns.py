@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from apps.billing import selectors
 from apps.billing.documents.invoices import formatted_number
@@ -242,7 +242,7 @@ def _invoice_name(line: InvoiceRow) -> SafeString:
     below = format_html(
         '<span class="phone-only"><bdi>{}</bdi>{}</span>{}',
         who[: list_cells.NAME_SHOWN],
-        " · " if period else "",
+        mark_safe("<br>") if period else "",
         period,
     )
     return list_cells.name("invoice", invoice.pk, formatted_number(invoice) or "Draft", below)
