@@ -145,8 +145,8 @@ def _to(schedule: Schedule) -> str:
 
 def _named(destination: Destination) -> str:
     """What its owner calls it, if anything, before what it is."""
-    own = f"{destination.label}: " if destination.label else ""
-    return f"{own}{title(destination)}"
+    label = f"{destination.label}: " if destination.label else ""
+    return f"{label}{title(destination)}"
 
 
 def _last(schedule: Schedule) -> str:
@@ -310,9 +310,9 @@ def _form_lines(
     }
     to = names.get(values["destination"], "")
     coins = {asset.pk: _coin(asset) for asset in active_assets(request.access.mode)}
-    sold = coins.get(values["asset_id"], "") if schedule is None else _coin(schedule.asset)
+    source_coin = coins.get(values["asset_id"], "") if schedule is None else _coin(schedule.asset)
     return [
-        ("Coin", sold),
+        ("Coin", source_coin),
         ("Frequency", values["frequency"].capitalize()),
         ("To", to if schedule is None or to else _to(schedule)),
         (

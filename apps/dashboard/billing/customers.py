@@ -151,10 +151,10 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
 
 def _lines(address: Mapping[str, object]) -> list[tuple[str, object]]:
     """The parts of an address that the form knows, in its order, then the others."""
-    shown = {**address}
+    parts = {**address}
     if isinstance(country := address.get("country"), str):
-        shown["country"] = country_name(country)
-    pairs = [(label, shown[name]) for name, label in ADDRESS.items() if name in shown]
+        parts["country"] = country_name(country)
+    pairs = [(label, parts[name]) for name, label in ADDRESS.items() if name in parts]
     return pairs + [(name, value) for name, value in address.items() if name not in ADDRESS]
 
 
