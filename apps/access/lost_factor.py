@@ -30,7 +30,11 @@ def wish_of(person: User, reason: str) -> Proposal:
     before = "authenticator app" + (f", {count} passkeys" if count else "")
     lines = [("Signs in with", f"password, {before}", "password alone")]
     return Proposal(
-        str(person.pk), f"Second factor of {person.email}", {"user": str(person.pk)}, lines, reason
+        str(person.pk),
+        f"Removal of the second factor of {person.email}",
+        {"user": str(person.pk)},
+        lines,
+        reason,
     )
 
 

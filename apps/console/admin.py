@@ -25,6 +25,7 @@ from apps.console.staff.kinds import KINDS
 from apps.core import clock, money
 from apps.core.errors import Failure
 from apps.core.staff import lists, roles
+from apps.core.staff.labels import sentence
 from apps.core.staff.pages import Queue, ReadOnly, Section, may, typed_reason
 from apps.core.templatetags.tillgate import moment
 from apps.payments.models import Withdrawal
@@ -35,7 +36,11 @@ from apps.stores.models import StaffRequest, User
 
 EARLIER_MAX = 5
 _Pending = StaffRequest.State.PENDING
-KIND = lists.choices("kind", "type", [(kind.name, kind.title) for kind in KINDS.values()])
+_KINDS = [
+    (kind.name, sentence(kind.title.removeprefix("A ").removeprefix("The ")))
+    for kind in KINDS.values()
+]
+KIND = lists.choices("kind", "type", _KINDS)
 
 
 @admin.register(StaffRequest)
@@ -135,7 +140,7 @@ class StaffRequestAdmin(ReadOnly):
         context = context_of(row, content.facts)
         return {
             **self.admin_site.each_context(request),
-            "title": f"{kind.title}: {row.name}",
+            "title": row.name,
             "opts": self.opts,
             "list_name": self.list_name,
             "row": row,

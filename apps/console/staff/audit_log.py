@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from apps.assets.audit_details import DetailTexts, all_coins, coin_of
+from apps.assets.audit_details import Coins, DetailTexts, all_coins, coin_of
+from apps.assets.models import Asset
 from apps.core.messages.fields import is_uuid
 from apps.core.staff import lists
 from apps.core.staff.labels import record_name, sentence
@@ -50,7 +51,6 @@ _FIELDS = (
     "reason",
     "what_else",
     "request_id",
-    "id",
 )
 
 
@@ -63,7 +63,15 @@ class AuditEntryAdmin(ReadOnly):
     target = lists.text("target_name", "What")
     why = lists.text("reason", "Reason")
     ordering = ["-id"]
-    fields = _FIELDS
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Those that this entry has something for."""
+        has_value = {
+            "on": obj is None or obj.target_type or obj.target_name,
+            "shop": obj is None or obj.store_id,
+            "what_else": obj is None or obj.details,
+        }
+        return [name for name in _FIELDS if has_value.get(name, True)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return _FIELDS
@@ -102,7 +110,8 @@ class AuditEntryAdmin(ReadOnly):
             return None
         coins = all_coins()
         subject = row.target_name if row.target_name in coins else row.target_id
-        texts = DetailTexts(coins, coin_of(row.details, coins, subject))
+        coin = coin_of(row.details, coins, subject) or _coin_of_target(row, coins)
+        texts = DetailTexts(coins, coin)
         pairs = (
             (texts.label(name), _detail(texts, name, row.details[name])) for name in row.details
         )
@@ -137,6 +146,15 @@ def _model_called(name: str) -> type[Model] | None:
     such record any more."""
     models = (model for model in apps.get_models() if model._meta.model_name == name)
     return next(models, None)
+
+
+def _coin_of_target(row: AuditEntry, coins: Coins) -> Asset | None:
+    """Of what was acted on, where the details don't name it."""
+    model = _model_called(row.target_type)
+    page = admin.site._registry.get(model) if model is not None else None
+    record = _rows(page, [row.target_id]).first() if page is not None else None
+    asset_id = getattr(record, "source_asset_id", None) or getattr(record, "asset_id", None)
+    return coins.get(str(asset_id))
 
 
 def _links(model: type[Model], ids: Sequence[str], name: str = "") -> list[SafeString]:

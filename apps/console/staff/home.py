@@ -310,10 +310,10 @@ def _seal(now: datetime) -> HealthFact:
         .values_list("at", flat=True)
         .first()
     )
+    if sealed is None and written is None:
+        return HealthFact("Scheduler", GOOD, "Nothing in the audit log to seal yet", None)
     if sealed is None:
-        return HealthFact(
-            "Scheduler", GOOD if written is None else BAD, "The audit log has no seal yet", written
-        )
+        return HealthFact("Scheduler", BAD, "Audit log never sealed; latest entry", written)
     return HealthFact(
         "Scheduler",
         BAD if written is not None and sealed < written else GOOD,

@@ -275,7 +275,17 @@ class Switches(ReadOnly):
     form = SwitchForm
     formfield_overrides = {
         models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput},
+        models.URLField: {"widget": forms.URLInput, "assume_scheme": "https"},
     }
+
+    def construct_change_message(
+        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
+    ) -> Any:
+        """What the history says: the fields that were changed, and why."""
+        labels = [str(form.fields[name].label) for name in form.changed_data if name != "reason"]
+        labels += [record_names(part.model._meta) for part in formsets if part.changed_objects]
+        outcome = f"Changed {', '.join(labels)}" if labels else "Saved without changes"
+        return f"{outcome}: {typed_reason(request)}"
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Who only reads isn't asked for a reason."""

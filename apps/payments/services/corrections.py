@@ -10,6 +10,7 @@ from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.errors import Flat
 from apps.core.staff import roles
+from apps.core.staff.labels import code_words
 from apps.ledger import movements
 from apps.ledger.chart import CHART, HELD, STORE, TREASURY
 from apps.ledger.movements.own import correction_key
@@ -75,7 +76,7 @@ def wish_of(correction: Correction, reason: str) -> Proposal:
     }
     before = account_balance(store.pk if store else None, asset.mode, asset.pk, correction.kind)
     owner = f"{store.name}'s" if store else "the service's"
-    summary = f"{owner} {correction.kind} of {asset.pk}" + (
+    summary = f"{owner} account {code_words(correction.kind)}, {asset.full_name}" + (
         f" for payment {payment.reference}" if payment else ""
     )
     lines = [

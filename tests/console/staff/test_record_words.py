@@ -124,3 +124,19 @@ def test_a_heading_names_an_amount_and_keeps_the_id_that_people_quote(
     transfer = stray(cast)
     page = words(finance.get(f"/admin/chain/unmatchedtransfer/{transfer.pk}/change/"))
     assert re.search(r"Unmatched transfer (of [\d.,]+ \w+|0x\w+…\w+) .* UTC History", page)
+
+
+def test_the_history_says_what_was_changed_and_why(cast: Cast) -> None:
+    admins = signed_in(make.clerk("admin"))
+    record = "/admin/assets/asset/SETH/"
+    admins.post(
+        f"{record}change/",
+        min_withdrawal_atomic="7",
+        is_active="on",
+        position=str(Asset.objects.get(pk="SETH").position),
+        reason="Smaller payouts",
+    )
+    change = "Changed Minimum withdrawal (atomic units): Smaller payouts"
+    assert change in words(admins.get(f"{record}history/"))
+    entry = AuditEntry.objects.get(action="staff.changed")
+    assert (entry.reason, entry.details) == ("Smaller payouts", {"message": change})
