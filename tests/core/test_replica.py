@@ -9,24 +9,27 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection, connections, transaction
+from django.db import OperationalError, close_old_connections, connection, connections, transaction
 from prometheus_client import REGISTRY
 from pytest_django.plugin import DjangoDbBlocker
 from structlog.testing import capture_logs
 
 from apps.audit.grants import WEB
 from apps.core.db import replica, tenancy
+from apps.core.db.outage import is_outage
+from apps.core.db.postgresql.base import DatabaseWrapper
 from apps.core.db.replica import reads_may_lag
 from apps.payments.models import Payment
 from apps.stores.models import Store
 from config import databases
+from config.reader import Reader
 from tests import make
 from tests.cast import Cast, assemble
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
 from tests.platforms.conftest import platform_of
-from tests.replicas import OWNER, PORT, StreamingReplica
-from tests.stack import ROOT, wait_for
+from tests.replicas import OWNER, StreamingReplica
+from tests.stack import ROOT, free_port, wait_for
 
 pytestmark = pytest.mark.skipif(
     bool(os.environ.get("TEST_POOLER")), reason="needs PostgreSQL itself"
@@ -47,8 +50,8 @@ class Pair:
         if replica.is_configured():
             connections[replica.REPLICA].close()
             del connections[replica.REPLICA]
-        folder = str(self.replica.folder)
-        config = databases.replica({"NAME": self.name, "USER": role, "HOST": folder, "PORT": PORT})
+        server = {"HOST": str(self.replica.folder), "PORT": self.replica.port}
+        config = databases.replica({"NAME": self.name, "USER": role, **server})
         connections.settings[replica.REPLICA] = {**connections.settings["default"], **config}
 
     def catch_up(self) -> None:
@@ -85,8 +88,10 @@ def cast(pair: Pair) -> Cast:
 
 
 @pytest.fixture(autouse=True)
-def _caught_up(pair: Pair, cast: Cast) -> None:
+def _caught_up(pair: Pair, cast: Cast) -> Iterator[None]:
     pair.catch_up()
+    yield
+    pair.replica.resume()
 
 
 def answers() -> dict[tuple[str, str], int]:
@@ -300,3 +305,30 @@ def test_every_read_that_may_be_behind_says_why() -> None:
         "apps.reports.selectors.asset_sums",
     }
     assert all(replica.USES.values())
+
+
+# --- in the primary's place: the last test, as the replica streams no more ------------------------
+
+
+def test_a_promoted_replica_takes_the_primarys_place(cast: Cast, pair: Pair) -> None:
+    """By the address of both servers, without anything that is started anew; the whole story is
+    tests/faults/failover.py. Nothing is created there: its sequences aren't those of the tests."""
+    payment = make.payment(cast.bakery.test)
+    pair.catch_up()
+    hosts = f"127.0.0.1:{free_port()},127.0.0.1:{pair.replica.port}"
+    address = f"postgresql://{OWNER}@{hosts}/{pair.name}?target_session_attrs=read-write"
+    own = connections["default"]
+    config = databases.database(Reader().db_url_config(address), is_pooled=False, is_prepared=True)
+    connections["default"] = DatabaseWrapper({**own.settings_dict, **config}, "default")
+    try:
+        with pytest.raises(OperationalError) as away:  # it takes nobody who writes
+            Payment.objects.count()
+        assert is_outage(away.value)
+        close_old_connections()
+
+        pair.replica.promote()
+        assert cast.bakery.test.get(f"/payments/{payment['id']}").json()["id"] == payment["id"]
+        assert Store.objects.filter(pk=cast.bakery.store.pk).update(name="The new primary's") == 1
+    finally:
+        connections["default"].close()
+        connections["default"] = own

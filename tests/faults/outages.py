@@ -34,10 +34,10 @@ class Service:
     """The whole service with a store that has coins, and the ways to take from under it what it
     stands on."""
 
-    def __init__(self) -> None:
+    def __init__(self, stack: Stack | None = None) -> None:
         from apps.chain.keys.seeds import Seed
 
-        self.stack = Stack()
+        self.stack = stack or Stack()
         self.wrong = list[str]()
         try:
             self.chain = self.stack.environ["CHAIN_SEPOLIA_URL"]
