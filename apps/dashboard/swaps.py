@@ -37,8 +37,8 @@ from apps.swaps.services.quote import SwapEstimate, quote_swap
 
 _TABS = {
     "": "All",
-    "pending": "Pending",
-    "submitted": "Under way",
+    "pending": "Waiting",
+    "submitted": "In progress",
     "completed": "Completed",
     "failed": "Failed",
 }

@@ -3,6 +3,7 @@ at the next start."""
 
 from django.db import transaction
 from msgspec import json
+from msgspec.structs import replace
 
 from apps.access import second_factor
 from apps.console.management.commands.create_store import StoreResult, open_store
@@ -56,5 +57,5 @@ def credentials(store: Store, content: bytes | None) -> StoreResult:
     credentials."""
     stored = json.decode(content, type=StoreResult) if content is not None else None
     if stored is not None and stored.store.id == str(store.pk):
-        return stored
+        return replace(stored, store=replace(stored.store, name=store.name))
     return open_store(store, User.objects.get(email=MERCHANT["email"]))

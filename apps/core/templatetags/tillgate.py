@@ -331,7 +331,9 @@ def document_period(words: str) -> SafeString | str:
         )
     except ValueError:
         return words
-    return format_html("{} – {}", document_day(first), document_day(last))
+    return format_html(
+        '<span class="nowrap">{} – {}</span>', document_day(first), document_day(last)
+    )
 
 
 @register.filter
