@@ -1,14 +1,59 @@
 """What the audit finds of some invariants alone: whoever plants one fault needn't have all others
-asked about."""
+arguments about."""
 
-from apps.audit import verify
+from django.db import connection, transaction
+
+from apps.audit import points, touched, verify
 from apps.audit.invariants import INVARIANTS, parameters
+from apps.audit.models import VerifiedPoint
 from apps.audit.verify import Finding
+from apps.core import clock
 
 
 def found_of(*names: str) -> list[Finding]:
     """The breaches of the invariants with these names, as `verify.findings` lists them."""
+    return _found(names, None)
+
+
+def found_since(point: VerifiedPoint, *names: str) -> list[Finding]:
+    """The same of a run since that point, and what is gone of the rows that it counted."""
+    snapshot = points.Snapshot.current()
+    (counts,) = snapshot.row_counts(point.boundary_xid)
+    gone = [Finding("verified_rows_last", *row) for row in points.missing_rows(point, counts)]
+    return _found(names, point) + gone
+
+
+def counted_since(point: VerifiedPoint) -> dict[str, int]:
+    """Over how many things each invariant is arguments in a run since that point."""
+    arguments = {**parameters(), **touched.touched_since(point.boundary_xid)}
+    return {item.name: verify._ask(item, arguments).counted for item in INVARIANTS}
+
+
+def point_here() -> VerifiedPoint:
+    """A point at which everything so far is verified, in a transaction that is never committed:
+    each savepoint that follows writes under a higher number."""
+    with transaction.atomic():
+        row = VerifiedPoint.objects.create(
+            verified_at=clock.real_now(),
+            boundary_xid=0,
+            database_name=points.Snapshot.current().database_name,
+            row_counts={},
+            is_whole=True,
+            is_with_chain=False,
+            verified_by="test",
+            took_ms=1,
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT xmin::text FROM audit_verifiedpoint WHERE id = %s", [row.pk])
+            row.boundary_xid = int(cursor.fetchone()[0]) + 1
+    (row.row_counts,) = points.Snapshot.current().row_counts(row.boundary_xid)
+    return row
+
+
+def _found(names: tuple[str, ...], point: VerifiedPoint | None) -> list[Finding]:
     some = [item for item in INVARIANTS if item.name in names]
     assert {item.name for item in some} == set(names)
-    asked = parameters()
-    return [finding for item in some for finding in verify._ask(item, asked).findings]
+    arguments = parameters()
+    if point is not None:
+        arguments = {**arguments, **touched.touched_since(point.boundary_xid)}
+    return [finding for item in some for finding in verify._ask(item, arguments).findings]

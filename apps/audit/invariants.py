@@ -10,7 +10,7 @@ from django.conf import settings
 
 from apps.agents.invariants.mandates import AGENTS
 from apps.agents.invariants.x402 import X402
-from apps.audit import guards
+from apps.audit import guards, touched
 from apps.audit.guards import GUARDS
 from apps.billing.invariants import BILLING
 from apps.chain.invariants import CHAINS
@@ -59,6 +59,7 @@ def parameters() -> Arguments:
         "whole_unit_currencies": list(WHOLE_UNIT_CURRENCIES),
         "movement_kinds": [name for name in movements.__all__ if name.islower()],
         **guards.parameters(),
+        **touched.WHOLE,
     }
 
 

@@ -1,7 +1,8 @@
 """`findings`: asks the database, and on demand the chains, whether everything that must always hold
 does. It only reads.
 
-All questions are asked of one snapshot, so that what is posted meanwhile is no finding.
+All questions are asked of one snapshot, so that what is posted meanwhile is no finding. `audit`
+keeps the point that it verified, and asks about what was written since an earlier one.
 """
 
 import time
@@ -12,18 +13,28 @@ from datetime import timedelta
 
 from django.db import connection, transaction
 
-from apps.audit import custody
+from apps.audit import custody, points, touched
 from apps.audit.invariants import INVARIANTS, parameters
+from apps.audit.models import VerifiedPoint
+from apps.audit.points import Snapshot
+from apps.core import acting, clock
+from apps.core.db.replica import reads_may_lag
 from apps.core.db.sql import Arguments
 from apps.core.invariant import Invariant
+from apps.payments import seals as payment_seals
 from apps.payments.models import PaymentSeal
+from apps.stores import seals as audit_seals
 from apps.stores.models import AuditSeal
 
 FINDINGS_MAX = 100
+DETAIL_MAX = 500
 _BREACHES = f"""
-SELECT subject, detail, count(*) OVER () FROM ({{}}) breaches (subject, detail) LIMIT {FINDINGS_MAX}
+SELECT subject, CASE WHEN length(detail) > {DETAIL_MAX} THEN left(detail, {DETAIL_MAX}) || '…'
+    ELSE detail END, count(*) OVER () FROM ({{}}) breaches (subject, detail) LIMIT {FINDINGS_MAX}
 """  # noqa: S608  # our own table
 _KEPT = "kept_seal"
+_LASTING = "verified_rows_last"
+_LASTING_SAYS = "What was verified before and is never changed is still there, unchanged"
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,35 @@ class Verdict:
     broken: int
     findings: list[Finding]
     took: timedelta
+    is_incremental: bool = False
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A run. `since` is the point that it began at, None when it asked about everything; `point` is
+    the one that it has made, None when something is broken."""
+
+    verdicts: list[Verdict]
+    since: VerifiedPoint | None
+    point: VerifiedPoint | None
+    newest_seal: AuditSeal | None
+    newest_payment_seal: PaymentSeal | None
+
+    @property
+    def is_broken(self) -> bool:
+        return any(verdict.findings for verdict in self.verdicts)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What one snapshot says."""
+
+    verdicts: list[Verdict]
+    since: VerifiedPoint | None
+    snapshot: Snapshot
+    row_counts: dict[str, int]
+    books: list[custody.Book]
+    seals: tuple[AuditSeal | None, PaymentSeal | None]
 
 
 class _Stopwatch:
@@ -65,18 +105,96 @@ def findings(check_chain: bool = False) -> list[Finding]:
 def verdicts(check_chain: bool = False) -> list[Verdict]:
     """Each invariant with its verdict, in the order of the table. `check_chain` also asks the
     chains what addresses hold."""
+    return _asked(_read(check_chain, None), check_chain)
+
+
+def audit(*, check_chain: bool = False, since: str = "", seal: str = "") -> Audit:
+    """Verify everything, or what was written since the point that `since` names; without findings
+    that is a new point. `seal` is one that was saved elsewhere."""
+    began = clock.real_now()
+    watch = _Stopwatch()
+    earlier = points.find(since) if since else None
+    # Chains are asked now, and so are the books that they are compared with.
+    read = _read(True, earlier) if check_chain else _read_late(earlier)
+    results = _asked(read, check_chain)
+    if seal:
+        results.append(kept_seal(seal))
+    audit_seal, payment_seal = read.seals
+    point = None
+    if not any(verdict.findings for verdict in results):
+        point = VerifiedPoint.objects.create(
+            verified_at=began,
+            boundary_xid=read.snapshot.boundary_xid,
+            database_name=read.snapshot.database_name,
+            row_counts=read.row_counts,
+            is_whole=read.since is None,
+            is_with_chain=check_chain,
+            since=read.since,
+            audit_seal=str(audit_seal or ""),
+            payment_seal=str(payment_seal or ""),
+            verified_by=acting.current().name,
+            took_ms=watch.took // timedelta(milliseconds=1),
+        )
+    return Audit(results, read.since, point, audit_seal, payment_seal)
+
+
+@reads_may_lag("what must hold at every moment")
+def _read_late(point: VerifiedPoint | None) -> _Read:
+    return _read(False, point)
+
+
+def _read(check_chain: bool, point: VerifiedPoint | None) -> _Read:
     with _one_snapshot():
+        snapshot = Snapshot.current()
+        since = point if point is not None and snapshot.continues(point) else None
         arguments = parameters()
+        if since is not None:
+            arguments = {**arguments, **touched.touched_since(since.boundary_xid)}
         results = [_ask(invariant, arguments) for invariant in INVARIANTS]
+        counts = _count_lasting(snapshot, since, results)
         books = custody.booked() if check_chain else []
+        return _Read(
+            results,
+            since,
+            snapshot,
+            counts,
+            books,
+            (audit_seals.newest(), payment_seals.newest()),
+        )
+
+
+def _count_lasting(
+    snapshot: Snapshot, since: VerifiedPoint | None, results: list[Verdict]
+) -> dict[str, int]:
+    """The rows that this run has verified for good; whether those of an earlier one are still there
+    is one more verdict."""
+    watch = _Stopwatch()
+    if since is None:
+        (counts,) = snapshot.row_counts(snapshot.boundary_xid)
+        return counts
+    before, counts = snapshot.row_counts(since.boundary_xid, snapshot.boundary_xid)
+    broken = [Finding(_LASTING, table, why) for table, why in points.missing_rows(since, before)]
+    results.append(
+        Verdict(
+            _LASTING, _LASTING_SAYS, sum(before.values()), len(broken), broken, watch.took, True
+        )
+    )
+    return counts
+
+
+def _asked(read: _Read, check_chain: bool) -> list[Verdict]:
+    """The snapshot's verdicts, and those of the chains."""
+    results = list(read.verdicts)
     if check_chain:
         # What is asked of few comes first: the last question is the one about all our addresses.
         results.append(
             _asked_of_chains(
-                custody.COLD_NAME, custody.COLD_SAYS, lambda: custody.compare_cold(books)
+                custody.COLD_NAME, custody.COLD_SAYS, lambda: custody.compare_cold(read.books)
             )
         )
-        results.append(_asked_of_chains(custody.NAME, custody.SAYS, lambda: custody.compare(books)))
+        results.append(
+            _asked_of_chains(custody.NAME, custody.SAYS, lambda: custody.compare(read.books))
+        )
     return results
 
 
@@ -117,10 +235,11 @@ def _hash_of(seal: str) -> str:
 def _ask(invariant: Invariant, arguments: Arguments) -> Verdict:
     """PostgreSQL counts; no more than FINDINGS_MAX breaches ever come here."""
     watch = _Stopwatch()
+    narrowing = "" if arguments["is_whole"] else touched.narrowing(invariant)
     with connection.cursor() as cursor:
-        cursor.execute(invariant.counted, arguments)
+        cursor.execute(narrowing + invariant.counted, arguments)
         counted = int(cursor.fetchone()[0])
-        cursor.execute(_BREACHES.format(invariant.breaches), arguments)
+        cursor.execute(narrowing + _BREACHES.format(invariant.breaches), arguments)
         rows = cursor.fetchall()
     findings = [Finding(invariant.name, subject, detail) for subject, detail, _ in rows]
     return Verdict(
@@ -130,6 +249,7 @@ def _ask(invariant: Invariant, arguments: Arguments) -> Verdict:
         int(rows[0][2]) if rows else 0,
         findings,
         watch.took,
+        invariant.is_incremental,
     )
 
 

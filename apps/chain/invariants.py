@@ -50,6 +50,7 @@ WHERE h.event_type LIKE 'transaction.%%' AND h.payload ? 'deposit_id' AND (
           OR d.tx_hash <> h.payload ->> 'tx_hash'
    OR (NOT d.is_simulated AND d.amount_atomic::text <> h.payload ->> 'amount_atomic'))
 """,
+        is_incremental=True,
     ),
     Invariant(
         "sent_as_signed",

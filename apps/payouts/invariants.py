@@ -24,7 +24,8 @@ WITH booked AS (
            coalesce(sum(b.amount) FILTER (WHERE b.account = 'offramp_clearing'), 0) AS clearing,
            bool_or(b.asset_id <> p.asset_id OR b.mode <> p.mode
                OR b.store_id <> p.store_id) AS is_misplaced
-    FROM payouts_payout p LEFT JOIN booked b ON b.id = p.id GROUP BY p.id
+    FROM payouts_payout p LEFT JOIN booked b ON b.id = p.id
+    GROUP BY p.id, p.funds, p.amount_atomic
 )
 SELECT 'payout ' || id, 'its funds are ' || funds || ', booked ' || available || ', ' || reserved ||
     ' reserved and '
@@ -37,6 +38,7 @@ UNION ALL SELECT 'payout ' || id, 'it is booked for another store, mode or asset
 UNION ALL SELECT 'payout ' || b.id, 'it is booked, and there is no such payout' FROM booked b
 WHERE NOT EXISTS (SELECT 1 FROM payouts_payout p WHERE p.id = b.id)
 """,
+        is_incremental=True,
     ),
     Invariant(
         "payouts_sent_once",
@@ -85,6 +87,7 @@ UNION ALL
 FROM payouts_payout p LEFT JOIN lines l ON l.payout_id = p.id AND l.from_end = 1
     WHERE l.to_status IS DISTINCT FROM p.status
 """,
+        is_incremental=True,
     ),
     Invariant(
         "payouts_approved",

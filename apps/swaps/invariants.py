@@ -50,6 +50,7 @@ UNION ALL SELECT 'movement ' || m.id, 'it serves no swap' FROM ledger_movement m
 WHERE m.kind IN ('swap_created', 'swap_completed', 'swap_released', 'swap_exchanged')
   AND NOT EXISTS (SELECT 1 FROM swaps_swap s WHERE s.id = m.reference)
 """,  # noqa: S608  # our own text
+        is_incremental=True,
     ),
     Invariant(
         "swaps_history_whole",
@@ -69,6 +70,7 @@ UNION ALL
 FROM swaps_swap s LEFT JOIN steps t ON t.swap_id = s.id AND t.is_last WHERE s.status IS DISTINCT
     FROM t.to_status
 """,
+        is_incremental=True,
     ),
     Invariant(
         "sweeps_booked",

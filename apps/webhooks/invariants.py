@@ -38,6 +38,7 @@ UNION ALL SELECT 'event ' || e.id, 'it tells of a payment, and its delivery says
 FROM webhooks_delivery d JOIN webhooks_event e ON e.id = d.event_id
 JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id' WHERE d.is_test
 """,  # noqa: S608  # our own text
+        is_incremental=True,
     ),
     Invariant(
         "events_true",
@@ -67,6 +68,7 @@ FROM webhooks_event e JOIN billing_invoice i ON i.id::text = e.object ->> 'id'
 WHERE e.type LIKE 'invoice.%%' AND (e.object ->> 'total_cents', e.object ->> 'currency')
    IS DISTINCT FROM (i.total_cents::text, i.currency)
 """,
+        is_incremental=True,
     ),
     Invariant(
         "deliveries_made",
@@ -83,5 +85,12 @@ FROM webhooks_delivery WHERE (status = 'delivered') <> (delivered_at IS NOT NULL
         OR duration_ms IS NULL
     OR next_attempt_at IS NOT NULL OR delivered_at < created_at - interval '1 day'))
 """,
+        is_incremental=True,
+        narrowed={
+            "webhooks_delivery": (
+                "SELECT * FROM webhooks_delivery n"
+                " WHERE age(n.xmin) <= age(%(boundary)s::text::xid8::xid)"
+            )
+        },
     ),
 )

@@ -12,6 +12,7 @@ from django.db import connection
 
 from apps.audit import verify
 from apps.core import clock
+from apps.ledger.models import Entry
 from apps.payments.seals import seal_payments
 from apps.stores import seals
 from apps.webhooks.models import Delivery, Event
@@ -105,6 +106,14 @@ def test_an_event_of_a_payment_is_not_hidden_among_test_events(world: Cast) -> N
     )
 
     assert "events_told" in {finding.invariant for finding in verify.findings()}
+
+
+def test_a_movement_that_staff_corrected_is_no_finding(world: Cast) -> None:
+    shop = world.bakery
+    make._correct("SETH", "available", shop.store.pk, 7, make.clerk())
+
+    assert verify.findings() == []
+    assert Entry.objects.filter(movement__kind="correction").count() == 2
 
 
 def test_a_flood_is_counted_and_cut(world: Cast, capsys: Any) -> None:

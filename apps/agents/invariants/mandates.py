@@ -41,7 +41,8 @@ WITH legs AS (
                FILTER (WHERE l.kind = 'x402_reversed' AND account = 'available'), 0) AS returned,
            bool_or(l.asset_id <> s.asset_id OR l.mode <> s.mode
                OR l.store_id <> s.store_id) AS is_misplaced
-    FROM agents_settlement s LEFT JOIN legs l ON l.id = s.id GROUP BY s.id
+    FROM agents_settlement s LEFT JOIN legs l ON l.id = s.id
+    GROUP BY s.id, s.status, s.amount_atomic
 )
 SELECT 'settlement ' || id, status || ' for ' || amount_atomic || ', debited ' || debited ||
     ', dispatched ' || dispatched
@@ -53,6 +54,7 @@ FROM booked WHERE debited <> amount_atomic OR spent <> amount_atomic OR is_mispl
 UNION ALL SELECT 'settlement ' || l.id, 'it is booked, and there is no such draw' FROM legs l
 WHERE NOT EXISTS (SELECT 1 FROM agents_settlement s WHERE s.id = l.id)
 """,
+        is_incremental=True,
     ),
     Invariant(
         "x402_clearing_is_open",

@@ -14,6 +14,7 @@ GROUP BY movement_id, asset_id HAVING sum(amount_atomic) <> 0
 UNION ALL SELECT 'movement ' || id, 'it has no entries' FROM ledger_movement m
 WHERE NOT EXISTS (SELECT 1 FROM ledger_entry WHERE movement_id = m.id)
 """,
+        is_incremental=True,
     ),
     Invariant(
         "entries_fit",
@@ -34,6 +35,15 @@ UNION ALL SELECT 'account ' || a.id, 'simulated coins in live mode' FROM ledger_
 WHERE a.mode = 'live' AND a.kind = 'custody_simulated'
     AND EXISTS (SELECT 1 FROM ledger_entry WHERE account_id = a.id)
 """,
+        is_incremental=True,
+        # One entry of each account that changed: its mode and asset are those of all of them.
+        narrowed={
+            "ledger_entry": """
+SELECT * FROM ledger_entry WHERE movement_id = ANY (%(movements)s::bigint[])
+    OR id = ANY (%(newest_entries)s::bigint[])
+""",
+            "ledger_movement": "",
+        },
     ),
     Invariant(
         "guarded_never_negative",
@@ -48,6 +58,18 @@ SELECT 'account ' || account_id, 'it stood at ' || min(balance) FROM (
     ) steps
 ) history WHERE balance < 0 GROUP BY account_id
 """,
+        is_incremental=True,
+        # What an account got since the point, after an entry that stands for all before.
+        narrowed={
+            "ledger_entry": """
+SELECT account_id, movement_id, id, amount_atomic FROM ledger_entry n
+    WHERE movement_id = ANY (%(movements)s::bigint[])
+    AND age(n.xmin) <= age(%(boundary)s::text::xid8::xid)
+UNION ALL SELECT account_id, 0, 0, ledger_balance(account_id) - sum(amount_atomic)
+    FROM ledger_entry n WHERE movement_id = ANY (%(movements)s::bigint[])
+    AND age(n.xmin) <= age(%(boundary)s::text::xid8::xid) GROUP BY account_id
+""",
+        },
     ),
     Invariant(
         "books_close",

@@ -53,6 +53,12 @@ FROM ledger_movement m JOIN chain_outgoingtransaction o ON o.finished_at IS NOT 
      ELSE {keys.SWEEP_GAS.sql("o.tx_hash")} END
 WHERE m.at NOT BETWEEN o.finished_at - {_MARGIN} AND o.finished_at + {_MARGIN}
 """,  # noqa: S608  # our own text
+        is_incremental=True,
+        narrowed={
+            "ledger_movement": (
+                "SELECT * FROM ledger_movement WHERE id = ANY (%(dated_movements)s::bigint[])"
+            )
+        },
     ),
     Invariant(
         "corrections_signed",
@@ -120,5 +126,6 @@ WHERE (m.kind = 'swap_approval_paid'
    OR (m.kind = 'x402_gas_paid' AND NOT EXISTS (
        SELECT 1 FROM agents_signedpayment g WHERE g.id::text = {keys.subject_sql("m.key")}))
 """,  # noqa: S608  # our own text
+        is_incremental=True,
     ),
 )

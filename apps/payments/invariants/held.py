@@ -30,6 +30,7 @@ WHERE NOT (h.reference IS NULL AND h.kind = 'correction')
   AND NOT EXISTS (SELECT 1 FROM payments_payment p WHERE p.id = h.reference
       AND p.store_id = h.store_id AND p.mode = h.mode)
 """,
+        is_incremental=True,
     ),
     Invariant(
         "transfers_claimed_once",
@@ -74,5 +75,6 @@ WHERE NOT r.is_simulated AND r.status = 'confirmed'
     AND (o.id IS NULL OR o.status <> 'confirmed' OR o.amount_atomic <> r.amount_atomic
       OR o.asset_id <> r.asset_id OR lower(o.to_address) <> lower(r.destination_address))
 """,  # noqa: S608  # our own text
+        is_incremental=True,
     ),
 )

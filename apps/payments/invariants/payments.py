@@ -51,6 +51,7 @@ WITH booked AS (
 )
 SELECT 'deposit ' || id, why FROM compared WHERE why IS NOT NULL
 """,  # noqa: S608  # our own text
+        is_incremental=True,
     ),
     Invariant(
         "payments_settled_once",
@@ -90,6 +91,7 @@ FROM payments_latedeposit l JOIN chain_deposit d ON d.id = l.deposit_id LEFT JOI
 WHERE (l.accepted_at IS NULL AND t.key IS NOT NULL)
     OR (l.accepted_at IS NOT NULL AND t.gross IS DISTINCT FROM d.amount_atomic)
 """,  # noqa: S608  # our own text
+        is_incremental=True,
     ),
     Invariant(
         "splits_add_up",
@@ -122,6 +124,7 @@ WHERE p.id IS NULL OR is_misplaced OR gross <> net + service_fee + platform_fee
    OR platform_fee <> CASE WHEN p.platform_id IS NULL THEN 0
        ELSE floor(gross * coalesce(p.platform_fee_fraction, 0)) END
 """,
+        is_incremental=True,
     ),
     Invariant(
         "reserved_is_open",
@@ -183,6 +186,7 @@ HAVING sum(r.amount_atomic) > coalesce((
     WHERE s.payment_id = r.payment_id AND d.asset_id = r.asset_id
         AND (d.status = 'confirmed' OR d.is_lost)), 0)
 """,  # noqa: S608  # our own text
+        is_incremental=True,
     ),
     Invariant(
         "sent_once",
@@ -248,6 +252,7 @@ UNION ALL
 FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last
     WHERE p.status IS DISTINCT FROM s.to_status
 """,
+        is_incremental=True,
     ),
     Invariant(
         "daily_sums_true",

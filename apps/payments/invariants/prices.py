@@ -5,6 +5,19 @@ from apps.core.invariant import Invariant
 from apps.payments.seals import FIRST, SEAL_SQL
 from apps.payments.states import CREATED_EVENT
 
+_SEALED = ("payments_payment", "payments_paymentaddress", "payments_paymentevent")
+# The seals of the payments that were touched since a point, and those made since then.
+_TOUCHED = """
+SELECT seal FROM (
+    SELECT creation, min(number) OVER (
+        ORDER BY upto DESC, creation NULLS FIRST ROWS UNBOUNDED PRECEDING) AS seal
+    FROM (SELECT upto, number, NULL::bigint AS creation FROM payments_paymentseal
+          UNION ALL SELECT n, NULL, n FROM unnest(%(creations)s::bigint[]) n) lines
+) found WHERE creation IS NOT NULL AND seal IS NOT NULL
+UNION SELECT number FROM payments_paymentseal n
+    WHERE age(n.xmin) <= age(%(boundary)s::text::xid8::xid)
+"""
+
 PRICES = (
     Invariant(
         "prices_locked",
@@ -41,6 +54,7 @@ WHERE k.required_atomic IS DISTINCT
 UNION ALL SELECT 'payment ' || p.id, 'nothing is asked for' FROM payments_payment p
 WHERE NOT EXISTS (SELECT 1 FROM payments_paymentaddress a WHERE a.payment_id = p.id)
 """,
+        is_incremental=True,
     ),
     Invariant(
         "payments_sealed",
@@ -60,7 +74,7 @@ SELECT 'payment seal ' || s.number, 'its ' || s.count ||
         JOIN payments_payment p ON p.id = h.payment_id
     WHERE h.sequence > s.after AND h.sequence <= s.upto
         AND h.event_type = '{CREATED_EVENT}'), 'they are gone')
-FROM chain s WHERE s.seal <> {SEAL_SQL}
+FROM chain s WHERE (%(is_whole)s OR s.number IN ({_TOUCHED})) AND s.seal <> {SEAL_SQL}
 UNION ALL SELECT 'payment seal ' || number, 'it doesn''t follow the seal before it' FROM chain
 WHERE number <> before + 1 OR previous <> before_seal OR upto < after
 UNION ALL
@@ -73,5 +87,7 @@ UNION ALL SELECT 'payment ' || h.payment_id, 'it has no seal' FROM payments_paym
 WHERE h.event_type = '{CREATED_EVENT}' AND h.created_at < now() - interval '1 day'
   AND h.sequence > (SELECT coalesce(max(upto), 0) FROM payments_paymentseal)
 """,  # noqa: S608  # our own text
+        is_incremental=True,
+        narrowed=dict.fromkeys(_SEALED, ""),
     ),
 )
