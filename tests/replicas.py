@@ -143,10 +143,10 @@ class Cluster:
             lambda: self.primary.ask(state), lambda rows: rows == [(self.standby.name, "sync")]
         )
 
-    def url(self, user: str = OWNER) -> str:
-        """Both servers: whoever connects finds the one that takes writes."""
+    def url(self, user: str = OWNER, finds: str = "read-write") -> str:
+        """Both servers: whoever connects finds the one that takes writes, or the `standby`."""
         hosts = ",".join(f"127.0.0.1:{port}" for port in self.ports)
-        query = "target_session_attrs=read-write&connect_timeout=2"
+        query = f"target_session_attrs={finds}&connect_timeout=2"
         return f"postgresql://{user}@{hosts}/{self.primary.database}?{query}"
 
     def lose_primary(self) -> None:

@@ -8,6 +8,7 @@ deposit booked once, and the audit of books and chain has nothing to say. Exit 1
 """
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -19,6 +20,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import requests
+from django.conf import settings
 
 from apps.audit.grants import SIGNER, WEB, WORKER
 from apps.core.published_secrets import CHAIN_KEYS
@@ -58,7 +60,10 @@ class FailoverStack(Stack):
 
     def start(self, name: str, called: str = "") -> None:
         role = {"web": WEB, "web 2": WEB, "signer": SIGNER}.get(name, WORKER)
-        own = {"DATABASE_URL": self.cluster.url(role)}
+        own = {
+            "DATABASE_URL": self.cluster.url(role),
+            "DATABASE_REPLICA_URL": self.cluster.url(role, finds="standby"),
+        }
         if role == WEB:
             own["APPROVAL_KEYS"] = "none"
         self.processes[called or name] = self._spawn(
@@ -245,7 +250,7 @@ def play(names: list[str], say: Callable[[str], None]) -> tuple[list[str], list[
         customers.stop()
         wait_for(lambda: all(map(answers_at, stack.base_urls)), bool)
         wrong = [*customers.wrong, *lost_or_doubled(service, customers)]
-        wrong += afterwards(service, customers, say)
+        wrong += [*not_read_from_standby(service), *afterwards(service, customers, say)]
         say(f"{len(customers.sent)} payments, {len(customers.wishes)} payouts")
     finally:
         service.close()
@@ -289,6 +294,25 @@ def lost_or_doubled(service: Service, customers: Customers) -> list[str]:
         if counts != (1, 1):
             wrong.append(f"{key}: completed {counts[0]} times, {counts[1]} deposits")
     return wrong
+
+
+def not_read_from_standby(service: Service) -> list[str]:
+    """Whoever is the standby now answers what may be behind."""
+
+    def counted() -> bool:
+        service.api("GET", "/payments/summary")
+        headers = {"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
+        figures = requests.get(f"{service.stack.base_url}/metrics", headers=headers, timeout=30)
+        return (
+            re.search(r"tillgate_replica_reads_total\{.*server=\"replica\"", figures.text)
+            is not None
+        )
+
+    try:
+        wait_for(counted, bool)
+    except AssertionError:
+        return ["no read was answered by the standby"]
+    return []
 
 
 def main() -> int:
