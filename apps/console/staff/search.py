@@ -204,11 +204,13 @@ def _name(row: Any) -> str:
         return str(row.email)
     if isinstance(row, OutgoingMail):
         return f"{code_words(row.template)} to {row.to}"
+    if isinstance(row, Movement):
+        return code_words(row.kind)
     page: Any = admin.site.get_model_admin(type(row))
     title = str(page.title_of(row))
     if title.startswith("of "):
         return f"{sentence(record_name(row._meta))} {title}"
-    return sentence(title) if isinstance(row, Movement) else title
+    return title
 
 
 def _facts(row: Any) -> Iterator[str]:
