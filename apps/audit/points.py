@@ -7,9 +7,10 @@ snapshot. Every row of an older one was seen, however late its number or id was 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from apps.audit.models import VerifiedPoint
 from apps.core.errors import Failure
@@ -31,6 +32,7 @@ LASTING_TABLES = (
     "payouts_payouttransition",
     "swaps_swapstep",
 )
+_EARLY = timedelta(hours=12)
 _SEAL = re.compile(r"[0-9]{1,18}:[0-9a-f]{64}", re.ASCII)
 # A restore makes the tables anew, and numbers of transactions begin again in another cluster.
 _PLACE = """
@@ -100,6 +102,28 @@ def find(since: str) -> VerifiedPoint | None:
     if since != LAST:
         points = points.filter(verified_at__lte=_moment_of(since))
     return points.first()
+
+
+def is_whole_due(days: int, at: datetime) -> bool:
+    """Whether everything was last verified so many days ago; never for none. A nightly run may
+    begin some hours earlier than the one of a week before."""
+    if not days:
+        return False
+    since = at - timedelta(days=days) + _EARLY
+    return not VerifiedPoint.objects.filter(is_whole=True, verified_at__gt=since).exists()
+
+
+def newest_times() -> dict[str, datetime]:
+    """When a run without findings last was, of any kind and of everything; before the first, when
+    points came into being."""
+    (applied,) = MigrationRecorder.Migration.objects.filter(
+        app="audit", name="0001_verified_points"
+    ).values_list("applied", flat=True)
+    points = VerifiedPoint.objects.order_by("-pk").values_list("verified_at", flat=True)
+    return {
+        "any": points.first() or applied,
+        "everything": points.filter(is_whole=True).first() or applied,
+    }
 
 
 def missing_rows(point: VerifiedPoint, counts: dict[str, int]) -> Iterator[tuple[str, str]]:

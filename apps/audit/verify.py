@@ -108,12 +108,17 @@ def verdicts(check_chain: bool = False) -> list[Verdict]:
     return _asked(_read(check_chain, None), check_chain)
 
 
-def audit(*, check_chain: bool = False, since: str = "", seal: str = "") -> Audit:
+def audit(
+    *, check_chain: bool = False, since: str = "", whole_days: int = 0, seal: str = ""
+) -> Audit:
     """Verify everything, or what was written since the point that `since` names; without findings
-    that is a new point. `seal` is one that was saved elsewhere."""
+    that is a new point. Everything is due again after `whole_days`, unless that is 0. `seal` is
+    one that was saved elsewhere."""
     began = clock.real_now()
     watch = _Stopwatch()
     earlier = points.find(since) if since else None
+    if points.is_whole_due(whole_days, began):
+        earlier = None
     # Chains are asked now, and so are the books that they are compared with.
     read = _read(True, earlier) if check_chain else _read_late(earlier)
     results = _asked(read, check_chain)

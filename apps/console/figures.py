@@ -15,6 +15,7 @@ from django.db.models import Count, F, Min, Q, QuerySet
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from apps.audit import points
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
 from apps.chain.reasons import UNSIGNABLE
 from apps.chain.sending import outflow
@@ -51,6 +52,7 @@ class Figures(Collector):
             _row_failures,
             _hot_wallets,
             _outgoing,
+            _audits,
             _jobs,
         ):
             try:
@@ -224,6 +226,17 @@ def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
         if outgoing.alarm_atomic is not None:
             alarm.add_metric([outgoing.asset.pk], outgoing.alarm_atomic / scale)
     yield from (promised, fetched, signed, alarm)
+
+
+def _audits(now: datetime) -> Iterator[GaugeMetricFamily]:
+    age = GaugeMetricFamily(
+        "tillgate_verified_age_seconds",
+        "Time since verify_ledger last found nothing: in any run, and in one of everything",
+        labels=["extent"],
+    )
+    for extent, at in points.newest_times().items():
+        age.add_metric([extent], (now - at).total_seconds())
+    yield age
 
 
 def _jobs(now: datetime) -> Iterator[GaugeMetricFamily]:

@@ -32,7 +32,7 @@ DATABASE = "behind_the_pooler"
 # Lets PostgreSQL ask these roles for their passwords, as in a container.
 RULE = f"local {DATABASE} {WEB},{WORKER} scram-sha-256\n"
 THROUGH = {"web", "worker", "worker-test", "webhooks", "reports", "documents", "clocks", "beat"}
-DIRECTLY = {"migrate", "backup", "watcher", "signer"}
+DIRECTLY = {"migrate", "backup", "audit", "watcher", "signer"}
 Variables = dict[str, str]
 
 

@@ -214,7 +214,7 @@ def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> N
         },
         **{
             name: [".env", "worker.env"]
-            for name in ("reports", "documents", "webhooks", "beat", "watcher")
+            for name in ("reports", "documents", "webhooks", "beat", "watcher", "audit")
         },
         "signer": [".env", "approvals.env", "signer.env"],
         "pooler": ["pooler.env"],

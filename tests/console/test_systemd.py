@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 UNITS = ROOT / "deploy/systemd"
 # Of compose.yaml: what systemd has from Debian instead, or from a proxy of the operator's.
 NOT_OURS = {"postgres", "pooler", "redis", "proxy"}
-ONCE = {"migrate", "backup"}
+ONCE = {"migrate", "backup", "audit"}
 SERVICES = sorted(path.stem.removeprefix("tillgate-") for path in UNITS.glob("*.service"))
 PROGRAMS = "/opt/tillgate/bin/"
 HARDENING = {

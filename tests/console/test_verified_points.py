@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection, connections, transaction
 
-from apps.audit import verify
+from apps.audit import points, verify
 from apps.audit.models import VerifiedPoint
 from apps.audit.points import LASTING_TABLES, Snapshot, UnknownPoint, find
 from apps.core import clock
@@ -116,8 +116,21 @@ def test_last_begins_at_the_newest_point(shop: Shop, capsys: Any) -> None:
 def test_without_a_point_everything_is_verified(shop: Shop, capsys: Any) -> None:
     call_command("verify_ledger", "--since", "last")
 
-    assert capsys.readouterr().out.startswith("everything: nothing was verified up to then")
+    assert capsys.readouterr().out.startswith("everything: it is due")
     assert VerifiedPoint.objects.get().is_whole
+
+
+def test_everything_is_verified_again_after_some_days(shop: Shop) -> None:
+    first = verify.audit().point
+    assert first is not None
+
+    assert not points.is_whole_due(0, first.verified_at + timedelta(days=900))
+    assert not points.is_whole_due(7, first.verified_at + timedelta(days=6))
+    assert points.is_whole_due(7, first.verified_at + timedelta(days=7))
+    second = verify.audit(since="last", whole_days=7).point
+    assert second is not None and not second.is_whole
+    times = points.newest_times()
+    assert (times["any"], times["everything"]) == (second.verified_at, first.verified_at)
 
 
 def test_a_moment_and_a_seal_find_the_newest_point_up_to_them(shop: Shop) -> None:

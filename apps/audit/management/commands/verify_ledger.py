@@ -57,6 +57,13 @@ class Command(OperatorCommand[AuditResult]):
             " newest one up to a point in time or a seal; everything when there is none",
         )
         parser.add_argument(
+            "--whole-days",
+            type=int,
+            default=0,
+            metavar="DAYS",
+            help="with --since: verify everything when that was last done so many days ago",
+        )
+        parser.add_argument(
             "--times", action="store_true", help="also print how long each check took, in seconds"
         )
         parser.add_argument(
@@ -73,7 +80,10 @@ class Command(OperatorCommand[AuditResult]):
 
     def run(self, **options: Any) -> AuditResult:
         audit = verify.audit(
-            check_chain=options["chain"], since=options["since"], seal=options["seal"]
+            check_chain=options["chain"],
+            since=options["since"],
+            whole_days=options["whole_days"],
+            seal=options["seal"],
         )
         self.with_times = options["times"]
         self.was_asked_since = bool(options["since"])
@@ -108,7 +118,7 @@ class Command(OperatorCommand[AuditResult]):
 
 def _since_words(since: str | None) -> str:
     if since is None:
-        return "everything: nothing was verified up to then in this database"
+        return "everything: it is due, or there is no run that this one could continue"
     return f"what was written since everything was verified at {since}"
 
 
