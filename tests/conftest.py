@@ -22,6 +22,7 @@ from apps.stores.models import User
 from dev import embedded, template_database
 from tests import sharing, whole
 from tests.cast import Cast, Shop, assemble
+from tests.stack import Demo
 from tests.stacks import with_deep_stack
 
 _find_static_files = WhiteNoiseMiddleware.add_files_from_finders
@@ -136,6 +137,16 @@ def _nothing_stays(request: pytest.FixtureRequest) -> Iterator[None]:
 _committed: list[str] = []
 
 
+@pytest.fixture(scope="session")
+def demo() -> Iterator[Demo]:
+    """One running Tillgate for the tests of clients, examples and the main job, which come one
+    after the other; the last of them may end it."""
+    running = Demo()
+    yield running
+    if running.is_running:
+        running.stop()
+
+
 @pytest.fixture
 def cast(db: None) -> Cast:
     return assemble()
@@ -192,10 +203,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> sharing.File
 
 
 def place_of(item: pytest.Item, place: dict[str, int]) -> int:
-    folder = sharing.folder_of(item.nodeid)
-    if folder is None:
-        return place.get(item.nodeid.partition("::")[0], len(place))
-    return min((at for name, at in place.items() if name.startswith(folder)), default=len(place))
+    return place.get(item.nodeid.partition("::")[0], len(place))
 
 
 SLOW_FIRST = (Path(__file__).parent / "slow_first.txt").read_text().splitlines()
@@ -203,21 +211,25 @@ SLOW_FIRST = (Path(__file__).parent / "slow_first.txt").read_text().splitlines()
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What rolls back, what commits, browser tests: Playwright keeps an event loop running in their
-    thread.
+    """What rolls back, what commits, what shares a running demo, browser tests: Playwright keeps an
+    event loop running in their thread.
 
-    In each of the three the slowest files come first, so that no worker is left with one at the
-    end.
+    In each of the four the slowest files come first, so that no worker is left with one at the end.
     """
     if left_out := set(whole.left_out(items)):
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
 
     place = {name: number for number, name in enumerate(SLOW_FIRST)}
-    items.sort(
-        key=lambda item: (
-            item.get_closest_marker("browser") is not None,
-            commits(item),
+
+    def order(item: pytest.Item) -> tuple[bool, bool, bool, int]:
+        has_demo = sharing.has_demo(item.nodeid)
+        is_browser = item.get_closest_marker("browser") is not None
+        return (
+            is_browser or has_demo,
+            is_browser and not has_demo,
+            is_browser or (commits(item) and not has_demo),
             place_of(item, place),
         )
-    )
+
+    items.sort(key=order)

@@ -9,22 +9,21 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# Tests of these folders share what is dear to start, so they are one share.
-TOGETHER = ("tests/clients/",)
+# Tests of a running demo share it, since it is dear to start: they are one share.
+WITH_A_DEMO = ("tests/clients/", "tests/browser/test_main_job.py")
 
 
-def folder_of(nodeid: str) -> str | None:
-    """The folder whose files belong together, of a test in one of them."""
-    return next((folder for folder in TOGETHER if nodeid.startswith(folder)), None)
+def has_demo(nodeid: str) -> bool:
+    return nodeid.startswith(WITH_A_DEMO)
 
 
 def shares(nodeids: list[str]) -> dict[str, str]:
-    """Test -> its share: consecutive tests of one file or of one folder."""
+    """Test -> its share: consecutive tests of one file, or of the running demo."""
     share_of = {}
     number = 0
     before = ""
     for nodeid in nodeids:
-        name = folder_of(nodeid) or nodeid.partition("::")[0]
+        name = "with a demo" if has_demo(nodeid) else nodeid.partition("::")[0]
         if name != before:
             number += 1
             before = name

@@ -112,6 +112,10 @@ class Demo:
             raise AssertionError(f"the demo didn't start:\n{told}")
         self.info: dict[str, Any] = json.loads(line)
 
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
     def is_late(self) -> bool:
         return time.monotonic() - self.began > START_SECONDS
 

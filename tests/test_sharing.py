@@ -25,8 +25,10 @@ def test_what_commits_comes_apart_from_what_rolls_back() -> None:
 
 
 def test_the_files_that_share_a_running_demo_come_together() -> None:
-    clients = ["tests/clients/test_python.py::test_x", "tests/clients/test_snippets.py::test_x"]
-    assert parts(*clients, "tests/console/test_demo.py::test_x") == [
-        clients,
-        ["tests/console/test_demo.py::test_x"],
+    users = [
+        "tests/clients/test_python.py::test_x",
+        "tests/clients/test_snippets.py::test_x",
+        "tests/browser/test_main_job.py::test_x",
     ]
+    other = "tests/browser/test_links.py::test_x"
+    assert parts(*users, other) == [users, [other]]

@@ -156,12 +156,13 @@ def arrived(page: Page) -> None:
     page.wait_for_load_state()
 
 
-def barriers(page: Page) -> list[str]:
-    """What axe finds against WCAG 2.2 AA and good practice: rule, elements."""
+def barriers(page: Page, within: str = "html") -> list[str]:
+    """What axe finds against WCAG 2.2 AA and good practice in a part of the page: rule,
+    elements."""
     arrived(page)
     if not page.evaluate("'axe' in window"):  # a document that is judged again still has it
         page.evaluate(AXE)
-    found = page.evaluate(JUDGED, WCAG)
+    found = page.evaluate(JUDGED, [WCAG, within])
     return [
         f"{item['id']}:"
         f" {[(node['target'], node['failureSummary'][:160]) for node in item['nodes'][:3]]}"

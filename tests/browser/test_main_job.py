@@ -97,16 +97,16 @@ def entry_of(payment: dict[str, Any], asset_id: str) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture(scope="module")
-def demo() -> Iterator[Demo]:
-    running = Demo()
-    yield running
+@pytest.fixture(scope="module", autouse=True)
+def _audited_at_the_end(demo: Demo) -> Iterator[None]:
+    """These are the demo's last tests."""
+    yield
     try:
         # The gas of the last transaction is booked once it is buried, and a job has seen that.
-        mine(running.info["chains"]["live"]["rpc_url"], 12)
-        wait_for(lambda: findings(running), lambda told: not told)
+        mine(demo.info["chains"]["live"]["rpc_url"], 12)
+        wait_for(lambda: findings(demo), lambda told: not told)
     finally:
-        running.stop()
+        demo.stop()
 
 
 def findings(demo: Demo) -> str:
