@@ -16,15 +16,14 @@ WITH legs AS (
     WHERE m.kind IN ('swap_created', 'swap_completed', 'swap_released', 'swap_exchanged')
         GROUP BY 1, 2, 3, 4
 )
-SELECT 'swap ' || s.id, 'it is ' || s.status || ', and not booked so' FROM swaps_swap s WHERE
-    (s.status = 'completed') <> EXISTS (SELECT 1 FROM ledger_movement
+SELECT 'swap ' || s.id, 'it is ' || s.status || ', and not booked so' FROM swaps_swap s
+LEFT JOIN legs l ON l.key = {keys.SWAP.sql("s.id")} AND l.asset_id = s.source_asset_id
+    AND l.kind = 'reserved' AND l.store_id = s.store_id
+WHERE (s.status = 'completed') <> EXISTS (SELECT 1 FROM ledger_movement
         WHERE key = {keys.SWAP_COMPLETED.sql("s.id")})
  OR (s.status = 'failed') <> EXISTS (SELECT 1 FROM ledger_movement
      WHERE key = {keys.SWAP_RELEASED.sql("s.id")})
- OR NOT EXISTS (SELECT 1 FROM legs l WHERE l.key = {keys.SWAP.sql("s.id")}
-     AND l.asset_id = s.source_asset_id
-                AND l.kind = 'reserved' AND l.store_id = s.store_id
-                    AND l.amount = s.sell_amount_atomic)
+ OR l.amount IS DISTINCT FROM s.sell_amount_atomic
 UNION ALL
     SELECT 'swap ' || s.id, 'it bought ' || s.actual_buy_amount_atomic || ', booked ' ||
     coalesce(l.amount, 0) FROM swaps_swap s
@@ -38,14 +37,14 @@ UNION ALL
     coalesce(o.received_atomic || ' (' || o.status || ')', 'nothing')
 FROM swaps_swap s LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'swap'
     AND o.reference = s.id::text
+LEFT JOIN legs l ON l.key = {keys.SWAP_EXCHANGED.sql("s.id")} AND l.asset_id = s.buy_asset_id
+    AND l.kind = 'swap_clearing'
 WHERE s.status = 'completed' AND (s.provider = 'uniswap' OR o.id IS NOT NULL)
   AND (o.id IS NULL OR o.status <> 'confirmed'
       OR (o.undone_count = 0 AND o.received_atomic <> s.actual_buy_amount_atomic)
        OR o.amount_atomic <> s.sell_amount_atomic OR o.asset_id <> s.source_asset_id
            OR o.receives_asset_id <> s.buy_asset_id
-       OR NOT EXISTS (SELECT 1 FROM legs l WHERE l.key = {keys.SWAP_EXCHANGED.sql("s.id")}
-           AND l.asset_id = s.buy_asset_id
-                      AND l.kind = 'swap_clearing' AND l.amount = s.actual_buy_amount_atomic))
+       OR l.amount IS DISTINCT FROM s.actual_buy_amount_atomic)
 UNION ALL SELECT 'movement ' || m.id, 'it serves no swap' FROM ledger_movement m
 WHERE m.kind IN ('swap_created', 'swap_completed', 'swap_released', 'swap_exchanged')
   AND NOT EXISTS (SELECT 1 FROM swaps_swap s WHERE s.id = m.reference)
