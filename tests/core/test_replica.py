@@ -293,7 +293,7 @@ def test_every_read_that_may_be_behind_says_why() -> None:
             import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     uses = {name for name in replica.USES if not name.startswith("tests.")}
     assert uses == {
-        "apps.audit.management.commands.verify_ledger._verdicts",
+        "apps.audit.verify._read_late",
         "apps.console.health._database_figures",
         "apps.core.db.streams._copy",
         "apps.core.staff.pages.ReadOnly._list_as_it_was",
