@@ -16,6 +16,7 @@ from apps.core import published_secrets, redis_address
 from config import databases, refusals
 from config.reader import Reader
 
+SIGNER_LANES_MAX = 16
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Reader()
 
@@ -84,6 +85,17 @@ def pairs_from_env(name: str) -> dict[str, str]:
     return {
         key.strip(): value.strip() for key, _, value in (entry.partition("=") for entry in entries)
     }
+
+
+def counts_from_env(name: str, most: int) -> dict[str, int]:
+    """`name=number` several times, each number from one up to `most`."""
+    counts = {}
+    for key, text in pairs_from_env(name).items():
+        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= most):
+            env.unreadable.append(f"{name} needs numbers from 1 to {most}, not {key}={text}")
+            return {}
+        counts[key] = int(text)
+    return counts
 
 
 def redis_from_env(name: str) -> str:
@@ -342,9 +354,11 @@ SIGNER_KEY_FILE: str = env.str("SIGNER_KEY_FILE", str(VAR_DIR / "signer.key"))
 # Who keeps the hot wallets' keys and opens the key file: file (a passphrase), pkcs11 (a token) or
 # kms (AWS).
 SIGNER_KEYSTORE: str = env.str("SIGNER_KEYSTORE", "file")
-# By mode, the name of the key of the hot wallet in the keystore; and of the key that opens the key
-# file.
+# By mode, the names of the keys of the hot wallets in the keystore, joined by plus signs; and of
+# the key that opens the key file.
 SIGNER_HOT_KEYS: dict[str, str] = pairs_from_env("SIGNER_HOT_KEYS")
+# By chain, how many hot wallets it has, which share what leaves. One when left out.
+SIGNER_LANES: dict[str, int] = counts_from_env("SIGNER_LANES", SIGNER_LANES_MAX)
 SIGNER_WRAPPING_KEY: str = env.str("SIGNER_WRAPPING_KEY", "")
 PKCS11_MODULE: str = env.str("PKCS11_MODULE", "")
 PKCS11_TOKEN: str = env.str("PKCS11_TOKEN", "")

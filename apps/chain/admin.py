@@ -48,15 +48,17 @@ class AssetAdmin(Switches):
 
 @admin.register(HotWallet)
 class HotWalletAdmin(ReadOnly):
-    list_display = ["chain", "shown_address", "next_nonce", "halted", "why"]
+    list_display = ["chain", "lane", "shown_address", "next_nonce", "halted", "why"]
     list_select_related = ["chain"]
+    lane = lists.figure("number", "Lane")
     shown_address = lists.short("address", "Address")
     halted = lists.when("halted_at", "Stopped")
     why = lists.text("halted_reason", "Reason")
-    ordering = ["chain"]
+    ordering = ["chain", "number"]
 
     def title_of(self, row: HotWallet) -> str:
-        return f"on {row.chain.name}"
+        lane = f", lane {row.number}" if row.number else ""
+        return f"on {row.chain.name}{lane}"
 
 
 @admin.register(OutgoingTransaction)

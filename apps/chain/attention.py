@@ -3,7 +3,16 @@ of, and wallets that can't pay yet."""
 
 from datetime import datetime, timedelta
 
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models import (
+    DateTimeField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
 from django.db.models.functions import Coalesce
 
 from apps.assets.models import AcceptedAsset
@@ -27,15 +36,16 @@ def sendings_in_review(viewer: Viewer) -> "QuerySet[OutgoingTransaction]":
 
 
 def delayed_wallets(viewer: Viewer, real: datetime, ahead: timedelta) -> "QuerySet[HotWallet]":
-    """Of the chains whose coins the store takes, those that nothing leaves, or that have been short
-    of coins or gas for a while.
+    """Of the chains whose coins the store takes, the first wallet of those that nothing leaves, or
+    that have been short of coins or gas for a while. While another is at work nothing is late.
 
     `since` is by the store's clock, which is `ahead` of the machine's.
     """
     chains = AcceptedAsset.objects.visible_to(viewer).values("asset__chain")
     late = Q(short_since__lte=real - FILLED_WITHIN) | Q(halted_at__isnull=False)
+    at_work = HotWallet.objects.filter(~late, chain=OuterRef("chain"))
     rows: QuerySet[HotWallet] = HotWallet.objects.filter(
-        late, chain__in=chains, chain__mode=viewer.mode
+        late, ~Exists(at_work), number=0, chain__in=chains, chain__mode=viewer.mode
     ).select_related("chain")
     since = ExpressionWrapper(
         Coalesce(F("halted_at"), F("short_since")) + Value(ahead), output_field=DateTimeField()

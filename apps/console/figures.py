@@ -19,6 +19,7 @@ from apps.audit import points
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
 from apps.chain.reasons import UNSIGNABLE
 from apps.chain.sending import outflow
+from apps.chain.states import IN_FLIGHT
 from apps.core import buckets, clock, jobs
 from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing
@@ -191,7 +192,24 @@ def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:
         balances.add_metric(
             [mode, asset_id], -account_balance(None, mode, asset_id, "custody_hot") / 10**decimals
         )
-    yield balances
+    in_flight = GaugeMetricFamily(
+        "tillgate_hot_wallet_in_flight",
+        "Transactions of a hot wallet that are signed and not confirmed yet",
+        labels=["wallet"],
+    )
+    short = GaugeMetricFamily(
+        "tillgate_hot_wallet_short",
+        "1 while a hot wallet lacks coins for what waits, or gas",
+        labels=["wallet"],
+    )
+    rows = OutgoingTransaction.objects.filter(status__in=IN_FLIGHT).values_list(
+        "chain", "from_address"
+    )
+    counts = {(chain, address): count for chain, address, count in rows.annotate(Count("pk"))}
+    for wallet in HotWallet.objects.order_by("chain", "number"):
+        in_flight.add_metric([wallet.pk], counts.get((wallet.chain_id, wallet.address), 0))
+        short.add_metric([wallet.pk], int(bool(wallet.short_since or wallet.without_gas_since)))
+    yield from (balances, in_flight, short)
 
 
 def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:

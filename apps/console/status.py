@@ -153,7 +153,9 @@ def _mail(at: datetime) -> Component:
 def _chains(at: datetime) -> Iterable[Component]:
     """Deposits and payouts of each chain that has a node here."""
     heads = {head.chain_id: head for head in Head.objects.all()}
-    halted = dict(HotWallet.objects.exclude(halted_at=None).values_list("chain_id", "halted_at"))
+    at_work = HotWallet.objects.filter(halted_at=None).values("chain")
+    stopped = HotWallet.objects.exclude(chain__in=at_work).values_list("chain")
+    halted = dict(stopped.annotate(Min("halted_at")))
     late = OutgoingTransaction.objects.filter(status__in=UNMINED, requested_at__lte=at - SENT_LATE)
     waiting = dict(late.order_by().values_list("chain_id").annotate(since=Min("requested_at")))
     for chain in Chain.objects.filter(

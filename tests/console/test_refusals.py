@@ -202,6 +202,8 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
         "PKCS11_MODULE is missing for SIGNER_KEYSTORE=pkcs11",
     ),
     ("unreadable", {"SIGNER_HOT_KEYS": "hot"}, "SIGNER_HOT_KEYS needs pairs such as"),
+    ("unreadable", {"SIGNER_LANES": "ethereum=0"}, "SIGNER_LANES needs numbers from 1 to 16"),
+    ("unreadable", {"SIGNER_LANES": "ethereum=many"}, "SIGNER_LANES needs numbers from 1 to 16"),
     ("open_redis", {"REDIS_URL": "redis://redis:6379/0"}, "REDIS_URL has no password"),
     ("open_redis", {"REDIS_URL": "rediss://user@redis:6379/0"}, "REDIS_URL has no password"),
     ("open_redis", {"REDIS_URL": "sentinel://a,b:26379/main"}, "REDIS_URL has no password"),

@@ -27,7 +27,7 @@ def _claim() -> None:
 def _sweep() -> None:
     """What the job asks before it asks a node."""
     for wallet in HotWallet.objects.select_related("chain"):
-        sweeper._ChainSweep(wallet, None, sweeper.Swept()).run(timezone.now())  # type: ignore[arg-type]  # nothing is found
+        sweeper._ChainSweep(wallet.chain, [wallet], None, sweeper.Swept()).run(timezone.now())  # type: ignore[arg-type]  # nothing is found
 
 
 def work() -> dict[str, Callable[[], object]]:

@@ -9,6 +9,7 @@ from coincurve import PublicKey
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from apps.chain.keys.lane_names import lane_name
 from apps.chain.keys.secp256k1 import address_of, canonical
 from apps.chain.keys.seeds import Seed, seed_in
 from apps.chain.providers.base import Keystore, KeystoreError
@@ -25,23 +26,23 @@ class Unsigned(Exception):
 
 
 class HotKey:
-    """The key of a mode's hot wallet, wherever it is kept. What it signs is looked at: nothing but
-    its own signature is passed on.
+    """The key of a hot wallet, named as in lane_names, wherever it is kept. What it signs is looked
+    at: nothing but its own signature is passed on.
 
     A keystore that isn't near is never asked inside a transaction: there `need` says what is
     missing, and `ask` gets it outside.
     """
 
-    def __init__(self, keystore: Keystore, mode: str) -> None:
+    def __init__(self, keystore: Keystore, lane: str) -> None:
         """Raises KeystoreError."""
         self._keystore = keystore
-        self._mode = mode
+        self._lane = lane
         self._signed: dict[bytes, tuple[int, int, int]] = {}
         try:
-            self.address = address_of(PublicKey(keystore.public_key(mode)))
+            self.address = address_of(PublicKey(keystore.public_key(lane)))
         except ValueError:
             raise KeystoreError(
-                ErrorCode.MALFORMED, f"What is kept for {mode} mode is no key of the curve"
+                ErrorCode.MALFORMED, f"What is kept for {lane} mode is no key of the curve"
             ) from None
 
     def need(self, digests: list[bytes]) -> None:
@@ -70,13 +71,13 @@ class HotKey:
         return self._signed[digest]
 
     def _asked(self, digest: bytes) -> tuple[int, int, int]:
-        r, s = self._keystore.sign(self._mode, digest)
+        r, s = self._keystore.sign(self._lane, digest)
         try:
             return canonical(self.address, digest, r, s)
         except ValueError:
             raise KeystoreError(
                 ErrorCode.MALFORMED,
-                f"What came back for {self._mode} mode is no signature of its key",
+                f"What came back for {self._lane} mode is no signature of its key",
             ) from None
 
 
@@ -94,6 +95,6 @@ def seed() -> Seed:
 
 
 @cache
-def hot_key(mode: str) -> HotKey:
+def hot_key(mode: str, number: int = 0) -> HotKey:
     """Raises KeyFileRefused and KeystoreError."""
-    return HotKey(keystore(), mode)
+    return HotKey(keystore(), lane_name(mode, number))

@@ -2,8 +2,8 @@
 the signer opens it.
 
 Accounts 0' and 1' are the deposit addresses of live and test mode, whose public half others know;
-2' and 3' the hot wallets of a machine without another keystore, hardened, so that a hot wallet's
-key reveals nothing about deposit addresses (decision 131).
+2' and 3' the first hot wallets of a machine without another keystore, 4' and 5' the second ones,
+hardened, so that a hot wallet's key reveals nothing about others (decisions 131 and 356).
 """
 
 import base64
@@ -39,8 +39,10 @@ class Seed:
     def deposit_xpub(self, mode: str) -> str:
         return self._root.derive(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'").public.text()
 
-    def hot_key(self, mode: str) -> SigningKey:
-        return self._key(f"m/44'/60'/{HOT_ACCOUNTS[mode]}'/0/0")
+    def hot_key(self, mode: str, number: int = 0) -> SigningKey:
+        """What signs for a hot wallet of the mode; each number has an account of its own."""
+        account = HOT_ACCOUNTS[mode] + len(HOT_ACCOUNTS) * number
+        return self._key(f"m/44'/60'/{account}'/0/0")
 
     def deposit_key(self, mode: str, index: int) -> SigningKey:
         """What signs for a deposit address, when it is swept."""

@@ -1,9 +1,12 @@
 """What leaves on the chains: hot wallets, holds, outgoing transactions and the bytes that were
 signed for them."""
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
+from django.db.models.functions import Cast, Concat
 
 from apps.chain.reasons import Reason
 from apps.core.ids import IdField
@@ -11,12 +14,26 @@ from apps.core.models import AtomicField
 
 
 class HotWallet(models.Model):
-    """The wallet that coins of a chain leave from. Its row is the lock of its nonces; while halted
-    nothing is signed or sent."""
+    """A wallet that coins of a chain leave from: a signing lane. Its row is the lock of its nonces;
+    while halted nothing is signed with it or sent.
 
-    chain = models.OneToOneField(
-        "assets.Chain", primary_key=True, on_delete=models.PROTECT, related_name="+"
+    The first of a chain has number 0 and is named as the chain is, the others `chain:number`.
+    """
+
+    id = models.GeneratedField(
+        expression=models.Case(
+            models.When(number=0, then=models.F("chain_id")),
+            default=Concat("chain_id", models.Value(":"), Cast("number", models.CharField())),
+        ),
+        output_field=models.CharField(max_length=30),
+        db_persist=True,
+        primary_key=True,
     )
+    # Its index is hot_wallet_lane_once.
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    number = models.PositiveSmallIntegerField(default=0, db_default=0)
     address = models.CharField(max_length=42, db_collation="C")
     next_nonce = models.BigIntegerField()
     halted_at = models.DateTimeField(null=True, blank=True)
@@ -24,6 +41,20 @@ class HotWallet(models.Model):
     short_since = models.DateTimeField(
         null=True, blank=True
     )  # since then something waits that it has too little for
+    # Of several wallets of a chain, one that can't pay for gas: it sends nothing, and nothing
+    # waits for it.
+    without_gas_since = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "number"], name="hot_wallet_lane_once"),
+            models.UniqueConstraint(fields=["chain", "address"], name="hot_wallet_address_once"),
+        ]
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """The database makes the key of a new one, which Django looks for before it is there."""
+        self.__dict__.setdefault("id", None)
+        super().save(*args, **kwargs)
 
 
 class SendingHold(models.Model):

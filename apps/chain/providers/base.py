@@ -62,10 +62,11 @@ class Keystore(Protocol):
         bool  # it signs in this process's memory: only such a one may be asked inside a transaction
     )
 
-    def public_key(self, mode: str) -> bytes:
-        """Of a mode's hot wallet: the point of the curve in 65 bytes."""
+    def public_key(self, lane: str) -> bytes:
+        """Of a hot wallet, named as in chain.keys.lane_names: the point of the curve in 65
+        bytes."""
 
-    def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
+    def sign(self, lane: str, digest: bytes) -> tuple[int, int]:
         """(r, s) over 32 bytes with that key, with either of the two possible s."""
 
     def new_data_key(self) -> tuple[bytes, bytes]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from django.conf import settings
 
+from apps.chain.keys.lane_names import parts_of
 from apps.chain.keys.secp256k1 import DIGEST_BYTES, SigningKey
 from apps.chain.keys.seeds import KeyFileRefused, seed_in
 from apps.chain.providers.base import KeystoreError
@@ -32,13 +33,13 @@ class KeyFile:
         self._passphrase = passphrase
         self._keys: dict[str, SigningKey] = {}
 
-    def public_key(self, mode: str) -> bytes:
-        return self._key(mode).public_key
+    def public_key(self, lane: str) -> bytes:
+        return self._key(lane).public_key
 
-    def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
+    def sign(self, lane: str, digest: bytes) -> tuple[int, int]:
         if len(digest) != DIGEST_BYTES:
             raise KeystoreError(ErrorCode.REFUSED, "A digest has 32 bytes")
-        _, r, s = self._key(mode).sign(digest)
+        _, r, s = self._key(lane).sign(digest)
         return r, s
 
     def new_data_key(self) -> tuple[bytes, bytes]:
@@ -55,10 +56,10 @@ class KeyFile:
             passphrase.encode()
         )
 
-    def _key(self, mode: str) -> SigningKey:
-        if mode not in self._keys:
-            self._keys[mode] = seed_in(self._path, self).hot_key(mode)
-        return self._keys[mode]
+    def _key(self, lane: str) -> SigningKey:
+        if lane not in self._keys:
+            self._keys[lane] = seed_in(self._path, self).hot_key(*parts_of(lane))
+        return self._keys[lane]
 
 
 def configured_passphrase() -> str:

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_public_key
 
+from apps.chain.keys.lane_names import key_name
 from apps.chain.keys.secp256k1 import DIGEST_BYTES
 from apps.chain.providers.base import KeystoreError
 from apps.core.errors import ErrorCode
@@ -29,8 +30,8 @@ _TEMPORARY = {
 
 
 class AwsKms:
-    """`keys` names the ECC_SECG_P256K1 key of each mode, and `wrapping_key` a symmetric one, by id,
-    ARN or alias."""
+    """`keys` names the ECC_SECG_P256K1 keys of each mode, and `wrapping_key` a symmetric one, by
+    id, ARN or alias."""
 
     name = "kms"
     opens_with = "AWS KMS"
@@ -42,10 +43,10 @@ class AwsKms:
         self._endpoint = endpoint_url
         self._client: Any = None
 
-    def public_key(self, mode: str) -> bytes:
+    def public_key(self, lane: str) -> bytes:
         try:
             key = load_der_public_key(
-                self._asked("get_public_key", KeyId=self._key(mode))["PublicKey"]
+                self._asked("get_public_key", KeyId=key_name(self._keys, lane))["PublicKey"]
             )
         except (ValueError, UnsupportedAlgorithm):
             key = None
@@ -53,16 +54,16 @@ class AwsKms:
             key.curve, ec.SECP256K1
         ):
             raise KeystoreError(
-                ErrorCode.MALFORMED, f"The key of {mode} mode is none of ECC_SECG_P256K1"
+                ErrorCode.MALFORMED, f"The key of {lane} mode is none of ECC_SECG_P256K1"
             )
         return key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
-    def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
+    def sign(self, lane: str, digest: bytes) -> tuple[int, int]:
         if len(digest) != DIGEST_BYTES:
             raise KeystoreError(ErrorCode.REFUSED, "A digest has 32 bytes")
         answer = self._asked(
             "sign",
-            KeyId=self._key(mode),
+            KeyId=key_name(self._keys, lane),
             Message=digest,
             MessageType="DIGEST",
             SigningAlgorithm="ECDSA_SHA_256",
@@ -83,13 +84,6 @@ class AwsKms:
             "decrypt", KeyId=self._wrapping, CiphertextBlob=wrapped, EncryptionContext=_CONTEXT
         )
         return bytes(answer["Plaintext"])
-
-    def _key(self, mode: str) -> str:
-        if mode not in self._keys:
-            raise KeystoreError(
-                ErrorCode.UNAVAILABLE, f"SIGNER_HOT_KEYS names no key of {mode} mode"
-            )
-        return self._keys[mode]
 
     def _asked(self, verb: str, **options: Any) -> Any:
         from botocore.exceptions import BotoCoreError, ClientError

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from apps.chain.keys.lane_names import key_name
 from apps.chain.keys.secp256k1 import DIGEST_BYTES, POINT_BYTES
 from apps.chain.providers.base import KeystoreError
 from apps.core.errors import ErrorCode
@@ -21,8 +22,8 @@ Answer = TypeVar("Answer")
 
 
 class HardwareToken:
-    """`keys` names the key of each mode by its label; the PIN is PKCS11_PIN, in the environment of
-    the signer alone."""
+    """`keys` names the keys of each mode by their labels; the PIN is PKCS11_PIN, in the environment
+    of the signer alone."""
 
     name = "pkcs11"
     opens_with = "The PKCS#11 token"
@@ -36,16 +37,19 @@ class HardwareToken:
         self._session: Any = None
         self._turn = threading.Lock()
 
-    def public_key(self, mode: str) -> bytes:
-        return self._asked(lambda session: _point(session, self._label(mode)))
+    def public_key(self, lane: str) -> bytes:
+        label = key_name(self._labels, lane)
+        return self._asked(lambda session: _point(session, label))
 
-    def sign(self, mode: str, digest: bytes) -> tuple[int, int]:
+    def sign(self, lane: str, digest: bytes) -> tuple[int, int]:
         if len(digest) != DIGEST_BYTES:
             raise KeystoreError(ErrorCode.REFUSED, "A digest has 32 bytes")
         from pkcs11 import Mechanism, ObjectClass
 
+        label = key_name(self._labels, lane)
+
         def sign(session: Any) -> bytes:
-            key = session.get_key(object_class=ObjectClass.PRIVATE_KEY, label=self._label(mode))
+            key = session.get_key(object_class=ObjectClass.PRIVATE_KEY, label=label)
             return bytes(key.sign(digest, mechanism=Mechanism.ECDSA))
 
         raw = self._asked(sign)
@@ -69,13 +73,6 @@ class HardwareToken:
 
         key = session.get_key(object_class=ObjectClass.SECRET_KEY, label=self._wrapping)
         return bytes(getattr(key, act)(data, mechanism=Mechanism.AES_CBC_PAD, mechanism_param=iv))
-
-    def _label(self, mode: str) -> str:
-        if mode not in self._labels:
-            raise KeystoreError(
-                ErrorCode.UNAVAILABLE, f"SIGNER_HOT_KEYS names no key of {mode} mode"
-            )
-        return self._labels[mode]
 
     def _asked(self, ask: Callable[[Any], Answer]) -> Answer:
         import pkcs11

@@ -5,6 +5,7 @@ After a backup was brought back, callers and schedules ask again for what was pa
 chain alone still knows.
 """
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -52,10 +53,7 @@ def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
             "The wallet has transactions that we don't know and no block has yet: try again when"
             " they are mined"
         )
-    recorded = OutgoingTransaction.objects.filter(
-        chain=wallet.pk, from_address=wallet.address, nonce__gte=wallet.next_nonce
-    )
-    nonces = set(range(wallet.next_nonce, used)) - set(recorded.values_list("nonce", flat=True))
+    nonces = _unrecorded(wallet, used)
     transactions = _found(wallet, nodes, number, nonces)
     if nonces:
         raise HistoryUnread(
@@ -65,7 +63,7 @@ def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     with transaction.atomic():
         for entry in transactions:
             UnknownTransaction.objects.get_or_create(
-                chain_id=wallet.pk,
+                chain_id=wallet.chain_id,
                 from_address=wallet.address,
                 nonce=int(entry["nonce"], 16),
                 defaults={
@@ -77,6 +75,29 @@ def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
                 },
             )
     return len(transactions)
+
+
+def is_unread(wallet: HotWallet, nonce_on_chain: int) -> bool:
+    """Whether the wallet has sent something, up to that nonce of the chain, that is neither of our
+    records nor kept as unknown."""
+    nonces = _unrecorded(wallet, nonce_on_chain)
+    if not nonces:
+        return False
+    unknown = UnknownTransaction.objects.filter(
+        chain=wallet.chain_id, from_address=wallet.address, nonce__in=nonces
+    )
+    return unknown.count() < len(nonces)
+
+
+def _unrecorded(wallet: HotWallet, nonce_on_chain: int) -> set[int]:
+    """The nonces from the wallet's next one to that of the chain that no record of ours has."""
+    nonces = set(range(wallet.next_nonce, nonce_on_chain))
+    if not nonces:
+        return nonces
+    recorded = OutgoingTransaction.objects.filter(
+        chain=wallet.chain_id, from_address=wallet.address, nonce__gte=wallet.next_nonce
+    )
+    return nonces - set(recorded.values_list("nonce", flat=True))
 
 
 def _found(wallet: HotWallet, nodes: Nodes, tip: int, nonces: set[int]) -> list[Any]:
@@ -100,33 +121,37 @@ def _found(wallet: HotWallet, nodes: Nodes, tip: int, nonces: set[int]) -> list[
     return transactions
 
 
-def is_explained(chain_id: str, address: str) -> bool:
-    """Whether the wallet did nothing that nobody has explained yet."""
-    return not _unsettled(chain_id, address).exists()
+def is_explained(chain_id: str, addresses: Collection[str]) -> bool:
+    """Whether the wallets did nothing that nobody has explained yet."""
+    return not _unsettled(chain_id, addresses).exists()
 
 
-def same_as(row: OutgoingTransaction, address: str) -> UnknownTransaction | None:
-    """One of the wallet's that did what this would do, and that nobody has explained yet."""
-    if is_explained(row.chain_id, address):
+def same_as(row: OutgoingTransaction, addresses: Collection[str]) -> UnknownTransaction | None:
+    """One of the wallets' that did what this would do, and that nobody has explained yet."""
+    if is_explained(row.chain_id, addresses):
         return None
-    return _alike(row, address).order_by("nonce").first()
+    return _alike(row, addresses).order_by("nonce").first()
 
 
-def explain(row: OutgoingTransaction, address: str, at: datetime, tx_hash: str = "") -> None:
+def explain(
+    row: OutgoingTransaction, addresses: Collection[str], at: datetime, tx_hash: str = ""
+) -> None:
     """A person has said what did it, or that those that did the same were something else."""
     rows = (
-        _unsettled(row.chain_id, address).filter(tx_hash=tx_hash)
+        _unsettled(row.chain_id, addresses).filter(tx_hash=tx_hash)
         if tx_hash
-        else _alike(row, address)
+        else _alike(row, addresses)
     )
     rows.update(settled_at=at)
 
 
-def _unsettled(chain_id: str, address: str) -> QuerySet[UnknownTransaction]:
-    return UnknownTransaction.objects.filter(chain=chain_id, from_address=address, settled_at=None)
+def _unsettled(chain_id: str, addresses: Collection[str]) -> QuerySet[UnknownTransaction]:
+    return UnknownTransaction.objects.filter(
+        chain=chain_id, from_address__in=addresses, settled_at=None
+    )
 
 
-def _alike(row: OutgoingTransaction, address: str) -> QuerySet[UnknownTransaction]:
+def _alike(row: OutgoingTransaction, addresses: Collection[str]) -> QuerySet[UnknownTransaction]:
     """Those that did the same, though at another moment.
 
     A payout that bears its gas is asked for anew with what the gas of that moment leaves of it, so
@@ -138,7 +163,7 @@ def _alike(row: OutgoingTransaction, address: str) -> QuerySet[UnknownTransactio
     data = data.lower()
     least = row.amount_atomic // 2
     most = row.amount_atomic * 2
-    rows = _unsettled(row.chain_id, address).filter(to_address=to)
+    rows = _unsettled(row.chain_id, addresses).filter(to_address=to)
     if row.purpose == OutgoingTransaction.Purpose.SWAP:
         return rows.filter(data__startswith=data[:_SELECTOR])
     if row.call_data:

@@ -1,26 +1,30 @@
-"""The hot wallet of each chain: made known once, halted in doubt, resumed by a person.
+"""The hot wallets of each chain: made known once, halted in doubt, resumed by a person.
 
-While the chain knows more transactions of the wallet than we do (another user of the key, or a
-database brought back from a backup) nothing may be signed, and everything asked for but not signed
-waits for a person: it may have been sent already.
+While the chain knows more transactions of a wallet than we do (another user of the key, or a
+database brought back from a backup) it signs nothing, and everything asked for but not signed waits
+for a person: it may have been sent already. The chain's others go on once those are known.
 """
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from prometheus_client import Counter
 
 from apps.assets.models import Chain
+from apps.chain.keys.keystores import HotKey
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
-from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.providers.base import KeystoreError, Nodes, RpcError
 from apps.chain.reasons import UNSIGNABLE, Reason, Refusal, because
 from apps.chain.sending import approvals, history, lanes
 from apps.chain.sending.calls import call_of
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core import jobs
-from apps.core.errors import Flat
+from apps.core.errors import ErrorCode, Flat
 from apps.core.machine import Step
 from apps.stores import audit
 
@@ -36,19 +40,56 @@ class ResolutionRefused(Flat):
     """Staff asked for something that the chain doesn't bear out; the text says what."""
 
 
-def ensure(chain: Chain, address: str, nodes: Nodes, at: datetime) -> HotWallet:
-    """The wallet's row; a new one begins at the nonce that the chain tells, a wrong key halts it.
-    Raises RpcError."""
-    wallet = HotWallet.objects.filter(chain=chain).first()
-    if wallet is None:
-        used = int(nodes.call("eth_getTransactionCount", [address, "pending"]), 16)
-        wallet, _ = HotWallet.objects.get_or_create(
-            chain=chain, defaults={"address": address, "next_nonce": used}
+def ensure(
+    chain: Chain, key_of: Callable[[int], HotKey], nodes: Nodes, at: datetime
+) -> list[tuple[HotWallet, HotKey]]:
+    """The chain's wallets and their keys, in the order of their numbers: as many as SIGNER_LANES
+    says, and those that were there before. A wrong key halts its wallet.
+
+    Raises KeystoreError and RpcError.
+    """
+    rows = {row.number: row for row in HotWallet.objects.filter(chain=chain)}
+    numbers = sorted({*range(settings.SIGNER_LANES.get(chain.pk, 1)), *rows})
+    keys = {number: key_of(number) for number in numbers}
+    if len({key.address for key in keys.values()}) < len(keys):
+        raise KeystoreError(
+            ErrorCode.MALFORMED, f"Two hot wallets of {chain.name} would have the same key"
         )
-    if wallet.address != address and wallet.halted_at is None:
-        halt(wallet, "The signer holds the key of another wallet", at)
-        wallet.refresh_from_db()
+    wallets = []
+    for number, key in keys.items():
+        wallet = rows.get(number) or _new(chain, number, key.address, nodes)
+        if wallet.address != key.address and wallet.halted_at is None:
+            halt(wallet, "The signer holds the key of another wallet", at)
+            wallet.refresh_from_db()
+        wallets.append((wallet, key))
+    return wallets
+
+
+def _new(chain: Chain, number: int, address: str, nodes: Nodes) -> HotWallet:
+    """The first begins at the nonce that the chain tells. Others begin at none, so that one which
+    was used before, as after a restore of an older backup, is halted and read."""
+    used = 0 if number else int(nodes.call("eth_getTransactionCount", [address, "pending"]), 16)
+    wallet, _ = HotWallet.objects.get_or_create(
+        chain=chain, number=number, defaults={"address": address, "next_nonce": used}
+    )
     return wallet
+
+
+def own(wallet: HotWallet, prefix: str = "") -> Q:
+    """Which outgoing transactions of the chain are the wallet's affair: what it sends, and sweeps
+    to it. The first one's is all that is no other's."""
+    if wallet.number:
+        return _of([wallet.address], prefix)
+    rows = HotWallet.objects.filter(chain=wallet.chain_id, number__gt=0)
+    addresses = list(rows.values_list("address", flat=True))
+    return ~_of(addresses, prefix) if addresses else Q()
+
+
+def _of(addresses: Sequence[str], prefix: str) -> Q:
+    is_sweep = Q(**{f"{prefix}purpose": _SWEEP})
+    sent = Q(**{f"{prefix}from_address__in": addresses})
+    swept = Q(**{f"{prefix}to_address__in": addresses})
+    return (sent & ~is_sweep) | (swept & is_sweep)
 
 
 def halt(wallet: HotWallet, reason: str, at: datetime) -> None:
@@ -83,6 +124,13 @@ def _doubt(wallet: HotWallet, requested_until: datetime, at: datetime) -> None:
         finish(row, _Status.REVIEW, at, Reason.MAY_BE_SENT)
 
 
+def locked(chain: Chain) -> dict[str, HotWallet]:
+    """The chain's wallets by key, locked in the order of their numbers, which everybody keeps who
+    locks several."""
+    rows = HotWallet.objects.select_for_update().filter(chain=chain).order_by("number")
+    return {row.pk: row for row in rows}
+
+
 def look_back(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     """Of a wallet halted so: keep what the chain knows of it, for the person who looks."""
     wallet.refresh_from_db()
@@ -102,7 +150,10 @@ def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     before the signer could see it, as after a restore. Raises HistoryUnread when the chain can't
     tell what the wallet has sent.
     """
-    history.read(wallet, nodes, at)
+    # What any halted one of the chain has sent must be known before another one may do the same.
+    halted = HotWallet.objects.filter(chain=wallet.chain_id).exclude(halted_at=None)
+    for row in {other.pk: other for other in (*halted, wallet)}.values():
+        history.read(row, nodes, at)
     used = int(nodes.call("eth_getTransactionCount", [wallet.address, "latest"]), 16)
     with transaction.atomic():
         row = HotWallet.objects.select_for_update().get(pk=wallet.pk)
@@ -157,13 +208,10 @@ def wake(row: OutgoingTransaction) -> None:
 def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: datetime) -> None:
     """A person found the transaction that did it: it must be of our wallet and move exactly what
     was asked for."""
-    holder = (
-        row.from_address
-        if row.purpose == _SWEEP
-        else HotWallet.objects.get(chain=row.chain_id).address
-    )
+    holders = [row.from_address] if row.purpose == _SWEEP else addresses_of(row.chain_id)
     transfer = nodes.call("eth_getTransactionByHash", [tx_hash])
-    if not transfer or str(transfer.get("from")).lower() != holder:
+    holder = str(transfer.get("from")).lower() if transfer else ""
+    if holder not in holders:
         raise ResolutionRefused("The hot wallet sent no such transaction")
     to, value, data = call_of(row)
     if (
@@ -178,7 +226,7 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
         raise ResolutionRefused("That transaction moves something else")
     nonce = int(transfer["nonce"], 16)
     with transaction.atomic():
-        history.explain(row, holder, at, tx_hash)
+        history.explain(row, [holder], at, tx_hash)
         if (
             OutgoingTransaction.objects.filter(chain=row.chain_id, from_address=holder, nonce=nonce)
             .exclude(pk=row.pk)
@@ -214,7 +262,7 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
     what lost its nonce has failed."""
     with transaction.atomic():
         if row.nonce is None:
-            history.explain(row, HotWallet.objects.get(chain=row.chain_id).address, at)
+            history.explain(row, addresses_of(row.chain_id), at)
             _leave_review(
                 row,
                 _Status.REQUESTED,
@@ -270,5 +318,12 @@ def _leave_review(row: OutgoingTransaction, status: str, at: datetime, **changes
         raise ResolutionRefused("It is not in review")
 
 
-def in_flight(chain_id: str) -> bool:
-    return OutgoingTransaction.objects.filter(chain=chain_id, status__in=IN_FLIGHT).exists()
+def addresses_of(chain_id: str) -> list[str]:
+    """Of the chain's wallets, in the order of their numbers."""
+    wallets = HotWallet.objects.filter(chain=chain_id).order_by("number")
+    return list(wallets.values_list("address", flat=True))
+
+
+def in_flight(wallet: HotWallet) -> bool:
+    rows = OutgoingTransaction.objects.filter(own(wallet), chain=wallet.chain_id)
+    return rows.filter(status__in=IN_FLIGHT).exists()

@@ -35,7 +35,8 @@ SELECT id FROM (
     FROM chain_outgoingtransaction
     WHERE chain_id = %(chain)s AND status = 'requested' AND purpose <> 'sweep'
         AND (not_before IS NULL OR not_before <= %(at)s)
-      AND asset_id <> ALL (%(held)s::text[]) AND id::text NOT IN ({PAUSED_SQL})
+      AND asset_id <> ALL (%(held)s::text[]) AND purpose <> ALL (%(without)s::text[])
+      AND id::text NOT IN ({PAUSED_SQL})
 ) AS lane ORDER BY is_cold, is_gas AND turn <= %(gas_places)s DESC, turn, requested_at, id
     LIMIT %(limit)s
 """)  # noqa: S608
@@ -56,8 +57,11 @@ FROM waiting WHERE t.id = waiting.id RETURNING t.purpose, waiting.is_news
 """)
 
 
-def due(chain: Chain, at: datetime, holds: Iterable[str] = ()) -> list[OutgoingTransaction]:
-    """What may be signed now, lane by lane in turns; nothing of the assets that staff hold."""
+def due(
+    chain: Chain, at: datetime, holds: Iterable[str] = (), without: Iterable[str] = ()
+) -> list[OutgoingTransaction]:
+    """What may be signed now, lane by lane in turns; nothing of the assets that staff hold, or for
+    the purposes in `without`."""
     arguments = {
         "chain": chain.pk,
         "at": at,
@@ -66,7 +70,7 @@ def due(chain: Chain, at: datetime, holds: Iterable[str] = ()) -> list[OutgoingT
         "job": JOB.name,
         "now": at,
     }
-    ids = [pk for (pk,) in _TURNS.rows(held=array(holds), **arguments)]
+    ids = [pk for (pk,) in _TURNS.rows(held=array(holds), without=array(without), **arguments)]
     rows = OutgoingTransaction.objects.select_related("asset", "receives_asset").in_bulk(ids)
     return [rows[pk] for pk in ids if pk in rows]
 
@@ -103,7 +107,7 @@ def wait_for_funds(rows: Sequence[OutgoingTransaction], at: datetime) -> None:
 def note_enough(wallet: HotWallet) -> None:
     """Nothing waits for funds any more."""
     waiting = OutgoingTransaction.objects.filter(
-        chain=wallet.pk, status=_Status.REQUESTED, waits_for=WaitsFor.FUNDS
+        chain=wallet.chain_id, status=_Status.REQUESTED, waits_for=WaitsFor.FUNDS
     )
     if wallet.short_since is not None and not waiting.exists():
         HotWallet.objects.filter(pk=wallet.pk).update(short_since=None)

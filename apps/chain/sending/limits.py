@@ -46,11 +46,13 @@ class Whose(NamedTuple):
 def refusals(rows: Sequence[OutgoingTransaction], chain: Chain) -> dict[uuid.UUID, Refusal]:
     """Those that may never be signed as they stand: a wrong one fails, what may be a repetition
     waits for a person."""
-    wallet = HotWallet.objects.get(chain=chain).address
+    wallets = list(
+        HotWallet.objects.filter(chain=chain).order_by("number").values_list("address", flat=True)
+    )
     owners = _whose([row.to_address for row in rows], chain.mode)
-    may_repeat = not history.is_explained(chain.pk, wallet)
+    may_repeat = not history.is_explained(chain.pk, wallets)
     results = {
-        row.pk: _refusal(row, chain, wallet, owners[row.to_address], may_repeat=may_repeat)
+        row.pk: _refusal(row, chain, wallets, owners[row.to_address], may_repeat=may_repeat)
         for row in rows
     }
     refused = {pk: refusal for pk, refusal in results.items() if refusal is not None}
@@ -64,7 +66,12 @@ def refusal(row: OutgoingTransaction, chain: Chain) -> Refusal | None:
 
 
 def _refusal(
-    row: OutgoingTransaction, chain: Chain, wallet: str, owner: Whose, *, may_repeat: bool
+    row: OutgoingTransaction,
+    chain: Chain,
+    wallets: Sequence[str],
+    owner: Whose,
+    *,
+    may_repeat: bool,
 ) -> Refusal | None:
     asset = row.asset
     if asset.chain_id != chain.pk or row.chain_id != chain.pk or row.mode != chain.mode:
@@ -72,14 +79,14 @@ def _refusal(
     if not asset.is_native and not asset.contract_address:
         return Refusal(_Status.FAILED, Reason.NO_CONTRACT)
     if row.call_data or row.purpose in (_Purpose.SWAP, _Purpose.APPROVAL, _Purpose.X402):
-        wrong = refusal_of_call(row, wallet)
+        wrong = refusal_of_call(row, wallets[0])  # the exchange knows the first one only
         if wrong:
             return Refusal(_Status.FAILED, wrong)
     elif _is_refused(row.to_address, row.purpose, row.mode, owner):
         return Refusal(_Status.FAILED, Reason.DESTINATION_REFUSED)
     elif wrong := _off_the_list(row):
         return Refusal(_Status.FAILED, wrong)
-    twin = history.same_as(row, wallet) if may_repeat else None
+    twin = history.same_as(row, wallets) if may_repeat else None
     if twin is not None:
         return Refusal(
             _Status.REVIEW, Reason.SENT_BEFORE, f"{Reason.SENT_BEFORE.label}: {twin.tx_hash}"

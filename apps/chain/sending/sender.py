@@ -108,14 +108,14 @@ def request_many(rows: Sequence[OutgoingTransaction]) -> None:
 
 
 def run_due(mode: str = "") -> None:
-    """Broadcast and follow what is signed, on every chain (of a mode) that has something in
+    """Broadcast and follow what is signed, for every hot wallet (of a mode) that has something in
     flight."""
     wallets = HotWallet.objects.select_related("chain").order_by("pk")
     CHAINS.walk(wallets.filter(chain__mode=mode) if mode else wallets, _run)
 
 
 def _run(wallet: HotWallet) -> None:
-    is_due = hot_wallets.in_flight(wallet.chain_id) or undone.is_due(wallet.chain_id)
+    is_due = hot_wallets.in_flight(wallet) or undone.is_due(wallet)
     if not settings.CHAIN_URLS.get(wallet.chain_id) or not is_due:
         return
     at = clock.real_now()
@@ -123,7 +123,7 @@ def _run(wallet: HotWallet) -> None:
         try:
             _send_due(wallet, nodes, at)
             # A turn of its own: what is signed meanwhile is sent by another run.
-            with locks.try_hold(locks.Turn.CHAIN_FOLLOWER, wallet.chain_id) as is_mine:
+            with locks.try_hold(locks.Turn.CHAIN_FOLLOWER, wallet.pk) as is_mine:
                 if is_mine:
                     follow(wallet, nodes, at)
         except RpcError as error:
@@ -132,7 +132,7 @@ def _run(wallet: HotWallet) -> None:
 
 def _send_due(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     """One run at a time sends; who comes second leaves it to the first and to the next sweep."""
-    with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.chain_id) as is_mine:
+    with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.pk) as is_mine:
         if not is_mine:
             return
         failpoint("send.K5")
@@ -140,7 +140,7 @@ def _send_due(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         tried = broadcast(wallet, nodes, at)
     # What was signed meanwhile woke a run that found this one's turn taken.
     if tried is not None and any(
-        candidate.pk not in tried for candidate in _unsent(wallet.chain_id, clock.real_now())
+        candidate.pk not in tried for candidate in _unsent(wallet, clock.real_now())
     ):
         jobs.nudge("chain.send", mode=wallet.chain.mode)
 
@@ -155,14 +155,14 @@ def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> set[int] | None:
     tried: set[int] = set()
     if wallet.halted_at is not None or holds.held_on(wallet.chain).is_everything:
         return None
-    while due := _unsent(wallet.chain_id, at):
+    while due := _unsent(wallet, at):
         tried |= {candidate.pk for candidate in due}
         try:
             accepted = _send(due, nodes, at)
         except (RpcError, InterfaceError, OperationalError):
             raise  # nobody's row: the node's affair, or the database's
         except Exception:
-            log.exception("not_broadcast_together", chain=wallet.chain_id, count=len(due))
+            log.exception("not_broadcast_together", chain=wallet.pk, count=len(due))
             _send_one_by_one(due, nodes, at)
             return None
         if accepted < len(due):
@@ -186,11 +186,14 @@ def _send(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> int:
     return len(accepted)
 
 
-def _unsent(chain_id: str, at: datetime) -> list[SignedTransaction]:
-    """The bytes of each, a hot wallet's in the order of its nonces and then the sweeps'."""
+def _unsent(wallet: HotWallet, at: datetime) -> list[SignedTransaction]:
+    """The bytes of each, the hot wallet's in the order of its nonces and then the sweeps' to it."""
     # The newest bytes; of one that the chain has undone, those that it had.
     rows = SignedTransaction.objects.filter(
-        outgoing__chain=chain_id, outgoing__status__in=IN_FLIGHT, tx_hash=F("outgoing__tx_hash")
+        hot_wallets.own(wallet, "outgoing__"),
+        outgoing__chain=wallet.chain_id,
+        outgoing__status__in=IN_FLIGHT,
+        tx_hash=F("outgoing__tx_hash"),
     )
     rows = (
         BROADCAST.ready(rows)
@@ -313,10 +316,10 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
 
 
 def _in_flight(wallet: HotWallet, job: Job) -> list[OutgoingTransaction]:
-    """What the hot wallet has sent, in the order of its nonces; then the sweeps, each from an
+    """What the hot wallet has sent, in the order of its nonces; then the sweeps to it, each from an
     address with nonces of its own."""
     rows = OutgoingTransaction.objects.filter(
-        chain=wallet.chain_id, status__in=IN_FLIGHT
+        hot_wallets.own(wallet), chain=wallet.chain_id, status__in=IN_FLIGHT
     ).select_related("receives_asset")
     rows = job.ready(rows).prefetch_related("candidates")
     own = rows.exclude(purpose=_SWEEP).order_by("nonce")
@@ -417,23 +420,33 @@ def mark_many_handled(rows: Sequence[OutgoingTransaction]) -> None:
 
 
 def can_afford(chain_id: str, asset_id: str, amount_atomic: int) -> bool:
-    """Whether the hot wallet could send this now; False also when nobody can be asked. Not inside a
+    """Whether a hot wallet could send this now; False also when nobody can be asked. Not inside a
     transaction."""
     return amount_atomic <= free(chain_id, asset_id)
 
 
 def free(chain_id: str, asset_id: str) -> int:
-    """What the hot wallet could send now; -1 also when nobody can be asked. Not inside a
+    """What could be sent now in one transaction; -1 also when nobody can be asked. Not inside a
     transaction."""
-    wallet = (
-        HotWallet.objects.filter(chain=chain_id, halted_at=None).select_related("chain").first()
-    )
+    return max(free_by_wallet(chain_id, asset_id), default=-1)
+
+
+def free_by_wallet(chain_id: str, asset_id: str) -> list[int]:
+    """What each hot wallet that isn't halted could send now; nothing when nobody can be asked. Not
+    inside a transaction."""
+    wallets = HotWallet.objects.filter(chain=chain_id, halted_at=None).select_related("chain")
+    open_wallets = list(wallets.order_by("number"))
     asset = Asset.objects.filter(pk=asset_id, chain=chain_id).first()
     is_on_chain = asset is not None and (asset.is_native or bool(asset.contract_address))
-    if wallet is None or asset is None or not is_on_chain or not settings.CHAIN_URLS.get(chain_id):
-        return -1
-    with closing(nodes_of(wallet.chain)) as nodes:
+    if (
+        not open_wallets
+        or asset is None
+        or not is_on_chain
+        or not settings.CHAIN_URLS.get(chain_id)
+    ):
+        return []
+    with closing(nodes_of(open_wallets[0].chain)) as nodes:
         try:
-            return balances.free(asset, wallet.address, nodes)
+            return [balances.free(asset, wallet.address, nodes) for wallet in open_wallets]
         except RpcError:
-            return -1
+            return []

@@ -1,5 +1,5 @@
 """Signs what was asked for, and only that: transfers, swaps and what payers signed, within the
-caps. Nonces and bytes are one commit.
+caps. Nonces and bytes are one commit, of one hot wallet.
 
 So no nonce is ever used twice or skipped, and what isn't committed was never shown to anybody.
 Nothing is broadcast here.
@@ -7,7 +7,6 @@ Nothing is broadcast here.
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,15 +18,33 @@ from apps.assets.models import Chain
 from apps.chain.keys.keystores import HotKey, Unsigned
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
-from apps.chain.providers.base import KeystoreError, Nodes
+from apps.chain.providers.base import Call, KeystoreError, Nodes
 from apps.chain.reasons import Reason, Refusal, because
-from apps.chain.sending import approvals, balances, fees, gas, holds, hot_wallets, lanes, limits
-from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS, Promised
+from apps.chain.sending import (
+    approvals,
+    balances,
+    fees,
+    gas,
+    history,
+    holds,
+    hot_wallets,
+    lanes,
+    limits,
+)
 from apps.chain.sending.candidates import signed, signed_candidate, unsigned
 from apps.chain.sending.caps import Headroom
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.gas import Gas
-from apps.chain.states import IN_FLIGHT, OUTGOING, TAKES_NO_TOKENS
+from apps.chain.sending.signing_lanes import (
+    OF_THE_FIRST,
+    Batch,
+    Places,
+    SigningLane,
+    note_gas,
+    places,
+    state_of,
+)
+from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core.failpoints import failpoint
 from apps.core.machine import Step
 
@@ -41,48 +58,15 @@ _Purpose = OutgoingTransaction.Purpose
 _WaitsFor = OutgoingTransaction.WaitsFor
 
 
-@dataclass(frozen=True)
-class WalletState:
-    """What the chain says of the wallet at one block, and what a place in the next one costs.
-    `pending_nonce` counts the unmined too."""
-
-    nonce: int
-    pending_nonce: int
-    native_atomic: int
-    offer: FeeOffer | None
-    tokens_atomic: Mapping[str, int] = field(default_factory=dict)
-
-
-class Purse:
-    """What the wallet has left after everything signed and not yet mined. Made and used under its
-    lock."""
-
-    def __init__(self, facts: WalletState, promised: Promised, max_fee_wei: int) -> None:
-        self._native = facts.native_atomic - promised.native_atomic
-        self._tokens = {
-            asset: amount - promised.tokens_atomic.get(asset, 0)
-            for asset, amount in facts.tokens_atomic.items()
-        }
-        self._max_fee_wei = max_fee_wei
-
-    def takes(self, row: OutgoingTransaction, gas_limit: int) -> bool:
-        """Whether the amount and its gas are there; then they are taken."""
-        native = gas_limit * self._max_fee_wei + (row.amount_atomic if row.asset.is_native else 0)
-        tokens = 0 if row.asset.is_native or row.purpose in TAKES_NO_TOKENS else row.amount_atomic
-        if native > self._native or tokens > self._tokens.get(row.asset_id, 0):
-            return False
-        self._native -= native
-        if tokens:
-            self._tokens[row.asset_id] -= tokens
-        return True
-
-
 class ChainSigner:
-    """Signs for one chain. Several may run at once: the wallet's row keeps them apart."""
+    """Signs for one chain. Several may run at once: the rows of its wallets keep them apart.
+    `key_of` a wallet's number is its key."""
 
-    def __init__(self, chain: Chain, key: HotKey, seed: Seed, nodes: Nodes) -> None:
+    def __init__(
+        self, chain: Chain, key_of: Callable[[int], HotKey], seed: Seed, nodes: Nodes
+    ) -> None:
         self.chain = chain
-        self.key = key
+        self.key_of = key_of
         self.nodes = nodes
         self._seed = seed
         self.ceiling_wei: int = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
@@ -93,65 +77,119 @@ class ChainSigner:
 
         Raises RpcError when the chain can't be asked, KeystoreError when the key can't.
         """
-        wallet = hot_wallets.ensure(self.chain, self.key.address, self.nodes, at)
-        lanes.note_enough(wallet)
+        wallets = hot_wallets.ensure(self.chain, self.key_of, self.nodes, at)
+        for wallet, _ in wallets:
+            lanes.note_enough(wallet)
+        open_wallets = [wallet for wallet, _ in wallets if wallet.halted_at is None]
         hold = holds.held_on(self.chain)
-        if wallet.halted_at is not None or hold.is_everything:
+        if not open_wallets or hold.is_everything:
             return 0
-        requests = lanes.due(self.chain, at, hold.asset_ids)
-        stuck = self._stuck(at)
-        if not requests and not stuck:
-            return 0
-        facts = self._facts(requests)
-        signed = self._sign(requests, facts, at)
-        if max(facts.nonce, facts.pending_nonce) > wallet.next_nonce:
-            hot_wallets.look_back(wallet, self.nodes, at)
-        return signed + sum(
-            self._replace(row, facts, at) for row in stuck if row.nonce == facts.nonce
+        requests = lanes.due(
+            self.chain, at, hold.asset_ids, () if open_wallets[0].number == 0 else OF_THE_FIRST
         )
+        stuck = {wallet.pk: self._stuck(wallet, at) for wallet in open_wallets}
+        if not requests and not any(stuck.values()):
+            return 0
+        signing_lanes, offer = self._asked(wallets, requests)
+        if len(wallets) > 1 and offer is not None:
+            note_gas([lane for lane in signing_lanes if lane.is_open], offer, at)
+        late = [
+            (lane, row)
+            for lane in signing_lanes
+            for row in stuck.get(lane.wallet.pk, ())
+            if row.nonce == lane.state.nonce
+        ]
+        for lane, _ in late:
+            lane.is_stuck = True
+        signed = self._sign(requests, signing_lanes, offer, at)
+        for lane in signing_lanes:
+            if history.is_unread(lane.wallet, lane.state.known_nonce):
+                hot_wallets.look_back(lane.wallet, self.nodes, at)
+        return signed + sum(self._replace(row, lane, offer, at) for lane, row in late)
 
     # --- asking the chain: never inside a transaction ---------------------------------------------
 
-    def _facts(self, rows: Sequence[OutgoingTransaction]) -> WalletState:
+    def _asked(
+        self, wallets: Sequence[tuple[HotWallet, HotKey]], rows: Sequence[OutgoingTransaction]
+    ) -> tuple[list[SigningLane], FeeOffer | None]:
+        """The wallets with what the chain says of each, halted ones too, and what a place in the
+        next block costs."""
         block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
         tokens = {
             row.asset_id: row.asset
             for row in rows
             if row.asset.contract_address and row.asset.chain_id == self.chain.pk
         }
-        used, pending, balance, tip, *answers = self.nodes.batch(
-            [
-                ("eth_getTransactionCount", [self.key.address, block["number"]]),
-                ("eth_getTransactionCount", [self.key.address, "pending"]),
-                ("eth_getBalance", [self.key.address, block["number"]]),
-                ("eth_maxPriorityFeePerGas", []),
-                *(balances.call_for_token(asset, self.key.address) for asset in tokens.values()),
+        calls: list[Call] = [("eth_maxPriorityFeePerGas", [])]
+        for wallet, _ in wallets:
+            calls += [
+                ("eth_getTransactionCount", [wallet.address, block["number"]]),
+                ("eth_getTransactionCount", [wallet.address, "pending"]),
+                ("eth_getBalance", [wallet.address, block["number"]]),
+                *(balances.call_for_token(asset, wallet.address) for asset in tokens.values()),
             ]
-        )
-        offer = fees.suggested(
-            int(block.get("baseFeePerGas", "0x0"), 16), int(tip, 16), self.ceiling_wei
-        )
-        held_tokens = {
-            asset: balances.read_tokens(answer)
-            for asset, answer in zip(tokens, answers, strict=True)
-        }
-        return WalletState(int(used, 16), int(pending, 16), int(balance, 16), offer, held_tokens)
+        tip, *answers = self.nodes.batch(calls)
+        size = len(answers) // len(wallets)
+        signing_lanes = [
+            SigningLane(wallet, key, state_of(answers[size * place : size * (place + 1)], tokens))
+            for place, (wallet, key) in enumerate(wallets)
+        ]
+        base_fee = int(block.get("baseFeePerGas", "0x0"), 16)
+        return signing_lanes, fees.suggested(base_fee, int(tip, 16), self.ceiling_wei)
 
     # --- first signatures -------------------------------------------------------------------------
 
     def _sign(
-        self, requests: Sequence[OutgoingTransaction], facts: WalletState, at: datetime
+        self,
+        requests: Sequence[OutgoingTransaction],
+        signing_lanes: Sequence[SigningLane],
+        offer: FeeOffer | None,
+        at: datetime,
     ) -> int:
         refused = limits.refusals(requests, self.chain) | self._strange_gas(requests)
         for row in requests:
             if row.pk in refused:
                 hot_wallets.refuse(row, refused[row.pk], at)
         rows = self._within_caps([row for row in requests if row.pk not in refused], at)
-        if facts.offer is None:
+        if offer is None:
             lanes.wait(rows, Reason.NETWORK_DEAR, _WaitsFor.NETWORK, at)
             return 0
-        rows = self._affordable(rows, facts, facts.offer, at)
-        allowed = gas.limits_of(rows, self.key.address, self.nodes) if rows else {}
+        # A node estimates nothing that the wallet couldn't pay for as it stands.
+        chosen = self._places(rows, signing_lanes, offer, at)
+        batch = Batch(signing_lanes, offer, at)
+        signed = 0
+        failure: KeystoreError | None = None
+        for lane in signing_lanes:
+            try:
+                signed += self._sign_with(lane, chosen.rows.get(lane.wallet.pk, ()), batch)
+            except KeystoreError as error:  # the other wallets have keys of their own
+                failure = error
+        if failure is not None and not signed:
+            raise failure
+        if failure is not None:
+            log.error("keystore_failed", chain=self.chain.pk, error=str(failure))
+        return signed
+
+    def _places(
+        self,
+        rows: Sequence[OutgoingTransaction],
+        signing_lanes: Sequence[SigningLane],
+        offer: FeeOffer,
+        at: datetime,
+    ) -> Places:
+        """Who sends what; the rest steps aside."""
+        open_lanes = [lane for lane in signing_lanes if lane.is_open]
+        choice = places(open_lanes, rows, offer.max_fee_wei)
+        self._step_aside(choice.short, at)
+        return choice
+
+    def _sign_with(
+        self, lane: SigningLane, rows: Sequence[OutgoingTransaction], batch: Batch
+    ) -> int:
+        if not rows:
+            return 0
+        at = batch.at
+        allowed = gas.limits_of(rows, lane.wallet.address, self.nodes)
         for row in rows:
             if reason := allowed[row.pk].refused:
                 hot_wallets.finish(row, _Status.FAILED, at, reason)
@@ -166,7 +204,7 @@ class ChainSigner:
             row.pk: limit for row in rows if (limit := allowed[row.pk].limit) is not None
         }
         return self._commit_all(
-            [row for row in rows if row.pk in limits_by_row], facts, facts.offer, limits_by_row, at
+            lane, [row for row in rows if row.pk in limits_by_row], limits_by_row, batch
         )
 
     def _strange_gas(self, rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, Refusal]:
@@ -198,83 +236,64 @@ class ChainSigner:
                 within.append(row)
         return within
 
-    def _affordable(
-        self, rows: list[OutgoingTransaction], facts: WalletState, offer: FeeOffer, at: datetime
-    ) -> list[OutgoingTransaction]:
-        """Those that the wallet could pay for as it stands: a node estimates no others. The rest
-        steps aside."""
-        purse = Purse(
-            facts,
-            balances.promised(self.chain.pk, self.key.address, facts.nonce),
-            offer.max_fee_wei,
-        )
-        funded = {
-            row.pk
-            for row in rows
-            if purse.takes(row, NATIVE_GAS if row.asset.is_native else TOKEN_GAS)
-        }
-        self._step_aside([row for row in rows if row.pk not in funded], at)
-        return [row for row in rows if row.pk in funded]
-
     def _commit_all(
         self,
+        lane: SigningLane,
         rows: Sequence[OutgoingTransaction],
-        facts: WalletState,
-        offer: FeeOffer,
         gas_limits: Mapping[uuid.UUID, int],
-        at: datetime,
+        batch: Batch,
     ) -> int:
         """All in one commit; when that fails, each by itself, so that a bad one costs only
         itself."""
         if not rows:
             return 0
         try:
-            return self._asking(lambda: self._commit(rows, facts, offer, gas_limits, at))
+            return self._asking(lane, lambda: self._commit(lane, rows, gas_limits, batch))
         except (InterfaceError, OperationalError, KeystoreError):
             raise  # the database's affair or the key's, not a row's
         except Exception:
-            log.exception("not_signed_together", chain=self.chain.pk, count=len(rows))
+            log.exception("not_signed_together", chain=lane.wallet.pk, count=len(rows))
         signed: list[int] = []
         lanes.JOB.each(
             lambda: rows,
             lambda row: signed.append(
-                self._asking(lambda: self._commit([row], facts, offer, gas_limits, at))
+                self._asking(lane, lambda: self._commit(lane, [row], gas_limits, batch))
             ),
         )
         return sum(signed)
 
-    def _asking(self, act: Callable[[], int]) -> int:
+    @staticmethod
+    def _asking(lane: SigningLane, act: Callable[[], int]) -> int:
         """Do it; a keystore elsewhere is asked between two attempts, never inside their transaction
         (decision 132)."""
         for _ in range(ATTEMPTS_MAX):
             try:
                 return act()
             except Unsigned as missing:
-                self.key.ask(missing.digests)
+                lane.key.ask(missing.digests)
         return 0
 
     def _commit(
         self,
+        lane: SigningLane,
         requests: Sequence[OutgoingTransaction],
-        facts: WalletState,
-        offer: FeeOffer,
         gas_limits: Mapping[uuid.UUID, int],
-        at: datetime,
+        batch: Batch,
     ) -> int:
-        """Under the wallet's lock: check again what may have changed, take the next nonces, sign,
-        keep the bytes."""
+        """Under the locks of the chain's wallets: check again what may have changed, take the next
+        nonces of this one, sign, keep the bytes. Caps are of all wallets, so all are locked."""
+        at = batch.at
         with transaction.atomic():
-            wallet = HotWallet.objects.select_for_update().get(chain=self.chain)
+            wallets = hot_wallets.locked(self.chain)
+            wallet = wallets[lane.wallet.pk]
             hold = holds.held_on(self.chain)
             if wallet.halted_at is not None or hold.is_everything:
                 return 0
             requests = [row for row in requests if row.asset_id not in hold.asset_ids]
-            known_on_chain = max(facts.nonce, facts.pending_nonce)
-            if known_on_chain > wallet.next_nonce:
-                hot_wallets.halt_behind(wallet, known_on_chain, at)
+            if self._is_behind(wallets, batch):
                 return 0
-            rows, short, above = self._chosen(requests, facts, offer, gas_limits, at)
-            candidates = self._take_nonces(wallet, rows, offer, gas_limits, at)
+            rows, short, above = self._chosen(lane, requests, gas_limits, batch)
+            candidates = self._take_nonces(lane, wallet, rows, gas_limits, batch)
             SignedTransaction.objects.bulk_create(candidates)
             failpoint("send.K4")
             per_row: dict[str, Sequence[Any]] = {
@@ -299,6 +318,20 @@ class ChainSigner:
         return len(rows)
 
     @staticmethod
+    def _is_behind(wallets: Mapping[str, HotWallet], batch: Batch) -> bool:
+        """Whether the chain knows transactions of a wallet that we don't: it is halted, and nobody
+        signs before they are known, which may have done what is asked for."""
+        for lane in batch.lanes:
+            wallet = wallets[lane.wallet.pk]
+            nonce = lane.state.known_nonce
+            if nonce > wallet.next_nonce and wallet.halted_at is None:
+                hot_wallets.halt_behind(wallet, nonce, batch.at)
+                return True
+            if wallet.halted_at is not None and history.is_unread(wallet, nonce):
+                return True
+        return False
+
+    @staticmethod
     def _step_aside(rows: Sequence[OutgoingTransaction], at: datetime) -> None:
         """The wallet is short of their coins. Nothing is fetched for cold storage: that is given
         up, and counted anew."""
@@ -307,13 +340,12 @@ class ChainSigner:
                 hot_wallets.finish(row, _Status.FAILED, at, Reason.HOLDS_LESS)
         lanes.wait_for_funds([row for row in rows if row.purpose != _Purpose.COLD], at)
 
+    @staticmethod
     def _chosen(
-        self,
+        lane: SigningLane,
         requests: Sequence[OutgoingTransaction],
-        facts: WalletState,
-        offer: FeeOffer,
         gas_limits: Mapping[uuid.UUID, int],
-        at: datetime,
+        batch: Batch,
     ) -> tuple[
         list[OutgoingTransaction],
         list[OutgoingTransaction],
@@ -331,12 +363,8 @@ class ChainSigner:
             ).order_by("pk")
         }
         rows = [locked_rows[row.pk] for row in requests if row.pk in locked_rows]
-        purse = Purse(
-            facts,
-            balances.promised(self.chain.pk, self.key.address, facts.nonce),
-            offer.max_fee_wei,
-        )
-        room = Headroom(rows, at)
+        purse = lane.purse(batch.offer.max_fee_wei)
+        room = Headroom(rows, batch.at)
         chosen = []
         short = []
         above = []
@@ -354,11 +382,11 @@ class ChainSigner:
 
     def _take_nonces(
         self,
+        lane: SigningLane,
         wallet: HotWallet,
         rows: Sequence[OutgoingTransaction],
-        offer: FeeOffer,
         gas_limits: Mapping[uuid.UUID, int],
-        at: datetime,
+        batch: Batch,
     ) -> list[SignedTransaction]:
         first = wallet.next_nonce
         HotWallet.objects.filter(pk=wallet.pk).update(next_nonce=first + len(rows))
@@ -369,16 +397,20 @@ class ChainSigner:
                 gas_limits[row.pk],
                 wallet.address,
             )
-        self.key.need([unsigned(row, self.chain, offer).digest for row in rows])
-        return [signed(row, self.key, self.chain, offer, at) for row in rows]
+        lane.key.need([unsigned(row, self.chain, batch.offer).digest for row in rows])
+        return [signed(row, lane.key, self.chain, batch.offer, batch.at) for row in rows]
 
     # --- a replacement at the same nonce ----------------------------------------------------------
 
-    def _stuck(self, at: datetime) -> list[OutgoingTransaction]:
-        """The first in line, when its newest candidate has waited too long. Those behind it wait
-        for it."""
+    def _stuck(self, wallet: HotWallet, at: datetime) -> list[OutgoingTransaction]:
+        """The first in the wallet's line, when its newest candidate has waited too long. Those
+        behind it wait for it."""
         in_flight = OutgoingTransaction.objects.filter(
-            chain=self.chain, status__in=IN_FLIGHT, gas_limit__isnull=False, undone_count=0
+            hot_wallets.own(wallet),
+            chain=self.chain,
+            status__in=IN_FLIGHT,
+            gas_limit__isnull=False,
+            undone_count=0,
         )
         in_flight = in_flight.exclude(purpose=_Purpose.SWEEP)
         late = in_flight.order_by("nonce").select_related("asset")[:STUCK_MAX]
@@ -388,14 +420,16 @@ class ChainSigner:
             if not row.candidates.filter(signed_at__gt=at - self.patience).exists()
         ]
 
-    def _replace(self, row: OutgoingTransaction, facts: WalletState, at: datetime) -> int:
-        return self._asking(lambda: self._commit_replacement(row, facts, at))
+    def _replace(
+        self, row: OutgoingTransaction, lane: SigningLane, offer: FeeOffer | None, at: datetime
+    ) -> int:
+        return self._asking(lane, lambda: self._commit_replacement(row, lane, offer, at))
 
     def _commit_replacement(
-        self, row: OutgoingTransaction, facts: WalletState, at: datetime
+        self, row: OutgoingTransaction, lane: SigningLane, today: FeeOffer | None, at: datetime
     ) -> int:
         with transaction.atomic():
-            wallet = HotWallet.objects.select_for_update().get(chain=self.chain)
+            wallet = HotWallet.objects.select_for_update().get(pk=lane.wallet.pk)
             newest = SignedTransaction.objects.filter(
                 outgoing=row, outgoing__status__in=IN_FLIGHT
             ).last()
@@ -406,7 +440,7 @@ class ChainSigner:
             ):
                 return 0
             offer = fees.replacing(
-                FeeOffer(newest.max_fee_wei, newest.priority_fee_wei), facts.offer, self.ceiling_wei
+                FeeOffer(newest.max_fee_wei, newest.priority_fee_wei), today, self.ceiling_wei
             )
             if (
                 offer is None
@@ -414,7 +448,7 @@ class ChainSigner:
                 or not approvals.is_approved(row)
             ):
                 return 0
-            candidate = signed_candidate(row, self.key, self.chain, offer, at)
+            candidate = signed_candidate(row, lane.key, self.chain, offer, at)
             OutgoingTransaction.objects.filter(pk=row.pk).update(tx_hash=candidate.tx_hash)
         log.warning(
             "outgoing_replaced",

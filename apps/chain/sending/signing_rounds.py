@@ -2,6 +2,7 @@
 production, the worker do."""
 
 from contextlib import closing
+from functools import partial
 
 import structlog
 from django.conf import settings
@@ -41,7 +42,7 @@ def _sign(chain: Chain) -> int:
     if settings.CHAIN_URLS.get(chain.pk):
         with closing(nodes_of(chain)) as nodes:
             try:
-                signed += ChainSigner(chain, hot_key(chain.mode), seed(), nodes).run(
+                signed += ChainSigner(chain, partial(hot_key, chain.mode), seed(), nodes).run(
                     clock.real_now()
                 )
                 signed += SweepSigner(chain, seed(), nodes).run(clock.real_now())
@@ -55,7 +56,7 @@ def _sign(chain: Chain) -> int:
 
 
 def introduce() -> dict[str, str]:
-    """Make the hot wallet of each connected chain known; chain to address.
+    """Make the hot wallets of each connected chain known; their keys to addresses.
 
     Raises KeyFileRefused, KeystoreError, and RpcError when no chain answers.
     """
@@ -65,9 +66,10 @@ def introduce() -> dict[str, str]:
         if settings.CHAIN_URLS.get(chain.pk):
             with closing(nodes_of(chain)) as nodes:
                 try:
-                    wallets[chain.pk] = hot_wallets.ensure(
-                        chain, hot_key(chain.mode).address, nodes, clock.real_now()
-                    ).address
+                    for wallet, _ in hot_wallets.ensure(
+                        chain, partial(hot_key, chain.mode), nodes, clock.real_now()
+                    ):
+                        wallets[wallet.pk] = wallet.address
                 except RpcError as error:  # the others are introduced all the same
                     log.warning("chain_not_asked", chain=chain.pk, error=str(error))
                     refused = error

@@ -51,14 +51,17 @@ class SweepSigner:
         """Sign what is due; how many transactions were signed. Raises RpcError when the chain can't
         be asked."""
         hold = holds.held_on(self.chain)
-        if (
-            hold.is_everything
-            or not HotWallet.objects.filter(chain=self.chain, halted_at=None).exists()
-        ):
+        wallets = list(HotWallet.objects.filter(chain=self.chain))
+        halted = [wallet.address for wallet in wallets if wallet.halted_at is not None]
+        if hold.is_everything or len(halted) == len(wallets):
             return 0
-        rows = OutgoingTransaction.objects.filter(
-            chain=self.chain, purpose=OutgoingTransaction.Purpose.SWEEP
-        ).select_related("asset")
+        rows = (
+            OutgoingTransaction.objects.filter(
+                chain=self.chain, purpose=OutgoingTransaction.Purpose.SWEEP
+            )
+            .exclude(to_address__in=halted)
+            .select_related("asset")
+        )
         waiting = rows.filter(status=_Status.REQUESTED).exclude(asset__in=hold.asset_ids)
         requests = list(waiting.order_by("requested_at", "pk")[:BATCH_MAX])
         stuck = list(

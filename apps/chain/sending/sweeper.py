@@ -6,7 +6,7 @@ under the address's lock. Native coins wait until nobody looks for what contract
 address, unless the wallet lacks them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,13 +15,14 @@ import structlog
 from django.conf import settings
 from django.db import connection, transaction
 
-from apps.assets.models import Asset, TokenStandard
+from apps.assets.models import Asset, Chain, TokenStandard
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.reasons import Reason
 from apps.chain.sending import balances, fees, hot_wallets, lanes, sender
 from apps.chain.sending.balances import NATIVE_GAS
+from apps.chain.sending.shares import Shares
 from apps.core import clock
 from apps.core.db.sql import Value
 from apps.core.models import RowTurn
@@ -98,21 +99,21 @@ def sweep_due(mode: str = "") -> Swept:
     work."""
     counts = Swept()
     _give_up_waiting(clock.real_now())
-    wallets = HotWallet.objects.filter(halted_at=None).select_related("chain").order_by("chain")
-    CHAINS.walk(
-        wallets.filter(chain__mode=mode) if mode else wallets, lambda wallet: _sweep(wallet, counts)
-    )
+    wallets = HotWallet.objects.filter(halted_at=None)
+    chains = Chain.objects.filter(pk__in=wallets.values("chain")).order_by("pk")
+    CHAINS.walk(chains.filter(mode=mode) if mode else chains, lambda chain: _sweep(chain, counts))
     return counts
 
 
-def _sweep(wallet: HotWallet, counts: Swept) -> None:
-    if not settings.CHAIN_URLS.get(wallet.chain_id):
+def _sweep(chain: Chain, counts: Swept) -> None:
+    wallets = HotWallet.objects.filter(chain=chain, halted_at=None).order_by("number")
+    if not settings.CHAIN_URLS.get(chain.pk):
         return
-    with closing(nodes_of(wallet.chain)) as nodes:
+    with closing(nodes_of(chain)) as nodes:
         try:
-            _ChainSweep(wallet, nodes, counts).run(clock.real_now())
+            _ChainSweep(chain, list(wallets), nodes, counts).run(clock.real_now())
         except RpcError as error:
-            log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
+            log.warning("chain_not_asked", chain=chain.pk, error=str(error))
 
 
 def threshold(asset: Asset) -> int | None:
@@ -149,11 +150,16 @@ class _Found:
 
 
 class _ChainSweep:
-    def __init__(self, wallet: HotWallet, nodes: Nodes, counts: Swept) -> None:
-        self.wallet = wallet
-        self.chain = wallet.chain
+    """One round for a chain, to those of its wallets that aren't halted."""
+
+    def __init__(
+        self, chain: Chain, wallets: Sequence[HotWallet], nodes: Nodes, counts: Swept
+    ) -> None:
+        self.chain = chain
         self.nodes = nodes
         self.asked = counts
+        self._shares = Shares(wallets, nodes)
+        self._short: Mapping[str, int] = {}
 
     def run(self, at: datetime) -> None:
         holdings = self._found(at)
@@ -178,6 +184,7 @@ class _ChainSweep:
         takes."""
         holdings: list[_Found] = []
         short = lanes.short_of(self.chain.pk)
+        self._short = short
         for asset in self._sweepable(short):
             least = threshold(asset)
             if least is not None:
@@ -199,7 +206,8 @@ class _ChainSweep:
         minimum."""
         if not short_atomic:
             return []
-        missing = short_atomic - balances.free(asset, self.wallet.address, self.nodes)
+        wallet = self._shares.neediest(asset)
+        missing = short_atomic - balances.free(asset, wallet, self.nodes)
         holdings: list[_Found] = []
         for address, remainder in self._candidates(asset, 1, at, is_wanted=True):
             if missing <= 0:
@@ -254,7 +262,7 @@ class _ChainSweep:
         gas = HEADROOM * NATIVE_GAS * fee_wei
         amount = min(holding.left_atomic, self._held(holding.address)) - gas
         if amount >= (1 if holding.is_wanted else WORTH_TIMES) * gas:
-            self._ask(holding.asset, holding.address, amount, at)
+            self._ask(holding, amount, at)
 
     def _sweep_token(self, holding: _Found, fee_wei: int, at: datetime) -> None:
         """Once the gas is there; else the hot wallet sends what is missing."""
@@ -266,27 +274,30 @@ class _ChainSweep:
         if 2 * balance >= gas:
             amount = min(remainder, balances.of_token(asset, address, self.nodes))
             if amount > 0:
-                self._ask(asset, address, amount, at)
+                self._ask(holding, amount, at)
             return
         native = Asset.objects.filter(chain=self.chain, token_standard=TokenStandard.NATIVE).first()
-        if native is not None and balances.can_afford(
-            native, self.wallet.address, gas - balance, self.nodes
-        ):
+        if native is not None and self._shares.can_afford(native, gas - balance):
             self._send_gas(native, address, gas - balance, at)
 
     def _held(self, address: str) -> int:
         return int(self.nodes.call("eth_getBalance", [address, "latest"]), 16)
 
-    def _ask(self, asset: Asset, address: str, amount_atomic: int, at: datetime) -> None:
+    def _ask(self, holding: _Found, amount_atomic: int, at: datetime) -> None:
+        asset = holding.asset
+        is_short = asset.pk in self._short
+        wallet = self._shares.neediest(asset) if is_short else self._shares.poorest(asset)
         is_asked = self._request(
-            address,
+            holding.address,
             asset,
-            to=self.wallet.address,
+            to=wallet,
             amount_atomic=amount_atomic,
             purpose=_Purpose.SWEEP,
             at=at,
-            sweeps=address,
+            sweeps=holding.address,
         )
+        if is_asked:
+            self._shares.note(asset, wallet, amount_atomic)
         self.asked.sweeps += is_asked
 
     def _send_gas(self, native: Asset, address: str, amount_atomic: int, at: datetime) -> None:

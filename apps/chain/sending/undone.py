@@ -22,6 +22,7 @@ from apps.chain.models import (
 )
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
+from apps.chain.sending import hot_wallets
 from apps.chain.states import MINED, OUTGOING
 from apps.core.machine import Step
 from apps.core.rows import Job
@@ -40,16 +41,16 @@ _Status = OutgoingTransaction.Status
 _SWEEP = OutgoingTransaction.Purpose.SWEEP
 
 
-def is_due(chain_id: str) -> bool:
-    """Whether the chain has anything of ours that could be undone."""
-    return _final(chain_id).exists()
+def is_due(wallet: HotWallet) -> bool:
+    """Whether the wallet has anything on the chain that could be undone."""
+    return _final(wallet).exists()
 
 
 def recheck(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     """Find what was undone and open it again; how many there were. Raises RpcError."""
     confirmations = wallet.chain.required_confirmations
     head = int(nodes.call("eth_blockNumber", []), 16)
-    rows = _final(wallet.chain_id).filter(block_number__gt=head - FOLLOWED_TIMES * confirmations)
+    rows = _final(wallet).filter(block_number__gt=head - FOLLOWED_TIMES * confirmations)
     # A chain that doesn't reach up to where we saw them final is a node that lags: it undoes
     # nothing.
     rows = rows.filter(block_number__lte=head - confirmations + 1)
@@ -64,9 +65,13 @@ def recheck(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     )
 
 
-def _final(chain_id: str) -> "QuerySet[OutgoingTransaction]":
+def _final(wallet: HotWallet) -> "QuerySet[OutgoingTransaction]":
     return OutgoingTransaction.objects.filter(
-        chain=chain_id, status__in=MINED, nonce__isnull=False, block_number__isnull=False
+        hot_wallets.own(wallet),
+        chain=wallet.chain_id,
+        status__in=MINED,
+        nonce__isnull=False,
+        block_number__isnull=False,
     )
 
 

@@ -210,7 +210,10 @@ def _hold() -> list[str]:
             )
             cursor.execute("SELECT ledger_rebuild_checkpoints()")
         return [
-            str(wallet) for wallet in HotWallet.objects.order_by("pk").values_list("pk", flat=True)
+            str(chain)
+            for chain in HotWallet.objects.order_by("chain_id")
+            .distinct()
+            .values_list("chain_id", flat=True)
         ]
 
 

@@ -78,7 +78,9 @@ def sending(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "holds": [
             (hold, holds.name_of(hold), waiting.get(str(hold.pk))) for hold in holds.open_holds()
         ],
-        "wallets": HotWallet.objects.select_related("chain").order_by("chain__mode", "chain__name"),
+        "wallets": HotWallet.objects.select_related("chain").order_by(
+            "chain__mode", "chain__name", "number"
+        ),
         "form": form,
         "errors": errors,
         "may_hold": may(request, roles.SENDING_HOLD),

@@ -257,6 +257,7 @@ FIELD_LABELS: dict[str, str] = {
     "settlement_currency": "Currency",
     "settlement_status": "Settlement",
     "short_since": "Out of funds since",
+    "without_gas_since": "Out of coins for gas since",
     "shortfall_bps": "Allowed shortfall",
     "signed_at": "Signed",
     "slippage_bps": "Maximum slippage",

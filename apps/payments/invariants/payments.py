@@ -208,13 +208,13 @@ UNION ALL
 FROM chain_outgoingtransaction WHERE nonce IS NOT NULL GROUP BY chain_id, from_address, nonce
     HAVING count(*) > 1
 UNION ALL
-    SELECT 'wallet ' || w.chain_id, 'its next nonce is ' || w.next_nonce || ', and ' ||
+    SELECT 'wallet ' || w.id, 'its next nonce is ' || w.next_nonce || ', and ' ||
     max(u.nonce) || ' is used'
 FROM chain_hotwallet w JOIN (
     SELECT chain_id, from_address, nonce FROM chain_outgoingtransaction WHERE nonce IS NOT NULL
     UNION ALL SELECT chain_id, from_address, nonce FROM chain_unknowntransaction
 ) u ON u.chain_id = w.chain_id AND u.from_address = w.address
-GROUP BY w.chain_id, w.next_nonce HAVING w.next_nonce <> max(u.nonce) + 1
+GROUP BY w.id, w.next_nonce HAVING w.next_nonce <> max(u.nonce) + 1
 UNION ALL SELECT 'refund ' || r.id,
        'it was sent as ' || coalesce(o.amount_atomic || ' ' || o.asset_id ||
            ' (' || o.status || ')', 'nothing')

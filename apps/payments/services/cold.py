@@ -1,4 +1,4 @@
-"""Moves what the hot wallet holds above each asset's float to cold storage, and books it. What is
+"""Moves what the hot wallets hold above each asset's float to cold storage, and books it. What is
 promised stays.
 
 The coins go on being owed to whom they were owed before: only the account of where they lie is
@@ -39,8 +39,9 @@ def move_to_cold() -> int:
 
 def _move(asset: Asset) -> None:
     rule = cold_storage.float_of(asset)
-    free = sender.free(asset.chain_id, asset.pk)
-    if free < rule.moved_from_atomic:
+    shares = [max(0, free) for free in sender.free_by_wallet(asset.chain_id, asset.pk)]
+    free = sum(shares)
+    if not shares or free < rule.moved_from_atomic:
         return
     with transaction.atomic():
         HotWallet.objects.select_for_update().get(pk=asset.chain_id)
@@ -52,7 +53,8 @@ def _move(asset: Asset) -> None:
             chain_id=asset.chain_id,
             asset_id=asset.pk,
             to=cold_storage.address(asset.pk, number),
-            amount_atomic=spare - rule.kept_atomic,
+            # One transaction leaves from one wallet: the one with the most. The next run goes on.
+            amount_atomic=min(spare - rule.kept_atomic, max(shares)),
             purpose=_Purpose.COLD,
             reference=cold_storage.reference(asset.pk, number),
             mode=asset.mode,

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.assets.models import Asset
+from apps.chain import selectors
 from apps.chain.models import Address, HotWallet, SignedTransaction
 from apps.chain.providers.base import Nodes
 from apps.chain.sending import cold_storage
@@ -38,8 +39,8 @@ def funding_key(tx_hash: str, asset_id: str) -> str:
 def book_funding(
     wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at: datetime
 ) -> dict[str, int]:
-    """Book what a transaction brought the wallet: atomic units by asset id. What cold storage sends
-    back is no new float.
+    """Book what a transaction brought the wallet and the others of its chain: atomic units by asset
+    id. What cold storage sends back is no new float.
 
     Raises StaffForbidden, NotFunding, AlreadyBooked and RpcError.
     """
@@ -118,7 +119,7 @@ def _is_on_chain(asset: Asset) -> bool:
 def _transfers_to(
     wallet: HotWallet, tx_hash: str, nodes: Nodes, contracts: list[str]
 ) -> list[blocks.Transfer]:
-    """What the transaction, deep enough and not ours, moved to the wallet."""
+    """What the transaction, deep enough and not ours, moved to the wallets of the chain."""
     receipt, tip = nodes.batch([("eth_getTransactionReceipt", [tx_hash]), ("eth_blockNumber", [])])
     if not receipt:
         raise NotFunding("The chain knows no such transaction, or no block has it yet")
@@ -131,17 +132,18 @@ def _transfers_to(
         )
     if int(receipt["status"], 16) != 1:
         raise NotFunding("The transaction was reverted")
+    wallets = selectors.hot_addresses([wallet.chain_id])
     [block] = blocks.read_blocks(nodes, [number], contracts)
     transfers = [
         transfer
         for transfer in block.transfers
-        if transfer.tx_hash == tx_hash and transfer.to_address == wallet.address
+        if transfer.tx_hash == tx_hash and transfer.to_address in wallets
     ]
     senders = {transfer.from_address for transfer in transfers} | {str(receipt["from"]).lower()}
     is_ours = (
         SignedTransaction.objects.filter(tx_hash=tx_hash).exists()
         or Address.objects.filter(pk__in=senders).exists()
     )
-    if is_ours or wallet.address in senders:
+    if is_ours or not senders.isdisjoint(wallets):
         raise NotFunding("The transaction is the service's own: its coins are in the books already")
     return transfers

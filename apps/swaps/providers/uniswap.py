@@ -1,5 +1,5 @@
-"""Swaps on the exchange of the chain (Uniswap V2), from the hot wallet: an approval for tokens,
-then one call, each sent once.
+"""Swaps on the exchange of the chain (Uniswap V2), from its first hot wallet: an approval for
+tokens, then one call, each sent once.
 
 An allowance is for one swap's exact amount; swaps of one token go one after the other, and one that
 fails takes its allowance back.
@@ -75,7 +75,7 @@ class Uniswap:
     def advance(self, order: SwapOrder, at: datetime) -> SwapOutcome:
         """One step: ask for the approval, then for the call, then tell what came of it."""
         router = self._router(order.source, order.buy)
-        wallet = HotWallet.objects.filter(chain=order.source.chain_id).first()
+        wallet = HotWallet.objects.filter(chain=order.source.chain_id, number=0).first()
         if router is None or wallet is None:
             return SwapOutcome(WAITING, reason="The chain has no exchange")
         transfer = self._transfer_of(order, _Purpose.SWAP)
@@ -101,7 +101,7 @@ class Uniswap:
     def _is_other_under_way(self, order: SwapOrder) -> bool:
         """Whether an earlier order's allowance of this token may stand. The wallet's row is the
         turn: who comes first is first."""
-        HotWallet.objects.select_for_update().get(chain=order.source.chain_id)
+        HotWallet.objects.select_for_update().get(chain=order.source.chain_id, number=0)
         rows = OutgoingTransaction.objects.filter(chain=order.source.chain_id, asset=order.source)
         approvals = rows.filter(purpose=_Purpose.APPROVAL).exclude(reference__endswith=TAKEN_BACK)
         last = approvals.order_by("-requested_at").first()

@@ -113,3 +113,13 @@ def test_a_transfer_at_an_address_for_another_coin_is_told_until_it_is_decided(c
     assert browser.confirm(browser.post(page), page)["Location"] == line.notice.url
     assert told(browser) == []
     assert "Returned" in text(browser.get(line.notice.url))
+
+
+def test_payouts_are_on_time_while_one_wallet_of_the_chain_is_at_work(cast: Cast) -> None:
+    first = HotWallet.objects.create(chain_id="sepolia", address="0x" + "1" * 40, next_nonce=0)
+    HotWallet.objects.create(chain_id="sepolia", number=1, address="0x" + "2" * 40, next_nonce=0)
+    browser = Browser(cast.alice)
+    HotWallet.objects.filter(pk=first.pk).update(halted_at=clock.real_now())
+    assert told(browser) == []
+    HotWallet.objects.update(short_since=clock.real_now() - timedelta(minutes=11))
+    assert told(browser) == ["Payouts may be delayed"], "once, whatever the number of wallets"

@@ -21,6 +21,7 @@ SHOWN_MAX = 100
 
 class HotWalletResult(Result, frozen=True, kw_only=True):
     network: str
+    lane: int
     address: str
     next_nonce: int
     halted_at: str | None
@@ -66,8 +67,8 @@ class Command(OperatorCommand[SendingResult]):
             "what",
             nargs="?",
             help=(
-                "a network, or all (stop, resume); a transaction ID (sent, unsent, again, "
-                "cancel) or hash (known)"
+                "a network, one wallet of it such as ethereum:1, or all (stop, resume); "
+                "a transaction ID (sent, unsent, again, cancel) or hash (known)"
             ),
         )
         parser.add_argument("--reason", default="Stopped by an operator")
@@ -88,10 +89,11 @@ class Command(OperatorCommand[SendingResult]):
         return self._state()
 
     def _switch(self, action: str, target: str | None, reason: str) -> None:
-        wallets = HotWallet.objects.select_related("chain")
-        chosen = list(wallets if target == "all" else wallets.filter(pk=target))
+        chosen = _wallets_named(target or "")
         if not chosen:
             raise CommandError(f"There is no hot wallet for {target!r}; give a network, or all")
+        if action == "resume":
+            chosen = [wallet for wallet in chosen if wallet.halted_at is not None] or chosen
         for wallet in chosen:
             if action == "stop":
                 hot_wallets.halt(wallet, reason, clock.real_now())
@@ -142,20 +144,32 @@ class Command(OperatorCommand[SendingResult]):
         ).order_by("requested_at")
         unknown = UnknownTransaction.objects.filter(settled_at=None).order_by("chain_id", "nonce")
         return SendingResult(
-            hot_wallets=[_wallet(row) for row in HotWallet.objects.order_by("pk")],
+            hot_wallets=[_wallet(row) for row in HotWallet.objects.order_by("chain", "number")],
             in_review=[_in_review(row) for row in review[:SHOWN_MAX]],
             unknown=[_unknown(row) for row in unknown[:SHOWN_MAX]],
         )
 
 
+def _wallets_named(target: str) -> list[HotWallet]:
+    """All, those of a network, or the one of a network and number."""
+    wallets = HotWallet.objects.select_related("chain").order_by("chain", "number")
+    if target == "all":
+        return list(wallets)
+    network, _, number = target.partition(":")
+    rows = wallets.filter(chain=network)
+    return [row for row in rows if not number or number == str(row.number)]
+
+
 def _wallet(row: HotWallet) -> HotWalletResult:
+    own = OutgoingTransaction.objects.filter(hot_wallets.own(row), chain=row.chain_id)
     return HotWalletResult(
-        network=row.pk,
+        network=row.chain_id,
+        lane=row.number,
         address=row.address,
         next_nonce=row.next_nonce,
         halted_at=clock.iso(row.halted_at),
         reason=row.halted_reason,
-        open=OutgoingTransaction.objects.filter(chain=row.pk, status__in=UNMINED).count(),
+        open=own.filter(status__in=UNMINED).count(),
     )
 
 

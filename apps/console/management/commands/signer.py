@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import Error, close_old_connections
 
+from apps.assets.models import Chain
 from apps.chain.keys import keystores
 from apps.chain.keys.seeds import Seed
 from apps.chain.providers.base import KeystoreError, RpcError
@@ -77,8 +78,14 @@ class Command(OperatorCommand[SignerResult]):
 
 
 def _check_lists() -> None:
-    """Coins sent to a mistyped address are gone."""
-    if wrong := cold_storage.problems():
+    """Coins sent to a mistyped address are gone, and a mistyped network has one wallet."""
+    networks = set(Chain.objects.values_list("pk", flat=True))
+    strange = [
+        f"SIGNER_LANES names {name}, which is no network"
+        for name in sorted(settings.SIGNER_LANES)
+        if name not in networks
+    ]
+    if wrong := [*cold_storage.problems(), *strange]:
         raise CommandError("; ".join(wrong))
 
 

@@ -1,0 +1,170 @@
+"""The hot wallets of a chain as the signer has them for one round, and which of them a transaction
+leaves from.
+
+It is chosen when it is signed, and never changes afterward: what is sent again are the same bytes.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import structlog
+
+from apps.chain.keys.keystores import HotKey
+from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.sending import balances
+from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS, Promised
+from apps.chain.sending.fees import FeeOffer
+from apps.chain.states import TAKES_NO_TOKENS
+
+log = structlog.get_logger(__name__)
+_Purpose = OutgoingTransaction.Purpose
+# The exchange knows the first wallet of a chain: it holds the allowances, and gets what is bought.
+OF_THE_FIRST = (_Purpose.SWAP, _Purpose.APPROVAL)
+
+
+@dataclass(frozen=True)
+class WalletState:
+    """What the chain says of a wallet at one block. `pending_nonce` counts the unmined too."""
+
+    nonce: int
+    pending_nonce: int
+    native_atomic: int
+    tokens_atomic: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def known_nonce(self) -> int:
+        """How far the chain has come, mined or not."""
+        return max(self.nonce, self.pending_nonce)
+
+
+class Purse:
+    """What a wallet has left after everything signed and not yet mined. Made and used under its
+    lock."""
+
+    def __init__(self, state: WalletState, promised: Promised, max_fee_wei: int) -> None:
+        self._native = state.native_atomic - promised.native_atomic
+        self._tokens = {
+            asset: amount - promised.tokens_atomic.get(asset, 0)
+            for asset, amount in state.tokens_atomic.items()
+        }
+        self._max_fee_wei = max_fee_wei
+
+    def takes(self, row: OutgoingTransaction, gas_limit: int) -> bool:
+        """Whether the amount and its gas are there; then they are taken."""
+        native = gas_limit * self._max_fee_wei + (row.amount_atomic if row.asset.is_native else 0)
+        tokens = 0 if row.asset.is_native or row.purpose in TAKES_NO_TOKENS else row.amount_atomic
+        if native > self._native or tokens > self._tokens.get(row.asset_id, 0):
+            return False
+        self._native -= native
+        if tokens:
+            self._tokens[row.asset_id] -= tokens
+        return True
+
+    def bears(self, gas_limit: int) -> bool:
+        """Whether so much gas could be paid."""
+        return gas_limit * self._max_fee_wei <= self._native
+
+    def left(self, row: OutgoingTransaction) -> int:
+        """Of the row's asset."""
+        return self._native if row.asset.is_native else self._tokens.get(row.asset_id, 0)
+
+
+@dataclass
+class SigningLane:
+    """A hot wallet, its key, and what the chain says of it. `is_stuck` when its next transaction
+    has waited too long to be mined."""
+
+    wallet: HotWallet
+    key: HotKey
+    state: WalletState
+    is_stuck: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """As it was when the round began; asked again under its lock."""
+        return self.wallet.halted_at is None
+
+    def purse(self, max_fee_wei: int) -> Purse:
+        promised = balances.promised(self.wallet.chain_id, self.wallet.address, self.state.nonce)
+        return Purse(self.state, promised, max_fee_wei)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a round knows: the chain's wallets, halted ones too, what is offered for a place in the
+    next block, and when."""
+
+    lanes: Sequence[SigningLane]
+    offer: FeeOffer
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Places:
+    """What each lane could pay for, by the key of its wallet; and what none could."""
+
+    rows: Mapping[str, list[OutgoingTransaction]]
+    short: Sequence[OutgoingTransaction]
+
+
+def places(
+    lanes: Sequence[SigningLane], rows: Sequence[OutgoingTransaction], max_fee_wei: int
+) -> Places:
+    """For each row the lane with the fewest unmined transactions that could pay for it and its gas
+    as it stands; one that is stuck comes last. Cold storage takes from the one with the most."""
+    purses = {lane.wallet.pk: lane.purse(max_fee_wei) for lane in lanes}
+    unmined = {lane.wallet.pk: lane.wallet.next_nonce - lane.state.nonce for lane in lanes}
+    placed: dict[str, list[OutgoingTransaction]] = {lane.wallet.pk: [] for lane in lanes}
+    short = []
+    for row in rows:
+        gas_limit = NATIVE_GAS if row.asset.is_native else TOKEN_GAS
+        for lane in _in_turn(lanes, row, purses, unmined):
+            if purses[lane.wallet.pk].takes(row, gas_limit):
+                placed[lane.wallet.pk].append(row)
+                unmined[lane.wallet.pk] += 1
+                break
+        else:
+            short.append(row)
+    return Places(placed, short)
+
+
+def _in_turn(
+    lanes: Sequence[SigningLane],
+    row: OutgoingTransaction,
+    purses: Mapping[str, Purse],
+    unmined: Mapping[str, int],
+) -> list[SigningLane]:
+    """Those that may send the row, the best first."""
+    if row.purpose in OF_THE_FIRST:
+        return [lane for lane in lanes if lane.wallet.number == 0]
+    if row.purpose == _Purpose.COLD:
+        return sorted(lanes, key=lambda lane: -purses[lane.wallet.pk].left(row))
+    return sorted(
+        lanes, key=lambda lane: (lane.is_stuck, unmined[lane.wallet.pk], lane.wallet.number)
+    )
+
+
+def note_gas(open_lanes: Sequence[SigningLane], offer: FeeOffer, at: datetime) -> None:
+    """Of several wallets, which can't pay for gas: what they would send leaves from another one, so
+    that nothing else tells it."""
+    for lane in open_lanes:
+        since = lane.wallet.without_gas_since
+        is_without = not lane.purse(offer.max_fee_wei).bears(TOKEN_GAS)
+        if is_without == (since is not None):
+            continue
+        HotWallet.objects.filter(pk=lane.wallet.pk).update(
+            without_gas_since=at if is_without else None
+        )
+        if is_without:
+            log.warning("hot_wallet_without_gas", chain=lane.wallet.pk)
+
+
+def state_of(answers: Sequence[Any], tokens: Collection[str]) -> WalletState:
+    """What was answered of one wallet; its tokens in the order of the assets."""
+    used, pending, balance, *rest = answers
+    held_tokens = {
+        asset: balances.read_tokens(answer) for asset, answer in zip(tokens, rest, strict=True)
+    }
+    return WalletState(int(used, 16), int(pending, 16), int(balance, 16), held_tokens)
