@@ -11,21 +11,14 @@ from collections.abc import Mapping
 from django.db import connection
 
 from apps.core.db.sql import Arguments
-from apps.core.invariant import Invariant
+from apps.core.invariant import Invariant, written_since
 from apps.ledger import keys
 
 _IDS = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_HAS_CHANGED = "age({row}.xmin) <= age(%(boundary)s::text::xid8::xid)"
-
-
-def _changed(row: str) -> str:
-    """Whether a transaction at or after the boundary wrote this row; true also of a row that is
-    billions of transactions old, which is only asked about once more."""
-    return _HAS_CHANGED.format(row=row)
 
 
 def _payments_of(table: str) -> str:
-    return f"SELECT payment_id FROM {table} c WHERE {_changed('c')}"  # noqa: S608  # ours
+    return f"SELECT payment_id FROM {table} c WHERE {written_since('c')}"  # noqa: S608  # ours
 
 
 def _id(text: str) -> str:
@@ -34,23 +27,23 @@ def _id(text: str) -> str:
 
 
 def _records_of(table: str, column: str = "id") -> str:
-    return f"SELECT {column} FROM {table} c WHERE {_changed('c')}"  # noqa: S608  # our own text
+    return f"SELECT {column} FROM {table} c WHERE {written_since('c')}"  # noqa: S608  # our own text
 
 
 # A record is what a movement serves: a payment, a payout, a swap, a draw. A deposit that another
 # payment of the store took ties the two together.
 _TOUCHED = f"""
 WITH RECURSIVE deposits AS MATERIALIZED (
-    SELECT d.id, d.address_id FROM chain_deposit d WHERE {_changed("d")}
+    SELECT d.id, d.address_id FROM chain_deposit d WHERE {written_since("d")}
     UNION SELECT d.id, d.address_id FROM chain_block b JOIN chain_deposit d
-        ON d.chain_id = b.chain_id AND d.block_number = b.number WHERE {_changed("b")}
+        ON d.chain_id = b.chain_id AND d.block_number = b.number WHERE {written_since("b")}
 ), movements AS MATERIALIZED (
-    SELECT c.id FROM ledger_movement c WHERE {_changed("c")}
-    UNION SELECT c.movement_id FROM ledger_entry c WHERE {_changed("c")}
+    SELECT c.id FROM ledger_movement c WHERE {written_since("c")}
+    UNION SELECT c.movement_id FROM ledger_entry c WHERE {written_since("c")}
     UNION SELECT m.id FROM deposits d JOIN ledger_movement m ON m.key = {keys.DEPOSIT.sql("d.id")}
     UNION SELECT m.id FROM chain_outgoingtransaction c JOIN ledger_movement m
         ON m.key IN ({keys.SWEEP.sql("c.tx_hash")}, {keys.SWEEP_GAS.sql("c.tx_hash")})
-        WHERE c.purpose IN ('sweep', 'sweep_gas') AND {_changed("c")}
+        WHERE c.purpose IN ('sweep', 'sweep_gas') AND {written_since("c")}
 ), booked_deposits AS MATERIALIZED (
     SELECT d.id, d.address_id FROM (
         SELECT {_id(keys.subject_sql("m.key"))} AS id
@@ -60,7 +53,7 @@ WITH RECURSIVE deposits AS MATERIALIZED (
     UNION SELECT id, address_id FROM deposits
 ), outgoing AS MATERIALIZED (
     SELECT {_id("c.reference")} AS id FROM chain_outgoingtransaction c
-        WHERE c.purpose IN ('refund', 'swap') AND {_changed("c")}
+        WHERE c.purpose IN ('refund', 'swap') AND {written_since("c")}
 ), changed AS (
     SELECT m.reference AS id FROM movements JOIN ledger_movement m USING (id)
     UNION {_records_of("payments_payment")}
@@ -72,10 +65,10 @@ WITH RECURSIVE deposits AS MATERIALIZED (
     UNION SELECT a.payment_id FROM booked_deposits d
         JOIN payments_paymentaddress a ON a.address_id = d.address_id
     UNION SELECT {_id("c.object ->> 'payment_intent_id'")} FROM webhooks_event c
-        WHERE {_changed("c")}
+        WHERE {written_since("c")}
     UNION SELECT {_id("e.object ->> 'payment_intent_id'")}
         FROM webhooks_delivery c JOIN webhooks_event e ON e.id = c.event_id
-        WHERE c.is_test AND {_changed("c")}
+        WHERE c.is_test AND {written_since("c")}
     UNION SELECT r.payment_id FROM outgoing c JOIN payments_refund r ON r.id = c.id
     UNION SELECT r.payment_id FROM outgoing c JOIN payments_transferreturn r ON r.id = c.id
     UNION SELECT s.id FROM outgoing c JOIN swaps_swap s ON s.id = c.id
@@ -105,7 +98,7 @@ WITH RECURSIVE deposits AS MATERIALIZED (
 ), newest_entries AS (
     SELECT n.id FROM ledger_account c CROSS JOIN LATERAL (
         SELECT id FROM ledger_entry WHERE account_id = c.id ORDER BY xid DESC, id DESC LIMIT 1
-    ) n WHERE {_changed("c")}
+    ) n WHERE {written_since("c")}
 )
 SELECT ARRAY(SELECT id FROM records), ARRAY(SELECT id FROM of_records),
     ARRAY(SELECT id FROM around UNION SELECT id FROM of_records),
@@ -135,7 +128,7 @@ _ROWS = {
     "swaps_swapstep": "swap_id = ANY (%(records)s::uuid[])",
     "agents_settlement": _OF_RECORD,
     "webhooks_event": (
-        f"{_changed('webhooks_event')}"
+        f"{written_since('webhooks_event')}"
         " OR object ->> 'payment_intent_id' = ANY (%(records)s::uuid[]::text[])"
     ),
 }

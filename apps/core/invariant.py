@@ -8,6 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
+def written_since(row: str) -> str:
+    """SQL: whether a transaction at or after the boundary of the point wrote this row. True also of
+    a row that is billions of transactions old, which is only asked about once more."""
+    return f"age({row}.xmin) <= age(%(boundary)s::text::xid8::xid)"
+
+
 @dataclass(frozen=True)
 class Invariant:
     """`counted` says over how many things it was asked. Neither query writes.

@@ -4,7 +4,7 @@ with the figures of its record.
 Old events are pruned: only what is younger than that, by a day's margin, is asked for.
 """
 
-from apps.core.invariant import Invariant
+from apps.core.invariant import Invariant, written_since
 
 _KEPT = "now() - make_interval(days => %(webhook_kept_days)s) + interval '1 day'"
 
@@ -88,8 +88,7 @@ FROM webhooks_delivery WHERE (status = 'delivered') <> (delivered_at IS NOT NULL
         is_incremental=True,
         narrowed={
             "webhooks_delivery": (
-                "SELECT * FROM webhooks_delivery n"
-                " WHERE age(n.xmin) <= age(%(boundary)s::text::xid8::xid)"
+                f"SELECT * FROM webhooks_delivery n WHERE {written_since('n')}"  # noqa: S608  # ours
             )
         },
     ),

@@ -1,7 +1,7 @@
 """What must always hold of the ledger itself: movements that balance, entries that fit their
 accounts, books that close, and checkpoints that are true."""
 
-from apps.core.invariant import Invariant
+from apps.core.invariant import Invariant, written_since
 
 LEDGER = (
     Invariant(
@@ -61,14 +61,14 @@ SELECT 'account ' || account_id, 'it stood at ' || min(balance) FROM (
         is_incremental=True,
         # What an account got since the point, after an entry that stands for all before.
         narrowed={
-            "ledger_entry": """
+            "ledger_entry": f"""
 SELECT account_id, movement_id, id, amount_atomic FROM ledger_entry n
     WHERE movement_id = ANY (%(movements)s::bigint[])
-    AND age(n.xmin) <= age(%(boundary)s::text::xid8::xid)
+    AND {written_since("n")}
 UNION ALL SELECT account_id, 0, 0, ledger_balance(account_id) - sum(amount_atomic)
     FROM ledger_entry n WHERE movement_id = ANY (%(movements)s::bigint[])
-    AND age(n.xmin) <= age(%(boundary)s::text::xid8::xid) GROUP BY account_id
-""",
+    AND {written_since("n")} GROUP BY account_id
+""",  # noqa: S608  # our own text
         },
     ),
     Invariant(

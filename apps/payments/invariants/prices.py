@@ -1,13 +1,13 @@
 """What must always hold of what was locked when a payment was made: price, rate, fees and what is
 asked for in each asset."""
 
-from apps.core.invariant import Invariant
+from apps.core.invariant import Invariant, written_since
 from apps.payments.seals import FIRST, SEAL_SQL
 from apps.payments.states import CREATED_EVENT
 
 _SEALED = ("payments_payment", "payments_paymentaddress", "payments_paymentevent")
 # The seals of the payments that were touched since a point, and those made since then.
-_TOUCHED = """
+_TOUCHED = f"""
 SELECT seal FROM (
     SELECT creation, min(number) OVER (
         ORDER BY upto DESC, creation NULLS FIRST ROWS UNBOUNDED PRECEDING) AS seal
@@ -15,8 +15,8 @@ SELECT seal FROM (
           UNION ALL SELECT n, NULL, n FROM unnest(%(creations)s::bigint[]) n) lines
 ) found WHERE creation IS NOT NULL AND seal IS NOT NULL
 UNION SELECT number FROM payments_paymentseal n
-    WHERE age(n.xmin) <= age(%(boundary)s::text::xid8::xid)
-"""
+    WHERE {written_since("n")}
+"""  # noqa: S608  # our own text
 
 PRICES = (
     Invariant(
