@@ -89,13 +89,13 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | HTTP,
         1025,
-        1736,
+        1741,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
         1140,
-        1550,
+        1551,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
@@ -113,7 +113,7 @@ STARTS = {
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | HTTP,
         1050,
-        1766,
+        1771,
     ),
     "migrate": Start(
         (
