@@ -69,8 +69,11 @@ class Asked:
 
     def arguments(self) -> Arguments:
         starts = None if self.first is None else midnight(self.first)
-        ends = None if self.last is None else midnight(self.last + timedelta(days=1))
-        return {"store": self.store_id, "mode": self.mode, "starts": starts, "ends": ends}
+        return {"store": self.store_id, "mode": self.mode, "starts": starts, "ends": self.ends}
+
+    @property
+    def ends(self) -> datetime | None:
+        return None if self.last is None else midnight(self.last + timedelta(days=1))
 
 
 class BookRow(NamedTuple):
@@ -153,7 +156,7 @@ WHERE {_SCOPE} AND m.at < %(starts)s GROUP BY 1, 2, 3, 4, 5 HAVING sum(e.amount_
 def rows(query: Asked) -> Iterator[BookRow]:
     """Every entry of the movements asked for, whole movements together; of one store's movements
     the service's side too."""
-    for row in rows_of(_ROWS, query.arguments()):
+    for row in rows_of(_ROWS, query.arguments(), query.ends):
         yield BookRow._make([*row[:-1], int(row[-1])])
 
 

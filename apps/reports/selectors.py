@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from apps.core import money
-from apps.core.db.replica import reads_may_lag
+from apps.core.db.replica import complete_until, reads_may_lag
 from apps.core.db.streams import rows_of
 from apps.core.db.timeouts import long_statements
 from apps.payments.daily_sums import AFTER_PLACE, PLACE
@@ -171,9 +171,14 @@ FROM (
 """  # noqa: S608  # only fragments of ours are put in
 
 
-@reads_may_lag("days that are closed")
 def asset_sums(extent: Extent) -> list[AssetSums]:
     """Every asset that the store ever had an entry in, in the order of the assets."""
+    with complete_until(extent.ends_at):
+        return _asset_sums(extent)
+
+
+@reads_may_lag("days that are closed")
+def _asset_sums(extent: Extent) -> list[AssetSums]:
     by_asset: dict[str, AssetSums] = {}
     with long_statements(), connection.cursor() as cursor:
         cursor.execute(_SUMS, extent.arguments())
@@ -239,7 +244,7 @@ def lines(extent: Extent, sums: list[AssetSums]) -> Iterator[ReportLine]:
         for total in sums
         for kind in AccountAmounts._fields
     }
-    for row in rows_of(LINES, extent.arguments()):
+    for row in rows_of(LINES, extent.arguments(), extent.ends_at):
         yield _line(row, balances)
     if any(
         balances[total.asset_id, kind] != getattr(total.closing, kind)

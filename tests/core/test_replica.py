@@ -3,6 +3,7 @@ happens while it is late or away."""
 
 import os
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from importlib import import_module
 from typing import Any
 
@@ -15,10 +16,12 @@ from pytest_django.plugin import DjangoDbBlocker
 from structlog.testing import capture_logs
 
 from apps.audit.grants import WEB
+from apps.core.clock import real_now
 from apps.core.db import replica, tenancy
 from apps.core.db.outage import is_outage
 from apps.core.db.postgresql.base import DatabaseWrapper
 from apps.core.db.replica import reads_may_lag
+from apps.core.db.streams import rows_of
 from apps.payments.models import Payment
 from apps.stores.models import Store
 from config import databases
@@ -247,6 +250,28 @@ def test_a_late_replica_is_not_asked_until_it_has_caught_up(
     assert answered()["primary", "late"] >= 3
 
 
+def test_what_is_to_be_whole_is_read_from_the_primary_until_it_is_settled(
+    cast: Cast, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "DATABASE_REPLICA_LAG_SECONDS", 3600)
+
+    def payments(until: datetime | None) -> int:
+        with tenancy.everyone("the tests"):
+            ((count,),) = rows_of("SELECT count(*) FROM payments_payment", {}, until)
+        return int(count)
+
+    before = payments(None)
+    pair.replica.pause()
+    make.payment(cast.bakery.test)
+    now = real_now()
+    assert payments(None) == before
+    assert payments(now - timedelta(minutes=10)) == before
+    assert payments(now) == before + 1
+    assert payments(now + timedelta(days=1)) == before + 1
+    assert payments(None) == before
+    pair.replica.resume()
+
+
 def test_a_replica_that_is_killed_is_an_answer_of_the_primary(
     pair: Pair, answered: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,7 +327,7 @@ def test_every_read_that_may_be_behind_says_why() -> None:
         "apps.dashboard.statements.export",
         "apps.payments.documents.summary.summary_of",
         "apps.platforms.services.overview.overview",
-        "apps.reports.selectors.asset_sums",
+        "apps.reports.selectors._asset_sums",
     }
     assert all(replica.USES.values())
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -19,6 +20,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from prometheus_client import Counter
 
+from apps.core.clock import real_now
 from apps.core.db.outage import is_outage
 
 log = structlog.get_logger(__name__)
@@ -29,6 +31,9 @@ REPLICA = "replica"
 JUDGED_SECONDS = 1.0
 AWAY_SECONDS = 5.0
 AWAY, LATE = "away", "late"
+# After so long a replica that is asked has what had happened, and so has the primary: a
+# transaction of the last moment of a day may be open for a while.
+SETTLED_SECONDS = 300.0
 # What a replica refuses, by SQLSTATE: reads that are in the way of what it replays, and writes.
 # What ran out of its role's time would be as slow again.
 _REFUSED = {"40001": "conflict", "40P01": "conflict", "25006": "write"}
@@ -57,6 +62,7 @@ class _Judgment:
 
 
 _lock = threading.Lock()
+_needs = threading.local()
 _judgment = _Judgment()
 
 
@@ -93,6 +99,19 @@ def reads_may_lag(
     return decorate
 
 
+@contextmanager
+def complete_until(moment: datetime | None) -> Iterator[None]:
+    """Reads within it may lag, but not by what had happened by then: a report of yesterday that is
+    made at midnight has the last entry of the day."""
+    before = getattr(_needs, "is_primary", False)
+    is_settled = moment is not None and moment <= real_now() - timedelta(seconds=SETTLED_SECONDS)
+    _needs.is_primary = before or not (moment is None or is_settled)
+    try:
+        yield
+    finally:
+        _needs.is_primary = before
+
+
 def is_configured() -> bool:
     return REPLICA in connections.settings
 
@@ -117,10 +136,14 @@ def position() -> Position:
 
 
 def _is_decided() -> bool:
-    """Whether this thread reads from the replica already, or within a transaction of the primary,
-    whose writes are to be seen."""
+    """Whether this thread reads from the replica already, or must not: within a transaction of the
+    primary its writes are to be seen."""
     current = connections[DEFAULT_DB_ALIAS]
-    return current is connections[REPLICA] or bool(current.in_atomic_block)
+    return (
+        getattr(_needs, "is_primary", False)
+        or current is connections[REPLICA]
+        or bool(current.in_atomic_block)
+    )
 
 
 @contextmanager

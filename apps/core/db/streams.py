@@ -8,21 +8,26 @@ import pickle
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, models
 
-from apps.core.db.replica import reads_may_lag
+from apps.core.db.replica import complete_until, reads_may_lag
 from apps.core.db.timeouts import long_statements
 
 IN_MEMORY_BYTES = 4_000_000
 FETCH = 1000
 
 
-def rows_of(statement: str, values: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a statement, as they stood at one moment, which may be some seconds ago."""
+def rows_of(
+    statement: str, values: Mapping[str, Any], until: datetime | None
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a statement, as they stood at one moment, which may be some seconds ago; nothing
+    that had happened by `until` is missing."""
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as file:
-        parts = _copy(statement, values, file)
+        with complete_until(until):
+            parts = _copy(statement, values, file)
         file.seek(0)
         for _ in range(parts):
             yield from pickle.load(file)  # noqa: S301  # written above, to a file that nobody else can open
