@@ -66,10 +66,13 @@ def age(days: int) -> None:
 def test_books_that_grew_old_and_were_pruned_stay_clean(world: Cast, days: int) -> None:
     age(days)
     before = Event.objects.count()
+    assert verify.audit().point is not None
 
     call_command("prune")
 
     assert (Event.objects.count() < before) == (days > 90)
+    audit = verify.audit(since="last")
+    assert (audit.is_broken, audit.since is None) == (False, False)
     assert verify.findings() == []
 
 

@@ -295,7 +295,7 @@ def test_runs_since_any_point_find_nothing_in_untouched_books(books: Shop) -> No
         boundaries = [row[0] for row in cursor.fetchall()]
     assert len(boundaries) > 10
 
-    for boundary in boundaries[:: len(boundaries) // 5]:
+    for boundary in boundaries[:: len(boundaries) // 3]:
         point.boundary_xid, point.row_counts = boundary, {}
         assert found_since(point, *names) == []
 
@@ -306,7 +306,6 @@ def test_what_was_planted_is_found(name: str, books: Shop) -> None:
     statements, invariant = PLANTINGS[name]
     with rolled_back():
         point = point_here()
-        assert found_since(point, invariant) == []
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = replica")
             for statement in statements.format(store=books.store.pk).split("; "):
