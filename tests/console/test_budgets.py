@@ -70,6 +70,8 @@ DOORS = {
     "config.staff_site",
 }
 
+# What opens and holds keys: the signer's alone, once it works.
+KEYS = {"apps.chain.keys.keystores", "apps.chain.keys.seeds", "apps.chain.sending.signer"}
 OWN = {"apps", "config", "dev"}
 _MIGRATION = re.compile(r"apps\.\w+\.migrations\.")
 
@@ -87,19 +89,19 @@ class Start(NamedTuple):
 STARTS = {
     "web": Start(
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
-        HEAVY | CELERY | HTTP,
+        HEAVY | CELERY | HTTP | KEYS,
         1025,
-        1741,
+        1738,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
         1140,
-        1551,
+        1552,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
-        HEAVY | CELERY | REDIS | DOORS,
+        HEAVY | CELERY | REDIS | DOORS | KEYS,
         815,
         970,
     ),
@@ -111,9 +113,9 @@ STARTS = {
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
-        HEAVY | CELERY | REDIS | HTTP,
+        HEAVY | CELERY | REDIS | HTTP | KEYS,
         1050,
-        1771,
+        1768,
     ),
     "migrate": Start(
         (

@@ -118,6 +118,8 @@ def test_a_migration_that_may_wait_for_a_lock_says_for_how_long(payments: Projec
         raw("ALTER TABLE payments_payment ADD CONSTRAINT rules_test CHECK (true) NOT VALID"),
         raw("ALTER TABLE payments_payment VALIDATE CONSTRAINT rules_test"),
         raw("ALTER TABLE payments_payment DROP CONSTRAINT rules_test"),
+        raw("ALTER TABLE chain_hotwallet ADD CONSTRAINT rules_test UNIQUE (short_since)"),
+        raw("DROP INDEX IF EXISTS chain_hotwallet_rules_test"),
         migrations.CreateModel(
             "note",
             [

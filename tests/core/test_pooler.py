@@ -135,7 +135,8 @@ def work(number):
     if number % 2:
         ask("SELECT pg_sleep(0.01)")
         return len(list(streams.models_of(rates, 10_000))) == every > 100
-    return sum(1 for _ in streams.rows_of("SELECT generate_series(1, %(most)s)", {"most": 3000}))
+    series = "SELECT generate_series(1, %(most)s)"
+    return sum(1 for _ in streams.rows_of(series, {"most": 3000}, None))
 
 print(sorted(set(map(str, together(work, 16)))))
 """)

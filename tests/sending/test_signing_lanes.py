@@ -29,6 +29,7 @@ from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import KeystoreError
 from apps.chain.sending import hot_wallets, sender, signing_rounds, undone
 from apps.chain.sending.signer import ChainSigner
+from apps.chain.sending.signing_lanes import ensure_wallets
 from apps.core import clock
 from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
 from dev.demo.chain import DemoWallet
@@ -410,7 +411,7 @@ class TestKeys:
         settings.SIGNER_LANES = {"sepolia": 2}
         chain = Chain.objects.get(pk="sepolia")
         with pytest.raises(KeystoreError, match="the same key"):
-            hot_wallets.ensure(
+            ensure_wallets(
                 chain,
                 lambda number: keystores.hot_key("test"),
                 nodes_of(chain),

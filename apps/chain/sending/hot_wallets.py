@@ -1,30 +1,28 @@
-"""The hot wallets of each chain: made known once, halted in doubt, resumed by a person.
+"""The hot wallets of each chain: halted in doubt, resumed by a person.
 
 While the chain knows more transactions of a wallet than we do (another user of the key, or a
 database brought back from a backup) it signs nothing, and everything asked for but not signed waits
 for a person: it may have been sent already. The chain's others go on once those are known.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import structlog
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from prometheus_client import Counter
 
 from apps.assets.models import Chain
-from apps.chain.keys.keystores import HotKey
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
-from apps.chain.providers.base import KeystoreError, Nodes, RpcError
+from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.reasons import UNSIGNABLE, Reason, Refusal, because
 from apps.chain.sending import approvals, history, lanes
 from apps.chain.sending.calls import call_of
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core import jobs
-from apps.core.errors import ErrorCode, Flat
+from apps.core.errors import Flat
 from apps.core.machine import Step
 from apps.stores import audit
 
@@ -38,41 +36,6 @@ BRINGS = (_SWEEP, OutgoingTransaction.Purpose.SWEEP_GAS, OutgoingTransaction.Pur
 
 class ResolutionRefused(Flat):
     """Staff asked for something that the chain doesn't bear out; the text says what."""
-
-
-def ensure(
-    chain: Chain, key_of: Callable[[int], HotKey], nodes: Nodes, at: datetime
-) -> list[tuple[HotWallet, HotKey]]:
-    """The chain's wallets and their keys, in the order of their numbers: as many as SIGNER_LANES
-    says, and those that were there before. A wrong key halts its wallet.
-
-    Raises KeystoreError and RpcError.
-    """
-    rows = {row.number: row for row in HotWallet.objects.filter(chain=chain)}
-    numbers = sorted({*range(settings.SIGNER_LANES.get(chain.pk, 1)), *rows})
-    keys = {number: key_of(number) for number in numbers}
-    if len({key.address for key in keys.values()}) < len(keys):
-        raise KeystoreError(
-            ErrorCode.MALFORMED, f"Two hot wallets of {chain.name} would have the same key"
-        )
-    wallets = []
-    for number, key in keys.items():
-        wallet = rows.get(number) or _new(chain, number, key.address, nodes)
-        if wallet.address != key.address and wallet.halted_at is None:
-            halt(wallet, "The signer holds the key of another wallet", at)
-            wallet.refresh_from_db()
-        wallets.append((wallet, key))
-    return wallets
-
-
-def _new(chain: Chain, number: int, address: str, nodes: Nodes) -> HotWallet:
-    """The first begins at the nonce that the chain tells. Others begin at none, so that one which
-    was used before, as after a restore of an older backup, is halted and read."""
-    used = 0 if number else int(nodes.call("eth_getTransactionCount", [address, "pending"]), 16)
-    wallet, _ = HotWallet.objects.get_or_create(
-        chain=chain, number=number, defaults={"address": address, "next_nonce": used}
-    )
-    return wallet
 
 
 def own(wallet: HotWallet, prefix: str = "") -> Q:

@@ -40,6 +40,7 @@ from apps.chain.sending.signing_lanes import (
     Batch,
     Places,
     SigningLane,
+    ensure_wallets,
     note_gas,
     places,
     state_of,
@@ -77,7 +78,7 @@ class ChainSigner:
 
         Raises RpcError when the chain can't be asked, KeystoreError when the key can't.
         """
-        wallets = hot_wallets.ensure(self.chain, self.key_of, self.nodes, at)
+        wallets = ensure_wallets(self.chain, self.key_of, self.nodes, at)
         for wallet, _ in wallets:
             lanes.note_enough(wallet)
         open_wallets = [wallet for wallet, _ in wallets if wallet.halted_at is None]

@@ -4,19 +4,23 @@ leaves from.
 It is chosen when it is signed, and never changes afterward: what is sent again are the same bytes.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import structlog
+from django.conf import settings
 
+from apps.assets.models import Chain
 from apps.chain.keys.keystores import HotKey
 from apps.chain.models import HotWallet, OutgoingTransaction
-from apps.chain.sending import balances
+from apps.chain.providers.base import KeystoreError, Nodes
+from apps.chain.sending import balances, hot_wallets
 from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS, Promised
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.states import TAKES_NO_TOKENS
+from apps.core.errors import ErrorCode
 
 log = structlog.get_logger(__name__)
 _Purpose = OutgoingTransaction.Purpose
@@ -168,3 +172,38 @@ def state_of(answers: Sequence[Any], tokens: Collection[str]) -> WalletState:
         asset: balances.read_tokens(answer) for asset, answer in zip(tokens, rest, strict=True)
     }
     return WalletState(int(used, 16), int(pending, 16), int(balance, 16), held_tokens)
+
+
+def ensure_wallets(
+    chain: Chain, key_of: Callable[[int], HotKey], nodes: Nodes, at: datetime
+) -> list[tuple[HotWallet, HotKey]]:
+    """The chain's wallets and their keys, in the order of their numbers: as many as SIGNER_LANES
+    says, and those that were there before. A wrong key halts its wallet.
+
+    Raises KeystoreError and RpcError.
+    """
+    rows = {row.number: row for row in HotWallet.objects.filter(chain=chain)}
+    numbers = sorted({*range(settings.SIGNER_LANES.get(chain.pk, 1)), *rows})
+    keys = {number: key_of(number) for number in numbers}
+    if len({key.address for key in keys.values()}) < len(keys):
+        raise KeystoreError(
+            ErrorCode.MALFORMED, f"Two hot wallets of {chain.name} would have the same key"
+        )
+    wallets = []
+    for number, key in keys.items():
+        wallet = rows.get(number) or _new(chain, number, key.address, nodes)
+        if wallet.address != key.address and wallet.halted_at is None:
+            hot_wallets.halt(wallet, "The signer holds the key of another wallet", at)
+            wallet.refresh_from_db()
+        wallets.append((wallet, key))
+    return wallets
+
+
+def _new(chain: Chain, number: int, address: str, nodes: Nodes) -> HotWallet:
+    """The first begins at the nonce that the chain tells. Others begin at none, so that one which
+    was used before, as after a restore of an older backup, is halted and read."""
+    used = 0 if number else int(nodes.call("eth_getTransactionCount", [address, "pending"]), 16)
+    wallet, _ = HotWallet.objects.get_or_create(
+        chain=chain, number=number, defaults={"address": address, "next_nonce": used}
+    )
+    return wallet

@@ -13,8 +13,8 @@ from apps.chain.keys.seeds import KeyFileRefused
 from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import KeystoreError, RpcError
-from apps.chain.sending import hot_wallets
 from apps.chain.sending.signer import ChainSigner
+from apps.chain.sending.signing_lanes import ensure_wallets
 from apps.chain.sending.sweep_signer import SweepSigner
 from apps.chain.states import UNMINED
 from apps.core import clock, jobs
@@ -66,7 +66,7 @@ def introduce() -> dict[str, str]:
         if settings.CHAIN_URLS.get(chain.pk):
             with closing(nodes_of(chain)) as nodes:
                 try:
-                    for wallet, _ in hot_wallets.ensure(
+                    for wallet, _ in ensure_wallets(
                         chain, partial(hot_key, chain.mode), nodes, clock.real_now()
                     ):
                         wallets[wallet.pk] = wallet.address
