@@ -56,14 +56,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _workers() -> int:
-    """One more than cores: a quarter of the time of the tests is waiting, for chains, browsers and
+    """Two more than cores: a quarter of the time of the tests is waiting, for chains, browsers and
     processes that start.
 
     Services that were brought from outside are one set, for one worker.
     """
     cores = os.cpu_count() or 1
     is_one = cores == 1 or any(os.environ.get(name) for name in embedded.SERVICES)
-    return 1 if is_one else min(cores + 1, WORKERS_MAX)
+    return 1 if is_one else min(cores + 2, WORKERS_MAX)
 
 
 @dataclass(frozen=True)

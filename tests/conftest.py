@@ -168,6 +168,8 @@ def commits(item: pytest.Item) -> bool:
     """Whether a test may write what others can see: no transaction of its is rolled back. Those
     without a database count too."""
     names = getattr(item, "fixturenames", ())
+    if item.get_closest_marker("rolls_back"):
+        return False
     if item.path.parent.name in ("sending", "faults", "web") or item.path.name == "test_kills.py":
         return True
     return "committed" in names or (

@@ -52,6 +52,7 @@ from tests.console.plantings.system import SYSTEM
 from tests.console.test_verify_ledger import refund
 from tests.links.makers import bought, made_link, send
 
+pytestmark = pytest.mark.rolls_back
 PLANTINGS = BOOKS | SALES | SPENDING | SYSTEM
 HOT = "0x" + "ab" * 20
 SAFE = "0x" + "5a" * 20
