@@ -31,9 +31,11 @@ def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator
 def committed(_django_db_helper: None) -> Iterator[Cast]:
     """A cast that other connections see. The apps are taken away afterwards; the ledger's tables
     can't be emptied."""
-    yield assemble()
-    for model in (Grant, RefreshToken, AccessToken, AgentCredential, Application):
+    cast = assemble()
+    yield cast
+    for model in (Grant, RefreshToken, AccessToken, Application):
         model.objects.all().delete()
+    AgentCredential.objects.filter(store__in=[cast.bakery.store, cast.strangers.store]).delete()
     connection.close()
 
 

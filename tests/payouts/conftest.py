@@ -6,6 +6,7 @@ from django.db import connection
 
 from apps.chain.models import Deposit
 from apps.stores.models import Store
+from tests.auditing import nothing_new_found
 from tests.cast import Cast, assemble
 from tests.sending.conftest import world as world  # the local test chain
 
@@ -32,6 +33,12 @@ def _django_db_helper(
         yield
         return
     with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture
+def sound_books(committed: Cast) -> Iterator[None]:
+    with nothing_new_found():
         yield
 
 

@@ -222,10 +222,11 @@ class TestOneThatIsHalted:
     def test_a_network_is_all_of_its_wallets(self, two: World) -> None:
         output = StringIO()
         call_command("sending", "stop", "sepolia", "--json", stdout=output)
-        told = json.loads(output.getvalue())["hot_wallets"]
-        assert [(row["network"], row["lane"], row["address"]) for row in told] == [
-            ("sepolia", 0, two.hot),
-            ("sepolia", 1, SECOND.address),
+        rows = json.loads(output.getvalue())["hot_wallets"]
+        told = [row for row in rows if row["network"] == "sepolia"]
+        assert [(row["lane"], row["address"]) for row in told] == [
+            (0, two.hot),
+            (1, SECOND.address),
         ]
         assert all(row["halted_at"] for row in told)
         row = two.ask(1)
