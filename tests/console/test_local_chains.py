@@ -37,6 +37,10 @@ def test_the_stand_in_of_ethereum_has_an_id_of_its_own_and_no_explorer(both_loca
 
 def test_a_service_with_nodes_of_its_own_keeps_ethereum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(local_chain.NAMES_VARIABLE, raising=False)
+    # Another test may have left it local.
+    Chain.objects.filter(pk="ethereum").update(
+        chain_id=1, name="Ethereum", explorer_url="https://etherscan.io", is_local=False
+    )
     local_chains.introduce()
     chain = Chain.objects.get(pk="ethereum")
     assert (chain.chain_id, chain.name, chain.explorer_url, chain.is_local) == (
