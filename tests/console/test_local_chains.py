@@ -39,7 +39,7 @@ def test_a_service_with_nodes_of_its_own_keeps_ethereum(monkeypatch: pytest.Monk
     monkeypatch.delenv(local_chain.NAMES_VARIABLE, raising=False)
     # Another test may have left it local.
     Chain.objects.filter(pk="ethereum").update(
-        chain_id=1, name="Ethereum", explorer_url="https://etherscan.io", is_local=False
+        chain_id=1, name="Ethereum", explorer_url="https://etherscan.io"
     )
     local_chains.introduce()
     chain = Chain.objects.get(pk="ethereum")
