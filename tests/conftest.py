@@ -13,6 +13,7 @@ from django.test.client import ClientHandler
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from apps.access import request_log
+from apps.assets.models import Chain
 from apps.assets.rates import refresh
 from apps.chain import selectors
 from apps.core import acting, buckets
@@ -97,6 +98,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: object) -> None:
     """Rates of the embedded provider stand in the test database from the start."""
     with django_db_blocker.unblock():  # type: ignore[attr-defined]
         refresh()
+        _chains.extend(
+            dict(row) for row in Chain.objects.values("id", "chain_id", "name", "explorer_url")
+        )
         if User.objects.exists():
             _committed.append("a run before this one, whose database is used again")
 
@@ -133,6 +137,20 @@ def _nothing_stays(request: pytest.FixtureRequest) -> Iterator[None]:
         assert not User.objects.exists(), f"{request.node.nodeid} leaves rows behind"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _chains_stay_what_they_are(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A watcher that a test starts tells the database that a chain is this machine's own."""
+    blocker = request.getfixturevalue("django_db_blocker")
+    yield
+    if connection.connection is None or not _committed or not _chains:
+        return
+    with blocker.unblock():
+        for row in _chains:
+            Chain.objects.filter(id=row["id"]).exclude(**row).update(**row)
+
+
+# Id, name and explorer of each chain, as the migrations say.
+_chains: list[dict[str, Any]] = []
 # The first test of this process that wrote what stays.
 _committed: list[str] = []
 

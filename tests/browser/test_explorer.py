@@ -39,7 +39,11 @@ def opened(page: Page, name: str) -> Locator:
     """An operation that is to be tried."""
     operation = page.locator(f"#operations-agentic-{name}")
     operation.locator(".opblock-summary-control").click()
-    operation.locator(".try-out__btn").click()
+    # While Swagger UI still resolves the operation it forgets that the button was pressed.
+    cancel = operation.locator(".try-out__btn.cancel")
+    while not cancel.is_visible():
+        operation.locator(".try-out__btn:not(.cancel)").click()
+        page.wait_for_timeout(500)
     return operation
 
 
