@@ -156,13 +156,12 @@ def arrived(page: Page) -> None:
     page.wait_for_load_state()
 
 
-def barriers(page: Page, within: str = "html") -> list[str]:
-    """What axe finds against WCAG 2.2 AA and good practice in a part of the page: rule,
-    elements."""
+def barriers(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.2 AA and good practice: rule, elements."""
     arrived(page)
     if not page.evaluate("'axe' in window"):  # a document that is judged again still has it
         page.evaluate(AXE)
-    found = page.evaluate(JUDGED, [WCAG, within])
+    found = page.evaluate(JUDGED, WCAG)
     return [
         f"{item['id']}:"
         f" {[(node['target'], node['failureSummary'][:160]) for node in item['nodes'][:3]]}"

@@ -399,8 +399,7 @@ def test_the_page_is_light_and_asks_nobody_else(
     assert sum(sizes.values()) <= KILOBYTES_MAX * 1024, sizes
     assert not any("wallet" in url for url in sizes)
     page.wait_for_timeout(300)
-    # A tenth counts as good; on a busy machine a pixel of the countdown may come late.
-    assert page.evaluate("window.shifted") < 0.01
+    assert page.evaluate("window.shifted") == 0
 
 
 @pytest.mark.parametrize("mode", ["live", "test"])

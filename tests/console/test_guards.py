@@ -9,8 +9,7 @@ import os
 import pytest
 from django.db import connection
 
-from apps.audit import guards
-from tests.auditing import found_of
+from apps.audit import guards, verify
 
 pytestmark = pytest.mark.django_db
 
@@ -81,11 +80,13 @@ def test_the_list_is_what_the_migrations_made() -> None:
     ],
 )
 def test_a_guard_that_was_taken_off_is_named(statement: str, subject: str) -> None:
-    assert found_of("guards_stand") == []
+    assert verify.findings() == []
     with connection.cursor() as cursor:
         cursor.execute(statement)
 
-    assert subject in {finding.subject for finding in found_of("guards_stand")}
+    assert subject in {
+        finding.subject for finding in verify.findings() if finding.invariant == "guards_stand"
+    }
 
 
 def test_a_restored_dump_has_the_same_guards() -> None:

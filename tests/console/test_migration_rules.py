@@ -67,6 +67,11 @@ def with_field(field: models.Field, name: str = "note") -> Operation:  # type: i
             "adding-not-nullable-field",
         ),
         (raw('DROP INDEX "payment_unswapped"'), "require-concurrent-index-deletion"),
+        (raw('ALTER TABLE chain_hotwallet DROP COLUMN "short_since"'), "ban-drop-column"),
+        (
+            raw("CREATE INDEX rules_test ON chain_hotwallet (short_since)"),
+            "require-concurrent-index-creation",
+        ),
         (
             raw("CREATE INDEX CONCURRENTLY rules_test ON payments_payment (reference)"),
             "ban-concurrent-index-creation-in-transaction",

@@ -10,7 +10,7 @@ import pytest
 from django.core.cache import caches
 from django.db import connection
 
-from apps.core import buckets, redis_address
+from apps.core import buckets, jobs, redis_address
 from apps.core.redis_address import parse_sentinel
 from config.broker import broker_of
 from tests import background
@@ -75,6 +75,25 @@ def _cached(cache: Any, value: int) -> int | None:
     return found
 
 
+def test_limits_and_the_cache_follow_a_failover(by_sentinel: Sentinels, settings: Any) -> None:
+    pool = {"pool_class": redis_address.SENTINEL_POOL}
+    place = {"LOCATION": [by_sentinel.url], "OPTIONS": pool}
+    settings.CACHES = {"default": {**settings.CACHES["default"], **place}}
+    assert _is_limited() is False
+    assert _cached(caches["default"], 1) == 1
+    by_sentinel.kill_sentinel()
+    by_sentinel.kill_master()
+    wait_for(_is_limited, lambda limited: limited is not None, FAILOVER_SECONDS)
+    assert (
+        wait_for(
+            lambda: _cached(caches["default"], 2), lambda value: value is not None, FAILOVER_SECONDS
+        )
+        == 2
+    )
+    jobs.nudge("core.heartbeat")
+    assert buckets.client().llen("celery") == 1
+
+
 @pytest.fixture
 def jobs_run(
     sentinels: Sentinels, django_db_setup: None, django_db_blocker: Any, tmp_path: Path
@@ -91,25 +110,11 @@ def _heartbeats_age() -> float:
         return float(cursor.fetchone()[0] or 10**6)
 
 
-def test_jobs_limits_and_the_cache_follow_a_failover(
-    jobs_run: None, by_sentinel: Sentinels, settings: Any
-) -> None:
-    pool = {"pool_class": redis_address.SENTINEL_POOL}
-    place = {"LOCATION": [by_sentinel.url], "OPTIONS": pool}
-    settings.CACHES = {"default": {**settings.CACHES["default"], **place}}
-    assert _is_limited() is False
-    assert _cached(caches["default"], 1) == 1
+def test_jobs_follow_a_failover(sentinels: Sentinels, jobs_run: None) -> None:
     wait_for(_heartbeats_age, lambda seconds: seconds < 5, 60)
-
-    by_sentinel.kill_sentinel()
-    by_sentinel.kill_master()
+    sentinels.kill_sentinel()
+    sentinels.kill_master()
     killed_at = time.monotonic()
-
-    wait_for(_is_limited, lambda limited: limited is not None, FAILOVER_SECONDS)
-    found = wait_for(
-        lambda: _cached(caches["default"], 2), lambda value: value is not None, FAILOVER_SECONDS
-    )
-    assert found == 2
     wait_for(
         _heartbeats_age,
         lambda age: age < time.monotonic() - killed_at - 1,
