@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from apps.core import published_secrets, redis_address
+from apps.core import published_secrets
 from config import databases, refusals
 from config.reader import Reader
 
@@ -100,9 +100,12 @@ def counts_from_env(name: str, most: int) -> dict[str, int]:
 
 def redis_from_env(name: str) -> str:
     """The address of Redis, or of the sentinels that know it."""
-    url = redis_address.canonical(env.str(name, ""))
-    if not redis_address.is_by_sentinel(url):
+    url: str = env.str(name, "")
+    if "sentinel://" not in url:
         return url
+    from apps.core import redis_address  # which few deployments need
+
+    url = redis_address.canonical(url)
     try:
         redis_address.parse_sentinel(url)
     except ValueError as error:

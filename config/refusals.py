@@ -18,7 +18,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from apps.core import redis_address
 from apps.core.published_secrets import PUBLISHED, SIGNER_PASSPHRASE
 from config import reader
 
@@ -263,14 +262,15 @@ def _keystore_without_keys(configuration: Configuration) -> Iterator[str]:
 
 
 def _open_redis(configuration: Configuration) -> Iterator[str]:
-    text = redis_address.canonical(configuration.text("REDIS_URL"))
-    if redis_address.is_by_sentinel(text):
-        is_open = not redis_address.has_password(text)
+    text = configuration.text("REDIS_URL")
+    if "sentinel://" in text:
+        credentials, at, _ = text.partition("://")[2].rpartition("@")
+        has_password = bool(at and credentials.partition(":")[2])
     else:
         url = urlsplit(text)
-        is_by_network = url.scheme in ("redis", "rediss")
-        is_open = is_by_network and not (url.password or parse_qs(url.query).get("password"))
-    if is_open:
+        is_open = url.scheme in ("redis", "rediss")
+        has_password = not is_open or bool(url.password or parse_qs(url.query).get("password"))
+    if not has_password:
         yield "REDIS_URL has no password"
 
 

@@ -5,7 +5,6 @@ import os
 from typing import Any
 from urllib.parse import urlsplit
 
-from apps.core.redis_address import SENTINEL_POOL, is_by_sentinel
 from config import databases
 from config.environment import *  # noqa: F403  # each of them is a setting
 from config.environment import (
@@ -135,7 +134,11 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": [REDIS_URL or "redis://"],  # a list: sentinels have commas between them
-        "OPTIONS": {"pool_class": SENTINEL_POOL} if is_by_sentinel(REDIS_URL) else {},
+        "OPTIONS": (
+            {"pool_class": "apps.core.redis_sentinel.SentinelPool"}
+            if REDIS_URL.startswith("sentinel://")
+            else {}
+        ),
     }
 }
 SESSION_ENGINE = "django.contrib.sessions.backends.db"

@@ -31,23 +31,12 @@ def canonical(url: str) -> str:
     return url.removeprefix("redis+") if url.startswith(f"redis+{_SCHEME}://") else url
 
 
-def has_password(url: str) -> bool:
-    """Of an address by sentinels."""
-    return bool(_parts(url)[0].partition(":")[2])
-
-
-def _parts(url: str) -> tuple[str, str, str, str]:
-    """Credentials, hosts, path and query. Not by urlsplit, which takes a list of hosts for one host
-    with wrong brackets."""
+def parse_sentinel(url: str) -> SentinelAddress:
+    """ValueError says what is wrong with it, without a password."""
+    # Not by urlsplit, which takes a list of hosts for one host with wrong brackets.
     place, _, query = url.removeprefix(f"{_SCHEME}://").partition("?")
     servers, _, path = place.partition("/")
     credentials, _, hosts = servers.rpartition("@")
-    return credentials, hosts, path, query
-
-
-def parse_sentinel(url: str) -> SentinelAddress:
-    """ValueError says what is wrong with it, without a password."""
-    credentials, hosts, path, query = _parts(url)
     username, _, password = credentials.partition(":")
     master_name, _, database = path.strip("/").partition("/")
     if not master_name:
