@@ -20,9 +20,9 @@ from apps.billing.states import (
     SubscriptionMove,
 )
 from apps.core import clock
-from apps.core.fiat_format import in_english
 from apps.core.machine import Change
 from apps.core.money import Fiat
+from apps.core.regions import in_english
 from apps.stores.notifications import INVOICE_PAID, SUBSCRIPTION_PAST_DUE, News, record
 from apps.webhooks import events as webhooks
 

@@ -2,8 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.core.badges import Badges
-from apps.core.tones import BAD, GOOD, INFO, WAIT
+from apps.core.badges import BAD, GOOD, INFO, WAIT, Badges
 
 # noun -> status -> (tone, words)
 BADGES: Badges = {

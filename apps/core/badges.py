@@ -1,4 +1,5 @@
-"""What statuses are called on pages, and in which tone: never told by color alone.
+"""What statuses are called on pages, and in which tone, and a coin as pages show it: never told by
+color or sign alone.
 
 Each app has those of its nouns in `badges.py`; in `customer_badges.py` those that customers see,
 whose words are translated.
@@ -10,12 +11,26 @@ from importlib import import_module
 
 from django.apps import apps
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.module_loading import module_has_submodule
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from apps.core.tones import BAD, GOOD, QUIET, WAIT
+# The tones of a status.
+GOOD = "good"
+WAIT = "wait"
+BAD = "bad"
+INFO = "info"
+QUIET = "quiet"
 
 Badges = Mapping[str, Mapping[str, tuple[str, str | Promise]]]
+# Of any other coin the first letter stands in the disc.
+_SIGNS = {
+    "ETH": "\N{GREEK CAPITAL LETTER XI}",
+    "USDC": "$",
+    "USDT": "\N{TUGRIK SIGN}",
+    "DAI": "\N{LATIN CAPITAL LETTER D WITH STROKE}",
+}
 _MODULES = ("badges", "customer_badges")
 
 # noun -> status -> (tone, words)
@@ -43,3 +58,22 @@ def all_badges() -> Badges:
                 raise ValueError(f"{config.name}: another app has badges of {sorted(twice)}")
             badges_by_noun |= badges
     return badges_by_noun
+
+
+def coin_badge(symbol: str, network: str = "") -> SafeString:
+    """By sign and word, never by sign alone."""
+    where = (
+        format_html(' <span class="muted"><span class="on">on </span>{}</span>', network)
+        if network
+        else ""
+    )
+    return format_html(
+        '<span class="coin">{}<span>{}{}</span></span>', coin_sign(symbol), symbol, where
+    )
+
+
+def coin_sign(symbol: str) -> SafeString:
+    """The disc alone, beside words that name the coin."""
+    css_class = symbol.lower() if symbol in _SIGNS else ""
+    markup = '<span class="coin-sign {}" aria-hidden="true">{}</span>'
+    return format_html(markup, css_class, _SIGNS.get(symbol, symbol[:1]))

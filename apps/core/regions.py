@@ -5,13 +5,16 @@ Whoever chose nothing reads the form of the language. What is typed, copied or e
 everywhere.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from babel import Locale
+from babel.numbers import format_currency
 
 from apps.core.locales import locale_of
+from apps.core.money import Fiat, text_from_cents
 
 # By name, as people who know it call it. Arabic as it is written with Latin digits.
 REGIONS = {
@@ -30,6 +33,7 @@ REGIONS = {
     "ko": "한국어",
     "ar": "العربية",
 }
+_LETTER_AND_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)")
 _chosen: ContextVar[str] = ContextVar("region", default="")
 
 
@@ -50,3 +54,24 @@ def shown_in(name: str) -> Iterator[None]:
         yield
     finally:
         _chosen.reset(token)
+
+
+def set_apart(text: str) -> str:
+    """A currency without a sign stands apart from its digits."""
+    return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", text)
+
+
+def formatted(amount: Fiat, locale: Locale, *, currency_digits: bool = True) -> str:
+    text = format_currency(
+        text_from_cents(amount.cents),
+        amount.currency,
+        locale=locale,
+        currency_digits=currency_digits,
+    )
+    return set_apart(text)
+
+
+def in_english(amount: Fiat) -> str:
+    """For what is kept before anybody reads it, such as the title of a notification: whatever the
+    language of whoever causes it."""
+    return formatted(amount, locale_of("en"))

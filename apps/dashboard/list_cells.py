@@ -11,7 +11,7 @@ from django.utils.text import Truncator
 
 from apps.assets.models import Asset
 from apps.billing.models import Customer
-from apps.core.coin_badges import coin_badge
+from apps.core.badges import coin_badge
 from apps.core.templatetags.tillgate import crypto_short, fiat, moment
 
 NONE = mark_safe('<span class="muted nothing">–</span>')  # ours alone

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 
 from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit
+from apps.core.badges import BAD, GOOD, INFO, QUIET, WAIT
 from apps.core.templatetags.tillgate import crypto, fiat, status_tone, status_words
-from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
 from apps.dashboard.refunds import ShownRefund
 from apps.onramp.models import FundingSession
 from apps.payments import states

@@ -2,8 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.core.badges import Badges
-from apps.core.tones import GOOD, QUIET, WAIT
+from apps.core.badges import GOOD, QUIET, WAIT, Badges
 
 # noun -> status -> (tone, words)
 BADGES: Badges = {

@@ -10,7 +10,7 @@ from apps.agents.models import Mandate, Settlement, SignedPayment
 from apps.billing.models import Invoice, Subscription
 from apps.chain.models import Deposit, OutgoingTransaction
 from apps.core import badges
-from apps.core.tones import BAD, GOOD, INFO, QUIET, WAIT
+from apps.core.badges import BAD, GOOD, INFO, QUIET, WAIT
 from apps.payments.models import Payment, Refund
 from apps.payouts.models import Payout
 from apps.swaps.models import Swap

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.core import money
-from apps.core.coin_badges import coin_badge
+from apps.core.badges import coin_badge
 from apps.core.templatetags.tillgate import crypto_short
 from apps.dashboard.lists import LISTINGS
 from apps.payments.services.refund_progress import advance_refunds

@@ -35,11 +35,9 @@ from django.utils.translation import (
 )
 
 from apps.core import money, regions
-from apps.core.badges import all_badges
-from apps.core.coin_badges import coin_badge, coin_sign
-from apps.core.fiat_format import formatted, set_apart
+from apps.core.badges import QUIET, all_badges, coin_badge, coin_sign
 from apps.core.locales import locale_of
-from apps.core.tones import QUIET
+from apps.core.regions import formatted, set_apart
 
 register = template.Library()
 _ = gettext_lazy

@@ -4,8 +4,8 @@ to be refunded by hand."""
 from collections.abc import Iterable
 
 from apps.chain.models import Deposit
-from apps.core.fiat_format import in_english
 from apps.core.money import Fiat
+from apps.core.regions import in_english
 from apps.payments.models import Payment, Refund
 from apps.stores.notifications import PAYMENT_ATTENTION, REFUND_FAILED, News, record
 

@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import Count, Q, Sum
 
 from apps.core import clock
-from apps.core.fiat_format import in_english
 from apps.core.models import Mode
 from apps.core.money import Fiat
+from apps.core.regions import in_english
 from apps.core.rows import Job
 from apps.payments.models import Payment
 from apps.stores import notifications
