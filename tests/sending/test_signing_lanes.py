@@ -16,7 +16,6 @@ from django.db import connection
 from apps.assets.models import Asset, Chain
 from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys import keystores
-from apps.chain.keys.lane_names import key_name
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import (
     HotWallet,
@@ -26,7 +25,7 @@ from apps.chain.models import (
     UnknownTransaction,
 )
 from apps.chain.nodes import nodes_of
-from apps.chain.providers.base import KeystoreError
+from apps.chain.providers.base import KeystoreError, key_name
 from apps.chain.sending import hot_wallets, sender, signing_rounds, undone
 from apps.chain.sending.signer import ChainSigner
 from apps.chain.sending.signing_lanes import ensure_wallets

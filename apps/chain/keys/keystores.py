@@ -9,10 +9,9 @@ from coincurve import PublicKey
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from apps.chain.keys.lane_names import lane_name
 from apps.chain.keys.secp256k1 import address_of, canonical
 from apps.chain.keys.seeds import Seed, seed_in
-from apps.chain.providers.base import Keystore, KeystoreError
+from apps.chain.providers.base import Keystore, KeystoreError, lane_name
 from apps.core.errors import ErrorCode
 
 
@@ -26,7 +25,7 @@ class Unsigned(Exception):
 
 
 class HotKey:
-    """The key of a hot wallet, named as in lane_names, wherever it is kept. What it signs is looked
+    """The key of a hot wallet, named by `lane_name`, wherever it is kept. What it signs is looked
     at: nothing but its own signature is passed on.
 
     A keystore that isn't near is never asked inside a transaction: there `need` says what is

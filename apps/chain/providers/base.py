@@ -1,7 +1,7 @@
 """What a set of nodes of one chain can do for us, and what whoever keeps the service's keys can:
 sign, and open the seed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from apps.core.errors import ErrorCode, ProviderError
@@ -63,7 +63,7 @@ class Keystore(Protocol):
     )
 
     def public_key(self, lane: str) -> bytes:
-        """Of a hot wallet, named as in chain.keys.lane_names: the point of the curve in 65
+        """Of a hot wallet, named by `lane_name`: the point of the curve in 65
         bytes."""
 
     def sign(self, lane: str, digest: bytes) -> tuple[int, int]:
@@ -74,3 +74,27 @@ class Keystore(Protocol):
 
     def data_key(self, wrapped: bytes) -> bytes:
         """What was handed out with that form."""
+
+
+def lane_name(mode: str, number: int) -> str:
+    """How a hot wallet is named to whoever keeps its key: by its mode, `live:1` for the second of
+    live mode."""
+    return f"{mode}:{number}" if number else mode
+
+
+def parts_of(lane: str) -> tuple[str, int]:
+    """(mode, number)."""
+    mode, _, number = lane.partition(":")
+    return mode, int(number or 0)
+
+
+def key_name(keys: Mapping[str, str], lane: str) -> str:
+    """Raises KeystoreError when there is none."""
+    mode, number = parts_of(lane)
+    names = [name.strip() for name in keys.get(mode, "").split("+")]
+    if number < len(names) and names[number]:
+        return names[number]
+    place = f" for lane {number}" if number else ""
+    raise KeystoreError(
+        ErrorCode.UNAVAILABLE, f"SIGNER_HOT_KEYS names no key of {mode} mode{place}"
+    )

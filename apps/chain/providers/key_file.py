@@ -7,10 +7,9 @@ from pathlib import Path
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from django.conf import settings
 
-from apps.chain.keys.lane_names import parts_of
 from apps.chain.keys.secp256k1 import DIGEST_BYTES, SigningKey
 from apps.chain.keys.seeds import KeyFileRefused, seed_in
-from apps.chain.providers.base import KeystoreError
+from apps.chain.providers.base import KeystoreError, parts_of
 from apps.core import published_secrets
 from apps.core.errors import ErrorCode
 

@@ -11,9 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_public_key
 
-from apps.chain.keys.lane_names import key_name
 from apps.chain.keys.secp256k1 import DIGEST_BYTES
-from apps.chain.providers.base import KeystoreError
+from apps.chain.providers.base import KeystoreError, key_name
 from apps.core.errors import ErrorCode
 
 # Shown in AWS's log beside each use, and bound to what is wrapped: another use of the same key

@@ -10,9 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from apps.chain.keys.lane_names import key_name
 from apps.chain.keys.secp256k1 import DIGEST_BYTES, POINT_BYTES
-from apps.chain.providers.base import KeystoreError
+from apps.chain.providers.base import KeystoreError, key_name
 from apps.core.errors import ErrorCode
 
 _IV_BYTES = 16
