@@ -1,5 +1,5 @@
 """PgBouncer in transaction mode before an embedded PostgreSQL: for the tests of a pooler, and for
-every test when TEST_POOLER is set.
+those that reach the database through one (tests/postgres.py).
 
 Its clients are the roles of PostgreSQL, without passwords; each has few connections, so that two
 transactions of a client rarely meet the same one by chance.

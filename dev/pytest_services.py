@@ -1,38 +1,23 @@
 """Early pytest plugin: services are up before pytest-django reads the settings.
 
 Each worker of a run with `-n` has services of its own, and the process that hands out the tests has
-none. With TEST_POOLER every test reaches PostgreSQL through PgBouncer. Tests marked `chain`,
-`browser`, `pooler` or `token` are skipped, counted and named at the end where the machine has none.
+none. Tests marked `chain`, `browser`, `pooler` or `token` are skipped, counted and named at the end
+where the machine has none.
 """
 
-import atexit
 import os
 import sys
 
 import pytest
 
 from apps.core import local_chain
-from dev import bootstrap, embedded, pooler
-
-# Of everybody together: what waits for another holds a connection meanwhile.
-POOL_OF_ALL_TESTS = 40
-
-
-def _pool_everything() -> None:
-    from apps.audit.grants import ROLES
-
-    server = pooler.Pooler(os.environ[embedded.POSTGRES], ROLES, pool=POOL_OF_ALL_TESTS)
-    atexit.register(server.stop)
-    os.environ.update(server.environment("tillgate"))
-
+from dev import bootstrap, embedded
 
 os.environ.setdefault("TILLGATE_ENV", "test")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 try:
     if embedded.test_worker() or not any(argument.startswith("-n") for argument in sys.argv):
         embedded.ensure(mode=embedded.TEST)
-        if os.environ.get("TEST_POOLER"):
-            _pool_everything()
 except RuntimeError as error:
     pytest.exit(str(error), returncode=4)
 
@@ -49,11 +34,6 @@ def missing() -> dict[str, str]:
     if not bootstrap.softhsm():
         messages["token"] = "no token: sudo apt-get install -y softhsm2"  # a marker
     return messages
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if os.environ.get("TEST_POOLER"):
-        config.option.reuse_db = True  # it can't be dropped while the pooler is connected to it
 
 
 @pytest.hookimpl(trylast=True)

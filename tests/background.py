@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from django.db import connection
-
 from apps.core import local_chain
 from apps.core.models import Heartbeat
 from dev import embedded
+from tests import postgres
 from tests.stack import ROOT
 
 END_SECONDS = 20
@@ -39,11 +38,10 @@ def running(
     commands: dict[str, list[str]], folder: Path, environments: dict[str, dict[str, str]]
 ) -> Iterator[None]:
     """Each command by its name, with what its environment has besides; no chain is read."""
-    name = connection.settings_dict["NAME"]
     chains = (local_chain.ETHEREUM, local_chain.SEPOLIA)
     environment = {
         **{key: value for key, value in os.environ.items() if key not in chains},
-        "DATABASE_URL": os.environ["DATABASE_URL"].replace("/tillgate?", f"/{name}?"),
+        **postgres.environment(),
         "TILLGATE_ENV": "test",
         embedded.WITHOUT: ",".join(chains),
     }

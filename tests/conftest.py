@@ -21,7 +21,7 @@ from apps.core.db import tenancy
 from apps.ledger import posting
 from apps.stores.models import User
 from dev import embedded, template_database
-from tests import sharing, whole
+from tests import postgres, sharing, whole
 from tests.cast import Cast, Shop, assemble
 from tests.stack import Demo
 from tests.stacks import with_deep_stack
@@ -94,7 +94,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: object) -> None:
+def django_db_setup(django_db_setup: None, django_db_blocker: object) -> Iterator[None]:
     """Rates of the embedded provider stand in the test database from the start."""
     with django_db_blocker.unblock():  # type: ignore[attr-defined]
         refresh()
@@ -103,6 +103,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: object) -> None:
         )
         if User.objects.exists():
             _committed.append("a run before this one, whose database is used again")
+    postgres.open_to_poolers()
+    yield
+    postgres.stop_pooler()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -204,6 +207,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     # What a test before this one committed may be gone, or in another database.
     posting._known.clear()
+    postgres.begin(item)
     if not _committed and commits(item):
         _committed.append(item.nodeid)
 
@@ -236,6 +240,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     In each of the four the slowest files come first, so that no worker is left with one at the end.
     """
+    postgres.refuse_single(items)
     if left_out := set(whole.left_out(items)):
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]

@@ -2,28 +2,33 @@
 done as theirs."""
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any
 
 import psycopg
 from django.conf import settings
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.test import Client
 
 from apps.agents.services import x402_settle
 from apps.audit.grants import WEB, WORKER
 from apps.core import clock
+from apps.core.db.postgresql.base import DatabaseWrapper
 from apps.payments.services import test_wallet
+
+# Of this thread, by role: behind a pooler a connection's own settings are another client's next.
+_clients = threading.local()
 
 
 @contextlib.contextmanager
 def acting_as(role: str) -> Iterator[None]:
-    """This connection may do what the role may; afterwards what it could before. Behind a pooler a
-    transaction has a connection, and nothing else has."""
+    """What is done here may do what the role may; afterwards what it could before."""
     connection.ensure_connection()
     if settings.DATABASE_POOLER and not connection.in_atomic_block:
-        yield
+        with _connected_as(role):
+            yield
         return
     with connection.connection.cursor() as cursor:
         before, _ = cursor.execute(
@@ -35,6 +40,27 @@ def acting_as(role: str) -> Iterator[None]:
         # In a transaction that has failed the end of the transaction does it.
         with contextlib.suppress(psycopg.Error, AttributeError):
             connection.connection.execute(f"SET ROLE {before}")
+
+
+@contextlib.contextmanager
+def _connected_as(role: str) -> Iterator[None]:
+    """This thread's connection is one of the role itself."""
+    before = connections[DEFAULT_DB_ALIAS]
+    by_role = vars(_clients)
+    if role not in by_role:
+        by_role[role] = DatabaseWrapper({**before.settings_dict, "USER": role}, DEFAULT_DB_ALIAS)
+    connections[DEFAULT_DB_ALIAS] = by_role[role]
+    try:
+        yield
+    finally:
+        connections[DEFAULT_DB_ALIAS] = before
+
+
+def forget() -> None:
+    """The next connections are made anew: what they lead to isn't what it was."""
+    by_role = vars(_clients)
+    while by_role:
+        by_role.popitem()[1].close()
 
 
 def _as(role: str, do: Callable[..., Any]) -> Callable[..., Any]:

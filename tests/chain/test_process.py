@@ -15,7 +15,7 @@ from django.db import connection, connections
 
 from apps.assets.models import Chain
 from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head
-from tests import make
+from tests import make, postgres
 from tests.chain.conftest import make_address
 from tests.chain.local import LocalChain
 from tests.chain.test_deposits import blocks_are_linked
@@ -24,8 +24,8 @@ from tests.whole import usually
 pytestmark = pytest.mark.chain
 ROOT = Path(__file__).parents[2]
 RUN = (
-    "from django.core.management import execute_from_command_line as run; run(['manage.py',"
-    " 'watch_chains'])"
+    "import sys; from django.core.management import execute_from_command_line as run;"
+    " sys.argv = ['manage.py', 'watch_chains']; run(sys.argv)"
 )
 
 
@@ -34,15 +34,9 @@ class Process:
 
     def __init__(self, log: Path, url: str) -> None:
         self.log = log
-        settings = connection.settings_dict
         self.environment = {
             **os.environ,
-            "DATABASE_URL": (
-                os.environ["DATABASE_URL"].replace("/tillgate?", f"/{settings['NAME']}?")
-            ),
-        }
-        assert settings["NAME"] in self.environment["DATABASE_URL"]
-        self.environment |= {
+            **postgres.environment(),
             "CHAIN_SEPOLIA_URL": url,
             "CHAIN_START_BLOCK_SEPOLIA": "0",
             "CHAIN_POLL_SECONDS": "0.05",

@@ -23,6 +23,7 @@ from psycopg import sql
 from apps.audit.grants import WEB, WORKER
 from config.databases import DatabaseAddress, address_of
 from dev import bootstrap, pooler, template_database
+from tests import postgres
 from tests.stack import free_port, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,7 +134,7 @@ class Deployment:
 
     def __init__(self, folder: Path) -> None:
         self.files = written(folder)
-        self.url = os.environ["DATABASE_URL"]
+        self.url = postgres.direct_url("tillgate")
         parts = urlsplit(self.url)
         self.socket = Path(parse_qs(parts.query)["host"][0])
         with psycopg.connect(self.url, autocommit=True) as owner:
@@ -205,15 +206,17 @@ class Deployment:
     def environment(self, file: str = "") -> Variables:
         """Of a process that is given the file; without one, of the owner."""
         own = {
-            "DATABASE_URL": self.url.replace("/tillgate?", f"/{DATABASE}?"),
+            "DATABASE_URL": postgres.direct_url(DATABASE),
+            "DATABASE_POOLER": "",
+            "DATABASE_PREPARED_STATEMENTS": "",
             "TILLGATE_ENV": "test",
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
         if file:
             prepares = str(pooler.prepares()).lower()
             own |= self.files[file] | {"DATABASE_URL": self.address(file)}
-            own |= {"DATABASE_DIRECT_URL": "", "DATABASE_PREPARED_STATEMENTS": prepares}
-        return {**os.environ, **own}
+            own |= {"DATABASE_PREPARED_STATEMENTS": prepares}
+        return {**os.environ, **own, "DATABASE_DIRECT_URL": ""}
 
     def run(self, script: str, file: str = "", **variables: str) -> str:
         begin = "import django; django.setup()\nfrom django.db import connection\n"
@@ -249,8 +252,6 @@ class Deployment:
 def deployment(
     django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
-    if os.environ.get("TEST_POOLER"):
-        pytest.skip("every test has a pooler already")
     found = Deployment(tmp_path_factory.mktemp("deployment"))
     yield found
     found.stop()

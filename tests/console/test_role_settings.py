@@ -1,14 +1,12 @@
 """Each role's statements, locks and idle transactions end in time, on any connection of it, and
 what needs longer says so."""
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
-from django.conf import settings
 from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 
@@ -16,6 +14,7 @@ from apps.audit import role_settings
 from apps.audit.grants import ROLES, WEB, WORKER
 from apps.core.db.timeouts import long_statements
 from dev.pooler import Pooler
+from tests import postgres
 from tests.roles import acting_as
 
 pytestmark = pytest.mark.django_db
@@ -30,9 +29,7 @@ def show(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def pooler(django_db_setup: None) -> Iterator[Pooler]:
-    if settings.DATABASE_POOLER:
-        pytest.skip("every test has a pooler already")
-    server = Pooler(os.environ["DATABASE_URL"], ROLES)
+    server = Pooler(postgres.direct_url(), ROLES)
     yield server
     server.stop()
 

@@ -12,11 +12,11 @@ from django.db import connection
 
 from apps.audit.grants import ROLES
 from dev import pooler as pooler_program
+from tests import postgres
 
 pytestmark = [
     pytest.mark.pooler,
     pytest.mark.django_db,
-    pytest.mark.skipif(bool(os.environ.get("TEST_POOLER")), reason="every test has one already"),
 ]
 ROOT = Path(__file__).parents[2]
 BEGIN = """
@@ -48,11 +48,12 @@ class Pooled:
     def __init__(self) -> None:
         # The tests' server doesn't wait for its disk; that it does is what must never be lost.
         self.pooler = pooler_program.Pooler(
-            os.environ["DATABASE_URL"], ROLES, first="SET synchronous_commit TO on"
+            postgres.direct_url(), ROLES, first="SET synchronous_commit TO on"
         )
         self.environment = {
             **os.environ,
             **self.pooler.environment(connection.settings_dict["NAME"]),
+            "DATABASE_DIRECT_URL": "",
             "TILLGATE_ENV": "test",
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
@@ -182,7 +183,7 @@ print(settings.DATABASES["default"]["OPTIONS"].get("options"), ask("SELECT 1"))
 
 
 def test_what_needs_a_connection_of_its_own_passes_by_the_pooler(pooler: Pooled) -> None:
-    direct = os.environ["DATABASE_URL"]
+    direct = postgres.direct_url()
     script = """
 from config import environment
 print(environment.DATABASE_URL, environment.DATABASE_POOLER)

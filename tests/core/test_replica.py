@@ -1,7 +1,6 @@
 """Reads that may be behind, on a real streaming replica: whose rows they are shown, and what
 happens while it is late or away."""
 
-import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from importlib import import_module
@@ -26,7 +25,7 @@ from apps.payments.models import Payment
 from apps.stores.models import Store
 from config import databases
 from config.reader import Reader
-from tests import make
+from tests import make, postgres
 from tests.cast import Cast, assemble
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
@@ -34,9 +33,7 @@ from tests.platforms.conftest import platform_of
 from tests.replicas import OWNER, StreamingReplica
 from tests.stack import ROOT, free_port, wait_for
 
-pytestmark = pytest.mark.skipif(
-    bool(os.environ.get("TEST_POOLER")), reason="needs PostgreSQL itself"
-)
+pytestmark = pytest.mark.direct  # a replica is reached directly
 
 
 class Pair:
@@ -44,7 +41,7 @@ class Pair:
 
     def __init__(self) -> None:
         self.name = str(connection.settings_dict["NAME"])
-        self.primary = embedded_url(self.name)
+        self.primary = postgres.direct_url()
         self.replica = StreamingReplica(self.primary)
         self.come_in_as(WEB)
 
@@ -66,11 +63,6 @@ class Pair:
         del connections[replica.REPLICA]
         del connections.settings[replica.REPLICA]
         self.replica.remove()
-
-
-def embedded_url(database: str) -> str:
-    head, _, tail = os.environ["DATABASE_URL"].partition("?")
-    return f"{head.rpartition('/')[0]}/{database}?{tail}"
 
 
 @pytest.fixture(scope="module")

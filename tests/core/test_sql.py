@@ -1,9 +1,7 @@
-"""Hot statements: bound once, planned once; and a connection that the server has closed is noticed
-before it is used."""
+"""Hot statements: bound once, planned once."""
 
 import pytest
-from django.conf import settings
-from django.db import connection, connections, transaction
+from django.db import transaction
 from django.db.utils import DatabaseError
 
 from apps.core.db.prepared_reads import Rows
@@ -31,22 +29,6 @@ def test_an_array_holds_what_was_put_in() -> None:
 def test_an_error_is_djangos() -> None:
     with pytest.raises(DatabaseError), transaction.atomic():
         Statement("SELECT 1 / %(by)s::int").rows(by=0)
-
-
-@pytest.mark.django_db
-@pytest.mark.skipif(settings.DATABASE_POOLER, reason="of a connection that is one's own")
-def test_a_connection_that_the_server_closed_is_replaced_with_the_next_request() -> None:
-    mine = connection.copy()
-    mine.ensure_connection()
-    assert mine.is_usable()
-    with mine.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        (pid,) = cursor.fetchone()
-    with connections["default"].cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
-    assert not mine.is_usable()
-    mine.close()
-    assert not mine.is_usable()
 
 
 def test_rows_of_a_statement_are_as_the_orm_gives_them(bakery: Shop) -> None:

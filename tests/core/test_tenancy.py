@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.db import DataError, connection, transaction
 from django.http import HttpRequest, StreamingHttpResponse
 from django.test import RequestFactory
 
 from apps.audit.grants import WEB
 from apps.core.db import tenancy
-from apps.core.db.postgresql.base import DatabaseWrapper
 from apps.core.db.sql import Statement
 from apps.core.db.tenancy import EVERYONE, SETTINGS, Scope
 from apps.core.web.middleware import RequestId
@@ -57,34 +55,6 @@ def theirs(cast: Cast) -> str:
 def as_the_web() -> Iterator[None]:
     with acting_as(WEB):
         yield
-
-
-@pytest.mark.skipif(settings.DATABASE_POOLER, reason="of a connection that is one's own")
-def test_the_look_up_of_a_key_sets_store_and_mode_without_a_statement_more(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[Scope] = []
-    cast.bakery.secrets["live"], cast.strangers.secrets["test"]
-    cast.bakery.live.get("/payments"), cast.strangers.test.get("/payments")
-    statements: list[str] = []
-
-    def note(execute: Any, sql: str, *rest: Any) -> Any:
-        statements.append(sql)
-        return execute(sql, *rest)
-
-    monkeypatch.setattr(
-        DatabaseWrapper, "_telling", lambda _, wanted: told.append(wanted) or "SELECT 1"
-    )
-    for api, scope in (
-        (cast.bakery.live, of(cast.bakery, "live")),
-        (cast.strangers.test, of(cast.strangers)),
-    ):
-        told.clear()
-        with connection.execute_wrapper(note):
-            assert api.get("/payments").status_code == 200
-        assert told == []
-        assert on_the_server() == scope
-    assert "set_config('tillgate.stores'" in statements[0]
 
 
 def what_the_server_reads() -> str:

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection
@@ -23,7 +22,7 @@ from apps.payouts.models import Payout
 from apps.payouts.requests import PayoutBody
 from apps.payouts.services.create import create_payout
 from apps.payouts.services.progress import advance_payouts
-from tests import make
+from tests import make, postgres
 from tests.cast import Cast
 from tests.sending.conftest import World
 from tests.whole import usually
@@ -39,15 +38,10 @@ POINTS = usually(
 
 def killed(wanted: dict[str, Any], place: str) -> bool:
     """Whether a worker that begins at the beginning dies at a place."""
-    database = (
-        urlsplit(os.environ["DATABASE_URL"])
-        ._replace(path=f"/{connection.settings_dict['NAME']}")
-        .geturl()
-    )
     environment = {
         **os.environ,
+        **postgres.environment(),
         "TILLGATE_FAILPOINT": place,
-        "DATABASE_URL": database,
         "TILLGATE_ENV": "test",
     }
     command = [sys.executable, "-m", "tests.payouts.worker", json.dumps(wanted)]

@@ -15,12 +15,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 import requests
 from django.core.management import call_command
-from django.db import connection
 
 from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys.seeds import Seed
@@ -29,6 +27,7 @@ from apps.chain.sending import hot_wallets, signing_rounds
 from apps.chain.tasks import send_due
 from apps.core.models import Lease
 from apps.core.published_secrets import DEMO_MNEMONIC
+from tests import postgres
 from tests.sending.conftest import World
 
 pytestmark = pytest.mark.chain
@@ -38,15 +37,10 @@ ROOT = Path(__file__).resolve().parents[2]
 def kill_at(place: str, wanted: dict[str, Any] | None = None) -> int:
     """Run a worker that dies at a place; its return code. What it held is free again, as when its
     leases have ended."""
-    database = (
-        urlsplit(os.environ["DATABASE_URL"])
-        ._replace(path=f"/{connection.settings_dict['NAME']}")
-        .geturl()
-    )
     environment = {
         **os.environ,
+        **postgres.environment(),
         "TILLGATE_FAILPOINT": place,
-        "DATABASE_URL": database,
         "TILLGATE_ENV": "test",
     }
     command = [sys.executable, "-m", "tests.sending.worker", json.dumps(wanted)]
@@ -269,12 +263,7 @@ class TestTheSignerAsAProcess:
 
     @pytest.mark.alone
     def test_it_stops_within_two_seconds_when_told_to(self, world: World) -> None:
-        database = (
-            urlsplit(os.environ["DATABASE_URL"])
-            ._replace(path=f"/{connection.settings_dict['NAME']}")
-            .geturl()
-        )
-        environment = {**os.environ, "DATABASE_URL": database}
+        environment = {**os.environ, **postgres.environment()}
         process = subprocess.Popen(
             [sys.executable, "manage.py", "signer", "--json"],
             cwd=ROOT,
