@@ -1,5 +1,5 @@
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +210,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     postgres.begin(item)
     if not _committed and commits(item):
         _committed.append(item.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    report: Any = yield
+    if report.failed and postgres.is_pooled(item):
+        told = "reached through PgBouncer; TEST_POOLER=0 reaches it directly"
+        report.sections.append(("PostgreSQL", told))
+    return report
 
 
 # What is loaded by now stays until the end: the collector would look through it again and again.

@@ -1,13 +1,10 @@
-"""How tests reach PostgreSQL: every second file through PgBouncer in transaction mode, the others
-directly (decision 365).
+"""How tests reach PostgreSQL: directly, or through PgBouncer in transaction mode (TEST_POOLER=1).
 
-A file's name decides, so it is the same in every run, whichever tests run beside it. TEST_POOLER=1
-sends every file through PgBouncer, TEST_POOLER=0 none. Files marked `direct` never come through it.
+Files marked `direct` never come through it.
 """
 
 import atexit
 import os
-import zlib
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -60,9 +57,7 @@ def direct_url(database: str = "") -> str:
 def is_pooled(item: pytest.Item) -> bool:
     """Whether the tests of this one's file come in through the pooler."""
     wish = os.environ.get("TEST_POOLER", "")
-    if wish == "0" or is_direct(item) or not _is_possible():
-        return False
-    return wish == "1" or zlib.crc32(item.nodeid.partition("::")[0].encode()) % 2 == 0
+    return wish == "1" and not is_direct(item) and _is_possible()
 
 
 def is_direct(item: pytest.Item) -> bool:

@@ -15,6 +15,9 @@ from django.db import connection
 from apps.console.backups import create, manifest
 from dev import embedded, template_database
 
+# A backup is one session, and refuses a pooler.
+pytestmark = pytest.mark.direct
+
 
 @pytest.fixture
 def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:

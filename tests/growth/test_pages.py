@@ -33,6 +33,9 @@ from tests.growth import pages
 from tests.growth.buffers import reading
 from tests.growth.seed import Town, town
 
+# Settings of a session, and VACUUM, which a pooler refuses.
+pytestmark = pytest.mark.direct
+
 FEW = 2_000
 MANY = 8 * FEW
 GROWTH_MAX = 1.3

@@ -10,6 +10,9 @@ from apps.audit import verify
 from tests.growth.copies import ask
 from tests.growth.seed import Town, town
 
+# Settings of a session, and VACUUM, which a pooler refuses.
+pytestmark = pytest.mark.direct
+
 # What copies can't keep: seals are of the rows as they were, and numbers are drawn in one row.
 OF_COPIES = {"payments_sealed", "audit_log_sealed", "invoices_numbered", "sent_once"}
 FEW = 120

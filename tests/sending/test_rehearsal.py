@@ -38,7 +38,8 @@ from tests.chain.conftest import Reader, chain
 from tests.chain.local import LocalChain
 
 __all__ = ["chain"]
-pytestmark = pytest.mark.chain
+# Backups and restores are sessions, and refuse a pooler.
+pytestmark = [pytest.mark.chain, pytest.mark.direct]
 ETHER = 10**18
 DATABASE = "rehearsal"
 PASSPHRASE = "a passphrase of the rehearsal"
