@@ -57,6 +57,7 @@ app.conf.update(
     worker_soft_shutdown_timeout=5,
     worker_hijack_root_logger=False,
     timezone="UTC",
+    beat_scheduler="config.beat:Scheduler",
     beat_schedule_filename=str(VAR_DIR / "beat-schedule"),
 )
 app.autodiscover_tasks(

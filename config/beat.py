@@ -1,0 +1,50 @@
+"""Beat, to whom Redis being away is no error of a job: it is told once a minute, and what couldn't
+be sent then is sent again when it is next due."""
+
+import time
+from typing import Any
+
+import structlog
+from celery.beat import PersistentScheduler, ScheduleEntry, SchedulingError
+from kombu.exceptions import OperationalError
+
+log = structlog.get_logger(__name__)
+TELL_SECONDS = 60.0
+
+
+class Scheduler(PersistentScheduler):
+    """Whatever else goes wrong with a job is logged as Celery does."""
+
+    _unsent = 0
+    _told_at = float("-inf")
+
+    def apply_async(
+        self, entry: ScheduleEntry, producer: Any = None, advance: bool = True, **options: Any
+    ) -> Any:
+        try:
+            result = super().apply_async(entry, producer, advance, **options)
+        except SchedulingError as error:
+            cause = error.__context__
+            if not isinstance(cause, self._outages()):
+                raise
+            self._unsent += 1
+            self._tell_outage(cause)
+            return None
+        if self._unsent:
+            log.info("redis_back", unsent=self._unsent)
+            self._unsent = 0
+        return result
+
+    def _ensure_connected(self) -> Any:
+        retries = self.app.conf.broker_connection_max_retries
+        return self.connection.ensure_connection(lambda error, _: self._tell_outage(error), retries)
+
+    def _outages(self) -> tuple[type[BaseException], ...]:
+        """What the broker's client says when nobody answers it, and what kombu makes of that."""
+        return (*self.connection.recoverable_connection_errors, OperationalError)
+
+    def _tell_outage(self, error: BaseException) -> None:
+        if time.monotonic() < self._told_at + TELL_SECONDS:
+            return
+        self._told_at = time.monotonic()
+        log.warning("redis_away", error=type(error).__name__, unsent=self._unsent)
