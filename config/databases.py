@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 ENGINE = "apps.core.db.postgresql"
 # What these do takes a connection of their own for longer than a transaction, or as long as they
@@ -27,6 +28,7 @@ ONE_PLAN = "-c plan_cache_mode=force_generic_plan"
 # the primary answers the same.
 READ_ONLY = "-c default_transaction_read_only=on"
 REPLICA_OPTIONS = {"connect_timeout": 2, "tcp_user_timeout": 5000}
+CONSOLE = "pgbouncer"
 
 
 class DatabaseAddress(NamedTuple):
@@ -46,6 +48,13 @@ def address_of(
         and arguments[1] in DIRECT_COMMANDS
     )
     return DatabaseAddress(direct_url, is_pooled=False) if is_direct and direct_url else pooled
+
+
+def console_of(address: DatabaseAddress, *, may_read: bool) -> str:
+    """Where PgBouncer is asked about itself: a database of its own, with the same role."""
+    if not (address.is_pooled and may_read):
+        return ""
+    return urlsplit(address.url)._replace(path=f"/{CONSOLE}").geturl()
 
 
 def database(config: dict[str, Any], *, is_pooled: bool, is_prepared: bool) -> dict[str, Any]:

@@ -129,6 +129,12 @@ DATABASE_URL: str = env.str("DATABASE_URL", "")
 # know how to follow.
 DATABASE_POOLER: bool = env.bool("DATABASE_POOLER", False)
 DATABASE_DIRECT_URL: str = env.str("DATABASE_DIRECT_URL", "")
+# The pooler's console, where the role of DATABASE_URL may read figures (apps/console/
+# pooler_figures.py); empty: nobody asks.
+DATABASE_POOLER_CONSOLE_URL = databases.console_of(
+    databases.DatabaseAddress(DATABASE_URL, DATABASE_POOLER),
+    may_read=env.bool("DATABASE_POOLER_CONSOLE", False),
+)
 DATABASE_URL, DATABASE_POOLER = databases.address_of(
     databases.DatabaseAddress(DATABASE_URL, DATABASE_POOLER), DATABASE_DIRECT_URL
 )

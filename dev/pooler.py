@@ -65,6 +65,7 @@ class Pooler:
             f"[databases]\n* = host={host} port={port} connect_query='{first}'\n"
             f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {self.port}\n"
             f"unix_socket_dir =\nauth_type = trust\nauth_file = {users}\n"
+            f"stats_users = {', '.join(sorted({self.user, *roles}))}\n"
             f"pool_mode = transaction\ndefault_pool_size = {pool}\nmax_client_conn = 500\n"
             f"client_login_timeout = 10\nserver_login_retry = 1\n{prepared}"
         )
@@ -86,6 +87,7 @@ class Pooler:
         return {
             "DATABASE_URL": self.url(database),
             "DATABASE_POOLER": "true",
+            "DATABASE_POOLER_CONSOLE": "true",
             "DATABASE_PREPARED_STATEMENTS": str(prepares()).lower(),
         }
 

@@ -16,18 +16,17 @@ class ReplicaCollector(Collector):
         yield from ()
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """No lag is told of a replica that nobody reaches."""
-        if not replica.is_configured():
-            return
+        """Without a replica there is no value, and no lag is told of one that nobody reaches."""
         is_up = GaugeMetricFamily("tillgate_replica_up", "Whether the replica follows the primary")
         lag = GaugeMetricFamily(
             "tillgate_replica_lag_seconds", "Seconds that the replica is behind the primary"
         )
-        try:
-            position = replica.position()
-        except DatabaseError:
-            is_up.add_metric([], 0)
-        else:
-            is_up.add_metric([], position.is_standby)
-            lag.add_metric([], position.lag_seconds)
+        if replica.is_configured():
+            try:
+                position = replica.position()
+            except DatabaseError:
+                is_up.add_metric([], 0)
+            else:
+                is_up.add_metric([], position.is_standby)
+                lag.add_metric([], position.lag_seconds)
         yield from (is_up, lag)

@@ -19,6 +19,8 @@ listen_port = ${POOLER_PORT:-5432}
 unix_socket_dir =
 auth_type = scram-sha-256
 auth_file = $folder/users.txt
+; The watcher tells Prometheus how many wait (DATABASE_POOLER_CONSOLE).
+stats_users = tillgate_worker
 pool_mode = transaction
 max_prepared_statements = 200
 default_pool_size = ${POOLER_POOL_SIZE:-20}

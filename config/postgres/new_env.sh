@@ -47,7 +47,10 @@ POSTGRES_WORKER_PASSWORD=$worker
 END
 direct tillgate "$owner" > owner.env
 pooled tillgate_web "$web" > web.env
-pooled tillgate_worker "$worker" > worker.env
+{
+    pooled tillgate_worker "$worker"
+    [ "$is_pooled" = false ] || echo DATABASE_POOLER_CONSOLE=true
+} > worker.env
 direct tillgate_reader "$reader" > reader.env
 echo "APPROVAL_KEYS=first:$(head -c 32 /dev/urandom | base64 | tr '+/' '-_')" > approvals.env
 {

@@ -9,9 +9,11 @@ from typing import NamedTuple
 import pytest
 import yaml
 from django.conf import settings
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from apps.chain.models import Head
+from apps.console.pooler_figures import PoolerCollector
 from apps.core import clock, heartbeats
 from config import celery_figures  # what workers and beat count
 from tests import make
@@ -53,9 +55,12 @@ def exported(bakery: Shop) -> Exported:
     answer = bakery.test.client.get(
         "/metrics", headers={"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
     )
+    of_the_watcher = CollectorRegistry()
+    of_the_watcher.register(PoolerCollector())
+    pages = answer.content + generate_latest(of_the_watcher)
     names: set[str] = set()
     labels: dict[tuple[str, str], set[str]] = {}
-    for family in text_string_to_metric_families(answer.content.decode()):
+    for family in text_string_to_metric_families(pages.decode()):
         # One that hasn't counted anything yet has no sample.
         names |= {family.name + suffix for suffix in _SUFFIXES.get(family.type, ("",))}
         for sample in family.samples:
@@ -134,6 +139,10 @@ def test_every_figure_that_people_are_called_for_has_an_alert() -> None:
         "tillgate_chain_lag_seconds",
         "tillgate_jobs_queued",
         "tillgate_heartbeat_age_seconds",
+        "tillgate_pooler_up",
+        "tillgate_pooler_wait_seconds",
+        "tillgate_replica_up",
+        "tillgate_replica_lag_seconds",
     ):
         assert name in asked
     for trouble in (

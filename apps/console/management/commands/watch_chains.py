@@ -15,6 +15,7 @@ from apps.chain.metrics import ChainCollector
 from apps.chain.watching.watcher import watch
 from apps.console import exporter, fallback, local_chains
 from apps.console.heartbeat_figures import HeartbeatCollector
+from apps.console.pooler_figures import PoolerCollector
 
 STOP_SECONDS = 1.5
 log = structlog.get_logger(__name__)
@@ -45,7 +46,9 @@ class Command(BaseCommand):
 
         signal.signal(signal.SIGTERM, end)
         signal.signal(signal.SIGINT, end)
-        figures = exporter.with_database_figures(ChainCollector(), HeartbeatCollector())
+        figures = exporter.with_database_figures(
+            ChainCollector(), HeartbeatCollector(), PoolerCollector()
+        )
         exporter.serve(figures, options["metrics_port"], options["metrics_address"])
         local_chains.introduce()
         chains = [chain for chain, urls in settings.CHAIN_URLS.items() if urls]

@@ -79,7 +79,7 @@ watcher:
 {{- define "tillgate.env" -}}
 {{- $settings := dict "TILLGATE_ENV" "production" -}}
 {{- if .Values.pooler.enabled -}}
-{{- $settings = merge $settings (dict "DATABASE_POOLER" "true" "DATABASE_PREPARED_STATEMENTS" "true") -}}
+{{- $settings = merge $settings (dict "DATABASE_POOLER" "true" "DATABASE_PREPARED_STATEMENTS" "true" "DATABASE_POOLER_CONSOLE" "true") -}}
 {{- end -}}
 {{- range $name, $value := merge (dict) .Values.settings $settings }}
 - name: {{ $name }}
