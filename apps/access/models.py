@@ -106,8 +106,14 @@ class AgentCredential(Owned):
 
 class RequestEntry(Owned):
     """One call of the API with a credential. Never a query, a body or a secret; kept for
-    settings.REQUEST_LOG_DAYS."""
+    settings.REQUEST_LOG_DAYS. A table of its own for each day (decision 360): what asks by time
+    reads no other."""
 
+    HAS_DAYS = True
+
+    store = models.ForeignKey(
+        "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     method = models.CharField(max_length=7)
     route = models.CharField(max_length=100)  # the line of the route table
     path = models.CharField(max_length=200)

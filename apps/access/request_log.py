@@ -10,8 +10,9 @@ import json
 import os
 import threading
 import time
+import uuid
 from collections import deque
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -21,14 +22,16 @@ from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Value, Wh
 
 from apps.access.access import Access
 from apps.access.models import RequestEntry
+from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.ids import new_id
+from apps.core.ids import new_id, time_of
 from apps.core.messages.fields import is_uuid
 from apps.core.searching import found_by_any
 
 log = structlog.get_logger(__name__)
 WAITING_MAX = 20_000
 BATCH_MAX = 2_000
+_LATER = timedelta(minutes=10)
 _COLUMNS = (
     "id",
     "store_id",
@@ -151,8 +154,14 @@ def entries(
 ) -> "QuerySet[RequestEntry]":
     """Calls of a store, newest first. `status` is a class as `4`, `q` a request id, an idempotency
     key or, of the newest, the id in a path."""
-    rows: QuerySet[RequestEntry] = RequestEntry.objects.visible_to(access).order_by(
-        "-created_at", "-id"
+    # Between these bounds every day has a partition, and the one of rows without a day is left
+    # out: days are then read in their order, as far as the page goes.
+    now = clock.real_now()
+    days = (now - timedelta(days=settings.REQUEST_LOG_DAYS), now + _LATER)
+    rows: QuerySet[RequestEntry] = (
+        RequestEntry.objects.visible_to(access)
+        .filter(created_at__range=days)
+        .order_by("-created_at", "-id")
     )
     if status in ("2", "3", "4", "5"):
         rows = rows.filter(status__gte=int(status) * 100, status__lt=int(status) * 100 + 100)
@@ -170,12 +179,26 @@ def entries(
     return with_first_body(rows)
 
 
+def one(access: Access, id: str) -> "QuerySet[RequestEntry]":
+    """The call with this id, looked for in the day that the id tells, if it tells the right one."""
+    rows: QuerySet[RequestEntry] = RequestEntry.objects.visible_to(access)
+    at = time_of(uuid.UUID(id)) if is_uuid(id) else None
+    if at is not None:
+        near = rows.filter(created_at__range=(at - _LATER, at + _LATER))
+        rows = near if near.filter(pk=id).exists() else rows
+    return with_first_body(rows)
+
+
 def with_first_body(rows: "QuerySet[RequestEntry]") -> "QuerySet[RequestEntry]":
     """Each row with `is_body_different`: a replay that sent something else than the call whose
     record it was answered with."""
     same = ("store", "mode", "route", "method", "caller", "idempotency_key")
     first = RequestEntry.objects.filter(
-        **{name: OuterRef(name) for name in same}, is_replay=False, status__range=(200, 299)
+        **{name: OuterRef(name) for name in same},
+        # The first call ends before its replay, and is noted a moment later at most.
+        created_at__lt=OuterRef("created_at") + Value(_LATER),
+        is_replay=False,
+        status__range=(200, 299),
     )
     digest = Subquery(
         first.exclude(idempotency_key="").order_by("created_at").values("body_digest")[:1]

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from apps.access import oauth_tokens, pruning, sessions
+from apps.access import oauth_tokens, sessions
 from apps.core.clock import real_now
 
 
@@ -19,4 +19,7 @@ def end_orphans() -> None:
 
 @shared_task(name="access.prune")
 def prune() -> None:
+    # Loaded by who prunes: most processes never do.
+    from apps.access import pruning
+
     pruning.prune_all(real_now())

@@ -20,11 +20,13 @@ WEB, WORKER, SIGNER, READER = ROLES = (
 )
 _PRIVILEGES = {"S": "SELECT", "I": "INSERT", "U": "UPDATE", "D": "DELETE", "N": "USAGE"}
 _PART = re.compile(r"([SIUDN]+)(?:\((-?)([a-z0-9_ ]+)\))?")
+# Nobody is given a partition: it is read through its table, by that table's policies.
 _COLUMNS = """
 SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum)
 FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
     AND NOT a.attisdropped
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
+  AND NOT c.relispartition
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND c.relkind = 'S'
       AND d.deptype = 'i') GROUP BY c.relname
 """

@@ -15,12 +15,14 @@ from django.db.models import Count, F, Min, Q, QuerySet
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from apps.access.models import RequestEntry
 from apps.audit import points
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
 from apps.chain.reasons import UNSIGNABLE
 from apps.chain.sending import outflow
 from apps.chain.states import IN_FLIGHT
 from apps.core import buckets, clock, jobs
+from apps.core.db import day_partitions
 from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing
 from apps.ledger.models import Account
@@ -55,6 +57,7 @@ class Figures(Collector):
             _outgoing,
             _audits,
             _jobs,
+            _days,
         ):
             try:
                 yield from family(now)
@@ -176,6 +179,14 @@ def _row_failures(now: datetime) -> Iterator[GaugeMetricFamily]:
     for job, is_dead, count in failing():
         (dead if is_dead else paused).add_metric([job], count)
     yield from (paused, dead)
+
+
+def _days(now: datetime) -> Iterator[GaugeMetricFamily]:
+    yield GaugeMetricFamily(
+        "tillgate_request_log_days_ahead",
+        "Days from now for which the request log has partitions",
+        value=day_partitions.days_ahead(RequestEntry, now),
+    )
 
 
 def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:

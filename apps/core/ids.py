@@ -8,6 +8,7 @@ something by being known is a random token.
 import secrets
 import time
 import uuid
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import models
@@ -39,6 +40,13 @@ def new_id() -> uuid.UUID:
     return uuid.UUID(
         int=milliseconds << 80 | _VERSION | fraction << 64 | _VARIANT | secrets.randbits(62)
     )
+
+
+def time_of(id: uuid.UUID) -> datetime | None:
+    """When a row with this id was made, to the millisecond; None for an id that doesn't say."""
+    if id.version != 7:
+        return None
+    return datetime.fromtimestamp((id.int >> 80) / 1000, UTC)
 
 
 class IdField(_Column[Set, Got]):

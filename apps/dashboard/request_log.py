@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpResponse
 
 from apps.access import request_log
-from apps.access.models import ApiKey, RequestEntry
+from apps.access.models import ApiKey
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, find, show
 
@@ -39,7 +39,7 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
-    entry = find(request_log.with_first_body(RequestEntry.objects.visible_to(request.access)), id)
+    entry = find(request_log.one(request.access, id), id)
     return show(request, "dashboard/request_log/detail.html", {"entry": entry})
 
 

@@ -27,6 +27,7 @@ _MOMENTS = """
 SELECT c.table_name, c.column_name
 FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
 WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE'
+  AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhrelid = c.table_name::regclass)
   AND c.data_type = 'timestamp with time zone' AND c.table_name !~ '^(assets|django)'
 """
 

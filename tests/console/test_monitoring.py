@@ -143,6 +143,7 @@ def test_every_figure_that_people_are_called_for_has_an_alert() -> None:
         "tillgate_pooler_wait_seconds",
         "tillgate_replica_up",
         "tillgate_replica_lag_seconds",
+        "tillgate_request_log_days_ahead",
     ):
         assert name in asked
     for trouble in (

@@ -109,11 +109,12 @@ SELECT c.relname, a.attname, format_type(a.atttypid, NULL), a.atttypmod - 4, a.a
     (SELECT confrelid::regclass::text FROM pg_constraint k
      WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.conkey = ARRAY[a.attnum] LIMIT 1),
     EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary
-            AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum),
+            AND (i.indnkeyatts = 1 OR c.relkind = 'p') AND i.indkey[0] = a.attnum),
     EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique
             AND a.attnum = ANY (i.indkey::int2[])), pg_get_serial_sequence(c.relname, a.attname)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+  AND NOT c.relispartition AND a.attnum > 0
   AND NOT a.attisdropped AND a.attgenerated = '' ORDER BY c.relname, a.attnum
 """
 
@@ -154,7 +155,7 @@ def ask(text: str, *arguments: Any) -> list[tuple[Any, ...]]:
 
 
 def tables() -> dict[str, Table]:
-    """Every table of the database that has a key of one column."""
+    """Every table of the database that has a key of one column, and a time at most."""
     columns: dict[str, list[Column]] = {}
     for table, *facts in ask(_COLUMNS):
         facts[4] = facts[4] or REFERENCES.get((table, facts[0]))
