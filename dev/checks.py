@@ -1,11 +1,13 @@
 """`manage.py test`: every check of the repository and the tests; with arguments, pytest alone with
 them.
 
-First what says how fast something stops, then everything else divided among the cores. The checks
-run beside both, after whoever wants a core more: they are told at the end, and the last line says
-whether anything failed. The exit is 1 when something did.
+First what says how fast something stops, then everything else divided among the cores, by workers
+that have collected it meanwhile. The checks run beside both, after whoever wants a core more: they
+are told at the end, and the last line says whether anything failed. The exit is 1 when something
+did.
 """
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -14,20 +16,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import embedded
+from dev import embedded, pytest_turns
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.prefix) / "bin"
 WORKERS_MAX = 4
 # One core is idle while a test runs alone; on a machine that has none idle the test goes first.
-YIELDING = ["nice", "-n", "5"]
+YIELDING = ["nice", "-n", "10"]
 MANAGE = [sys.executable, str(ROOT / "manage.py")]
+PYTEST = [sys.executable, "-m", "pytest"]
 
 
 def main(arguments: list[str]) -> int:
     """Run what was asked for; the exit status."""
     os.environ["TILLGATE_ENV"] = "test"
     workers = _workers()
+    is_divided = workers > 1 and not arguments
+    collecting = _collecting() if is_divided else None
     try:
         embedded.ensure(mode=embedded.TEST)
     except RuntimeError as error:
@@ -40,10 +45,11 @@ def main(arguments: list[str]) -> int:
             _check("migrations", [*MANAGE, "makemigrations", "--check", "--dry-run"]),
             _check("migration rules", [*MANAGE, "lint_migrations"]),
         ]
-        if workers == 1:
+        if collecting is None:
             failed = [] if _pytest([]) == 0 else ["tests"]
             checked += [_check(*step) for step in steps()]
         else:
+            collecting.wait()
             embedded.leave_all()  # each worker starts its own
             failed = _divided(workers, checked)
         for step in checked:
@@ -84,24 +90,34 @@ class Check:
             print(self.output.strip(), flush=True)
 
 
+def _collecting() -> "subprocess.Popen[bytes]":
+    """What pytest writes of the tests' files is there, then, when all workers read them at once."""
+    return subprocess.Popen(
+        [*YIELDING, *PYTEST, "-n0", "--collect-only", "-qq"],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
 def _divided(workers: int, checked: list[Check]) -> list[str]:
     """The two runs of the tests, with the checks beside them; what failed of the tests."""
+    turn = embedded.var_folder(embedded.TEST) / ".alone"
     with ThreadPoolExecutor(1) as beside:
         checking = beside.submit(
             lambda: [_check(title, [*YIELDING, *command]) for title, command in steps()]
         )
-        # What pytest writes of the tests' files is there, then, when all workers read them at once.
-        collecting = subprocess.Popen(
-            [*YIELDING, sys.executable, "-m", "pytest", "-n0", "--collect-only", "-qq"],
-            cwd=ROOT,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        failed = [] if _pytest(["-m", "alone", *_alone()]) == 0 else ["tests that run alone"]
-        collecting.wait()
-        # Whoever is free takes the next file in its order, so that no worker goes back to what
-        # comes before (decision 319).
-        if _pytest(["-m", "not alone", "-n", str(workers), "--dist", "load"]):
+        with turn.open("w") as alone:
+            fcntl.flock(alone, fcntl.LOCK_EX)
+            # Whoever is free takes the next file in its order, so that no worker goes back to what
+            # comes before (decision 319).
+            others = subprocess.Popen(
+                [*YIELDING, *PYTEST, "-m", "not alone", "-n", str(workers), "--dist", "load"],
+                cwd=ROOT,
+                env={**os.environ, pytest_turns.AFTER: str(turn)},
+            )
+            failed = [] if _pytest(["-m", "alone", *_alone()]) == 0 else ["tests that run alone"]
+        if others.wait():
             failed.append("tests")
         checked += checking.result()
     return failed
@@ -149,6 +165,4 @@ def _check(title: str, command: list[str]) -> Check:
 
 
 def _pytest(arguments: list[str]) -> int:
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False
-    ).returncode
+    return subprocess.run([*PYTEST, *arguments], cwd=ROOT, check=False).returncode

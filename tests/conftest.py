@@ -1,4 +1,3 @@
-import gc
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -219,16 +218,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
         told = "reached through PgBouncer; TEST_POOLER=0 reaches it directly"
         report.sections.append(("PostgreSQL", told))
     return report
-
-
-# What is loaded by now stays until the end: the collector would look through it again and again.
-COLLECTED_AFTER = 20_000
-
-
-def pytest_collection_finish() -> None:
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(COLLECTED_AFTER, 20, 100)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> sharing.FileByFile | None:

@@ -5,11 +5,9 @@ from django.db import transaction
 
 from apps.access.access import Access
 from apps.assets.models import AcceptedAsset, Asset
-from apps.assets.selectors import listed_assets
 from apps.core import clock
 from apps.core.errors import Flat, NotFound
 from apps.core.evm import is_address
-from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Store
 
@@ -102,10 +100,10 @@ def _token_contract(asset: Asset, text: str) -> str:
 def accept_all_active(store: Store) -> None:
     """What a new store begins with: every listed asset of each mode."""
     at = clock.real_now()
+    listed = Asset.objects.filter(is_active=True, is_listed=True)
     rows = [
-        AcceptedAsset(store=store, mode=mode, asset=asset, created_at=at)
-        for mode in Mode.values
-        for asset in listed_assets(mode)
+        AcceptedAsset(store=store, mode=mode, asset_id=asset_id, created_at=at)
+        for asset_id, mode in listed.values_list("id", "chain__mode")
     ]
     AcceptedAsset.objects.bulk_create(rows, ignore_conflicts=True)
 

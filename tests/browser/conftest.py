@@ -13,7 +13,7 @@ import pytest
 from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.db import connection
 from django.test.testcases import LiveServerThread
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from dev import bootstrap
 from tests.browser import looks
@@ -98,11 +98,43 @@ expect.set_options(timeout=PATIENCE_MS)
 OpenPage = Callable[..., Page]
 
 
+class Profiles:
+    """Browser profiles by their options. One that a test is done with is emptied for the next: to
+    start one takes three times what a page takes."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[str, list[BrowserContext]] = {}
+        self._options_of: dict[BrowserContext, str] = {}
+
+    def take(self, options: dict[str, Any]) -> BrowserContext:
+        key = repr(sorted(options.items()))
+        if free := self._free.get(key):
+            return free.pop()
+        profile = self._browser.new_context(**options)
+        self._options_of[profile] = key
+        return profile
+
+    def give_back(self, profile: BrowserContext) -> None:
+        """Nobody is signed in there, nothing is stored or permitted, and no page is open."""
+        for page in profile.pages:
+            _forget_storage(page)
+            page.close()
+        profile.clear_cookies()
+        profile.clear_permissions()
+        self._free.setdefault(self._options_of[profile], []).append(profile)
+
+
+@pytest.fixture(scope="session")
+def profiles(chromium: Browser) -> Profiles:
+    return Profiles(chromium)
+
+
 @pytest.fixture
-def open_page(server: str, chromium: Browser) -> Iterator[OpenPage]:
-    """Open a path in a browser of its own; at the end no page may have complained, of its policy
-    least of all."""
-    contexts = []
+def open_page(server: str, profiles: Profiles) -> Iterator[OpenPage]:
+    """Open a path in a browser profile of its own; at the end no page may have complained, of its
+    policy least of all."""
+    taken = []
     complaints = []
 
     def note(message: Any) -> None:
@@ -118,18 +150,20 @@ def open_page(server: str, chromium: Browser) -> Iterator[OpenPage]:
         script: bool = True,
         **options: Any,
     ) -> Page:
-        context = chromium.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",  # colours are judged at rest
-            java_script_enabled=script,
-            has_touch=width < 600,
-            **options,
+        profile = profiles.take(
+            {
+                "viewport": {"width": width, "height": height},
+                "color_scheme": "dark" if dark else "light",
+                "reduced_motion": "reduce",  # colours are judged at rest
+                "java_script_enabled": script,
+                "has_touch": width < 600,
+                **options,
+            }
         )
-        contexts.append(context)
+        taken.append(profile)
         if script:
-            context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
-        page = context.new_page()
+            profile.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
+        page = profile.new_page()
         page.set_default_timeout(PATIENCE_MS)
         page.on("console", note)
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -137,9 +171,16 @@ def open_page(server: str, chromium: Browser) -> Iterator[OpenPage]:
         return page
 
     yield open_path
-    for context in contexts:
-        context.close()
+    for profile in taken:
+        profiles.give_back(profile)
     assert complaints == []
+
+
+def _forget_storage(page: Page) -> None:
+    """What a page keeps beyond cookies, of the address that it is at."""
+    page.context.new_cdp_session(page).send(
+        "Storage.clearDataForOrigin", {"origin": page.url, "storageTypes": "local_storage"}
+    )
 
 
 def shoot(page: Page, name: str) -> None:

@@ -119,13 +119,13 @@ def test_types_refuse_what_the_api_would(tmp_path: Path) -> None:
         "-m",
         "mypy",
         "--config-file",
-        wheel.SOURCES / "pyproject.toml",
+        "pyproject.toml",
         tmp_path / "wrong.py",
     ]
     done = subprocess.run(
         command,
-        cwd=PACKAGE.parent,
-        env={"MYPYPATH": str(PACKAGE.parent)},
+        cwd=wheel.SOURCES,  # what mypy knows of the package by now is found by its path
+        env={"MYPYPATH": "src"},
         capture_output=True,
         text=True,
         timeout=wheel.SECONDS,
