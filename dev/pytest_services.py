@@ -36,6 +36,12 @@ def missing() -> dict[str, str]:
     return messages
 
 
+def pytest_unconfigure() -> None:
+    """Services end with the run. Until its exit the interpreter waits for threads, and a worker for
+    which its run waits too long is killed."""
+    embedded.leave_all()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for marker, reason in missing().items():

@@ -15,7 +15,7 @@ from tests.chain.proxy import Proxy
 
 
 def pytest_sessionfinish() -> None:
-    end_spares()  # workers of a divided run don't call what is registered atexit
+    end_spares()  # a worker for which its run waits too long doesn't come to its exit
 
 
 @pytest.fixture

@@ -18,10 +18,9 @@ from standardwebhooks import Webhook
 from werkzeug import Request, Response
 
 from tests.clients import wheel
+from tests.clients.commands import SECONDS, Commands
 from tests.stack import Demo
 from tests.whole import usually
-
-SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Terminal:
     """A home of its own."""
 
-    def __init__(self, program: Path, home: Path, **environment: str) -> None:
+    def __init__(self, commands: Commands, program: Path, home: Path, **environment: str) -> None:
+        self.commands = commands
         self.program = program
         self.home = home
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
@@ -59,13 +59,7 @@ class Terminal:
         return json.loads(self(*arguments, "--json").stdout)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [self.program, *arguments],
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        return self.commands.start([self.program, *arguments], self.environment)
 
 
 @pytest.fixture
@@ -74,9 +68,9 @@ def key(demo: Demo) -> str:
 
 
 @pytest.fixture
-def stranger(program: Path, tmp_path: Path) -> Terminal:
+def stranger(commands: Commands, program: Path, tmp_path: Path) -> Terminal:
     """Has signed in nowhere."""
-    return Terminal(program, tmp_path)
+    return Terminal(commands, program, tmp_path)
 
 
 @pytest.fixture
@@ -94,7 +88,6 @@ def receiver() -> Iterator[HTTPServer]:
 def listening(terminal: Terminal, *arguments: str) -> tuple[subprocess.Popen[str], str]:
     """`listen` once it is ready, and its secret."""
     process = terminal.start("listen", "--interval", "0.3", *arguments)
-    threading.Timer(SECONDS, process.kill).start()
     assert process.stderr is not None
     ready = process.stderr.readline()
     found = re.search(r"Ready\. Your webhook signing secret is (whsec_[0-9a-f]{64})", ready)
@@ -235,7 +228,6 @@ def test_the_request_log_is_shown(terminal: Terminal) -> None:
     process = terminal.start(
         "logs", "tail", "--interval", "0.5", "--last", "0", "--status", "4", "--json"
     )
-    threading.Timer(SECONDS, process.kill).start()
     assert process.stdout is not None
     lines: list[str] = []
     reading = threading.Thread(

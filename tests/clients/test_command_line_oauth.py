@@ -3,7 +3,6 @@ renewed and revoked."""
 
 import json
 import subprocess
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +17,10 @@ from apps.core import clock
 from tests.access.test_oauth import _django_db_helper, committed, site
 from tests.cast import Cast
 from tests.clients import wheel
+from tests.clients.commands import SECONDS, Commands
 from tests.contract.oauth.apps import App
 
 __all__ = ["_django_db_helper", "committed", "site"]
-SECONDS = 120
 pytestmark = pytest.mark.django_db
 
 
@@ -41,6 +40,7 @@ def address(site: str, settings: Any) -> str:
 class CommandLine:
     """The program of somebody who has a home of their own."""
 
+    commands: Commands
     program: Path
     address: str
     home: Path
@@ -62,22 +62,16 @@ class CommandLine:
     def log_in(self, app: App, scope: str) -> tuple[subprocess.Popen[str], dict[str, str]]:
         """The program while it waits for the browser, and what it asked the browser to open."""
         options = ("--url", self.address, "login", "--oauth")
-        process = subprocess.Popen(
-            [self.program, *options, "--client-id", app.client_id, "--scope", scope],
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        threading.Timer(SECONDS, process.kill).start()
+        command = [self.program, *options, "--client-id", app.client_id, "--scope", scope]
+        process = self.commands.start(command, self.environment)
         assert process.stderr is not None
         process.stderr.readline()
         return process, dict(parse_qsl(urlsplit(process.stderr.readline().strip()).query))
 
 
 @pytest.fixture
-def tillgate(program: Path, address: str, tmp_path: Path) -> CommandLine:
-    return CommandLine(program, address, tmp_path)
+def tillgate(commands: Commands, program: Path, address: str, tmp_path: Path) -> CommandLine:
+    return CommandLine(commands, program, address, tmp_path)
 
 
 def test_a_person_lets_the_command_line_in(committed: Cast, tillgate: CommandLine) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from dev import embedded
+from tests.stack import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -25,21 +26,36 @@ addresses = {name: os.environ.get(name) for name in (embedded.REDIS, local_chain
 print(json.dumps(addresses), flush=True)
 sys.stdin.readline()
 """
+# It leaves a thread that the interpreter waits for before it calls what is registered for its exit.
+SLOW = """
+import pathlib, threading, time
+
+def test_slow():
+    pathlib.Path("started").touch()
+    while not pathlib.Path("go").exists():
+        time.sleep(0.02)
+    threading.Timer(600, print).start()
+"""
 SERVICES = set(embedded.SERVICES)
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    """The environment of somebody who uses the folder, without the services of these tests."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in SERVICES and not name.startswith(("TILLGATE_", "PYTEST_"))
+    }
+    return kept | {"TILLGATE_VAR": str(folder)}
 
 
 class User:
     """A process that uses the services of a folder until it is told to go."""
 
     def __init__(self, folder: Path) -> None:
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in SERVICES and not name.startswith("TILLGATE_")
-        }
         self.process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(ROOT)],
-            env=environment | {"TILLGATE_VAR": str(folder)},
+            env=environment_of(folder),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -58,7 +74,7 @@ class User:
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path
-    for record in tmp_path.glob(".*.process"):
+    for record in tmp_path.glob("**/.*.process"):
         os.kill(json.loads(record.read_text())["pid"], signal.SIGKILL)
 
 
@@ -86,6 +102,26 @@ def test_what_a_killed_command_left_is_stopped_by_the_next(folder: Path) -> None
     assert second.found == first.found
     second.go()
     assert not redis_answers(second)
+
+
+def test_a_test_run_that_waits_for_a_thread_has_left_its_services(folder: Path) -> None:
+    (folder / "test_slow.py").write_text(SLOW)
+    without = SERVICES - {embedded.REDIS}
+    environment = environment_of(folder) | {embedded.WITHOUT: ",".join(without)}
+    run = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-p", "dev.pytest_services", "test_slow.py"],
+        cwd=folder,
+        env=environment | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )
+    try:
+        wait_for((folder / "started").exists, bool)
+        assert list(folder.glob("**/.redis.process")), "it had something to leave"
+        (folder / "go").touch()
+        wait_for(lambda: list(folder.glob("**/.redis.process")), lambda running: not running)
+        assert run.poll() is None, "it waits for the thread"
+    finally:
+        run.kill()
+        run.wait()
 
 
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
