@@ -20,12 +20,17 @@ from apps.links.requests import (
 )
 from apps.links.selectors import till_of
 from apps.links.services.till import change_till, start_sale, tip_cents
-from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts, checkout_facts
+from apps.payments.documents.checkout import (
+    CheckoutAddress,
+    CheckoutFacts,
+    checkout_facts,
+)
 from apps.payments.documents.order import order_of
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
 from apps.payments.selectors import payments_visible_to
 from apps.payments.services.expire import expire_if_due
+from apps.payments.services.prices import progress_of
 from apps.stores.models import Currency
 
 CUSTOM = "custom"
@@ -104,6 +109,7 @@ def sale(request: PageRequest, id: str) -> HttpResponse:
     context = {
         "payment": payment,
         "facts": facts,
+        "bill": progress_of(facts),
         "url": url,
         "chosen": chosen,
         "code": url if chosen is None else chosen.payment_uri,

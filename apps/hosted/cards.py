@@ -5,6 +5,7 @@ Prices are asked for only when the customer looks at them. A card that was charg
 intent, and no page says so.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -40,6 +41,35 @@ _SESSIONS = (("onramp_sessions", True), ("onramp_sessions_reference", False))
 _WITH_REGIONS = ("US", "CA", "AU")
 TOO_OFTEN = _("Too many attempts. Wait a moment and try again.")
 CHOICE_SEPARATOR = "|"
+_CARD = _("Card")
+_CREDIT_CARD = _("Credit card")
+_DEBIT_CARD = _("Debit card")
+_ANY_CARD = _("Debit or credit card")
+_TRANSFER = _("Bank transfer")
+_INSTANT_TRANSFER = _("Instant bank transfer")
+_SEPA_TRANSFER = _("SEPA transfer")
+_INSTANT_SEPA_TRANSFER = _("Instant SEPA transfer")
+# The usual ways to pay, as networks spell them in small letters. Brands stay as they are.
+_USUAL = {
+    "card": _CARD,
+    "bank card": _CARD,
+    "credit card": _CREDIT_CARD,
+    "debit card": _DEBIT_CARD,
+    "credit or debit card": _ANY_CARD,
+    "credit/debit card": _ANY_CARD,
+    "debit or credit card": _ANY_CARD,
+    "debit/credit card": _ANY_CARD,
+    "bank transfer": _TRANSFER,
+    "local bank transfer": _TRANSFER,
+    "wire transfer": _TRANSFER,
+    "instant bank transfer": _INSTANT_TRANSFER,
+    "sepa": _SEPA_TRANSFER,
+    "sepa transfer": _SEPA_TRANSFER,
+    "sepa bank transfer": _SEPA_TRANSFER,
+    "sepa instant": _INSTANT_SEPA_TRANSFER,
+    "sepa instant transfer": _INSTANT_SEPA_TRANSFER,
+}
+_WITH_SCHEME = re.compile(r"(?P<way>[^()]+?) *(?P<scheme>\([^()]+\))?")
 
 
 @dataclass(frozen=True)
@@ -153,7 +183,7 @@ def _choices(priced: Priced) -> list[CardChoice]:
     return [
         CardChoice(
             value=f"{method.id}{CHOICE_SEPARATOR}{offer.service_id}",
-            name=method.method.name,
+            name=method_name(method.method.name),
             provider=offer.service_name,
             charge_cents=offer.charge_cents,
             on_top_cents=offer.charge_cents - priced.settlement_amount_cents,
@@ -233,6 +263,7 @@ def card_page(request: HttpRequest, reference: str) -> HttpResponse:
     store = session.payment.store
     context = {
         "session": session,
+        "method": method_name(session.method_name),
         "merchant": store.brand_name or store.name,
         "livemode": session.mode == "live",
         "back": f"{back}?onramp=cancel&pay=card",
@@ -243,3 +274,12 @@ def card_page(request: HttpRequest, reference: str) -> HttpResponse:
     # forged.
     response["Referrer-Policy"] = "same-origin"
     return response
+
+
+def method_name(name: str) -> str:
+    """`Bank transfer (ACH)` -> `Banküberweisung (ACH)`, and `PayID` -> `PayID`."""
+    match = _WITH_SCHEME.fullmatch(name.strip())
+    usual = _USUAL.get(" ".join(match["way"].casefold().split())) if match else None
+    if match is None or usual is None:
+        return name
+    return " ".join(filter(None, (gettext(usual), match["scheme"])))

@@ -23,15 +23,20 @@ from apps.hosted import cards, languages, plumbing, stages
 from apps.hosted.answers import answer_shown
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, Framing, missing_in_frame, public_page
-from apps.hosted.quotes import next_step
+from apps.hosted.quotes import NextStep, next_step
 from apps.payments import states
-from apps.payments.documents.checkout import CheckoutFacts, CheckoutTransaction, checkout_facts
+from apps.payments.documents.checkout import (
+    CheckoutFacts,
+    CheckoutTransaction,
+    checkout_facts,
+)
 from apps.payments.documents.order import order_of
-from apps.payments.documents.receipt import coins_paid
+from apps.payments.documents.receipt import coins_paid, refunded_of
 from apps.payments.documents.ways import Way, grouped, ways_of
 from apps.payments.models import Payment
 from apps.payments.requests import SCENARIOS, SimulationRequest
 from apps.payments.selectors import received_by, simulated_waiting
+from apps.payments.services.prices import progress_of
 from apps.payments.services.simulate import simulate_deposit
 
 # What the QR code may hold: the address alone, or an EIP-681 link with chain, coin and amount.
@@ -195,6 +200,7 @@ def checkout_context(
     document = checkout_facts(payment, clock.now(payment.store, payment.mode), received)
     query = request.GET
     stage = stage_of(document)
+    is_late = stages.is_late(document)
     offered = ways_of(document, received)
     way = _chosen(offered, query.get("asset"))
     chosen = way and way.address
@@ -203,12 +209,14 @@ def checkout_context(
     return brand_of(payment.store) | {
         "checkout": document,
         "framed_query": plumbing.framed_query(request),
-        "next_step": next_step(payment),
+        "next_step": NextStep() if is_late else next_step(payment),
         "sent": answer_shown(payment, query.get("sent", "")),
-        "bill": stages.progress_of(document),
+        "bill": progress_of(document),
         "has_receipt": payment.completed_at is not None,
         "receipt_sent": query.get("receipt") == "sent",
         "coins_paid": coins_paid(payment, received) if stage in (COMPLETED, REFUNDED) else [],
+        "refunded": refunded_of(payment, received) if stage == REFUNDED else None,
+        "is_late": is_late,
         "is_ending": stages.is_ending(payment, document),
         "ending_seconds": stages.ending_seconds(payment),
         "lifetime_seconds": stages.lifetime_seconds(payment),
@@ -216,6 +224,7 @@ def checkout_context(
         "stage": stage,
         "stage_template": f"hosted/stages/{stage}.html",
         "is_waiting": not document.terminal,
+        "is_due": not document.terminal and not (stage == PAY and card.is_paid),
         "is_polled": not document.terminal and not card.is_choosing,
         "way": way,
         "chosen": chosen,

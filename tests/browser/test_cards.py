@@ -36,7 +36,7 @@ def shop(world: Cast) -> Shop:
 
 def card_page(page: Page) -> None:
     """The session's address is the product's own, which the test serves elsewhere."""
-    page.get_by_role("button", name="Continue to the card page").click()
+    page.get_by_role("button", name="Continue to payment").click()
     page.wait_for_url("**/sandbox/card/**")
 
 

@@ -200,6 +200,23 @@ def test_after_the_time_of_an_intent_a_new_one_is_made(bakery: Shop) -> None:
     assert "Send exactly" in page(made)
 
 
+def test_what_came_too_late_is_told_before_somebody_pays_again(bakery: Shop) -> None:
+    made = r.opened(bakery.test)
+    press(made)
+    make.advance(bakery.test, HOUR)
+    page(made)
+    make.late_deposit(str(intents(made)[0].pk))
+    said = page(made)
+    assert "Your payment arrived after time was up. It’s safe: Alice's Bakery can" in said
+    assert "Your last payment has expired" not in said and "Pay €10.00" in said
+
+
+def test_an_invoice_says_how_long_its_price_is_held(bakery: Shop) -> None:
+    made = r.opened(bakery.test)
+    press(made)
+    assert re.search(r"5\d minutes left", page(made))
+
+
 def test_a_failed_payment_is_told_and_can_be_made_again(bakery: Shop) -> None:
     change_store(bakery.store, accept_overpayments=False)
     made = r.opened(bakery.test)

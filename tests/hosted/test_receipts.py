@@ -213,7 +213,7 @@ def test_a_refunded_payment_keeps_its_receipt_and_says_so(bakery: Shop) -> None:
     assert "Email me a receipt" in page(made["reference"])
     ask(made["reference"])
     [letter] = [letter for letter in letters() if "Receipt" in letter.subject]
-    assert "It has since been refunded in part or in full." in letter.body
+    assert "Refunded: €24.90 (0.01383334 ETH, Ethereum Sepolia)" in letter.body
 
 
 def test_the_page_itself_says_how_it_was_paid(bakery: Shop) -> None:

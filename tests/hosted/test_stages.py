@@ -8,18 +8,20 @@ import pytest
 from django.test import Client
 
 from apps.core import clock
-from apps.hosted.stages import ending_seconds, progress_of
+from apps.hosted.stages import ending_seconds
 from apps.payments.documents.checkout import checkout_facts
 from apps.payments.models import Payment
+from apps.payments.services.prices import progress_of
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Shop
+from tests.onramp.cards import opened, press
 
 pytestmark = pytest.mark.django_db
 
 
-def words(made: dict[str, Any]) -> str:
-    shown = Client().get(f"/pay/{made['reference']}").content.decode()
+def words(made: dict[str, Any], **query: str) -> str:
+    shown = Client().get(f"/pay/{made['reference']}", query).content.decode()
     return " ".join(re.sub(r"<[^>]+>", " ", shown).replace("&#x27;", "'").split())
 
 
@@ -113,3 +115,78 @@ def test_a_failed_transaction_says_what_happened_and_what_to_do(bakery: Shop) ->
     assert sentence not in words(made)
     make.simulated(bakery.test, made["id"], "failed")
     assert sentence in words(made)
+
+
+def refund(shop: Shop, made: dict[str, Any], **fields: Any) -> None:
+    """Confirmed by the network."""
+    make.funded(shop.test)
+    make.simulated(shop.test, made["id"], "exact")
+    body = {"refund": {"destination_address": make.fresh_address(), **fields}} if fields else {}
+    answer = shop.test.post(f"/payments/{made['id']}/refunds", body, key="back")
+    assert answer.status_code == 201, answer.content
+    make.advance(shop.test, 61)
+    make.advance(shop.test, 61)
+
+
+@pytest.mark.parametrize(
+    ("fields", "heading", "sentence", "coins"),
+    [
+        (
+            {},
+            "Refunded",
+            "Alice's Bakery has refunded everything that you paid: €24.90.",
+            "Refunded €24.90 0.01383334 ETH Ethereum Sepolia",
+        ),
+        (
+            {"amount": "0.001"},
+            "Refunded in part",
+            "Alice's Bakery has refunded €1.80 of €24.90.",
+            "Refunded €1.80 0.001 ETH Ethereum Sepolia",
+        ),
+    ],
+)
+def test_a_refund_says_how_much_came_back_in_money_and_coins(
+    bakery: Shop, fields: dict[str, str], heading: str, sentence: str, coins: str
+) -> None:
+    made = make.payment(bakery.test, amount="24.90")
+    refund(bakery, made, **fields)
+    text = words(made)
+    assert f"{heading} {sentence} {coins}" in text
+    assert text.count(made["reference"]) == 1 + text.count("with the payment reference")
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("de", "Alice's Bakery hat 1,80 € von 24,90 € erstattet."),
+        ("ja", "Alice's Bakeryは€24.90のうち€1.80を返金しました。"),
+    ],
+)
+def test_a_refund_is_told_in_the_readers_language(
+    bakery: Shop, language: str, sentence: str
+) -> None:
+    made = make.payment(bakery.test, amount="24.90")
+    refund(bakery, made, amount="0.001")
+    shown = words(made, lang=language)
+    assert sentence in shown.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_who_paid_too_late_is_not_asked_to_pay_again(bakery: Shop) -> None:
+    made = make.payment(bakery.test, failed_url="https://shop.example/basket")
+    make.advance(bakery.test, 3601)
+    assert "Get a new quote" in words(made)
+    make.late_deposit(made["id"])
+    text = words(made)
+    assert "Your payment arrived after time was up. It’s safe: Alice's Bakery can" in text
+    assert "Get a new quote" not in text and "start again" not in text
+
+
+def test_a_card_that_was_charged_leaves_nothing_due_and_no_hurry(bakery: Shop) -> None:
+    change_store(bakery.store, country="DE", card_funding_test=True)
+    made = make.payment(bakery.test, amount="50.00")
+    due = words(made)
+    assert "Amount due" in due and "left" in due
+    press(opened(made), "paid")
+    text = words(made)
+    assert "Card paid, waiting for crypto" in text
+    assert "Amount due" not in text and "minutes left" not in text

@@ -139,6 +139,7 @@ def test_closed_pages_say_why(bakery: Shop) -> None:
     archive_link(access, link)
     gone = text_of(page(link))
     assert "available anymore" in gone and "Mug" not in gone.partition("<main")[2]
+    assert gone.count("<h1") == 1
     refused = send(link)
     assert refused.status_code == 422 and "available anymore" in text_of(refused)
 

@@ -124,7 +124,8 @@ def test_a_till_follows_its_payment(bakery: Shop, alice: Browser) -> None:
     assert "opens a wallet" in alice.get(f"{path}?asset=SETH").content.decode()
     assert "QR code of the checkout" in alice.get(f"{path}?asset=%3Cb%3E").content.decode()
     simulated(bakery.test, str(payment.pk), "underpaid")
-    assert "Partially paid" in text(alice.get(path))
+    told = text(alice.get(path))
+    assert "Partially paid" in told and "asks for the remaining €" in told
     simulated(bakery.test, str(payment.pk), "exact")
     done = alice.get(path).content.decode()
     assert (

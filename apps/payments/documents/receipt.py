@@ -1,11 +1,13 @@
-"""What a receipt says: who was paid what, when, in which coins at which rate, and for what. Nothing
-that the public page may not show."""
+"""What a receipt says: who was paid what, when, in which coins at which rate, for what, and what
+came back. Nothing that the public page may not show."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from apps.core.countries import country_name
 from apps.core.money import Amount, CoinPrice, Fiat
+from apps.ledger.selectors import payment_split
+from apps.payments.documents import financials
 from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
 from apps.payments.documents.order import PaymentOrder, order_of
 from apps.payments.documents.parts import hosted_url
@@ -32,6 +34,23 @@ class CoinsPaid:
 
 
 @dataclass(frozen=True)
+class CoinsRefunded:
+    """Of one asset."""
+
+    amount_atomic: int
+    atomic_decimals: int
+    coin_symbol: str
+    chain_name: str
+
+
+@dataclass(frozen=True)
+class Refunded:
+    total: Fiat
+    is_partial: bool
+    coins: list[CoinsRefunded]
+
+
+@dataclass(frozen=True)
 class Receipt:
     merchant: str
     company: str  # the store's own name, where customers know it by another
@@ -45,7 +64,7 @@ class Receipt:
     description: str
     order: PaymentOrder
     coins: list[CoinsPaid]
-    is_refunded: bool
+    refunded: Refunded | None
     is_test: bool
     url: str
 
@@ -61,6 +80,7 @@ def receipt_of(payment: Payment) -> Receipt | None:
         return None
     store = payment.store
     store_name = store.brand_name or store.name
+    received = received_by(payment)
     return Receipt(
         merchant=store_name,
         company=store.name if store.name != store_name else "",
@@ -73,8 +93,8 @@ def receipt_of(payment: Payment) -> Receipt | None:
         title=payment.title or "",
         description=payment.description or "",
         order=order_of(payment),
-        coins=coins_paid(payment, received_by(payment)),
-        is_refunded=payment.refund_state != Payment.RefundState.NONE,
+        coins=coins_paid(payment, received),
+        refunded=refunded_of(payment, received),
         is_test=not payment.is_live,
         url=hosted_url(payment),
     )
@@ -117,6 +137,30 @@ def _coins(payment: Payment, intake: Received, transaction: TransactionDocument)
         tx_hash=transaction.tx_hash,
         explorer_url=transaction.explorer_url,
     )
+
+
+def refunded_of(payment: Payment, received: list[Received]) -> Refunded | None:
+    """None before the first refund is confirmed."""
+    if payment.refund_state == Payment.RefundState.NONE:
+        return None
+    splits = payment_split([payment.pk]).get(payment.pk, {})
+    rows = [
+        (intake, split.refunded_atomic)
+        for intake in received
+        if (split := splits.get(intake.address.asset_id)) is not None and split.refunded_atomic
+    ]
+    if not rows:
+        return None
+    return Refunded(
+        total=Fiat(sum(financials.worth(*row) for row in rows), payment.settlement_currency),
+        is_partial=payment.refund_state == Payment.RefundState.PARTIAL,
+        coins=[_refund(*row) for row in rows],
+    )
+
+
+def _refund(intake: Received, amount_atomic: int) -> CoinsRefunded:
+    asset = intake.address.asset
+    return CoinsRefunded(amount_atomic, asset.atomic_decimals, asset.coin_symbol, asset.chain.name)
 
 
 def _town(store: Store) -> str:

@@ -1,13 +1,20 @@
-"""What a payment may be priced at: the rules that need both amount and currency."""
+"""What a payment may be priced at: the rules that need both amount and currency; and how much of a
+price has come."""
+
+from dataclasses import dataclass
+from fractions import Fraction
 
 from apps.core.errors import Coded
 from apps.core.messages.fields import Invalid
 from apps.core.money import CENTS, cents_from_text
+from apps.payments import states
+from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts
 from apps.payments.requests import PaymentRequest
 from apps.stores.models import Currency
 
 AMOUNT_CENTS_MAX = 100_000_000 * CENTS
 WHOLE_UNIT_CURRENCIES = frozenset({"JPY"})
+_OVERPAID = (states.COMPLETED_OVERPAID, states.FAILED_OVERPAID)
 
 
 class UnsupportedCurrency(Coded):
@@ -30,3 +37,54 @@ def amount_cents(request: PaymentRequest) -> int:
     if currency in WHOLE_UNIT_CURRENCIES and cents % CENTS:
         raise Invalid("amount", "whole_unit", currency=currency)
     return cents
+
+
+@dataclass(frozen=True)
+class Over:
+    """What came beyond the amount due, in the coin that it came in if there is only one."""
+
+    cents: int
+    address: CheckoutAddress | None
+    atomic: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A bill in cents of its currency. `over` is what the customer sent too much."""
+
+    total_cents: int
+    received_cents: int
+    over: Over | None
+
+    @property
+    def left_cents(self) -> int:
+        return self.total_cents - self.received_cents
+
+
+def progress_of(document: CheckoutFacts) -> Progress:
+    """What was seen, confirmed or not, each coin at its locked rate; what is left is never told too
+    small."""
+    total = document.settlement_amount_cents
+    came = [
+        (address, Fraction(int(address.received_atomic), int(address.crypto_amount_atomic)))
+        for address in document.payment_addresses
+    ]
+    fraction = sum((part for _, part in came), Fraction(0))
+    step = 100 if document.settlement_currency in WHOLE_UNIT_CURRENCIES else 1
+    received = min(total, int(fraction * total) // step * step)
+    return Progress(
+        total,
+        received,
+        _over(document, [address for address, part in came if part], fraction, step),
+    )
+
+
+def _over(
+    document: CheckoutFacts, came: list[CheckoutAddress], fraction: Fraction, step: int
+) -> Over | None:
+    if document.state_reason not in _OVERPAID or fraction <= 1:
+        return None
+    cents = int((fraction - 1) * document.settlement_amount_cents) // step * step
+    only = came[0] if len(came) == 1 else None
+    atomic = int(only.received_atomic) - int(only.crypto_amount_atomic) if only else 0
+    return Over(cents, only, atomic)
