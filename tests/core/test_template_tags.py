@@ -192,7 +192,9 @@ def test_each_line_of_a_text_keeps_its_own_order_in_a_language_that_runs_left() 
 
 
 def test_a_number_is_not_broken_at_its_hyphen() -> None:
-    assert tillgate.unbroken("<INV-0005>") == '<bdi class="whole">&lt;INV-0005&gt;</bdi>'
+    assert tillgate.unbroken("<INV-0005>") == '<bdi class="nowrap">&lt;INV-0005&gt;</bdi>'
+    long = "INV-" * 8
+    assert tillgate.unbroken(long) == f'<bdi class="whole">{long}</bdi>'
 
 
 def test_a_button_of_a_row_names_its_row_to_screen_readers() -> None:

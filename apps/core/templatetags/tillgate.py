@@ -41,6 +41,7 @@ from apps.core.regions import formatted, set_apart
 
 register = template.Library()
 _ = gettext_lazy
+UNBROKEN_MAX = 24  # characters that fit a line of a phone
 ICONS_KEPT_MAX = 256
 
 
@@ -126,9 +127,10 @@ def isolated_lines(text: str) -> str:
 
 @register.filter
 def unbroken(text: str) -> SafeString:
-    """A number such as INV-0005 moves to the next line as a whole; only one that is longer than a
-    line breaks."""
-    return format_html('<bdi class="whole">{}</bdi>', text)
+    """A number such as INV-0005 moves to the next line as a whole, with the period after it; only
+    one that may be longer than a line breaks."""
+    kind = "nowrap" if len(text) <= UNBROKEN_MAX else "whole"
+    return format_html('<bdi class="{}">{}</bdi>', kind, text)
 
 
 @register.filter
