@@ -60,7 +60,7 @@ def tell_credential(
     """Somebody made a credential, or let an app in, that can send money away or open a way for
     it."""
     if rights.is_guarded(scopes):
-        tell(access, operation, f"{name}, which may {', '.join(scopes)}", mode=mode)
+        tell(access, operation, f"{name}, with the scopes {', '.join(scopes)}", mode=mode)
 
 
 def tell_joined(member: Member, invited_by: User) -> None:

@@ -207,7 +207,11 @@ def test_a_list_to_known_addresses_is_told_when_it_is_sent(cast: Cast) -> None:
     )
     batches.release_batch(owner, batch, cast.alice, batch.digest)
     (letter,) = sent()
-    assert "a.csv: 1 payouts" in letter.body and "It's already in effect" in letter.body
+    assert (
+        "a.csv: 1 payout" in letter.body
+        and "payouts" not in letter.body
+        and "It's already in effect" in letter.body
+    )
 
 
 def test_a_longer_waiting_time_is_told_too(cast: Cast) -> None:

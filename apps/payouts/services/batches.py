@@ -192,14 +192,15 @@ def release_batch(
         if not BATCH.change_status(batch, Step(_Status.RELEASED), at=at, **released):
             raise NotUnderReview
         count = LINE.change_all(batch.lines.all(), _Line.VALID, Step(_Line.QUEUED))
+        name = f"{batch.filename}: {count} payout{'' if count == 1 else 's'}"
         audit.record(
             "payout_batch.released",
             store=batch.store,
             mode=batch.mode,
             target=batch,
-            name=f"{batch.filename}: {count} payouts",
+            name=name,
         )
-        summary = f"{batch.filename}: {count} payouts{', some to new addresses' if until else ''}"
+        summary = f"{name}{', some to new addresses' if until else ''}"
         waiting_period.tell(access, operations.BATCH_RELEASE, batch.pk, summary, until)
         jobs.enqueue(JOB.name)
 
